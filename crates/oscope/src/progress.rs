@@ -83,7 +83,10 @@ impl Progress {
 impl Observer for Progress {
     fn observe(&mut self, event: &Event<'_>) -> Result<(), ObserverError> {
         match event {
-            Event::Started { .. } | Event::Refined { .. } | Event::Visiting { .. } => {}
+            Event::Started { .. }
+            | Event::Refined { .. }
+            | Event::Visiting { .. }
+            | Event::Using { .. } => {}
             Event::Skipped { definition, reason } => {
                 self.say(&format!(
                     "{}: cannot be measured here: {reason}",

@@ -125,6 +125,20 @@ fn a_run_that_was_killed_goes_on_too() {
 }
 
 #[test]
+fn a_run_whose_writes_are_limited_goes_on_after_a_kill_with_what_is_left() {
+    let place = Place::new();
+    let limits = ["--limit", "written=1GiB"];
+    end_by("KILL", begun_with(&place, &limits));
+    let written = |run: &Value| {
+        let used = &run["run"]["header"]["limited"]["used"];
+        used["written_bytes"].as_u64().expect("it was noted")
+    };
+    let before = written(&stored(&place, "1"));
+    let after = written(&resume(&place));
+    assert!(before > 0 && after > before, "{before} {after}");
+}
+
+#[test]
 fn limits_hold_for_both_parts_together() {
     let place = Place::new();
     let output = end_by(

@@ -7,6 +7,7 @@ mod common;
 use common::{batch, begun, complete, definition, replay, start, take};
 use instrument::limits::{Limited, Limits, Used};
 use instrument::point::{Level, Point};
+use instrument::runner::{Event, Observer};
 use oscope_record::store::{BlankSelector, Error, HistoryQuery, HistoryRun, RunSelector, Store};
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -347,8 +348,27 @@ fn the_limits_of_a_run_and_what_it_took_are_kept_and_proven() {
         ..Used::default()
     };
     let mut recorder = store.begin(&run).unwrap();
-    recorder.note_use(used).unwrap();
+    assert_eq!(recorder.note_use(used).unwrap(), used);
+    // A process that is killed after this has noted what it used.
+    drop(recorder);
+    let stopped = store.run(&select("1")).unwrap();
+    let limited = stopped.header.limited;
+    assert_eq!(limited.and_then(|limited| limited.used), Some(used));
+    let mut recorder = store.resume(&stopped, 9e10).unwrap();
+    for written_bytes in [5, 6] {
+        let later = Used {
+            cpu_ns: 1,
+            written_bytes,
+            ..Used::default()
+        };
+        recorder.observe(&Event::Using { used: later }).unwrap();
+    }
     recorder.finish(false).unwrap();
+    let used = Used {
+        cpu_ns: 13,
+        written_bytes: (1 << 40) + 6,
+        ..Used::default()
+    };
     let stored = store.run(&select("1")).unwrap();
     let kept = Limited {
         limits,

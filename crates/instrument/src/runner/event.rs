@@ -1,6 +1,7 @@
 //! Events that a run reports to its observers.
 
 use crate::experiment::Definition;
+use crate::limits::Used;
 use crate::noise::Warning;
 use crate::point::Point;
 use crate::quantity::Nanoseconds;
@@ -52,6 +53,12 @@ pub enum Event<'a> {
         estimates: &'a [Estimate],
         /// Progress of the run.
         progress: Progress,
+    },
+    /// A process of a run with limits is about to start.
+    Using {
+        /// The resources used so far, with the bytes that the process is expected to write: if the run is
+        /// killed meanwhile, they count as written.
+        used: Used,
     },
     /// No more samples will be taken at a point.
     Closed {

@@ -1,6 +1,7 @@
 //! Executors: take batches of samples.
 
 use crate::experiment::Confinement;
+use crate::limits::Used;
 use crate::point::Point;
 use crate::sample::Batch;
 use crate::sampler::Task;
@@ -55,6 +56,12 @@ pub trait Executor {
 
     /// True if the user asked to stop.
     fn is_interrupted(&self) -> bool;
+
+    /// The resources used so far, with the bytes that the request is expected to write; `None` without
+    /// limits.
+    fn used_with(&self, _: &Request) -> Option<Used> {
+        None
+    }
 }
 
 /// The reason why a batch failed.

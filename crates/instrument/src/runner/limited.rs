@@ -63,9 +63,14 @@ impl LimitedExecutor {
             return Ok(None);
         }
         self.rest()?;
+        Ok(Some(self.used()?))
+    }
+
+    /// The resources used so far.
+    fn used(&self) -> platform::Result<Used> {
         let now = Consumption::read()?;
         let group_peak_bytes = self.workers.group_peak_bytes;
-        Ok(Some(Used {
+        Ok(Used {
             wall_ns: now_ns().saturating_sub(self.started_ns),
             cpu_ns: now.cpu_ns.saturating_sub(self.before.cpu_ns),
             cpus: allowed_cpus()?.len() as u64,
@@ -75,7 +80,7 @@ impl LimitedExecutor {
             read_bytes: now.read_bytes.saturating_sub(self.before.read_bytes),
             written_bytes: self.written_bytes(now),
             ..self.used
-        }))
+        })
     }
 
     /// Rests until the limits hold or the user asks to stop.
@@ -122,6 +127,19 @@ impl Executor for LimitedExecutor {
 
     fn is_interrupted(&self) -> bool {
         self.workers.is_interrupted()
+    }
+
+    fn used_with(&self, request: &Request) -> Option<Used> {
+        if self.limits.is_none() {
+            return None;
+        }
+        let used = self.used().ok()?;
+        let expected = self.wear.expected(&request.experiment, request.space_bytes);
+        let expected = expected.saturating_mul(request.points.len() as u64);
+        Some(Used {
+            written_bytes: used.written_bytes.saturating_add(expected),
+            ..used
+        })
     }
 }
 
@@ -187,12 +205,17 @@ impl Wear {
         }
     }
 
-    /// True if another batch of an experiment fits. It is expected to write as much as the largest
-    /// batch so far; the first batch is expected to fill its scratch space. Experiments with files leave
-    /// a part of the limit to the record of the run, which is written as well.
-    fn allows(&self, written_bytes: u64, experiment: &str, space_bytes: u64) -> bool {
+    /// The bytes that another batch of an experiment is expected to write: as many as the largest batch
+    /// so far. The first batch is expected to fill its scratch space.
+    fn expected(&self, experiment: &str, space_bytes: u64) -> u64 {
         let most = self.most.get(experiment).copied();
-        let expected = most.unwrap_or(space_bytes);
+        most.unwrap_or(space_bytes)
+    }
+
+    /// True if another batch of an experiment fits. Experiments with files leave a part of the limit to
+    /// the record of the run, which is written as well.
+    fn allows(&self, written_bytes: u64, experiment: &str, space_bytes: u64) -> bool {
+        let expected = self.expected(experiment, space_bytes);
         self.limit_bytes.is_none_or(|limit| {
             let kept = if space_bytes > 0 { limit / RESERVE } else { 0 };
             written_bytes.saturating_add(expected).saturating_add(kept) <= limit

@@ -179,6 +179,9 @@ impl<'p> Measured<'p> {
         let point = &self.open[first].point;
         runner.tell(&Event::Visiting { definition, point })?;
         let request = self.request(&indices, runner, seed);
+        if let Some(used) = runner.executor.used_with(&request) {
+            runner.tell(&Event::Using { used })?;
+        }
         let begun_ns = runner.clock.now_ns();
         let executed = runner.executor.execute(&request);
         let elapsed_ns = runner.clock.now_ns().saturating_sub(begun_ns) as f64;

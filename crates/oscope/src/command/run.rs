@@ -253,10 +253,7 @@ impl Sessions<'_> {
         let outcome = runner.resume(&plan, &earlier);
         let outcome = outcome.map_err(|error| anyhow::anyhow!(error))?;
         let used = executor.finish()?;
-        let used = used.map(|used| self.stopped.map_or(used, |it| it.used().and(used)));
-        if let Some(used) = used {
-            recorder.note_use(used)?;
-        }
+        let used = used.map(|used| recorder.note_use(used)).transpose()?;
         recorder.finish(outcome.interrupted)?;
         drop((scratch, elsewhere));
         if outcome.beyond > 0 {

@@ -27,6 +27,8 @@ const MAX_LOG_PAGES: u32 = 16_384;
 pub struct Recorder<'s> {
     store: &'s mut Store,
     run: StoredRun,
+    /// The resources that a continued run used before.
+    used_before: Option<Used>,
 }
 
 impl Store {
@@ -70,7 +72,12 @@ impl Store {
             Ok(run)
         };
         let run = begin().map_err(|fault: Fault| fault.at(&self.path))?;
-        Ok(Recorder { store: self, run })
+        let limited = run.header.limited.as_ref();
+        Ok(Recorder {
+            used_before: limited.and_then(|limited| limited.used),
+            store: self,
+            run,
+        })
     }
 }
 
@@ -80,13 +87,16 @@ impl Recorder<'_> {
         self.run.number
     }
 
-    /// Records the resources used by a run with limits; does nothing for a run without.
+    /// Records the resources that a run with limits has used since this recorder began, and returns
+    /// those of the whole run. Records nothing for a run without limits.
     ///
     /// # Errors
     /// If the store cannot be written.
-    pub fn note_use(&mut self, used: Used) -> std::result::Result<(), Error> {
+    pub fn note_use(&mut self, used: Used) -> std::result::Result<Used, Error> {
+        let used = self.used_before.map_or(used, |before| before.and(used));
         self.write(|connection, run| run.note_use(connection, used))
-            .map_err(|fault| fault.at(&self.store.path))
+            .map_err(|fault| fault.at(&self.store.path))?;
+        Ok(used)
     }
 
     /// Sets the run's end time to now. `interrupted` is true if a user stopped the run early.
@@ -125,6 +135,7 @@ impl Recorder<'_> {
                 })
             }
             Event::Visiting { .. } | Event::Scarce { .. } => Ok(()),
+            Event::Using { used } => self.note_use(used).map(drop).map_err(Fault::from),
             Event::Taken {
                 definition,
                 point,
