@@ -29,7 +29,9 @@ pub fn all() -> impl Iterator<Item = &'static Claim> {
 mod tests {
     use super::all;
     use crate::find;
+    use crate::made_up::{machine, results};
     use instrument::claim::{Evidence, Ruling};
+    use instrument::experiment::Experiment;
     use std::collections::BTreeSet;
 
     #[test]
@@ -46,6 +48,25 @@ mod tests {
             for id in claim.experiments {
                 assert!(find(id).is_some(), "{} rests on {id}", claim.key);
             }
+        }
+    }
+
+    #[test]
+    fn what_was_tried_in_vain_is_not_to_be_run_again() {
+        let machine = machine();
+        for claim in all() {
+            let experiments = claim.experiments.iter().filter_map(|id| find(id));
+            let definitions: Vec<_> = experiments.map(Experiment::definition).collect();
+            let tried: Vec<_> = definitions
+                .iter()
+                .map(|definition| results(definition, &machine, Vec::new()))
+                .collect();
+            let because = claim.judge(&Evidence::new(&tried)).because;
+            let said = because.sentence.to_string();
+            assert!(
+                said.ends_with("was tried and could not be measured."),
+                "{said}"
+            );
         }
     }
 

@@ -64,6 +64,12 @@ impl<'a> Evidence<'a> {
         (!found.points.is_empty()).then_some(found)
     }
 
+    /// True if the run has the experiment called `id`, with values or without.
+    fn has_tried(&self, id: &str) -> bool {
+        let mut all = self.results.iter();
+        all.any(|results| results.definition.id == id)
+    }
+
     /// The sound estimate of `metric` at the point of the experiment called `id` with these levels.
     pub fn estimate(
         &self,
@@ -89,6 +95,9 @@ impl Claim {
         (self.test)(evidence).unwrap_or_else(|| {
             let missing = self.experiments.iter().find(|id| evidence.of(id).is_none());
             let sentence = match missing {
+                Some(id) if evidence.has_tried(id) => {
+                    sentence!("{id} was tried and could not be measured.")
+                }
                 Some(id) => sentence!("{id} was not measured; `oscope run {id}` does."),
                 None => {
                     sentence!("A value that the claim rests on is missing or unsound.")

@@ -136,6 +136,25 @@ fn the_value_of_a_trial_that_is_set_now_is_held_against_the_other() {
 }
 
 #[test]
+fn a_trial_too_short_to_tell_is_named_and_not_called_untried() {
+    let mut short = trial(
+        7,
+        "file.cold_warm",
+        READ_AHEAD,
+        &[("128", 3e6), ("512", 2e6)],
+    );
+    for (_, batches) in &mut short.points {
+        batches.truncate(1);
+    }
+    let setting = found("read_ahead", &[short]);
+    assert_eq!(setting.value, None);
+    assert_eq!(
+        setting.because,
+        "Run 7 tried it, and could not tell which value is faster."
+    );
+}
+
+#[test]
 fn what_gains_here_and_loses_there_is_not_advised() {
     let faster = trial(
         7,

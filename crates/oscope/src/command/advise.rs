@@ -20,8 +20,8 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
     let mut analysis = judged.analysis();
     let store = stored::open_to_read(common)?;
     stored::add_settings_of_system(&mut analysis, store.as_ref())?;
-    let advice = analysis.advice;
-    let json = || serde_json::to_string_pretty(&advice).map(|text| text + "\n");
+    let advice = &analysis.advice;
+    let json = || serde_json::to_string_pretty(advice).map(|text| text + "\n");
     if arguments.save {
         let path = ::advice::default_path()?;
         let folder = path.parent().expect("a file in a folder of oscope's own");
@@ -32,10 +32,10 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let text = match arguments.header {
-        Some(HeaderLanguage::C) => advice::c_header(&advice),
-        None if arguments.env => advice::environment(&advice),
+        Some(HeaderLanguage::C) => advice::c_header(advice),
+        None if arguments.env => advice::environment(advice),
         None if common.json => json()?,
-        None => terminal::advice(&advice, &style::of_stdout(common)),
+        None => terminal::advice(&analysis, &style::of_stdout(common)),
     };
     output::show_painted(&text)?;
     Ok(Exit::Done)

@@ -4,12 +4,14 @@ mod command;
 mod files;
 mod system;
 mod trial;
+mod untold;
 mod words;
 
 pub use command::{Commands, commands};
 pub use files::{c_header, environment};
 pub use system::{system, trial_experiments};
 pub use trial::trial;
+pub use untold::{Untold, untold};
 pub use words::{FIRST, FOR_ADMINISTRATORS, by_audience, foremost, gain, gain_of, value};
 
 use crate::show;
@@ -42,14 +44,6 @@ pub(crate) fn advice(run: &Run, found: &[(&'static Rule, instrument::advice::Adv
         settings: settings.collect(),
         system: Vec::new(),
     }
-}
-
-/// The settings that `run` does not support, each with the experiments it requires.
-pub fn missing(told: &Advice) -> Vec<(&'static str, &'static [&'static str])> {
-    experiments::advice()
-        .filter(|rule| !told.settings.contains_key(rule.setting))
-        .map(|rule| (rule.title, rule.experiments))
-        .collect()
 }
 
 /// The people who can act on the setting called `name`; programs if this version does not know it.

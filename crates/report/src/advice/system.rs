@@ -162,7 +162,7 @@ impl Fact {
             }),
             because: match best {
                 Some(best) => best.told(&self.now),
-                None => self.without_gain(&outcomes),
+                None => self.without_gain(&outcomes, trials),
             },
             set: best.and_then(|best| command(&best.value)),
             undo: best.and_then(|_| command(&self.now)),
@@ -196,10 +196,23 @@ impl Fact {
         self.path.as_deref().is_some_and(is_like)
     }
 
+    /// True if a trial measured `point` with the value now.
+    fn is_now(&self, point: &Point) -> bool {
+        point.get(VARIANT).map(Level::to_string).as_deref() == Some(&*self.now)
+    }
+
     /// The reason why no other value is advised.
-    fn without_gain(&self, outcomes: &[Outcome]) -> String {
+    fn without_gain(&self, outcomes: &[Outcome], trials: &[HistoryRun]) -> String {
         let Some(last) = outcomes.iter().max_by_key(|outcome| outcome.run) else {
-            return self.untried.clone();
+            let tried = trials.iter().filter(|trial| {
+                self.is_tried(trial) && trial.points.iter().any(|(point, _)| self.is_now(point))
+            });
+            return match tried.map(|trial| trial.number).max() {
+                Some(run) => {
+                    format!("Run {run} tried it, and could not tell which value is faster.")
+                }
+                None => self.untried.clone(),
+            };
         };
         match outcomes.iter().find(|outcome| outcome.loses()) {
             Some(slower) => format!("Nothing better is known. {}", slower.told(&self.now)),

@@ -2,7 +2,7 @@
 
 use super::anchor::Anchors;
 use super::claim::{ClaimView, claims};
-use super::evidence::{Evidence, summary};
+use super::evidence::{Evidence, Words, summary};
 use super::experiment::{GroupView, groups};
 use super::facts::{Facts, facts};
 use super::finding::{FindingView, Piece};
@@ -75,7 +75,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         first_settings: first(&analysis.advice),
         settings: settings(&analysis.advice, place_of),
         has_settings: !analysis.advice.settings.is_empty(),
-        untold: untold(&analysis.advice),
+        untold: untold(analysis),
         decided,
         undecided,
         evidence: Evidence::new(analysis),
@@ -125,7 +125,7 @@ struct Page<'a> {
     settings: Vec<AudienceView>,
     /// True if there is a setting that programs can load.
     has_settings: bool,
-    untold: Vec<(&'static str, String)>,
+    untold: Vec<(&'static str, Vec<Words>)>,
     decided: Vec<ClaimView>,
     undecided: Vec<ClaimView>,
     evidence: Evidence,

@@ -2,9 +2,10 @@
 
 use super::evidence::{Words, words};
 use crate::advice::{
-    FIRST, FOR_ADMINISTRATORS, by_audience, commands, foremost, gain, gain_of, missing, trial,
+    FIRST, FOR_ADMINISTRATORS, by_audience, commands, foremost, gain, gain_of, trial, untold as untold_by,
     value,
 };
+use crate::Analysis;
 use advice::{Advice, Setting, SystemSetting};
 
 /// The settings for one kind of people.
@@ -130,10 +131,10 @@ pub(super) fn settings(
     all
 }
 
-/// The settings that the run does not support, each with a command that may do so.
-pub(super) fn untold(advice: &Advice) -> Vec<(&'static str, String)> {
-    let missing = missing(advice).into_iter();
-    missing
-        .map(|(title, experiments)| (title, format!("oscope run {}", experiments.join(" "))))
+/// The settings that the run does not tell, each with the reason.
+pub(super) fn untold(analysis: &Analysis<'_>) -> Vec<(&'static str, Vec<Words>)> {
+    let untold = untold_by(analysis).into_iter();
+    untold
+        .map(|setting| (setting.title, words(&setting.reason)))
         .collect()
 }

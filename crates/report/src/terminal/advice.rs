@@ -3,14 +3,15 @@
 use super::style::{Role, Style};
 use super::text::{labelled, paragraph, title};
 use crate::advice::{
-    Commands, FOR_ADMINISTRATORS, by_audience, commands, gain, gain_of, missing, trial, value,
+    Commands, FOR_ADMINISTRATORS, by_audience, commands, gain, gain_of, trial, untold, value,
 };
-use crate::show;
+use crate::{Analysis, show};
 use advice::{Advice, Setting, SystemSetting};
 
 /// The recommended settings with their gains and sources, the largest gain first; then the settings
-/// that need further measurements.
-pub fn advice(advice: &Advice, style: &Style) -> String {
+/// that the run does not tell.
+pub fn advice(analysis: &Analysis<'_>, style: &Style) -> String {
+    let advice = &analysis.advice;
     let mut text = title("What to set here", style);
     text += &paragraph("", &measured(advice), style);
     for (heading, theirs) in by_audience(advice) {
@@ -38,13 +39,13 @@ pub fn advice(advice: &Advice, style: &Style) -> String {
     if advice.settings.is_empty() {
         text += &paragraph("", "This run tells nothing that programs could use.", style);
     }
-    let missing = missing(advice);
-    if !missing.is_empty() {
+    let untold = untold(analysis);
+    if !untold.is_empty() {
         text.push('\n');
         text += &title("What this run does not tell", style);
     }
-    for (setting, experiments) in missing {
-        let sentence = format!("{setting}: `oscope run {}` may tell", experiments.join(" "));
+    for setting in untold {
+        let sentence = format!("{}: {}", setting.title, setting.reason);
         text += &paragraph("  ", &sentence, style);
     }
     text
