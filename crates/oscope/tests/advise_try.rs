@@ -8,6 +8,7 @@ use predicates::str::contains;
 use std::fs;
 
 const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+const GOVERNORS: &str = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_available_governors";
 
 #[test]
 fn what_cannot_be_tried_is_refused_with_what_can() {
@@ -16,12 +17,29 @@ fn what_cannot_be_tried_is_refused_with_what_can() {
         .oscope(&["advise", "--try", "nonsense"])
         .assert()
         .code(2)
-        .stderr(contains("'nonsense' cannot be tried").and(contains("transparent_huge_pages")));
+        .stderr(contains("'nonsense' cannot be tried; what can: "));
     place
         .oscope(&["advise", "--try", "read_ahead", "--save"])
         .assert()
         .code(2);
     place.oscope(&["advise", "--budget", "1s"]).assert().code(2);
+}
+
+#[test]
+fn only_what_this_machine_has_is_offered() {
+    let place = Place::new();
+    let refused = place.oscope(&["advise", "--try", "nonsense"]).assert();
+    let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    for (name, path) in [
+        ("transparent_huge_pages", HUGE_PAGES.to_owned()),
+        ("governor", GOVERNORS.replace('*', "0")),
+    ] {
+        assert_eq!(
+            said.contains(name),
+            fs::exists(&path).expect("sysfs"),
+            "{said}"
+        );
+    }
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn advised(
     arguments: &Advise,
     common: &Common,
 ) -> Result<(Trial, String, Option<String>)> {
-    let mut all = settings::names();
+    let mut all = settings::names(&arguments.dir);
     let mut known = Vec::new();
     for run in asked(arguments, common)? {
         let mut judged = stored::judged(common, &run, Sharing { redact: false })?;

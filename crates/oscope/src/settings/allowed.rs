@@ -53,6 +53,17 @@ impl Scalar {
         Ok(chosen.map_or(text.trim(), |(chosen, _)| chosen).to_owned())
     }
 
+    /// True unless the kernel lists the values, and this one is not among them.
+    pub fn offers(&self, value: &str) -> bool {
+        let list = match self.0.file_name().and_then(|name| name.to_str()) {
+            Some("scaling_governor") => self.0.with_file_name("scaling_available_governors"),
+            Some("enabled" | "defrag" | "shmem_enabled" | "scheduler") => self.0.clone(),
+            _ => return true,
+        };
+        let is_meant = |word: &str| word.trim_matches(['[', ']']) == value;
+        fs::read_to_string(list).is_ok_and(|text| text.split_whitespace().any(is_meant))
+    }
+
     pub fn write(&self, value: &str) -> io::Result<()> {
         let mut file = OpenOptions::new()
             .write(true)
@@ -105,6 +116,13 @@ mod tests {
         fs::write(&path, "always [madvise] never\n").expect("it is ours");
         let scalar = Scalar::of_test(&path);
         assert_eq!(scalar.read().expect("it is there"), "madvise");
+        assert!(scalar.offers("madvise") && scalar.offers("never") && !scalar.offers("none"));
+        let governor = directory.path().join("scaling_governor");
+        let governor = Scalar::of_test(&governor);
+        assert!(!governor.offers("powersave"));
+        let list = directory.path().join("scaling_available_governors");
+        fs::write(list, "performance powersave\n").expect("it is ours");
+        assert!(governor.offers("powersave") && !governor.offers("power"));
         scalar.write("60").expect("it is ours");
         assert_eq!(scalar.read().expect("it is there"), "60");
     }

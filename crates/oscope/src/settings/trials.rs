@@ -3,15 +3,16 @@
 use super::Scalar;
 use crate::exit::WrongUse;
 use anyhow::{Context, Result};
-use experiments::trial::{KERNEL_SETTINGS, Trial};
+use experiments::trial::{KERNEL_SETTINGS, KernelSetting, Trial};
 use platform::placement;
 use platform::storage::Storage;
 use std::path::Path;
 
-/// The names of the settings that can be tried.
-pub fn names() -> Vec<&'static str> {
+/// The names of the settings that this machine has, and that can be tried for files in `directory`.
+pub fn names(directory: &Path) -> Vec<&'static str> {
     KERNEL_SETTINGS
         .iter()
+        .filter(|candidate| tried(candidate, directory).is_ok())
         .map(|candidate| candidate.name)
         .collect()
 }
@@ -26,14 +27,14 @@ pub struct Tried {
 /// The trial of the setting called `name` for files in `directory`; `None` for any other name.
 ///
 /// # Errors
-/// If the setting is not there, or no block device is behind `directory`.
+/// If the setting or its other value is not there, or no block device is behind `directory`.
 pub fn trial(name: &str, directory: &Path) -> Result<Option<Tried>> {
-    let Some(candidate) = KERNEL_SETTINGS
-        .iter()
-        .find(|candidate| candidate.name == name)
-    else {
-        return Ok(None);
-    };
+    let mut all = KERNEL_SETTINGS.iter();
+    let candidate = all.find(|candidate| candidate.name == name);
+    candidate.map(|it| tried(it, directory)).transpose()
+}
+
+fn tried(candidate: &KernelSetting, directory: &Path) -> Result<Tried> {
     let path = if let Some(path) = candidate.path_on(None) {
         path
     } else {
@@ -50,14 +51,20 @@ pub fn trial(name: &str, directory: &Path) -> Result<Option<Tried>> {
     // A worker has one processor; what it measures needs no other to be changed.
     let cpu = placement::allowed_cpus()?.last().copied().unwrap_or(0);
     let here = path.replace('*', &cpu.to_string());
-    let now = Scalar::new(&here)?.read().map_err(|error| {
+    let refused = |reason: String| {
+        let name = candidate.name;
         WrongUse(format!(
-            "'{name}' cannot be tried on this machine: {here}: {error}"
+            "'{name}' cannot be tried on this machine: {here}: {reason}"
         ))
-    })?;
+    };
+    let scalar = Scalar::new(&here)?;
+    let now = scalar.read().map_err(|error| refused(error.to_string()))?;
     let new = (candidate.other)(&now);
+    if !scalar.offers(&new) {
+        return Err(refused(format!("there is no '{new}'")).into());
+    }
     let command = |value: &str| format!("echo {value} | sudo tee {path}");
-    Ok(Some(Tried {
+    Ok(Tried {
         set: command(&new),
         undo: command(&now),
         trial: Trial {
@@ -65,12 +72,29 @@ pub fn trial(name: &str, directory: &Path) -> Result<Option<Tried>> {
             vary: format!("sysfs:{here}={now},{new}"),
             at: candidate.at.iter().map(|&at| at.to_owned()).collect(),
         },
-    }))
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{KERNEL_SETTINGS, Scalar};
+    use super::{KERNEL_SETTINGS, Scalar, names, trial};
+    use std::path::Path;
+
+    #[test]
+    fn what_is_offered_can_be_tried_and_nothing_else() {
+        let here = Path::new(".");
+        let offered = names(here);
+        for candidate in KERNEL_SETTINGS {
+            let found = trial(candidate.name, here);
+            assert_eq!(
+                found.is_ok_and(|found| found.is_some()),
+                offered.contains(&candidate.name),
+                "{}",
+                candidate.name
+            );
+        }
+        assert!(trial("nonsense", here).is_ok_and(|found| found.is_none()));
+    }
 
     #[test]
     fn each_can_be_set_and_another_value_is_another() {

@@ -53,10 +53,15 @@ fn facts(run: &Run) -> Vec<Fact> {
             name,
             title,
             now: now?,
+            untried: match setting.path_on(device) {
+                Some(_) => format!(
+                    "Not tried on this machine: `oscope advise --try {name}` measures it, as root."
+                ),
+                None => {
+                    "A fact: no block device is behind the directory, so it cannot be tried.".into()
+                }
+            },
             path: setting.path_on(device),
-            untried: format!(
-                "Not tried on this machine: `oscope advise --try {name}` measures it, as root."
-            ),
         })
     };
     let fixed = |name, title, now: Option<String>, untried: &str| {
