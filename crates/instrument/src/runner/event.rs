@@ -101,7 +101,7 @@ pub struct Progress {
     pub done: usize,
     /// The batches of this pass.
     pub visits: usize,
-    /// Predicted remaining wall time of the whole run.
+    /// Predicted wall time of the run after the process that took this batch.
     pub remaining: Nanoseconds,
 }
 

@@ -94,7 +94,7 @@ impl<'p> Passes<'p> {
             }
         }
         let is_first = pass == first && !self.unvisited().is_empty();
-        let (processes, wanted_ns) = self.due(is_first, pass, runner);
+        let (processes, later_ns) = self.due(is_first, pass, runner);
         if processes.is_empty() || self.is_over(runner) {
             return Ok(false);
         }
@@ -104,7 +104,7 @@ impl<'p> Passes<'p> {
             passes,
             visits,
         })?;
-        let begun_ns = runner.clock.now_ns() as f64;
+        let mut in_pass_ns = self.expected_of_all_ns(&processes);
         let mut last = None;
         let mut done = 0;
         let mut visited = BTreeSet::new();
@@ -112,10 +112,12 @@ impl<'p> Passes<'p> {
             if self.is_over(runner) {
                 break;
             }
+            let expected_ns = self.expected_ns(experiment, &points);
+            in_pass_ns -= expected_ns;
             if is_first && self.has_used_the_first_share(runner) && visited.contains(&experiment) {
                 continue;
             }
-            if !is_first && self.expected_ns(experiment, &points) > self.left_ns(runner) {
+            if !is_first && expected_ns > self.left_ns(runner) {
                 continue;
             }
             visited.insert(experiment);
@@ -124,17 +126,14 @@ impl<'p> Passes<'p> {
             {
                 self.experiments[last].remove_files(runner);
             }
-            let now_ns = runner.clock.now_ns() as f64;
+            let wanted_ns = in_pass_ns + later_ns;
+            let left_ns = self.left_ns(runner) - expected_ns;
             let progress = Progress {
                 pass,
                 passes,
                 done,
                 visits,
-                remaining: Nanoseconds(
-                    (wanted_ns - (now_ns - begun_ns))
-                        .min(self.end_ns - now_ns)
-                        .max(0.0),
-                ),
+                remaining: Nanoseconds(wanted_ns.min(left_ns).max(0.0)),
             };
             let seed = self.random.bits();
             self.experiments[experiment].visit(&points, runner, seed, progress, &mut self.speed)?;
@@ -169,6 +168,13 @@ impl<'p> Passes<'p> {
         let measured = &self.experiments[experiment];
         let visits = points.iter().map(|point| measured.expected_ns(*point));
         visits.map(Option::unwrap_or_default).sum()
+    }
+
+    /// The same for all of these processes.
+    fn expected_of_all_ns(&self, processes: &[Process]) -> f64 {
+        let all = processes.iter();
+        all.map(|process| self.expected_ns(process.experiment, &process.points))
+            .sum()
     }
 
     /// True if earlier runs show the cost of a visit.
@@ -245,8 +251,8 @@ impl<'p> Passes<'p> {
             .collect()
     }
 
-    /// The processes of a pass in their order, and the expected wall time of the rest of the run, in
-    /// ns.
+    /// The processes of a pass in their order, and the expected wall time of later passes in ns. That
+    /// is infinite as long as the cost of a visit is not known: they may then fill all of the time.
     ///
     /// The first pass visits each new point once, which shows the cost of a visit, as far as its share of the
     /// time suffices. The experiments take turns in it if their files stay, so that a time too short for this
@@ -262,14 +268,15 @@ impl<'p> Passes<'p> {
             } else {
                 processes
             };
-            return (processes, left_ns);
+            return (processes, f64::INFINITY);
         }
         let open = self.open();
         let candidates = self.candidates(&open);
         let passes = self.numbers.end - pass;
         let expected = expected_visits(&candidates, left_ns, passes);
         let wanted = expected.iter().zip(&candidates);
-        let wanted_ns = wanted.map(|(visits, of)| visits * of.visit_ns).sum();
+        let wanted_ns: f64 = wanted.map(|(visits, of)| visits * of.visit_ns).sum();
+        let later_ns = wanted_ns * (1.0 - 1.0 / passes as f64);
         let mut visits = Vec::new();
         for (visit, expected) in open.into_iter().zip(expected) {
             let in_this_pass = expected / passes as f64;
@@ -277,7 +284,7 @@ impl<'p> Passes<'p> {
             let count = (in_this_pass + self.random.uniform()) as usize;
             visits.extend(std::iter::repeat_n(visit, count));
         }
-        (self.processes(&visits), wanted_ns)
+        (self.processes(&visits), later_ns)
     }
 
     /// The processes that make these visits: those of each experiment together, the experiments and

@@ -99,6 +99,8 @@ pub(crate) struct MockExecutor<F> {
     batch_ns: i64,
     /// A point whose batches take another time.
     pub(crate) dear: Option<(u64, i64)>,
+    /// The time of a batch by the point's number and its number of earlier batches.
+    pub(crate) takes: Option<fn(u64, usize) -> i64>,
     answer: F,
     pub(crate) given: BTreeMap<u64, usize>,
     pub(crate) stop_after: usize,
@@ -112,6 +114,7 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
             clock: MockClock::default(),
             batch_ns,
             dear: None,
+            takes: None,
             answer,
             given: BTreeMap::new(),
             stop_after: usize::MAX,
@@ -138,12 +141,13 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
         let level = point.level(N);
         let Count(n) = level.expect("every mock point has a number");
         self.order.push(n);
-        let batch_ns = match self.dear {
-            Some((dear, batch_ns)) if dear == n => batch_ns,
+        let given = self.given.entry(n).or_default();
+        let batch_ns = match (self.takes, self.dear) {
+            (Some(takes), _) => takes(n, *given),
+            (_, Some((dear, batch_ns))) if dear == n => batch_ns,
             _ => self.batch_ns,
         };
         self.clock.advance(batch_ns);
-        let given = self.given.entry(n).or_default();
         let cost_ns = (self.answer)(n, *given)?;
         *given += 1;
         let ns = (cost_ns * 1000.0) as u64;
@@ -170,12 +174,20 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
     }
 }
 
+/// The time left as it was told with a batch.
+pub(crate) struct Told {
+    pub(crate) pass: usize,
+    /// The time of all batches so far, in ns.
+    pub(crate) spent_ns: f64,
+    pub(crate) remaining: Nanoseconds,
+}
+
 /// Writes one line for each event.
 #[derive(Default)]
 pub(crate) struct Log {
     pub(crate) lines: Vec<String>,
     pub(crate) warnings: Vec<Warning>,
-    pub(crate) remaining: Vec<Nanoseconds>,
+    pub(crate) told: Vec<Told>,
     pub(crate) fail_at: Option<usize>,
 }
 
@@ -189,9 +201,17 @@ impl Observer for Log {
             Event::Skipped { definition, reason } => format!("skip {}: {reason}", definition.id),
             Event::Visiting { .. } | Event::Using { .. } => return Ok(()),
             Event::Taken {
-                point, progress, ..
+                point,
+                batch,
+                progress,
+                ..
             } => {
-                self.remaining.push(progress.remaining);
+                let before_ns = self.told.last().map_or(0.0, |told| told.spent_ns);
+                self.told.push(Told {
+                    pass: progress.pass,
+                    spent_ns: before_ns + batch.wall_ns as f64,
+                    remaining: progress.remaining,
+                });
                 format!("take {point}")
             }
             Event::Closed {

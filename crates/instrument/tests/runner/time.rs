@@ -203,12 +203,51 @@ fn the_time_left_falls_and_never_exceeds_the_budget() {
     let mut executor = MockExecutor::new(10 * MS, wild);
     let (_, log) = run(&mut executor, &plan);
     let budget_ns = plan.budget().0;
-    assert!(
-        log.remaining
-            .iter()
-            .all(|left| left.0 >= 0.0 && left.0 <= budget_ns)
+    let mut left = log.told.iter().map(|told| told.remaining.0);
+    assert!(left.clone().all(|left| left >= 0.0 && left <= budget_ns));
+    assert!(left.next_back() < left.next());
+}
+
+/// The largest error of the time left that is told after the first pass, as a share of the time left. The
+/// last visits are left out: with one visit less the rest is another.
+fn worst_error(takes: fn(u64, usize) -> i64, points: u64, budget_s: f64) -> f64 {
+    let mocks = ["mock.one", "mock.two"].map(|name| Mock::new(name, points));
+    let experiments: Vec<&dyn Experiment> = mocks.iter().map(|mock| mock as _).collect();
+    let plan = Plan::new(
+        &experiments,
+        &setting(),
+        Some(Nanoseconds(budget_s * 1e9)),
+        7,
     );
-    assert!(log.remaining.last() < log.remaining.first());
+    let mut executor = MockExecutor::new(MS, wild);
+    executor.takes = Some(takes);
+    let (_, log) = run(&mut executor, &plan);
+    let end_ns = executor.clock.now_ns() as f64;
+    let dearest_ns = (0..points).map(|n| takes(n, 1)).max().unwrap_or(0) as f64;
+    let errors = log.told.iter().filter_map(|told| {
+        let left_ns = end_ns - told.spent_ns;
+        let error = (told.remaining.0 - left_ns).abs() / left_ns;
+        (told.pass > 0 && left_ns > 10.0 * dearest_ns).then_some(error)
+    });
+    let errors: Vec<f64> = errors.collect();
+    assert!(errors.len() > 20, "{}", errors.len());
+    errors.into_iter().fold(0.0, f64::max)
+}
+
+#[test]
+fn after_the_first_pass_the_time_left_is_told_within_a_tenth() {
+    let even: fn(u64, usize) -> i64 = |_, _| 10 * MS;
+    let mixed: fn(u64, usize) -> i64 = |n, given| {
+        let usual_ms = 5 + (n * 7) % 40;
+        let takes_ns = usual_ms * MS.unsigned_abs() * (19 + given as u64 % 3) / 20;
+        takes_ns.cast_signed()
+    };
+    for (name, takes) in [("even", even), ("mixed", mixed)] {
+        for (points, budget_s) in [(5, 100.0), (5, 3.0), (30, 15.0), (30, 60.0), (30, 1000.0)] {
+            let error = worst_error(takes, points, budget_s);
+            assert!(error < 0.1, "{name} {points} {budget_s}: {error}");
+        }
+    }
 }
 
 #[test]
