@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Reads what `oscope export` writes with the programs that it is written for:
 #   tests/exports/run.sh OSCOPE STORE
-# promtool (Debian's prometheus), Google Benchmark's compare.py (Debian's libbenchmark-tools), pyarrow
-# (from PyPI, into a virtual environment that is thrown away). What is not installed is skipped, with
-# its reason; what is there and refuses a file fails.
+# promtool, and a Prometheus with a node exporter that answers the Grafana dashboard (Debian's prometheus and
+# prometheus-node-exporter), Google Benchmark's compare.py (Debian's libbenchmark-tools), pyarrow (from PyPI,
+# into a virtual environment that is thrown away). What is not installed is skipped, with its reason; what is
+# there and refuses a file fails.
 set -euo pipefail
 if (($# != 2)); then
     echo "usage: $0 OSCOPE STORE" >&2
@@ -78,6 +79,12 @@ if command -v promtool >/dev/null; then
     echo 'openmetrics: promtool has nothing to say against it'
 else
     echo 'openmetrics: not checked, since promtool is missing (apt-get install prometheus)'
+fi
+
+if command -v prometheus >/dev/null && command -v prometheus-node-exporter >/dev/null; then
+    python3 "$(dirname "$0")/dashboard.py" "$work/run.prom" "$(dirname "$0")/../../packaging/grafana/oscope.json"
+else
+    echo 'dashboard: not checked (apt-get install prometheus prometheus-node-exporter)'
 fi
 
 export_as google-benchmark gb.json
