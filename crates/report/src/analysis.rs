@@ -1,6 +1,7 @@
 //! Analysis: derives estimates, findings and figures from a stored run. It reads nothing else.
 
 use crate::consistency::{Outcome, Statement, reconcile};
+use crate::printed;
 use crate::surroundings::Surroundings;
 use advice::Advice;
 use instrument::advice::{Advice as Recommended, Rule};
@@ -61,6 +62,9 @@ impl<'a> Analysis<'a> {
         let mut experiments: Vec<_> = experiments
             .map(|(record, results)| ExperimentAnalysis::new(record, results))
             .collect();
+        if run.header.is_reported() {
+            draw_printed(&mut experiments, run);
+        }
         make_consistent(&mut experiments, &mut claims, &mut advice);
         Self {
             run,
@@ -87,6 +91,15 @@ impl<'a> Analysis<'a> {
             .collect();
         findings.sort_by(|(_, one), (_, other)| one.by_importance(other));
         findings
+    }
+}
+
+/// Draws the experiments that only a publication made.
+fn draw_printed(experiments: &mut [ExperimentAnalysis<'_>], run: &Run) {
+    for (experiment, record) in experiments.iter_mut().zip(&run.experiments) {
+        if experiments::find(&record.definition.id).is_none() {
+            experiment.figures = printed::figures(&record.results(&run.machine));
+        }
     }
 }
 

@@ -24,6 +24,7 @@ pub mod lab;
 #[cfg(test)]
 mod made_up;
 pub mod page;
+mod printed;
 mod ranking;
 pub mod reference;
 pub mod reproduce;

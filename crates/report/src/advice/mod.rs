@@ -11,7 +11,7 @@ pub use command::{Commands, commands};
 pub use files::{c_header, environment};
 pub use system::{system, trial_experiments};
 pub use trial::trial;
-pub use untold::{Untold, untold};
+pub use untold::{Untold, untold, without_settings};
 pub use words::{FIRST, FOR_ADMINISTRATORS, by_audience, foremost, gain, gain_of, value};
 
 use crate::show;

@@ -1,5 +1,6 @@
 //! Settings that a run does not tell, each with the reason.
 
+use super::words::{FIRST, foremost};
 use crate::Analysis;
 use instrument::advice::Rule;
 
@@ -12,8 +13,29 @@ pub struct Untold {
     pub reason: String,
 }
 
-/// The settings that the run of `analysis` does not tell.
+/// A sentence, with commands in backquotes, in place of settings that gain; `None` if there are some.
+pub fn without_settings(analysis: &Analysis<'_>) -> Option<&'static str> {
+    let advice = &analysis.advice;
+    if analysis.run.header.is_reported() {
+        Some(
+            "No settings are named: these values were printed about another machine, without their spread. \
+             `oscope run` measures yours, and `oscope advise` names its settings.",
+        )
+    } else if advice.settings.is_empty() {
+        Some("This run tells nothing that programs could use.")
+    } else if foremost(advice, FIRST).is_empty() {
+        Some("No setting surely gains over what programs use already.")
+    } else {
+        None
+    }
+}
+
+/// The settings that the run of `analysis` does not tell. None for printed values: no run here tells
+/// anything of the machine of a report.
 pub fn untold(analysis: &Analysis<'_>) -> Vec<Untold> {
+    if analysis.run.header.is_reported() {
+        return Vec::new();
+    }
     let told = &analysis.advice.settings;
     let rules = experiments::advice().filter(|rule| !told.contains_key(rule.setting));
     let untold = rules.map(|rule| Untold {
@@ -69,7 +91,7 @@ fn subject(names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::untold;
+    use super::{untold, without_settings};
     use crate::Analysis;
     use crate::reference;
     use record::{ExperimentRecord, Run};
@@ -80,7 +102,8 @@ mod tests {
     /// The reason for the pages of large blocks, after a run with `measured` experiments, and others that
     /// gave no value.
     fn reason(measured: &[&str], failed: &[&str]) -> String {
-        let published = reference::ALL.first().expect("there are some").run();
+        let mut published = reference::ALL.first().expect("there are some").run();
+        published.header.version = "0.1.0".into();
         let first = published.experiments.first().expect("it has some").clone();
         let record = |(id, is_measured): (&str, bool)| {
             let mut record: ExperimentRecord = first.clone();
@@ -99,6 +122,15 @@ mod tests {
         let untold = untold(&Analysis::new(&run));
         let found = untold.into_iter().find(|untold| untold.title == TITLE);
         found.expect("nothing decides it").reason
+    }
+
+    #[test]
+    fn printed_values_have_a_reason_and_no_command_that_would_measure_another_machine() {
+        let run = reference::ALL.first().expect("there are some").run();
+        let analysis = Analysis::new(&run);
+        assert!(untold(&analysis).is_empty());
+        let said = without_settings(&analysis).expect("there are none");
+        assert!(said.contains("printed about another machine"), "{said}");
     }
 
     #[test]

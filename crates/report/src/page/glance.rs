@@ -4,10 +4,13 @@ use super::chart::{Format, Picture, STYLES, render, swatch};
 use super::figure::scales;
 use crate::Analysis;
 use crate::glance::Glance;
+use experiments::glance::MOST_RUNGS;
 use instrument::figure::{Figure, FigureKind};
 
 /// Charts of experiments that stand in for the pictures of a whole machine.
 const MOST_CHARTS: usize = 2;
+/// Pictures beside which a publication's own charts have room.
+const FEW_PICTURES: usize = 2;
 /// A chart with fewer points shows nothing that its numbers do not.
 const FEWEST_POINTS: usize = 2;
 
@@ -42,20 +45,26 @@ pub(super) fn pictures(
             chapter: place_of(picture.experiment()).map(|(id, _)| id),
         })
         .collect();
-    if pictures.is_empty() {
-        first_charts(analysis, place_of)
-    } else {
-        pictures
+    let is_reported = analysis.run.header.is_reported();
+    let mut pictures = pictures;
+    if pictures.is_empty() || (is_reported && pictures.len() < FEW_PICTURES) {
+        // The ladder has the values of this one.
+        let drawn = (!pictures.is_empty()).then_some(MOST_RUNGS);
+        pictures.extend(first_charts(analysis, drawn, place_of));
     }
+    pictures
 }
 
-/// The first chart of each experiment, then the second of each, and so on; at most [`MOST_CHARTS`].
+/// The first chart of each experiment but for one that is `drawn` already, curves before bars; then the
+/// second of each, and so on; at most [`MOST_CHARTS`].
 fn first_charts(
     analysis: &Analysis<'_>,
+    drawn: Option<&str>,
     place_of: impl Fn(&str) -> Option<(String, String)>,
 ) -> Vec<PictureView> {
     let mut charts: Vec<(usize, &str, &Figure)> = Vec::new();
-    for experiment in &analysis.experiments {
+    let all = analysis.experiments.iter();
+    for experiment in all.filter(|it| Some(&*it.definition.id) != drawn) {
         let figures = experiment
             .figures
             .iter()
@@ -63,7 +72,7 @@ fn first_charts(
         let figures = figures.enumerate();
         charts.extend(figures.map(|(turn, figure)| (turn, &*experiment.definition.id, figure)));
     }
-    charts.sort_by_key(|(turn, ..)| *turn);
+    charts.sort_by_key(|(turn, _, figure)| (*turn, figure.kind != FigureKind::Curve));
     let first = charts.into_iter().take(MOST_CHARTS).enumerate();
     let view = |(index, (_, experiment, figure)): (usize, (usize, &str, &Figure))| PictureView {
         id: format!("first-chart-{}", index + 1),

@@ -2,7 +2,7 @@
 
 use super::anchor::Anchors;
 use super::claim::{ClaimView, claims};
-use super::evidence::{Evidence, Words, summary};
+use super::evidence::{Evidence, Words, summary, words};
 use super::experiment::{GroupView, groups};
 use super::facts::{Facts, facts};
 use super::finding::{FindingView, Piece};
@@ -10,6 +10,7 @@ use super::glance::{PictureView, chapters_with_numbers, pictures};
 use super::packed::{Parts, packed};
 use super::setting::{AudienceView, SettingView, first, settings, untold};
 use super::{command, data};
+use crate::advice::without_settings;
 use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::thumb::{Side, Sides};
 use crate::{Analysis, show};
@@ -75,6 +76,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         first_settings: first(&analysis.advice),
         settings: settings(&analysis.advice, place_of),
         has_settings: !analysis.advice.settings.is_empty(),
+        without_settings: without_settings(analysis).map(words),
         untold: untold(analysis),
         decided,
         undecided,
@@ -125,6 +127,8 @@ struct Page<'a> {
     settings: Vec<AudienceView>,
     /// True if there is a setting that programs can load.
     has_settings: bool,
+    /// A sentence in place of the first settings.
+    without_settings: Option<Vec<Words>>,
     untold: Vec<(&'static str, Vec<Words>)>,
     decided: Vec<ClaimView>,
     undecided: Vec<ClaimView>,

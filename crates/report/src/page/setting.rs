@@ -1,11 +1,11 @@
 //! The page's view of advice.
 
 use super::evidence::{Words, words};
-use crate::advice::{
-    FIRST, FOR_ADMINISTRATORS, by_audience, commands, foremost, gain, gain_of, trial, untold as untold_by,
-    value,
-};
 use crate::Analysis;
+use crate::advice::{
+    FIRST, FOR_ADMINISTRATORS, by_audience, commands, foremost, gain, gain_of, trial,
+    untold as untold_by, value,
+};
 use advice::{Advice, Setting, SystemSetting};
 
 /// The settings for one kind of people.

@@ -4,6 +4,7 @@ use super::style::{Role, Style};
 use super::text::{labelled, paragraph, title};
 use crate::advice::{
     Commands, FOR_ADMINISTRATORS, by_audience, commands, gain, gain_of, trial, untold, value,
+    without_settings,
 };
 use crate::{Analysis, show};
 use advice::{Advice, Setting, SystemSetting};
@@ -36,8 +37,10 @@ pub fn advice(analysis: &Analysis<'_>, style: &Style) -> String {
         let undo = setting.undo.clone().map(|undo| ("    undo", undo));
         text += &labelled(&set.into_iter().chain(undo).collect::<Vec<_>>(), style);
     }
-    if advice.settings.is_empty() {
-        text += &paragraph("", "This run tells nothing that programs could use.", style);
+    if advice.settings.is_empty()
+        && let Some(reason) = without_settings(analysis)
+    {
+        text += &paragraph("", reason, style);
     }
     let untold = untold(analysis);
     if !untold.is_empty() {
