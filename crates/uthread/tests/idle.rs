@@ -73,7 +73,7 @@ fn processor_time_until_asleep() -> Duration {
         std::thread::sleep(STANDS_STILL);
         let now = clock.now();
         if now == before {
-            return now - ended;
+            return now.saturating_sub(ended);
         }
         assert!(begin.elapsed() < PATIENCE, "a worker without work runs on");
         before = now;

@@ -37,9 +37,14 @@ impl Priority {
         }
     }
 
+    /// The priority of a level, without a table, which would have to be loaded at each switch.
     #[inline]
-    const fn from_level(level: u8) -> Self {
-        Self::ALL[level as usize]
+    pub(super) const fn from_level(level: u8) -> Self {
+        match level {
+            0 => Self::Green,
+            1 => Self::Orange,
+            _ => Self::Red,
+        }
     }
 }
 

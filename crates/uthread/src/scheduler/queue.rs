@@ -111,6 +111,32 @@ impl<T: Linked> Queue<T> {
         Some(head)
     }
 
+    /// Takes the first member, and puts `member` behind the others; `None` if there are no others. Where
+    /// there is one, this writes less than a pop and a push.
+    ///
+    /// # Safety
+    /// Same as [`Queue::push_back`].
+    #[inline]
+    pub(super) unsafe fn exchange(&self, member: *const T) -> Option<*const T> {
+        let first = self.head.get();
+        // SAFETY: the caller guarantees `member`; the others are members.
+        unsafe {
+            let second = first.as_ref()?.links().next.get();
+            if let Some(second) = second.as_ref() {
+                self.head.set(second);
+                second.links().previous.set(ptr::null());
+                self.push_back(member);
+            } else {
+                let links = (*member).links();
+                links.next.set(ptr::null());
+                links.previous.set(ptr::null());
+                self.head.set(member);
+                self.tail.set(member);
+            }
+        }
+        Some(first)
+    }
+
     /// # Safety
     /// `member` must be in this queue.
     pub(crate) unsafe fn remove(&self, member: *const T) {

@@ -39,7 +39,7 @@ impl<T: Schedulable> Ready<T> {
     #[inline]
     pub(crate) fn highest(&self) -> Option<Priority> {
         let level = self.occupied.get().checked_ilog2()?;
-        Some(Priority::ALL[level as usize])
+        Some(Priority::from_level(level as u8))
     }
 
     #[inline]
@@ -86,11 +86,9 @@ impl<T: Schedulable> Ready<T> {
     /// Same as [`Ready::push_back`], and `level` must be the priority of `thread`.
     #[inline]
     pub(super) unsafe fn exchange(&self, thread: &T, level: Priority) -> Option<*const T> {
-        let queue = &self.queues[level as usize];
-        let first = queue.pop_front()?;
-        thread.level().set(level);
         // SAFETY: the caller's contract.
-        unsafe { queue.push_back(thread) };
+        let first = unsafe { self.queues[level as usize].exchange(thread) }?;
+        thread.level().set(level);
         Some(first)
     }
 

@@ -65,6 +65,25 @@ fn a_thread_alone_needs_no_ticks() {
 }
 
 #[test]
+fn threads_that_yield_take_turns_however_many_they_are() {
+    for count in 1..=4 {
+        let threads: Vec<Thread> = (0..count).map(|_| Thread::new(Orange)).collect();
+        let scheduler = scheduler(&threads[1..].iter().collect::<Vec<_>>());
+        let mut current = &raw const threads[0];
+        for turn in 1..=3 * count {
+            // SAFETY: the threads outlive the scheduler, and the current one is in no queue.
+            match unsafe { scheduler.exchange(&*current) } {
+                Some(next) => current = next,
+                None => assert_eq!(count, 1),
+            }
+            assert_eq!(current, &raw const threads[turn % count]);
+        }
+        let left: Vec<_> = std::iter::from_fn(|| scheduler.pop()).collect();
+        assert_eq!(left.len(), count - 1);
+    }
+}
+
+#[test]
 fn a_slice_that_began_between_two_ticks_is_not_cut_short() {
     let (current, other) = (Thread::new(Priority::Red), Thread::new(Priority::Red));
     let scheduler = scheduler(&[&other]);

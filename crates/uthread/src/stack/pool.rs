@@ -5,7 +5,7 @@
 //!   for each class:                        for each class:
 //!                                 refill   +------+
 //!   free --> slot --> slot --> -  <------- | warm |  free slots with memory, up to 1024
-//!            at most 64                    +------+
+//!            at most 512                   +------+
 //!                                 spill    | cold |  free slots without memory
 //!                                 ------>  +------+
 //!                                          | slab |  slab  slab ...  the last one has new slots
@@ -14,9 +14,9 @@
 //!
 //! 1. A thread's start takes the first slot of `free`, and its end puts the slot back there.
 //! 2. If `free` is empty, a refill takes one slot from `warm`, `cold`, the last slab or a new slab,
-//!    in this order, and up to 31 more from `warm`.
-//! 3. If `free` has more than 64 slots, a spill moves up to 32 to `warm`. If `warm` is full, the
-//!    slots go to `cold`, and their memory goes back to the system.
+//!    in this order, and up to 255 more from `warm`.
+//! 3. If `free` has more than 512 slots, a spill moves up to 256 to `warm`. If `warm` is full, up to
+//!    32 go to `cold`, and their memory goes back to the system.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -35,7 +35,11 @@ const FIRST_SLAB_BYTES: usize = 4 << 20;
 const LARGEST_SLAB_BYTES: usize = 4 << 30;
 
 /// Slots that move between a worker and the pool at a time.
-const BATCH: usize = 32;
+const BATCH: usize = 256;
+
+/// Slots of a batch that may give back their memory. Each takes a system call, and no tick takes effect
+/// meanwhile.
+const COLD_BATCH: usize = 32;
 
 /// Free slots of a class that keep their memory; slots beyond this number give it back.
 const WARM_SLOTS: usize = 1024;
@@ -206,7 +210,8 @@ impl Cache {
     fn spill(&self, class: usize) {
         let newest = self.pop(class);
         let mut classes = POOL.lock();
-        for _ in 0..BATCH {
+        let room = WARM_SLOTS.saturating_sub(classes[class].warm.len());
+        for _ in 0..BATCH.min(room.max(COLD_BATCH)) {
             if let Some(slot) = self.pop(class) {
                 classes[class].put(class, slot);
             }
@@ -251,14 +256,17 @@ mod tests {
     #[test]
     fn slots_taken_are_distinct_and_come_back() {
         let cache = Cache::new();
-        let mut slots: Vec<_> = (0..200).map(|_| cache.take(2).expect("memory")).collect();
+        // More than the pool keeps warm, so that some go through each of its lists.
+        let count = WARM_SLOTS + 4 * BATCH;
+        let mut slots: Vec<_> = (0..count).map(|_| cache.take(2).expect("memory")).collect();
         slots.sort();
         slots.dedup();
-        assert_eq!(slots.len(), 200);
-        let last = slots[199];
+        assert_eq!(slots.len(), count);
+        let last = slots[count - 1];
         for slot in slots {
             // SAFETY: the slot was taken above and is not in use.
             unsafe { cache.put(2, slot) };
+            assert!(cache.count[2].get() <= 2 * BATCH);
         }
         assert_eq!(cache.take(2).expect("memory"), last);
         // SAFETY: as above.
