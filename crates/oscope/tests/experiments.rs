@@ -84,6 +84,14 @@ fn waking_up() {
 }
 
 #[test]
+fn time_slices() {
+    check(
+        "threads.slice",
+        &["got", "got_p99", "tick", "tick_p99", "in_ticks"],
+    );
+}
+
+#[test]
 fn waiting_for_descriptors() {
     check("process.poll", &["wait", "register"]);
 }

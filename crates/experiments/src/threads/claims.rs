@@ -6,7 +6,7 @@ use super::kind::{self, KIND, Kind};
 use super::lock::levels::{Body, ENTRY, LockType, MIDDLE, RUN, at};
 use super::monitor::{HELD, WAKING, Waking};
 use super::two_locks::{self, KernelLock, by_processors};
-use super::{create, switch};
+use super::{create, slice, switch};
 use crate::estimates::{ratio, ratios, side_by_side};
 use crate::judging::{
     ALMOST, Along, LITTLE, MARGIN, Ratios, alike, both, decided, exceeds, larger, larger_by,
@@ -23,9 +23,15 @@ const IO: &str = "threads.io";
 const MONITOR: &str = "threads.monitor";
 const SWITCH: &str = "threads.switch";
 const CREATE: &str = "threads.create";
+const SLICE: &str = "threads.slice";
 
 /// A time that grows by this factor grows rapidly.
 const RAPIDLY: f64 = 2.0;
+
+/// The shortest slice that textbooks give.
+const TEXTBOOK_SLICE: Count = Count(10_000);
+/// The share of the processor that switching may take.
+const AFFORDABLE: f64 = 0.01;
 
 /// The most threads of the report.
 const MOST: Count = Count(99);
@@ -263,7 +269,30 @@ pub(crate) const ALL: &[Claim] = &[
             })
         },
     },
+    Claim {
+        key: "short_slices_cost_too_much",
+        says: "With slices below 10 ms, switching takes more than 1 % of the processor.",
+        source: "folklore; textbooks give slices of 10 to 100 ms",
+        experiments: &[SLICE],
+        test: short_slices_cost,
+    },
 ];
+
+/// The longest slice below those of the textbooks decides: if it is cheap, they need not be so long.
+pub(super) fn short_slices_cost(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let curve = evidence
+        .of(SLICE)?
+        .along(slice::SLICE, slice::IN_TICKS, &[]);
+    let mut short = curve.iter().filter(|(slice, _)| *slice < TEXTBOOK_SLICE);
+    let &(longest, share) = short.next_back()?;
+    let share = share.quantity();
+    let said = sentence!(
+        "With slices of {slice}, ticks and switches of user threads take {share} of the processor.",
+        slice = slice::duration(longest),
+    );
+    let because = Finding::new("because", said);
+    Some(decided(exceeds(&share, AFFORDABLE), because))
+}
 
 /// Spinning over blocking at two locks, in short and in long sections.
 fn blocking_on_several(evidence: &Evidence<'_>) -> Option<Judgement> {

@@ -14,6 +14,7 @@ mod lock;
 ))]
 mod measure;
 mod monitor;
+mod slice;
 mod switch;
 mod two_locks;
 mod user_threads;
@@ -24,6 +25,7 @@ use instrument::experiment::Experiment;
 pub(crate) const ALL: &[&dyn Experiment] = &[
     &switch::Switch,
     &create::Create,
+    &slice::Slice,
     &lock::Lock,
     &two_locks::TwoLocks,
     &inversion::Inversion,
@@ -46,7 +48,7 @@ mod tests {
                 .map(|experiment| experiment.points(&setting).len())
                 .sum()
         };
-        assert!(points(Profile::Quick) <= 70, "{}", points(Profile::Quick));
+        assert!(points(Profile::Quick) <= 73, "{}", points(Profile::Quick));
         assert!(points(Profile::Standard) >= points(Profile::Quick));
     }
 }

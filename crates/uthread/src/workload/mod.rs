@@ -3,15 +3,17 @@
 //! [`RuntimeBuilder::slice`](crate::RuntimeBuilder::slice) is `unsafe`, because only the author of
 //! the threads' code can guarantee that it may be interrupted anywhere. For the classic programs
 //! here, this crate gives that guarantee itself. Their threads use atomic integers, this crate's
-//! locks and the clock. They use no thread-local value, and neither allocate nor free memory, so
-//! any allocator will do. Safe code can therefore run them preemptively, to measure the cost of
-//! locks and to observe the effect of priorities.
+//! locks, the clock and the processor's counter. They use no thread-local value, and neither
+//! allocate nor free memory, so any allocator will do. Safe code can therefore run them
+//! preemptively, to measure the cost of locks and slices and to observe the effect of priorities.
 
 mod contention;
 mod inversion;
+mod slices;
 
 pub use contention::{Contention, Entered, LockKind, Section};
 pub use inversion::{Inversion, Lane, Lanes};
+pub use slices::{Slices, Turn};
 
 use crate::{BuildError, RuntimeBuilder};
 use core::time::Duration;

@@ -7,5 +7,6 @@ mod io;
 mod lock;
 mod monitor;
 mod runtime;
+mod slice;
 mod switch;
 mod two_locks;
