@@ -22,6 +22,7 @@ pub mod moderation;
 pub mod modes;
 pub(crate) mod next_run;
 pub mod order;
+pub mod peers;
 pub mod plateau;
 pub mod prediction;
 pub mod random;

@@ -212,17 +212,18 @@ impl Contrast {
     /// sessions is larger. The prior may raise a metric's variance but never lower it, so a metric
     /// with unusually large variance raises no false alarm.
     pub fn at_least_its_own(&self, moderated: Moderated) -> Moderated {
-        let own = [Some(self.variance), self.within];
-        own.into_iter()
-            .flatten()
-            .map(|variance| self.with(variance))
-            .fold(moderated, |largest, other| {
-                if other.standard_error > largest.standard_error {
-                    other
-                } else {
-                    largest
-                }
-            })
+        self.at_least(Some(self.variance), self.at_least_within(moderated))
+    }
+
+    /// `moderated`, or the contrast's variance within sessions if that is larger.
+    pub fn at_least_within(&self, moderated: Moderated) -> Moderated {
+        self.at_least(self.within, moderated)
+    }
+
+    fn at_least(&self, variance: Option<Variance>, moderated: Moderated) -> Moderated {
+        let other = variance.map(|variance| self.with(variance));
+        let is_larger = |other: &Moderated| other.standard_error > moderated.standard_error;
+        other.filter(is_larger).unwrap_or(moderated)
     }
 }
 

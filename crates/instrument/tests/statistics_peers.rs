@@ -1,0 +1,210 @@
+//! Simulated fleets: false alarms, and bad nodes that are found.
+
+use oscope_instrument::statistics::discovery::adjusted;
+use oscope_instrument::statistics::moderation::Variance;
+use oscope_instrument::statistics::peers::{Deviations, Metric, Observation, deviations};
+use oscope_instrument::statistics::random::Random;
+
+const FAMILIES: usize = 8;
+const RATE: f64 = 0.01;
+
+/// A fleet in which nodes differ by family, and runs by family and value.
+#[derive(Clone, Copy)]
+struct Fleet {
+    nodes: usize,
+    /// Of each family.
+    metrics: usize,
+    between_nodes: f64,
+    /// So many times as much in each family as in that before.
+    widening: f64,
+    margin: f64,
+    /// Degrees of freedom of Student's t for all that is drawn; normal if infinite.
+    tails: f64,
+}
+
+const FLEET: Fleet = Fleet {
+    nodes: 40,
+    metrics: 6,
+    between_nodes: 0.005,
+    widening: 1.0,
+    margin: 0.02,
+    tails: f64::INFINITY,
+};
+
+impl Fleet {
+    /// A number with unit scale and these tails.
+    fn draw(self, random: &mut Random) -> f64 {
+        let normal = random.normal();
+        if self.tails.is_infinite() {
+            return normal;
+        }
+        let degrees = self.tails as usize;
+        let square: f64 = (0..degrees).map(|_| random.normal().powi(2)).sum();
+        normal / (square / self.tails).sqrt()
+    }
+
+    /// The deviations of nodes of which the first `bad` are slower in the first family by `shift`.
+    fn deviations(self, seed: u64, bad: usize, shift: f64) -> Deviations {
+        let mut random = Random::new(seed);
+        let mut metrics = Vec::new();
+        for family in 0..FAMILIES {
+            let spread = self.between_nodes * self.widening.powi(family as i32);
+            let shared = (0..self.nodes).map(|_| spread * self.draw(&mut random));
+            let shared: Vec<f64> = shared.collect();
+            for index in 0..self.metrics {
+                // Values are not equally steady.
+                let error = 0.006 * f64::powi(1.5, (index % 5) as i32);
+                let node = |(node, shared): (usize, &f64)| {
+                    let is_bad = node < bad && family == 0;
+                    let own = error * self.draw(&mut random);
+                    Some(Observation {
+                        value: 5.0 + shared + own - if is_bad { shift } else { 0.0 },
+                        error: Some(Variance {
+                            value: error.powi(2),
+                            degrees: 6.0,
+                        }),
+                    })
+                };
+                metrics.push(Metric {
+                    family,
+                    nodes: shared.iter().enumerate().map(node).collect(),
+                });
+            }
+        }
+        deviations(&metrics, FAMILIES)
+    }
+
+    /// The named pairs of family and node.
+    fn named(self, seed: u64, bad: usize, shift: f64) -> Vec<(usize, usize)> {
+        let found = self.deviations(seed, bad, shift).families;
+        let cells = found.iter().enumerate().flat_map(|(family, nodes)| {
+            let nodes = nodes.iter().enumerate();
+            nodes.filter_map(move |(node, found)| Some(((family, node), (*found)?)))
+        });
+        let (places, p_values): (Vec<_>, Vec<f64>) = cells
+            .map(|(place, found)| (place, found.p_beyond(f64::ln_1p(self.margin))))
+            .unzip();
+        let places = places.into_iter().zip(adjusted(&p_values));
+        places
+            .filter(|(_, p)| *p <= RATE)
+            .map(|(place, _)| place)
+            .collect()
+    }
+}
+
+/// Named nodes among a thousand healthy ones, at these tails and number of nodes.
+fn alarms_of_thousand(fleet: Fleet) -> f64 {
+    let fleets = 8000 / fleet.nodes;
+    let alarms: usize = (0..fleets)
+        .map(|seed| fleet.named(seed as u64, 0, 0.0).len())
+        .sum();
+    1000.0 * alarms as f64 / (fleets * fleet.nodes) as f64
+}
+
+#[test]
+fn healthy_nodes_are_not_named() {
+    for tails in [f64::INFINITY, 8.0] {
+        for nodes in [3, 4, 6, 10, 40, 400] {
+            let fleet = Fleet {
+                nodes,
+                tails,
+                ..FLEET
+            };
+            let alarms = alarms_of_thousand(fleet);
+            println!("{nodes} nodes, tails {tails}: {alarms} named of 1000");
+            assert!(
+                alarms <= 1.0,
+                "{nodes} nodes, tails {tails}: {alarms} of 1000"
+            );
+        }
+    }
+}
+
+/// Without a margin, the control of false discoveries stands alone: of a hundred healthy fleets, one
+/// may have an alarm.
+#[test]
+fn components_in_which_nodes_differ_more_raise_no_more_alarms() {
+    for widening in [1.0, 1.4] {
+        for nodes in [4, 6, 10, 40] {
+            let fleet = Fleet {
+                nodes,
+                widening,
+                margin: 0.0,
+                ..FLEET
+            };
+            let fleets = 300;
+            let alarms = (0..fleets).filter(|seed| !fleet.named(*seed, 0, 0.0).is_empty());
+            let alarms = alarms.count();
+            println!("{nodes} nodes, widening {widening}: {alarms} of {fleets} fleets");
+            assert!(
+                alarms <= 9,
+                "{nodes} nodes, widening {widening}: {alarms} of {fleets}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_node_that_is_slower_by_an_eighth_is_found() {
+    for nodes in [4, 6, 10, 40, 400] {
+        let fleet = Fleet { nodes, ..FLEET };
+        let seeds = 100;
+        let found = (0..seeds).filter(|seed| fleet.named(*seed, 1, 0.12).contains(&(0, 0)));
+        let found = found.count();
+        println!("{nodes} nodes: {found} of {seeds}");
+        let least = if nodes < 10 { 80 } else { 99 };
+        assert!(found >= least, "{nodes} nodes: {found} of {seeds}");
+    }
+}
+
+#[test]
+fn a_minority_of_bad_nodes_does_not_hide_itself() {
+    let named = FLEET.named(3, 8, 0.2);
+    let expected: Vec<(usize, usize)> = (0..8).map(|node| (0, node)).collect();
+    assert_eq!(named, expected);
+}
+
+#[test]
+fn a_node_with_a_noisy_run_has_a_wider_interval() {
+    let mut metrics = Vec::new();
+    let mut random = Random::new(5);
+    for _ in 0..12 {
+        let node = |node: usize| {
+            let error = if node == 0 { 0.05_f64 } else { 0.01 };
+            Some(Observation {
+                value: error * random.normal(),
+                error: Some(Variance {
+                    value: error.powi(2),
+                    degrees: 9.0,
+                }),
+            })
+        };
+        metrics.push(Metric {
+            family: 0,
+            nodes: (0..10).map(node).collect(),
+        });
+    }
+    let found = deviations(&metrics, 1).families.remove(0);
+    let error = |node: usize| found[node].unwrap().standard_error;
+    assert!((error(0) / error(1) - 5.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_node_without_enough_values_of_a_family_is_not_judged_by_it() {
+    let metric = |missing: bool| Metric {
+        family: 0,
+        nodes: (0..5)
+            .map(|node| {
+                (node > 0 || !missing).then_some(Observation {
+                    value: f64::from(node) * 0.001,
+                    error: None,
+                })
+            })
+            .collect(),
+    };
+    let found = deviations(&[metric(true), metric(true), metric(false)], 2);
+    assert_eq!(found.families[0][0], None);
+    assert!(found.families[0][1..].iter().all(Option::is_some));
+    assert!(found.families[1].iter().all(Option::is_none));
+    assert_eq!(found.metrics[0][0], None);
+}
