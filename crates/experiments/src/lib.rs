@@ -39,21 +39,33 @@ mod together;
 mod transfer;
 pub mod trial;
 
+use instrument::component::Component;
 use instrument::experiment::Experiment;
+use instrument::point::Point;
+
+/// The groups in the order in which they run, each with the component that most of its values speak
+/// of.
+const GROUPS: [(&[&dyn Experiment], Component); 6] = [
+    (memory::ALL, Component::Memory),
+    (file::ALL, Component::Files),
+    (transfer::ALL, Component::Network),
+    (process::ALL, Component::Processes),
+    (compute::ALL, Component::Core),
+    (threads::ALL, Component::Threads),
+];
 
 /// Every experiment, group by group, in the order in which they run.
 pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
-    [
-        memory::ALL,
-        file::ALL,
-        transfer::ALL,
-        process::ALL,
-        compute::ALL,
-        threads::ALL,
-    ]
-    .into_iter()
-    .flatten()
-    .copied()
+    GROUPS.into_iter().flat_map(|(group, _)| group).copied()
+}
+
+/// The component of the machine that `metric` of the experiment `id` speaks of at `point`; `None` for
+/// an experiment that this version does not know.
+pub fn component(id: &str, point: &Point, metric: &str) -> Option<Component> {
+    GROUPS.into_iter().find_map(|(group, of_group)| {
+        let experiment = group.iter().find(|experiment| experiment.id() == id)?;
+        Some(experiment.component(point, metric).unwrap_or(of_group))
+    })
 }
 
 pub use advice::all as advice;

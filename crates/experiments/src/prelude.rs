@@ -2,6 +2,7 @@
 
 pub(crate) use choice::Choice;
 pub(crate) use const_format::formatcp;
+pub(crate) use instrument::component::Component;
 pub(crate) use instrument::experiment::{Design, Experiment, MeasureError, Metric};
 pub(crate) use instrument::figure::Figure;
 pub(crate) use instrument::finding::{Finding, Grade, Sentence, sentence};

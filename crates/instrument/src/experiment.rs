@@ -4,6 +4,7 @@
 pub use crate::definition::{Better, Definition, Design, Isolation, Metric};
 pub use crate::error::MeasureError;
 
+use crate::component::Component;
 use crate::figure::Figure;
 use crate::finding::Finding;
 use crate::given::Taken;
@@ -74,6 +75,12 @@ pub trait Experiment: Sync {
     /// such as threads, mappings or child processes, or that notices what others left.
     fn shares_process(&self, _point: &Point) -> bool {
         false
+    }
+
+    /// The component of the machine that the values of `metric` at `point` speak of; `None` for that
+    /// of the experiment's group. Values of one component get slow together.
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        None
     }
 
     /// Measures one point in the calling process and passes its samples to `sampler`.

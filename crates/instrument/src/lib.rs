@@ -23,6 +23,7 @@ pub mod any_path;
 pub mod chosen;
 pub mod claim;
 pub mod clock;
+pub mod component;
 pub mod definition;
 pub mod error;
 pub mod estimate;

@@ -87,6 +87,10 @@ impl Experiment for Call {
         true
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Calls)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));

@@ -112,6 +112,11 @@ impl Experiment for ColdWarm {
         const { &[BLOCK_SIZE.open(1, 1 << 30), FILE_SIZE.open(1, 1 << 40)] }
     }
 
+    fn component(&self, _point: &Point, metric: &str) -> Option<Component> {
+        let is_cold = [COLD.name, COLD_AGAIN.name].contains(&metric);
+        is_cold.then_some(Component::Disk)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
         let block_size = point.level(BLOCK_SIZE)?.0 as usize;

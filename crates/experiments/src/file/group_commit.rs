@@ -73,6 +73,10 @@ impl Experiment for GroupCommit {
             .collect()
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Disk)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         device_behind(sampler.scratch())?;
         pin_to(&parent_cpus()?)?;

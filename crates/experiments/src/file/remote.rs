@@ -109,6 +109,11 @@ impl Experiment for Remote {
         const { &[CHUNK_SIZE.open(1, 1 << 30)] }
     }
 
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        let is_remote = point.level(PLACE).is_ok_and(|place| place == Place::Remote);
+        is_remote.then_some(Component::Network)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let place = point.level(PLACE)?;
         let directory = match place {

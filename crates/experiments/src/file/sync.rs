@@ -78,6 +78,10 @@ impl Experiment for WaitingWrites {
         Method::ALL.iter().flat_map(of_method).collect()
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Disk)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let storage = device_behind(sampler.scratch())?;
         let (method, place) = (point.level(METHOD)?, point.level(PLACE)?);

@@ -1,5 +1,6 @@
 //! `memory.copy`: the speed at which one core copies memory, by size and by method.
 
+use super::component::of_block;
 use super::hierarchy;
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
@@ -86,6 +87,10 @@ impl Experiment for Copy {
 
     fn shares_process(&self, _point: &Point) -> bool {
         true
+    }
+
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        Some(of_block(point.level(BLOCK_SIZE).ok()?, None))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

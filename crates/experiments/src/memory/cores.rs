@@ -74,6 +74,10 @@ impl Experiment for Cores {
         pairs(&picked(&usable_cpus(setting), most))
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Threads)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let [one, other] = [point.level(ONE)?, point.level(OTHER)?].map(|it| it.0 as usize);
         if let Some(level) = shared_cache_level(one, other) {

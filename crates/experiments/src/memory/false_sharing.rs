@@ -69,6 +69,10 @@ impl Experiment for FalseSharing {
         counters.map(|it| Point::new().at(COUNTERS, *it)).collect()
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Threads)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let distance = point.level(COUNTERS)?.distance();
         let here = current_cpu().unwrap_or(0);

@@ -89,6 +89,10 @@ impl Experiment for Footprint {
         true
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Core)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let (Bytes(size), word) = (point.level(BLOCK_SIZE)?, sampler.seed());
         let compiler = point.level(COMPILER)?;

@@ -4,6 +4,7 @@ pub(crate) mod advice;
 mod bandwidth;
 mod chain;
 pub(crate) mod claims;
+mod component;
 mod copy;
 mod cores;
 mod false_sharing;

@@ -82,6 +82,10 @@ impl Experiment for PageReporting {
         vec![Point::new()]
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Processes)
+    }
+
     fn measure(&self, _point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let lacking = || MeasureError::Unsupported("this machine has no huge pages".into());
         let page = Machine::read().huge_page_bytes.ok_or_else(lacking)? as usize;

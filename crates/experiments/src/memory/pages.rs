@@ -15,6 +15,11 @@ pub(crate) const AXIS: AxisOf<Pages> = AxisOf::new("pages", "pages");
 pub(crate) struct Pages(Bytes);
 
 impl Pages {
+    /// True for pages that are larger than any base page.
+    pub(crate) fn is_huge(self) -> bool {
+        self.0.0 >= 1 << 20
+    }
+
     /// The smallest pages of `machine`.
     pub(crate) fn base(machine: &Machine) -> Option<Self> {
         machine.page_bytes.map(|bytes| Self(Bytes(bytes)))

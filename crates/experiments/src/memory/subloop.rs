@@ -1,5 +1,6 @@
 //! `memory.subloop`: repeated writes to a block, as a whole or piece by piece.
 
+use super::component::of_block;
 use super::hierarchy;
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
@@ -152,6 +153,10 @@ impl Experiment for Subloop {
 
     fn shares_process(&self, _point: &Point) -> bool {
         true
+    }
+
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        Some(of_block(point.level(PIECE_SIZE).ok()?, None))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

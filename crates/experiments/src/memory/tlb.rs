@@ -85,6 +85,15 @@ impl Experiment for Tlb {
         true
     }
 
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        let is_huge = point.level(PAGES).is_ok_and(Pages::is_huge);
+        Some(if is_huge {
+            Component::HugePages
+        } else {
+            Component::Core
+        })
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let places = point.level(STRIDES)?.0 as usize;
         let stride = STRIDE as usize;

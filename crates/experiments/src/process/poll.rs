@@ -68,6 +68,10 @@ impl Experiment for Poll {
         const { &[DESCRIPTORS.open(1, MOST)] }
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Calls)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Count(count) = point.level(DESCRIPTORS)?;
         allow_descriptors(count + SPARE)?;

@@ -95,6 +95,10 @@ impl Experiment for Scale {
             .collect()
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Calls)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let threads = point.level(THREADS)?.0 as usize;
         let cpus = cpus_for(threads)?;

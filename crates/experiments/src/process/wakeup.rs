@@ -75,6 +75,10 @@ impl Experiment for Wakeup {
         Waker::ALL.iter().copied().flat_map(point).collect()
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Threads)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let cpu = current_cpu().unwrap_or(0);
         pin_to(&[cpu])?;

@@ -147,6 +147,14 @@ impl Experiment for Io {
         }
     }
 
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        let uses_device = matches!(
+            point.level(SWEEP),
+            Ok(Sweep::Device | Sweep::BesideComputing)
+        );
+        uses_device.then_some(Component::Disk)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         self.take(point, sampler)
     }

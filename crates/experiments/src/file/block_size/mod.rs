@@ -81,6 +81,11 @@ impl Experiment for BlockSize {
         true
     }
 
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        let is_cold = point.level(PASS).is_ok_and(|pass| pass == Pass::ReadCold);
+        is_cold.then_some(Component::Disk)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let pass = point.level(PASS)?;
         let Bytes(len) = point.level(FILE_SIZE)?;

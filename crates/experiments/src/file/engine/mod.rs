@@ -100,6 +100,13 @@ impl Experiment for Engines {
         points
     }
 
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        let is_direct = point
+            .level(THROUGH)
+            .is_ok_and(|through| through == Through::Direct);
+        is_direct.then_some(Component::Disk)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
         let Bytes(block) = point.level(BLOCK_SIZE)?;

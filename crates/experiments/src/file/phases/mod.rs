@@ -74,6 +74,12 @@ impl Experiment for PhaseByPhase {
         }
     }
 
+    fn component(&self, _point: &Point, metric: &str) -> Option<Component> {
+        // The file is opened with O_SYNC, so that writes wait for the device.
+        let waits = [WRITE.name, TOTAL.name, MAP_SYNC.name].contains(&metric);
+        waits.then_some(Component::Disk)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(buffer_size) = point.level(BUFFER_SIZE)?;
         let Bytes(len) = point.level(FILE_SIZE)?;

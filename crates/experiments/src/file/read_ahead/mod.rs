@@ -85,6 +85,10 @@ impl Experiment for ReadAhead {
             .collect()
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Disk)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let chunk_size = point.level(CHUNK_SIZE)?;
         let path = sampler.scratch().join(self.id());

@@ -125,6 +125,11 @@ impl Experiment for SumOfWords {
         }
     }
 
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        let is_cold = point.level(STATE).is_ok_and(|state| state == State::Cold);
+        is_cold.then_some(Component::Disk)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
         let state = point.level(STATE)?;

@@ -10,6 +10,7 @@ mod swap;
 pub(super) use definition::{BLOCK_SIZE, Backing, PAGES, READ, WRITE};
 pub(super) use findings::{curve, in_both_pages};
 
+use super::component::of_block;
 use super::pages::{self, Pages};
 use crate::prelude::*;
 use definition::{DESIGN, FIRST_WRITE};
@@ -53,6 +54,16 @@ impl Experiment for Bandwidth {
 
     fn refined_axes(&self) -> &'static [RefinedAxis] {
         const { &[BLOCK_SIZE.refined_by(1 << 10)] }
+    }
+
+    fn component(&self, point: &Point, metric: &str) -> Option<Component> {
+        if metric == FIRST_WRITE.name {
+            return Some(Component::Processes);
+        }
+        match point.level(PAGES).ok()? {
+            Backing::Pages(pages) => Some(of_block(point.level(BLOCK_SIZE).ok()?, Some(pages))),
+            Backing::Swap(_) => Some(Component::Disk),
+        }
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

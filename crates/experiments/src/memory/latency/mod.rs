@@ -8,6 +8,7 @@ pub(super) use definition::{LOAD, PAGES, STRIDE, WORKING_SET};
 pub(super) use findings::{capacities, in_both_pages};
 
 use super::chain::time_loads;
+use super::component::of_block;
 use crate::prelude::*;
 use definition::DESIGN;
 
@@ -29,6 +30,11 @@ impl Experiment for Latency {
 
     fn refined_axes(&self) -> &'static [RefinedAxis] {
         const { &[WORKING_SET.refined_by(1 << 10)] }
+    }
+
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        let pages = point.level(PAGES).ok();
+        Some(of_block(point.level(WORKING_SET).ok()?, pages))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

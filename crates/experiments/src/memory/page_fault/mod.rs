@@ -45,6 +45,14 @@ impl Experiment for PageFault {
             .collect()
     }
 
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        Some(match point.level(TOUCH).ok()? {
+            Touch::FirstOfHugePage => Component::HugePages,
+            Touch::FileOnDevice => Component::Disk,
+            _ => Component::Processes,
+        })
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let machine = Machine::read();
         let unknown =

@@ -35,6 +35,11 @@ impl Experiment for CallStyles {
         point.level(STYLE).is_ok_and(|style| style != Style::Fork)
     }
 
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        let is_call = point.level(STYLE).is_ok_and(|style| style != Style::Fork);
+        is_call.then_some(Component::Core)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let (style, Count(rows)) = (point.level(STYLE)?, point.level(ROWS)?);
         // The expected sum, computed independently.

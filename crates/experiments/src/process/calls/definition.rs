@@ -60,6 +60,18 @@ pub(in crate::process) enum Call {
 }
 
 impl Call {
+    /// The component that its cost speaks of.
+    pub(super) fn component(self) -> Component {
+        match self {
+            // Neither enters the kernel as a rule.
+            Self::Clock | Self::Malloc => Component::Core,
+            Self::Thread => Component::Threads,
+            Self::Vfork | Self::Fork | Self::Spawn | Self::ForkExec => Component::Processes,
+            Self::OpenSync | Self::CreateSync => Component::Disk,
+            _ => Component::Calls,
+        }
+    }
+
     /// True if the process is afterwards as it was: without new mappings, handlers, files or children.
     pub(super) fn leaves_nothing(self) -> bool {
         matches!(

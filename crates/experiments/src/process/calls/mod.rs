@@ -43,6 +43,10 @@ impl Experiment for Calls {
         point.level(CALL).is_ok_and(Call::leaves_nothing)
     }
 
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        Some(point.level(CALL).ok()?.component())
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let optimisation = point.level(OPTIMISATION)?;
         optimisation::loops(Compiler::Rust, optimisation, sampler)?;

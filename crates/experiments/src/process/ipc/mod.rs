@@ -61,6 +61,10 @@ impl Experiment for Ipc {
         points
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Threads)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let (mechanism, placement) = (point.level(MECHANISM)?, point.level(PLACEMENT)?);
         let message = point.level(MESSAGE)?.0 as usize;

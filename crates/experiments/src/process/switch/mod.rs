@@ -54,6 +54,10 @@ impl Experiment for Switch {
         points.into_iter().collect()
     }
 
+    fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        Some(Component::Threads)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let count = point.level(COUNT)?.0 as usize;
         let working_set = point.level(WORKING_SET)?.0 as usize;
