@@ -186,7 +186,7 @@ fn a_node_with_a_noisy_run_has_a_wider_interval() {
     }
     let found = deviations(&metrics, 1).families.remove(0);
     let error = |node: usize| found[node].unwrap().standard_error;
-    assert!((error(0) / error(1) - 5.0).abs() < 1e-9);
+    assert!((error(0) / error(1) - 12.5_f64.sqrt()).abs() < 1e-9);
 }
 
 #[test]

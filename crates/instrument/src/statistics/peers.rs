@@ -3,8 +3,8 @@
 //! A value of a node is compared with the median over all nodes, which a minority of bad nodes cannot
 //! move. The spread of healthy nodes is the median absolute deviation, for the same reason. With few
 //! nodes it is hardly known, so it is drawn towards that of equally noisy metrics
-//! ([`moderation`](super::moderation)), and it is never less than the error that the nodes' own
-//! processes show. A node whose run was noisier than usual has a wider interval in proportion.
+//! ([`moderation`](super::moderation)), and it is bounded by the error that the nodes' own processes
+//! show. A node whose run was clearly noisier than usual has a wider interval in proportion.
 //!
 //! Values of one *family*, such as all that speak of the disk, are also judged together: their common
 //! deviation in a node is the weighted median of their deviations, where steady values weigh most. So
@@ -39,7 +39,10 @@ const EFFICIENCY: f64 = 0.37;
 /// Variance of a median relative to that of a mean, for normal values.
 const MEDIAN_VARIANCE: f64 = std::f64::consts::FRAC_PI_2;
 /// With fewer values, the weight of the tails cannot be told.
-const LEAST_FOR_TAILS: usize = 300;
+const LEAST_FOR_TAILS: usize = 3000;
+/// The errors that nodes estimate from few processes vary among themselves by about this factor, as
+/// variances. A larger one means a noisy run.
+const USUAL_NOISE: f64 = 2.0;
 /// Weight of the error within nodes beside the spread that many nodes show, in degrees of freedom: few
 /// nodes may agree by chance, many know better.
 const ERROR_DEGREES: f64 = 4.0;
@@ -126,7 +129,7 @@ struct Column {
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     deviation: f64,
-    /// Its error variance over the usual one, at least 1.
+    /// Its error variance over the usual one.
     noise: f64,
 }
 
@@ -168,7 +171,7 @@ impl Column {
         let cell = |node| {
             Some(Cell {
                 deviation: common(node, |cell| cell.deviation)?,
-                noise: common(node, |cell| cell.noise)?.max(1.0),
+                noise: common(node, |cell| cell.noise)?,
             })
         };
         let nodes = members.first()?.nodes.len();
@@ -222,6 +225,13 @@ impl Column {
     }
 }
 
+impl Cell {
+    /// So many times as wide is its spread as that of a node with usual noise.
+    fn widening(&self) -> f64 {
+        (self.noise / USUAL_NOISE).max(1.0).sqrt()
+    }
+}
+
 impl Judged {
     /// Weight of the metric in its family: steady values weigh most.
     fn weight(&self) -> f64 {
@@ -231,13 +241,13 @@ impl Judged {
     /// Each deviation over the spread that its node has if it is healthy.
     fn standardised(&self) -> impl Iterator<Item = f64> {
         let cells = self.nodes.iter().flatten();
-        cells.map(|cell| (cell.deviation / (self.healthy.standard_error * cell.noise.sqrt())).abs())
+        cells.map(|cell| (cell.deviation / (self.healthy.standard_error * cell.widening())).abs())
     }
 
     fn found(self, tails: f64) -> Vec<Option<Moderated>> {
         let found = |cell: Cell| Moderated {
             difference: cell.deviation,
-            standard_error: self.healthy.standard_error * cell.noise.sqrt(),
+            standard_error: self.healthy.standard_error * cell.widening(),
             degrees: self.healthy.degrees.min(tails),
         };
         self.nodes.iter().map(|cell| cell.map(found)).collect()
@@ -298,10 +308,7 @@ fn shared_error(members: &[&Judged]) -> Option<Variance> {
 
 fn noise(own: Option<Variance>, usual: Option<Variance>) -> f64 {
     let ratio = own.zip(usual).map(|(own, usual)| own.value / usual.value);
-    ratio
-        .filter(|ratio| ratio.is_finite())
-        .unwrap_or(1.0)
-        .max(1.0)
+    ratio.filter(|ratio| ratio.is_finite()).unwrap_or(1.0)
 }
 
 /// The value at which half of the weight lies on either side: the one that minimises the sum of
