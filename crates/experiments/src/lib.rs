@@ -80,9 +80,11 @@ pub fn find(id: &str) -> Option<&'static dyn Experiment> {
 
 #[cfg(test)]
 mod tests {
-    use super::{all, find};
+    use super::{all, component, find};
     use crate::made_up::setting;
+    use instrument::component::Component;
     use instrument::plan::{Plan, Profile};
+    use instrument::point::{Choice, Point};
 
     #[test]
     fn every_experiment_is_found_by_its_id_and_describes_itself() {
@@ -128,6 +130,22 @@ mod tests {
         );
         assert!(quick <= 2.0, "{quick} minutes");
         assert!(standard <= 16.0, "{standard} minutes");
+    }
+
+    #[test]
+    fn values_speak_of_every_component() {
+        let setting = setting(Profile::Thorough);
+        let mut spoken_of = Vec::new();
+        for experiment in all() {
+            for metric in experiment.design().metrics {
+                for point in experiment.points(&setting) {
+                    spoken_of.extend(component(experiment.id(), &point, metric.name));
+                }
+            }
+        }
+        let silent = Component::ALL.iter().filter(|it| !spoken_of.contains(it));
+        assert_eq!(silent.collect::<Vec<_>>(), Vec::<&Component>::new());
+        assert_eq!(component("made.up", &Point::new(), "cost"), None);
     }
 
     #[test]
