@@ -16,6 +16,7 @@ mod chart;
 pub mod comparison;
 mod consistency;
 pub mod export;
+pub mod fleet;
 mod glance;
 pub mod history;
 pub mod json;

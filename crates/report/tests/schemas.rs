@@ -1,6 +1,6 @@
 //! The committed schemas of the JSON output are current.
 
-use oscope_report::{comparison, json, lab, reproduce};
+use oscope_report::{comparison, fleet, json, lab, reproduce};
 use std::fs;
 use std::path::Path;
 
@@ -12,6 +12,7 @@ fn the_committed_schemas_are_current() {
     schemas.extend([
         ("class", lab::Class::schema()),
         ("comparison", comparison::schema()),
+        ("fleet", fleet::schema()),
         ("hand-in", lab::HandIn::schema()),
         ("labs", lab::schema_of_list()),
         ("reproduction", reproduce::schema()),
@@ -19,10 +20,10 @@ fn the_committed_schemas_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema");
     let mut names = Vec::new();
     for (name, schema) in schemas {
-        let format = if name == "comparison" {
-            comparison::FORMAT
-        } else {
-            json::FORMAT
+        let format = match name {
+            "comparison" => comparison::FORMAT,
+            "fleet" => fleet::FORMAT,
+            _ => json::FORMAT,
         };
         let name = format!("{name}-{format}.schema.json");
         let committed = folder.join(&name);

@@ -61,7 +61,7 @@ pub(crate) fn changed(before: &Side, after: &Side) -> Vec<Circumstance> {
 
 impl Circumstance {
     /// The fact at `path`, by its values on each side.
-    fn of(path: &str, a: &BTreeSet<String>, b: &BTreeSet<String>) -> Self {
+    pub(crate) fn of(path: &str, a: &BTreeSet<String>, b: &BTreeSet<String>) -> Self {
         Self {
             name: shown_name(path),
             a: joined(a),
@@ -84,14 +84,18 @@ fn shown_name(path: &str) -> String {
 fn facts(side: &Side) -> BTreeMap<String, BTreeSet<String>> {
     let mut facts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for run in &side.runs {
-        let mut of_run = BTreeMap::new();
-        flatten(String::new(), &described(run), &mut of_run);
-        for (path, value) in of_run {
-            if !FLEETING.contains(&path.as_str()) {
-                facts.entry(path).or_default().insert(value);
-            }
+        for (path, value) in facts_of(run) {
+            facts.entry(path).or_default().insert(value);
         }
     }
+    facts
+}
+
+/// All known facts of a run by path.
+pub(crate) fn facts_of(run: &Run) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    flatten(String::new(), &described(run), &mut facts);
+    facts.retain(|path, _| !FLEETING.contains(&path.as_str()));
     facts
 }
 

@@ -26,17 +26,19 @@ mod text;
 mod whole;
 
 pub(crate) use causes::differences;
-pub(crate) use circumstances::changed;
 pub use circumstances::{Circumstance, circumstances};
+pub(crate) use circumstances::{changed, facts_of};
 pub use json::{FORMAT, json, schema};
 pub(crate) use judge::FALSE_DISCOVERY_RATE;
 pub(crate) use markdown::escaped;
 pub use markdown::markdown;
 pub use pair::Refusal;
+pub(crate) use pair::{Edition, usable};
 pub use prospect::check_comparable;
+pub(crate) use row::merit;
 pub use row::{Basis, Resolution, Row, Value, Verdict};
 pub use side::Side;
-pub(crate) use text::show_ratio;
+pub(crate) use text::{show_interval, show_ratio};
 pub use whole::{Excluded, Together};
 
 use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, SLOWER, UNTESTED};

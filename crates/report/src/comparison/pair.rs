@@ -99,7 +99,7 @@ pub(super) fn matched<'a>(a: &'a Side, b: &'a Side, baseline: Option<&'a Side>) 
             continue;
         };
         if let Some(reason) = obstacle(&ours, &theirs, a, b) {
-            matched.refuse(key, reason);
+            Refusal::count(&mut matched.refused, key.0, key.2, reason);
             continue;
         }
         let behind = background
@@ -124,14 +124,15 @@ pub(super) fn matched<'a>(a: &'a Side, b: &'a Side, baseline: Option<&'a Side>) 
     matched
 }
 
-impl Matched<'_> {
-    fn refuse(&mut self, (experiment, _, metric): Key<'_>, reason: String) {
-        let known = self.refused.iter_mut().find(|refusal| {
+impl Refusal {
+    /// Counts one more value in `refused`.
+    pub(crate) fn count(refused: &mut Vec<Self>, experiment: &str, metric: &str, reason: String) {
+        let known = refused.iter_mut().find(|refusal| {
             refusal.experiment == experiment && refusal.metric == metric && refusal.reason == reason
         });
         match known {
             Some(refusal) => refusal.values += 1,
-            None => self.refused.push(Refusal {
+            None => refused.push(Self {
                 experiment: experiment.into(),
                 metric: metric.into(),
                 reason,
@@ -205,8 +206,8 @@ fn same_meaning(ours: &Metric, theirs: &Metric) -> Option<String> {
 }
 
 /// The edition of the method by which a value was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Edition {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Edition {
     /// Differences of long legs, all in one window of time.
     First,
     /// Short legs in passes over the whole run, corrected by the processor's speed.
@@ -214,7 +215,7 @@ enum Edition {
 }
 
 impl Edition {
-    fn of(estimate: &Estimate) -> Self {
+    pub(crate) fn of(estimate: &Estimate) -> Self {
         match estimate.passes {
             None => Self::First,
             Some(_) => Self::Second,
@@ -315,7 +316,7 @@ impl<'a> Values<'a> {
 }
 
 /// Checks that an estimate can be part of a ratio; the error is the reason why not.
-fn usable(estimate: &Estimate) -> Result<(), String> {
+pub(crate) fn usable(estimate: &Estimate) -> Result<(), String> {
     use instrument::results::Verdict;
     match &estimate.verdict {
         verdict @ (Verdict::TooFew | Verdict::BelowResolution) => {

@@ -123,7 +123,7 @@ impl Resolution {
 }
 
 /// The logarithm of `value`, signed so that more is better.
-pub(super) fn merit(metric: &Metric, value: f64) -> f64 {
+pub(crate) fn merit(metric: &Metric, value: f64) -> f64 {
     match metric.better {
         Better::Lower => -value.ln(),
         Better::Higher | Better::Neither => value.ln(),

@@ -79,10 +79,7 @@ impl Row<'_> {
 
     /// The interval of the ratio: `1.031 to 1.074`; empty if there is none.
     pub fn shown_interval(&self) -> String {
-        let end = |end: f64| significant(end, digits(end));
-        self.interval.map_or_else(String::new, |ends| {
-            format!("{} to {}", end(ends.low), end(ends.high))
-        })
+        self.interval.map_or_else(String::new, show_interval)
     }
 
     /// The verdict with its remedy.
@@ -94,6 +91,12 @@ impl Row<'_> {
             verdict => verdict.word().text.into(),
         }
     }
+}
+
+/// The interval of a ratio.
+pub(crate) fn show_interval(ends: Interval) -> String {
+    let end = |end: f64| significant(end, digits(end));
+    format!("{} to {}", end(ends.low), end(ends.high))
 }
 
 /// A ratio with enough digits to distinguish it from 1.

@@ -15,6 +15,7 @@ mod experiment;
 mod facts;
 mod figure;
 mod finding;
+mod fleet;
 mod glance;
 mod lab;
 mod packed;
@@ -28,6 +29,7 @@ mod table;
 
 pub use card::card;
 pub use comparison::comparison;
+pub use fleet::fleet;
 pub use lab::{class, hand_in};
 pub use plot::plot;
 #[cfg(feature = "png")]

@@ -112,6 +112,10 @@ pub(crate) const DOUBTFUL: Word = word("doubtful", "doubtful", "doubtful", NO_MA
 pub(crate) const FASTER: Word = word("faster", "faster", "faster", NO_MARK, Tone::Good);
 pub(crate) const SLOWER: Word = word("slower", "slower", "slower", NO_MARK, Tone::Bad);
 pub(crate) const EQUIVALENT: Word = word("equivalent", "equivalent", "open", NO_MARK, Tone::Plain);
+/// For a component without a value.
+pub(crate) const NOT_MEASURED: &str = "not measured";
+/// Of a component of a node among its peers.
+pub(crate) const ALIKE: Word = word("alike", "alike", "open", NO_MARK, Tone::Plain);
 pub(crate) const INCONCLUSIVE: Word =
     word("inconclusive", "inconclusive", "open", NO_MARK, Tone::Faint);
 pub(crate) const UNTESTED: Word = word("not tested", "untested", "open", NO_MARK, Tone::Plain);

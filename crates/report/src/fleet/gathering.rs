@@ -1,0 +1,187 @@
+//! Gathers the values of many runs by node.
+
+use super::gathered::{Column, Gathered, LeftOut, Sessions};
+use super::judge;
+use super::meaning::Meaning;
+use super::reading::{Key, Measured, Reading};
+use super::{Fleet, Unjudged};
+use crate::comparison::Refusal;
+use instrument::experiment::Definition;
+use instrument::statistics::moderation::{Variance, sum};
+use instrument::statistics::peers::{FEWEST_NODES, Observation};
+use instrument::statistics::summary::mean;
+use std::collections::{BTreeMap, HashMap};
+
+/// Gathers runs one by one. The result does not depend on their order.
+#[derive(Debug, Default)]
+pub struct Gathering {
+    /// By id, with the version of oscope that wrote it.
+    definitions: HashMap<String, (String, Definition)>,
+    values: BTreeMap<Key, Vec<Group>>,
+    /// By name.
+    nodes: BTreeMap<String, Sessions>,
+    /// Each run by id with its node.
+    runs: HashMap<String, String>,
+    /// Runs that came twice: the node that kept it, and the other name.
+    twice: Vec<(String, String)>,
+    unknown: usize,
+}
+
+/// The values of one meaning.
+#[derive(Debug)]
+struct Group {
+    meaning: Meaning,
+    values: Vec<Session>,
+}
+
+/// The value of one run.
+#[derive(Debug)]
+struct Session {
+    node: String,
+    found: Result<Observation, String>,
+    is_doubtful: bool,
+}
+
+impl Gathering {
+    /// Adds a run of `node`. A run that is there already is left out and told as a remark.
+    pub fn add(&mut self, node: &str, reading: Reading) {
+        if let Some(known) = self.runs.get(&reading.run) {
+            let mut names = [known.clone(), node.to_owned()];
+            names.sort();
+            let [first, second] = names;
+            self.twice.push((first, second));
+            return;
+        }
+        self.runs.insert(reading.run.clone(), node.to_owned());
+        self.unknown += reading.unknown;
+        let mut reading = reading;
+        for value in std::mem::take(&mut reading.values) {
+            self.take(node, value);
+        }
+        for definition in std::mem::take(&mut reading.definitions) {
+            let version = &reading.version;
+            let known = self.definitions.get(&definition.id);
+            if known.is_none_or(|(of, _)| of < version) {
+                let id = definition.id.clone();
+                self.definitions.insert(id, (version.clone(), definition));
+            }
+        }
+        let sessions = self.nodes.entry(node.to_owned()).or_default();
+        sessions.readings.push(reading);
+    }
+
+    fn take(&mut self, node: &str, value: Measured) {
+        let groups = self.values.entry(value.key).or_default();
+        let session = Session {
+            node: node.to_owned(),
+            found: value.found,
+            is_doubtful: value.is_doubtful,
+        };
+        match groups.iter_mut().find(|it| it.meaning == value.meaning) {
+            Some(group) => group.values.push(session),
+            None => groups.push(Group {
+                meaning: value.meaning,
+                values: vec![session],
+            }),
+        }
+    }
+
+    /// Judges the nodes. Differences up to `margin` are ignored: 0.02 for 2 %.
+    ///
+    /// # Errors
+    /// If there are too few nodes, or none of their values can be compared.
+    pub fn judge(self, margin: f64) -> Result<Fleet, Unjudged> {
+        if self.nodes.len() < FEWEST_NODES {
+            return Err(Unjudged::TooFew(self.nodes.len()));
+        }
+        let (names, mut nodes): (Vec<String>, Vec<Sessions>) = self.nodes.into_iter().unzip();
+        for node in &mut nodes {
+            node.readings.sort_by(|a, b| a.run.cmp(&b.run));
+        }
+        let places = names.iter().map(String::as_str).zip(0..);
+        let places: HashMap<&str, usize> = places.collect();
+        let mut refused = Vec::new();
+        let mut columns = Vec::new();
+        for (key, groups) in self.values {
+            columns.extend(column(key, groups, &places, &mut refused));
+        }
+        if columns.is_empty() {
+            let reason = refused.first();
+            let reason = reason.map(|it| format!("{} {}: {}", it.experiment, it.metric, it.reason));
+            return Err(Unjudged::NothingInCommon(reason));
+        }
+        let definitions = self.definitions.into_iter();
+        let mut twice = self.twice;
+        twice.sort();
+        let gathered = Gathered {
+            nodes,
+            columns,
+            definitions: definitions.map(|(id, (_, known))| (id, known)).collect(),
+            left_out: LeftOut {
+                twice,
+                unknown: self.unknown,
+                values: refused,
+            },
+            names,
+        };
+        Ok(judge::fleet(gathered, margin))
+    }
+}
+
+/// The values of most nodes' meaning; `None` if too few nodes have one.
+fn column(
+    key: Key,
+    mut groups: Vec<Group>,
+    places: &HashMap<&str, usize>,
+    refused: &mut Vec<Refusal>,
+) -> Option<Column> {
+    // The most common meaning; of equally common ones the newest.
+    groups.sort_by(|a, b| {
+        let more = b.values.len().cmp(&a.values.len());
+        more.then_with(|| b.meaning.age().cmp(&a.meaning.age()))
+    });
+    let mut groups = groups.into_iter();
+    let Group { meaning, values } = groups.next()?;
+    for other in groups {
+        for _ in &other.values {
+            let reason = other.meaning.obstacle(meaning);
+            Refusal::count(refused, &key.experiment, &key.metric, reason);
+        }
+    }
+    let mut sessions: Vec<Vec<(Observation, bool)>> = vec![Vec::new(); places.len()];
+    for value in values {
+        match (value.found, places.get(value.node.as_str())) {
+            (Ok(found), Some(place)) => sessions[*place].push((found, value.is_doubtful)),
+            (Err(reason), _) => Refusal::count(refused, &key.experiment, &key.metric, reason),
+            (Ok(_), None) => {}
+        }
+    }
+    let nodes: Vec<_> = sessions.into_iter().map(of_node).collect();
+    let measured = nodes.iter().flatten().count();
+    if measured < FEWEST_NODES {
+        let reason = format!("fewer than {FEWEST_NODES} nodes have it");
+        Refusal::count(refused, &key.experiment, &key.metric, reason);
+        return None;
+    }
+    Some(Column {
+        key,
+        meaning,
+        nodes,
+    })
+}
+
+/// The value of a node: the mean of its sessions.
+fn of_node(mut sessions: Vec<(Observation, bool)>) -> Option<(Observation, bool)> {
+    // The sum of numbers depends on their order.
+    sessions.sort_by(|(a, _), (b, _)| a.value.total_cmp(&b.value));
+    let values: Vec<f64> = sessions.iter().map(|(found, _)| found.value).collect();
+    let errors: Option<Vec<Variance>> = sessions.iter().map(|(found, _)| found.error).collect();
+    let count = values.len() as f64;
+    let error = errors.and_then(|errors| sum(&errors)).map(|all| Variance {
+        value: all.value / count.powi(2),
+        ..all
+    });
+    let is_doubtful = sessions.iter().any(|(_, is_doubtful)| *is_doubtful);
+    let value = mean(&values)?;
+    Some((Observation { value, error }, is_doubtful))
+}

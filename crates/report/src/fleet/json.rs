@@ -1,0 +1,188 @@
+//! A judged fleet as JSON for other programs. Its schema is `schema/fleet-1.schema.json` in this
+//! crate; `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report --test schemas` regenerates it.
+
+use super::{Fleet, Node, Standing, Value};
+use crate::comparison::{Circumstance, Refusal};
+use instrument::point::Choice;
+use instrument::quantity::Unit;
+use instrument::statistics::Interval;
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The version of this format.
+pub const FORMAT: u32 = 1;
+
+/// The JSON schema of [`json`].
+pub fn schema() -> Schema {
+    schema_for!(Document<'_>)
+}
+
+/// The judged fleet.
+pub fn json(fleet: &Fleet) -> serde_json::Value {
+    serde_json::to_value(Document::new(fleet)).expect("plain data whose maps have text for keys")
+}
+
+/// A fleet of nodes, judged by oscope against each other.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "A fleet judged by oscope")]
+struct Document<'a> {
+    /// The version of this format.
+    format: u32,
+    /// Number of nodes with each verdict.
+    counts: Counts,
+    /// Differences up to this are ignored: 0.02 for 2 %.
+    margin: f64,
+    /// Number of values that enough nodes have.
+    values: usize,
+    /// Caveats to read before the numbers.
+    remarks: &'a [String],
+    /// The nodes: first those that are slower, then those that are faster, then the others.
+    nodes: Vec<NodeJson<'a>>,
+    /// Values that cannot be compared.
+    refused: &'a [Refusal],
+}
+
+/// Number of nodes with each verdict.
+#[derive(Serialize, JsonSchema)]
+struct Counts {
+    /// Slower in a component.
+    slower: usize,
+    /// Faster in a component, and slower in none.
+    faster: usize,
+    /// Not told to differ.
+    alike: usize,
+}
+
+/// A node.
+#[derive(Serialize, JsonSchema)]
+struct NodeJson<'a> {
+    /// Its name.
+    node: &'a str,
+    /// The verdict.
+    verdict: Standing,
+    /// The components in which it has this verdict.
+    because: Vec<&'static str>,
+    /// The ids of its runs.
+    runs: &'a [String],
+    /// The fingerprints of its machine; several if its runs come from several machines.
+    machines: &'a [String],
+    /// The components that it measured, by name.
+    components: BTreeMap<&'static str, PartJson>,
+    /// Facts by which it differs from most nodes, whose value is `a`.
+    circumstances: &'a [Circumstance],
+    /// Its values that differ by themselves, the largest difference first; empty for a node that is
+    /// not told to differ.
+    differing: Vec<ValueJson<'a>>,
+}
+
+/// A component of a node.
+#[derive(Serialize, JsonSchema)]
+struct PartJson {
+    /// The verdict.
+    verdict: Standing,
+    /// Improvement over the other nodes: 0.9 means 10 % slower.
+    ratio: f64,
+    /// Its 95 % confidence interval.
+    interval: Option<Interval>,
+    /// The p-value of "no more than the margin", adjusted for all nodes and components.
+    adjusted_p: f64,
+    /// Number of its values in this node.
+    values: usize,
+    /// Number of those that differ by themselves in the same direction.
+    differing: usize,
+}
+
+/// A metric at a point whose value in a node differs.
+#[derive(Serialize, JsonSchema)]
+struct ValueJson<'a> {
+    /// The component of which it speaks.
+    component: &'static str,
+    experiment: &'a str,
+    /// Point and metric for readers.
+    place: &'a str,
+    metric: &'a str,
+    unit: Unit,
+    /// Improvement over the other nodes.
+    ratio: f64,
+    /// Its 95 % confidence interval.
+    interval: Option<Interval>,
+    /// The p-value of "no more than the margin", adjusted for all nodes and values.
+    adjusted_p: f64,
+    /// The value of this node, in base units.
+    here: f64,
+    /// The median over the nodes.
+    elsewhere: f64,
+    /// True if a warning concerns the value.
+    doubtful: bool,
+}
+
+impl<'a> Document<'a> {
+    fn new(fleet: &'a Fleet) -> Self {
+        let nodes = fleet.nodes.iter();
+        Self {
+            format: FORMAT,
+            counts: Counts {
+                slower: fleet.count(Standing::Slower),
+                faster: fleet.count(Standing::Faster),
+                alike: fleet.count(Standing::Alike),
+            },
+            margin: fleet.margin,
+            values: fleet.values,
+            remarks: &fleet.remarks,
+            nodes: nodes.map(|node| NodeJson::new(fleet, node)).collect(),
+            refused: &fleet.refused,
+        }
+    }
+}
+
+impl<'a> NodeJson<'a> {
+    fn new(fleet: &'a Fleet, node: &'a Node) -> Self {
+        let parts = fleet.components.iter().zip(&node.parts);
+        let because = node.differing(fleet);
+        let because = because.filter(|(_, part)| part.standing == node.standing);
+        let differs = node.standing != Standing::Alike;
+        let values = node.values.iter().filter(|_| differs);
+        Self {
+            node: &node.name,
+            verdict: node.standing,
+            because: because.map(|(component, _)| component.name()).collect(),
+            runs: &node.runs,
+            machines: &node.machines,
+            components: parts
+                .filter_map(|(component, part)| {
+                    let part = part.as_ref()?;
+                    let of_part = PartJson {
+                        verdict: part.standing,
+                        ratio: part.ratio,
+                        interval: part.interval,
+                        adjusted_p: part.adjusted_p,
+                        values: part.values,
+                        differing: part.differing,
+                    };
+                    Some((component.name(), of_part))
+                })
+                .collect(),
+            circumstances: &node.circumstances,
+            differing: values.map(ValueJson::new).collect(),
+        }
+    }
+}
+
+impl<'a> ValueJson<'a> {
+    fn new(value: &'a Value) -> Self {
+        Self {
+            component: value.component.name(),
+            experiment: &value.experiment,
+            place: &value.place,
+            metric: &value.metric,
+            unit: value.unit,
+            ratio: value.ratio,
+            interval: value.interval,
+            adjusted_p: value.adjusted_p,
+            here: value.here,
+            elsewhere: value.elsewhere,
+            doubtful: value.doubtful,
+        }
+    }
+}

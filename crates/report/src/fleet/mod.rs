@@ -1,0 +1,189 @@
+//! Judgement of many nodes that should be alike, against each other and without a baseline.
+//!
+//! # Method
+//!
+//! Each run is read into its values ([`Reading`]), and the runs of one node are its sessions
+//! ([`Gathering`]). A value is compared with the median over the nodes, as
+//! [`peers`](instrument::statistics::peers) describes. Values that speak of the same component of a
+//! machine are judged together, and a node is named only for a component as a whole: at least half of
+//! its weight must deviate. A deviation counts only beyond a margin. The false discovery rate is
+//! controlled over nodes × components, and again over nodes × values.
+
+mod gathered;
+mod gathering;
+mod json;
+mod judge;
+mod meaning;
+mod peculiar;
+mod reading;
+mod remarks;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use gathering::Gathering;
+pub use json::{FORMAT, json, schema};
+pub use reading::Reading;
+
+use crate::comparison::{Circumstance, Refusal};
+use crate::show::Word;
+use crate::show::words::{ALIKE, FASTER, SLOWER};
+use instrument::component::Component;
+use instrument::quantity::Unit;
+use instrument::statistics::Interval;
+use instrument::statistics::peers::FEWEST_NODES;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// False discovery rate among the named components. A node that is named may be drained, which costs
+/// more than a row of a comparison: so it is smaller than there.
+pub(crate) const FALSE_DISCOVERY_RATE: f64 = 0.01;
+
+/// A judged fleet.
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    /// Differences up to this are ignored: 0.02 for 2 %.
+    pub margin: f64,
+    /// The components of which enough nodes have values.
+    pub components: Vec<Component>,
+    /// The nodes: first those that are slower, the most certain one first, then those that are faster,
+    /// then the others by name.
+    pub nodes: Vec<Node>,
+    /// Caveats to read before the numbers.
+    pub remarks: Vec<String>,
+    /// Values that cannot be compared with those of the other nodes.
+    pub refused: Vec<Refusal>,
+    /// Number of values, metrics at points, that enough nodes have.
+    pub values: usize,
+}
+
+/// A node.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// The ids of its runs.
+    pub runs: Vec<String>,
+    /// The fingerprints of its machine; several if its runs come from several machines.
+    pub machines: Vec<String>,
+    /// The verdict on the node.
+    pub standing: Standing,
+    /// Its components, in the order of [`Fleet::components`]; `None` for one that it did not measure.
+    pub parts: Vec<Option<Part>>,
+    /// Its values that differ by themselves, the largest difference first.
+    pub values: Vec<Value>,
+    /// Facts by which the node differs from most others.
+    pub circumstances: Vec<Circumstance>,
+}
+
+/// A component of a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// Improvement over the other nodes: 0.9 means 10 % slower.
+    pub ratio: f64,
+    /// Its 95 % confidence interval.
+    pub interval: Option<Interval>,
+    /// The p-value of "no more than the margin", adjusted for all nodes and components.
+    pub adjusted_p: f64,
+    /// The verdict on the component.
+    pub standing: Standing,
+    /// Number of its values in this node.
+    pub values: usize,
+    /// Number of those that differ by themselves in the same direction.
+    pub differing: usize,
+}
+
+/// A metric at a point whose value in a node differs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// The component of which it speaks.
+    pub component: Component,
+    /// The experiment.
+    pub experiment: String,
+    /// Point and metric for readers: `read cold, block size 4 KiB: bandwidth`.
+    pub place: String,
+    /// The metric.
+    pub metric: String,
+    /// Improvement over the other nodes.
+    pub ratio: f64,
+    /// Its 95 % confidence interval.
+    pub interval: Option<Interval>,
+    /// The p-value of "no more than the margin", adjusted for all nodes and values.
+    pub adjusted_p: f64,
+    /// The unit of both values.
+    pub unit: Unit,
+    /// The value of the node.
+    pub here: f64,
+    /// The median over the nodes.
+    pub elsewhere: f64,
+    /// True if a warning concerns the value.
+    pub doubtful: bool,
+}
+
+/// The verdict on a node or a component of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Slower than the others, by more than the margin.
+    Slower,
+    /// Faster than the others, by more than the margin.
+    Faster,
+    /// Not told to differ.
+    Alike,
+}
+
+/// The reason why runs cannot be judged as a fleet.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unjudged {
+    /// Two nodes that differ do not tell which of them is the odd one.
+    #[error(
+        "these are runs of {0} {nodes}: of fewer than {FEWEST_NODES}, nobody can tell which is \
+         the odd one; add more nodes, or show the differences of two by `oscope compare`",
+        nodes = if *.0 == 1 { "node" } else { "nodes" }
+    )]
+    TooFew(usize),
+    /// No value was measured by enough nodes.
+    #[error(
+        "no value was measured in the same way by {FEWEST_NODES} nodes: measure the same experiments on \
+         all of them with one version of oscope{}",
+        .0.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
+    )]
+    NothingInCommon(Option<String>),
+}
+
+impl Fleet {
+    /// Number of nodes with this verdict.
+    pub fn count(&self, standing: Standing) -> usize {
+        let nodes = self.nodes.iter();
+        nodes.filter(|node| node.standing == standing).count()
+    }
+}
+
+impl Node {
+    /// The components that differ, each with its part.
+    pub fn differing<'n>(
+        &'n self,
+        fleet: &'n Fleet,
+    ) -> impl Iterator<Item = (Component, &'n Part)> {
+        let parts = fleet.components.iter().zip(&self.parts);
+        let parts = parts.filter_map(|(component, part)| Some((*component, part.as_ref()?)));
+        parts.filter(|(_, part)| part.standing != Standing::Alike)
+    }
+
+    /// The smallest adjusted p-value of its components.
+    fn certainty(&self) -> f64 {
+        let parts = self.parts.iter().flatten();
+        parts.map(|part| part.adjusted_p).fold(1.0, f64::min)
+    }
+}
+
+impl Standing {
+    /// The word for it.
+    pub fn word(self) -> Word {
+        match self {
+            Self::Slower => SLOWER,
+            Self::Faster => FASTER,
+            Self::Alike => ALIKE,
+        }
+    }
+}

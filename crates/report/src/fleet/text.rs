@@ -1,0 +1,79 @@
+//! Text of a judged fleet, shared by the terminal and the page.
+
+use super::{Fleet, Node, Part, Standing, Value};
+use crate::comparison::{show_interval, show_ratio};
+use crate::show;
+use crate::show::words::{FASTER, SLOWER};
+use instrument::point::Choice;
+
+impl Fleet {
+    /// Counts of the nodes: `12 nodes: 1 slower, 11 healthy`.
+    pub fn headline(&self) -> String {
+        let named = [(Standing::Slower, SLOWER), (Standing::Faster, FASTER)];
+        let named = named.map(|(standing, word)| (self.count(standing), word.text));
+        let healthy = (self.count(Standing::Alike), "healthy");
+        let counts = named.into_iter().chain([healthy]);
+        let counts = counts.filter(|(count, _)| *count > 0);
+        let counts: Vec<String> = counts
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        format!("{} nodes: {}", self.nodes.len(), counts.join(", "))
+    }
+
+    /// The components that a node did not measure and others did.
+    pub fn missing<'f>(&'f self, node: &'f Node) -> Vec<&'static str> {
+        let parts = self.components.iter().zip(&node.parts);
+        let missing = parts.filter(|(_, part)| part.is_none());
+        missing.map(|(component, _)| component.name()).collect()
+    }
+
+    /// The values that could not be compared, one sentence for each reason.
+    pub fn left_out(&self) -> Vec<String> {
+        let line = |refusal: &crate::comparison::Refusal| {
+            let values = if refusal.values == 1 {
+                "value"
+            } else {
+                "values"
+            };
+            format!(
+                "{} {} ({} {values}): {}",
+                refusal.experiment, refusal.metric, refusal.values, refusal.reason
+            )
+        };
+        self.refused.iter().map(line).collect()
+    }
+}
+
+impl Part {
+    /// The ratio: `0.912 ×`.
+    pub fn shown_ratio(&self) -> String {
+        show_ratio(self.ratio)
+    }
+
+    /// Its interval: `0.891 to 0.934`; empty if there is none.
+    pub fn shown_interval(&self) -> String {
+        self.interval.map_or_else(String::new, show_interval)
+    }
+
+    /// Share of the values that differ by themselves: `7 of 9`.
+    pub fn shown_values(&self) -> String {
+        format!("{} of {}", self.differing, self.values)
+    }
+}
+
+impl Value {
+    /// The ratio: `0.912 ×`.
+    pub fn shown_ratio(&self) -> String {
+        show_ratio(self.ratio)
+    }
+
+    /// Its interval; empty if there is none.
+    pub fn shown_interval(&self) -> String {
+        self.interval.map_or_else(String::new, show_interval)
+    }
+
+    /// The value of the node and that of the others.
+    pub fn shown(&self) -> [String; 2] {
+        [self.here, self.elsewhere].map(|value| show::value(self.unit, value, None))
+    }
+}
