@@ -12,7 +12,7 @@ pub enum Exit {
     Incomplete,
     /// Wrong use.
     WrongUse,
-    /// A comparison found a verdict that `--fail-on` names.
+    /// A comparison found a verdict that `--fail-on` names, or a node is slower than its fleet.
     Found,
     /// Stopped by a signal.
     Stopped(Signal),

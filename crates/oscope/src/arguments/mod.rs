@@ -3,6 +3,7 @@
 pub mod ab;
 mod compare;
 pub mod file;
+pub mod fleet;
 mod history;
 pub mod lab;
 mod method;
@@ -52,14 +53,15 @@ Examples:
   oscope explain memory.bandwidth      what is measured, and how
   oscope show                          the newest run again
   oscope report --output page.html     the newest run as a page
-  oscope compare 1,2,3 4,5,6           what differs between runs";
+  oscope compare 1,2,3 4,5,6           what differs between runs
+  oscope fleet judge runs/             the odd node of many";
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
   1    something could not be measured or done
   2    wrong use
-  3    a comparison found what `--fail-on` names
+  3    a comparison found what `--fail-on` names, or a node is slower than its fleet
   130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP, 141: its output had no reader)";
 
 /// The options of every command.
@@ -104,6 +106,7 @@ pub enum Command {
     Verify(Verify),
     Delete(Delete),
     Compare(Compare),
+    Fleet(fleet::Fleet),
     Ab(Box<Ab>),
     Doctor(Doctor),
     File(file::File),

@@ -12,6 +12,7 @@ mod doctor;
 mod explain;
 mod export;
 mod file;
+mod fleet;
 mod history;
 mod import;
 mod lab;
@@ -64,6 +65,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Delete(arguments) => delete::execute(&arguments, &common),
         Command::Cleanup(arguments) => cleanup::execute(&arguments, &common),
         Command::Compare(arguments) => compare::execute(&arguments, &common),
+        Command::Fleet(arguments) => fleet::execute(&arguments, &common),
         Command::Ab(arguments) => ab::execute(&arguments, &common),
         Command::Doctor(arguments) => doctor::execute(&arguments, &common),
         Command::File(arguments) => file::execute(&arguments, &common),

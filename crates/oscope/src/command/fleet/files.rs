@@ -1,0 +1,132 @@
+//! The files of a fleet, each with the name of its node.
+
+use crate::exit::WrongUse;
+use crate::output::harmless;
+use anyhow::{Context, Result};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// An exported run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeFile {
+    pub path: PathBuf,
+    /// The name of its node, unless the run itself says another.
+    pub node: String,
+}
+
+/// The files that `paths` name, those of directories included.
+pub fn all(paths: &[PathBuf]) -> Result<Vec<NodeFile>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let found = of_directory(path)?;
+            if found.is_empty() {
+                let path = path.display();
+                return Err(WrongUse(format!(
+                    "{path} has no exported run, a file whose name ends in .json: `oscope export` \
+                     writes one"
+                ))
+                .into());
+            }
+            files.extend(found);
+        } else {
+            files.push(NodeFile {
+                node: name(path),
+                path: path.clone(),
+            });
+        }
+    }
+    Ok(files)
+}
+
+/// The exported runs in a directory: each file is a node, and each folder is one with its files.
+fn of_directory(directory: &Path) -> Result<Vec<NodeFile>> {
+    let mut files = Vec::new();
+    for path in entries(directory)? {
+        if path.is_dir() {
+            let node = text(path.file_name().unwrap_or_default());
+            let sessions = entries(&path)?.into_iter().filter(|it| is_run(it));
+            files.extend(sessions.map(|path| NodeFile {
+                path,
+                node: node.clone(),
+            }));
+        } else if is_run(&path) {
+            files.push(NodeFile {
+                node: name(&path),
+                path,
+            });
+        }
+    }
+    Ok(files)
+}
+
+/// The paths in a directory, in the order of their names.
+fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
+    let cannot_read = || format!("cannot read {}", directory.display());
+    let entries = fs::read_dir(directory).with_context(cannot_read)?;
+    let paths = entries.map(|entry| Ok(entry?.path()));
+    let mut paths = paths
+        .collect::<Result<Vec<PathBuf>>>()
+        .with_context(cannot_read)?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn is_run(path: &Path) -> bool {
+    path.is_file() && path.extension() == Some(OsStr::new("json"))
+}
+
+/// The name of the node by that of its file, without `.oscope.json`.
+fn name(path: &Path) -> String {
+    let name = text(path.file_name().unwrap_or_default());
+    let endings = [".oscope.json", ".json"];
+    let short = endings.iter().find_map(|ending| name.strip_suffix(ending));
+    short
+        .filter(|it| !it.is_empty())
+        .unwrap_or(&name)
+        .to_owned()
+}
+
+fn text(name: &OsStr) -> String {
+    harmless(&name.to_string_lossy()).replace('\n', "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{all, name};
+    use std::fs;
+    use std::path::Path;
+
+    #[test]
+    fn a_node_is_called_as_its_file() {
+        assert_eq!(
+            name(Path::new("runs/node1.cluster.oscope.json")),
+            "node1.cluster"
+        );
+        assert_eq!(name(Path::new("node1.json")), "node1");
+        assert_eq!(name(Path::new("node1")), "node1");
+        assert_eq!(name(Path::new(".json")), ".json");
+    }
+
+    #[test]
+    fn a_folder_in_a_directory_is_a_node() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        fs::create_dir(root.join("b")).unwrap();
+        for file in [
+            "a.oscope.json",
+            "notes.txt",
+            "b/1.oscope.json",
+            "b/2.oscope.json",
+        ] {
+            fs::write(root.join(file), "{}").unwrap();
+        }
+        let found = all(&[root.to_owned()]).unwrap();
+        let nodes: Vec<&str> = found.iter().map(|file| file.node.as_str()).collect();
+        assert_eq!(nodes, ["a", "b", "b"]);
+        let empty = tempfile::tempdir().unwrap();
+        let error = all(&[empty.path().to_owned()]).unwrap_err().to_string();
+        assert!(error.contains("oscope export"), "{error}");
+    }
+}

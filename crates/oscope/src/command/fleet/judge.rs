@@ -1,0 +1,125 @@
+//! `oscope fleet judge`: exported runs of many nodes, judged against each other.
+
+use super::files::{self, NodeFile};
+use crate::arguments::Common;
+use crate::arguments::fleet::Judge;
+use crate::exit::{Exit, WrongUse, words};
+use crate::target::{Replaces, Target};
+use crate::{legible, output, selection, style};
+use ::files::Watch;
+use anyhow::{Context, Result};
+use record::file;
+use report::fleet::{self, Fleet, Gathering, Reading, Standing};
+use report::{page, terminal};
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// The tag of a run that says what its node is called.
+const HOST: &str = "host";
+/// Runs that are read at the same time: each takes some ten megabytes while it is read.
+const MOST_THREADS: usize = 16;
+
+pub fn execute(arguments: &Judge, common: &Common) -> Result<Exit> {
+    let page = arguments.page.as_ref();
+    let page = page.map(|path| Target::new(path, Replaces::with(arguments.force), common));
+    let page = page.transpose()?;
+    let files = files::all(&arguments.files)?;
+    let (gathering, unread) = gathered(&files, &arguments.only);
+    for error in &unread {
+        output::say(&format!("oscope: {}", words(error)));
+    }
+    if unread.len() == files.len() {
+        return Err(WrongUse(
+            "none of the files can be judged: name runs that `oscope export` wrote".into(),
+        )
+        .into());
+    }
+    let judged = gathering.judge(arguments.margin);
+    let judged = judged.map_err(|error| WrongUse(error.to_string()))?;
+    let shown = output::show_painted(&shown(&judged, common)?);
+    if let Some(page) = page {
+        page.write(page::fleet(&judged)?.as_bytes(), &Watch::default())?;
+        if !common.quiet {
+            output::say(&format!("page: {}", page.path().display()));
+        }
+    }
+    shown?;
+    Ok(if judged.count(Standing::Slower) > 0 {
+        Exit::Found
+    } else {
+        Exit::incomplete_if(!unread.is_empty())
+    })
+}
+
+/// The fleet as text or as JSON.
+fn shown(judged: &Fleet, common: &Common) -> Result<String> {
+    if common.json {
+        return Ok(serde_json::to_string_pretty(&fleet::json(judged))? + "\n");
+    }
+    Ok(terminal::fleet(judged, &style::of_stdout(common)))
+}
+
+/// The values of all files, and the reason for each that could not be read, in the order of the files.
+fn gathered(files: &[NodeFile], only: &[String]) -> (Gathering, Vec<anyhow::Error>) {
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new((Gathering::default(), Vec::new()));
+    let work = || {
+        while let Some((index, file)) = take(&next, files) {
+            let read = read(file, only);
+            let mut found = found
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            match read {
+                Ok((node, reading)) => found.0.add(&node, reading),
+                Err(error) => found.1.push((index, error)),
+            }
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 1..threads.min(MOST_THREADS).min(files.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let found = found.into_inner();
+    let (gathering, mut unread) = found.unwrap_or_else(|poisoned| poisoned.into_inner());
+    unread.sort_by_key(|(index, _)| *index);
+    (
+        gathering,
+        unread.into_iter().map(|(_, error)| error).collect(),
+    )
+}
+
+fn take<'f>(next: &AtomicUsize, files: &'f [NodeFile]) -> Option<(usize, &'f NodeFile)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    Some((index, files.get(index)?))
+}
+
+/// The values of a run, and the name of its node.
+fn read(file: &NodeFile, only: &[String]) -> Result<(String, Reading)> {
+    let path = file.path.display();
+    let bytes = fs::read(&file.path).with_context(|| format!("cannot read {path}"))?;
+    let run = file::import(&bytes[..]).with_context(|| format!("cannot read {path}"))?;
+    if run.header.is_reported() {
+        return Err(WrongUse(format!(
+            "{path} holds the numbers of a published report, which have no spread: name measured runs"
+        ))
+        .into());
+    }
+    let is_legible = str::from_utf8(&bytes).is_ok_and(|text| legible::is(text));
+    drop(bytes);
+    let mut run = if is_legible { run } else { legible::run(run)? };
+    if !only.is_empty() {
+        let is_meant = |id: &str| only.iter().any(|name| selection::is_meant(id, name));
+        run.experiments.retain(|it| is_meant(&it.definition.id));
+        if run.experiments.is_empty() {
+            return Err(WrongUse(format!("{path} has no {}", only.join(", "))).into());
+        }
+    }
+    let host = run.header.tags.get(HOST).filter(|host| !host.is_empty());
+    let node = host.cloned().unwrap_or_else(|| file.node.clone());
+    Ok((node, Reading::of(run)))
+}

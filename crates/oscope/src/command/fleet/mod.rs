@@ -1,0 +1,15 @@
+//! `oscope fleet`: many machines that should be alike, one module each command.
+
+mod files;
+mod judge;
+
+use crate::arguments::Common;
+use crate::arguments::fleet::{Command, Fleet};
+use crate::exit::Exit;
+use anyhow::Result;
+
+pub fn execute(arguments: &Fleet, common: &Common) -> Result<Exit> {
+    match &arguments.command {
+        Command::Judge(arguments) => judge::execute(arguments, common),
+    }
+}
