@@ -48,12 +48,12 @@ impl Fleet {
         let mut random = Random::new(seed);
         let mut metrics = Vec::new();
         for family in 0..FAMILIES {
-            let spread = self.between_nodes * self.widening.powi(family as i32);
+            let spread = self.between_nodes * self.widening.powf(family as f64);
             let shared = (0..self.nodes).map(|_| spread * self.draw(&mut random));
             let shared: Vec<f64> = shared.collect();
             for index in 0..self.metrics {
                 // Values are not equally steady.
-                let error = 0.006 * f64::powi(1.5, (index % 5) as i32);
+                let error = 0.006 * f64::powf(1.5, (index % 5) as f64);
                 let node = |(node, shared): (usize, &f64)| {
                     let is_bad = node < bad && family == 0;
                     let own = error * self.draw(&mut random);

@@ -71,8 +71,8 @@ impl Fleet {
         });
         let copies: Vec<Value> = copies.collect();
         run["experiments"] = json!([
-            experiment("process.calls", "latency", "nanoseconds", "lower", calls),
-            experiment("memory.copy", "copy", "bytes_per_second", "higher", copies),
+            experiment("process.calls", "latency", "nanoseconds", "lower", &calls),
+            experiment("memory.copy", "copy", "bytes_per_second", "higher", &copies),
         ]);
         document
     }
@@ -127,7 +127,7 @@ impl Fleet {
     }
 }
 
-fn experiment(id: &str, metric: &str, unit: &str, better: &str, points: Vec<Value>) -> Value {
+fn experiment(id: &str, metric: &str, unit: &str, better: &str, points: &[Value]) -> Value {
     let axis = |name: &str, kind: &str| json!({ "name": name, "title": name, "kind": kind });
     json!({
         "definition": {

@@ -42,7 +42,8 @@ pub fn fleet(fleet: &Fleet, style: &Style) -> String {
     if odd.len() > FIRST_NODES {
         let more = odd.len() - FIRST_NODES;
         let line = format!("Details of {more} more: --json, or --page FILE");
-        text += &format!("\n{}", paragraph("", &line, style));
+        text += "\n";
+        text += &paragraph("", &line, style);
     }
     text += &missing(fleet, style);
     text += &left_out(fleet, style);

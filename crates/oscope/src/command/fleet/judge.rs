@@ -12,8 +12,8 @@ use record::file;
 use report::fleet::{self, Fleet, Gathering, Reading, Standing};
 use report::{page, terminal};
 use std::fs;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// The tag of a run that says what its node is called.
@@ -68,9 +68,7 @@ fn gathered(files: &[NodeFile], only: &[String]) -> (Gathering, Vec<anyhow::Erro
     let work = || {
         while let Some((index, file)) = take(&next, files) {
             let read = read(file, only);
-            let mut found = found
-                .lock()
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             match read {
                 Ok((node, reading)) => found.0.add(&node, reading),
                 Err(error) => found.1.push((index, error)),
@@ -85,7 +83,7 @@ fn gathered(files: &[NodeFile], only: &[String]) -> (Gathering, Vec<anyhow::Erro
         work();
     });
     let found = found.into_inner();
-    let (gathering, mut unread) = found.unwrap_or_else(|poisoned| poisoned.into_inner());
+    let (gathering, mut unread) = found.unwrap_or_else(PoisonError::into_inner);
     unread.sort_by_key(|(index, _)| *index);
     (
         gathering,
@@ -109,7 +107,7 @@ fn read(file: &NodeFile, only: &[String]) -> Result<(String, Reading)> {
         ))
         .into());
     }
-    let is_legible = str::from_utf8(&bytes).is_ok_and(|text| legible::is(text));
+    let is_legible = str::from_utf8(&bytes).is_ok_and(legible::is);
     drop(bytes);
     let mut run = if is_legible { run } else { legible::run(run)? };
     if !only.is_empty() {
