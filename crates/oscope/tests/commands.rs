@@ -419,7 +419,7 @@ fn the_group_threads_is_measured_and_drawn_in_a_tiny_budget() {
     assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
     let run = json(&output.stdout);
     let experiments = run["experiments"].as_array().expect("a list");
-    assert_eq!(experiments.len(), 8);
+    assert_eq!(experiments.len(), 9);
     let page = fs::read_to_string(page).expect("the page was written");
     // A busy machine may not see all points often enough for an estimate in this time.
     let is_sound = |point: &Value| {

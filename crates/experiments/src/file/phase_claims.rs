@@ -73,15 +73,15 @@ pub(crate) const ALL: &[Claim] = &[
     },
     Claim {
         key: "mapped_files_peak_below_the_cache",
-        says: "A file is read fastest by mmap in chunks just below the size of the processor's cache.",
+        says: "A file is read fastest by mmap in chunks just below the processor's cache.",
         source: "Report E, section 4.1.3, Figure 14",
         experiments: &[rewrite_passes::DESIGN.id],
         test: |evidence| peak_below_the_cache(evidence, Way::Mapping),
     },
     Claim {
         key: "mapping_of_the_first_chunk_peaks_below_the_cache",
-        says: "A file is read fastest by mmap in chunks just below the size of the processor's cache, in \
-               the listing as it is printed, which maps the first chunk each time.",
+        says: "A file is read fastest by mmap in chunks just below the processor's cache, in the listing as \
+               printed, which maps the first chunk each time.",
         source: "Report E, section 4.1.3, Figures 13 and 14",
         experiments: &[rewrite_passes::DESIGN.id],
         test: |evidence| peak_below_the_cache(evidence, Way::MappingOfStart),

@@ -113,7 +113,7 @@ fn the_experiment_is_measured_and_judged_in_a_tiny_budget() {
     let judged = claims
         .iter()
         .filter(|claim| claim["experiments"][0] == "transfer.file");
-    assert_eq!(judged.count(), 6);
+    assert_eq!(judged.count(), 8);
     let page = fs::read_to_string(page).expect("the page was written");
     assert!(page.contains("Transfer of a file"));
     assert!(!scratch_left(&place.scratch()), "something was left behind");

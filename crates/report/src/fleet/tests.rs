@@ -131,28 +131,36 @@ fn healthy_nodes_raise_no_alarm() {
 
 #[test]
 fn a_slow_component_of_one_node_is_named() {
-    for seed in 0..20 {
-        for count in [4, 8, 40] {
-            let calls = |it| {
-                if it == Component::Calls {
-                    1.15_f64.ln()
-                } else {
-                    0.0
-                }
-            };
-            let fleet = judged(readings(count, seed, calls));
-            let expected = [("n000".to_owned(), vec![Component::Calls])];
-            assert_eq!(named(&fleet), expected, "{count} nodes, seed {seed}");
+    const SEEDS: u64 = 20;
+    let slow = |it| {
+        if it == Component::Calls {
+            1.15_f64.ln()
+        } else {
+            0.0
+        }
+    };
+    let expected = [("n000".to_owned(), vec![Component::Calls])];
+    // Four nodes hardly know how healthy ones differ.
+    for (count, least_found) in [(4, SEEDS / 2), (8, SEEDS), (40, SEEDS)] {
+        let fleets = (0..SEEDS).map(|seed| judged(readings(count, seed, slow)));
+        let fleets: Vec<Fleet> = fleets.filter(|fleet| !named(fleet).is_empty()).collect();
+        let found = fleets.len() as u64;
+        assert!(found >= least_found, "{count} nodes: {found} of {SEEDS}");
+        let mut inside = 0;
+        for fleet in &fleets {
+            assert_eq!(named(fleet), expected, "{count} nodes");
             let node = &fleet.nodes[0];
             assert_eq!(node.standing, Standing::Slower);
-            let part = node.differing(&fleet).next().unwrap().1;
-            assert!(part.interval.unwrap().contains(1.0 / 1.15), "{part:?}");
-            assert!(
-                node.values
-                    .iter()
-                    .all(|it| it.component == Component::Calls)
-            );
+            let part = node.differing(fleet).next().unwrap().1;
+            inside += u64::from(part.interval.unwrap().contains(1.0 / 1.15));
+            let mut values = node.values.iter();
+            assert!(values.all(|it| it.component == Component::Calls));
         }
+        // Of 20 intervals of 95 %, fewer than 16 hold the truth once in some 400 sets.
+        assert!(
+            5 * inside >= 4 * found,
+            "{count} nodes: {inside} of {found}"
+        );
     }
 }
 

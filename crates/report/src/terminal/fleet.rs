@@ -92,13 +92,17 @@ fn table(fleet: &Fleet, odd: &[&Node], style: &Style) -> String {
     .render(style)
 }
 
-/// The values of a node that differ most, and the facts by which it differs.
+/// The values of a node that differ most, and the facts by which it differs; nothing where none does by itself.
 fn details(fleet: &Fleet, node: &Node, style: &Style) -> String {
     let components: Vec<Component> = node.differing(fleet).map(|(it, _)| it).collect();
     let values = node.values.iter();
     let values = values.filter(|value| components.contains(&value.component));
+    let mut values = values.take(FIRST_VALUES).peekable();
+    if values.peek().is_none() && node.circumstances.is_empty() {
+        return String::new();
+    }
     let mut text = format!("\n{}", title(&node.name, style));
-    for value in values.take(FIRST_VALUES) {
+    for value in values {
         let [here, elsewhere] = value.shown();
         let line = format!(
             "{} {}: {} as fast, {here} here and {elsewhere} elsewhere",
