@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use instrument::statistics::linear::{self, Known, Line};
-use instrument::statistics::{Confidence, Estimated};
+use instrument::statistics::{Confidence, Estimated, Interval};
 
 /// The line through values at sizes or numbers. `None` if one of them has no interval.
 pub(crate) fn line_through<X: Copy + Into<Quantity>>(values: &[(X, Quantity)]) -> Option<Line> {
@@ -15,6 +15,17 @@ pub(crate) fn power_through<X: Copy + Into<Quantity>>(
     values: &[(X, Quantity)],
 ) -> Option<Estimated> {
     linear::power_through(&known(values)?, Confidence::NINETY_FIVE)
+}
+
+/// The bytes that take `ns` where each takes `slope`, in `unit`; `None` where the time does not grow
+/// with the size.
+pub(crate) fn bytes_in(ns: f64, slope: &Estimated, unit: Unit) -> Option<Quantity> {
+    let positive = slope.interval.filter(|slope| slope.low > 0.0);
+    (slope.centre > 0.0).then(|| Quantity {
+        value: ns / slope.centre,
+        interval: positive.and_then(|slope| Interval::new(ns / slope.high, ns / slope.low)),
+        unit,
+    })
 }
 
 /// The values along an axis.

@@ -1,5 +1,6 @@
 //! Results made up for tests: known numbers, from which findings must follow.
 
+use instrument::claim::{Claim, Evidence, Judgement};
 use instrument::clock::{Calibration, SystemClock};
 use instrument::experiment::{Definition, Experiment, MeasureError, Metric};
 use instrument::figure::Figure;
@@ -185,6 +186,19 @@ pub(crate) fn values(samples: &[Sample], metric: impl AsRef<str>) -> Vec<f64> {
             _ => None,
         })
         .collect()
+}
+
+/// The judgement of the claim `key` of `claims` on these points of `experiment`, on [`machine`].
+pub(crate) fn judgement(
+    claims: &[Claim],
+    key: &str,
+    experiment: &dyn Experiment,
+    points: Vec<PointResult>,
+) -> Judgement {
+    let (definition, machine) = (experiment.definition(), machine());
+    let results = [results(&definition, &machine, points)];
+    let claim = claims.iter().find(|claim| claim.key == key).expect(key);
+    claim.judge(&Evidence::new(&results))
 }
 
 /// The findings of `experiment` in these points, on [`machine`].

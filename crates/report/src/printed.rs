@@ -53,14 +53,16 @@ fn of_metric(results: &Results<'_>, metric: &Metric) -> Vec<Figure> {
     let in_each = series.len().div_ceil(parts);
     let parts = series.chunks(in_each).enumerate();
     let figure = |(index, part): (usize, &[Series])| {
-        let number = if in_each < series.len() {
-            format!(", part {}", index + 1)
+        let (key, title) = (&metric.name, &results.definition.title);
+        let (key, title) = if in_each < series.len() {
+            let number = index + 1;
+            (format!("{key}_{number}"), format!("{title}, part {number}"))
         } else {
-            String::new()
+            (key.clone(), title.clone())
         };
         Figure {
-            key: format!("{}{}", metric.name, number.replace(", part ", "_")),
-            title: format!("{}{number}", results.definition.title),
+            key,
+            title,
             kind,
             x: FigureAxis {
                 title: match (along.kind, kind) {

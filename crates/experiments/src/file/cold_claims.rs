@@ -173,16 +173,13 @@ mod tests {
     use super::super::order::{RANDOM, SEQUENTIAL};
     use super::super::random::InRandomOrder;
     use super::ALL;
-    use crate::made_up::{machine, measured, results};
+    use crate::made_up::{judgement, measured};
     use crate::prelude::*;
-    use instrument::claim::{Evidence, Ruling};
+    use instrument::claim::Ruling;
     use instrument::results::PointResult;
 
     fn ruling(key: &str, experiment: &dyn Experiment, points: Vec<PointResult>) -> Ruling {
-        let (definition, machine) = (experiment.definition(), machine());
-        let results = [results(&definition, &machine, points)];
-        let claim = ALL.iter().find(|claim| claim.key == key).expect(key);
-        claim.judge(&Evidence::new(&results)).ruling
+        judgement(ALL, key, experiment, points).ruling
     }
 
     /// The gap between cold and warm reads in blocks of 512 B, 8 KiB and 1 MiB.

@@ -10,7 +10,6 @@ mod cold_warm;
 mod definition;
 mod engine;
 mod group_commit;
-mod line;
 mod metadata;
 mod on_device;
 mod order;

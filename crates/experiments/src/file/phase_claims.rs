@@ -208,17 +208,14 @@ const WITHOUT_BUFFER: Along = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{machine, measured, results};
+    use crate::made_up::{judgement, measured};
     use instrument::claim::Ruling;
     use instrument::results::PointResult;
 
     const MIB: u64 = 1 << 20;
 
     fn ruling(key: &str, experiment: &dyn Experiment, points: Vec<PointResult>) -> Ruling {
-        let (definition, machine) = (experiment.definition(), machine());
-        let results = [results(&definition, &machine, points)];
-        let claim = ALL.iter().find(|claim| claim.key == key).expect(key);
-        claim.judge(&Evidence::new(&results)).ruling
+        judgement(ALL, key, experiment, points).ruling
     }
 
     /// The passes of one way in chunks of so many bytes.

@@ -181,16 +181,13 @@ mod tests {
     use super::super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES};
     use super::super::sum::{METHOD, Method, STATE, State, SumOfWords, THREADS, THROUGHPUT};
     use super::ALL;
-    use crate::made_up::{machine, measured, results};
+    use crate::made_up::{judgement, measured};
     use crate::prelude::*;
-    use instrument::claim::{Evidence, Ruling};
+    use instrument::claim::Ruling;
     use instrument::results::PointResult;
 
     fn ruling(key: &str, experiment: &dyn Experiment, points: Vec<PointResult>) -> Ruling {
-        let (definition, machine) = (experiment.definition(), machine());
-        let results = [results(&definition, &machine, points)];
-        let claim = ALL.iter().find(|claim| claim.key == key).expect(key);
-        claim.judge(&Evidence::new(&results)).ruling
+        judgement(ALL, key, experiment, points).ruling
     }
 
     #[test]

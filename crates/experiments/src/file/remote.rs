@@ -1,11 +1,10 @@
 //! `file.remote`: a directory on another machine against one on this.
 
 use super::definition::{CHUNK_SIZE, THROUGHPUT};
-use super::line::bytes_in;
 use super::sizes::{KIB, MIB, by_profile};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
-use crate::lines::{line_through, values};
+use crate::lines::{bytes_in, line_through, values};
 use crate::prelude::*;
 use platform::file::{OpenMode, create};
 use platform::storage::Storage;

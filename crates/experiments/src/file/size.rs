@@ -1,14 +1,13 @@
 //! `file.size`: how large a file is that takes a given time to read, by the size of its blocks.
 
 use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES as THROUGHPUT, room};
-use super::line::bytes_in;
 use super::page_cache::Evidence;
 use super::scratch_file::ScratchFile;
 use super::sizes::{self, KIB, MIB, by_profile};
 use super::walk::Walk;
 use crate::estimates::{grade, time_ns};
 use crate::figures::{axis_of, curves, scale_of};
-use crate::lines::line_through;
+use crate::lines::{bytes_in, line_through};
 use crate::prelude::*;
 use platform::memory::{Mapping, PageSize};
 use std::collections::BTreeSet;

@@ -190,14 +190,11 @@ fn rates<'a>(
 mod tests {
     use super::super::bandwidth::{BLOCK_SIZE, Backing, Bandwidth, PAGES};
     use super::*;
-    use crate::made_up::{machine, measured, results};
+    use crate::made_up::{judgement, machine, measured};
     use instrument::results::PointResult;
 
     fn ruling(key: &str, experiment: &dyn Experiment, points: Vec<PointResult>) -> Ruling {
-        let (definition, machine) = (experiment.definition(), machine());
-        let results = [results(&definition, &machine, points)];
-        let claim = ALL.iter().find(|claim| claim.key == key).expect(key);
-        claim.judge(&Evidence::new(&results)).ruling
+        judgement(ALL, key, experiment, points).ruling
     }
 
     /// The rates in MB/s that report E's table has for Linux.

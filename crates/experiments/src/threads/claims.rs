@@ -497,7 +497,7 @@ mod tests {
     use super::super::lock::Lock;
     use super::super::lock::levels::{Body, LockType, RUN, point};
     use super::{ALL, MOST, Mode, Sweep, io};
-    use crate::made_up::{machine, measured, results};
+    use crate::made_up::{judgement, machine, measured, results};
     use crate::prelude::*;
     use instrument::claim::{Evidence, Ruling};
 
@@ -538,10 +538,7 @@ mod tests {
             at(Mode::Asynchronous, 0, other[0]),
             at(Mode::Asynchronous, 1, other[1]),
         ];
-        let (definition, machine) = (io::Io.definition(), machine());
-        let results = [results(&definition, &machine, points.concat())];
-        let claim = ALL.iter().find(|claim| claim.key == key).expect(key);
-        claim.judge(&Evidence::new(&results)).ruling
+        judgement(ALL, key, &io::Io, points.concat()).ruling
     }
 
     #[test]

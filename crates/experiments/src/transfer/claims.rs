@@ -271,9 +271,9 @@ mod tests {
         Address, FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, RECEIVER_TIME, Reading, TIME, TO,
     };
     use super::{ALL, LARGE};
-    use crate::made_up::{machine, measured, results};
+    use crate::made_up::{judgement, measured};
     use crate::prelude::*;
-    use instrument::claim::{Evidence, Judgement, Ruling};
+    use instrument::claim::{Judgement, Ruling};
     use instrument::results::PointResult;
 
     /// A file of `size` that takes `time`.
@@ -294,13 +294,7 @@ mod tests {
     }
 
     fn judge(key: &str, points: Vec<PointResult>) -> Judgement {
-        let (definition, machine) = (TransferOfFiles.definition(), machine());
-        let results = [results(&definition, &machine, points)];
-        let claim = ALL
-            .iter()
-            .find(|claim| claim.key == key)
-            .expect("there is one");
-        claim.judge(&Evidence::new(&results))
+        judgement(ALL, key, &TransferOfFiles, points)
     }
 
     fn ruling(key: &str, points: Vec<PointResult>) -> Ruling {

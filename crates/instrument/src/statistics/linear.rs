@@ -41,12 +41,14 @@ pub fn weighted_line(
         return None;
     }
 
+    let Places {
+        total,
+        x_mean,
+        x_spread,
+    } = Places::of(x, weights);
     let weighted_sum =
         |term: &dyn Fn(usize) -> f64| -> f64 { (0..n).map(|i| weights[i] * term(i)).sum() };
-    let total = weighted_sum(&|_| 1.0);
-    let x_mean = weighted_sum(&|i| x[i]) / total;
     let y_mean = weighted_sum(&|i| y[i]) / total;
-    let x_spread = weighted_sum(&|i| (x[i] - x_mean).powi(2));
     let y_spread = weighted_sum(&|i| (y[i] - y_mean).powi(2));
     // A spread within the rounding error of the mean counts as zero.
     if x_spread <= total * (4.0 * f64::EPSILON * x_mean).powi(2) {
@@ -79,6 +81,31 @@ pub fn weighted_line(
             1.0
         },
     })
+}
+
+/// The weighted places of a line's points.
+struct Places {
+    /// Sum of the weights.
+    total: f64,
+    x_mean: f64,
+    /// Weighted sum of the squares of the distances from the mean.
+    x_spread: f64,
+}
+
+impl Places {
+    fn of(x: &[f64], weights: &[f64]) -> Self {
+        let sum = |term: &dyn Fn(f64) -> f64| -> f64 {
+            let each = x.iter().zip(weights);
+            each.map(|(x, weight)| weight * term(*x)).sum()
+        };
+        let total = sum(&|_| 1.0);
+        let x_mean = sum(&|x| x) / total;
+        Self {
+            total,
+            x_mean,
+            x_spread: sum(&|x| (x - x_mean).powi(2)),
+        }
+    }
 }
 
 /// A point that a line is drawn through, with half the width of its interval.
@@ -134,10 +161,11 @@ fn fitted(
     let line = weighted_line(&x, &y, &weights, confidence)?;
 
     // Slope and intercept are sums of the values with these coefficients.
-    let total: f64 = weights.iter().sum();
-    let x_mean = x.iter().zip(&weights).map(|(x, w)| x * w).sum::<f64>() / total;
-    let spread = |(x, w): (&f64, &f64)| w * (x - x_mean).powi(2);
-    let x_spread: f64 = x.iter().zip(&weights).map(spread).sum();
+    let Places {
+        total,
+        x_mean,
+        x_spread,
+    } = Places::of(&x, &weights);
     let of_slope = |(x, w): (&f64, &f64)| w * (x - x_mean) / x_spread;
     let of_slope: Vec<f64> = x.iter().zip(&weights).map(of_slope).collect();
     let of_intercept = |(a, w): (&f64, &f64)| w / total - x_mean * a;
