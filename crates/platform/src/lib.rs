@@ -4,16 +4,16 @@
 //! in one place, with its documentation, its signature and, after `=`, the answer of a system that
 //! lacks it (`face!`).
 //!
-//! System-specific code is in one backend, selected once, below: `linux` on that target, and
-//! `unsupported` elsewhere, which returns what the standard library knows. A backend for another system
-//! is a folder beside these two, with a module for each subject. Where the system lacks all of a
+//! System-specific code is in one backend, selected once, below: `linux` and `windows` on those
+//! targets, and `unsupported` elsewhere, which returns what the standard library knows. A backend for
+//! another system is a folder beside these, with a module for each subject. Where the system lacks all of a
 //! subject, the backend says `pub(crate) use crate::timer::lacking as timer`; where it lacks a part,
 //! its module begins with `pub(crate) use crate::file::lacking::*`, and its own functions go before
 //! those. A type of its own gets the answers for the methods that it lacks with
 //! `impl methods::Directory for Directory {}`. The compiler names all that is missing.
 //!
-//! Uses: `rustix` for calls that it wraps safely, `io-uring` for rings, `libc` for the rest,
-//! `raw-cpuid` on x86-64.
+//! Uses: `rustix` for calls that it wraps safely, `io-uring` for rings, `libc` for the rest;
+//! `windows-sys` on Windows; `raw-cpuid` on x86-64.
 //!
 //! It must never contain policy: it answers queries and executes calls, and does not decide how to
 //! measure. An unknown fact is `None`, never a guess. It depends on no other crate of oscope.
@@ -73,9 +73,14 @@ mod linux;
 #[cfg(target_os = "linux")]
 use linux as os;
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+use windows as os;
+
+#[cfg(not(any(target_os = "linux", windows)))]
 mod unsupported;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", windows)))]
 use unsupported as os;
 
 pub use error::{Error, Result, is_lacking};
