@@ -1,9 +1,10 @@
 //! Leftovers of killed runs.
 
+use crate::command::resume;
 use anyhow::Result;
 use instrument::removal::REMOVAL;
 use platform::scratch::Scratch;
-use record::store::Store;
+use record::store::{RunSelector, Store};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,11 @@ use std::path::{Path, PathBuf};
 /// A leftover of a killed run.
 pub enum Leftover {
     /// Samples in the store.
-    Run(u64),
+    Run {
+        number: u64,
+        /// `oscope run --resume` would continue it.
+        is_resumable: bool,
+    },
     /// A removed scratch directory, including its control group and swap.
     Removed(PathBuf),
     /// A scratch directory that could not be removed.
@@ -21,11 +26,19 @@ pub enum Leftover {
 impl fmt::Display for Leftover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Run(number) => write!(
-                f,
-                "run {number} was cut off; its results are kept: `oscope show {number}`; \
-                 `oscope run --resume {number}` continues it"
-            ),
+            Self::Run {
+                number,
+                is_resumable,
+            } => {
+                write!(
+                    f,
+                    "run {number} was cut off; its results are kept: `oscope show {number}`"
+                )?;
+                if *is_resumable {
+                    write!(f, "; `oscope run --resume {number}` continues it")?;
+                }
+                Ok(())
+            }
             Self::Removed(path) => write!(
                 f,
                 "removed {}, left behind by a run that was killed",
@@ -44,13 +57,17 @@ impl fmt::Display for Leftover {
 /// which a run of another store may have used.
 pub fn clear(store: Option<&Store>, dir: &Path) -> Result<Vec<Leftover>> {
     let mut leftovers = Vec::new();
-    let unfinished = store.map_or(Ok(Vec::new()), Store::unfinished)?;
-    for run in unfinished {
-        let swept = sweep(&run.directory);
-        if !swept.is_empty() {
-            leftovers.push(Leftover::Run(run.number));
+    if let Some(store) = store {
+        for run in store.unfinished()? {
+            let swept = sweep(&run.directory);
+            if !swept.is_empty() {
+                leftovers.push(Leftover::Run {
+                    number: run.number,
+                    is_resumable: is_resumable(store, run.number),
+                });
+            }
+            leftovers.extend(swept);
         }
-        leftovers.extend(swept);
     }
     let is_swept =
         |leftover: &Leftover| matches!(leftover, Leftover::Stuck(path, _) if is_in(path, dir));
@@ -58,6 +75,12 @@ pub fn clear(store: Option<&Store>, dir: &Path) -> Result<Vec<Leftover>> {
         leftovers.extend(sweep(dir));
     }
     Ok(leftovers)
+}
+
+/// True if the run is whole in the store, and this machine can continue it.
+fn is_resumable(store: &Store, number: u64) -> bool {
+    let run = store.run(&RunSelector::Text(number.to_string()));
+    run.is_ok_and(|run| resume::is_possible(&run))
 }
 
 fn is_in(path: &Path, dir: &Path) -> bool {

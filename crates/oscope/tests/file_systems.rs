@@ -126,7 +126,7 @@ fn everything_is_measured_on(kind: &str) {
 
 fn assert_everything_is_measured(place: &Place, mounted: &Mounted) {
     // In this time each point is visited at least once: in a pass, one experiment follows another.
-    for (id, points, reasons) in reasons(place, &mounted.point, "file", "60s") {
+    for (id, points, reasons) in reasons(place, &mounted.point, "file", "30s") {
         let expected = [
             "--remote DIR",
             "time was used up",
@@ -196,7 +196,7 @@ fn memory_says_what_it_cannot_do() {
     else {
         return;
     };
-    for (id, points, reasons) in reasons(&place, &mounted.point, "file", "60s") {
+    for (id, points, reasons) in reasons(&place, &mounted.point, "file", "30s") {
         match id.as_str() {
             "file.random" | "file.read_ahead" => {
                 let says_why = |reason: &String| reason.contains("cannot be made cold");

@@ -3,7 +3,7 @@
 mod common;
 
 use common::receiver::Receiver;
-use common::{Place, may, scratch_files, wait_for};
+use common::{Place, is_vague, may, scratch_files, wait_for};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
@@ -91,7 +91,16 @@ fn files_go_to_a_receiver_elsewhere_and_the_record_says_where() {
     let sentences: Vec<_> = of_transfer
         .map(|finding| finding["sentence"].to_string())
         .collect();
-    assert!(!sentences.is_empty());
+    // Of numbers that a busy machine leaves vague, nothing is said.
+    let are_vague = |point: &Value| {
+        point["estimates"]
+            .as_array()
+            .is_some_and(|it| it.iter().any(is_vague))
+    };
+    assert!(
+        !sentences.is_empty() || points.iter().any(are_vague),
+        "{run}"
+    );
     for sentence in sentences {
         assert!(
             sentence.trim_start_matches('"').starts_with(&start),

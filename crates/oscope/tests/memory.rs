@@ -3,13 +3,11 @@
 
 mod common;
 
-use common::{Place, is_root, program, scratch_files, wait_at_most, wait_for};
-use instrument::quantity::Quantity;
+use common::{Place, is_root, is_vague, program, scratch_files, wait_at_most, wait_for};
 use platform::confinement::{MemoryGroup, SwapFile, can_limit_memory, free_swap_bytes};
 use platform::node::{self, Node};
 use platform::process::{Worker, WorkerOptions};
 use predicates::str::contains;
-use serde::Deserialize;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -92,12 +90,6 @@ fn largest_block(run: &Value) -> Vec<Value> {
     let largest = points.max_by_key(|point| point["levels"]["block_size"].as_u64());
     let estimates = largest.and_then(|point| point["estimates"].as_array());
     estimates.cloned().unwrap_or_default()
-}
-
-/// True if a number is known so badly that no finding states it.
-fn is_vague(estimate: &Value) -> bool {
-    let quantity = Quantity::deserialize(estimate).expect("a value, its interval and its unit");
-    quantity.interval.is_none() || quantity.is_vague()
 }
 
 #[test]

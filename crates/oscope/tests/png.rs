@@ -1,4 +1,4 @@
-//! Charts as PNG: with the feature `png` an image, otherwise a hint on how to get it.
+//! Charts as PNG: with the default feature `png` an image, otherwise a hint on how to get it.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn is_written_where_the_program_can(place: &Place, command: &[&str], pixels: u32
     } else {
         plotted
             .code(2)
-            .stderr(predicates::str::contains("--features png"));
+            .stderr(predicates::str::contains("the default features"));
         assert!(!picture.exists());
     }
 }

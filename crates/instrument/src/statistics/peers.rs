@@ -39,7 +39,7 @@ const EFFICIENCY: f64 = 0.37;
 /// Variance of a median relative to that of a mean, for normal values.
 const MEDIAN_VARIANCE: f64 = std::f64::consts::FRAC_PI_2;
 /// With fewer values, the weight of the tails cannot be told.
-const LEAST_FOR_TAILS: usize = 3000;
+const LEAST_FOR_TAILS: usize = 900;
 /// The errors that nodes estimate from few processes vary among themselves by about this factor, as
 /// variances. A larger one means a noisy run.
 const USUAL_NOISE: f64 = 2.0;

@@ -107,7 +107,7 @@ pub struct Report {
 }
 
 /// Write a stored run as one picture: machine, verdict, memory, latencies, files and the settings
-/// that gain most; as SVG, or as PNG if built with the feature `png`
+/// that gain most; as SVG or PNG
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -118,7 +118,7 @@ pub struct Card {
     pub written: Written,
 }
 
-/// Write one chart of a stored run as SVG, or as PNG if built with the feature `png`
+/// Write one chart of a stored run as SVG or PNG
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

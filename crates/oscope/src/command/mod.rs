@@ -22,7 +22,7 @@ mod plot;
 mod receive;
 mod report;
 mod reproduce;
-mod resume;
+pub mod resume;
 mod run;
 mod send;
 mod show;

@@ -52,7 +52,10 @@ impl Stopped {
         if let Some(reason) = changed(&run) {
             return Err(refused(reason).into());
         }
-        let arguments = arguments(&run.header, asked).map_err(refused)?;
+        let mut arguments = arguments(&run.header).map_err(refused)?;
+        arguments.resume.clone_from(&asked.resume);
+        arguments.page.clone_from(&asked.page);
+        (arguments.force, arguments.no_page) = (asked.force, asked.no_page);
         Ok(Self {
             more: asked.budget,
             arguments,
@@ -129,6 +132,11 @@ impl Stopped {
     }
 }
 
+/// True if this machine can continue the run.
+pub fn is_possible(run: &Run) -> bool {
+    changed(run).is_none() && arguments(&run.header).is_ok()
+}
+
 /// The command that continues a run of the store, as a sentence's subject.
 pub fn command(number: u64, common: &Common) -> String {
     let store = common.store.as_ref();
@@ -158,7 +166,7 @@ pub fn command_line(words: &[String]) -> Vec<String> {
 }
 
 /// The options that the run was started with, its directory and limits as they were then.
-fn arguments(header: &Header, asked: &Arguments) -> Result<Arguments, String> {
+fn arguments(header: &Header) -> Result<Arguments, String> {
     let parsed = Line::try_parse_from(&header.command_line);
     let command = parsed.map(|line| line.command.unwrap_or_else(Command::usual));
     let Ok(Command::Run(mut then)) = command else {
@@ -181,9 +189,6 @@ fn arguments(header: &Header, asked: &Arguments) -> Result<Arguments, String> {
     then.name = None;
     then.sessions = None;
     then.compare_with = None;
-    then.resume.clone_from(&asked.resume);
-    then.page.clone_from(&asked.page);
-    (then.force, then.no_page) = (asked.force, asked.no_page);
     Ok(*then)
 }
 

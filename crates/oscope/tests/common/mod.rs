@@ -4,6 +4,9 @@
 pub mod receiver;
 
 use assert_cmd::Command;
+use instrument::quantity::Quantity;
+use serde::Deserialize;
+use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -191,4 +194,10 @@ pub fn as_user(user: u32) -> std::process::Command {
     let [uid, gid] = ["uid", "gid"].map(|id| format!("--re{id}={user}"));
     command.args([&uid, &gid, "--clear-groups"]);
     command
+}
+
+/// True if a number is known so badly that no finding states it.
+pub fn is_vague(estimate: &Value) -> bool {
+    let quantity = Quantity::deserialize(estimate).expect("a value, its interval and its unit");
+    quantity.interval.is_none() || quantity.is_vague()
 }

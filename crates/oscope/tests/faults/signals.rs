@@ -6,7 +6,7 @@ use platform::programs;
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 #[test]
 fn points_that_the_time_does_not_reach_are_named_and_the_exit_code_tells() {
@@ -55,13 +55,36 @@ fn after_a_kill_the_next_start_clears_up_and_shows_what_there_is() {
         .assert()
         .success()
         .stdout(contains("did not come to its end"));
-    place
-        .short_run()
-        .assert()
-        .success()
-        .stderr(contains("run 1 was cut off").and(contains("removed")));
+    place.short_run().assert().success().stderr(
+        contains("run 1 was cut off")
+            .and(contains("--resume 1"))
+            .and(contains("removed")),
+    );
     assert!(scratch_files(&place.scratch()).is_empty());
     assert!(place.samples() >= samples);
+}
+
+#[test]
+fn a_comparison_that_was_killed_is_not_said_to_be_resumable() {
+    let place = Place::new();
+    let mut comparison = place.plain(&["ab", "process.calls", "--vary", "env:A=1,2"]);
+    comparison
+        .args(["--budget", "60s", "--dir"])
+        .arg(place.scratch());
+    let child = comparison
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    assert!(wait_for(|| place.samples() > 0), "it never measured");
+    signal("KILL", child.id());
+    let _ = end(child);
+    place
+        .oscope(&["cleanup", "--dir"])
+        .arg(place.scratch())
+        .assert()
+        .success()
+        .stdout(contains("run 1 was cut off").and(contains("--resume").not()));
 }
 
 #[test]
