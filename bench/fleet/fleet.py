@@ -127,8 +127,8 @@ class Fleet:
             records = [point.record(draw, own_of, factor_of) for point in points]
             run["experiments"].append({"definition": definition, "skipped": None, "points": records})
         document = {"format": "oscope-run", "version": 1, "run": run}
-        with open(f"{self.folder}/runs/node{index:04}.oscope.json", "w") as file:
-            file.write(json.dumps(document))
+        with open(f"{self.folder}/runs/node{index:04}.oscope.json", "w", encoding="utf-8") as file:
+            file.write(json.dumps(document, ensure_ascii=False))
 
 
 def judged(oscope, folder):

@@ -6,6 +6,8 @@ use super::text::{count, paragraph};
 use record::Proof;
 use record::store::{Verification, VerifiedRun};
 
+const OLDER: &str = "an older oscope, which knew no checksums, kept or exported it.";
+
 /// A table of the runs of a store, details of the damage, and a sentence on the store's structure.
 pub fn verification(found: &Verification, style: &Style) -> String {
     let runs = &found.runs;
@@ -31,7 +33,10 @@ pub fn verification(found: &Verification, style: &Style) -> String {
     let unproven = runs.iter().filter(|run| run.proof == Proof::Unproven);
     match unproven.count() {
         0 => {}
-        unproven => text += &paragraph("", &why_unproven(&count(unproven, "run")), style),
+        unproven => {
+            let runs = count(unproven, "run");
+            text += &paragraph("", &format!("{runs} unproven: {OLDER}"), style);
+        }
     }
     if found.structure.is_empty() {
         text += &paragraph("", "The structure of the store is sound.", style);
@@ -49,7 +54,7 @@ pub fn proof(name: &str, proof: &Proof, style: &Style) -> String {
     let mut text = paragraph("", &format!("{name} is {}.", word(proof).text), style);
     text += &details(name, proof, style);
     if *proof == Proof::Unproven {
-        text += &paragraph("", &why_unproven("It"), style);
+        text += &paragraph("", &format!("The reason: {OLDER}"), style);
     }
     text
 }
@@ -65,10 +70,6 @@ fn word(proof: &Proof) -> Cell {
         text: text.into(),
         role,
     }
-}
-
-fn why_unproven(what: &str) -> String {
-    format!("{what} unproven: an older oscope, which knew no checksums, kept or exported it.")
 }
 
 /// One line for each damaged part.
