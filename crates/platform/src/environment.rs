@@ -18,6 +18,10 @@ pub struct Environment {
     pub kernel_release: Option<String>,
     /// Its build, e.g. `#1 SMP PREEMPT_DYNAMIC …`.
     pub kernel_version: Option<String>,
+    /// The program that stands in for this system, e.g. `Wine 8.0`. Times measured under it say nothing
+    /// about the system itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<String>,
     /// Compilation of this program.
     pub build: Build,
     /// The command line of this process.

@@ -19,7 +19,7 @@
 //! measure. An unknown fact is `None`, never a guess. It depends on no other crate of oscope.
 
 #![cfg_attr(
-    target_os = "linux",
+    any(target_os = "linux", windows),
     expect(
         unsafe_code,
         reason = "some system calls have no safe wrapper in any crate"

@@ -1,5 +1,8 @@
 //! Worker processes: children that read and write lines, and never outlive their parent.
 
+#[cfg(any(target_os = "linux", windows))]
+pub(crate) mod buffer;
+
 use std::fmt;
 use std::io;
 use std::process::Command;
@@ -53,7 +56,8 @@ pub struct Finished {
 /// Options of a worker.
 #[derive(Clone, Debug, Default)]
 pub struct WorkerOptions<'a> {
-    /// The only CPU on which it may run; `None` keeps the CPUs of its parent.
+    /// The only CPU on which it may run; `None` keeps the CPUs of its parent. On Windows this holds for
+    /// its first thread only: new threads may run on all CPUs of the process.
     pub pin_cpu: Option<usize>,
     /// The group that it enters before its program starts; `None` keeps the group of its parent.
     pub memory_group: Option<&'a MemoryGroup>,
@@ -63,7 +67,7 @@ pub struct WorkerOptions<'a> {
 
 /// Limits of a worker, and of each process that it starts
 /// ([setrlimit(2)](https://man7.org/linux/man-pages/man2/setrlimit.2.html)). An existing lower
-/// limit stays.
+/// limit stays. Windows limits the committed memory instead of the address space, and no file size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerLimits {
     /// The largest address space of one process, in bytes.
@@ -119,7 +123,7 @@ pub struct Twin(#[allow(dead_code, reason = "it is held until it is dropped")] o
 /// It has its own process group, so that Ctrl-C on a terminal reaches only its parent. It is killed
 /// when the thread that started it exits, so that it never outlives it (on Linux
 /// `PR_SET_PDEATHSIG`): start it from a long-lived thread. Dropping it kills it and the rest of its
-/// group.
+/// group. On Windows, the group is a job, which ends when its parent does.
 ///
 /// Its standard error is read continuously, and the last 16 KiB are kept.
 #[derive(Debug)]

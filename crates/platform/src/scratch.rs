@@ -241,7 +241,7 @@ fn make_lock(dir: &Path) -> io::Result<File> {
 /// Locks a directory of this program that no process has locked.
 fn lock_abandoned(dir: &Path) -> io::Result<Option<File>> {
     let metadata = fs::symlink_metadata(dir)?;
-    if !metadata.is_dir() || !os::scratch::is_own(&metadata) {
+    if !metadata.is_dir() || !os::scratch::is_own(dir, &metadata) {
         return Ok(None);
     }
     let lock = os::scratch::open_existing(&dir.join(LOCK))?;
@@ -259,14 +259,15 @@ fn lock_forgotten(dir: &Path, removal: &Removal) -> io::Result<Option<File>> {
         age.is_some_and(|age| age >= removal.unchanged_for)
     };
     let metadata = fs::symlink_metadata(dir)?;
-    if !metadata.is_dir() || !os::scratch::is_own(&metadata) || !is_old(&metadata) {
+    if !metadata.is_dir() || !os::scratch::is_own(dir, &metadata) || !is_old(&metadata) {
         return Ok(None);
     }
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let metadata = entry.metadata()?;
         let is_plain = metadata.is_file() || metadata.is_dir();
-        let is_ours = is_plain && os::scratch::is_own(&metadata) && is_made(&entry, removal);
+        let is_own = os::scratch::is_own(&entry.path(), &metadata);
+        let is_ours = is_plain && is_own && is_made(&entry, removal);
         if !is_ours || !is_old(&metadata) {
             return Ok(None);
         }
@@ -356,7 +357,7 @@ face! {
     // Creates a directory for this user only, as far as the system can.
     fn create_private_dir(path: &Path) -> io::Result<()> = fs::create_dir(path);
     // True if the file is known to belong to this user.
-    fn is_own(metadata: &fs::Metadata) -> bool = false;
+    fn is_own(path: &Path, metadata: &fs::Metadata) -> bool = false;
     // Opens a file to lock or read it.
     fn open_existing(path: &Path) -> io::Result<File> = File::open(path);
 }

@@ -55,6 +55,9 @@ impl Interrupt {
     /// sets the flag, and the write fails with [`BrokenPipe`](std::io::ErrorKind::BrokenPipe). An
     /// ignored signal (e.g. under `nohup`) stays ignored. Interrupted system calls are restarted.
     ///
+    /// On Windows, Ctrl-C counts as SIGINT, Ctrl-Break as SIGTERM, and a closed console as SIGHUP, after
+    /// which the system ends the process within 5 s. A closed pipe sets no flag.
+    ///
     /// # Errors
     /// If the system does not allow it.
     pub fn install() -> Result<Self> {

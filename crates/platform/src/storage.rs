@@ -10,7 +10,7 @@ use crate::Result;
 /// The file system that holds a path, and the device that holds the file system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Storage {
-    /// Type of the file system, e.g. `ext4`.
+    /// Type of the file system, e.g. `ext4`; on Windows `remote NTFS` if it is on another machine.
     pub file_system: String,
     /// Its mount point.
     pub mount_point: PathBuf,
@@ -35,6 +35,9 @@ pub struct Storage {
     /// Space that an ordinary user can still write, in bytes.
     pub free_bytes: u64,
 }
+
+/// Begins the type of a file system that Windows reaches through a network, e.g. `remote NTFS`.
+pub(crate) const REMOTE_PREFIX: &str = "remote ";
 
 impl Storage {
     /// True if the files are on another machine, judged by the type of the file system.
@@ -64,7 +67,7 @@ impl Storage {
             "smb3",
             "smbfs",
         ];
-        REMOTE.contains(&self.file_system.as_str())
+        REMOTE.contains(&self.file_system.as_str()) || self.file_system.starts_with(REMOTE_PREFIX)
     }
 
     /// True if the files are only in memory.

@@ -13,6 +13,11 @@ use crate::Result;
 /// are exact. The *sum* of user and system time is exact too. On kernels built without
 /// `CONFIG_VIRT_CPU_ACCOUNTING_GEN` its *split* is not: the kernel samples the mode at each timer
 /// tick (1 to 10 ms). For short spans use the sum, and the split only over many ticks.
+///
+/// On Windows from
+/// [GetProcessTimes](https://learn.microsoft.com/en-us/windows/win32/api/processthreadsapi/nf-processthreadsapi-getprocesstimes):
+/// times advance with the system's timer (1 to 16 ms). It counts page faults per process only, hard ones
+/// with the soft ones, and no context switches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// CPU time in user mode, in ns; see above for its precision.
@@ -63,7 +68,8 @@ impl AddAssign for Usage {
 /// Total usage of a process and all children that it has waited for, since its start.
 ///
 /// On Linux from [getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html). Running
-/// children are not included.
+/// children are not included. Windows counts the bytes of all read and write calls instead, and only
+/// those children that this crate waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Consumption {
     /// CPU time in ns.

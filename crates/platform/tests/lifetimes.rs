@@ -309,5 +309,5 @@ use linux::main;
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
-    println!("skipped: this system has no backend yet");
+    println!("skipped: these roles are for Linux");
 }

@@ -71,6 +71,21 @@ fn summary_in_ascii() {
     insta::assert_snapshot!(text);
 }
 
+#[test]
+fn a_run_under_a_stand_in_for_its_system_begins_with_a_caution() {
+    let mut run = fixture::run();
+    run.environment.kernel_name = Some("Windows NT".into());
+    run.environment.kernel_release = Some("10.0.19043".into());
+    run.environment.stand_in = Some("Wine 8.0".into());
+    let text = checked(terminal::summary(&fixture::analysis(&run), &WIDE), &WIDE);
+    let first = text.lines().next().expect("there are lines");
+    assert_eq!(
+        first,
+        "caution  Measured under Wine 8.0, not on Windows NT: its times say nothing about that system."
+    );
+    assert!(text.contains("Windows NT 10.0.19043 of Wine 8.0"), "{text}");
+}
+
 /// The made-up run, with so many more findings and experiments that it fills many screens.
 fn long(run: &record::Run) -> oscope_report::Analysis<'_> {
     let mut analysis = fixture::analysis(run);

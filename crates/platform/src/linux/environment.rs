@@ -21,6 +21,7 @@ pub(crate) fn read() -> Environment {
         kernel_name: kernel(uname.sysname()),
         kernel_release: kernel(uname.release()),
         kernel_version: kernel(uname.version()),
+        stand_in: None,
         build: Build::of_this_program(),
         command_line: std::env::args_os()
             .map(|argument| argument.to_string_lossy().into_owned())

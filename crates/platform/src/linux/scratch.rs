@@ -7,7 +7,7 @@ pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
 }
 
-pub(crate) fn is_own(metadata: &Metadata) -> bool {
+pub(crate) fn is_own(_path: &Path, metadata: &Metadata) -> bool {
     metadata.uid() == rustix::process::geteuid().as_raw()
 }
 

@@ -63,6 +63,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     let (decided, undecided) = claims(analysis, place_of);
     let (first_findings, further) = findings.split_at(findings.len().min(FIRST_FINDINGS));
     let page = Page {
+        caution: show::stand_in(run),
         title: title(analysis),
         subtitle: subtitle(run),
         summary: summary(analysis),
@@ -110,6 +111,8 @@ fn has_passes(analysis: &Analysis<'_>) -> bool {
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
+    /// A reason not to take the times for those of the system.
+    caution: Option<String>,
     title: String,
     subtitle: String,
     summary: Vec<String>,

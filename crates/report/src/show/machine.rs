@@ -1,4 +1,4 @@
-//! A machine in one line.
+//! A machine in one line, and a caution about its times.
 
 use instrument::quantity::Unit;
 use record::Run;
@@ -17,6 +17,10 @@ pub fn machine(run: &Run) -> String {
         (Some(name), Some(release)) => Some(format!("{name} {release}")),
         _ => environment.os_name.clone(),
     };
+    let system = match (system, &environment.stand_in) {
+        (Some(system), Some(stand_in)) => Some(format!("{system} of {stand_in}")),
+        (system, _) => system,
+    };
     let parts = [
         machine.cpu.model.clone().or_else(architecture),
         threads,
@@ -26,6 +30,17 @@ pub fn machine(run: &Run) -> String {
         file_system(run),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The caution about a run under a program that stands in for its system; `None` for all others:
+/// `Measured under Wine 8.0, not on Windows NT: its times say nothing about that system.`
+pub fn stand_in(run: &Run) -> Option<String> {
+    let environment = &run.environment;
+    let stand_in = environment.stand_in.as_ref()?;
+    let system = environment.kernel_name.as_deref().unwrap_or("that system");
+    Some(format!(
+        "Measured under {stand_in}, not on {system}: its times say nothing about that system."
+    ))
 }
 
 /// The file system of the scratch files and the device below it: `ext4 on vda`.

@@ -13,7 +13,7 @@ pub(crate) mod words;
 pub use estimate::{estimate, seen, spread};
 pub use finding::{parts, sentence, trust};
 pub use interval::{extent, range};
-pub use machine::machine;
+pub use machine::{machine, stand_in};
 pub use point::{level, point, warning};
 pub use prefix::Prefix;
 pub use time::{length, moment, printed};

@@ -6,10 +6,12 @@ use crate::thumb::Sides;
 use crate::{Analysis, Verdict, show};
 use record::Header;
 
-/// One line each for the run, the machine, the directory and the verdict.
+/// One line each for the run, the machine, the directory and the verdict. Before them a caution, if the
+/// system was not itself.
 pub(super) fn opening(analysis: &Analysis, style: &Style) -> String {
     let run = analysis.run;
     let lines = [
+        ("caution", show::stand_in(run).unwrap_or_default()),
         ("run", measured(analysis)),
         ("machine", show::machine(run)),
         ("files", files(&run.header)),

@@ -35,6 +35,22 @@ fn the_page_is_html_without_errors_and_is_kept_for_the_browser_test() {
 }
 
 #[test]
+fn a_run_under_a_stand_in_for_its_system_begins_with_a_caution() {
+    assert_eq!(
+        texts(&Html::parse_document(&fixture_page()), ".caution"),
+        Vec::<String>::new()
+    );
+    let mut run = fixture::run();
+    run.environment.stand_in = Some("Wine 8.0".into());
+    let page = page::render(&fixture::analysis(&run)).expect("a page");
+    let cautions = texts(&Html::parse_document(&page), "header > p:first-child");
+    assert_eq!(
+        cautions,
+        ["Measured under Wine 8.0, not on Linux: its times say nothing about that system."]
+    );
+}
+
+#[test]
 fn ids_are_unique_and_every_link_has_its_place() {
     let document = Html::parse_document(&whole(&fixture_page()));
     let ids: Vec<&str> = select(&document, "[id]")

@@ -1,4 +1,3 @@
-mod buffer;
 pub(crate) mod program;
 mod twin;
 mod wait;

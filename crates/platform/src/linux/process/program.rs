@@ -9,9 +9,9 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-use super::buffer::Tail;
 use super::wait::wait4;
 use crate::linux::clock::{now_ns, timespec};
+use crate::process::buffer::Tail;
 use crate::program::Ran;
 
 /// Interval for checks of the caller's flag. Long enough not to disturb a measurement.

@@ -13,10 +13,10 @@ use rustix::process::{
     kill_process_group, pidfd_open, set_parent_process_death_signal, setrlimit, waitid,
 };
 
-use super::buffer::{LineBuffer, Tail};
 use super::wait::wait4;
 use crate::linux::clock::{now_ns, timespec};
 use crate::linux::placement::CpuSet;
+use crate::process::buffer::{LineBuffer, Tail};
 use crate::process::{Finished, WorkerError, WorkerLimits, WorkerOptions};
 
 /// Interval for checks of the caller's flag and of the worker's exit. Long enough not to disturb a

@@ -4,30 +4,30 @@ use std::io;
 
 /// Bytes that arrive in pieces and leave in lines.
 #[derive(Debug, Default)]
-pub(super) struct LineBuffer {
+pub(crate) struct LineBuffer {
     bytes: Vec<u8>,
     /// There is no line feed before this index.
     searched: usize,
 }
 
 impl LineBuffer {
-    pub(super) const LONGEST_LINE_BYTES: usize = 16 << 20;
+    pub(crate) const LONGEST_LINE_BYTES: usize = 16 << 20;
 
     /// True if more bytes may be added before a line is taken.
-    pub(super) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.bytes.len() <= Self::LONGEST_LINE_BYTES
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 
     /// The next line, without its line feed.
-    pub(super) fn next_line(&mut self) -> io::Result<Option<String>> {
+    pub(crate) fn next_line(&mut self) -> io::Result<Option<String>> {
         let end = self.bytes[self.searched..]
             .iter()
             .position(|byte| *byte == b'\n');
@@ -52,7 +52,7 @@ impl LineBuffer {
     }
 
     /// The last line, if it has no line feed.
-    pub(super) fn last_line(&mut self) -> io::Result<Option<String>> {
+    pub(crate) fn last_line(&mut self) -> io::Result<Option<String>> {
         self.searched = 0;
         match std::mem::take(&mut self.bytes) {
             empty if empty.is_empty() => Ok(None),
@@ -67,14 +67,14 @@ fn text(line: Vec<u8>) -> io::Result<String> {
 
 /// The last bytes of a long output.
 #[derive(Debug, Default)]
-pub(super) struct Tail {
+pub(crate) struct Tail {
     bytes: Vec<u8>,
 }
 
 impl Tail {
     const LEN: usize = 16 << 10;
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         // Truncated rarely, so that not every push moves the kept bytes.
         if self.bytes.len() > 4 * Self::LEN {
@@ -82,7 +82,7 @@ impl Tail {
         }
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let start = self.bytes.len().saturating_sub(Self::LEN);
         String::from_utf8_lossy(&self.bytes[start..]).into_owned()
     }

@@ -1,0 +1,229 @@
+//! Private memory.
+
+use std::io;
+use std::ptr::{self, NonNull};
+
+use windows_sys::Win32::System::Memory::{
+    MEM_COMMIT, MEM_DECOMMIT, MEM_LARGE_PAGES, MEM_RELEASE, MEM_RESERVE, PAGE_NOACCESS,
+    PAGE_READWRITE, VIRTUAL_ALLOCATION_TYPE, VirtualAlloc, VirtualFree,
+};
+
+use super::range::{Page, bytes_of, prefetch};
+use crate::error::{Error, Result, refuse};
+use crate::memory::lacking::methods;
+use crate::memory::{Advice, PageSize};
+use crate::windows::machine::{large_page_bytes, page_bytes};
+use crate::windows::outcome::{check, failed};
+use crate::windows::token::may_lock_memory;
+
+const ACTION: &str = "map memory";
+
+/// Committed memory within a reserved range.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    start: NonNull<u8>,
+    /// Requested length, in bytes.
+    len: usize,
+    reserved: NonNull<u8>,
+    is_large: bool,
+}
+
+impl methods::Mapping for Mapping {}
+
+// SAFETY: a mapping owns its memory, as a Box does.
+unsafe impl Send for Mapping {}
+// SAFETY: a shared reference only reads.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    pub(crate) fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
+        if len == 0 {
+            return Err(Error::os(ACTION)(io::Error::from(
+                io::ErrorKind::InvalidInput,
+            )));
+        }
+        match page_size {
+            PageSize::Base => Self::with_base_pages(len),
+            PageSize::Huge => Self::with_large_pages(len),
+        }
+    }
+
+    /// Reserved pages on both sides stay inaccessible.
+    fn with_base_pages(len: usize) -> Result<Self> {
+        let page = page_bytes();
+        let alignment = large_page_bytes().unwrap_or(page);
+        let reserved_len = len
+            .checked_next_multiple_of(page)
+            .and_then(|len| len.checked_add(2 * alignment))
+            .ok_or_else(|| Error::os(ACTION)(io::Error::from(io::ErrorKind::OutOfMemory)))?;
+        let reserved = allocate(None, reserved_len, MEM_RESERVE)?;
+        let offset =
+            (reserved.addr().get() + page).next_multiple_of(alignment) - reserved.addr().get();
+        // SAFETY: the offset is at most the alignment, within the reserved range.
+        let start = unsafe { reserved.add(offset) };
+        let mapping = Self {
+            start,
+            len,
+            reserved,
+            is_large: false,
+        };
+        mapping.commit()?;
+        Ok(mapping)
+    }
+
+    /// Large pages are allocated and locked at once, and need no guard: nothing is merged with them.
+    fn with_large_pages(len: usize) -> Result<Self> {
+        let no_large_pages = |reason: &str| Error::NoHugePages {
+            reason: reason.to_owned(),
+        };
+        let page = large_page_bytes()
+            .ok_or_else(|| no_large_pages("this processor or system has no large pages"))?;
+        if !may_lock_memory()? {
+            return Err(no_large_pages(
+                "they take the right to lock pages in memory (SeLockMemoryPrivilege), which an \
+                 administrator grants in the local security policy",
+            ));
+        }
+        let mapped_len = len
+            .checked_next_multiple_of(page)
+            .ok_or_else(|| Error::os(ACTION)(io::Error::from(io::ErrorKind::OutOfMemory)))?;
+        let kind = MEM_RESERVE | MEM_COMMIT | MEM_LARGE_PAGES;
+        let start =
+            allocate(None, mapped_len, kind).map_err(|error| no_large_pages(&error.to_string()))?;
+        Ok(Self {
+            start,
+            len,
+            reserved: start,
+            is_large: true,
+        })
+    }
+
+    fn commit(&self) -> Result<()> {
+        allocate(Some(self.start), self.len, MEM_COMMIT).map(drop)
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        // SAFETY: the memory is committed and initialised by the system for as long as `self` lives,
+        // and only `as_mut_slice` changes it.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as above; `&mut self` excludes every other slice.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+    pub(crate) fn populate(&mut self) -> Result<()> {
+        for byte in self.as_mut_slice().iter_mut().step_by(page_bytes()) {
+            // A write of the existing value that the compiler must keep.
+            *byte = std::hint::black_box(*byte);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn huge_bytes(&self) -> Result<u64> {
+        bytes_of(self.as_slice(), Page::is_large)
+    }
+
+    pub(crate) fn resident_bytes(&self) -> Result<u64> {
+        bytes_of(self.as_slice(), Page::is_resident)
+    }
+
+    pub(crate) fn advise(&mut self, advice: Advice) -> Result<()> {
+        match advice {
+            Advice::Normal => Ok(()),
+            Advice::Sequential | Advice::Random => refuse("advice on the order of access"),
+            Advice::WillNeed => prefetch(self.as_slice()),
+            Advice::DontNeed if self.is_large => refuse("giving large pages back"),
+            Advice::DontNeed => self.start_over(),
+        }
+    }
+
+    /// Gives the pages back. New ones read as zeros.
+    fn start_over(&mut self) -> Result<()> {
+        // SAFETY: the range belongs to this mapping, and no slice of it exists. It is committed again
+        // before the next one, or this fails.
+        let outcome = unsafe { VirtualFree(self.start.as_ptr().cast(), self.len, MEM_DECOMMIT) };
+        check(outcome, "give memory back")?;
+        if let Err(error) = self.commit() {
+            // Without memory, the slices must be empty.
+            self.len = 0;
+            return Err(error);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the range belongs to this mapping, and no slice of it can outlive `self`.
+        unsafe { VirtualFree(self.reserved.as_ptr().cast(), 0, MEM_RELEASE) };
+    }
+}
+
+/// Reserves or commits memory, at a place of its own or of the system's choice.
+fn allocate(
+    at: Option<NonNull<u8>>,
+    len: usize,
+    kind: VIRTUAL_ALLOCATION_TYPE,
+) -> Result<NonNull<u8>> {
+    let protection = if kind == MEM_RESERVE {
+        PAGE_NOACCESS
+    } else {
+        PAGE_READWRITE
+    };
+    let at = at.map_or(ptr::null(), |at| at.as_ptr().cast_const());
+    // SAFETY: the system selects a free range, or commits pages that the caller has reserved and to
+    // which no reference exists.
+    let start = unsafe { VirtualAlloc(at.cast(), len, kind, protection) };
+    NonNull::new(start.cast()).ok_or_else(|| failed(ACTION))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_reads_as_zeros_and_keeps_what_is_written() {
+        let mut memory = Mapping::anonymous(100_000, PageSize::Base).unwrap();
+        assert_eq!(memory.as_slice().len(), 100_000);
+        assert!(memory.as_slice().iter().all(|byte| *byte == 0));
+        memory.as_mut_slice().fill(7);
+        memory.populate().unwrap();
+        assert!(memory.as_slice().iter().all(|byte| *byte == 7));
+        memory.advise(Advice::DontNeed).unwrap();
+        assert!(memory.as_slice().iter().all(|byte| *byte == 0));
+        memory.advise(Advice::Normal).unwrap();
+        memory.advise(Advice::Random).unwrap_err();
+    }
+
+    #[test]
+    fn memory_is_resident_once_it_was_touched() {
+        let mut memory = Mapping::anonymous(64 << 10, PageSize::Base).unwrap();
+        assert_eq!(memory.resident_bytes().unwrap(), 0);
+        memory.as_mut_slice()[..8 << 10].fill(7);
+        assert_eq!(memory.resident_bytes().unwrap(), 8 << 10);
+        assert_eq!(memory.huge_bytes().unwrap(), 0);
+    }
+
+    #[test]
+    fn impossible_lengths_are_errors() {
+        Mapping::anonymous(0, PageSize::Base).unwrap_err();
+        Mapping::anonymous(usize::MAX, PageSize::Base).unwrap_err();
+        Mapping::anonymous(usize::MAX / 2, PageSize::Base).unwrap_err();
+    }
+
+    #[test]
+    fn large_pages_are_large_or_refused_with_a_reason() {
+        match Mapping::anonymous(4 << 20, PageSize::Huge) {
+            Ok(mut memory) => {
+                memory.populate().unwrap();
+                assert!(memory.huge_bytes().unwrap() <= 4 << 20);
+                assert!(memory.as_slice().iter().all(|byte| *byte == 0));
+            }
+            Err(Error::NoHugePages { reason }) => println!("skipped: {reason}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}

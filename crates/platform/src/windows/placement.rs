@@ -1,0 +1,115 @@
+use std::io;
+
+use windows_sys::Win32::Foundation::HANDLE;
+use windows_sys::Win32::System::Kernel::PROCESSOR_NUMBER;
+use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
+use windows_sys::Win32::System::Threading::{
+    GetCurrentProcess, GetCurrentProcessorNumberEx, GetCurrentThread, GetProcessAffinityMask,
+    GetThreadGroupAffinity, SetThreadGroupAffinity,
+};
+
+use super::outcome::check;
+pub(super) use super::topology::{GROUP_CPUS, cpus_in};
+pub(crate) use super::topology::{cpus_of_core, package, shared_cache_level};
+use crate::Result;
+use crate::error::{Error, refuse};
+pub(crate) use crate::placement::lacking::*;
+
+pub(crate) fn allowed_cpus() -> Result<Vec<usize>> {
+    let affinity = thread_affinity()?;
+    Ok(cpus_in(affinity.Group, affinity.Mask))
+}
+
+/// A process inherits this mask from its parent. Pinning only narrows the mask of a thread.
+pub(crate) fn parent_cpus() -> Result<Vec<usize>> {
+    let (mut of_process, mut of_system) = (0, 0);
+    // SAFETY: there is room for both results.
+    let outcome = unsafe {
+        GetProcessAffinityMask(GetCurrentProcess(), &raw mut of_process, &raw mut of_system)
+    };
+    check(outcome, "ask for the CPUs of this process")?;
+    Ok(cpus_in(thread_affinity()?.Group, of_process))
+}
+
+pub(crate) fn pin_to(cpus: &[usize]) -> Result<()> {
+    // SAFETY: the handle stands for the calling thread.
+    unsafe { pin(GetCurrentThread(), cpus) }
+}
+
+/// Pins a thread to CPUs of one processor group.
+///
+/// # Safety
+/// The handle is open.
+pub(super) unsafe fn pin(thread: HANDLE, cpus: &[usize]) -> Result<()> {
+    const ACTION: &str = "pin a thread to these CPUs";
+    let Some(first) = cpus.first() else {
+        return Err(Error::os(ACTION)(io::Error::from(
+            io::ErrorKind::InvalidInput,
+        )));
+    };
+    let group = first / GROUP_CPUS;
+    if cpus.iter().any(|cpu| cpu / GROUP_CPUS != group) {
+        return refuse("pinning a thread to CPUs of several processor groups");
+    }
+    let affinity = GROUP_AFFINITY {
+        Mask: cpus
+            .iter()
+            .fold(0, |mask, cpu| mask | 1 << (cpu % GROUP_CPUS)),
+        Group: group as u16,
+        Reserved: [0; 3],
+    };
+    // SAFETY: the affinity is only read, and the caller holds the thread open.
+    let outcome =
+        unsafe { SetThreadGroupAffinity(thread, &raw const affinity, std::ptr::null_mut()) };
+    check(outcome, ACTION)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
+pub(crate) fn current_cpu() -> Option<usize> {
+    let mut number = PROCESSOR_NUMBER::default();
+    // SAFETY: there is room for the result.
+    unsafe { GetCurrentProcessorNumberEx(&raw mut number) };
+    Some(usize::from(number.Group) * GROUP_CPUS + usize::from(number.Number))
+}
+
+fn thread_affinity() -> Result<GROUP_AFFINITY> {
+    let mut affinity = GROUP_AFFINITY::default();
+    // SAFETY: there is room for the result, and the handle stands for the calling thread.
+    let outcome = unsafe { GetThreadGroupAffinity(GetCurrentThread(), &raw mut affinity) };
+    check(outcome, "ask for the allowed CPUs")?;
+    Ok(affinity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Placement belongs to a thread, so each test starts its own.
+    fn in_a_thread(test: impl FnOnce() + Send + 'static) {
+        std::thread::spawn(test).join().unwrap();
+    }
+
+    #[test]
+    fn a_pinned_thread_stays_and_can_go_back() {
+        in_a_thread(|| {
+            let parent = parent_cpus().unwrap();
+            for cpu in &parent {
+                pin_to(&[*cpu]).unwrap();
+                assert_eq!(allowed_cpus().unwrap(), [*cpu]);
+                assert_eq!(current_cpu(), Some(*cpu));
+                assert_eq!(parent_cpus().unwrap(), parent);
+            }
+            pin_to(&parent).unwrap();
+            assert_eq!(allowed_cpus().unwrap(), parent);
+        });
+    }
+
+    #[test]
+    fn no_such_cpu_is_an_error() {
+        in_a_thread(|| {
+            pin_to(&[]).unwrap_err();
+            pin_to(&[100_000]).unwrap_err();
+            pin_to(&[0, GROUP_CPUS]).unwrap_err();
+        });
+    }
+}

@@ -1,0 +1,79 @@
+use std::io;
+use std::os::windows::io::AsHandle;
+use std::os::windows::process::CommandExt;
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use windows_sys::Win32::System::Threading::CREATE_NEW_PROCESS_GROUP;
+
+use super::job::Job;
+use super::listen::{Event, WAITING_PIECES, listen, watch};
+use crate::process::buffer::Tail;
+use crate::process::{Exit, Finished};
+use crate::program::Ran;
+use crate::windows::clock::now_ns;
+use crate::windows::usage;
+
+/// Interval for checks of the caller's flag. Long enough not to disturb a measurement.
+const GLANCE: Duration = Duration::from_millis(100);
+/// Longest wait for more of the standard error after the exit: a child may hold it open.
+const LAST_WORDS: Duration = Duration::from_millis(50);
+
+pub(crate) fn run(command: &mut Command, interrupted: &AtomicBool) -> io::Result<Option<Ran>> {
+    let job = Job::new()?;
+    let start_ns = now_ns();
+    let mut child = command.creation_flags(CREATE_NEW_PROCESS_GROUP).spawn()?;
+    // It fails if the process has exited already.
+    let _ = job.take_in(&child);
+    let events = connect(&mut child)?;
+    let mut tail = Tail::default();
+    let has_ended = loop {
+        if interrupted.load(Ordering::Acquire) {
+            break false;
+        }
+        match events.recv_timeout(GLANCE) {
+            Ok(Event::Exit) => break true,
+            Ok(Event::Error(bytes)) => tail.push(&bytes),
+            _ => {}
+        }
+    };
+    let wall_ns = now_ns() - start_ns;
+    if !has_ended {
+        job.kill();
+        // The job is empty if it could not take the process in.
+        let _ = child.kill();
+    }
+    let status = child.wait()?;
+    let (usage, peak_bytes) = usage::of_exited(child.as_handle())?;
+    if !has_ended {
+        return Ok(None);
+    }
+    while let Ok(event) = events.recv_timeout(LAST_WORDS) {
+        if let Event::Error(bytes) = event {
+            tail.push(&bytes);
+        }
+    }
+    Ok(Some(Ran {
+        wall_ns,
+        finished: Finished {
+            exit: Exit::Code(status.code().unwrap_or(-1)),
+            usage,
+        },
+        peak_bytes,
+        stderr: tail.text(),
+    }))
+}
+
+fn connect(child: &mut Child) -> io::Result<Receiver<Event>> {
+    let (sender, events) = sync_channel(WAITING_PIECES);
+    if let Some(stdout) = child.stdout.take() {
+        listen(stdout, sender.clone(), |_| Event::Output(Vec::new()), None)?;
+    }
+    if let Some(stderr) = child.stderr.take() {
+        listen(stderr, sender.clone(), Event::Error, None)?;
+    }
+    watch(child.as_handle().try_clone_to_owned()?, sender)?;
+    Ok(events)
+}

@@ -1,0 +1,274 @@
+use std::io;
+use std::os::windows::io::AsHandle;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::time::Duration;
+
+use windows_sys::Win32::System::JobObjects::{
+    JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE, JOB_OBJECT_LIMIT_PROCESS_MEMORY,
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION,
+};
+
+use super::job::Job;
+use super::listen::{Event, WAITING_PIECES, listen, tell, watch};
+use crate::process::buffer::{LineBuffer, Tail};
+use crate::process::{Exit, Finished, WorkerError, WorkerLimits, WorkerOptions};
+use crate::windows::clock::now_ns;
+use crate::windows::usage;
+
+/// Interval for checks of the caller's flag. Long enough not to disturb a measurement.
+const GLANCE_NS: u64 = 100_000_000;
+/// Longest wait for the rest of the output after the exit of the whole job.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(crate) struct Worker {
+    child: Child,
+    job: Job,
+    /// `None` once its standard input is closed.
+    input: Option<std::sync::mpsc::Sender<Vec<u8>>>,
+    events: Receiver<Event>,
+    output_ended: bool,
+    /// True while it has not taken all that was sent.
+    is_sending: bool,
+    lines: LineBuffer,
+    tail: Tail,
+    finished: Option<Finished>,
+}
+
+/// Conditions to give up.
+#[derive(Clone, Copy)]
+struct Limit<'a> {
+    deadline_ns: u64,
+    interrupted: &'a AtomicBool,
+}
+
+impl Worker {
+    pub(crate) fn spawn(
+        mut command: Command,
+        options: &WorkerOptions<'_>,
+    ) -> Result<Self, WorkerError> {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let job = Job::new().map_err(WorkerError::Spawn)?;
+        job.limit(&limits(options.limits))
+            .map_err(WorkerError::Spawn)?;
+        let mut child = job
+            .start(&mut command, options.pin_cpu)
+            .map_err(WorkerError::Spawn)?;
+        let (sender, events) = sync_channel(WAITING_PIECES);
+        let input = connect(&mut child, sender).map_err(WorkerError::Spawn)?;
+        Ok(Self {
+            child,
+            job,
+            input: Some(input),
+            events,
+            output_ended: false,
+            is_sending: false,
+            lines: LineBuffer::default(),
+            tail: Tail::default(),
+            finished: None,
+        })
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        bytes: &[u8],
+        deadline_ns: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<(), WorkerError> {
+        let limit = Limit {
+            deadline_ns,
+            interrupted,
+        };
+        self.is_sending = match &self.input {
+            Some(input) => input.send(bytes.to_vec()).is_ok(),
+            None => false,
+        };
+        while self.is_sending {
+            self.hear(limit)?;
+        }
+        if self.input.is_none() {
+            let finished = self.end(limit)?;
+            return Err(self.died(finished));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read_line_until(
+        &mut self,
+        deadline_ns: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<Option<String>, WorkerError> {
+        let limit = Limit {
+            deadline_ns,
+            interrupted,
+        };
+        loop {
+            if let Some(line) = self.lines.next_line().map_err(WorkerError::Io)? {
+                return Ok(Some(line));
+            }
+            if self.output_ended {
+                let finished = self.end(limit)?;
+                return if finished.exit.is_success() {
+                    self.lines.last_line().map_err(WorkerError::Io)
+                } else {
+                    Err(self.died(finished))
+                };
+            }
+            self.hear(limit)?;
+        }
+    }
+
+    pub(crate) fn wait(
+        &mut self,
+        deadline_ns: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<Finished, WorkerError> {
+        self.input = None;
+        self.end(Limit {
+            deadline_ns,
+            interrupted,
+        })
+    }
+
+    pub(crate) fn kill(&mut self) -> Result<Finished, WorkerError> {
+        match self.finished {
+            Some(finished) => Ok(finished),
+            None => self.reap(),
+        }
+    }
+
+    pub(crate) fn stderr_tail(&self) -> String {
+        self.tail.text()
+    }
+
+    fn died(&self, finished: Finished) -> WorkerError {
+        WorkerError::Died {
+            finished,
+            stderr: self.stderr_tail(),
+        }
+    }
+
+    /// Waits for its exit. Keeps the lines read so far if its output is closed, otherwise discards
+    /// output.
+    fn end(&mut self, limit: Limit<'_>) -> Result<Finished, WorkerError> {
+        loop {
+            if let Some(finished) = self.finished {
+                return Ok(finished);
+            }
+            if !self.output_ended {
+                self.lines.clear();
+            }
+            self.hear(limit)?;
+        }
+    }
+
+    /// Waits for one event, but not for long.
+    fn hear(&mut self, limit: Limit<'_>) -> Result<(), WorkerError> {
+        if limit.interrupted.load(Ordering::Acquire) {
+            return Err(WorkerError::Interrupted);
+        }
+        let left_ns = limit.deadline_ns.saturating_sub(now_ns());
+        if left_ns == 0 {
+            return Err(WorkerError::TimedOut);
+        }
+        let glance = Duration::from_nanos(left_ns.min(GLANCE_NS));
+        match self.events.recv_timeout(glance) {
+            Ok(Event::Exit) => self.reap().map(drop),
+            Ok(event) => {
+                self.note(event);
+                Ok(())
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(()),
+            // One of the threads reports the exit before it ends.
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(WorkerError::Io(io::ErrorKind::BrokenPipe.into()))
+            }
+        }
+    }
+
+    fn note(&mut self, event: Event) {
+        match event {
+            Event::Output(bytes) => self.lines.push(&bytes),
+            Event::OutputEnd => self.output_ended = true,
+            Event::Error(bytes) => self.tail.push(&bytes),
+            Event::Input(taken) => {
+                self.is_sending = false;
+                if taken.is_err() {
+                    self.input = None;
+                }
+            }
+            Event::Exit => {}
+        }
+    }
+
+    /// Kills the rest of its job, waits for its exit, and reads the rest of its output.
+    fn reap(&mut self) -> Result<Finished, WorkerError> {
+        self.job.kill();
+        let status = self.child.wait().map_err(WorkerError::Io)?;
+        let (usage, _) = usage::of_exited(self.child.as_handle())?;
+        let finished = Finished {
+            exit: Exit::Code(status.code().unwrap_or(-1)),
+            usage,
+        };
+        self.finished = Some(finished);
+        self.input = None;
+        while let Ok(event) = self.events.recv_timeout(LAST_WORDS) {
+            self.note(event);
+        }
+        self.output_ended = true;
+        self.is_sending = false;
+        Ok(finished)
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // No caller is left to get the error.
+        let _ = self.kill();
+    }
+}
+
+/// The limits of a job, which ends with its last handle: at the latest when this process ends.
+fn limits(limits: WorkerLimits) -> JOBOBJECT_EXTENDED_LIMIT_INFORMATION {
+    let mut information = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
+    let basic = &mut information.BasicLimitInformation;
+    basic.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+    if let Some(bytes) = limits.address_space_bytes {
+        basic.LimitFlags |= JOB_OBJECT_LIMIT_PROCESS_MEMORY;
+        information.ProcessMemoryLimit = bytes as usize;
+    }
+    information
+}
+
+/// Starts the threads for its pipes and its exit.
+fn connect(
+    child: &mut Child,
+    events: SyncSender<Event>,
+) -> io::Result<std::sync::mpsc::Sender<Vec<u8>>> {
+    let (input, bytes) = channel();
+    if let Some(stdout) = child.stdout.take() {
+        listen(
+            stdout,
+            events.clone(),
+            Event::Output,
+            Some(Event::OutputEnd),
+        )?;
+    }
+    if let Some(stderr) = child.stderr.take() {
+        listen(stderr, events.clone(), Event::Error, None)?;
+    }
+    if let Some(stdin) = child.stdin.take() {
+        tell(stdin, bytes, events.clone())?;
+    }
+    watch(child.as_handle().try_clone_to_owned()?, events)?;
+    Ok(input)
+}

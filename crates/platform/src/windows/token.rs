@@ -1,0 +1,108 @@
+//! The rights and the owner of this process.
+
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::ptr;
+
+use windows_sys::Win32::Foundation::{ERROR_SUCCESS, GetLastError};
+use windows_sys::Win32::Security::{
+    AdjustTokenPrivileges, EqualSid, GetTokenInformation, LUID_AND_ATTRIBUTES,
+    LookupPrivilegeValueW, PSID, SE_LOCK_MEMORY_NAME, SE_PRIVILEGE_ENABLED, TOKEN_ACCESS_MASK,
+    TOKEN_ADJUST_PRIVILEGES, TOKEN_ELEVATION, TOKEN_INFORMATION_CLASS, TOKEN_OWNER,
+    TOKEN_PRIVILEGES, TOKEN_QUERY, TOKEN_USER, TokenElevation, TokenOwner, TokenUser,
+};
+use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
+
+use super::outcome::check;
+use crate::Result;
+
+/// True if this process has the rights of an administrator.
+pub(super) fn is_elevated() -> Option<bool> {
+    let token = open(TOKEN_QUERY).ok()?;
+    let information = information(&token, TokenElevation).ok()?;
+    // SAFETY: the system wrote such a value, and the buffer is aligned.
+    let elevation = unsafe { information.as_ptr().cast::<TOKEN_ELEVATION>().read() };
+    Some(elevation.TokenIsElevated != 0)
+}
+
+/// True if `owner` stands for this user, or for the group that owns the files of administrators.
+///
+/// # Safety
+/// It points to a security identifier.
+pub(super) unsafe fn is_own(owner: PSID) -> Result<bool> {
+    let token = open(TOKEN_QUERY)?;
+    let user = information(&token, TokenUser)?;
+    let new_files = information(&token, TokenOwner)?;
+    // SAFETY: the system wrote such values, and both buffers are aligned.
+    let (user, new_files) = unsafe {
+        (
+            user.as_ptr().cast::<TOKEN_USER>().read().User.Sid,
+            new_files.as_ptr().cast::<TOKEN_OWNER>().read().Owner,
+        )
+    };
+    let is_owner = |known: PSID| {
+        // SAFETY: the buffers hold these identifiers, and the caller vouches for the other.
+        unsafe { EqualSid(known, owner) != 0 }
+    };
+    Ok(is_owner(user) || is_owner(new_files))
+}
+
+/// Switches on the right to lock pages in memory; false if this user does not have it.
+pub(super) fn may_lock_memory() -> Result<bool> {
+    let token = open(TOKEN_QUERY | TOKEN_ADJUST_PRIVILEGES)?;
+    let mut privilege = LUID_AND_ATTRIBUTES {
+        Attributes: SE_PRIVILEGE_ENABLED,
+        ..LUID_AND_ATTRIBUTES::default()
+    };
+    // SAFETY: the name ends with a zero, and there is room for the result.
+    let outcome =
+        unsafe { LookupPrivilegeValueW(ptr::null(), SE_LOCK_MEMORY_NAME, &raw mut privilege.Luid) };
+    check(outcome, "look up the right to lock memory")?;
+    let wanted = TOKEN_PRIVILEGES {
+        PrivilegeCount: 1,
+        Privileges: [privilege],
+    };
+    // SAFETY: the privileges are only read, and the old ones are not asked for.
+    let outcome = unsafe {
+        AdjustTokenPrivileges(
+            token.as_raw_handle(),
+            0,
+            &raw const wanted,
+            0,
+            ptr::null_mut(),
+            ptr::null_mut(),
+        )
+    };
+    check(outcome, "switch on the right to lock memory")?;
+    // The call succeeds even if it switched nothing on.
+    // SAFETY: the call has no arguments.
+    Ok(unsafe { GetLastError() } == ERROR_SUCCESS)
+}
+
+fn open(access: TOKEN_ACCESS_MASK) -> Result<OwnedHandle> {
+    let mut token = ptr::null_mut();
+    // SAFETY: there is room for the result.
+    let outcome = unsafe { OpenProcessToken(GetCurrentProcess(), access, &raw mut token) };
+    check(outcome, "ask for the rights of this process")?;
+    // SAFETY: the handle is new, and nothing else has it.
+    Ok(unsafe { OwnedHandle::from_raw_handle(token) })
+}
+
+/// The bytes of an information, aligned for each of them.
+fn information(token: &OwnedHandle, class: TOKEN_INFORMATION_CLASS) -> Result<Vec<u64>> {
+    // A security identifier has at most 68 bytes.
+    let mut buffer = vec![0_u64; 32];
+    let len = size_of_val(&buffer[..]) as u32;
+    let mut written = 0;
+    // SAFETY: the buffer has the given length.
+    let outcome = unsafe {
+        GetTokenInformation(
+            token.as_raw_handle(),
+            class,
+            buffer.as_mut_ptr().cast(),
+            len,
+            &raw mut written,
+        )
+    };
+    check(outcome, "ask for the rights of this process")?;
+    Ok(buffer)
+}

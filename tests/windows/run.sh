@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Builds oscope for Windows and runs it under Wine: unit tests, then the program from a measurement to its
+# page. Times that are measured there say nothing about Windows.
+#
+#     tests/windows/run.sh [PROGRAM]
+#
+# PROGRAM is an oscope.exe that exists already. Needs Rust's target x86_64-pc-windows-gnu, Debian's packages
+# gcc-mingw-w64-x86-64-win32, wine64 and python3, and for one comparison an oscope for this system, which it
+# builds unless OSCOPE names one. Without the packages it says so and succeeds. It installs nothing, and ends
+# all that it starts.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+readonly target=x86_64-pc-windows-gnu
+# Debian keeps both out of the search path.
+PATH=$PATH:/usr/lib/wine
+
+skip() {
+    echo "skipped: $1"
+    exit 0
+}
+
+for tool in x86_64-w64-mingw32-gcc wine64 wineserver python3; do
+    command -v "$tool" >/dev/null || skip "$tool is not installed"
+done
+[ -d "$(rustc --print target-libdir --target "$target")" ] || skip "Rust has no target $target here"
+
+work=$(mktemp -d)
+export WINEPREFIX=$work/prefix WINEARCH=win64 WINEDEBUG=-all
+# No dialogs about programs that nothing here needs.
+export WINEDLLOVERRIDES='mscoree=;mshtml='
+finish() {
+    wineserver -k || true
+    wineserver -w || true
+    rm -rf "$work"
+}
+trap finish EXIT
+echo 'a new prefix of Wine'
+wine64 wineboot --init >"$work/wineboot" 2>&1 || { cat "$work/wineboot"; exit 1; }
+system=$WINEPREFIX/drive_c/windows/system32
+[ -e "$system/bcryptprimitives.dll" ] || x86_64-w64-mingw32-gcc -shared -O2 \
+    -o "$system/bcryptprimitives.dll" tests/windows/bcryptprimitives.c -ladvapi32
+
+program=${1:-}
+if [ -z "$program" ]; then
+    cargo build --release --locked --target "$target" -p oscope
+    program=${CARGO_TARGET_DIR:-target}/$target/release/oscope.exe
+fi
+
+for crate in platform instrument record choice; do
+    echo "unit tests: $crate"
+    CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine64 \
+        cargo test --release --locked --target "$target" -p "oscope-$crate" --lib
+done
+
+# From here on, the real program.
+oscope() {
+    local words=$work/words code=0
+    timeout 300 wine64 "$program" --store "Z:$work/store.db" "$@" 2>"$words" || code=$?
+    if grep -q 'panicked' "$words"; then
+        cat "$words"
+        exit 1
+    fi
+    return "$code"
+}
+holds() {
+    grep -q "$2" "$1" || { echo "no '$2' in:"; cat "$1"; exit 1; }
+}
+readonly caution='not on Windows NT: its times say nothing about that system'
+
+oscope list >"$work/list"
+holds "$work/list" memory.bandwidth
+oscope explain memory.bandwidth >"$work/explained"
+holds "$work/explained" bandwidth
+
+# Some points cannot be measured there: that is exit code 1, with a reason for each.
+code=0
+oscope run memory.bandwidth process.calls --budget 20s --dir "Z:$work" --no-page --json \
+    >"$work/run.json" || code=$?
+((code <= 1)) || { cat "$work/words"; exit 1; }
+python3 tests/windows/check.py "$work/run.json"
+
+oscope show latest >"$work/shown"
+holds "$work/shown" "$caution"
+head -1 "$work/shown" | grep -q "$caution"
+oscope report latest --output "Z:$work/page.html"
+holds "$work/page.html" "<p class=\"caution\">Measured under Wine"
+oscope verify >"$work/verified"
+
+linux=${OSCOPE:-}
+if [ -z "$linux" ]; then
+    cargo build --release --locked -p oscope
+    linux=${CARGO_TARGET_DIR:-target}/release/oscope
+fi
+"$linux" --store "$work/linux.db" run memory.bandwidth --budget 10s --dir "$work" --no-page >"$work/linux" 2>&1
+"$linux" --store "$work/linux.db" export latest --output "$work/linux.oscope.json"
+oscope export latest --output "Z:$work/windows.oscope.json"
+code=0
+"$linux" --store "$work/linux.db" compare "$work/linux.oscope.json" "$work/windows.oscope.json" --json \
+    >"$work/compared.json" || code=$?
+# 3 says that something differs.
+((code == 0 || code == 3)) || { cat "$work/compared.json"; exit 1; }
+code=0
+oscope compare "Z:$work/linux.oscope.json" latest >"$work/compared" || code=$?
+((code == 0 || code == 3)) || { cat "$work/words"; exit 1; }
+holds "$work/compared" 'stand in'
+
+echo 'a pipe that nobody reads any more'
+oscope list | head -1 >/dev/null || true
+[ ! -s "$work/words" ] || { cat "$work/words"; exit 1; }
+find "$work" -maxdepth 1 -name 'oscope-scratch-*' | grep . && { echo 'scratch files are left'; exit 1; }
+echo 'oscope for Windows: all is well'
