@@ -13,6 +13,9 @@ use std::hint::black_box;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+/// The device that takes everything and keeps nothing.
+const NULL_DEVICE: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
+
 /// Paths at which systems keep a program that does nothing.
 const NOTHING: [&CStr; 2] = [c"/bin/true", c"/usr/bin/true"];
 
@@ -35,8 +38,8 @@ pub(super) fn measure(
         Call::Write => {
             let null = File::options()
                 .write(true)
-                .open("/dev/null")
-                .map_err(MeasureError::system("open /dev/null"))?;
+                .open(NULL_DEVICE)
+                .map_err(MeasureError::system("open the null device"))?;
             time(level, sampler, || Ok(call::write_byte(&null)?))
         }
         Call::Seek => {
