@@ -46,11 +46,12 @@ if [ -z "$program" ]; then
     program=${CARGO_TARGET_DIR:-target}/$target/release/oscope.exe
 fi
 
+export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine64
 for crate in platform instrument record choice; do
     echo "unit tests: $crate"
-    CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine64 \
-        cargo test --release --locked --target "$target" -p "oscope-$crate" --lib
+    cargo test --release --locked --target "$target" -p "oscope-$crate" --lib
 done
+cargo test --release --locked --target "$target" -p oscope-platform --test windows_worker
 
 # From here on, the real program.
 oscope() {
