@@ -7,7 +7,7 @@ use crate::read::{buffer, read, read_stream, read_stream_into};
 use crate::{Error, Method, Result, Source, Watch, timed};
 use choice::Choice;
 use platform::block_io::{copy_range, share_blocks, write_at};
-use platform::file::{OpenMode, is_same, next_data};
+use platform::file::{OpenMode, is_at, next_data};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
@@ -85,7 +85,7 @@ pub fn copy(
     options: &CopyOptions,
     watch: &Watch<'_>,
 ) -> Result<Copied> {
-    if std::fs::metadata(target).is_ok_and(|metadata| is_same(&metadata, source.metadata())) {
+    if is_at(source.file(), target) {
         return Err(Error::SameFile(source.path().to_owned(), target.to_owned()));
     }
     let partial = Partial::begin(

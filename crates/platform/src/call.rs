@@ -1,7 +1,7 @@
 //! The calls whose cost is measured. Each function does one operation, through the C library, and
 //! nothing else of any cost. The caller repeats and times it.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs::File;
 
 use crate::{Result, os};
@@ -156,6 +156,13 @@ face! {
     #[inline]
     pub fn fork_exec_wait(program: &CStr) -> Result<()> = refuse("fork");
 
+    /// The program that does nothing, for [`fork_exec_wait`] and [`spawn_wait`]: `true`, or on Windows
+    /// the command line `cmd /d /c exit`.
+    ///
+    /// # Errors
+    /// If none is where systems keep it.
+    pub fn program_that_does_nothing() -> Result<CString> = refuse("a program that does nothing");
+
     /// As [`fork_exec_wait`] through `posix_spawn`, which need not copy the parent's address space.
     ///
     /// # Errors
@@ -184,5 +191,82 @@ face! {
         /// If the system does not allow it.
         #[inline]
         pub fn deliver(&self) -> Result<()>;
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::fs::{self, File};
+    use std::io::Write;
+    use std::path::Path;
+
+    use super::*;
+
+    fn c_path(path: &Path) -> CString {
+        CString::new(path.to_str().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn reading_and_seeking_move_on_by_a_byte() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, b"abc").unwrap();
+        let file = File::open(&path).unwrap();
+        assert_eq!(read_byte(&file).unwrap(), Some(b'a'));
+        assert_eq!(seek(&file).unwrap(), 2);
+        assert_eq!(read_byte(&file).unwrap(), Some(b'c'));
+        assert_eq!(read_byte(&file).unwrap(), None);
+        let write_only = File::create(&path).unwrap();
+        read_byte(&write_only).unwrap_err();
+    }
+
+    #[test]
+    fn opening_needs_a_file_and_leaves_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        open_close(&c_path(&path)).unwrap_err();
+        fopen_fclose(&c_path(&path)).unwrap_err();
+        fs::write(&path, b"x").unwrap();
+        open_close(&c_path(&path)).unwrap();
+        fopen_fclose(&c_path(&path)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"x");
+    }
+
+    #[test]
+    fn creating_never_touches_a_file_that_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        create_delete(&c_path(&path)).unwrap();
+        assert!(!path.exists());
+        File::create(&path).unwrap().write_all(b"x").unwrap();
+        create_delete(&c_path(&path)).unwrap_err();
+        assert_eq!(fs::read(&path).unwrap(), b"x");
+    }
+
+    #[test]
+    fn the_null_device_takes_bytes_and_a_file_for_reading_does_not() {
+        let device = crate::file::null_device().unwrap();
+        let null = File::options().write(true).open(device).unwrap();
+        write_byte(&null).unwrap();
+        write_byte(&File::open(device).unwrap()).unwrap_err();
+    }
+
+    #[test]
+    fn only_what_is_there_has_a_status() {
+        stat(&c_path(&std::env::temp_dir())).unwrap();
+        stat(c"/nothing/is/there").unwrap_err();
+    }
+
+    #[test]
+    fn memory_can_be_had_again_and_again_but_not_all_there_is() {
+        for _ in 0..100 {
+            malloc_free(4).unwrap();
+            map_unmap(4096).unwrap();
+        }
+        malloc_free(usize::MAX).unwrap_err();
+        map_unmap(usize::MAX).unwrap_err();
+        map_unmap(0).unwrap_err();
     }
 }

@@ -71,6 +71,10 @@ face! {
     /// If the directory cannot be opened.
     pub fn spread_subdirectories(path: &Path) -> Result<bool>;
 
+    /// The directory at which systems keep files in memory (`/dev/shm` on Linux). It may be missing:
+    /// [`Directory::is_in_memory`] tells.
+    pub fn in_memory() -> Option<&'static Path> = None;
+
     /// The file name with these bytes; `None` if this system's names are not bytes.
     pub fn name_from_bytes(bytes: &[u8]) -> Option<OsString>
         = String::from_utf8(bytes.to_vec()).ok().map(OsString::from);
@@ -169,5 +173,86 @@ face! {
             = refuse("a directory of one's own");
 
         fn move_to(&self, from: &OsStr, target: &Self, to: &OsStr, replace: bool) -> Result<()>;
+    }
+}
+
+#[cfg(any(target_os = "linux", windows))]
+#[cfg(test)]
+mod tests {
+    use std::{fs, io};
+
+    use super::*;
+    use crate::block_io::write_at;
+
+    #[test]
+    fn a_taken_name_is_replaced_only_on_request() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let (new, old) = (OsStr::new("new"), OsStr::new("old"));
+        fs::write(place.path().join(new), "new").unwrap();
+        fs::write(place.path().join(old), "old").unwrap();
+        let error = directory.rename(new, old, false).unwrap_err();
+        let kind = error.io_error().map(io::Error::kind);
+        assert_eq!(kind, Some(io::ErrorKind::AlreadyExists));
+        assert_eq!(fs::read(place.path().join(old)).unwrap(), b"old");
+        directory.rename(new, old, true).unwrap();
+        assert_eq!(fs::read(place.path().join(old)).unwrap(), b"new");
+        assert_eq!(directory.what_is(new).unwrap(), None);
+        assert!(directory.free_bytes().is_some());
+    }
+
+    #[test]
+    fn a_name_holds_only_its_own_file() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let (one, other) = (OsStr::new("one"), OsStr::new("other"));
+        let file = directory.open_or_create(one).unwrap();
+        directory.open_or_create(other).unwrap();
+        assert_eq!(directory.what_is(one).unwrap(), Some(Kind::File));
+        assert!(directory.holds(one, &file).unwrap());
+        assert!(!directory.holds(other, &file).unwrap());
+        drop(file);
+        directory.remove(one).unwrap();
+        assert_eq!(directory.what_is(one).unwrap(), None);
+        directory.sync().unwrap();
+    }
+
+    #[test]
+    fn names_lead_nowhere_but_into_the_directory() {
+        let place = tempfile::tempdir().unwrap();
+        let inside = place.path().join("inside");
+        fs::create_dir(&inside).unwrap();
+        fs::write(place.path().join("secret"), "x").unwrap();
+        let directory = Directory::open(&inside).unwrap();
+        let absolute = place.path().join("secret");
+        for name in [
+            OsStr::new("../secret"),
+            OsStr::new(".."),
+            absolute.as_os_str(),
+        ] {
+            directory.open_or_create(name).unwrap_err();
+        }
+        fs::create_dir(inside.join("folder")).unwrap();
+        directory.open_or_create(OsStr::new("folder")).unwrap_err();
+        assert_eq!(fs::read(&absolute).unwrap(), b"x");
+    }
+
+    #[test]
+    fn a_private_directory_opens_again_and_gives_its_files_away() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let (name, file) = (OsStr::new("private"), OsStr::new("file"));
+        drop(directory.open_private(name).unwrap());
+        let private = directory.open_private(name).unwrap();
+        write_at(&private.open_own(file).unwrap(), b"x", 0).unwrap();
+        fs::hard_link(private.path().join(file), place.path().join("second")).unwrap();
+        let error = private.open_own(file).unwrap_err();
+        assert!(matches!(error, crate::Error::Planted { .. }), "{error}");
+        private
+            .move_to(file, &directory, "published".as_ref(), false)
+            .unwrap();
+        assert_eq!(fs::read(place.path().join("published")).unwrap(), b"x");
+        drop(private);
+        directory.remove_directory(name).unwrap();
     }
 }

@@ -239,8 +239,20 @@ face! {
     /// it on read.
     pub fn allocated_bytes(metadata: &Metadata) -> Option<u64> = None;
 
-    /// True if both are metadata of the same file.
-    pub fn is_same(one: &Metadata, other: &Metadata) -> bool = false;
+    /// True if the path leads to this open file.
+    pub fn is_at(file: &File, path: &Path) -> bool = false;
+
+    /// The device that takes all bytes and keeps none.
+    ///
+    /// # Errors
+    /// Only if the system has no such device.
+    pub fn null_device() -> Result<&'static Path> = refuse("a device that takes all bytes");
+
+    /// The device from which any number of zeros can be read.
+    ///
+    /// # Errors
+    /// Only if the system has no such device.
+    pub fn zero_device() -> Result<&'static Path> = refuse("a device that gives zeros");
 
     /// Allocates `len` bytes of a file from `offset` on the device, so that later writes need no
     /// allocation ([fallocate(2)](https://man7.org/linux/man-pages/man2/fallocate.2.html)). Its size
@@ -306,4 +318,80 @@ face! {
     fn is_named_pipe(metadata: &Metadata) -> bool = false;
     fn is_character_device(metadata: &Metadata) -> bool = false;
     fn path_of_descriptor(file: &File) -> Option<PathBuf> = None;
+}
+
+#[cfg(any(target_os = "linux", windows))]
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::block_io::{read_exact_at, write_at};
+
+    #[test]
+    fn a_file_is_at_its_path_and_at_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, other, link) = (
+            dir.path().join("file"),
+            dir.path().join("other"),
+            dir.path().join("link"),
+        );
+        let file = create_new(&path, OpenMode::Plain).unwrap();
+        create_new(&path, OpenMode::Plain).unwrap_err();
+        fs::write(&other, b"").unwrap();
+        fs::hard_link(&path, &link).unwrap();
+        assert!(is_at(&file, &path));
+        assert!(is_at(&file, &link));
+        assert!(!is_at(&file, &other));
+        assert!(!is_at(&file, &dir.path().join("none")));
+    }
+
+    #[test]
+    fn a_reservation_keeps_the_size_and_an_allocation_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
+        match reserve(&file, 0, 8192) {
+            Ok(()) => assert_eq!(file.metadata().unwrap().len(), 0),
+            Err(error @ Error::NotSupported { .. }) => return println!("skipped: {error}"),
+            Err(error) => panic!("{error}"),
+        }
+        write_at(&file, b"x", 0).unwrap();
+        allocate_range(&file, 0, 8192).unwrap();
+        assert_eq!(file.metadata().unwrap().len(), 8192);
+        let mut bytes = [1; 2];
+        read_exact_at(&file, &mut bytes, 0).unwrap();
+        assert_eq!(bytes, [b'x', 0]);
+    }
+
+    #[test]
+    fn data_is_found_where_it_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
+        write_at(&file, &[1; 100], 0).unwrap();
+        assert_eq!(next_data(&file, 0, 100).unwrap(), Some((0, 100)));
+        assert_eq!(next_data(&file, 100, 100).unwrap(), None);
+    }
+
+    #[test]
+    fn synchronous_writes_change_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, b"abc").unwrap();
+        let file = open_read_write(&path, OpenMode::Synchronous).unwrap();
+        write_at(&file, b"x", 0).unwrap();
+        drop(file);
+        assert_eq!(fs::read(&path).unwrap(), b"xbc");
+    }
+
+    #[test]
+    fn a_secret_never_replaces_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("secret");
+        let file = create_secret(&path).unwrap();
+        write_at(&file, b"x", 0).unwrap();
+        drop(file);
+        assert_eq!(fs::read(&path).unwrap(), b"x");
+        let error = create_secret(&path).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+    }
 }

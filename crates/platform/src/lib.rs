@@ -55,6 +55,8 @@ pub mod ring;
 pub mod sandbox;
 pub mod scratch;
 pub mod shared;
+#[cfg(any(target_os = "linux", windows))]
+mod shared_memory;
 pub mod signal;
 pub mod socket;
 pub mod stack;

@@ -214,3 +214,71 @@ face! {
         pub fn was_copied(&self) -> bool;
     }
 }
+
+#[cfg(any(target_os = "linux", windows))]
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read};
+    use std::net::Ipv4Addr;
+    use std::thread;
+
+    use super::*;
+    use crate::block_io::write_at;
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    fn listener() -> TcpListener {
+        let listener = listen(&(Ipv4Addr::LOCALHOST, 0).into(), None).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        listener
+    }
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let (listener, bell) = (listener(), Bell::new().unwrap());
+        let ours = connect(&listener.local_addr().unwrap(), LONG, None).unwrap();
+        let theirs = accept_within(&listener, &bell, LONG).unwrap().unwrap();
+        (ours, theirs)
+    }
+
+    #[test]
+    fn a_bell_ends_the_wait_for_a_connection_once() {
+        let (listener, bell) = (listener(), Bell::new().unwrap());
+        thread::scope(|scope| {
+            scope.spawn(|| bell.ring());
+            assert!(accept_within(&listener, &bell, LONG).unwrap().is_none());
+        });
+        let short = Duration::from_millis(1);
+        assert!(accept_within(&listener, &bell, short).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_part_of_a_file_is_sent_up_to_its_end() {
+        let (ours, mut theirs) = pair();
+        let file = tempfile::tempfile().unwrap();
+        write_at(&file, b"abcdef", 0).unwrap();
+        assert_eq!(send_file(&ours, &file, 2, 3).unwrap(), 3);
+        assert_eq!(send_file(&ours, &file, 5, 100).unwrap(), 1);
+        assert_eq!(send_file(&ours, &file, 6, 100).unwrap(), 0);
+        drop(ours);
+        let mut received = Vec::new();
+        theirs.read_to_end(&mut received).unwrap();
+        assert_eq!(received, b"cdef");
+    }
+
+    #[test]
+    fn a_passed_timeout_is_a_call_that_would_wait() {
+        let (ours, theirs) = pair();
+        theirs
+            .set_read_timeout(Some(Duration::from_millis(1)))
+            .unwrap();
+        let mut bytes = [0; 4];
+        let mut parts = [IoSliceMut::new(&mut bytes)];
+        let error = receive_parts(&theirs, &mut parts).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        let sent = send_parts(&ours, &[IoSlice::new(b"ab"), IoSlice::new(b"cd")], false);
+        assert_eq!(sent.unwrap(), 4);
+        theirs.set_read_timeout(Some(LONG)).unwrap();
+        assert_eq!(receive_parts(&theirs, &mut parts).unwrap(), 4);
+        assert_eq!(&bytes, b"abcd");
+    }
+}

@@ -11,8 +11,8 @@ use crate::figures::{axis_of, curves, scale_of};
 use crate::prelude::*;
 use files::Watch;
 use files::dd::Dd;
+use platform::file::{null_device, zero_device};
 use platform::memory::{Mapping, PageSize};
-use std::path::Path;
 
 /// The experiment `file.against_dd`.
 pub(crate) struct AgainstDd;
@@ -122,12 +122,12 @@ impl Experiment for AgainstDd {
         }
         let dd = Dd {
             input: if work == Work::Write {
-                Path::new("/dev/zero")
+                zero_device()?
             } else {
                 &from.path
             },
             output: if work == Work::Read {
-                Path::new("/dev/null")
+                null_device()?
             } else {
                 &to.path
             },

@@ -229,6 +229,11 @@ pub(crate) fn spread_subdirectories(path: &Path) -> Result<bool> {
     Ok(spread.is_ok())
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
+pub(crate) fn in_memory() -> Option<&'static Path> {
+    Some(Path::new("/dev/shm"))
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "on other systems names are text")]
 pub(crate) fn name_from_bytes(bytes: &[u8]) -> Option<OsString> {
     Some(OsString::from_vec(bytes.to_vec()))

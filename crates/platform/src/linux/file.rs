@@ -119,8 +119,22 @@ pub(crate) fn allocated_bytes(metadata: &Metadata) -> Option<u64> {
     Some(metadata.blocks() * UNIT_BYTES)
 }
 
-pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    match (file.metadata(), path.metadata()) {
+        (Ok(open), Ok(found)) => identity(open) == identity(found),
+        _ => false,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
+pub(crate) fn null_device() -> Result<&'static Path> {
+    Ok(Path::new("/dev/null"))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
+pub(crate) fn zero_device() -> Result<&'static Path> {
+    Ok(Path::new("/dev/zero"))
 }
 
 pub(crate) fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
@@ -371,8 +385,8 @@ mod tests {
         assert!(made.unwrap().success());
         create_new(&file, OpenMode::Plain).unwrap();
         let waits = |path: &Path| {
-            let (opened, metadata) = open_without_waiting(path).unwrap();
-            assert!(is_same(&metadata, &path.metadata().unwrap()));
+            let (opened, _) = open_without_waiting(path).unwrap();
+            assert!(is_at(&opened, path));
             !rustix::fs::fcntl_getfl(&opened)
                 .unwrap()
                 .contains(OFlags::NONBLOCK)

@@ -5,19 +5,13 @@ use crate::fresh_place::FreshPlace;
 use crate::prelude::*;
 use kernels::levels::Level;
 use platform::call::{self, SignalProbe};
-use platform::file::{OpenMode, create};
+use platform::file::{OpenMode, create, null_device};
 use platform::memory::{Mapping, PageSize};
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-
-/// The device that takes everything and keeps nothing.
-const NULL_DEVICE: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
-
-/// Paths at which systems keep a program that does nothing.
-const NOTHING: [&CStr; 2] = [c"/bin/true", c"/usr/bin/true"];
 
 /// Measures `call`, repeated by a loop of one optimisation level.
 pub(super) fn measure(
@@ -38,7 +32,7 @@ pub(super) fn measure(
         Call::Write => {
             let null = File::options()
                 .write(true)
-                .open(NULL_DEVICE)
+                .open(null_device()?)
                 .map_err(MeasureError::system("open the null device"))?;
             time(level, sampler, || Ok(call::write_byte(&null)?))
         }
@@ -101,12 +95,12 @@ pub(super) fn measure(
         Call::Vfork => time(level, sampler, || Ok(call::vfork_exit_wait()?)),
         Call::Fork => time(level, sampler, || Ok(call::fork_exit_wait()?)),
         Call::Spawn => {
-            let program = program_that_does_nothing()?;
-            time(level, sampler, || Ok(call::spawn_wait(program)?))
+            let program = call::program_that_does_nothing()?;
+            time(level, sampler, || Ok(call::spawn_wait(&program)?))
         }
         Call::ForkExec => {
-            let program = program_that_does_nothing()?;
-            time(level, sampler, || Ok(call::fork_exec_wait(program)?))
+            let program = call::program_that_does_nothing()?;
+            time(level, sampler, || Ok(call::fork_exec_wait(&program)?))
         }
     }
 }
@@ -144,15 +138,6 @@ fn read_byte(file: &mut File) -> Result<(), MeasureError> {
             .map_err(MeasureError::system("seek to the start of the file"))?;
     }
     Ok(())
-}
-
-fn program_that_does_nothing() -> Result<&'static CStr, MeasureError> {
-    let is_there = |name: &&CStr| name.to_str().is_ok_and(|name| Path::new(name).exists());
-    NOTHING.into_iter().find(is_there).ok_or_else(|| {
-        MeasureError::Unsupported(
-            "there is no program that does nothing: neither /bin/true nor /usr/bin/true".into(),
-        )
-    })
 }
 
 /// A path in the scratch directory in both of its forms.

@@ -32,19 +32,3 @@ pub(crate) fn map_unmap(bytes: usize) -> Result<()> {
         _ => failed("unmap memory"),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_can_be_had_again_and_again_but_not_all_there_is() {
-        for _ in 0..100 {
-            malloc_free(4).unwrap();
-            map_unmap(4096).unwrap();
-        }
-        malloc_free(usize::MAX).unwrap_err();
-        map_unmap(usize::MAX).unwrap_err();
-        map_unmap(0).unwrap_err();
-    }
-}

@@ -17,7 +17,8 @@ pub(crate) use file::{create_sync_delete, fopen_write_fclose, open_sync_close};
 pub(crate) use memory::{malloc_free, map_unmap};
 pub(super) use process::wait;
 pub(crate) use process::{
-    fork_exec_wait, fork_exit_wait, getpid_syscall, spawn_wait, vfork_exit_wait,
+    fork_exec_wait, fork_exit_wait, getpid_syscall, program_that_does_nothing, spawn_wait,
+    vfork_exit_wait,
 };
 pub(crate) use signal::SignalProbe;
 pub(crate) use thread::thread_create_join;

@@ -1,7 +1,8 @@
 use std::cell::UnsafeCell;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io;
 use std::mem::MaybeUninit;
+use std::path::Path;
 use std::ptr;
 
 use super::failed;
@@ -79,6 +80,15 @@ pub(crate) fn fork_exec_wait(program: &CStr) -> Result<()> {
         }
         child => wait(child),
     }
+}
+
+pub(crate) fn program_that_does_nothing() -> Result<CString> {
+    const PLACES: [&CStr; 2] = [c"/bin/true", c"/usr/bin/true"];
+    let is_there = |name: &&CStr| name.to_str().is_ok_and(|name| Path::new(name).exists());
+    let found = PLACES.into_iter().find(is_there);
+    found.map(CStr::to_owned).ok_or(Error::NotSupported {
+        what: "a program that does nothing (neither /bin/true nor /usr/bin/true)",
+    })
 }
 
 /// An environment without variables.

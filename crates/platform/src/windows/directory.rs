@@ -1,0 +1,219 @@
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
+use std::os::windows::io::AsRawHandle;
+use std::path::{Component, Path, PathBuf};
+use std::ptr;
+
+use windows_sys::Win32::Foundation::GENERIC_WRITE;
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT,
+    FILE_FLAGS_AND_ATTRIBUTES, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TYPE_DISK,
+    GetDiskFreeSpaceExW, GetFileType, MoveFileExW,
+};
+
+use super::outcome::{check, wide};
+use super::{identity, private};
+use crate::directory::Kind;
+pub(crate) use crate::directory::lacking::*;
+use crate::error::{Error, Result};
+
+/// An open directory and its path. While it is open, Windows refuses to rename or delete it and the
+/// directories above it, so the path keeps leading to it.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    path: PathBuf,
+    handle: File,
+}
+
+impl methods::Directory for Directory {}
+
+impl Directory {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        Self::open_with(path, 0)
+    }
+
+    fn open_with(path: &Path, flags: FILE_FLAGS_AND_ATTRIBUTES) -> Result<Self> {
+        let handle = OpenOptions::new()
+            .read(true)
+            .share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE)
+            .custom_flags(FILE_FLAG_BACKUP_SEMANTICS | flags)
+            .open(path)
+            .map_err(Error::path("open", path))?;
+        let found = handle.metadata().map_err(Error::path("open", path))?;
+        if !found.is_dir() {
+            return Err(Error::path("open", path)(ErrorKind::NotADirectory));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            handle,
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of `name`, which must be one plain name. A colon would name another stream of a file.
+    fn at(&self, name: &OsStr) -> Result<PathBuf> {
+        let mut components = Path::new(name).components();
+        let is_plain = matches!(components.next(), Some(Component::Normal(only)) if only == name)
+            && components.next().is_none()
+            && !name.as_encoded_bytes().contains(&b':');
+        let path = self.path.join(name);
+        if is_plain {
+            Ok(path)
+        } else {
+            Err(Error::path("use the name", Path::new(name))(
+                ErrorKind::InvalidInput,
+            ))
+        }
+    }
+
+    pub(crate) fn open_or_create(&self, name: &OsStr) -> Result<File> {
+        let path = self.at(name)?;
+        let refused = || Error::path("open", &path);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            // A link is opened itself, and then found to be one.
+            .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
+            .open(&path)
+            .map_err(refused())?;
+        let found = file.metadata().map_err(refused())?;
+        if is_regular(&file, &found) {
+            Ok(file)
+        } else {
+            Err(refused()(io::Error::other("it is not a regular file")))
+        }
+    }
+
+    pub(crate) fn open_own(&self, name: &OsStr) -> Result<File> {
+        let file = self.open_or_create(name)?;
+        let path = self.at(name)?;
+        if identity::standard(&file)?.NumberOfLinks > 1 || !private::is_own(&file)? {
+            return Err(Error::Planted {
+                path,
+                what: "the file belongs to another user, or has a second name",
+            });
+        }
+        Ok(file)
+    }
+
+    pub(crate) fn open_private(&self, name: &OsStr) -> Result<Self> {
+        let path = self.at(name)?;
+        match private::create_directory(&path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(Error::path("make", &path)(error));
+            }
+            _ => {}
+        }
+        let directory = Self::open_with(&path, FILE_FLAG_OPEN_REPARSE_POINT)?;
+        if private::is_own(&directory.handle)? {
+            return Ok(directory);
+        }
+        Err(Error::Planted {
+            path,
+            what: "the directory belongs to another user",
+        })
+    }
+
+    pub(crate) fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
+        let path = self.path.join(name);
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_file() => Ok(Some(Kind::File)),
+            Ok(_) => Ok(Some(Kind::Other)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::path("look for", &path)(error)),
+        }
+    }
+
+    pub(crate) fn holds(&self, name: &OsStr, file: &File) -> Result<bool> {
+        let path = self.at(name)?;
+        let found = OpenOptions::new()
+            .access_mode(0)
+            .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS)
+            .open(&path);
+        match found {
+            Ok(found) => identity::is_same(&found, file),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Error::path("look for", &path)(error)),
+        }
+    }
+
+    /// The standard library replaces atomically, even a file that is open (`FileRenameInfoEx` with
+    /// POSIX semantics).
+    pub(crate) fn move_to(
+        &self,
+        from: &OsStr,
+        target: &Self,
+        to: &OsStr,
+        replace: bool,
+    ) -> Result<()> {
+        let (from, to) = (self.at(from)?, target.at(to)?);
+        let renamed = if replace {
+            fs::rename(&from, &to)
+        } else {
+            rename_to_free(&from, &to)
+        };
+        renamed.map_err(Error::path("name", &to))
+    }
+
+    /// The name is free at once, even if other processes have the file open: the standard library
+    /// deletes with POSIX semantics.
+    pub(crate) fn remove(&self, name: &OsStr) -> Result<()> {
+        let path = self.at(name)?;
+        fs::remove_file(&path).map_err(Error::path("remove", &path))
+    }
+
+    pub(crate) fn remove_directory(&self, name: &OsStr) -> Result<()> {
+        let path = self.at(name)?;
+        fs::remove_dir(&path).map_err(Error::path("remove", &path))
+    }
+
+    pub(crate) fn sync(&self) -> Result<()> {
+        let refused = || Error::path("synchronise", &self.path);
+        // To flush takes the right to write.
+        let writable = OpenOptions::new()
+            .access_mode(GENERIC_WRITE)
+            .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
+            .open(&self.path)
+            .map_err(refused())?;
+        writable.sync_all().map_err(refused())
+    }
+
+    pub(crate) fn free_bytes(&self) -> Option<u64> {
+        let path = wide(&self.path);
+        let mut free = 0;
+        // SAFETY: the path ends with a zero, there is room for the result, and the others are left out.
+        let outcome = unsafe {
+            GetDiskFreeSpaceExW(
+                path.as_ptr(),
+                &raw mut free,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+        };
+        (outcome != 0).then_some(free)
+    }
+}
+
+/// False for a directory, a link and a device, such as `NUL`, which any directory seems to hold.
+fn is_regular(file: &File, found: &fs::Metadata) -> bool {
+    // SAFETY: the handle is open.
+    let is_on_disk = unsafe { GetFileType(file.as_raw_handle()) } == FILE_TYPE_DISK;
+    is_on_disk && found.is_file() && found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT == 0
+}
+
+fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    // SAFETY: both paths end with a zero.
+    let outcome = unsafe { MoveFileExW(wide(from).as_ptr(), wide(to).as_ptr(), 0) };
+    check(outcome, "rename a file").map_err(io::Error::from)
+}
+
+pub(crate) fn spread_subdirectories(path: &Path) -> Result<bool> {
+    Directory::open(path).map(|_| false)
+}

@@ -1,0 +1,197 @@
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::windows::fs::OpenOptionsExt;
+use std::os::windows::io::{AsHandle, AsRawHandle};
+use std::path::Path;
+use std::ptr;
+
+use windows_sys::Win32::Foundation::{
+    ERROR_CALL_NOT_IMPLEMENTED, ERROR_INVALID_FUNCTION, ERROR_INVALID_PARAMETER, ERROR_MORE_DATA,
+    ERROR_NOT_SUPPORTED,
+};
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ALLOCATION_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_NO_BUFFERING,
+    FILE_FLAG_WRITE_THROUGH, FileAllocationInfo, SetFileInformationByHandle,
+};
+use windows_sys::Win32::System::IO::DeviceIoControl;
+use windows_sys::Win32::System::Ioctl::{
+    FILE_ALLOCATED_RANGE_BUFFER, FSCTL_QUERY_ALLOCATED_RANGES,
+};
+
+use super::outcome::check;
+use super::{identity, private};
+use crate::error::{Error, Result, refuse};
+use crate::file::OpenMode;
+use crate::file::Residency;
+pub(crate) use crate::file::lacking::*;
+
+/// Write-through on NTFS also waits for the metadata that the write changed
+/// ([File caching](https://learn.microsoft.com/en-us/windows/win32/fileio/file-caching)), so no flag
+/// is as weak as `O_DSYNC`.
+pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> {
+    let flags = match mode {
+        OpenMode::Plain => 0,
+        OpenMode::Direct => FILE_FLAG_NO_BUFFERING,
+        OpenMode::Synchronous => FILE_FLAG_WRITE_THROUGH,
+        OpenMode::DataSynchronous => {
+            return refuse("writing that waits for data without metadata");
+        }
+    };
+    options.custom_flags(flags);
+    Ok(())
+}
+
+pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
+    let mut options = OpenOptions::new();
+    // A directory opens with this flag only.
+    let options = options.read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    Ok((file, metadata))
+}
+
+pub(crate) fn become_like(file: &File, model: &Metadata) -> Result<()> {
+    file.set_permissions(model.permissions())
+        .map_err(Error::os("set the permissions of a file"))
+}
+
+pub(crate) fn create_secret(path: &Path) -> io::Result<File> {
+    private::create_file(path)
+}
+
+pub(crate) fn standard_input() -> Result<File> {
+    let own = io::stdin().as_handle().try_clone_to_owned();
+    own.map(File::from)
+        .map_err(Error::os("open standard input"))
+}
+
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    let mut options = OpenOptions::new();
+    // No access is needed to learn the identity, so other programs' locks do not matter.
+    let options = options
+        .access_mode(0)
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
+    let found = options.open(path);
+    found.is_ok_and(|found| identity::is_same(&found, file).unwrap_or(false))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
+pub(crate) fn null_device() -> Result<&'static Path> {
+    Ok(Path::new("NUL"))
+}
+
+pub(crate) fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
+    reserve(file, offset, len)?;
+    if identity::standard(file)?.EndOfFile.cast_unsigned() < offset + len {
+        file.set_len(offset + len)
+            .map_err(Error::os("allocate room for a file"))?;
+    }
+    Ok(())
+}
+
+/// The system allocates from the start of the file on. A smaller allocation than now would cut it.
+pub(crate) fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
+    let wanted = offset
+        .saturating_add(len)
+        .min(i64::MAX as u64)
+        .cast_signed();
+    if identity::standard(file)?.AllocationSize >= wanted {
+        return Ok(());
+    }
+    let room = FILE_ALLOCATION_INFO {
+        AllocationSize: wanted,
+    };
+    // SAFETY: the class has this type, and its size is given.
+    let outcome = unsafe {
+        SetFileInformationByHandle(
+            file.as_raw_handle(),
+            FileAllocationInfo,
+            (&raw const room).cast(),
+            size_of_val(&room) as u32,
+        )
+    };
+    check(outcome, "allocate room for a file").map_err(|error| {
+        if is_missing(error.io_error()) {
+            Error::NotSupported {
+                what: "allocating room for a file",
+            }
+        } else {
+            error
+        }
+    })
+}
+
+pub(crate) fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
+    if offset >= len {
+        return Ok(None);
+    }
+    let asked = FILE_ALLOCATED_RANGE_BUFFER {
+        FileOffset: offset.cast_signed(),
+        Length: (len - offset).cast_signed(),
+    };
+    let mut found = FILE_ALLOCATED_RANGE_BUFFER::default();
+    let mut written = 0;
+    // SAFETY: both buffers have the given sizes.
+    let outcome = unsafe {
+        DeviceIoControl(
+            file.as_raw_handle(),
+            FSCTL_QUERY_ALLOCATED_RANGES,
+            (&raw const asked).cast(),
+            size_of_val(&asked) as u32,
+            (&raw mut found).cast(),
+            size_of_val(&found) as u32,
+            &raw mut written,
+            ptr::null_mut(),
+        )
+    };
+    if outcome == 0 {
+        let refusal = io::Error::last_os_error();
+        if is_missing(Some(&refusal)) {
+            return Ok(Some((offset, len)));
+        }
+        // There is room for the first range only, which is all that is asked for.
+        if code(&refusal) != Some(ERROR_MORE_DATA) {
+            return Err(refusal);
+        }
+    } else if written == 0 {
+        return Ok(None);
+    }
+    let start = found.FileOffset.cast_unsigned().max(offset);
+    let end = (found.FileOffset + found.Length).cast_unsigned().min(len);
+    Ok((start < end).then_some((start, end)))
+}
+
+pub(crate) fn evict(_file: &File) -> Result<()> {
+    refuse(
+        "evicting an open file from the cache (without rights, Windows only drops a closed file, \
+         when it is opened unbuffered)",
+    )
+}
+
+pub(crate) fn drop_page_cache() -> Result<()> {
+    Err(Error::NotPermitted {
+        what: "dropping the caches of the machine",
+        needs: "an administrator to purge the standby list with another program",
+    })
+}
+
+pub(crate) fn residency(_file: &File) -> Result<Residency> {
+    refuse("asking for the part of a file in the cache, which Windows does not report,")
+}
+
+fn code(refusal: &io::Error) -> Option<u32> {
+    refusal.raw_os_error().map(i32::cast_unsigned)
+}
+
+/// True for a request that a file system does not know.
+fn is_missing(refusal: Option<&io::Error>) -> bool {
+    const MISSING: [u32; 4] = [
+        ERROR_CALL_NOT_IMPLEMENTED,
+        ERROR_INVALID_FUNCTION,
+        ERROR_INVALID_PARAMETER,
+        ERROR_NOT_SUPPORTED,
+    ];
+    refusal
+        .and_then(code)
+        .is_some_and(|code| MISSING.contains(&code))
+}

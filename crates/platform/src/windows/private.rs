@@ -1,0 +1,126 @@
+//! Files and directories that only this user may use.
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io;
+use std::os::windows::io::{AsRawHandle, FromRawHandle};
+use std::path::Path;
+use std::ptr;
+
+use windows_sys::Win32::Foundation::{GENERIC_WRITE, INVALID_HANDLE_VALUE, LocalFree};
+use windows_sys::Win32::Security::Authorization::{
+    ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
+};
+use windows_sys::Win32::Security::{
+    GetKernelObjectSecurity, GetSecurityDescriptorOwner, OWNER_SECURITY_INFORMATION,
+    SECURITY_ATTRIBUTES,
+};
+use windows_sys::Win32::Storage::FileSystem::{
+    CREATE_NEW, CreateDirectoryW, CreateFileW, FILE_SHARE_READ,
+};
+use windows_sys::core::w;
+
+use super::outcome::{check, wide};
+use super::token;
+use crate::Result;
+
+/// Makes a directory that is closed to other users, and so is all that is made in it.
+pub(super) fn create_directory(path: &Path) -> io::Result<()> {
+    let only_owner = OnlyOwner::new()?;
+    // SAFETY: the path ends with a zero, and the attributes live until the call has returned.
+    let outcome =
+        unsafe { CreateDirectoryW(wide(path).as_ptr(), &raw const only_owner.attributes) };
+    check(outcome, "make a directory").map_err(io::Error::from)
+}
+
+/// Makes a file that is closed to other users. It fails if the path exists.
+pub(super) fn create_file(path: &Path) -> io::Result<File> {
+    let only_owner = OnlyOwner::new()?;
+    // SAFETY: the path ends with a zero, and the attributes live until the call has returned.
+    let handle = unsafe {
+        CreateFileW(
+            wide(path).as_ptr(),
+            GENERIC_WRITE,
+            FILE_SHARE_READ,
+            &raw const only_owner.attributes,
+            CREATE_NEW,
+            0,
+            ptr::null_mut(),
+        )
+    };
+    if handle == INVALID_HANDLE_VALUE {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the handle is new, and nothing else has it.
+    Ok(unsafe { File::from_raw_handle(handle) })
+}
+
+/// True if the file or directory belongs to this user.
+pub(super) fn is_own(file: &File) -> Result<bool> {
+    const ACTION: &str = "ask for the owner of a file";
+    // A descriptor with an owner only is much shorter. Words, since it must be aligned.
+    let mut descriptor = [0_u64; 64];
+    let mut needed = 0;
+    // SAFETY: the buffer has the given length.
+    let outcome = unsafe {
+        GetKernelObjectSecurity(
+            file.as_raw_handle(),
+            OWNER_SECURITY_INFORMATION,
+            descriptor.as_mut_ptr().cast(),
+            size_of_val(&descriptor) as u32,
+            &raw mut needed,
+        )
+    };
+    check(outcome, ACTION)?;
+    let (mut owner, mut is_default) = (ptr::null_mut(), 0);
+    // SAFETY: the system wrote a descriptor, and there is room for both results.
+    let outcome = unsafe {
+        GetSecurityDescriptorOwner(
+            descriptor.as_mut_ptr().cast(),
+            &raw mut owner,
+            &raw mut is_default,
+        )
+    };
+    check(outcome, ACTION)?;
+    // SAFETY: the identifier lies in the descriptor.
+    Ok(!owner.is_null() && unsafe { token::is_own(owner) }?)
+}
+
+/// Security attributes by which only the owner has access, without any that a directory hands down.
+struct OnlyOwner {
+    descriptor: *mut c_void,
+    attributes: SECURITY_ATTRIBUTES,
+}
+
+impl OnlyOwner {
+    fn new() -> io::Result<Self> {
+        let mut descriptor = ptr::null_mut();
+        // SAFETY: the text ends with a zero, there is room for the result, and the size is left out.
+        let outcome = unsafe {
+            ConvertStringSecurityDescriptorToSecurityDescriptorW(
+                // Protected; allow; files and directories in it too; full access; the owner.
+                w!("D:P(A;OICI;FA;;;OW)"),
+                SDDL_REVISION_1,
+                &raw mut descriptor,
+                ptr::null_mut(),
+            )
+        };
+        check(outcome, "describe who may use a file")?;
+        let attributes = SECURITY_ATTRIBUTES {
+            nLength: size_of::<SECURITY_ATTRIBUTES>() as u32,
+            lpSecurityDescriptor: descriptor,
+            bInheritHandle: 0,
+        };
+        Ok(Self {
+            descriptor,
+            attributes,
+        })
+    }
+}
+
+impl Drop for OnlyOwner {
+    fn drop(&mut self) {
+        // SAFETY: the system allocated it, and nothing uses it any more.
+        unsafe { LocalFree(self.descriptor) };
+    }
+}

@@ -1,0 +1,96 @@
+use std::cell::RefCell;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::ptr;
+
+use windows_sys::Wdk::System::SystemInformation::NtQueryTimerResolution;
+use windows_sys::Win32::Foundation::WAIT_OBJECT_0;
+use windows_sys::Win32::System::Threading::{
+    CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CreateWaitableTimerExW, INFINITE, SetWaitableTimer,
+    TIMER_ALL_ACCESS, WaitForSingleObject,
+};
+
+use super::outcome::{check, failed};
+use crate::clock::now_ns;
+use crate::error::{Error, Result};
+
+/// Timers and their resolution count in this unit.
+const TICK_NS: u64 = 100;
+
+thread_local! {
+    /// The timer for [`sleep_until`], since making one costs more than a short sleep.
+    static SLEEP: RefCell<Option<Timer>> = const { RefCell::new(None) };
+}
+
+pub(crate) fn sleep_until(moment_ns: u64) -> Result<()> {
+    SLEEP.with_borrow_mut(|timer| {
+        let mut ready = match timer.take() {
+            Some(ready) => ready,
+            None => Timer::new()?,
+        };
+        let outcome = ready.wait_until(moment_ns);
+        *timer = Some(ready);
+        outcome
+    })
+}
+
+/// The interval of the timer interrupt, which ordinary timers wait for.
+pub(crate) fn slack_ns() -> Result<u64> {
+    let (mut coarsest, mut finest, mut current) = (0, 0, 0);
+    // SAFETY: there is room for the results.
+    let status =
+        unsafe { NtQueryTimerResolution(&raw mut coarsest, &raw mut finest, &raw mut current) };
+    if status < 0 {
+        return Err(Error::NotSupported {
+            what: "the resolution of timers",
+        });
+    }
+    Ok(u64::from(current) * TICK_NS)
+}
+
+/// A waitable timer of high resolution, which Windows has since 10, version 1803.
+#[derive(Debug)]
+pub(crate) struct Timer {
+    handle: OwnedHandle,
+}
+
+impl Timer {
+    pub(crate) fn new() -> Result<Self> {
+        // SAFETY: no pointer is given.
+        let handle = unsafe {
+            CreateWaitableTimerExW(
+                ptr::null(),
+                ptr::null(),
+                CREATE_WAITABLE_TIMER_HIGH_RESOLUTION,
+                TIMER_ALL_ACCESS,
+            )
+        };
+        if handle.is_null() {
+            return Err(failed("make a timer"));
+        }
+        Ok(Self {
+            // SAFETY: the handle is new, and nothing else has it.
+            handle: unsafe { OwnedHandle::from_raw_handle(handle) },
+        })
+    }
+
+    pub(crate) fn wait_until(&mut self, moment_ns: u64) -> Result<()> {
+        // The timer counts on another clock, which may end a wait early.
+        loop {
+            let left_ns = moment_ns.saturating_sub(now_ns());
+            if left_ns == 0 {
+                return Ok(());
+            }
+            // Negative times count from now on.
+            let due = -left_ns.div_ceil(TICK_NS).cast_signed();
+            let handle = self.handle.as_raw_handle();
+            // SAFETY: the time is only read, and there is no function to call.
+            let outcome =
+                unsafe { SetWaitableTimer(handle, &raw const due, 0, None, ptr::null(), 0) };
+            check(outcome, "set a timer")?;
+            // SAFETY: the handle is open.
+            if unsafe { WaitForSingleObject(handle, INFINITE) } != WAIT_OBJECT_0 {
+                return Err(failed("wait for a timer"));
+            }
+        }
+    }
+}
