@@ -2,9 +2,10 @@
 # Builds oscope for Windows and runs it under Wine: unit tests, then the program from a measurement to its
 # page. Times that are measured there say nothing about Windows.
 #
-#     tests/windows/run.sh [PROGRAM]
+#     tests/windows/run.sh [PROGRAM | --units]
 #
-# PROGRAM is an oscope.exe that exists already. Needs Rust's target x86_64-pc-windows-gnu, Debian's packages
+# PROGRAM is an oscope.exe that exists already. With --units, only unit tests, compiled without optimisation, which
+# takes a quarter of the time. Needs Rust's target x86_64-pc-windows-gnu, Debian's packages
 # gcc-mingw-w64-x86-64-win32, wine64 and python3, and for one comparison an oscope for this system, which it
 # builds unless OSCOPE names one. Without the packages it says so and succeeds. It installs nothing, and ends
 # all that it starts.
@@ -30,28 +31,35 @@ export WINEPREFIX=$work/prefix WINEARCH=win64 WINEDEBUG=-all
 export WINEDLLOVERRIDES='mscoree=;mshtml='
 finish() {
     wineserver -k || true
-    wineserver -w || true
+    timeout 30 wineserver -w || true
     rm -rf "$work"
 }
 trap finish EXIT
 echo 'a new prefix of Wine'
-wine64 wineboot --init >"$work/wineboot" 2>&1 || { cat "$work/wineboot"; exit 1; }
+timeout 180 wine64 wineboot --init >"$work/wineboot" 2>&1 || { cat "$work/wineboot"; exit 1; }
 system=$WINEPREFIX/drive_c/windows/system32
 [ -e "$system/bcryptprimitives.dll" ] || x86_64-w64-mingw32-gcc -shared -O2 \
     -o "$system/bcryptprimitives.dll" tests/windows/bcryptprimitives.c -ladvapi32
+
+export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER='timeout 600 wine64'
+# units [OPTION]...: the unit tests, and the workers' checks.
+units() {
+    local crates=(-p oscope-platform -p oscope-instrument -p oscope-record -p oscope-choice)
+    cargo test "$@" --locked --target "$target" "${crates[@]}" --lib
+    cargo test "$@" --locked --target "$target" "${crates[@]}" --test windows_worker
+}
+if [ "${1:-}" = --units ]; then
+    units
+    echo 'oscope for Windows: the unit tests passed'
+    exit 0
+fi
 
 program=${1:-}
 if [ -z "$program" ]; then
     cargo build --release --locked --target "$target" -p oscope
     program=${CARGO_TARGET_DIR:-target}/$target/release/oscope.exe
 fi
-
-export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine64
-for crate in platform instrument record choice; do
-    echo "unit tests: $crate"
-    cargo test --release --locked --target "$target" -p "oscope-$crate" --lib
-done
-cargo test --release --locked --target "$target" -p oscope-platform --test windows_worker
+units --release
 
 # From here on, the real program.
 oscope() {
