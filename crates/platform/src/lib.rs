@@ -39,6 +39,7 @@ pub mod directory;
 pub mod environment;
 mod error;
 pub mod file;
+pub mod job;
 pub mod load;
 pub mod lock;
 pub mod machine;

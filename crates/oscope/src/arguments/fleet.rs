@@ -1,7 +1,11 @@
 //! The command line of `oscope fleet`.
 
 use super::compare::parse_percent;
+use super::history::parse_level;
+use super::run::{ProfileName, parse_budget};
 use clap::{Args, Subcommand};
+use instrument::point::Level;
+use instrument::quantity::Nanoseconds;
 use std::path::PathBuf;
 
 /// Many machines that should be alike: find the odd one, and the component that is slow in it
@@ -14,6 +18,7 @@ pub struct Fleet {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Judge(Judge),
+    Run(Run),
 }
 
 /// Judge exported runs of many nodes against each other, without a baseline
@@ -41,6 +46,13 @@ pub struct Judge {
     /// Only these experiments or groups
     #[arg(long, value_name = "WHAT")]
     pub only: Vec<String>,
+    #[command(flatten)]
+    pub judging: Judging,
+}
+
+/// Options of each judgement.
+#[derive(Args, Debug)]
+pub struct Judging {
     /// Ignore differences up to this
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
     pub margin: f64,
@@ -50,4 +62,55 @@ pub struct Judge {
     /// Overwrite an existing file that `--page` names
     #[arg(long, requires = "page")]
     pub force: bool,
+}
+
+/// Measure the nodes of a job and judge them against each other: one process on each, started by
+/// `mpirun` or `srun`
+///
+/// Each node measures as `oscope run` does and writes its exported run to `OUTPUT/HOST/` there; the first
+/// process gathers the runs through the launcher (PMIx), so that no shared folder is needed, writes all of
+/// them to its `OUTPUT`, and judges them. Of several processes on a node, one measures. A node that fails
+/// or does not answer in time is named, and the others are judged.
+///
+/// Leave each process all processors (`mpirun --bind-to none`, `srun --cpu-bind=none`), and let the job
+/// survive a dead process (`mpirun --enable-recovery`, `srun --kill-on-bad-exit=0`).
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  mpirun --map-by ppr:1:node --bind-to none --enable-recovery oscope fleet run memory process.calls
+  srun --mpi=pmix --ntasks-per-node=1 --cpu-bind=none oscope fleet run --budget 2min --dir /tmp
+  mpirun --host a,b,c,d --bind-to none oscope fleet run file.sync --in-turn --page fleet.html
+
+Exit code 3: a node is slower than the others; 1: a node has no result. `mpirun --enable-recovery` ends
+with 0 all the same: `oscope fleet judge OUTPUT` gives the code again")]
+pub struct Run {
+    /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
+    #[arg(value_name = "WHAT")]
+    pub what: Vec<String>,
+    /// Measure only points with this level, as in `oscope run`; can be repeated
+    #[arg(long, value_name = "AXIS=LEVEL", value_parser = parse_level)]
+    pub at: Vec<(String, Level)>,
+    /// Duration and precision of each run
+    #[arg(long, value_enum, default_value_t)]
+    pub profile: ProfileName,
+    /// Time for the run of a node
+    #[arg(long, value_name = "TIME", default_value = "4min", value_parser = parse_budget)]
+    pub budget: Nanoseconds,
+    /// Seed of the order in which points are visited, the same on all nodes [default: random]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Directory on each node for scratch files; file experiments measure its file system
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+    /// Measure one node after the other, for nodes that share storage, a network or a host
+    #[arg(long)]
+    pub in_turn: bool,
+    /// Wait so much longer than its budget for a node that does not answer
+    #[arg(long, value_name = "TIME", default_value = "1min", value_parser = parse_budget)]
+    pub wait: Nanoseconds,
+    /// Directory for the exported runs, with a folder for each host
+    #[arg(long, value_name = "DIR", default_value = "fleet-runs")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub judging: Judging,
 }

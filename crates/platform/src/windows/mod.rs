@@ -37,6 +37,7 @@ pub(crate) use crate::call::lacking as call;
 pub(crate) use crate::channel::lacking as channel;
 pub(crate) use crate::child::lacking as child;
 pub(crate) use crate::confinement::lacking as confinement;
+pub(crate) use crate::job::lacking as job;
 pub(crate) use crate::lock::lacking as lock;
 pub(crate) use crate::partner::lacking as partner;
 pub(crate) use crate::readiness::lacking as readiness;

@@ -2,7 +2,7 @@
 
 use super::files::{self, NodeFile};
 use crate::arguments::Common;
-use crate::arguments::fleet::Judge;
+use crate::arguments::fleet::{Judge, Judging};
 use crate::exit::{Exit, WrongUse, words};
 use crate::target::{Replaces, Target};
 use crate::{legible, output, selection, style};
@@ -17,16 +17,38 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// The tag of a run that says what its node is called.
-const HOST: &str = "host";
+pub const HOST: &str = "host";
 /// Runs that are read at the same time: each takes some ten megabytes while it is read.
 const MOST_THREADS: usize = 16;
 
 pub fn execute(arguments: &Judge, common: &Common) -> Result<Exit> {
-    let page = arguments.page.as_ref();
-    let page = page.map(|path| Target::new(path, Replaces::with(arguments.force), common));
-    let page = page.transpose()?;
+    let page = page(&arguments.judging, common)?;
     let files = files::all(&arguments.files)?;
-    let (gathering, unread) = gathered(&files, &arguments.only);
+    judge(
+        &files,
+        &arguments.only,
+        arguments.judging.margin,
+        page,
+        common,
+    )
+}
+
+/// The page that `--page` asks for, which can be written.
+pub fn page(judging: &Judging, common: &Common) -> Result<Option<Target>> {
+    let page = judging.page.as_ref();
+    let page = page.map(|path| Target::new(path, Replaces::with(judging.force), common));
+    page.transpose()
+}
+
+/// Judges the experiments `only` of the runs in `files`, or all, and shows what was found.
+pub fn judge(
+    files: &[NodeFile],
+    only: &[String],
+    margin: f64,
+    page: Option<Target>,
+    common: &Common,
+) -> Result<Exit> {
+    let (gathering, unread) = gathered(files, only);
     for error in &unread {
         output::say(&format!("oscope: {}", words(error)));
     }
@@ -36,7 +58,7 @@ pub fn execute(arguments: &Judge, common: &Common) -> Result<Exit> {
         )
         .into());
     }
-    let judged = gathering.judge(arguments.margin);
+    let judged = gathering.judge(margin);
     let judged = judged.map_err(|error| WrongUse(error.to_string()))?;
     let shown = output::show_painted(&shown(&judged, common)?);
     if let Some(page) = page {

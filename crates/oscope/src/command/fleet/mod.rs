@@ -2,6 +2,8 @@
 
 mod files;
 mod judge;
+mod node;
+mod run;
 
 use crate::arguments::Common;
 use crate::arguments::fleet::{Command, Fleet};
@@ -11,5 +13,6 @@ use anyhow::Result;
 pub fn execute(arguments: &Fleet, common: &Common) -> Result<Exit> {
     match &arguments.command {
         Command::Judge(arguments) => judge::execute(arguments, common),
+        Command::Run(arguments) => run::execute(arguments, common),
     }
 }

@@ -1,0 +1,222 @@
+use super::pmix::{
+    ALL_RANKS, Content, DONE_AT_ONCE, GLOBAL, HOST_NAME, JOB_SIZE, LOCAL_RANK, Library, Process,
+    SUCCESS, Value,
+};
+use crate::job::{JobError, Published, Result};
+use libc::{c_char, c_int, c_void};
+use std::ffi::CStr;
+use std::ptr;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// The name under which each process publishes its bytes.
+const PUBLISHED: &CStr = c"oscope";
+/// Time for answers that the launcher has from the start.
+const KNOWN: Duration = Duration::from_secs(10);
+
+pub(crate) fn host_name() -> Option<String> {
+    let name = rustix::system::uname();
+    let name = name.nodename().to_string_lossy().into_owned();
+    Some(name).filter(|name| !name.is_empty())
+}
+
+#[derive(Debug)]
+pub(crate) struct Job {
+    library: Library,
+    own: Process,
+    size: u32,
+}
+
+impl Job {
+    pub(crate) fn join() -> Result<Self> {
+        // Without a launcher, some versions make a job of one process.
+        if std::env::var_os("PMIX_NAMESPACE").is_none() {
+            return Err(JobError::NoLauncher);
+        }
+        let library = Library::load()?;
+        let mut own = Process {
+            namespace: [0; 256],
+            rank: 0,
+        };
+        // SAFETY: it fills `own`, which has its type, and reads none of no attributes.
+        let status = unsafe { (library.init)(&raw mut own, ptr::null(), 0) };
+        library.check("reach the launcher", status)?;
+        let mut job = Self {
+            library,
+            own,
+            size: 0,
+        };
+        job.size = match job.known(ALL_RANKS, JOB_SIZE)? {
+            Content::Number(size) => size,
+            _ => return Err(JobError::Unexpected("number of processes")),
+        };
+        Ok(job)
+    }
+
+    pub(crate) fn rank(&self) -> u32 {
+        self.own.rank
+    }
+
+    pub(crate) fn size(&self) -> u32 {
+        self.size
+    }
+
+    pub(crate) fn rank_on_node(&self) -> Result<u16> {
+        let unexpected = || JobError::Unexpected("rank on this node");
+        match self.known(self.own.rank, LOCAL_RANK)? {
+            Content::Number(rank) => rank.try_into().map_err(|_| unexpected()),
+            _ => Err(unexpected()),
+        }
+    }
+
+    pub(crate) fn host_of(&self, rank: u32) -> Result<String> {
+        match self.known(rank, HOST_NAME)? {
+            Content::Text(name) => Ok(name),
+            _ => Err(JobError::Unexpected("host name")),
+        }
+    }
+
+    pub(crate) fn fence(&self, limit: Duration) -> Result<()> {
+        let (sender, receiver) = channel();
+        let sender: *mut Sender<c_int> = Box::into_raw(Box::new(sender));
+        // SAFETY: no list of processes means all of the job; `finished` takes the box.
+        let status = unsafe {
+            (self.library.fence)(ptr::null(), 0, ptr::null(), 0, finished, sender.cast())
+        };
+        if status != SUCCESS {
+            // SAFETY: nobody else has the box: there will be no callback.
+            drop(unsafe { Box::from_raw(sender) });
+        }
+        match status {
+            SUCCESS => {
+                let status = receiver.recv_timeout(limit).map_err(late(limit))?;
+                self.library.check("wait for all processes", status)
+            }
+            DONE_AT_ONCE => Ok(()),
+            refused => self.library.check("wait for all processes", refused),
+        }
+    }
+
+    pub(crate) fn publish(&self, bytes: &[u8]) -> Result<()> {
+        let mut value = Value::bytes(bytes);
+        // SAFETY: the library copies the value and its bytes, which live until it returns.
+        let status = unsafe { (self.library.put)(GLOBAL, PUBLISHED.as_ptr(), &raw mut value) };
+        self.library.check("publish a value", status)?;
+        // SAFETY: the library is initialised.
+        let status = unsafe { (self.library.commit)() };
+        self.library.check("publish a value", status)
+    }
+
+    pub(crate) fn request(&self, rank: u32, receiver: Sender<Published>) -> Result<()> {
+        let library = self.library;
+        self.ask(rank, PUBLISHED, move |answer| {
+            let bytes = match answer {
+                Ok(Content::Bytes(bytes)) => Ok(bytes),
+                Ok(_) => Err(JobError::Unexpected("bytes")),
+                Err(status) => Err(refused(library, "get a value", status)),
+            };
+            // The receiver may have given up by now.
+            let _ = receiver.send((rank, bytes));
+        })
+    }
+
+    /// What the launcher knows of process `rank` from the start.
+    fn known(&self, rank: u32, key: &'static CStr) -> Result<Content> {
+        let (sender, receiver) = channel();
+        self.ask(rank, key, move |answer| {
+            // The receiver may have given up by now.
+            let _ = sender.send(answer);
+        })?;
+        let answer = receiver.recv_timeout(KNOWN).map_err(late(KNOWN))?;
+        answer.map_err(|status| refused(self.library, "tell about the job", status))
+    }
+
+    /// Calls `then` with the answer, or with the status of a failure, in the library's thread.
+    fn ask(
+        &self,
+        rank: u32,
+        key: &'static CStr,
+        then: impl FnOnce(std::result::Result<Content, c_int>) + Send + 'static,
+    ) -> Result<()> {
+        let question = Box::into_raw(Box::new(Question {
+            process: Process { rank, ..self.own },
+            then: Box::new(then),
+        }));
+        // SAFETY: `question` is valid until `answered` takes it, and its process with it; the key is
+        // static.
+        let status = unsafe {
+            let process = &raw const (*question).process;
+            let key: *const c_char = key.as_ptr();
+            (self.library.get)(process, key, ptr::null(), 0, answered, question.cast())
+        };
+        if status != SUCCESS {
+            // SAFETY: nobody else has the box: there will be no callback.
+            drop(unsafe { Box::from_raw(question) });
+        }
+        self.library.check("ask for a value", status)
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        // A refusal changes nothing for a process that leaves.
+        // SAFETY: the library is initialised, and this is the last call. Questions without an answer keep
+        // their boxes.
+        let _ = unsafe { (self.library.finalize)(ptr::null(), 0) };
+    }
+}
+
+/// A question under way.
+struct Question {
+    process: Process,
+    then: Box<dyn FnOnce(std::result::Result<Content, c_int>) + Send>,
+}
+
+/// Called once by the library with what [`Job::ask`] gave it.
+unsafe extern "C" fn answered(status: c_int, value: *mut Value, question: *mut c_void) {
+    // SAFETY: the box that `ask` gave away for this call.
+    let question = unsafe { Box::from_raw(question.cast::<Question>()) };
+    let content = match status {
+        // SAFETY: null, or the library's value, which lives until this function returns.
+        SUCCESS => unsafe { value.as_ref().map_or(Content::Other, |it| it.content()) },
+        status => return (question.then)(Err(status)),
+    };
+    (question.then)(Ok(content));
+}
+
+/// Called once by the library with what [`Job::fence`] gave it.
+unsafe extern "C" fn finished(status: c_int, sender: *mut c_void) {
+    // SAFETY: the box that `fence` gave away for this call.
+    let sender = unsafe { Box::from_raw(sender.cast::<Sender<c_int>>()) };
+    // The receiver may have given up by now.
+    let _ = sender.send(status);
+}
+
+fn refused(library: Library, action: &'static str, status: c_int) -> JobError {
+    let refusal = library.check(action, status);
+    refusal.expect_err("a callback without an answer has the status of a failure")
+}
+
+fn late(limit: Duration) -> impl FnOnce(RecvTimeoutError) -> JobError {
+    move |_| JobError::Late(limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Job, JobError, host_name};
+
+    #[test]
+    fn a_process_without_a_launcher_is_in_no_job() {
+        if std::env::var_os("PMIX_NAMESPACE").is_some() {
+            println!("skipped: a launcher started this test");
+            return;
+        }
+        assert!(matches!(Job::join(), Err(JobError::NoLauncher)));
+    }
+
+    #[test]
+    fn a_host_has_the_name_that_the_kernel_shows() {
+        let shown = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+        assert_eq!(host_name().unwrap_or_default(), shown.trim_end());
+    }
+}
