@@ -340,3 +340,31 @@ fn what_is_printed_as_json_follows_its_schema() {
         assert_eq!(judged["format"], 1);
     }
 }
+
+#[test]
+fn a_fleet_without_a_launcher_says_how_to_get_one() {
+    let place = Place::new();
+    let mut run = place.oscope(&["fleet", "run", "process.calls", "--output"]);
+    run.arg(place.path("runs"))
+        .env_remove("PMIX_NAMESPACE")
+        .assert()
+        .code(2)
+        .stderr(
+            contains("no launcher")
+                .and(contains("mpirun"))
+                .and(contains("srun --mpi=pmix"))
+                .and(contains("oscope fleet judge")),
+        );
+    assert!(!place.path("runs").exists());
+    assert!(!place.store.exists());
+}
+
+#[test]
+fn a_fleet_of_unknown_experiments_is_refused_before_anything_else() {
+    let place = Place::new();
+    place
+        .oscope(&["fleet", "run", "memory.nothing"])
+        .assert()
+        .code(2)
+        .stderr(contains("memory.nothing"));
+}
