@@ -38,7 +38,7 @@ ip link add "$bridge" type bridge 2>/dev/null || skip 'this kernel makes no brid
 ip address add "$network.254/24" dev "$bridge"
 ip link set "$bridge" up
 for node in $nodes; do
-    ip netns add "oscope-node$node"
+    ip netns add "oscope-node$node" 2>/dev/null || skip 'this system makes no network namespaces here'
     ip link add "oscope-link$node" type veth peer name eth0 netns "oscope-node$node"
     ip link set "oscope-link$node" master "$bridge" up
     ip -n "oscope-node$node" address add "$network.$node/24" dev eth0
@@ -79,19 +79,26 @@ fail() {
 
 echo 'four nodes, of which one has slow system calls'
 export SLOW_NODE=3
-fleet slow --in-turn
-python3 - "$work/judged.json" <<'CHECK' || fail 'the slow node was not told from the others'
+is_told() {
+    python3 - "$work/judged.json" <<'CHECK'
 import json, sys
 
-nodes = {node["node"]: node for node in json.load(open(sys.argv[1]))["nodes"]}
-assert sorted(nodes) == ["node1", "node2", "node3", "node4"], sorted(nodes)
-told = {name: (node["verdict"], node["because"]) for name, node in nodes.items()}
-print(told)
-# What threads do with each other are system calls as well.
-verdict, because = told["node3"]
-assert verdict == "slower" and "system calls" in because and set(because) <= {"system calls", "threads", "processes"}, told
-assert all(verdict != "slower" for name, (verdict, _) in told.items() if name != "node3"), told
+nodes = {node["node"]: (node["verdict"], node["because"]) for node in json.load(open(sys.argv[1]))["nodes"]}
+print(nodes)
+# What threads and processes do with each other are system calls as well.
+verdict, because = nodes.pop("node3")
+is_named = verdict == "slower" and "system calls" in because and set(because) <= {"system calls", "threads", "processes"}
+others = {name: verdict for name, (verdict, _) in nodes.items()}
+sys.exit(not is_named or "slower" in others.values() or sorted(others) != ["node1", "node2", "node4"])
 CHECK
+}
+fleet slow --in-turn
+if ! is_told; then
+    # Other work on the host may have slowed one node while it measured: once more.
+    rm -rf "$work/slow"
+    fleet slow --in-turn
+    is_told || fail 'the slow node was not told from the others'
+fi
 [ "$(find "$work/slow" -name '*.oscope.json' | wc -l)" = 4 ] || fail 'not all runs are in files'
 find "$work" -name 'oscope-scratch-*' | grep . && fail 'scratch files are left'
 

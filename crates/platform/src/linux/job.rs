@@ -120,7 +120,7 @@ impl Job {
         })
     }
 
-    /// What the launcher knows of process `rank` from the start.
+    /// A fact about process `rank` that the launcher knows from the start.
     fn known(&self, rank: u32, key: &'static CStr) -> Result<Content> {
         let (sender, receiver) = channel();
         self.ask(rank, key, move |answer| {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// The process that gathers and judges.
 const FIRST: u32 = 0;
-/// What the first process publishes when it has all answers, and the others may leave.
+/// The first process publishes it when it has all answers, and the others may leave.
 const GATHERED: &[u8] = b"gathered";
 /// Time for answers that are there to arrive.
 const ARRIVAL: Duration = Duration::from_secs(10);
@@ -65,7 +65,7 @@ fn with_advice(error: JobError) -> anyhow::Error {
     }
 }
 
-/// What a process tells the first one.
+/// The answer of a process to the first one.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer {
