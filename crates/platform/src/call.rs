@@ -156,8 +156,7 @@ face! {
     #[inline]
     pub fn fork_exec_wait(program: &CStr) -> Result<()> = refuse("fork");
 
-    /// The program that does nothing, for [`fork_exec_wait`] and [`spawn_wait`]: `true`, or on Windows
-    /// the command line `cmd /d /c exit`.
+    /// The program that does nothing, for [`fork_exec_wait`] and [`spawn_wait`]: `true`.
     ///
     /// # Errors
     /// If none is where systems keep it.

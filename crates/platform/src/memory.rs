@@ -225,3 +225,33 @@ face! {
         fn has_lost(&self) -> bool;
     }
 }
+
+#[cfg(any(target_os = "linux", windows))]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_footprint_grows_by_what_is_touched() {
+        const BYTES: usize = 8 << 20;
+        let before = footprint_bytes().unwrap();
+        let mut memory = Mapping::anonymous(BYTES, PageSize::Base).unwrap();
+        memory.as_mut_slice().fill(1);
+        let grown = footprint_bytes().unwrap().saturating_sub(before);
+        assert!(grown >= BYTES as u64 / 2, "{grown}");
+    }
+
+    #[test]
+    fn some_memory_is_available_and_no_more_than_there_is() {
+        let available = available_bytes().unwrap();
+        let total = crate::machine::Machine::read().memory_bytes.unwrap();
+        assert!(0 < available && available <= total);
+    }
+
+    #[test]
+    fn impossible_lengths_are_errors() {
+        Mapping::anonymous(0, PageSize::Base).unwrap_err();
+        Mapping::anonymous(usize::MAX, PageSize::Base).unwrap_err();
+        Mapping::anonymous(usize::MAX / 2, PageSize::Base).unwrap_err();
+    }
+}

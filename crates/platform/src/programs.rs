@@ -17,3 +17,21 @@ face! {
     /// All running processes visible to this one; empty if the system does not report them.
     pub fn running() -> Vec<Program> = Vec::new();
 }
+
+#[cfg(any(target_os = "linux", windows))]
+#[cfg(test)]
+mod tests {
+    use super::running;
+
+    #[test]
+    fn this_process_runs() {
+        let programs = running();
+        let own = programs
+            .iter()
+            .find(|program| program.id == std::process::id());
+        assert!(
+            own.is_some_and(|program| !program.name.is_empty()),
+            "{programs:?}"
+        );
+    }
+}

@@ -69,13 +69,14 @@ face! {
         address: &SocketAddr,
         timeout: Duration,
         congestion: Option<&str>,
-    ) -> io::Result<TcpStream>;
+    ) -> io::Result<TcpStream> = TcpStream::connect_timeout(address, timeout);
 
     /// Listens on `address`. Accepted connections have the algorithm `congestion`, as with [`connect`].
     ///
     /// # Errors
     /// If the address is not available.
-    pub fn listen(address: &SocketAddr, congestion: Option<&str>) -> io::Result<TcpListener>;
+    pub fn listen(address: &SocketAddr, congestion: Option<&str>) -> io::Result<TcpListener>
+        = TcpListener::bind(address);
 
     /// True if the process at the other end of a connection within this machine belongs to the same
     /// user; `None` if the system does not tell (Linux: from `sock_diag` or `/proc/net/tcp`).

@@ -2,6 +2,9 @@
 //! ends that process, and checks.
 
 #[cfg(target_os = "linux")]
+mod roles;
+
+#[cfg(target_os = "linux")]
 mod linux {
     use std::io::{BufRead, BufReader, Read, Write};
     use std::os::unix::process::ExitStatusExt;
@@ -14,20 +17,11 @@ mod linux {
     use oscope_platform::partner::Partner;
     use oscope_platform::placement::allowed_cpus;
     use oscope_platform::process::{Worker, WorkerOptions};
-    use oscope_platform::scratch::{Removal, Scratch};
+    use oscope_platform::scratch::Scratch;
     use oscope_platform::signal::{Interrupt, Signal, ignore_sigpipe, restore_default_sigpipe};
     use rustix::process;
 
-    /// Timeout after which a step counts as stuck.
-    const PATIENCE: Duration = Duration::from_secs(20);
-
-    const REMOVAL: Removal = Removal {
-        exit_wait: PATIENCE,
-        unchanged_for: Duration::from_hours(24),
-        is_own_name: |_| false,
-    };
-
-    type Check = (&'static str, fn());
+    use super::roles::{self, Check, PATIENCE, REMOVAL, say};
 
     const CHECKS: &[Check] = &[
         ("scratch of a killed owner is swept", killed_scratch),
@@ -46,18 +40,7 @@ mod linux {
     ];
 
     pub fn main() {
-        let arguments: Vec<String> = std::env::args().skip(1).collect();
-        match arguments.first().map(String::as_str) {
-            Some("role") => play(&arguments[1..]),
-            // The query of test runners for the list of tests.
-            Some("--list") => CHECKS.iter().for_each(|(name, _)| println!("{name}: test")),
-            _ => {
-                for (name, check) in CHECKS {
-                    check();
-                    println!("{name}: ok");
-                }
-            }
-        }
+        roles::main(CHECKS, play);
     }
 
     fn play(arguments: &[String]) {
@@ -140,11 +123,6 @@ mod linux {
 
     fn this_program() -> PathBuf {
         std::env::current_exe().expect("this program has a path")
-    }
-
-    fn say(line: &str) {
-        println!("{line}");
-        std::io::stdout().flush().expect("the parent reads");
     }
 
     fn role(arguments: &[&str]) -> Command {

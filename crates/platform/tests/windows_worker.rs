@@ -1,8 +1,11 @@
 //! Workers on Windows: this program starts itself in a role, and checks.
 
 #[cfg(windows)]
+mod roles;
+
+#[cfg(windows)]
 mod windows {
-    use std::io::{BufRead, Write};
+    use std::io::BufRead;
     use std::path::{Path, PathBuf};
     use std::process::{Command, Stdio};
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,21 +16,13 @@ mod windows {
     use oscope_platform::process::{Exit, Worker, WorkerError, WorkerLimits, WorkerOptions};
     use oscope_platform::program;
     use oscope_platform::programs::running;
-    use oscope_platform::scratch::{Removal, Scratch};
+    use oscope_platform::scratch::Scratch;
 
-    /// Timeout after which a step counts as stuck.
-    const PATIENCE: Duration = Duration::from_secs(20);
+    use super::roles::{self, Check, PATIENCE, REMOVAL, say};
+
     const FLOOD_LINES: usize = 100_000;
 
     static NEVER: AtomicBool = AtomicBool::new(false);
-
-    const REMOVAL: Removal = Removal {
-        exit_wait: PATIENCE,
-        unchanged_for: Duration::from_hours(24),
-        is_own_name: |_| false,
-    };
-
-    type Check = (&'static str, fn());
 
     const CHECKS: &[Check] = &[
         ("lines go in and come out", lines),
@@ -42,18 +37,7 @@ mod windows {
     ];
 
     pub fn main() {
-        let arguments: Vec<String> = std::env::args().skip(1).collect();
-        match arguments.first().map(String::as_str) {
-            Some("role") => play(&arguments[1..]),
-            // The query of test runners for the list of tests.
-            Some("--list") => CHECKS.iter().for_each(|(name, _)| println!("{name}: test")),
-            _ => {
-                for (name, check) in CHECKS {
-                    check();
-                    println!("{name}: ok");
-                }
-            }
-        }
+        roles::main(CHECKS, play);
     }
 
     fn play(arguments: &[String]) {
@@ -104,11 +88,6 @@ mod windows {
             }
             _ => panic!("no such role: {role}"),
         }
-    }
-
-    fn say(line: &str) {
-        println!("{line}");
-        std::io::stdout().flush().expect("the parent reads");
     }
 
     fn role(name: &str) -> Command {

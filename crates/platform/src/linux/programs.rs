@@ -20,20 +20,3 @@ pub(crate) fn running() -> Vec<Program> {
         .filter_map(|entry| parse::program(&text(entry.path().join("stat"))?, ticks_per_second))
         .collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::running;
-
-    #[test]
-    fn this_process_runs() {
-        let programs = running();
-        let own = programs
-            .iter()
-            .find(|program| program.id == std::process::id());
-        assert!(
-            own.is_some_and(|program| !program.name.is_empty()),
-            "{programs:?}"
-        );
-    }
-}

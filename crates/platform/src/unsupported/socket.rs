@@ -1,5 +1,5 @@
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 pub(crate) use crate::socket::lacking::*;
@@ -26,18 +26,6 @@ pub(crate) fn wait_for_connection(
 ) -> io::Result<()> {
     std::thread::sleep(timeout.min(Duration::from_millis(5)));
     Ok(())
-}
-
-pub(crate) fn connect(
-    address: &SocketAddr,
-    timeout: Duration,
-    _congestion: Option<&str>,
-) -> io::Result<TcpStream> {
-    TcpStream::connect_timeout(address, timeout)
-}
-
-pub(crate) fn listen(address: &SocketAddr, _: Option<&str>) -> io::Result<TcpListener> {
-    TcpListener::bind(address)
 }
 
 pub(crate) fn receive_parts(

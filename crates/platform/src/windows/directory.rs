@@ -144,8 +144,8 @@ impl Directory {
         }
     }
 
-    /// The standard library replaces atomically, even a file that is open (`FileRenameInfoEx` with
-    /// POSIX semantics).
+    /// The standard library replaces atomically. Where that is refused since the file is open, it asks for
+    /// POSIX semantics (`FileRenameInfoEx`).
     pub(crate) fn move_to(
         &self,
         from: &OsStr,
@@ -162,8 +162,8 @@ impl Directory {
         renamed.map_err(Error::path("name", &to))
     }
 
-    /// The name is free at once, even if other processes have the file open: the standard library
-    /// deletes with POSIX semantics.
+    /// The standard library deletes; where that is refused, it asks for POSIX semantics. Whether the name is
+    /// free at once while other processes have the file open depends on the system's version.
     pub(crate) fn remove(&self, name: &OsStr) -> Result<()> {
         let path = self.at(name)?;
         fs::remove_file(&path).map_err(Error::path("remove", &path))

@@ -12,13 +12,13 @@ use windows_sys::Win32::Security::Authorization::{
     ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
 };
 use windows_sys::Win32::Security::{
-    GetKernelObjectSecurity, GetSecurityDescriptorOwner, OWNER_SECURITY_INFORMATION,
-    SECURITY_ATTRIBUTES,
+    GetFileSecurityW, GetKernelObjectSecurity, GetSecurityDescriptorOwner,
+    OWNER_SECURITY_INFORMATION, SECURITY_ATTRIBUTES,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     CREATE_NEW, CreateDirectoryW, CreateFileW, FILE_SHARE_READ,
 };
-use windows_sys::core::w;
+use windows_sys::core::{BOOL, w};
 
 use super::outcome::{check, wide};
 use super::token;
@@ -57,20 +57,46 @@ pub(super) fn create_file(path: &Path) -> io::Result<File> {
 
 /// True if the file or directory belongs to this user.
 pub(super) fn is_own(file: &File) -> Result<bool> {
+    is_own_by(|descriptor, bytes, needed| {
+        // SAFETY: the buffer has the given length.
+        unsafe {
+            GetKernelObjectSecurity(
+                file.as_raw_handle(),
+                OWNER_SECURITY_INFORMATION,
+                descriptor,
+                bytes,
+                needed,
+            )
+        }
+    })
+}
+
+/// True if the file or directory at this path belongs to this user.
+pub(super) fn is_own_at(path: &Path) -> Result<bool> {
+    let path = wide(path);
+    is_own_by(|descriptor, bytes, needed| {
+        // SAFETY: the path ends with a zero, and the buffer has the given length.
+        unsafe {
+            GetFileSecurityW(
+                path.as_ptr(),
+                OWNER_SECURITY_INFORMATION,
+                descriptor,
+                bytes,
+                needed,
+            )
+        }
+    })
+}
+
+/// True if the owner that `ask` writes is this user. It is given a buffer for a security descriptor, its
+/// length in bytes, and room for the length that is needed.
+fn is_own_by(ask: impl FnOnce(*mut c_void, u32, *mut u32) -> BOOL) -> Result<bool> {
     const ACTION: &str = "ask for the owner of a file";
     // A descriptor with an owner only is much shorter. Words, since it must be aligned.
     let mut descriptor = [0_u64; 64];
+    let bytes = size_of_val(&descriptor) as u32;
     let mut needed = 0;
-    // SAFETY: the buffer has the given length.
-    let outcome = unsafe {
-        GetKernelObjectSecurity(
-            file.as_raw_handle(),
-            OWNER_SECURITY_INFORMATION,
-            descriptor.as_mut_ptr().cast(),
-            size_of_val(&descriptor) as u32,
-            &raw mut needed,
-        )
-    };
+    let outcome = ask(descriptor.as_mut_ptr().cast(), bytes, &raw mut needed);
     check(outcome, ACTION)?;
     let (mut owner, mut is_default) = (ptr::null_mut(), 0);
     // SAFETY: the system wrote a descriptor, and there is room for both results.

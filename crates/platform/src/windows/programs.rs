@@ -26,20 +26,3 @@ fn open(process: u32) -> io::Result<OwnedHandle> {
     // SAFETY: the handle is new, and nothing else has it.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::running;
-
-    #[test]
-    fn this_process_runs() {
-        let programs = running();
-        let own = programs
-            .iter()
-            .find(|program| program.id == std::process::id());
-        assert!(
-            own.is_some_and(|program| !program.name.is_empty()),
-            "{programs:?}"
-        );
-    }
-}

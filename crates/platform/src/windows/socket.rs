@@ -1,6 +1,6 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::windows::io::{AsRawHandle, AsRawSocket};
 use std::ptr;
 use std::time::Duration;
@@ -61,18 +61,6 @@ pub(crate) fn wait_for_connection(
         bell.answer();
     }
     Ok(())
-}
-
-pub(crate) fn connect(
-    address: &SocketAddr,
-    timeout: Duration,
-    _congestion: Option<&str>,
-) -> io::Result<TcpStream> {
-    TcpStream::connect_timeout(address, timeout)
-}
-
-pub(crate) fn listen(address: &SocketAddr, _: Option<&str>) -> io::Result<TcpListener> {
-    TcpListener::bind(address)
 }
 
 pub(crate) fn receive_parts(

@@ -36,7 +36,6 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     }
     let interrupt = Interrupt::install()?;
     let member = Member {
-        node_limit: duration(arguments.budget) + duration(arguments.wait),
         arguments,
         common,
         interrupt,
@@ -85,8 +84,6 @@ struct Member<'a> {
     job: Job,
     interrupt: Interrupt,
     start: Instant,
-    /// A node that takes longer is late.
-    node_limit: Duration,
 }
 
 impl Member<'_> {
@@ -185,7 +182,7 @@ impl Member<'_> {
         let (sender, receiver) = channel();
         self.job.request(before, sender)?;
         let turns = self.job.size() - before;
-        self.receive(&receiver, self.start + self.node_limit * turns);
+        self.receive(&receiver, self.start + self.node_limit() * turns);
         Ok(())
     }
 
@@ -235,12 +232,17 @@ impl Member<'_> {
         None
     }
 
+    /// A node that takes longer is late.
+    fn node_limit(&self) -> Duration {
+        duration(self.arguments.budget) + duration(self.arguments.wait)
+    }
+
     /// The time limit of all nodes together.
     fn limit(&self) -> Duration {
         if self.arguments.in_turn {
-            self.node_limit * self.job.size()
+            self.node_limit() * self.job.size()
         } else {
-            self.node_limit
+            self.node_limit()
         }
     }
 

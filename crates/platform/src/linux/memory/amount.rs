@@ -38,28 +38,3 @@ fn address_space_room() -> Option<u64> {
     let pages: u64 = statm.split(' ').next()?.parse().ok()?;
     Some(limit.saturating_sub(pages.saturating_mul(page_bytes() as u64)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::memory::{Mapping, PageSize};
-
-    #[test]
-    fn the_footprint_grows_by_what_is_touched() {
-        const BYTES: usize = 8 << 20;
-        let before = footprint_bytes().expect("/proc tells");
-        let mut memory = Mapping::anonymous(BYTES, PageSize::Base).unwrap();
-        memory.as_mut_slice().fill(1);
-        let grown = footprint_bytes()
-            .expect("/proc tells")
-            .saturating_sub(before);
-        assert!(grown >= BYTES as u64 / 2, "{grown}");
-    }
-
-    #[test]
-    fn some_memory_is_available_and_no_more_than_there_is() {
-        let available = available_bytes().unwrap();
-        let total = crate::machine::Machine::read().memory_bytes.unwrap();
-        assert!(0 < available && available <= total);
-    }
-}
