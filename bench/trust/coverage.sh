@@ -81,3 +81,4 @@ for ((run = there + 1; run <= there + runs; run++)); do
     echo "run $run of $((there + runs))" >&2
 done
 python3 "$here/coverage.py" "$series"
+if ((runs >= 6)); then python3 "$here/splits.py" "$oscope" "$work/store.db"; fi

@@ -8,12 +8,6 @@ use clap::Args;
 use instrument::quantity::Nanoseconds;
 use std::path::PathBuf;
 
-/// Compare two or more commands, or settings of an experiment, interleaved in one go
-///
-/// The commands take turns, as ABBA or BAAB at random, so that drift and neighbours affect all
-/// alike. A difference of 1 % is found in seconds. The comparison stops as soon as every command is
-/// judged against the first: faster, slower, or equivalent within the margin. At most one of 200
-/// equal pairs is called different.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -40,7 +34,7 @@ pub struct Ab {
     pub results: Results,
 }
 
-/// The difference between the measurements of an experiment.
+// The difference between the measurements of an experiment.
 #[derive(Args, Debug)]
 pub struct Variation {
     /// Measure experiments with each value in turn: of `dir` (scratch directories), `env:NAME`
@@ -59,7 +53,7 @@ pub struct Variation {
     pub dir: PathBuf,
 }
 
-/// The programs and their surroundings.
+// The programs and their surroundings.
 #[derive(Args, Debug)]
 pub struct Programs {
     /// Name of a command, in the order of the commands; can be repeated
@@ -104,7 +98,7 @@ pub struct Programs {
     pub ignore_failure: Option<Codes>,
 }
 
-/// Duration of the comparison.
+// Duration of the comparison.
 #[derive(Args, Debug)]
 pub struct Pace {
     /// Runs of each command before the first that counts
@@ -132,7 +126,7 @@ pub struct Pace {
     pub seed: Option<u64>,
 }
 
-/// Use of the results.
+// Use of the results.
 #[derive(Args, Debug)]
 pub struct Results {
     /// End with exit code 3 if a command has this verdict against the first

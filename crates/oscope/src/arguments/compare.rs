@@ -3,11 +3,6 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Show what is faster, slower or equal in other runs, compared with the first
-///
-/// Each side is a run, several runs joined by commas (the sessions of one side), an exported file,
-/// or `reference:NAME`, the numbers of a published report. Three sessions a side make a sound
-/// comparison; with one on each side ratios are shown, and nothing is called faster or slower.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -8,7 +8,6 @@ use files::copy::CopyMethod;
 use instrument::quantity::{Bytes, Nanoseconds};
 use std::path::PathBuf;
 
-/// Read, write, sum and copy files, and report the speed
 #[derive(Args, Debug)]
 pub struct File {
     #[command(subcommand)]
@@ -16,18 +15,36 @@ pub struct File {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
+    /// Write a file of pseudo-random bytes
+    ///
+    /// An existing file is kept, unless `--force` is given. If the command fails or is stopped, nothing
+    /// of the new file is left.
     Write(Write),
+    /// Read and sum a file: wall and CPU time, speed, and the exclusive or of its 32-bit words
     Read(Read),
+    /// Find the size of a file that takes a given time to read
+    ///
+    /// Reads longer and longer prefixes of the file, each twice as long as the one before, until one
+    /// takes the time wanted. With `--grow`, PATH is a scratch file that is made, grown and removed.
     Size(Size),
+    /// Sum files as fast as the machine allows: the exclusive or of their 32-bit words
+    ///
+    /// Prints the sum, the size and the name of each file. It tries on the file itself which method is
+    /// the fastest, and prints its choice on standard error. A file that changes meanwhile gives an
+    /// error and no sum.
     Sum(Sum),
+    /// Copy a file by the method of your choice
+    ///
+    /// The copy keeps the holes of the source.
+    ///
+    /// An existing target is kept, unless `--force` is given: then the complete copy takes its place,
+    /// with the owner and the permissions of the target. A new file gets those of the source, less the
+    /// umask. If the command fails or is stopped, nothing of the new file is left.
     Copy(Copy),
 }
 
-/// Write a file of pseudo-random bytes
-///
-/// An existing file is kept, unless `--force` is given. If the command fails or is stopped, nothing
-/// of the new file is left.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -54,7 +71,6 @@ pub struct Write {
     pub force: bool,
 }
 
-/// Read and sum a file: wall and CPU time, speed, and the exclusive or of its 32-bit words
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -82,10 +98,6 @@ pub struct Read {
     pub warm: bool,
 }
 
-/// Find the size of a file that takes a given time to read
-///
-/// Reads longer and longer prefixes of the file, each twice as long as the one before, until one
-/// takes the time wanted. With `--grow`, PATH is a scratch file that is made, grown and removed.
 #[derive(Args, Debug)]
 #[expect(
     clippy::struct_field_names,
@@ -117,11 +129,6 @@ pub struct Times {
     pub to: Nanoseconds,
 }
 
-/// Sum files as fast as the machine allows: the exclusive or of their 32-bit words
-///
-/// Prints the sum, the size and the name of each file. It tries on the file itself which method is
-/// the fastest, and prints its choice on standard error. A file that changes meanwhile gives an
-/// error and no sum.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -146,13 +153,6 @@ pub struct Sum {
     pub cold: bool,
 }
 
-/// Copy a file by the method of your choice
-///
-/// The copy keeps the holes of the source.
-///
-/// An existing target is kept, unless `--force` is given: then the complete copy takes its place,
-/// with the owner and the permissions of the target. A new file gets those of the source, less the
-/// umask. If the command fails or is stopped, nothing of the new file is left.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

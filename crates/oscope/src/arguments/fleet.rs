@@ -8,7 +8,6 @@ use instrument::point::Level;
 use instrument::quantity::Nanoseconds;
 use std::path::PathBuf;
 
-/// Many machines that should be alike: find the odd one, and the component that is slow in it
 #[derive(Args, Debug)]
 pub struct Fleet {
     #[command(subcommand)]
@@ -50,7 +49,7 @@ pub struct Judge {
     pub judging: Judging,
 }
 
-/// Options of each judgement.
+// Options of each judgement.
 #[derive(Args, Debug)]
 pub struct Judging {
     /// Ignore differences up to this

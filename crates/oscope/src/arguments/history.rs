@@ -4,11 +4,6 @@ use clap::{ArgGroup, Args};
 use instrument::point::Level;
 use instrument::quantity::Bytes;
 
-/// List the stored runs, or show where metrics changed over them
-///
-/// `--changes` looks at all metrics at once: changes at the same runs count as one, shown with the other
-/// changes there. A metric and `--changes` use the runs of one machine: that of the newest run,
-/// unless `--machine` names another.
 #[derive(Args, Debug)]
 #[command(group(ArgGroup::new("what").args(["metric", "changes"])))]
 #[command(after_help = "\

@@ -6,10 +6,6 @@ use clap::{Args, Subcommand};
 use instrument::quantity::Nanoseconds;
 use std::path::PathBuf;
 
-/// Labs for teachers and students: predict, measure, explain
-///
-/// A lab asks for predictions, measures, sets each prediction beside the measurement and beside the
-/// finding of a published report, and asks why. It writes a hand-in.
 #[derive(Args, Debug)]
 pub struct Lab {
     #[command(subcommand)]

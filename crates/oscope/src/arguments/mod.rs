@@ -87,34 +87,114 @@ pub struct Common {
     pub color: ColorChoice,
 }
 
+// The options of a command are built only when it is called, so that none pays for the others.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
+    /// Measure, then print a summary with findings and write a page
+    ///
+    /// Each sample is stored before the next is taken, so a run that is stopped or killed loses
+    /// nothing.
     Run(Box<Run>),
+    /// List what can be measured
     List(List),
+    /// Explain an experiment: its question, its method and its source
     Explain(Explain),
+    /// Show a stored run: its most important results, or experiments in full detail
     Show(Show),
+    /// Check claims of published reports and common beliefs against a run
     Claims(Claims),
+    /// Compare every printed figure of the five published reports with this machine
+    ///
+    /// Judges each figure by its number, and each table also by its shape: ratios, order, growth,
+    /// crossover and plateau. Uses the stored runs of this machine, the newest for each point, and
+    /// prints the command that measures what is missing.
+    ///
+    /// `--output` writes a page with graphs to a name that ends in .html, and Markdown to any other.
     Reproduce(Reproduce),
+    /// Labs for teachers and students: predict, measure, explain
+    ///
+    /// A lab asks for predictions, measures, sets each prediction beside the measurement and beside the
+    /// finding of a published report, and asks why. It writes a hand-in.
     Lab(lab::Lab),
+    /// Recommend settings for programs on this machine: block sizes, loop pieces, threads, pages,
+    /// methods of reading
+    ///
+    /// Programs can load what `--save` stores when they start, with the library `oscope-advice` or as
+    /// JSON.
     Advise(Advise),
+    /// List the stored runs, or show where metrics changed over them
+    ///
+    /// `--changes` looks at all metrics at once: changes at the same runs count as one, shown with the other
+    /// changes there. A metric and `--changes` use the runs of one machine: that of the newest run,
+    /// unless `--machine` names another.
     History(History),
+    /// Write the page of a stored run: one HTML file that needs no network
     Report(Report),
+    /// Write a stored run as one picture: machine, verdict, memory, latencies, files and the settings
+    /// that gain most; as SVG or PNG
     Card(Card),
+    /// Write one chart of a stored run as SVG or PNG
     Plot(Plot),
+    /// Write a run to one portable file
     Export(Export),
+    /// Add exported runs to the store
     Import(Import),
+    /// Check that stored runs and exported files are unchanged since they were measured
+    ///
+    /// Every batch, point, experiment and run has a checksum, in the store and in exported files. This
+    /// command lists all parts that do not match theirs, and the faults that SQLite finds in the
+    /// structure of the store. Runs of older versions have no checksums: they are called unproven.
     Verify(Verify),
+    /// Remove runs from the store permanently
+    ///
+    /// Without `--force`, it only lists what it would remove. A damaged run that cannot be read can be
+    /// removed as well. Pages and exported files stay. The number of a removed run is never used again.
     Delete(Delete),
+    /// Show what is faster, slower or equal in other runs, compared with the first
+    ///
+    /// Each side is a run, several runs joined by commas (the sessions of one side), an exported file,
+    /// or `reference:NAME`, the numbers of a published report. Three sessions a side make a sound
+    /// comparison; with one on each side ratios are shown, and nothing is called faster or slower.
     Compare(Compare),
+    /// Many machines that should be alike: find the odd one, and the component that is slow in it
     Fleet(fleet::Fleet),
+    /// Compare two or more commands, or settings of an experiment, interleaved in one go
+    ///
+    /// The commands take turns, as ABBA or BAAB at random, so that drift and neighbours affect all
+    /// alike. A difference of 1 % is found in seconds. The comparison stops as soon as every command is
+    /// judged against the first: faster, slower, or equivalent within the margin. At most one of 200
+    /// equal pairs is called different.
     Ab(Box<Ab>),
+    /// Check whether this machine is fit to be measured, what disturbs it, and how to quiet it
     Doctor(Doctor),
+    /// Read, write, sum and copy files, and report the speed
     File(file::File),
+    /// Undo what killed runs left behind: scratch files, control groups, swap
+    ///
+    /// Searches DIR, the directories of all runs that never ended, and those that they had on other
+    /// machines (`oscope run --remote`). Every `oscope run` does the same before it measures.
     Cleanup(Cleanup),
+    /// Send files to an `oscope receive` on this machine or another
+    ///
+    /// A file appears at the receiver under its name once all of it has arrived unchanged. With a token
+    /// everything is encrypted and authenticated, names as well as contents. Without one, a receiver on
+    /// this machine accepts files from its own user, and checksums detect accidental changes.
     Send(transfer::Send),
+    /// Receive files from `oscope send`
+    ///
+    /// Listens on this machine only, and to the same user only, unless a token is given. Existing files
+    /// are kept, unless --force is given. Interrupted transfers are kept in the hidden directory
+    /// .oscope-partial, which only you can open, and can be resumed.
     Receive(transfer::Receive),
+    /// Make a token, with which two machines exchange files that nobody else can read
+    ///
+    /// 32 random bytes as text. Copy the file to both machines over a channel that you trust: everybody
+    /// who has it can send, receive and read.
     Token(transfer::Token),
+    /// Print the completions of a shell
     Completions(Completions),
+    /// Print the manual page, or write all manual pages to a directory
     Man(Man),
 }
 
@@ -126,7 +206,6 @@ impl Command {
     }
 }
 
-/// List what can be measured
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  oscope list\n  oscope list --references")]
 pub struct List {
@@ -135,7 +214,6 @@ pub struct List {
     pub references: bool,
 }
 
-/// Explain an experiment: its question, its method and its source
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  oscope explain file.block_size")]
 pub struct Explain {
@@ -144,7 +222,6 @@ pub struct Explain {
     pub what: Vec<String>,
 }
 
-/// Check whether this machine is fit to be measured, what disturbs it, and how to quiet it
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  oscope doctor --dir /mnt/data")]
 pub struct Doctor {
@@ -153,10 +230,6 @@ pub struct Doctor {
     pub dir: PathBuf,
 }
 
-/// Undo what killed runs left behind: scratch files, control groups, swap
-///
-/// Searches DIR, the directories of all runs that never ended, and those that they had on other
-/// machines (`oscope run --remote`). Every `oscope run` does the same before it measures.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  oscope cleanup --dir /mnt/data")]
 pub struct Cleanup {
@@ -165,7 +238,6 @@ pub struct Cleanup {
     pub dir: PathBuf,
 }
 
-/// Print the completions of a shell
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  oscope completions bash > ~/.local/share/bash-completion/completions/oscope"
@@ -176,7 +248,6 @@ pub struct Completions {
     pub shell: Shell,
 }
 
-/// Print the manual page, or write all manual pages to a directory
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  oscope man | man -l -\n  oscope man --dir ~/.local/share/man/man1"
@@ -215,10 +286,28 @@ mod tests {
         below.for_each(|command| examples(command, found));
     }
 
+    /// Commands are described where they are listed. A group of options with a description of its own
+    /// would take the place of that when the command is built.
+    #[test]
+    fn a_command_is_described_as_it_is_listed() {
+        let listed = Arguments::command();
+        let mut built = Arguments::command();
+        built.build();
+        for command in listed.get_subcommands() {
+            let name = command.get_name();
+            let found = built.find_subcommand(name).expect("it is the same command");
+            assert!(command.get_about().is_some(), "{name}");
+            let texts = [command, found].map(|it| (it.get_about(), it.get_long_about()));
+            assert_eq!(texts[0], texts[1], "{name}");
+        }
+    }
+
     #[test]
     fn every_command_has_examples_and_they_are_understood() {
         let mut found = Vec::new();
-        examples(&Arguments::command(), &mut found);
+        let mut whole = Arguments::command().disable_help_subcommand(true);
+        whole.build();
+        examples(&whole, &mut found);
         for example in found {
             // The rest of the line belongs to the shell, or is an explanation.
             let ends = [" | ", " > ", "  ", ")"].map(|end| example.find(end));

@@ -5,13 +5,6 @@ use clap::{Args, ValueEnum};
 use report::reproduce::{Choice, Report};
 use std::path::PathBuf;
 
-/// Compare every printed figure of the five published reports with this machine
-///
-/// Judges each figure by its number, and each table also by its shape: ratios, order, growth,
-/// crossover and plateau. Uses the stored runs of this machine, the newest for each point, and
-/// prints the command that measures what is missing.
-///
-/// `--output` writes a page with graphs to a name that ends in .html, and Markdown to any other.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

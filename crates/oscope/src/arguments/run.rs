@@ -9,10 +9,6 @@ use instrument::quantity::{Bytes, Nanoseconds};
 use std::num::NonZeroU8;
 use std::path::PathBuf;
 
-/// Measure, then print a summary with findings and write a page
-///
-/// Each sample is stored before the next is taken, so a run that is stopped or killed loses
-/// nothing.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -126,7 +122,7 @@ impl Run {
     }
 }
 
-/// Limits on the resources of a run, for machines with other work that matters.
+// Limits on the resources of a run, for machines with other work that matters.
 #[derive(Args, Debug)]
 pub struct Restraint {
     /// Spare other work on this machine: use one processor for a quarter of the time, in short

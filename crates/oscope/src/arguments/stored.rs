@@ -3,7 +3,6 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Show a stored run: its most important results, or experiments in full detail
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -25,7 +24,6 @@ pub struct Show {
     pub sharing: Sharing,
 }
 
-/// Check claims of published reports and common beliefs against a run
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -37,11 +35,6 @@ pub struct Claims {
     pub run: String,
 }
 
-/// Recommend settings for programs on this machine: block sizes, loop pieces, threads, pages,
-/// methods of reading
-///
-/// Programs can load what `--save` stores when they start, with the library `oscope-advice` or as
-/// JSON.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -83,7 +76,7 @@ pub enum HeaderLanguage {
     C,
 }
 
-/// A stored run, and the file that shows it.
+// A stored run, and the file that shows it.
 #[derive(Args, Debug)]
 pub struct Written {
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
@@ -95,7 +88,6 @@ pub struct Written {
     pub output: Output,
 }
 
-/// Write the page of a stored run: one HTML file that needs no network
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -106,8 +98,6 @@ pub struct Report {
     pub written: Written,
 }
 
-/// Write a stored run as one picture: machine, verdict, memory, latencies, files and the settings
-/// that gain most; as SVG or PNG
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -118,7 +108,6 @@ pub struct Card {
     pub written: Written,
 }
 
-/// Write one chart of a stored run as SVG or PNG
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -137,7 +126,6 @@ pub struct Plot {
     pub output: Output,
 }
 
-/// Write a run to one portable file
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -175,7 +163,6 @@ pub enum ExportFormat {
     GoogleBenchmark,
 }
 
-/// Add exported runs to the store
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  oscope import theirs.oscope.json")]
 pub struct Import {
@@ -184,11 +171,6 @@ pub struct Import {
     pub files: Vec<PathBuf>,
 }
 
-/// Check that stored runs and exported files are unchanged since they were measured
-///
-/// Every batch, point, experiment and run has a checksum, in the store and in exported files. This
-/// command lists all parts that do not match theirs, and the faults that SQLite finds in the
-/// structure of the store. Runs of older versions have no checksums: they are called unproven.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -204,10 +186,6 @@ pub struct Verify {
     pub run: Option<String>,
 }
 
-/// Remove runs from the store permanently
-///
-/// Without `--force`, it only lists what it would remove. A damaged run that cannot be read can be
-/// removed as well. Pages and exported files stay. The number of a removed run is never used again.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -222,7 +200,7 @@ pub struct Delete {
     pub force: bool,
 }
 
-/// The audience of the output.
+// The audience of the output.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Sharing {
     /// Replace all that identifies the machine or its users by marks: hosts, users, paths,
@@ -231,7 +209,7 @@ pub struct Sharing {
     pub redact: bool,
 }
 
-/// The output file.
+// The output file.
 #[derive(Args, Debug)]
 pub struct Output {
     /// File to write; `-` is standard output

@@ -8,11 +8,6 @@ use instrument::quantity::{Bytes, Nanoseconds};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Send files to an `oscope receive` on this machine or another
-///
-/// A file appears at the receiver under its name once all of it has arrived unchanged. With a token
-/// everything is encrypted and authenticated, names as well as contents. Without one, a receiver on
-/// this machine accepts files from its own user, and checksums detect accidental changes.
 #[derive(Args, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -66,11 +61,6 @@ pub struct Send {
     pub timeout: Duration,
 }
 
-/// Receive files from `oscope send`
-///
-/// Listens on this machine only, and to the same user only, unless a token is given. Existing files
-/// are kept, unless --force is given. Interrupted transfers are kept in the hidden directory
-/// .oscope-partial, which only you can open, and can be resumed.
 #[derive(Args, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -139,10 +129,6 @@ pub struct Receive {
     pub timeout: Duration,
 }
 
-/// Make a token, with which two machines exchange files that nobody else can read
-///
-/// 32 random bytes as text. Copy the file to both machines over a channel that you trust: everybody
-/// who has it can send, receive and read.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

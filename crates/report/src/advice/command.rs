@@ -31,6 +31,11 @@ pub fn commands(name: &str, setting: &Setting) -> Commands {
         "large_block_pages" if value == "huge" => {
             once("env GLIBC_TUNABLES=glibc.malloc.hugetlb=1 PROGRAM".into())
         }
+        // Blocks that `fallocate` reserves are not enough: the first write to one still changes the file's
+        // description on the device.
+        "log_blocks" if value == "allocated" => {
+            once("dd if=/dev/zero of=LOG bs=1M count=64 conv=fsync".into())
+        }
         _ => {
             let variable = upper(name);
             Commands {
@@ -64,6 +69,17 @@ mod tests {
             because: "It follows.".into(),
             experiments: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_log_gets_its_blocks_by_writing_them() {
+        let found = commands("log_blocks", &setting(Value::Choice("allocated".into())));
+        assert_eq!(
+            found.set,
+            "dd if=/dev/zero of=LOG bs=1M count=64 conv=fsync"
+        );
+        let usual = commands("log_blocks", &setting(Value::Choice("appended".into())));
+        assert_eq!(usual.set, "export OSCOPE_LOG_BLOCKS=appended");
     }
 
     #[test]
