@@ -1,5 +1,8 @@
-//! The calls whose cost is measured. Each function does one operation, through the C library, and
-//! nothing else of any cost. The caller repeats and times it.
+//! The calls whose cost is measured. Each function does one operation, through the C library or on Windows
+//! through the system's libraries, and nothing else of any cost. The caller repeats and times it.
+//!
+//! The functions have the names of POSIX. Windows makes its own call for the same purpose, which each
+//! function names: what is measured there must go by that name.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -14,65 +17,71 @@ face! {
     os::call;
 
     /// Reads the monotonic clock as programs do: through the C library, which uses the kernel's vDSO
-    /// and does not enter the kernel if the clock source allows it.
+    /// and does not enter the kernel if the clock source allows it. On Windows `QueryPerformanceCounter`,
+    /// of which the same is true.
     ///
     /// # Errors
     /// Only if the system has no such call.
     #[inline]
     pub fn clock_gettime() -> Result<()> = refuse("clock_gettime");
 
-    /// Reads the same clock with a system call.
+    /// Reads the same clock with a system call: `clock_gettime`, on Windows `NtQueryPerformanceCounter`.
     ///
     /// # Errors
     /// Only if the system has no such call.
     #[inline]
     pub fn clock_gettime_syscall() -> Result<()> = refuse("clock_gettime");
 
-    /// Asks the kernel for the process id: the cheapest system call. It goes through `syscall(2)`, so
-    /// that no library can return a cached value.
+    /// Asks the kernel for the process id. On Linux that is the cheapest system call; it goes through
+    /// `syscall(2)`, so that no library can return a cached value. On Windows it is
+    /// `NtQueryInformationProcess`, which tells five other facts as well.
     ///
     /// # Errors
     /// Only if the system has no such call.
     #[inline]
     pub fn getpid_syscall() -> Result<u32> = refuse("getpid");
 
-    /// Reads 1 byte at the file's position, which advances: one `read`. `None` at the end of the file.
+    /// Reads 1 byte at the file's position, which advances: one `read` or `ReadFile`. `None` at
+    /// the end of the file.
     ///
     /// # Errors
     /// If the file cannot be read.
     #[inline]
     pub fn read_byte(file: &File) -> Result<Option<u8>> = refuse("read");
 
-    /// Writes 1 byte at the file's position: one `write`.
+    /// Writes 1 byte at the file's position: one `write` or `WriteFile`.
     ///
     /// # Errors
     /// If the file cannot be written.
     #[inline]
     pub fn write_byte(file: &File) -> Result<()> = refuse("write");
 
-    /// Reads the size, times and permissions of a file: one `stat`.
+    /// Reads the size, times and permissions of a file: one `stat`, on Windows one
+    /// `GetFileAttributesEx`, which opens and closes the file.
     ///
     /// # Errors
     /// If the file does not exist.
     #[inline]
     pub fn stat(path: &CStr) -> Result<()> = refuse("stat");
 
-    /// Moves the file's position forward by 1 byte: one `lseek`. Returns the new position.
+    /// Moves the file's position forward by 1 byte: one `lseek` or `SetFilePointerEx`. Returns the
+    /// new position.
     ///
     /// # Errors
     /// If the file has no position.
     #[inline]
     pub fn seek(file: &File) -> Result<u64> = refuse("lseek");
 
-    /// Opens a file for reading and closes it: one `open`, one `close`.
+    /// Opens a file for reading and closes it: one `open` and `close`, or `CreateFile` and
+    /// `CloseHandle`.
     ///
     /// # Errors
     /// If the file cannot be opened.
     #[inline]
     pub fn open_close(path: &CStr) -> Result<()> = refuse("open");
 
-    /// Opens a stream for reading and closes it: one `fopen`, one `fclose`. That is `open`, `close` and
-    /// the allocation of the stream. The buffer is not allocated, since nothing is read.
+    /// Opens a stream for reading and closes it: one `fopen`, one `fclose`. That is the opening
+    /// and closing of a file and the allocation of the stream. The buffer is not allocated, since nothing is read.
     ///
     /// # Errors
     /// If the file cannot be opened.
@@ -86,7 +95,9 @@ face! {
     #[inline]
     pub fn fopen_write_fclose(path: &CStr) -> Result<()> = refuse("fopen");
 
-    /// Opens a file with `O_RDWR`, `O_SYNC` and `O_CREAT`, which makes it if it does not exist, and closes it.
+    /// Opens a file for reading and for writing that waits for the device, which makes it if it does not
+    /// exist, and closes it: `O_RDWR`, `O_SYNC` and `O_CREAT`, or `FILE_FLAG_WRITE_THROUGH` with
+    /// `OPEN_ALWAYS`.
     ///
     /// # Errors
     /// If the file cannot be opened.
@@ -101,7 +112,7 @@ face! {
     pub fn create_sync_delete(path: &CStr) -> Result<()> = refuse("open");
 
     /// Creates an empty file that must not exist, closes it, and deletes it: one `open`, `close` and
-    /// `unlink`. It does not wait for the device.
+    /// `unlink`, or `CreateFile`, `CloseHandle` and `DeleteFile`. It does not wait for the device.
     ///
     /// # Errors
     /// If the file exists or cannot be created.
@@ -116,7 +127,7 @@ face! {
     #[inline]
     pub fn malloc_free(bytes: usize) -> Result<()> = refuse("malloc");
 
-    /// Maps private memory and unmaps it: one `mmap`, one `munmap`. The memory is not touched, so no
+    /// Maps private memory and unmaps it: one `mmap` and `munmap`, or `VirtualAlloc` and `VirtualFree`. The memory is not touched, so no
     /// page is allocated.
     ///
     /// # Errors
@@ -124,7 +135,8 @@ face! {
     #[inline]
     pub fn map_unmap(bytes: usize) -> Result<()> = refuse("mmap");
 
-    /// Creates a thread that exits at once, and joins it: one `pthread_create`, one `pthread_join`.
+    /// Creates a thread that exits at once, and joins it: one `pthread_create` and `pthread_join`, or
+    /// `CreateThread` and a wait for its end.
     ///
     /// # Errors
     /// If no thread can be created.
@@ -156,13 +168,15 @@ face! {
     #[inline]
     pub fn fork_exec_wait(program: &CStr) -> Result<()> = refuse("fork");
 
-    /// The program that does nothing, for [`fork_exec_wait`] and [`spawn_wait`]: `true`.
+    /// The program that does nothing, for [`fork_exec_wait`] and [`spawn_wait`]: `true`. On Windows a
+    /// command line: the command interpreter, which ends at once.
     ///
     /// # Errors
     /// If none is where systems keep it.
     pub fn program_that_does_nothing() -> Result<CString> = refuse("a program that does nothing");
 
-    /// As [`fork_exec_wait`] through `posix_spawn`, which need not copy the parent's address space.
+    /// As [`fork_exec_wait`] through `posix_spawn`, which need not copy the parent's address space. On
+    /// Windows one `CreateProcess` with this process's environment, and a wait for its end.
     ///
     /// # Errors
     /// As [`fork_exec_wait`].
@@ -193,7 +207,7 @@ face! {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
     use std::ffi::CString;

@@ -1,9 +1,31 @@
 //! The conditions of a measurement that may differ between runs: system, settings, limits, build.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// A family of operating systems, whose members do a thing by the same calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Linux.
+    Linux,
+    /// Windows NT and its successors.
+    Windows,
+    /// Any other.
+    Other,
+}
+
+impl fmt::Display for System {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Linux => "Linux",
+            Self::Windows => "Windows",
+            Self::Other => "another system",
+        })
+    }
+}
 
 /// The conditions of a measurement. Hardware is in [`crate::machine::Machine`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -139,9 +161,25 @@ pub struct Build {
 face! {
     os::environment;
 
+    for System {
+        /// The system for which this program was built.
+        pub fn here() -> System;
+    }
+
     for Environment {
         /// Reads the current environment.
         pub fn read() -> Environment;
+    }
+}
+
+impl Environment {
+    /// The system, by the name of its kernel; `None` if that is not known.
+    pub fn system(&self) -> Option<System> {
+        Some(match self.kernel_name.as_deref()? {
+            "Linux" => System::Linux,
+            "Windows NT" => System::Windows,
+            _ => System::Other,
+        })
     }
 }
 
@@ -156,5 +194,32 @@ impl Build {
             optimisation_level: known(env!("OSCOPE_BUILD_OPTIMISATION")),
             flags: known(env!("OSCOPE_BUILD_FLAGS")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_tells_its_system_by_its_kernel() {
+        let of = |name: Option<&str>| {
+            let kernel_name = name.map(str::to_owned);
+            let environment = Environment {
+                kernel_name,
+                ..Environment::default()
+            };
+            environment.system()
+        };
+        assert_eq!(of(Some("Linux")), Some(System::Linux));
+        assert_eq!(of(Some("Windows NT")), Some(System::Windows));
+        assert_eq!(of(Some("FreeBSD")), Some(System::Other));
+        assert_eq!(of(None), None);
+    }
+
+    #[cfg(any(target_os = "linux", windows))]
+    #[test]
+    fn the_system_here_is_that_of_new_records() {
+        assert_eq!(Environment::read().system(), Some(System::here()));
     }
 }

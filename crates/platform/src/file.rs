@@ -361,6 +361,8 @@ mod tests {
         let mut bytes = [1; 2];
         read_exact_at(&file, &mut bytes, 0).unwrap();
         assert_eq!(bytes, [b'x', 0]);
+        allocate_range(&file, u64::MAX, 1).unwrap_err();
+        assert_eq!(file.metadata().unwrap().len(), 8192);
     }
 
     #[test]

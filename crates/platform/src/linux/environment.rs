@@ -5,7 +5,11 @@ use super::parse::{cpu_list, os_release_field, selected};
 use super::read::{number, text, word};
 use super::system_memory::SystemMemory;
 use super::{cgroup, load, page_reporting};
-use crate::environment::{AddressRandomisation, Build, Environment, Frequency, Overcommit};
+use crate::environment::{AddressRandomisation, Build, Environment, Frequency, Overcommit, System};
+
+pub(crate) fn here() -> System {
+    System::Linux
+}
 
 pub(crate) fn read() -> Environment {
     let os_release = text("/etc/os-release")

@@ -2,9 +2,13 @@ use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::System::SystemInformation::{GetTickCount64, OSVERSIONINFOW};
 
 use super::{memory, processor_power, registry, token, topology, wine};
-use crate::environment::{Build, Environment};
+use crate::environment::{Build, Environment, System};
 
 const CURRENT_VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
+
+pub(crate) fn here() -> System {
+    System::Windows
+}
 
 pub(crate) fn read() -> Environment {
     let fact = |name| registry::word(CURRENT_VERSION, name);

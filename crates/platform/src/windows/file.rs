@@ -81,10 +81,13 @@ pub(crate) fn null_device() -> Result<&'static Path> {
 }
 
 pub(crate) fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
+    const ACTION: &str = "allocate room for a file";
+    let end = offset
+        .checked_add(len)
+        .ok_or_else(|| Error::os(ACTION)(io::ErrorKind::FileTooLarge))?;
     reserve(file, offset, len)?;
-    if identity::standard(file)?.EndOfFile.cast_unsigned() < offset + len {
-        file.set_len(offset + len)
-            .map_err(Error::os("allocate room for a file"))?;
+    if identity::standard(file)?.EndOfFile.cast_unsigned() < end {
+        file.set_len(end).map_err(Error::os(ACTION))?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The backend for Windows, through `windows-sys`.
 
 pub(crate) mod block_io;
+pub(crate) mod call;
 pub(crate) mod clock;
 pub(crate) mod directory;
 pub(crate) mod environment;
@@ -33,7 +34,6 @@ mod topology;
 pub(crate) mod usage;
 mod wine;
 
-pub(crate) use crate::call::lacking as call;
 pub(crate) use crate::channel::lacking as channel;
 pub(crate) use crate::child::lacking as child;
 pub(crate) use crate::confinement::lacking as confinement;

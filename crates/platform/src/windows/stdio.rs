@@ -17,7 +17,7 @@ use crate::stdio::Buffering;
 
 /// A stream of the C library.
 #[repr(C)]
-struct Opaque {
+pub(super) struct Opaque {
     _private: [u8; 0],
 }
 
