@@ -44,22 +44,12 @@ pub(super) enum Sweep {
     ReportedComputing,
 }
 
-impl Sweep {
-    /// The steps that a computing thread computes.
-    pub(super) fn steps(self) -> u64 {
-        match self {
-            Self::ReportedLengths | Self::ReportedThreads => 1,
-            _ => STEPS,
-        }
-    }
-}
-
 /// Each thread reads this much from the device: whole blocks, since the reads are direct.
 const DEVICE_LENGTH: Bytes = Bytes(64 << 10);
 /// Steps that a computing thread computes.
 pub(super) const STEPS: u64 = 100_000;
 /// The most threads of the report.
-const MANY: u64 = 90;
+pub(super) const MANY: u64 = 90;
 
 /// The length of the report's long transfers.
 const LONG: Bytes = Bytes(10_000_000);
@@ -87,12 +77,7 @@ const TABLE_2: [(Sweep, u64, Bytes, u64); 16] = [
 const WORTH_HAVING: f64 = 1.1;
 
 /// Room for the threads' parts of the file; more threads share parts.
-const FILE_BYTES: u64 = 16 << 20;
-
-/// The size of the file where each thread reads `length` bytes of it: so many whole parts.
-pub(super) fn file_bytes(length: u64) -> u64 {
-    length * (FILE_BYTES / length).clamp(1, MANY)
-}
+pub(super) const FILE_BYTES: u64 = 16 << 20;
 
 const DESIGN: Design = Design {
     id: "threads.io",
@@ -329,20 +314,9 @@ fn beside_computing(results: &Results) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{IO_THREADS, Io, MODE, Mode, RUN, file_bytes, points};
+    use super::{IO_THREADS, Io, MODE, Mode, RUN, points};
     use crate::made_up::{findings, measured, measured_apart, value};
     use crate::prelude::*;
-
-    #[test]
-    fn every_thread_has_a_whole_part_of_the_file() {
-        for length in [1, 4096, 65_536, 1_000_000, 10_000_000, 100_000_000] {
-            let bytes = file_bytes(length);
-            assert!(
-                bytes >= length && bytes.is_multiple_of(length),
-                "{length}: {bytes}"
-            );
-        }
-    }
 
     #[test]
     fn asynchronous_threads_win_from_the_number_on_from_which_they_always_do() {

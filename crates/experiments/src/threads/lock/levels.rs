@@ -38,16 +38,6 @@ pub(in crate::threads) enum LockType {
     PthreadSpin,
 }
 
-impl LockType {
-    /// True if user threads want it, whose slices oscope makes.
-    pub(in crate::threads) fn is_of_user_threads(self) -> bool {
-        matches!(
-            self,
-            Self::Lock | Self::SpinLock | Self::LockOnAllCores | Self::SpinLockOnAllCores
-        )
-    }
-}
-
 /// The work inside the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::threads) enum Body {

@@ -5,7 +5,7 @@ use crate::file::page_cache::warm;
 use crate::file::scratch_file::ScratchFile;
 use crate::prelude::*;
 use crate::threads::io::{
-    COMPUTING, IO_THREADS, Io, LENGTH, MODE, Mode, RUN, SWEEP, Sweep, file_bytes,
+    COMPUTING, FILE_BYTES, IO_THREADS, Io, LENGTH, MANY, MODE, Mode, RUN, STEPS, SWEEP, Sweep,
 };
 use crate::threads::user_threads::UserThreads;
 use platform::file::{OpenMode, open_read, open_read_write};
@@ -46,7 +46,7 @@ impl UserThreads for Io {
             length,
             file_bytes: file_bytes(length),
             computing_threads: point.level(COMPUTING)?.0,
-            steps: sweep.steps(),
+            steps: steps(sweep),
             read,
             write: is_reported.then_some(write),
         };
@@ -88,6 +88,19 @@ impl UserThreads for Io {
         } else {
             sampler.repeat(RUN, 1.0, rounds)
         }
+    }
+}
+
+/// The size of the file where each thread reads `length` bytes of it: so many whole parts.
+fn file_bytes(length: u64) -> u64 {
+    length * (FILE_BYTES / length).clamp(1, MANY)
+}
+
+/// The steps that a computing thread computes.
+fn steps(sweep: Sweep) -> u64 {
+    match sweep {
+        Sweep::ReportedLengths | Sweep::ReportedThreads => 1,
+        _ => STEPS,
     }
 }
 
@@ -167,9 +180,20 @@ impl Work {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMPUTING, IO_THREADS, Io, LENGTH, MODE, Mode, RUN, SWEEP, Sweep};
+    use super::{COMPUTING, IO_THREADS, Io, LENGTH, MODE, Mode, RUN, SWEEP, Sweep, file_bytes};
     use crate::made_up::{count, measure};
     use crate::prelude::*;
+
+    #[test]
+    fn every_thread_has_a_whole_part_of_the_file() {
+        for length in [1, 4096, 65_536, 1_000_000, 10_000_000, 100_000_000] {
+            let bytes = file_bytes(length);
+            assert!(
+                bytes >= length && bytes.is_multiple_of(length),
+                "{length}: {bytes}"
+            );
+        }
+    }
 
     #[test]
     fn both_modes_are_measured_here() {

@@ -44,7 +44,7 @@ impl UserThreads for Lock {
             user(sampler, workers, kind, threads, slice_us)
         };
         let lock = point.level(LOCK)?;
-        if slice_us.is_some() && !lock.is_of_user_threads() {
+        if slice_us.is_some() && !is_of_user_threads(lock) {
             return Err(MeasureError::Unsupported(
                 "the slice of kernel threads cannot be chosen".into(),
             ));
@@ -61,6 +61,17 @@ impl UserThreads for Lock {
             LockType::StdMutex => kernel(sampler, threads, section, &Mutex::new(1)),
         }
     }
+}
+
+/// True if user threads want the lock, whose slices oscope makes.
+fn is_of_user_threads(lock: LockType) -> bool {
+    matches!(
+        lock,
+        LockType::Lock
+            | LockType::SpinLock
+            | LockType::LockOnAllCores
+            | LockType::SpinLockOnAllCores
+    )
 }
 
 /// Lets this process use all processors that the program may, and tells how many they are.
