@@ -40,32 +40,80 @@ mod transfer;
 pub mod trial;
 
 use instrument::component::Component;
+use instrument::counterpart::Counterpart;
 use instrument::experiment::Experiment;
 use instrument::point::Point;
+use platform::environment::System;
 
-/// The groups in the order in which they run, each with the component that most of its values speak
-/// of.
-const GROUPS: [(&[&dyn Experiment], Component); 6] = [
-    (memory::ALL, Component::Memory),
-    (file::ALL, Component::Files),
-    (transfer::ALL, Component::Network),
-    (process::ALL, Component::Processes),
-    (compute::ALL, Component::Core),
-    (threads::ALL, Component::Threads),
+/// A group of experiments, and what is true of most of its values.
+struct Group {
+    experiments: &'static [&'static dyn Experiment],
+    /// The component that they speak of.
+    component: Component,
+    /// The value of another operating system with which one may be compared.
+    counterpart: Counterpart,
+}
+
+/// A group whose loops ask the system for nothing that is timed.
+const fn own(experiments: &'static [&'static dyn Experiment], component: Component) -> Group {
+    Group {
+        experiments,
+        component,
+        counterpart: Counterpart::Same,
+    }
+}
+
+/// A group whose experiments time what the system does.
+const fn asking(experiments: &'static [&'static dyn Experiment], component: Component) -> Group {
+    const REASON: &str =
+        "each system does this by calls of its own, and none is declared to be comparable";
+    Group {
+        experiments,
+        component,
+        counterpart: Counterpart::Missing(REASON),
+    }
+}
+
+/// The groups in the order in which they run.
+static GROUPS: [Group; 6] = [
+    own(memory::ALL, Component::Memory),
+    asking(file::ALL, Component::Files),
+    asking(transfer::ALL, Component::Network),
+    asking(process::ALL, Component::Processes),
+    own(compute::ALL, Component::Core),
+    asking(threads::ALL, Component::Threads),
 ];
 
 /// Every experiment, group by group, in the order in which they run.
 pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
-    GROUPS.into_iter().flat_map(|(group, _)| group).copied()
+    GROUPS.iter().flat_map(|group| group.experiments).copied()
+}
+
+/// The experiment `id` with its group.
+fn with_group(id: &str) -> Option<(&'static dyn Experiment, &'static Group)> {
+    GROUPS.iter().find_map(|group| {
+        let mut experiments = group.experiments.iter();
+        let found = experiments.find(|experiment| experiment.id() == id)?;
+        Some((*found, group))
+    })
 }
 
 /// The component of the machine that `metric` of the experiment `id` speaks of at `point`; `None` for
 /// an experiment that this version does not know.
 pub fn component(id: &str, point: &Point, metric: &str) -> Option<Component> {
-    GROUPS.into_iter().find_map(|(group, of_group)| {
-        let experiment = group.iter().find(|experiment| experiment.id() == id)?;
-        Some(experiment.component(point, metric).unwrap_or(of_group))
-    })
+    let (experiment, group) = with_group(id)?;
+    let component = experiment.component(point, metric);
+    Some(component.unwrap_or(group.component))
+}
+
+/// The value of `other`, another operating system, with which `metric` of the experiment `id` at `point` may be
+/// compared.
+pub fn counterpart(id: &str, point: &Point, metric: &str, other: System) -> Counterpart {
+    let Some((experiment, group)) = with_group(id) else {
+        return Counterpart::Missing("this version does not know the experiment");
+    };
+    let counterpart = experiment.counterpart(point, metric, other);
+    counterpart.unwrap_or_else(|| group.counterpart.clone())
 }
 
 pub use advice::all as advice;
@@ -75,16 +123,18 @@ pub use transfer::{Link, link};
 
 /// The experiment called `id`.
 pub fn find(id: &str) -> Option<&'static dyn Experiment> {
-    all().find(|experiment| experiment.id() == id)
+    with_group(id).map(|(experiment, _)| experiment)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{all, component, find};
+    use super::{all, component, counterpart, find};
     use crate::made_up::setting;
     use instrument::component::Component;
+    use instrument::counterpart::Counterpart;
     use instrument::plan::{Plan, Profile};
     use instrument::point::{Choice, Point};
+    use platform::environment::System;
 
     #[test]
     fn every_experiment_is_found_by_its_id_and_describes_itself() {
@@ -146,6 +196,38 @@ mod tests {
         let silent = Component::ALL.iter().filter(|it| !spoken_of.contains(it));
         assert_eq!(silent.collect::<Vec<_>>(), Vec::<&Component>::new());
         assert_eq!(component("made.up", &Point::new(), "cost"), None);
+    }
+
+    #[test]
+    fn values_are_comparable_with_another_system_where_the_source_is_the_same() {
+        let of = |id: &str, metric: &str| {
+            let points = find(id)
+                .expect("it is there")
+                .points(&setting(Profile::Quick));
+            counterpart(id, &points[0], metric, System::Windows)
+        };
+        for (id, metric) in [
+            ("memory.latency", "load"),
+            ("memory.bandwidth", "read"),
+            ("compute.arithmetic", "latency"),
+        ] {
+            assert_eq!(of(id, metric), Counterpart::Same, "{id}");
+        }
+        for (id, metric) in [
+            ("memory.bandwidth", "first_write"),
+            ("memory.page_fault", "cost"),
+            ("file.call", "rate"),
+            ("threads.create", "create"),
+        ] {
+            let missing = matches!(of(id, metric), Counterpart::Missing(_));
+            assert!(missing, "{id} {metric}");
+        }
+        for (id, metric) in [("memory.parallel", "copy"), ("process.calls", "rate")] {
+            let told = matches!(of(id, metric), Counterpart::Like { .. });
+            assert!(told, "{id} {metric}");
+        }
+        let unknown = counterpart("made.up", &Point::new(), "cost", System::Windows);
+        assert!(matches!(unknown, Counterpart::Missing(_)));
     }
 
     #[test]

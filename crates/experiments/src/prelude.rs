@@ -3,6 +3,7 @@
 pub(crate) use choice::Choice;
 pub(crate) use const_format::formatcp;
 pub(crate) use instrument::component::Component;
+pub(crate) use instrument::counterpart::Counterpart;
 pub(crate) use instrument::experiment::{Design, Experiment, MeasureError, Metric};
 pub(crate) use instrument::figure::Figure;
 pub(crate) use instrument::finding::{Finding, Grade, Sentence, sentence};
@@ -13,3 +14,4 @@ pub(crate) use instrument::point::{AxisOf, OpenAxis, Point, RefinedAxis};
 pub(crate) use instrument::quantity::{Bytes, Count, Quantity, Unit};
 pub(crate) use instrument::results::{Estimate, Results};
 pub(crate) use instrument::sampler::Sampler;
+pub(crate) use platform::environment::System;

@@ -5,6 +5,7 @@ pub use crate::definition::{Better, Definition, Design, Isolation, Metric};
 pub use crate::error::MeasureError;
 
 use crate::component::Component;
+use crate::counterpart::Counterpart;
 use crate::figure::Figure;
 use crate::finding::Finding;
 use crate::given::Taken;
@@ -13,6 +14,7 @@ use crate::point::{OpenAxis, Point, RefinedAxis};
 use crate::results::Results;
 use crate::sampler::Sampler;
 use crate::setting::Setting;
+use platform::environment::System;
 use serde::{Deserialize, Serialize};
 
 /// One question about the system.
@@ -80,6 +82,13 @@ pub trait Experiment: Sync {
     /// The component of the machine that the values of `metric` at `point` speak of; `None` for that
     /// of the experiment's group. Values of one component get slow together.
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
+        None
+    }
+
+    /// The value of `other`, another operating system, with which `metric` at `point` may be compared;
+    /// `None` for the rule of the experiment's group. Where a system is asked for something by a call of
+    /// its own, the call is another level on that system, and the difference is told.
+    fn counterpart(&self, _point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
         None
     }
 

@@ -24,6 +24,7 @@ pub mod chosen;
 pub mod claim;
 pub mod clock;
 pub mod component;
+pub mod counterpart;
 pub mod definition;
 pub mod error;
 pub mod estimate;

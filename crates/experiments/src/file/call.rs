@@ -66,7 +66,14 @@ impl Experiment for Call {
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
         let files: u64 = (1..=STEPS).map(|step| step * step_bytes(setting)).sum();
-        vec![Need::Space(Bytes(files))]
+        vec![
+            Need::Space(Bytes(files)),
+            // Windows has other calls, which must not go by these names.
+            Need::Feature {
+                present: System::here() != System::Windows,
+                name: "read or lseek".into(),
+            },
+        ]
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {

@@ -2,6 +2,7 @@
 
 use super::component::of_block;
 use super::hierarchy;
+use super::library::of_library;
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
@@ -87,6 +88,11 @@ impl Experiment for Copy {
 
     fn shares_process(&self, _point: &Point) -> bool {
         true
+    }
+
+    fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        let is_library = point.level(METHOD) == Ok(Method::Memcpy);
+        is_library.then(|| of_library(point))
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {

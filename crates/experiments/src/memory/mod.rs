@@ -12,6 +12,7 @@ mod footprint;
 pub(crate) mod hierarchy;
 mod jobs;
 mod latency;
+mod library;
 mod nodes;
 mod page_fault;
 mod page_reporting;

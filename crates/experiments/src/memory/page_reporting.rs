@@ -82,6 +82,12 @@ impl Experiment for PageReporting {
         vec![Point::new()]
     }
 
+    fn counterpart(&self, _point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        Some(Counterpart::Missing(
+            "each kernel gives free memory back to its host in its own way",
+        ))
+    }
+
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
         Some(Component::Processes)
     }

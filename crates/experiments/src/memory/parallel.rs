@@ -2,6 +2,7 @@
 
 use super::hierarchy;
 use super::jobs::{self, COPY, Job, READ, WRITE};
+use super::library::of_library;
 use crate::estimates::{grade, ratio};
 use crate::figures::{curves, linear};
 use crate::prelude::*;
@@ -57,6 +58,10 @@ impl Experiment for Parallel {
             .filter(is_wanted)
             .map(|count| Point::new().at(THREADS, Count(count)))
             .collect()
+    }
+
+    fn counterpart(&self, point: &Point, metric: &str, _other: System) -> Option<Counterpart> {
+        (metric == COPY.name).then(|| of_library(point))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

@@ -1,7 +1,8 @@
 //! Advice for programs that start others.
 
+use super::calls::call::Call;
 use super::calls::costs::rate;
-use super::calls::definition::{Call, DESIGN};
+use super::calls::definition::DESIGN;
 use crate::estimates::ratio;
 use crate::judging::better;
 use crate::prelude::*;

@@ -1,7 +1,8 @@
 //! Claims about processes and calls.
 
+use super::calls::call::Call;
 use super::calls::costs::rate;
-use super::calls::definition::{Call, DESIGN as CALLS};
+use super::calls::definition::DESIGN as CALLS;
 use super::fork_size::{self, DESIGN as FORK_SIZE};
 use super::ipc::definition::{BANDWIDTH, DESIGN as IPC, MECHANISM, MESSAGE};
 use super::ipc::findings::{conditions, round_trip};

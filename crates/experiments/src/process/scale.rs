@@ -85,7 +85,15 @@ impl Experiment for Scale {
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
-        vec![several_cpus(setting), Need::Space(Bytes(4096))]
+        vec![
+            several_cpus(setting),
+            Need::Space(Bytes(4096)),
+            // Windows has other calls, which must not go by these names.
+            Need::Feature {
+                present: System::here() != System::Windows,
+                name: "getpid, madvise or futex".into(),
+            },
+        ]
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {

@@ -89,6 +89,11 @@ struct ValueJson<'a> {
     experiment: &'a str,
     /// Axis to level: bytes, a count, or a choice.
     levels: BTreeMap<&'a str, &'a Level>,
+    /// The levels of the second side, if that was measured on another operating system and this value is
+    /// not wholly the same there; else `null`.
+    b_levels: Option<BTreeMap<&'a str, &'a Level>>,
+    /// The difference of the two then.
+    difference: Option<&'a str>,
     metric: &'a str,
     version: u32,
     unit: Unit,
@@ -162,6 +167,8 @@ impl<'a> ValueJson<'a> {
         Self {
             experiment: &row.definition.id,
             levels: row.point.levels().collect(),
+            b_levels: row.beside.map(|beside| beside.point.levels().collect()),
+            difference: row.beside.map(|beside| beside.difference),
             metric: &row.metric.name,
             version: row.metric.version,
             unit: row.metric.unit,

@@ -164,6 +164,7 @@ impl<'a> Pair<'a> {
             doubtful: self.a.doubtful || self.b.doubtful,
             definition: self.definition,
             point: self.point,
+            beside: self.beside,
             metric: self.metric,
             a: self.a.into(),
             b: self.b.into(),

@@ -36,7 +36,7 @@ pub use pair::Refusal;
 pub(crate) use pair::{Edition, usable};
 pub use prospect::check_comparable;
 pub(crate) use row::merit;
-pub use row::{Basis, Resolution, Row, Value, Verdict};
+pub use row::{Basis, Beside, Resolution, Row, Value, Verdict};
 pub use side::Side;
 pub(crate) use text::{show_interval, show_ratio};
 pub use whole::{Excluded, Together};

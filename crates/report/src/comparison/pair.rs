@@ -1,12 +1,14 @@
 //! Matches the values that both sides have.
 
-use super::row::merit;
+use super::row::{Beside, merit};
 use super::side::Side;
 use crate::show;
+use instrument::counterpart::Counterpart;
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
 use instrument::results::{Estimate, PointResult};
 use instrument::statistics::moderation::Variance;
+use platform::environment::System;
 use std::collections::{BTreeMap, HashMap};
 
 /// Values that both sides have but that cannot be compared.
@@ -27,6 +29,7 @@ pub struct Refusal {
 pub(super) struct Pair<'a> {
     pub definition: &'a Definition,
     pub point: &'a Point,
+    pub beside: Option<Beside<'a>>,
     pub metric: &'a Metric,
     pub a: Measured,
     pub b: Measured,
@@ -67,6 +70,8 @@ pub(super) struct Entry<'a> {
     point: &'a Point,
     metric: &'a Metric,
     measured: Measured,
+    /// The operating system of its first session; `None` for published numbers.
+    system: Option<System>,
     edition: Edition,
     /// The reason why a session has no comparable value.
     unusable: Option<String>,
@@ -78,6 +83,8 @@ pub(super) struct Entry<'a> {
 pub(super) struct Values<'a> {
     order: Vec<Key<'a>>,
     entries: HashMap<Key<'a>, Entry<'a>>,
+    /// The operating systems of its sessions.
+    systems: Vec<System>,
 }
 
 /// All values that both `a` and `b` have.
@@ -94,21 +101,40 @@ pub(super) fn matched<'a>(a: &'a Side, b: &'a Side, baseline: Option<&'a Side>) 
         let Some(ours) = first.entries.remove(&key) else {
             continue;
         };
-        let Some(theirs) = second.entries.remove(&key) else {
+        let counterpart = ours.counterpart(&second.systems);
+        let wanted = match &counterpart {
+            Counterpart::Like { point, .. } => second.key_at(&ours, point),
+            Counterpart::Same | Counterpart::Missing(_) => Some(key),
+        };
+        let Some(theirs) = wanted.and_then(|key| second.entries.remove(&key)) else {
             matched.unmatched.entry(key.0.into()).or_default()[0] += 1;
             continue;
         };
-        if let Some(reason) = obstacle(&ours, &theirs, a, b) {
+        let obstacle = match counterpart {
+            Counterpart::Missing(reason) => Some(format!(
+                "not comparable between operating systems: {reason}"
+            )),
+            Counterpart::Same | Counterpart::Like { .. } => obstacle(&ours, &theirs, a, b),
+        };
+        if let Some(reason) = obstacle {
             Refusal::count(&mut matched.refused, key.0, key.2, reason);
             continue;
         }
         let behind = background
             .as_mut()
             .and_then(|values| values.entries.remove(&key))
-            .filter(|entry| same_meaning(entry.metric, ours.metric).is_none());
+            .filter(|entry| same_meaning(entry.metric, ours.metric).is_none())
+            .filter(|entry| ours.unlike(entry.system).is_none());
         matched.pairs.push(Pair {
             definition: ours.definition,
             point: ours.point,
+            beside: match counterpart {
+                Counterpart::Like { difference, .. } => Some(Beside {
+                    point: theirs.point,
+                    difference,
+                }),
+                Counterpart::Same | Counterpart::Missing(_) => None,
+            },
             metric: ours.metric,
             is_predicted: [&ours, &theirs]
                 .iter()
@@ -177,6 +203,25 @@ pub(super) fn obstacle_before(entry: &Entry<'_>, before: &Side, metric: &Metric)
 impl Entry<'_> {
     pub(super) fn metric(&self) -> &Metric {
         self.metric
+    }
+
+    /// The value with which it may be compared on a side that was measured on `systems`.
+    fn counterpart(&self, systems: &[System]) -> Counterpart {
+        let foreign = |own| systems.iter().find(|other| **other != own);
+        match self.system.and_then(foreign) {
+            Some(other) => {
+                let id = &self.definition.id;
+                experiments::counterpart(id, self.point, &self.metric.name, *other)
+            }
+            None => Counterpart::Same,
+        }
+    }
+
+    /// The reason why a session of the same name on `system` measured something else, if any.
+    fn unlike(&self, system: Option<System>) -> Option<String> {
+        let (own, other) = (self.system?, system?);
+        let is_same = self.counterpart(&[other]) == Counterpart::Same;
+        (!is_same).then(|| format!("one was measured on {own}, another on {other}"))
     }
 
     /// The reason why the sessions of its side do not belong together, if any.
@@ -249,15 +294,20 @@ impl<'a> Values<'a> {
         let mut values = Self {
             order: Vec::new(),
             entries: HashMap::new(),
+            systems: Vec::new(),
         };
         let is_single = side.runs.len() == 1;
         for run in &side.runs {
+            // What a report printed goes by the names of this program, whatever its system.
+            let system = run.environment.system().filter(|_| !side.is_reported);
+            let new = system.filter(|system| !values.systems.contains(system));
+            values.systems.extend(new);
             for record in &run.experiments {
                 let definition = &record.definition;
                 for point in &record.points {
                     if !point.batches.is_empty() {
                         let result = point.result(definition);
-                        values.take(definition, &point.point, &result, is_single);
+                        values.take(definition, &point.point, &result, system, is_single);
                     }
                 }
             }
@@ -265,11 +315,21 @@ impl<'a> Values<'a> {
         values
     }
 
+    /// The name here of the value of `entry` at another point.
+    fn key_at(&self, entry: &Entry<'_>, wanted: &Point) -> Option<Key<'a>> {
+        let mut keys = self.entries.keys();
+        let is_it = |(id, point, metric): &&Key<'a>| {
+            *id == entry.definition.id && *point == wanted && *metric == entry.metric.name
+        };
+        keys.find(is_it).copied()
+    }
+
     fn take(
         &mut self,
         definition: &'a Definition,
         point: &'a Point,
         result: &PointResult,
+        system: Option<System>,
         is_single: bool,
     ) {
         for metric in &definition.metrics {
@@ -288,13 +348,15 @@ impl<'a> Values<'a> {
                     point,
                     metric,
                     measured: Measured::default(),
+                    system,
                     edition: Edition::of(estimate),
                     unusable: None,
                     mixed: None,
                 }
             });
             let differs = same_meaning(entry.metric, metric)
-                .or_else(|| entry.edition.differs_from(Edition::of(estimate)));
+                .or_else(|| entry.edition.differs_from(Edition::of(estimate)))
+                .or_else(|| entry.unlike(system));
             if let Some(reason) = differs {
                 entry.mixed.get_or_insert(reason);
             }

@@ -38,6 +38,7 @@ pub(super) fn remarks(
                 .into(),
         );
     }
+    remarks.extend(differences(rows));
     remarks.extend(causes::remark(causes));
     remarks.extend([a, b].into_iter().filter_map(|side| unfinished(side)));
     let doubtful = rows.iter().filter(|row| row.doubtful).count();
@@ -48,6 +49,19 @@ pub(super) fn remarks(
         ));
     }
     remarks
+}
+
+/// The differences between the operating systems that rows rest on, each once.
+fn differences(rows: &[Row<'_>]) -> Vec<String> {
+    let mut differences = Vec::new();
+    for row in rows {
+        let Some(beside) = row.beside else { continue };
+        let told = format!("{}: {}", row.definition.id, beside.difference);
+        if !differences.contains(&told) {
+            differences.push(told);
+        }
+    }
+    differences
 }
 
 fn reported(a: &Side, b: &Side) -> String {

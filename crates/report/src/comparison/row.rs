@@ -13,6 +13,9 @@ pub struct Row<'a> {
     pub definition: &'a Definition,
     /// The point.
     pub point: &'a Point,
+    /// The point of the second side, where that was measured on another operating system and has another
+    /// point, or another meaning of it, for the same purpose.
+    pub beside: Option<Beside<'a>>,
     /// The metric.
     pub metric: &'a Metric,
     /// The first side's value.
@@ -31,6 +34,15 @@ pub struct Row<'a> {
     pub verdict: Verdict,
     /// True if a warning concerns the metric in any session.
     pub doubtful: bool,
+}
+
+/// The point of another operating system that stands beside that of the first side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beside<'a> {
+    /// The point.
+    pub point: &'a Point,
+    /// The difference of the two, as sentences.
+    pub difference: &'static str,
 }
 
 /// The value of one side.
@@ -141,6 +153,7 @@ impl<'a> Row<'a> {
         Self {
             definition,
             point,
+            beside: None,
             metric: &definition.metrics[0],
             a: value(),
             b: value(),

@@ -50,9 +50,17 @@ fn values(count: usize) -> String {
 }
 
 impl Row<'_> {
+    /// The point, and that of the other system: `read 1 byte beside ReadFile 1 byte, optimisation 3`.
+    pub fn shown_point(&self) -> String {
+        match self.beside {
+            Some(beside) => show::point_beside(self.definition, self.point, beside.point),
+            None => show::point(self.definition, self.point),
+        }
+    }
+
     /// Point and metric: `read cold, block size 4 KiB: bandwidth`.
     pub fn place(&self) -> String {
-        let point = show::point(self.definition, self.point);
+        let point = self.shown_point();
         match (point.is_empty(), self.definition.metrics.len()) {
             (true, _) => self.metric.title.clone(),
             (false, 1) => point,

@@ -180,10 +180,9 @@ fn charts(definition: &Definition, of_experiment: &[&Row<'_>]) -> String {
     let along = longest_axis(definition, of_experiment);
     let draw = |format: Format| {
         let Some(axis) = along else {
-            let named = of_experiment.iter().map(|row| {
-                let place = show::point(row.definition, row.point);
-                (titled(row, place), *row)
-            });
+            let named = of_experiment
+                .iter()
+                .map(|row| (titled(row, row.shown_point()), *row));
             return rows(&named.collect::<Vec<_>>(), &label, format);
         };
         let x = XAxis {

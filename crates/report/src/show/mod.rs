@@ -14,6 +14,7 @@ pub use estimate::{estimate, seen, spread};
 pub use finding::{parts, sentence, trust};
 pub use interval::{extent, range};
 pub use machine::{machine, stand_in};
+pub(crate) use point::point_beside;
 pub use point::{level, point, warning};
 pub use prefix::Prefix;
 pub use time::{length, moment, printed};

@@ -14,6 +14,19 @@ pub fn point(definition: &Definition, point: &Point) -> String {
     point.levels().map(level).collect::<Vec<_>>().join(", ")
 }
 
+/// Two points as text, with both levels where they differ: `read 1 byte beside ReadFile 1 byte`.
+pub(crate) fn point_beside(definition: &Definition, one: &Point, other: &Point) -> String {
+    let both = one.levels().map(|(name, level)| {
+        let own = Point::new().with(name, level.clone());
+        let own = point(definition, &own);
+        match other.get(name) {
+            Some(theirs) if theirs != level => format!("{own} beside {theirs}"),
+            _ => own,
+        }
+    });
+    both.collect::<Vec<_>>().join(", ")
+}
+
 /// A level with the name of its axis: `block size 4 KiB`. A choice needs no axis name.
 pub fn level(axis: &Axis, level: &Level) -> String {
     match axis.kind {

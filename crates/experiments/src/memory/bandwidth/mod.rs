@@ -56,6 +56,13 @@ impl Experiment for Bandwidth {
         const { &[BLOCK_SIZE.refined_by(1 << 10)] }
     }
 
+    fn counterpart(&self, point: &Point, metric: &str, _other: System) -> Option<Counterpart> {
+        let is_swapped = matches!(point.level(PAGES), Ok(Backing::Swap(_)));
+        (metric == FIRST_WRITE.name || is_swapped).then_some(Counterpart::Missing(
+            "each kernel supplies and zeroes pages in its own way",
+        ))
+    }
+
     fn component(&self, point: &Point, metric: &str) -> Option<Component> {
         if metric == FIRST_WRITE.name {
             return Some(Component::Processes);

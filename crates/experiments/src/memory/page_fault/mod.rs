@@ -45,6 +45,12 @@ impl Experiment for PageFault {
             .collect()
     }
 
+    fn counterpart(&self, _point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        Some(Counterpart::Missing(
+            "each kernel supplies and zeroes pages in its own way",
+        ))
+    }
+
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
         Some(match point.level(TOUCH).ok()? {
             Touch::FirstOfHugePage => Component::HugePages,

@@ -1,6 +1,7 @@
 //! The costs of calls, alone and side by side.
 
-use super::definition::{Call, RATE, point};
+use super::call::Call;
+use super::definition::{RATE, point};
 use crate::estimates::{grade, ratio, time_ns};
 use crate::optimisation::Optimisation;
 use crate::prelude::*;

@@ -1,5 +1,6 @@
 //! The design of `process.calls`.
 
+use super::call::Call;
 use crate::optimisation::{OPTIMISATION, Optimisation};
 use crate::prelude::*;
 
@@ -11,58 +12,10 @@ pub(super) const LATENCY: Metric<&str> = Metric::time("latency", "latency");
 /// Even a pair of calls that do nothing takes half a nanosecond.
 const MOST_PER_SECOND: f64 = 2e9;
 
-/// The calls, related ones side by side.
-#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::process) enum Call {
-    Getpid,
-    #[choice("clock_gettime")]
-    Clock,
-    #[choice("clock_gettime, system call")]
-    ClockSyscall,
-    #[choice("read 1 byte")]
-    Read,
-    #[choice("write 1 byte")]
-    Write,
-    #[choice("lseek")]
-    Seek,
-    Stat,
-    #[choice("open+close")]
-    Open,
-    #[choice("fopen+fclose")]
-    Fopen,
-    #[choice("create+delete")]
-    Create,
-    /// The report's own flags: cut to nothing, and `O_SYNC` with `O_CREAT`.
-    #[choice("fopen w+fclose")]
-    FopenWrite,
-    #[choice("open O_SYNC+close")]
-    OpenSync,
-    #[choice("create O_SYNC+delete")]
-    CreateSync,
-    #[choice("mmap+munmap")]
-    Map,
-    #[choice("malloc+free")]
-    Malloc,
-    #[choice("signal, install")]
-    SignalInstall,
-    #[choice("signal, deliver")]
-    SignalDeliver,
-    #[choice("thread create+join")]
-    Thread,
-    #[choice("vfork+exit+wait")]
-    Vfork,
-    #[choice("fork+exit+wait")]
-    Fork,
-    #[choice("posix_spawn+wait")]
-    Spawn,
-    #[choice("fork+exec+wait")]
-    ForkExec,
-}
-
 impl Call {
     /// The component that its cost speaks of.
     pub(super) fn component(self) -> Component {
-        match self {
+        match self.on_linux() {
             // Neither enters the kernel as a rule.
             Self::Clock | Self::Malloc => Component::Core,
             Self::Thread => Component::Threads,
@@ -75,7 +28,7 @@ impl Call {
     /// True if the process is afterwards as it was: without new mappings, handlers, files or children.
     pub(super) fn leaves_nothing(self) -> bool {
         matches!(
-            self,
+            self.on_linux(),
             Self::Getpid
                 | Self::Clock
                 | Self::ClockSyscall
@@ -127,8 +80,8 @@ pub(in crate::process) const DESIGN: Design = Design {
          loop and the clock, which is subtracted. The loop is compiled at optimisation 3 and, for \
          the calls of the report, also at 0. It calls the operation through a pointer; the C \
          library is the same at both levels. Latency is measured separately: single operations, \
-         each between two readings of the clock, whose cost is subtracted. All calls go through \
-         the C library. getpid: one system call that no library answers from memory. \
+         each between two readings of the clock, whose cost is subtracted. On Linux all calls \
+         go through the C library. getpid: one system call that no library answers from memory. \
          clock_gettime: the monotonic clock as programs read it, and separately by a system call. \
          read 1 byte: one read of a regular file in the page cache, with a seek to its start after \
          {FILE_BYTES} bytes. write 1 byte: one write to /dev/null. lseek: one step of 1 byte. \
@@ -146,7 +99,16 @@ pub(in crate::process) const DESIGN: Design = Design {
          borrows its parent's memory (clone with CLONE_VM and CLONE_VFORK). posix_spawn+wait and \
          fork+exec+wait: the program `true`, started without environment and waited for; its own \
          start and end are included. The parent of the children is a small process; \
-         process.fork_size measures larger ones. Files are in the scratch directory."
+         process.fork_size measures larger ones. Files are in the scratch directory. Windows has \
+         calls of its own for the same purposes, by their own names; what it lacks is not \
+         measured there. NtQueryInformationProcess: the process id, asked of the kernel. \
+         QueryPerformanceCounter: the clock as programs read it; NtQueryPerformanceCounter: by a \
+         system call. ReadFile, WriteFile and SetFilePointerEx: as read, write and lseek, with NUL \
+         for /dev/null. GetFileAttributesEx: as stat. CreateFile, CloseHandle and DeleteFile: as \
+         open, close and unlink; WRITE_THROUGH is FILE_FLAG_WRITE_THROUGH, in place of O_SYNC. \
+         VirtualAlloc+VirtualFree: {MAP_BYTES} bytes, reserved and committed, untouched. \
+         CreateThread+wait: a thread that ends at once. CreateProcess+wait: cmd.exe, which exits \
+         at once, with the environment of its parent. malloc and fopen are those of msvcrt.dll."
     ),
     source: "Report E, section 5.1, and common practice",
     axes: &[CALL.axis(), OPTIMISATION.axis()],

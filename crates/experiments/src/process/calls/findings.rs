@@ -1,7 +1,8 @@
 //! Findings of `process.calls`.
 
+use super::call::Call;
 use super::costs::{Compared, at_level, comparison, cost, rate, times};
-use super::definition::{Call, LATENCY, RATE, REPORTED};
+use super::definition::{LATENCY, RATE, REPORTED};
 use crate::estimates::{grade, ratio};
 use crate::optimisation::Optimisation;
 use crate::prelude::*;

@@ -1,15 +1,17 @@
 //! `process.calls`: the cost of calls into the system and its library.
 
+pub(super) mod call;
 pub(super) mod costs;
 pub(super) mod definition;
 mod findings;
 mod operations;
+mod systems;
 
 use crate::figures::{axis_of, bars, scale_of};
 use crate::optimisation::{self, Compiler, OPTIMISATION, Optimisation};
 use crate::prelude::*;
-use definition::AS_REPORTED;
-use definition::{CALL, Call, DESIGN, FILE_BYTES, LATENCY, RATE, REPORTED, point};
+use call::Call;
+use definition::{AS_REPORTED, CALL, DESIGN, FILE_BYTES, LATENCY, RATE, REPORTED, point};
 
 /// The cost of calls into the system and its library.
 pub(crate) struct Calls;
@@ -24,19 +26,7 @@ impl Experiment for Calls {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        // The report's own flags are for comparison with it; the shorter profiles have little time for them.
-        let is_wanted = |call: &&Call, shortest: Profile| {
-            let profiles = Profile::ALL.into_iter();
-            let mut enough = profiles.skip_while(|profile| *profile != shortest);
-            !AS_REPORTED.contains(call) || enough.any(|profile| profile == setting.profile)
-        };
-        let optimised = Call::ALL.iter();
-        let optimised = optimised.filter(|call| is_wanted(call, Profile::Standard));
-        let optimised = optimised.map(|call| point(*call, Optimisation::FULL));
-        let unoptimised = REPORTED.iter();
-        let unoptimised = unoptimised.filter(|call| is_wanted(call, Profile::Thorough));
-        let unoptimised = unoptimised.map(|call| point(*call, Optimisation::NONE));
-        optimised.chain(unoptimised).collect()
+        points_on(System::here(), setting.profile)
     }
 
     fn shares_process(&self, point: &Point) -> bool {
@@ -47,10 +37,23 @@ impl Experiment for Calls {
         Some(point.level(CALL).ok()?.component())
     }
 
+    fn counterpart(&self, point: &Point, _metric: &str, other: System) -> Option<Counterpart> {
+        let (call, optimisation) = (point.level(CALL).ok()?, point.level(OPTIMISATION).ok()?);
+        let (call, difference) = call.counterpart(other)?;
+        Some(Counterpart::Like {
+            point: definition::point(call, optimisation),
+            difference,
+        })
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let optimisation = point.level(OPTIMISATION)?;
+        let (call, optimisation) = (point.level(CALL)?, point.level(OPTIMISATION)?);
+        if !call.is_of(System::here()) {
+            let lacking = format!("{} has no {call}", System::here());
+            return Err(MeasureError::Unsupported(lacking));
+        }
         optimisation::loops(Compiler::Rust, optimisation, sampler)?;
-        operations::measure(point.level(CALL)?, optimisation.0, sampler)
+        operations::measure(call, optimisation.0, sampler)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -74,21 +77,78 @@ impl Experiment for Calls {
     }
 }
 
+/// The points of the calls that `system` has.
+fn points_on(system: System, profile: Profile) -> Vec<Point> {
+    // The report's own flags are for comparison with it; the shorter profiles have little time for them.
+    let is_wanted = |call: Call, shortest: Profile| {
+        let profiles = Profile::ALL.into_iter();
+        let mut enough = profiles.skip_while(|profile| *profile != shortest);
+        !AS_REPORTED.contains(&call.on_linux()) || enough.any(|it| it == profile)
+    };
+    let optimised = Call::of(system).filter(|call| is_wanted(*call, Profile::Standard));
+    let optimised = optimised.map(|call| point(call, Optimisation::FULL));
+    let unoptimised = REPORTED.iter().copied();
+    let unoptimised = unoptimised.filter(|call| call.is_of(system));
+    let unoptimised = unoptimised.filter(|call| is_wanted(*call, Profile::Thorough));
+    let unoptimised = unoptimised.map(|call| point(call, Optimisation::NONE));
+    optimised.chain(unoptimised).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{
         CALL, Call, Calls, LATENCY, OPTIMISATION, Optimisation, RATE, REPORTED, point as of,
+        points_on,
     };
     use crate::made_up::{count, measure, setting};
     use crate::prelude::*;
 
     #[test]
     fn a_point_is_a_call() {
-        let points = Calls.points(&setting(Profile::Thorough));
-        assert_eq!(points.len(), Call::ALL.len() + REPORTED.len());
+        let points = points_on(System::Linux, Profile::Thorough);
+        assert_eq!(points.len(), 22 + REPORTED.len());
         assert_eq!(points[0].level(CALL), Ok(Call::Getpid));
-        let quick = Calls.points(&setting(Profile::Quick));
+        assert_eq!(points[21].level(CALL), Ok(Call::ForkExec));
+        let quick = points_on(System::Linux, Profile::Quick);
         assert!(quick.len() <= 30 && quick.iter().all(|point| points.contains(point)));
+    }
+
+    #[test]
+    fn windows_has_points_of_its_own() {
+        let calls = |profile| -> Vec<Call> {
+            let points = points_on(System::Windows, profile).into_iter();
+            points.filter_map(|it| it.level(CALL).ok()).collect()
+        };
+        let thorough = calls(Profile::Thorough);
+        assert_eq!(thorough.len(), 17 + 3);
+        assert!(thorough.contains(&Call::CreateFileThrough) && !thorough.contains(&Call::Open));
+        let quick = calls(Profile::Quick);
+        assert!(quick.contains(&Call::CreateProcess) && !quick.contains(&Call::CreateFileThrough));
+    }
+
+    #[test]
+    fn a_point_has_a_counterpart_at_the_same_optimisation() {
+        let read = of(Call::Read, Optimisation::FULL);
+        let counterpart = Calls.counterpart(&read, RATE.name, System::Windows);
+        let Some(Counterpart::Like { point, difference }) = counterpart else {
+            panic!("{counterpart:?}");
+        };
+        assert_eq!(point, of(Call::ReadFile, Optimisation::FULL));
+        assert!(difference.contains("ReadFile"), "{difference}");
+        let fork = of(Call::Fork, Optimisation::FULL);
+        assert_eq!(Calls.counterpart(&fork, RATE.name, System::Windows), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_call_of_another_system_is_not_measured_under_its_name() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        let point = of(Call::ReadFile, Optimisation::FULL);
+        let error = measure(&Calls, &point, scratch.path()).expect_err("of Windows");
+        assert!(
+            error.to_string().contains("Linux has no ReadFile"),
+            "{error}"
+        );
     }
 
     #[test]

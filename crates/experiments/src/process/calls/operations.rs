@@ -1,6 +1,7 @@
 //! The calls, and how each is done once.
 
-use super::definition::{Call, FILE_BYTES, LATENCY, MALLOC_BYTES, MAP_BYTES, RATE};
+use super::call::Call;
+use super::definition::{FILE_BYTES, LATENCY, MALLOC_BYTES, MAP_BYTES, RATE};
 use crate::fresh_place::FreshPlace;
 use crate::prelude::*;
 use kernels::levels::Level;
@@ -22,29 +23,33 @@ pub(super) fn measure(
     let path = ScratchPath::new(sampler.scratch(), "process.calls")?;
     let name = path.terminated.as_c_str();
     match call {
-        Call::Getpid => time(level, sampler, || Ok(call::getpid_syscall().map(drop)?)),
-        Call::Clock => time(level, sampler, || Ok(call::clock_gettime()?)),
-        Call::ClockSyscall => time(level, sampler, || Ok(call::clock_gettime_syscall()?)),
-        Call::Read => {
+        Call::Getpid | Call::QueryProcess => {
+            time(level, sampler, || Ok(call::getpid_syscall().map(drop)?))
+        }
+        Call::Clock | Call::QueryCounter => time(level, sampler, || Ok(call::clock_gettime()?)),
+        Call::ClockSyscall | Call::QueryCounterSyscall => {
+            time(level, sampler, || Ok(call::clock_gettime_syscall()?))
+        }
+        Call::Read | Call::ReadFile => {
             let mut file = path.make_file()?;
             time(level, sampler, || read_byte(&mut file))
         }
-        Call::Write => {
+        Call::Write | Call::WriteFile => {
             let null = File::options()
                 .write(true)
                 .open(null_device()?)
                 .map_err(MeasureError::system("open the null device"))?;
             time(level, sampler, || Ok(call::write_byte(&null)?))
         }
-        Call::Seek => {
+        Call::Seek | Call::SetFilePointer => {
             let file = path.make_file()?;
             time(level, sampler, || Ok(call::seek(&file).map(drop)?))
         }
-        Call::Stat => {
+        Call::Stat | Call::GetFileAttributes => {
             path.make_file()?;
             time(level, sampler, || Ok(call::stat(name)?))
         }
-        Call::Open => {
+        Call::Open | Call::CreateFile => {
             path.make_file()?;
             time(level, sampler, || Ok(call::open_close(name)?))
         }
@@ -52,7 +57,7 @@ pub(super) fn measure(
             path.make_file()?;
             time(level, sampler, || Ok(call::fopen_fclose(name)?))
         }
-        Call::Create => {
+        Call::Create | Call::CreateDeleteFile => {
             let parent = sampler.scratch().join("process.calls places");
             let place = FreshPlace::find(parent, sampler.seed())?;
             let path = ScratchPath::new(place.path(), "file")?;
@@ -63,18 +68,18 @@ pub(super) fn measure(
             path.make_empty()?;
             time(level, sampler, || Ok(call::fopen_write_fclose(name)?))
         }
-        Call::OpenSync => {
+        Call::OpenSync | Call::CreateFileThrough => {
             path.make_empty()?;
             time(level, sampler, || Ok(call::open_sync_close(name)?))
         }
-        Call::CreateSync => {
+        Call::CreateSync | Call::CreateDeleteFileThrough => {
             let parent = sampler.scratch().join("process.calls places");
             let place = FreshPlace::find(parent, sampler.seed())?;
             let path = ScratchPath::new(place.path(), "file")?;
             let name = path.terminated.as_c_str();
             time(level, sampler, || Ok(call::create_sync_delete(name)?))
         }
-        Call::Map => {
+        Call::Map | Call::VirtualAlloc => {
             // The kernel places the next mapping below this one. This one is in base pages only, so the
             // kernel cannot merge the two, as it would with ordinary memory of the C library.
             let _neighbour = Mapping::anonymous(MAP_BYTES, PageSize::Base)?;
@@ -91,10 +96,12 @@ pub(super) fn measure(
             let probe = SignalProbe::new()?;
             time(level, sampler, || Ok(probe.deliver()?))
         }
-        Call::Thread => time(level, sampler, || Ok(call::thread_create_join()?)),
+        Call::Thread | Call::CreateThread => {
+            time(level, sampler, || Ok(call::thread_create_join()?))
+        }
         Call::Vfork => time(level, sampler, || Ok(call::vfork_exit_wait()?)),
         Call::Fork => time(level, sampler, || Ok(call::fork_exit_wait()?)),
-        Call::Spawn => {
+        Call::Spawn | Call::CreateProcess => {
             let program = call::program_that_does_nothing()?;
             time(level, sampler, || Ok(call::spawn_wait(&program)?))
         }
