@@ -18,5 +18,8 @@ for name, experiment in experiments.items():
     assert all(failure["reason"] for failure in failures), failures
     for failure in failures:
         print("   ", *failure["levels"].values(), "|", failure["reason"])
+calls = {point["levels"]["call"] for point in experiments["process.calls"]["points"]}
+assert {"ReadFile 1 byte", "CreateProcess+wait", "malloc+free"} <= calls, calls
+assert not {"read 1 byte", "getpid", "fork+exec+wait"} & calls, calls
 estimates = experiments["memory.bandwidth"]["points"][0]["estimates"]
 assert estimates, "memory.bandwidth was not measured"

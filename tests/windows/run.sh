@@ -100,13 +100,19 @@ if [ -z "$linux" ]; then
     cargo build --release --locked -p oscope
     linux=${CARGO_TARGET_DIR:-target}/release/oscope
 fi
-"$linux" --store "$work/linux.db" run memory.bandwidth --budget 10s --dir "$work" --no-page >"$work/linux" 2>&1
+"$linux" --store "$work/linux.db" run memory.bandwidth process.calls --budget 20s --dir "$work" --no-page >"$work/linux" 2>&1
 "$linux" --store "$work/linux.db" export latest --output "$work/linux.oscope.json"
 code=0
 oscope compare "Z:$work/linux.oscope.json" latest >"$work/compared" || code=$?
 # 3 says that something differs.
 ((code == 0 || code == 3)) || { cat "$work/words"; exit 1; }
 holds "$work/compared" 'stand in'
+holds "$work/compared" 'memory.bandwidth'
+code=0
+oscope compare "Z:$work/linux.oscope.json" latest --only process.calls --all >"$work/calls" || code=$?
+((code == 0 || code == 3)) || { cat "$work/words"; exit 1; }
+holds "$work/calls" 'read 1 byte beside ReadFile 1 byte'
+holds "$work/calls" 'read, write and lseek; ReadFile'
 
 echo 'a pipe that nobody reads any more'
 oscope list | head -1 >/dev/null || true

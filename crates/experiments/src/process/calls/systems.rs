@@ -13,8 +13,8 @@ const NAMED_FILE: &str = "Each system has calls and a file system of its own: Ge
                           CreateFile for open, CloseHandle for close, DeleteFile for unlink.";
 const WRITE_THROUGH: &str =
     "CreateFile with FILE_FLAG_WRITE_THROUGH stands beside open with O_SYNC.";
-const MEMORY: &str = "VirtualAlloc also counts the pages against the limit of committed memory, mmap only the \
-                      addresses.";
+const MEMORY: &str =
+    "VirtualAlloc and VirtualFree stand beside mmap and munmap; the memory is not touched.";
 const LIBRARY: &str = "The source is the same, the C library is that of each system.";
 const THREAD: &str =
     "CreateThread and a wait for the thread stand beside pthread_create and pthread_join.";
