@@ -29,7 +29,7 @@ pub(super) struct LeftOut {
 }
 
 /// The runs of one node.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sessions {
     /// Without their values.
     pub readings: Vec<Reading>,

@@ -13,7 +13,7 @@ use instrument::statistics::summary::mean;
 use std::collections::{BTreeMap, HashMap};
 
 /// Gathers runs one by one. The result does not depend on their order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Gathering {
     /// By id, with the version of oscope that wrote it.
     definitions: HashMap<String, (String, Definition)>,
@@ -28,14 +28,14 @@ pub struct Gathering {
 }
 
 /// The values of one meaning.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Group {
     meaning: Meaning,
     values: Vec<Session>,
 }
 
 /// The value of one run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Session {
     node: String,
     found: Result<Observation, String>,

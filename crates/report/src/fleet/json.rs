@@ -1,7 +1,7 @@
 //! A judged fleet as JSON for other programs. Its schema is `schema/fleet-1.schema.json` in this
 //! crate; `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report --test schemas` regenerates it.
 
-use super::{Fleet, Node, Standing, Value};
+use super::{Alarm, Fleet, Node, Outcome, Part, Second, Standing, Value};
 use crate::comparison::{Circumstance, Refusal};
 use instrument::point::Choice;
 use instrument::quantity::Unit;
@@ -41,6 +41,48 @@ struct Document<'a> {
     nodes: Vec<NodeJson<'a>>,
     /// Values that cannot be compared.
     refused: &'a [Refusal],
+    /// The second measurement of what was named at first; null if there was none.
+    second: Option<SecondJson<'a>>,
+}
+
+/// A second measurement. What it does not bear out is in no verdict.
+#[derive(Serialize, JsonSchema)]
+struct SecondJson<'a> {
+    /// The nodes beside which the named ones were measured again.
+    healthy: &'a [String],
+    /// The experiments that were measured again.
+    experiments: &'a [String],
+    /// The components of nodes that a judgement named.
+    alarms: Vec<AlarmJson<'a>>,
+}
+
+/// A component of a node that a judgement named.
+#[derive(Serialize, JsonSchema)]
+struct AlarmJson<'a> {
+    node: &'a str,
+    component: &'static str,
+    /// What became of the alarm.
+    outcome: OutcomeJson,
+    /// The reason why it was not measured again.
+    because: Option<&'a str>,
+    /// The component in the first judgement.
+    first: Option<PartJson>,
+    /// The component in the second runs alone, against the healthy nodes.
+    alone: Option<PartJson>,
+    /// The component in the judgement of all runs together.
+    together: Option<PartJson>,
+}
+
+/// What became of an alarm.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum OutcomeJson {
+    /// The second measurement says the same.
+    BorneOut,
+    /// Only one of the measurements says it.
+    SeenOnce,
+    /// The alarm stands as it is.
+    NotMeasured,
 }
 
 /// Number of nodes with each verdict.
@@ -132,6 +174,49 @@ impl<'a> Document<'a> {
             remarks: &fleet.remarks,
             nodes: nodes.map(|node| NodeJson::new(fleet, node)).collect(),
             refused: &fleet.refused,
+            second: fleet.second.as_ref().map(SecondJson::new),
+        }
+    }
+}
+
+impl<'a> SecondJson<'a> {
+    fn new(second: &'a Second) -> Self {
+        Self {
+            healthy: &second.healthy,
+            experiments: &second.experiments,
+            alarms: second.alarms.iter().map(AlarmJson::new).collect(),
+        }
+    }
+}
+
+impl<'a> AlarmJson<'a> {
+    fn new(alarm: &'a Alarm) -> Self {
+        let (outcome, because) = match &alarm.outcome {
+            Outcome::BorneOut => (OutcomeJson::BorneOut, None),
+            Outcome::SeenOnce => (OutcomeJson::SeenOnce, None),
+            Outcome::NotMeasured(reason) => (OutcomeJson::NotMeasured, Some(reason.as_str())),
+        };
+        Self {
+            node: &alarm.node,
+            component: alarm.component.name(),
+            outcome,
+            because,
+            first: alarm.first.as_ref().map(PartJson::new),
+            alone: alarm.alone.as_ref().map(PartJson::new),
+            together: alarm.together.as_ref().map(PartJson::new),
+        }
+    }
+}
+
+impl PartJson {
+    fn new(part: &Part) -> Self {
+        Self {
+            verdict: part.standing,
+            ratio: part.ratio,
+            interval: part.interval,
+            adjusted_p: part.adjusted_p,
+            values: part.values,
+            differing: part.differing,
         }
     }
 }
@@ -151,16 +236,7 @@ impl<'a> NodeJson<'a> {
             machines: &node.machines,
             components: parts
                 .filter_map(|(component, part)| {
-                    let part = part.as_ref()?;
-                    let of_part = PartJson {
-                        verdict: part.standing,
-                        ratio: part.ratio,
-                        interval: part.interval,
-                        adjusted_p: part.adjusted_p,
-                        values: part.values,
-                        differing: part.differing,
-                    };
-                    Some((component.name(), of_part))
+                    Some((component.name(), PartJson::new(part.as_ref()?)))
                 })
                 .collect(),
             circumstances: &node.circumstances,

@@ -14,7 +14,8 @@ use instrument::statistics::moderation::Moderated;
 use instrument::statistics::peers::{Metric, deviations};
 use instrument::statistics::summary::median;
 use instrument::statistics::{Confidence, Interval};
-use std::collections::HashMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
 
 /// The deviation of a node with its p-value, adjusted for all nodes.
 #[derive(Clone, Copy, Debug)]
@@ -62,28 +63,46 @@ pub(super) fn fleet(gathered: Gathered, margin: f64) -> Fleet {
         node(name, sessions, parts, values, peculiar.facts(index))
     });
     let mut nodes: Vec<Node> = judged.collect();
+    sort(&mut nodes);
+    Fleet {
+        margin,
+        values: columns.len(),
+        experiments: components
+            .iter()
+            .map(|it| experiments(&columns, *it))
+            .collect(),
+        components,
+        nodes,
+        remarks,
+        refused: left_out.values,
+        second: None,
+    }
+}
+
+/// The experiments whose values speak of `component`, each once.
+fn experiments(columns: &[Column], component: Component) -> Vec<String> {
+    let columns = columns.iter().map(|column| &column.key);
+    let of_component = columns.filter(|key| key.component == component);
+    let ids: BTreeSet<&String> = of_component.map(|key| &key.experiment).collect();
+    ids.into_iter().cloned().collect()
+}
+
+/// Sorts nodes as [`Fleet::nodes`] says.
+pub(super) fn sort(nodes: &mut [Node]) {
     nodes.sort_by(|a, b| {
         let certainty = a.certainty().total_cmp(&b.certainty());
         let worst = a.standing.cmp(&b.standing);
         let differs = a.standing != Standing::Alike;
         worst
-            .then_with(|| {
-                if differs {
-                    certainty
-                } else {
-                    std::cmp::Ordering::Equal
-                }
-            })
+            .then_with(|| if differs { certainty } else { Ordering::Equal })
             .then_with(|| a.name.cmp(&b.name))
     });
-    Fleet {
-        margin,
-        values: columns.len(),
-        components,
-        nodes,
-        remarks,
-        refused: left_out.values,
-    }
+}
+
+/// The verdict on a node with these components.
+pub(super) fn standing(parts: &[Option<Part>]) -> Standing {
+    let standings = parts.iter().flatten().map(|part| part.standing);
+    standings.min().unwrap_or(Standing::Alike)
 }
 
 fn metrics(columns: &[Column], components: &[Component]) -> Vec<Metric> {
@@ -200,7 +219,6 @@ fn node(
     mut values: Vec<Value>,
     circumstances: Vec<comparison::Circumstance>,
 ) -> Node {
-    let standings = parts.iter().flatten().map(|part| part.standing);
     values.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
     let mut machines: Vec<String> = Vec::new();
     for reading in &sessions.readings {
@@ -212,7 +230,7 @@ fn node(
         name,
         runs: sessions.readings.iter().map(|it| it.run.clone()).collect(),
         machines,
-        standing: standings.min().unwrap_or(Standing::Alike),
+        standing: standing(&parts),
         parts,
         values,
         circumstances,

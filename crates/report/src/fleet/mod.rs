@@ -8,6 +8,9 @@
 //! machine are judged together, and a node is named only for a component as a whole: at least half of
 //! its weight must deviate. A deviation counts only beyond a margin. The false discovery rate is
 //! controlled over nodes × components, and again over nodes × values.
+//!
+//! Where the nodes are at hand, what is named is measured again ([`Request`]), and named in the verdict only
+//! if the second measurement bears it out ([`settled`]).
 
 mod gathered;
 mod gathering;
@@ -17,6 +20,8 @@ mod meaning;
 mod peculiar;
 mod reading;
 mod remarks;
+mod request;
+mod second;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -24,6 +29,8 @@ mod text;
 pub use gathering::Gathering;
 pub use json::{FORMAT, json, schema};
 pub use reading::Reading;
+pub use request::{NoPeers, Request, Suspect};
+pub use second::{Alarm, Alone, Answers, Outcome, Second, settled, unmeasured};
 
 use crate::comparison::{Circumstance, Refusal};
 use crate::show::Word;
@@ -46,6 +53,8 @@ pub struct Fleet {
     pub margin: f64,
     /// The components of which enough nodes have values.
     pub components: Vec<Component>,
+    /// The ids of the experiments whose values speak of each component.
+    pub experiments: Vec<Vec<String>>,
     /// The nodes: first those that are slower, the most certain one first, then those that are faster,
     /// then the others by name.
     pub nodes: Vec<Node>,
@@ -55,6 +64,8 @@ pub struct Fleet {
     pub refused: Vec<Refusal>,
     /// Number of values, metrics at points, that enough nodes have.
     pub values: usize,
+    /// The second measurement of what was named; `None` if there was none.
+    pub second: Option<Second>,
 }
 
 /// A node.
@@ -156,6 +167,13 @@ impl Fleet {
     pub fn count(&self, standing: Standing) -> usize {
         let nodes = self.nodes.iter();
         nodes.filter(|node| node.standing == standing).count()
+    }
+
+    /// A component of a node.
+    fn part(&self, node: &str, component: Component) -> Option<&Part> {
+        let node = self.nodes.iter().find(|it| it.name == node)?;
+        let place = self.components.iter().position(|it| *it == component)?;
+        node.parts[place].as_ref()
     }
 }
 

@@ -134,7 +134,7 @@ fn unfinished(gathered: &Gathered) -> Option<String> {
 }
 
 /// Names as a list; a count for those that do not fit.
-fn list(names: &[&str]) -> String {
+pub(super) fn list(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).to_owned(),

@@ -20,7 +20,11 @@ const VALUES: u64 = 8;
 const ERROR: f64 = 0.01;
 
 /// A node whose components are `shift(component)` slower, in logarithms.
-fn reading(name: &str, random: &mut Random, shift: impl Fn(Component) -> f64) -> Reading {
+pub(super) fn reading(
+    name: &str,
+    random: &mut Random,
+    shift: impl Fn(Component) -> f64,
+) -> Reading {
     let mut values = Vec::new();
     for component in [
         Component::Core,
@@ -87,7 +91,11 @@ fn meaning(version: u32) -> Meaning {
 }
 
 /// Readings of `count` nodes, of which the first is slower by `shift`.
-fn readings(count: usize, seed: u64, shift: impl Fn(Component) -> f64) -> Vec<(String, Reading)> {
+pub(super) fn readings(
+    count: usize,
+    seed: u64,
+    shift: impl Fn(Component) -> f64,
+) -> Vec<(String, Reading)> {
     let mut random = Random::new(seed);
     let name = |index: usize| format!("n{index:03}");
     let node = |index: usize| {
@@ -97,7 +105,7 @@ fn readings(count: usize, seed: u64, shift: impl Fn(Component) -> f64) -> Vec<(S
     (0..count).map(node).collect()
 }
 
-fn judged(readings: Vec<(String, Reading)>) -> Fleet {
+pub(super) fn judged(readings: Vec<(String, Reading)>) -> Fleet {
     let mut gathering = Gathering::default();
     for (node, reading) in readings {
         gathering.add(&node, reading);
@@ -105,7 +113,7 @@ fn judged(readings: Vec<(String, Reading)>) -> Fleet {
     gathering.judge(0.02).unwrap()
 }
 
-fn named(fleet: &Fleet) -> Vec<(String, Vec<Component>)> {
+pub(super) fn named(fleet: &Fleet) -> Vec<(String, Vec<Component>)> {
     let nodes = fleet.nodes.iter();
     let nodes = nodes.filter(|node| node.standing != Standing::Alike);
     nodes

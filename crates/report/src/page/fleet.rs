@@ -3,7 +3,7 @@
 use super::anchor::Anchors;
 use super::render::Error;
 use crate::comparison::Circumstance;
-use crate::fleet::{Fleet, Node, Part, Standing, Value};
+use crate::fleet::{Alarm, Fleet, Node, Part, Standing, Value};
 use crate::show::words::NOT_MEASURED;
 use askama::Template;
 use instrument::point::Choice;
@@ -33,6 +33,9 @@ pub fn fleet(fleet: &Fleet) -> Result<String, Error> {
         })
         .collect();
     let left_out = fleet.left_out();
+    let second = fleet.second.iter();
+    let again = second.flat_map(|it| it.alarms.iter().map(Alarm::sentence));
+    let again: Vec<String> = again.collect();
     let page = Page {
         title: fleet.headline(),
         components: fleet.components.iter().map(|it| it.name()).collect(),
@@ -40,6 +43,7 @@ pub fn fleet(fleet: &Fleet) -> Result<String, Error> {
         details: &details,
         remarks: &fleet.remarks,
         left_out: &left_out,
+        again: &again,
         margin: Unit::Share.show(fleet.margin, 2),
         values: fleet.values,
         version: env!("CARGO_PKG_VERSION"),
@@ -57,6 +61,8 @@ struct Page<'a> {
     details: &'a [DetailsView<'a>],
     remarks: &'a [String],
     left_out: &'a [String],
+    /// What became of each alarm that was measured again.
+    again: &'a [String],
     margin: String,
     values: usize,
     version: &'static str,

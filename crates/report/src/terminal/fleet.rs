@@ -3,7 +3,7 @@
 use super::grid::{Cell, Column, Grid};
 use super::style::{Role, Style};
 use super::text::{paragraph, title};
-use crate::fleet::{Fleet, Node, Part, Standing};
+use crate::fleet::{Alarm, Fleet, Node, Part, Standing};
 use instrument::component::Component;
 use instrument::point::Choice;
 
@@ -13,8 +13,8 @@ const FIRST_VALUES: usize = 5;
 const FIRST_FACTS: usize = 8;
 /// Number of nodes to show in detail.
 const FIRST_NODES: usize = 10;
-/// Number of reasons to show for values that are not compared.
-const FIRST_REASONS: usize = 5;
+/// Number of lines to show of a list.
+const FIRST_LINES: usize = 5;
 
 /// The counts, remarks, a row for each component in which a node differs, and then what each of these
 /// nodes is.
@@ -45,6 +45,7 @@ pub fn fleet(fleet: &Fleet, style: &Style) -> String {
         text += "\n";
         text += &paragraph("", &line, style);
     }
+    text += &again(fleet, style);
     text += &missing(fleet, style);
     text += &left_out(fleet, style);
     text
@@ -125,6 +126,14 @@ fn details(fleet: &Fleet, node: &Node, style: &Style) -> String {
     text
 }
 
+/// The second measurement of what was named.
+fn again(fleet: &Fleet, style: &Style) -> String {
+    let second = fleet.second.as_ref();
+    let alarms = second.map_or(&[][..], |second| &second.alarms);
+    let lines: Vec<String> = alarms.iter().map(Alarm::sentence).collect();
+    listed("Measured again", &lines, style)
+}
+
 /// Nodes that lack a component which others measured.
 fn missing(fleet: &Fleet, style: &Style) -> String {
     let lines: Vec<String> = fleet
@@ -148,11 +157,11 @@ fn listed(heading: &str, lines: &[String], style: &Style) -> String {
         return String::new();
     }
     let mut text = format!("\n{}", title(heading, style));
-    for line in lines.iter().take(FIRST_REASONS) {
+    for line in lines.iter().take(FIRST_LINES) {
         text += &paragraph("- ", line, style);
     }
-    if lines.len() > FIRST_REASONS {
-        let more = lines.len() - FIRST_REASONS;
+    if lines.len() > FIRST_LINES {
+        let more = lines.len() - FIRST_LINES;
         text += &paragraph("", &format!("and {more} more: --json"), style);
     }
     text
