@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # `oscope fleet run` under Open MPI: four network namespaces with host names of their own stand for nodes. One node
-# is slowed down and must be named with its component; then one process is killed, and the others are judged.
+# is slowed down and must be named with its component after a second measurement. It is slow in the first measurement
+# only, and must not be named. Then one process is killed, another has a full disk, and the others are judged.
 #
 #     tests/fleet/openmpi.sh PROGRAM
 #
-# Needs root, iproute2, util-linux, python3 and Debian's openmpi-bin; without them it says so and succeeds. Nodes
-# measure in turn, since they share the processors. It ends all that it starts.
+# Needs root, iproute2, util-linux, python3, a C compiler and Debian's openmpi-bin; without them it says so and
+# succeeds. Nodes measure in turn where they are judged, since they share the processors. It ends all that it starts.
 set -euo pipefail
 [ $# -eq 1 ] || { echo "usage: $0 PROGRAM" >&2; exit 2; }
 program=$(realpath "$1")
@@ -16,7 +17,7 @@ skip() {
     exit 0
 }
 [ "$(id -u)" = 0 ] || skip 'namespaces need root'
-for tool in mpirun ip nsenter unshare python3; do
+for tool in mpirun ip nsenter unshare python3 cc; do
     command -v "$tool" >/dev/null || skip "$tool is not installed"
 done
 
@@ -46,28 +47,31 @@ for node in $nodes; do
     ip -n "oscope-node$node" link set lo up
 done
 
+cc -O2 -shared -fPIC -o "$work/slow_node.so" "$here/slow_node.c"
+
 # Open MPI starts its daemons with it, as with ssh: ADDRESS COMMAND...
 # `ip netns exec` would hide the control groups.
 cat >"$work/agent" <<'AGENT'
 #!/usr/bin/env bash
 node=${1##*.}
 shift
-slowed=()
-[ "$node" != "${SLOW_NODE:-}" ] || slowed=(python3 "$SLOWER")
-exec nsenter --net="/run/netns/oscope-node$node" unshare --uts \
-    "${slowed[@]}" bash -c "hostname node$node; $*"
+[ "$node" != "${SLOW_NODE:-}" ] || export LD_PRELOAD=$SLOWER
+small=:
+[ "$node" != "${FULL_NODE:-}" ] || small="mount -t tmpfs -o size=64k tmpfs '$SCRATCH'"
+exec nsenter --net="/run/netns/oscope-node$node" unshare --uts --mount bash -c "hostname node$node; $small; $*"
 AGENT
 chmod +x "$work/agent"
-export SLOWER=$here/slow_node.py TMPDIR=$work
+mkdir "$work/scratch"
+export SLOWER=$work/slow_node.so SLOW_WHILE=$work/is-slow SCRATCH=$work/scratch TMPDIR=$work
 
-# fleet [OPTION]...: measures and judges; the JSON goes to $work/judged.json, the words to $work/words.
+# fleet OUTPUT [OPTION]...: measures and judges; the JSON goes to $work/judged.json, the words to $work/words.
 fleet() {
     local hosts code=0
     hosts=$(printf "$network.%s," $nodes)
     timeout 200 mpirun --allow-run-as-root --mca plm_rsh_agent "$work/agent" \
         --mca oob_tcp_if_include "$network.0/24" --mca btl_tcp_if_include "$network.0/24" \
         --host "${hosts%,}" --map-by ppr:1:node --bind-to none --enable-recovery \
-        "$program" fleet run process.calls --budget 10s --wait 20s --dir "$work" --output "$work/$1" --json "${@:2}" \
+        "$program" fleet run process.calls --budget 6s --wait 15s --dir "$SCRATCH" --output "$work/$1" --json "${@:2}" \
         >"$work/judged.json" 2>"$work/words" || code=$?
     echo "mpirun ended with $code"
 }
@@ -77,33 +81,78 @@ fail() {
     exit 1
 }
 
+runs() {
+    find "$work/$1" -name '*.oscope.json' | wc -l
+}
+
 echo 'four nodes, of which one has slow system calls'
 export SLOW_NODE=3
+touch "$SLOW_WHILE"
 is_told() {
     python3 - "$work/judged.json" <<'CHECK'
 import json, sys
 
-nodes = {node["node"]: (node["verdict"], node["because"]) for node in json.load(open(sys.argv[1]))["nodes"]}
-print(nodes)
+judged = json.load(open(sys.argv[1]))
+nodes = {node["node"]: (node["verdict"], node["because"]) for node in judged["nodes"]}
+alarms = [(it["node"], it["component"], it["outcome"]) for it in (judged["second"] or {"alarms": []})["alarms"]]
+print(nodes, alarms)
 # What threads and processes do with each other are system calls as well.
 verdict, because = nodes.pop("node3")
 is_named = verdict == "slower" and "system calls" in because and set(because) <= {"system calls", "threads", "processes"}
+is_borne_out = ("node3", "system calls", "borne_out") in alarms
 others = {name: verdict for name, (verdict, _) in nodes.items()}
-sys.exit(not is_named or "slower" in others.values() or sorted(others) != ["node1", "node2", "node4"])
+sys.exit(not (is_named and is_borne_out) or "slower" in others.values() or sorted(others) != ["node1", "node2", "node4"])
 CHECK
 }
-fleet slow --in-turn
+fleet slow --in-turn --page "$work/slow.html" --force
 if ! is_told; then
     # Other work on the host may have slowed one node while it measured: once more.
     rm -rf "$work/slow"
-    fleet slow --in-turn
+    fleet slow --in-turn --page "$work/slow.html" --force
     is_told || fail 'the slow node was not told from the others'
 fi
-[ "$(find "$work/slow" -name '*.oscope.json' | wc -l)" = 4 ] || fail 'not all runs are in files'
+grep -q 'node3 looks slower by its .*: measuring node3, node[124] and node[124] again' "$work/words" ||
+    fail 'the second measurement was not announced'
+grep -q 'Measured again' "$work/slow.html" || fail 'the page does not tell the second measurement'
+[ "$(runs slow)" -ge 7 ] || fail 'not all runs are in files'
 find "$work" -name 'oscope-scratch-*' | grep . && fail 'scratch files are left'
 
-echo 'a process that is killed'
+echo 'an alarm that does not come again'
+is_seen_once() {
+    python3 - "$work/judged.json" <<'CHECK'
+import json, sys
+
+judged = json.load(open(sys.argv[1]))
+alarms = [(it["node"], it["component"], it["outcome"]) for it in (judged["second"] or {"alarms": []})["alarms"]]
+print(judged["counts"], alarms)
+is_seen_once = ("node3", "system calls", "seen_once") in alarms
+sys.exit(not is_seen_once or any(node["verdict"] == "slower" for node in judged["nodes"]))
+CHECK
+}
+# slow_once OUTPUT: node 3 is slow until it has measured once.
+slow_once() {
+    touch "$SLOW_WHILE"
+    (
+        until [ -n "$(find "$work/$1/node3" -name '*.oscope.json' 2>/dev/null)" ]; do sleep 0.2; done
+        rm -f "$SLOW_WHILE"
+    ) &
+    fleet "$1" --in-turn
+    kill $! 2>/dev/null || true
+}
+slow_once once
+if ! is_seen_once; then
+    rm -rf "$work/once"
+    slow_once once
+    is_seen_once || fail 'an alarm that did not come again was raised, or there was none'
+fi
+
+echo 'a full disk'
+rm -f "$SLOW_WHILE"
 unset SLOW_NODE
+FULL_NODE=4 fleet full --once
+cat "$work/words"
+
+echo 'a process that is killed'
 (
     # Once it measures.
     for _ in $(seq 100); do
@@ -113,7 +162,7 @@ unset SLOW_NODE
     done
 ) &
 killer=$!
-fleet killed
+fleet killed --once
 wait "$killer" || true
 grep -q 'rank 1 on .*has not answered in time' "$work/words" || fail 'the killed process was not named'
 python3 - "$work/judged.json" <<'CHECK' || fail 'the others were not judged'

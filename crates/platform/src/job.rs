@@ -2,6 +2,7 @@
 //! PMIx ([standard, version 4](https://pmix.github.io/pmix-standard/)). Its library is loaded at run time.
 
 use crate::{Error, os};
+use std::ffi::CStr;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ pub enum JobError {
     /// The launcher said something of another type.
     #[error("PMIx gave no usable {0}")]
     Unexpected(&'static str),
+    /// A process has published other things, and this not yet.
+    #[error("it has not been published yet")]
+    NotYet,
     /// The time limit passed.
     #[error("no answer within {0:?}")]
     Late(Duration),
@@ -80,18 +84,20 @@ face! {
         /// [`JobError::Late`], or the launcher's refusal.
         pub fn fence(&self, limit: Duration) -> Result<()>;
 
-        /// Publishes `bytes` to the other processes for as long as this one is in the job. A launcher
-        /// may pass on only what a process published first, so each does it once.
+        /// Publishes `bytes` as `name` to the other processes for as long as this one is in the job. Each
+        /// name is published once.
         ///
         /// # Errors
         /// The library's refusal.
-        pub fn publish(&self, bytes: &[u8]) -> Result<()>;
+        pub fn publish(&self, name: &'static CStr, bytes: &[u8]) -> Result<()>;
 
-        /// Sends what process `rank` publishes to `receiver` as soon as it is there. It may never be:
-        /// launchers do not tell that a process died, and some honour no time limit.
+        /// Sends what process `rank` publishes as `name` to `receiver`. Of a process that has published
+        /// nothing, that is as soon as it does. Of another one it is what is there now, or
+        /// [`JobError::NotYet`]: ask again. There may never be an answer, since launchers do not tell that
+        /// a process died, and some honour no time limit.
         ///
         /// # Errors
         /// The library's refusal.
-        pub fn request(&self, rank: u32, receiver: Sender<Published>) -> Result<()>;
+        pub fn request(&self, name: &'static CStr, rank: u32, receiver: Sender<Published>) -> Result<()>;
     }
 }

@@ -71,6 +71,9 @@ pub struct Judging {
 /// them to its `OUTPUT`, and judges them. Of several processes on a node, one measures. A node that fails
 /// or does not answer in time is named, and the others are judged.
 ///
+/// A node that differs measures again, beside two healthy ones and only the experiments in question. The
+/// verdict names it only if the second measurement bears that out; `--once` switches it off.
+///
 /// Leave each process all processors (`mpirun --bind-to none`, `srun --cpu-bind=none`), and let the job
 /// survive a dead process (`mpirun --enable-recovery`, `srun --kill-on-bad-exit=0`).
 #[derive(Args, Debug)]
@@ -81,7 +84,7 @@ Examples:
   mpirun --host a,b,c,d --bind-to none oscope fleet run file.sync --in-turn --page fleet.html
 
 Exit code 3: a node is slower than the others; 1: a node has no result. `mpirun --enable-recovery` ends
-with 0 all the same: `oscope fleet judge OUTPUT` gives the code again")]
+with 0 all the same: `--json` has the verdict as well")]
 pub struct Run {
     /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
     #[arg(value_name = "WHAT")]
@@ -95,7 +98,8 @@ pub struct Run {
     /// Time for the run of a node
     #[arg(long, value_name = "TIME", default_value = "4min", value_parser = parse_budget)]
     pub budget: Nanoseconds,
-    /// Seed of the order in which points are visited, the same on all nodes [default: random]
+    /// Seed of the order in which points are visited, the same on all nodes, and of the choice of healthy
+    /// nodes [default: random]
     #[arg(long)]
     pub seed: Option<u64>,
     /// Directory on each node for scratch files; file experiments measure its file system
@@ -107,6 +111,9 @@ pub struct Run {
     /// Wait so much longer than its budget for a node that does not answer
     #[arg(long, value_name = "TIME", default_value = "1min", value_parser = parse_budget)]
     pub wait: Nanoseconds,
+    /// Name a node by its first measurement, without a second one
+    #[arg(long)]
+    pub once: bool,
     /// Directory for the exported runs, with a folder for each host
     #[arg(long, value_name = "DIR", default_value = "fleet-runs")]
     pub output: PathBuf,

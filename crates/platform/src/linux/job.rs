@@ -1,6 +1,6 @@
 use super::pmix::{
-    ALL_RANKS, Content, DONE_AT_ONCE, GLOBAL, HOST_NAME, JOB_SIZE, LOCAL_RANK, Library, Process,
-    SUCCESS, Value,
+    ALL_RANKS, Content, DONE_AT_ONCE, GLOBAL, HOST_NAME, JOB_SIZE, LOCAL_RANK, Library, NOT_FOUND,
+    Process, SUCCESS, Value,
 };
 use crate::job::{JobError, Published, Result};
 use libc::{c_char, c_int, c_void};
@@ -9,8 +9,6 @@ use std::ptr;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// The name under which each process publishes its bytes.
-const PUBLISHED: &CStr = c"oscope";
 /// Time for answers that the launcher has from the start.
 const KNOWN: Duration = Duration::from_secs(10);
 
@@ -97,22 +95,28 @@ impl Job {
         }
     }
 
-    pub(crate) fn publish(&self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn publish(&self, name: &'static CStr, bytes: &[u8]) -> Result<()> {
         let mut value = Value::bytes(bytes);
         // SAFETY: the library copies the value and its bytes, which live until it returns.
-        let status = unsafe { (self.library.put)(GLOBAL, PUBLISHED.as_ptr(), &raw mut value) };
+        let status = unsafe { (self.library.put)(GLOBAL, name.as_ptr(), &raw mut value) };
         self.library.check("publish a value", status)?;
         // SAFETY: the library is initialised.
         let status = unsafe { (self.library.commit)() };
         self.library.check("publish a value", status)
     }
 
-    pub(crate) fn request(&self, rank: u32, receiver: Sender<Published>) -> Result<()> {
+    pub(crate) fn request(
+        &self,
+        name: &'static CStr,
+        rank: u32,
+        receiver: Sender<Published>,
+    ) -> Result<()> {
         let library = self.library;
-        self.ask(rank, PUBLISHED, move |answer| {
+        self.ask(rank, name, move |answer| {
             let bytes = match answer {
                 Ok(Content::Bytes(bytes)) => Ok(bytes),
                 Ok(_) => Err(JobError::Unexpected("bytes")),
+                Err(NOT_FOUND) => Err(JobError::NotYet),
                 Err(status) => Err(refused(library, "get a value", status)),
             };
             // The receiver may have given up by now.

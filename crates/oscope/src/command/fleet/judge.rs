@@ -41,28 +41,34 @@ pub fn page(judging: &Judging, common: &Common) -> Result<Option<Target>> {
 }
 
 /// Judges the experiments `only` of the runs in `files`, or all, and shows what was found.
-pub fn judge(
+fn judge(
     files: &[NodeFile],
     only: &[String],
     margin: f64,
     page: Option<Target>,
     common: &Common,
 ) -> Result<Exit> {
-    let (gathering, unread) = gathered(files, only);
-    for error in &unread {
-        output::say(&format!("oscope: {}", words(error)));
-    }
-    if unread.len() == files.len() {
-        return Err(WrongUse(
-            "none of the files can be judged: name runs that `oscope export` wrote".into(),
-        )
-        .into());
-    }
-    let judged = gathering.judge(margin);
-    let judged = judged.map_err(|error| WrongUse(error.to_string()))?;
-    let shown = output::show_painted(&shown(&judged, common)?);
+    let gathered = Gathered::of(files, only)?;
+    let lacks_something = gathered.lacks_something();
+    let judged = judged(gathered.runs, margin)?;
+    let exit = show(&judged, page, common)?;
+    Ok(match exit {
+        Exit::Done => Exit::incomplete_if(lacks_something),
+        other => other,
+    })
+}
+
+/// The judgement of these runs.
+pub fn judged(runs: Gathering, margin: f64) -> Result<Fleet> {
+    let judged = runs.judge(margin);
+    Ok(judged.map_err(|error| WrongUse(error.to_string()))?)
+}
+
+/// Shows a judged fleet, and tells if a node is slower than the others.
+pub fn show(judged: &Fleet, page: Option<Target>, common: &Common) -> Result<Exit> {
+    let shown = output::show_painted(&shown(judged, common)?);
     if let Some(page) = page {
-        page.write(page::fleet(&judged)?.as_bytes(), &Watch::default())?;
+        page.write(page::fleet(judged)?.as_bytes(), &Watch::default())?;
         if !common.quiet {
             output::say(&format!("page: {}", page.path().display()));
         }
@@ -71,7 +77,7 @@ pub fn judge(
     Ok(if judged.count(Standing::Slower) > 0 {
         Exit::Found
     } else {
-        Exit::incomplete_if(!unread.is_empty())
+        Exit::Done
     })
 }
 
@@ -83,18 +89,57 @@ fn shown(judged: &Fleet, common: &Common) -> Result<String> {
     Ok(terminal::fleet(judged, &style::of_stdout(common)))
 }
 
-/// The values of all files, and the reason for each that could not be read, in the order of the files.
-fn gathered(files: &[NodeFile], only: &[String]) -> (Gathering, Vec<anyhow::Error>) {
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new((Gathering::default(), Vec::new()));
-    let work = || {
-        while let Some((index, file)) = take(&next, files) {
-            let read = read(file, only);
-            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-            match read {
-                Ok((node, reading)) => found.0.add(&node, reading),
-                Err(error) => found.1.push((index, error)),
+/// The runs of some files.
+pub struct Gathered {
+    pub runs: Gathering,
+    /// The node of each file; `None` where it could not be read.
+    pub nodes: Vec<Option<String>>,
+}
+
+impl Gathered {
+    /// Reads the experiments `only` of the runs in `files`, or all, and tells what cannot be read.
+    pub fn of(files: &[NodeFile], only: &[String]) -> Result<Self> {
+        let mut runs = Gathering::default();
+        let mut nodes = vec![None; files.len()];
+        let mut unread = Vec::new();
+        read_all(files, only, |index, read| match read {
+            Ok((node, reading)) => {
+                runs.add(&node, reading);
+                nodes[index] = Some(node);
             }
+            Err(error) => unread.push((index, error)),
+        });
+        unread.sort_by_key(|(index, _)| *index);
+        for (_, error) in &unread {
+            output::say(&format!("oscope: {}", words(error)));
+        }
+        if unread.len() == files.len() {
+            return Err(WrongUse(
+                "none of the files can be judged: name runs that `oscope export` wrote".into(),
+            )
+            .into());
+        }
+        Ok(Self { runs, nodes })
+    }
+
+    /// True if a file could not be read.
+    pub fn lacks_something(&self) -> bool {
+        self.nodes.iter().any(Option::is_none)
+    }
+}
+
+/// Reads the runs in `files`, several at a time, and hands each to `take` with the index of its file.
+pub fn read_all(
+    files: &[NodeFile],
+    only: &[String],
+    take: impl FnMut(usize, Result<(String, Reading)>) + Send,
+) {
+    let next = AtomicUsize::new(0);
+    let take = Mutex::new(take);
+    let work = || {
+        while let Some((index, file)) = following(&next, files) {
+            let read = read(file, only);
+            take.lock().unwrap_or_else(PoisonError::into_inner)(index, read);
         }
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -104,16 +149,9 @@ fn gathered(files: &[NodeFile], only: &[String]) -> (Gathering, Vec<anyhow::Erro
         }
         work();
     });
-    let found = found.into_inner();
-    let (gathering, mut unread) = found.unwrap_or_else(PoisonError::into_inner);
-    unread.sort_by_key(|(index, _)| *index);
-    (
-        gathering,
-        unread.into_iter().map(|(_, error)| error).collect(),
-    )
 }
 
-fn take<'f>(next: &AtomicUsize, files: &'f [NodeFile]) -> Option<(usize, &'f NodeFile)> {
+fn following<'f>(next: &AtomicUsize, files: &'f [NodeFile]) -> Option<(usize, &'f NodeFile)> {
     let index = next.fetch_add(1, Ordering::Relaxed);
     Some((index, files.get(index)?))
 }

@@ -2,6 +2,8 @@
 
 mod files;
 mod judge;
+mod member;
+mod message;
 mod node;
 mod run;
 

@@ -15,8 +15,14 @@ use record::file;
 use std::env;
 use std::path::Path;
 
-/// Measures as `oscope run` does, with a store of its own unless `--store` names one, and exports the run.
-pub fn measure(arguments: &Arguments, host: &str, common: &Common) -> Result<String> {
+/// Measures the experiments `what` as `oscope run` does, with a store of its own unless `--store` names one,
+/// and exports the run.
+pub fn measure(
+    arguments: &Arguments,
+    what: &[String],
+    host: &str,
+    common: &Common,
+) -> Result<String> {
     let mut common = common.clone();
     let mut own = None;
     if common.store.is_none() {
@@ -28,7 +34,7 @@ pub fn measure(arguments: &Arguments, host: &str, common: &Common) -> Result<Str
         own = Some(scratch);
     }
     // A run that was cut off or lacks something is judged by what it has.
-    crate::command::run::measure_only(&run(arguments, host), &common)?;
+    crate::command::run::measure_only(&run(arguments, what, host), &common)?;
     let mut exported = Vec::new();
     stored::export(&common, "latest", &mut exported)?;
     drop(own);
@@ -36,12 +42,12 @@ pub fn measure(arguments: &Arguments, host: &str, common: &Common) -> Result<Str
 }
 
 /// The same as the command line of `oscope run`.
-fn run(arguments: &Arguments, host: &str) -> Run {
+fn run(arguments: &Arguments, what: &[String], host: &str) -> Run {
     let Command::Run(usual) = Command::usual() else {
         unreachable!("the usual command is `oscope run`");
     };
     Run {
-        what: arguments.what.clone(),
+        what: what.to_vec(),
         at: arguments.at.clone(),
         profile: arguments.profile,
         budget: Some(arguments.budget),

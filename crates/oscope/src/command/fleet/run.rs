@@ -1,28 +1,30 @@
-//! `oscope fleet run`: the nodes of a job measure themselves, and the first process judges them.
+//! `oscope fleet run`: the nodes of a job measure themselves, and the first process judges them. What it
+//! would name is measured again.
 
-use super::{judge, node};
+use super::files::NodeFile;
+use super::judge::{self, Gathered};
+use super::member::{ARRIVAL, FIRST, Member, Round, duration};
+use super::message::{self, Answer, Next};
+use super::node;
 use crate::arguments::Common;
 use crate::arguments::fleet::Run as Arguments;
 use crate::exit::{Exit, WrongUse, words};
 use crate::{output, selection};
 use anyhow::{Context, Result};
-use instrument::quantity::Nanoseconds;
 use instrument::statistics::peers::FEWEST_NODES;
-use platform::job::{Job, JobError, Published, host_name};
+use platform::job::{Job, JobError};
 use platform::signal::Interrupt;
-use serde::{Deserialize, Serialize};
+use report::fleet::{Answers, Fleet, Request, settled, unmeasured};
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::ffi::CStr;
 use std::time::{Duration, Instant};
 
-/// The process that gathers and judges.
-const FIRST: u32 = 0;
-/// The first process publishes it when it has all answers, and the others may leave.
-const GATHERED: &[u8] = b"gathered";
-/// Time for answers that are there to arrive.
-const ARRIVAL: Duration = Duration::from_secs(10);
-/// A waiting process looks so often for a request to stop.
-const LOOK: Duration = Duration::from_millis(500);
+/// The name of the first answers, and of the first process's word on them.
+const MEASURED: &CStr = c"oscope";
+/// The name of the second answers, and of the first process's word on them.
+const AGAIN: &CStr = c"oscope.again";
+/// The first process needs at most so long to read and judge a run.
+const JUDGING: Duration = Duration::from_secs(1);
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     selection::experiments(&arguments.what)?;
@@ -34,18 +36,16 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         ))
         .into());
     }
-    let interrupt = Interrupt::install()?;
     let member = Member {
         arguments,
         common,
-        interrupt,
-        start: Instant::now(),
+        interrupt: Interrupt::install()?,
         job,
     };
     if member.job.rank() == FIRST {
-        member.lead()
+        lead(&member)
     } else {
-        member.follow()
+        follow(&member)
     }
 }
 
@@ -64,201 +64,236 @@ fn with_advice(error: JobError) -> anyhow::Error {
     }
 }
 
-/// The answer of a process to the first one.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Answer {
-    /// An exported run.
-    Run(String),
-    /// The reason why there is none.
-    Failed(String),
-    /// Another process measures this node.
-    Beside,
+/// The measurement of all processes, once they are here.
+fn first_round(member: &Member<'_>) -> Round {
+    member.meet();
+    Round {
+        name: MEASURED,
+        ranks: (0..member.job.size()).collect(),
+        what: member.arguments.what.clone(),
+        start: Instant::now(),
+    }
 }
 
-/// This process as a member of the job. Each process publishes one answer and stays until the first one
-/// has it, since a launcher forgets the answers of processes that left.
-struct Member<'a> {
-    arguments: &'a Arguments,
-    common: &'a Common,
-    job: Job,
-    interrupt: Interrupt,
-    start: Instant,
+fn second_round(next: Next) -> Round {
+    Round {
+        name: AGAIN,
+        ranks: next.ranks,
+        what: next.experiments,
+        start: Instant::now(),
+    }
 }
 
-impl Member<'_> {
-    /// Measures, gathers and judges.
-    fn lead(mut self) -> Result<Exit> {
-        let page = judge::page(&self.arguments.judging, self.common)?;
-        self.meet();
-        let own = self.answer();
-        let mut answers = self.gather()?;
-        answers.insert(FIRST, Ok(own));
-        self.job.publish(GATHERED)?;
-        let mut files = Vec::new();
-        let mut lacks_something = false;
-        for rank in 0..self.job.size() {
-            let file = match answers.remove(&rank) {
-                Some(Ok(Answer::Beside)) => continue,
-                Some(Ok(Answer::Run(run))) => node::save(&run, &self.arguments.output, self.common),
-                Some(Ok(Answer::Failed(reason))) => Err(anyhow::Error::msg(reason)),
-                Some(Err(error)) => Err(error),
-                None => Err(anyhow::Error::msg(
-                    "has not answered in time: it died, hangs, or cannot be reached",
-                )),
-            };
-            match file {
-                Ok(file) => files.push(file),
-                Err(error) => {
-                    output::say(&format!("oscope: {}: {}", self.name(rank), words(&error)));
-                    lacks_something = true;
-                }
-            }
-        }
-        if let Some(signal) = self.interrupt.signal() {
-            return Ok(Exit::Stopped(signal));
-        }
-        if !self.common.quiet {
-            let output = self.arguments.output.display();
-            output::say(&format!("runs: {output}"));
-        }
-        let margin = self.arguments.judging.margin;
-        let exit = judge::judge(&files, &[], margin, page, self.common)?;
-        Ok(match exit {
-            Exit::Done => Exit::incomplete_if(lacks_something),
-            other => other,
-        })
+/// Measures, answers, and stays until the first process has all answers of this one.
+fn follow(member: &Member<'_>) -> Result<Exit> {
+    let round = first_round(member);
+    let next = take_part(member, &round)?;
+    if let Some(next) = next
+        && next.ranks.contains(&member.job.rank())
+    {
+        take_part(member, &second_round(next))?;
     }
+    Ok(match member.interrupt.signal() {
+        Some(signal) => Exit::Stopped(signal),
+        // The first process tells what failed. A launcher ends the whole job for another code.
+        None => Exit::Done,
+    })
+}
 
-    /// Measures, answers, and stays until the first process has the answer.
-    fn follow(mut self) -> Result<Exit> {
-        self.meet();
-        let answer = self.answer();
-        self.job.publish(&serde_json::to_vec(&answer)?)?;
-        let (sender, receiver) = channel();
-        self.job.request(FIRST, sender)?;
-        let patience = duration(self.arguments.wait) + ARRIVAL;
-        self.receive(&receiver, self.start + self.limit() + patience);
-        Ok(match self.interrupt.signal() {
-            Some(signal) => Exit::Stopped(signal),
-            // The first process tells what failed. A launcher ends the whole job for another code.
-            None => Exit::Done,
-        })
+/// Measures and answers in one round; the word of the first process, if it comes in time.
+fn take_part(member: &Member<'_>, round: &Round) -> Result<Option<Next>> {
+    let answer = member.answer(round);
+    if let Answer::Run(exported) = &answer
+        && let Err(error) = node::save(exported, &member.arguments.output, member.common)
+    {
+        let rank = member.name(member.job.rank());
+        output::say(&format!("oscope: {rank}: {}", words(&error)));
     }
+    member
+        .job
+        .publish(round.name, &message::written(&answer)?)?;
+    let patience = duration(member.arguments.wait) + ARRIVAL + JUDGING * member.job.size();
+    let deadline = round.start + member.limit(round) + patience;
+    let mut heard = member.hear(round.name, &[FIRST], deadline)?;
+    let word = heard.remove(&FIRST).and_then(Result::ok);
+    // A word that another version of oscope cannot read is one to leave.
+    Ok(word.and_then(|bytes| message::read(&bytes).ok()))
+}
 
-    /// Waits until all processes are here, so that they measure at the same time.
-    fn meet(&mut self) {
-        let waited = self.job.fence(duration(self.arguments.wait));
-        if let Err(error) = waited
-            && self.job.rank() == FIRST
-        {
-            output::say(&format!(
-                "oscope: not all processes of the job are here, the others measure: {error}"
-            ));
+/// Measures, gathers and judges.
+fn lead(member: &Member<'_>) -> Result<Exit> {
+    let page = judge::page(&member.arguments.judging, member.common)?;
+    let round = first_round(member);
+    let gathered = gather(member, &round);
+    let judged = gathered.and_then(|runs| judge(member, &runs));
+    // Whatever went wrong, the others may leave.
+    let next = judged.as_ref().map(|(_, again)| again.as_ref());
+    let next = next.ok().flatten().map(|again| again.next.clone());
+    let published = message::written(next.unwrap_or_default())
+        .and_then(|word| Ok(member.job.publish(MEASURED, &word)?));
+    if let Some(signal) = member.interrupt.signal() {
+        return Ok(Exit::Stopped(signal));
+    }
+    let (mut judged, again) = judged?;
+    published?;
+    if let Some(again) = again {
+        judged = again.measure(member, &judged)?;
+    }
+    if let Some(signal) = member.interrupt.signal() {
+        return Ok(Exit::Stopped(signal));
+    }
+    if !member.common.quiet {
+        let output = member.arguments.output.display();
+        output::say(&format!("runs: {output}"));
+    }
+    let exit = judge::show(&judged.fleet, page, member.common)?;
+    Ok(match exit {
+        Exit::Done => Exit::incomplete_if(judged.lacks_something),
+        other => other,
+    })
+}
+
+/// The files of a round, each with its process, and the reasons of processes that have none.
+#[derive(Default)]
+struct Runs {
+    files: Vec<(u32, NodeFile)>,
+    lacking: BTreeMap<u32, String>,
+}
+
+/// Measures with the others, and writes all runs that come in time to files.
+fn gather(member: &Member<'_>, round: &Round) -> Result<Runs> {
+    let mut runs = Runs::default();
+    if round.ranks.contains(&FIRST) {
+        // It is in a file before the others are waited for.
+        runs.add(FIRST, Some(Ok(member.answer(round))), member);
+    }
+    let mut answers = member.gather(round)?;
+    for rank in &round.ranks {
+        if *rank != FIRST {
+            runs.add(*rank, answers.remove(rank), member);
         }
-        self.start = Instant::now();
     }
+    Ok(runs)
+}
 
-    /// Measures this node in its turn, unless another process does.
-    fn answer(&self) -> Answer {
-        let rank_on_node = self.job.rank_on_node();
-        let answer = rank_on_node.map_err(Into::into).and_then(|rank| {
-            self.wait_for_turn()?;
-            if rank > 0 {
-                return Ok(Answer::Beside);
-            }
-            self.measure()
-        });
-        answer.unwrap_or_else(|error| Answer::Failed(words(&error)))
-    }
-
-    /// In turn, the last process measures first, and the first one last. Each waits for the answer of the
-    /// one before it, or until that one is late.
-    fn wait_for_turn(&self) -> Result<()> {
-        let before = self.job.rank() + 1;
-        if !self.arguments.in_turn || before == self.job.size() {
-            return Ok(());
-        }
-        let (sender, receiver) = channel();
-        self.job.request(before, sender)?;
-        let turns = self.job.size() - before;
-        self.receive(&receiver, self.start + self.node_limit() * turns);
-        Ok(())
-    }
-
-    /// The run of this node. It is in a file before it is anywhere else.
-    fn measure(&self) -> Result<Answer> {
-        let rank = self.job.rank();
-        let host = host_name().unwrap_or_else(|| format!("rank{rank}"));
-        let common = Common {
-            quiet: self.common.quiet || rank != FIRST,
-            ..self.common.clone()
+impl Runs {
+    fn add(&mut self, rank: u32, answer: Option<Result<Answer>>, member: &Member<'_>) {
+        let file = match answer {
+            Some(Ok(Answer::Beside)) => return,
+            Some(Ok(Answer::Run(run))) => node::save(&run, &member.arguments.output, member.common),
+            Some(Ok(Answer::Failed(reason))) => Err(anyhow::Error::msg(reason)),
+            Some(Err(error)) => Err(error),
+            None => Err(anyhow::Error::msg(
+                "has not answered in time: it died, hangs, or cannot be reached",
+            )),
         };
-        let exported = node::measure(self.arguments, &host, &common)?;
-        if let Err(error) = node::save(&exported, &self.arguments.output, self.common) {
-            output::say(&format!("oscope: {host}: {}", words(&error)));
-        }
-        Ok(Answer::Run(exported))
-    }
-
-    /// The answers that come in time, by rank.
-    fn gather(&self) -> Result<BTreeMap<u32, Result<Answer>>> {
-        let (sender, receiver) = channel();
-        let others = FIRST + 1..self.job.size();
-        for rank in others.clone() {
-            self.job.request(rank, sender.clone())?;
-        }
-        drop(sender);
-        let deadline = (self.start + self.limit()).max(Instant::now() + ARRIVAL);
-        let mut answers = BTreeMap::new();
-        while answers.len() < others.len()
-            && let Some((rank, bytes)) = self.receive(&receiver, deadline)
-        {
-            answers.insert(rank, read(bytes));
-        }
-        Ok(answers)
-    }
-
-    /// The next answer, unless `deadline` passes or this process is asked to stop.
-    fn receive(&self, receiver: &Receiver<Published>, deadline: Instant) -> Option<Published> {
-        while !self.interrupt.is_set() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match receiver.recv_timeout(left.min(LOOK)) {
-                Ok(published) => return Some(published),
-                Err(RecvTimeoutError::Timeout) if left > LOOK => {}
-                Err(_) => return None,
+        match file {
+            Ok(file) => self.files.push((rank, file)),
+            Err(error) => {
+                let reason = words(&error);
+                output::say(&format!("oscope: {}: {reason}", member.name(rank)));
+                self.lacking.insert(rank, reason);
             }
         }
-        None
     }
 
-    /// A node that takes longer is late.
-    fn node_limit(&self) -> Duration {
-        duration(self.arguments.budget) + duration(self.arguments.wait)
-    }
-
-    /// The time limit of all nodes together.
-    fn limit(&self) -> Duration {
-        if self.arguments.in_turn {
-            self.node_limit() * self.job.size()
-        } else {
-            self.node_limit()
-        }
-    }
-
-    /// A process in words.
-    fn name(&self, rank: u32) -> String {
-        match self.job.host_of(rank) {
-            Ok(host) => format!("rank {rank} on {host}"),
-            Err(_) => format!("rank {rank}"),
-        }
+    fn files(&self) -> Vec<NodeFile> {
+        self.files.iter().map(|(_, file)| file.clone()).collect()
     }
 }
 
-fn read(bytes: platform::job::Result<Vec<u8>>) -> Result<Answer> {
-    serde_json::from_slice(&bytes?).context("its answer cannot be read")
+/// A judged fleet.
+struct Judged {
+    fleet: Fleet,
+    /// True if a node has no result.
+    lacks_something: bool,
 }
 
-fn duration(time: Nanoseconds) -> Duration {
-    Duration::from_nanos(time.0 as u64)
+/// The first judgement, and the second measurement that it asks for.
+fn judge(member: &Member<'_>, runs: &Runs) -> Result<(Judged, Option<Again>)> {
+    let arguments = member.arguments;
+    let gathered = Gathered::of(&runs.files(), &[])?;
+    let lacks_something = gathered.lacks_something() || !runs.lacking.is_empty();
+    let kept = (!arguments.once).then(|| gathered.runs.clone());
+    let fleet = judge::judged(gathered.runs, arguments.judging.margin)?;
+    let judged = |fleet| Judged {
+        fleet,
+        lacks_something,
+    };
+    let Some(kept) = kept.filter(|_| !member.interrupt.is_set()) else {
+        return Ok((judged(fleet), None));
+    };
+    let seed = arguments.seed.map_or_else(getrandom::u64, Ok);
+    let request = match Request::of(&fleet, seed.context("the system gives no random numbers")?) {
+        Ok(Some(request)) => request,
+        Ok(None) => return Ok((judged(fleet), None)),
+        Err(no_peers) => {
+            let fleet = unmeasured(fleet, &no_peers.to_string());
+            return Ok((judged(fleet), None));
+        }
+    };
+    let ranks = runs.files.iter().map(|(rank, _)| *rank);
+    let nodes: BTreeMap<u32, String> = ranks
+        .zip(gathered.nodes)
+        .filter_map(|(rank, node)| Some((rank, node?)))
+        .filter(|(_, node)| request.nodes().any(|name| name == node))
+        .collect();
+    if !member.common.quiet {
+        output::say(&request.sentence());
+    }
+    let again = Again {
+        next: Next {
+            ranks: nodes.keys().copied().collect(),
+            experiments: request.experiments.clone(),
+        },
+        request,
+        nodes,
+        runs: kept,
+    };
+    Ok((judged(fleet), Some(again)))
+}
+
+/// A second measurement to be made.
+struct Again {
+    request: Request,
+    next: Next,
+    /// The nodes of the processes that take part.
+    nodes: BTreeMap<u32, String>,
+    /// The first runs.
+    runs: report::fleet::Gathering,
+}
+
+impl Again {
+    /// Measures again, and names what that bears out.
+    fn measure(self, member: &Member<'_>, first: &Judged) -> Result<Judged> {
+        let gathered = gather(member, &second_round(self.next));
+        member
+            .job
+            .publish(AGAIN, &message::written(Next::default())?)?;
+        let runs = gathered?;
+        let mut lacks_something = first.lacks_something || !runs.lacking.is_empty();
+        let mut answers = Answers::default();
+        let files = runs.files();
+        for (rank, reason) in runs.lacking {
+            answers.lacking.insert(self.nodes[&rank].clone(), reason);
+        }
+        judge::read_all(&files, &[], |_, read| match read {
+            Ok(run) => answers.runs.push(run),
+            Err(error) => {
+                output::say(&format!("oscope: {}", words(&error)));
+                lacks_something = true;
+            }
+        });
+        let margin = member.arguments.judging.margin;
+        let alone = answers.alone(&self.request, margin);
+        let mut all = self.runs;
+        for (node, reading) in answers.runs {
+            all.add(&node, reading);
+        }
+        let together = judge::judged(all, margin)?;
+        Ok(Judged {
+            fleet: settled(&first.fleet, &self.request, &alone, together),
+            lacks_something,
+        })
+    }
 }
