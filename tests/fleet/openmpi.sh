@@ -71,7 +71,7 @@ fleet() {
     timeout 200 mpirun --allow-run-as-root --mca plm_rsh_agent "$work/agent" \
         --mca oob_tcp_if_include "$network.0/24" --mca btl_tcp_if_include "$network.0/24" \
         --host "${hosts%,}" --map-by ppr:1:node --bind-to none --enable-recovery \
-        "$program" fleet run process.calls --budget 6s --wait 15s --dir "$SCRATCH" --output "$work/$1" --json "${@:2}" \
+        "$program" fleet run "${what:-process.calls}" --budget 6s --wait 15s --dir "$SCRATCH" --output "$work/$1" --json "${@:2}" \
         >"$work/judged.json" 2>"$work/words" || code=$?
     echo "mpirun ended with $code"
 }
@@ -149,8 +149,15 @@ fi
 echo 'a full disk'
 rm -f "$SLOW_WHILE"
 unset SLOW_NODE
-FULL_NODE=4 fleet full --once
-cat "$work/words"
+FULL_NODE=4 what=file.sync fleet full --once
+grep -q 'rank 3 on .*: file.sync: it needs .* free in ' "$work/words" || fail 'the full disk was not told'
+python3 - "$work/judged.json" <<'CHECK' || fail 'the nodes with room were not judged'
+import json, sys
+
+measured = {node["node"]: list(node["components"]) for node in json.load(open(sys.argv[1]))["nodes"]}
+disk = {"node1": ["disk"], "node2": ["disk"], "node3": ["disk"], "node4": []}
+assert measured == disk, measured
+CHECK
 
 echo 'a process that is killed'
 (

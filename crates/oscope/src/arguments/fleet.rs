@@ -83,7 +83,7 @@ Examples:
   srun --mpi=pmix --ntasks-per-node=1 --cpu-bind=none oscope fleet run --budget 2min --dir /tmp
   mpirun --host a,b,c,d --bind-to none oscope fleet run file.sync --in-turn --page fleet.html
 
-Exit code 3: a node is slower than the others; 1: a node has no result. `mpirun --enable-recovery` ends
+Exit code 3: a node is slower than the others; 1: a node lacks results. `mpirun --enable-recovery` ends
 with 0 all the same: `--json` has the verdict as well")]
 pub struct Run {
     /// Experiments or groups, as in `memory` or `file.block_size` [default: all]

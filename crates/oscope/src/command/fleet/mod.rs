@@ -2,6 +2,7 @@
 
 mod files;
 mod judge;
+mod lack;
 mod member;
 mod message;
 mod node;

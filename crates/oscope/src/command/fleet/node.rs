@@ -2,6 +2,7 @@
 
 use super::files::NodeFile;
 use super::judge::HOST;
+use super::lack::{self, Lack};
 use crate::arguments::fleet::Run as Arguments;
 use crate::arguments::{Command, Common, Run};
 use crate::output::harmless;
@@ -59,8 +60,9 @@ fn run(arguments: &Arguments, what: &[String], host: &str) -> Run {
     }
 }
 
-/// Writes an exported run to `directory`, in the folder of its host, unless it is there already.
-pub fn save(exported: &str, directory: &Path, common: &Common) -> Result<NodeFile> {
+/// Writes an exported run to `directory`, in the folder of its host, unless it is there already; with what it
+/// could not measure.
+pub fn save(exported: &str, directory: &Path, common: &Common) -> Result<(NodeFile, Vec<Lack>)> {
     let run = file::import(exported.as_bytes()).context("the run of a node cannot be read")?;
     let host = run.header.tags.get(HOST).map_or("", String::as_str);
     let node = plain(host);
@@ -71,7 +73,7 @@ pub fn save(exported: &str, directory: &Path, common: &Common) -> Result<NodeFil
         let target = Target::new(&path, Replaces::Nothing, common)?;
         target.write(exported.as_bytes(), &Watch::default())?;
     }
-    Ok(NodeFile { path, node })
+    Ok((NodeFile { path, node }, lack::of(&run.experiments)))
 }
 
 /// A name that is one part of a path.

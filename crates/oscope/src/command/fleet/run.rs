@@ -3,6 +3,7 @@
 
 use super::files::NodeFile;
 use super::judge::{self, Gathered};
+use super::lack::{self, Lack};
 use super::member::{ARRIVAL, FIRST, Member, Round, duration};
 use super::message::{self, Answer, Next};
 use super::node;
@@ -157,12 +158,19 @@ fn lead(member: &Member<'_>) -> Result<Exit> {
 #[derive(Default)]
 struct Runs {
     files: Vec<(u32, NodeFile)>,
+    /// What each process with a file could not measure.
+    lacks: Vec<(String, Vec<Lack>)>,
     lacking: BTreeMap<u32, String>,
+    /// False if a node lacks what others measured.
+    are_whole: bool,
 }
 
 /// Measures with the others, and writes all runs that come in time to files.
 fn gather(member: &Member<'_>, round: &Round) -> Result<Runs> {
-    let mut runs = Runs::default();
+    let mut runs = Runs {
+        are_whole: true,
+        ..Runs::default()
+    };
     if round.ranks.contains(&FIRST) {
         // It is in a file before the others are waited for.
         runs.add(FIRST, Some(Ok(member.answer(round))), member);
@@ -172,6 +180,10 @@ fn gather(member: &Member<'_>, round: &Round) -> Result<Runs> {
         if *rank != FIRST {
             runs.add(*rank, answers.remove(rank), member);
         }
+    }
+    for sentence in lack::sentences(&runs.lacks) {
+        output::say(&format!("oscope: {sentence}"));
+        runs.are_whole = false;
     }
     Ok(runs)
 }
@@ -188,9 +200,13 @@ impl Runs {
             )),
         };
         match file {
-            Ok(file) => self.files.push((rank, file)),
+            Ok((file, lacks)) => {
+                self.files.push((rank, file));
+                self.lacks.push((member.name(rank), lacks));
+            }
             Err(error) => {
                 let reason = words(&error);
+                self.are_whole = false;
                 output::say(&format!("oscope: {}: {reason}", member.name(rank)));
                 self.lacking.insert(rank, reason);
             }
@@ -213,7 +229,7 @@ struct Judged {
 fn judge(member: &Member<'_>, runs: &Runs) -> Result<(Judged, Option<Again>)> {
     let arguments = member.arguments;
     let gathered = Gathered::of(&runs.files(), &[])?;
-    let lacks_something = gathered.lacks_something() || !runs.lacking.is_empty();
+    let lacks_something = gathered.lacks_something() || !runs.are_whole;
     let kept = (!arguments.once).then(|| gathered.runs.clone());
     let fleet = judge::judged(gathered.runs, arguments.judging.margin)?;
     let judged = |fleet| Judged {
@@ -271,7 +287,7 @@ impl Again {
             .job
             .publish(AGAIN, &message::written(Next::default())?)?;
         let runs = gathered?;
-        let mut lacks_something = first.lacks_something || !runs.lacking.is_empty();
+        let mut lacks_something = first.lacks_something || !runs.are_whole;
         let mut answers = Answers::default();
         let files = runs.files();
         for (rank, reason) in runs.lacking {
