@@ -64,16 +64,17 @@ chmod +x "$work/agent"
 mkdir "$work/scratch"
 export SLOWER=$work/slow_node.so SLOW_WHILE=$work/is-slow SCRATCH=$work/scratch TMPDIR=$work
 
-# fleet OUTPUT [OPTION]...: measures and judges; the JSON goes to $work/judged.json, the words to $work/words.
+readonly calls='process.calls --at optimisation=3'
+# fleet OUTPUT WHAT...: measures and judges; the JSON goes to $work/judged.json, the words to $work/words.
 fleet() {
     local hosts code=0
     hosts=$(printf "$network.%s," $nodes)
     timeout 200 mpirun --allow-run-as-root --mca plm_rsh_agent "$work/agent" \
         --mca oob_tcp_if_include "$network.0/24" --mca btl_tcp_if_include "$network.0/24" \
         --host "${hosts%,}" --map-by ppr:1:node --bind-to none --enable-recovery \
-        "$program" fleet run "${what:-process.calls}" --budget 6s --wait 15s --dir "$SCRATCH" --output "$work/$1" --json "${@:2}" \
+        "$program" fleet run --budget 4s --wait 12s --dir "$SCRATCH" --output "$work/$1" --json "${@:2}" \
         >"$work/judged.json" 2>"$work/words" || code=$?
-    echo "mpirun ended with $code"
+    echo "mpirun ended with $code, after $SECONDS s of this script"
 }
 fail() {
     echo "$1"
@@ -104,11 +105,11 @@ others = {name: verdict for name, (verdict, _) in nodes.items()}
 sys.exit(not (is_named and is_borne_out) or "slower" in others.values() or sorted(others) != ["node1", "node2", "node4"])
 CHECK
 }
-fleet slow --in-turn --page "$work/slow.html" --force
+fleet slow $calls --in-turn --page "$work/slow.html" --force
 if ! is_told; then
     # Other work on the host may have slowed one node while it measured: once more.
     rm -rf "$work/slow"
-    fleet slow --in-turn --page "$work/slow.html" --force
+    fleet slow $calls --in-turn --page "$work/slow.html" --force
     is_told || fail 'the slow node was not told from the others'
 fi
 grep -q 'node3 looks slower by its .*: measuring node3, node[124] and node[124] again' "$work/words" ||
@@ -136,7 +137,7 @@ slow_once() {
         until [ -n "$(find "$work/$1/node3" -name '*.oscope.json' 2>/dev/null)" ]; do sleep 0.2; done
         rm -f "$SLOW_WHILE"
     ) &
-    fleet "$1" --in-turn
+    fleet "$1" $calls --in-turn
     kill $! 2>/dev/null || true
 }
 slow_once once
@@ -149,7 +150,7 @@ fi
 echo 'a full disk'
 rm -f "$SLOW_WHILE"
 unset SLOW_NODE
-FULL_NODE=4 what=file.sync fleet full --once
+FULL_NODE=4 fleet full file.sync --once
 grep -q 'rank 3 on .*: file.sync: it needs .* free in ' "$work/words" || fail 'the full disk was not told'
 python3 - "$work/judged.json" <<'CHECK' || fail 'the nodes with room were not judged'
 import json, sys
@@ -165,11 +166,11 @@ echo 'a process that is killed'
     for _ in $(seq 100); do
         sleep 0.2
         victim=$(ip netns pids oscope-node2 | xargs -r ps -o pid=,args= -p | awk '/fleet run/ && !/mpirun|orted/ {print $1}')
-        [ -z "$victim" ] || { sleep 3; kill -KILL $victim; break; }
+        [ -z "$victim" ] || { sleep 2; kill -KILL $victim; break; }
     done
 ) &
 killer=$!
-fleet killed --once
+fleet killed $calls --once
 wait "$killer" || true
 grep -q 'rank 1 on .*has not answered in time' "$work/words" || fail 'the killed process was not named'
 python3 - "$work/judged.json" <<'CHECK' || fail 'the others were not judged'

@@ -21,9 +21,11 @@ pub const FIRST: u32 = 0;
 pub const ARRIVAL: Duration = Duration::from_secs(10);
 /// A waiting process looks so often for a request to stop.
 const LOOK: Duration = Duration::from_millis(500);
-/// A process that has not published something yet is asked again after this, and after a tenth of the time
-/// waited: each answer carries all that it has published, which disturbs its measurement.
+/// A process that has not published something yet is asked again after this. All but the first one, which
+/// publishes little, are asked less often later: each answer carries all that a process has published.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
+/// So long the first process stays after its last word, until the others have asked for it.
+pub const LAST_WORD: Duration = Duration::from_secs(5);
 
 /// This process as a member of the job. It stays until the first one has its answers, since a launcher
 /// forgets those of processes that left.
@@ -126,7 +128,11 @@ impl Member<'_> {
             for rank in to_ask.drain(..) {
                 self.job.request(name, rank, sender.clone())?;
             }
-            let ask_again = Instant::now() + ASK_AGAIN.max(start.elapsed() / 10);
+            let pause = match ranks {
+                [FIRST] => ASK_AGAIN,
+                _ => ASK_AGAIN.max(start.elapsed() / 10),
+            };
+            let ask_again = Instant::now() + pause;
             let until = |to_ask: &[u32]| match to_ask {
                 [] => deadline,
                 _ => deadline.min(ask_again),

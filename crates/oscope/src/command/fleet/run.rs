@@ -4,7 +4,7 @@
 use super::files::NodeFile;
 use super::judge::{self, Gathered};
 use super::lack::{self, Lack};
-use super::member::{ARRIVAL, FIRST, Member, Round, duration};
+use super::member::{ARRIVAL, FIRST, LAST_WORD, Member, Round, duration};
 use super::message::{self, Answer, Next};
 use super::node;
 use crate::arguments::Common;
@@ -18,6 +18,7 @@ use platform::signal::Interrupt;
 use report::fleet::{Answers, Fleet, Request, settled, unmeasured};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The name of the first answers, and of the first process's word on them.
@@ -286,6 +287,7 @@ impl Again {
         member
             .job
             .publish(AGAIN, &message::written(Next::default())?)?;
+        let may_leave = Instant::now() + LAST_WORD;
         let runs = gathered?;
         let mut lacks_something = first.lacks_something || !runs.are_whole;
         let mut answers = Answers::default();
@@ -307,6 +309,7 @@ impl Again {
             all.add(&node, reading);
         }
         let together = judge::judged(all, margin)?;
+        thread::sleep(may_leave.saturating_duration_since(Instant::now()));
         Ok(Judged {
             fleet: settled(&first.fleet, &self.request, &alone, together),
             lacks_something,
