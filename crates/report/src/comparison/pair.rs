@@ -298,7 +298,7 @@ impl<'a> Values<'a> {
         };
         let is_single = side.runs.len() == 1;
         for run in &side.runs {
-            // What a report printed goes by the names of this program, whatever its system.
+            // Published numbers go by the names of this program, whatever their system.
             let system = run.environment.system().filter(|_| !side.is_reported);
             let new = system.filter(|system| !values.systems.contains(system));
             values.systems.extend(new);
