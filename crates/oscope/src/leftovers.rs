@@ -84,7 +84,7 @@ fn is_resumable(store: &Store, number: u64) -> bool {
 }
 
 fn is_in(path: &Path, dir: &Path) -> bool {
-    let dir = dir.canonicalize().ok();
+    let dir = dunce::canonicalize(dir).ok();
     dir.is_some_and(|dir| path.parent() == Some(&dir))
 }
 

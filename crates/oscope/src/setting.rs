@@ -21,9 +21,7 @@ pub fn here(
     allow_swap_file: bool,
     limits: Limits,
 ) -> Setting {
-    let directory = directory
-        .canonicalize()
-        .unwrap_or_else(|_| directory.to_owned());
+    let directory = dunce::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     let free_bytes = free_bytes(&directory).unwrap_or(0);
     let is_root = Environment::read().is_root.unwrap_or(false);
     let can_limit_memory = confinement::can_limit_memory();

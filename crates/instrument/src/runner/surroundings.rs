@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 const WINDOW_NS: u64 = 500_000_000;
 /// Shorter windows give no shares.
 const SHORTEST_WINDOW_NS: u64 = WINDOW_NS / 4;
+/// Idle and stolen time may exceed the window by the kernel's steps, and by no more than this factor.
+const MOST_OF_ALL: f64 = 1.25;
 
 /// Watches the machine from worker to worker.
 #[derive(Debug, Default)]
@@ -99,6 +101,10 @@ impl Look {
         let all_ns = wall_ns as f64 * times.per_cpu.len() as f64;
         let total = times.total;
         let elsewhere_ns = total.idle_ns + total.iowait_ns + total.steal_ns;
+        // Stand-ins for a system are known to report more than there is, and then nothing can be told.
+        if elsewhere_ns as f64 > all_ns * MOST_OF_ALL {
+            return None;
+        }
         let own_ns = self.own_ns.saturating_sub(earlier.own_ns);
         Some(Shares {
             stolen: total.steal_ns as f64 / wall_ns as f64,
@@ -136,6 +142,14 @@ mod tests {
         let shares = look(1000, 700).shares_since(&look(0, 0)).unwrap();
         let Shares { stolen, others } = shares;
         assert!((stolen - 0.1).abs() < 1e-9 && (others - 0.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn more_idle_time_than_there_was_tells_nothing() {
+        let mut after = look(1000, 0);
+        let times = after.times.as_mut().unwrap();
+        times.total.idle_ns *= 3;
+        assert_eq!(after.shares_since(&look(0, 0)), None);
     }
 
     #[test]

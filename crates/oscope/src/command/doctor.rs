@@ -16,9 +16,8 @@ const WATCH: Duration = Duration::from_secs(2);
 
 pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {
     let dir = &arguments.dir;
-    let directory = dir
-        .canonicalize()
-        .with_context(|| format!("cannot use {}", dir.display()))?;
+    let directory =
+        dunce::canonicalize(dir).with_context(|| format!("cannot use {}", dir.display()))?;
     ensure!(directory.is_dir(), "{} is no directory", dir.display());
     if !common.quiet {
         output::say(&format!("watching the machine for {} s …", WATCH.as_secs()));

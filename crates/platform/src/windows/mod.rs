@@ -5,6 +5,7 @@ pub(crate) mod call;
 pub(crate) mod clock;
 pub(crate) mod directory;
 pub(crate) mod environment;
+mod errno;
 pub(crate) mod file;
 mod identity;
 pub(crate) mod load;

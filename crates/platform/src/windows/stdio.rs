@@ -10,7 +10,7 @@ use windows_sys::Wdk::Storage::FileSystem::{
 use windows_sys::Win32::Storage::FileSystem::{FILE_READ_DATA, FILE_WRITE_DATA};
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
-use super::outcome::failed;
+use super::errno::failed;
 use crate::Result;
 use crate::error::refuse;
 use crate::stdio::Buffering;

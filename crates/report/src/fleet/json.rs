@@ -61,7 +61,7 @@ struct SecondJson<'a> {
 struct AlarmJson<'a> {
     node: &'a str,
     component: &'static str,
-    /// What became of the alarm.
+    /// The outcome of the alarm.
     outcome: OutcomeJson,
     /// The reason why it was not measured again.
     because: Option<&'a str>,
@@ -73,7 +73,7 @@ struct AlarmJson<'a> {
     together: Option<PartJson>,
 }
 
-/// What became of an alarm.
+/// The outcome of an alarm.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum OutcomeJson {

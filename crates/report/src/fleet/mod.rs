@@ -9,7 +9,7 @@
 //! its weight must deviate. A deviation counts only beyond a margin. The false discovery rate is
 //! controlled over nodes × components, and again over nodes × values.
 //!
-//! Where the nodes are at hand, what is named is measured again ([`Request`]), and named in the verdict only
+//! If the nodes are at hand, what is named is measured again ([`Request`]), and named in the verdict only
 //! if the second measurement bears it out ([`settled`]).
 
 mod gathered;

@@ -26,7 +26,7 @@ pub struct Second {
     pub healthy: Vec<String>,
     /// The experiments that were measured again.
     pub experiments: Vec<String>,
-    /// What a judgement named.
+    /// The components of nodes that a judgement named.
     pub alarms: Vec<Alarm>,
 }
 
@@ -43,11 +43,11 @@ pub struct Alarm {
     pub alone: Option<Part>,
     /// The component in the judgement of all runs together.
     pub together: Option<Part>,
-    /// What became of the alarm.
+    /// The outcome of the alarm.
     pub outcome: Outcome,
 }
 
-/// What became of an alarm.
+/// The outcome of an alarm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The second measurement says the same.
@@ -58,7 +58,7 @@ pub enum Outcome {
     NotMeasured(String),
 }
 
-/// What the nodes answered to a [`Request`].
+/// The answers of the nodes to a [`Request`].
 #[derive(Debug, Default)]
 pub struct Answers {
     /// The second runs, each with the name of its node.

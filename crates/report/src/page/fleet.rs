@@ -61,7 +61,7 @@ struct Page<'a> {
     details: &'a [DetailsView<'a>],
     remarks: &'a [String],
     left_out: &'a [String],
-    /// What became of each alarm that was measured again.
+    /// The outcome of each alarm that was measured again.
     again: &'a [String],
     margin: String,
     values: usize,

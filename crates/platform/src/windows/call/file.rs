@@ -13,8 +13,8 @@ use windows_sys::Win32::Storage::FileSystem::{
     ReadFile, SetFilePointerEx, WIN32_FILE_ATTRIBUTE_DATA, WriteFile,
 };
 
-use super::errno;
 use crate::error::Result;
+use crate::os::errno;
 use crate::os::outcome::{check, failed};
 use crate::os::stdio::Opaque;
 

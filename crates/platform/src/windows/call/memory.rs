@@ -6,8 +6,8 @@ use windows_sys::Win32::System::Memory::{
     MEM_COMMIT, MEM_RELEASE, MEM_RESERVE, PAGE_READWRITE, VirtualAlloc, VirtualFree,
 };
 
-use super::errno;
 use crate::error::Result;
+use crate::os::errno;
 use crate::os::outcome::{check, failed};
 
 unsafe extern "C" {

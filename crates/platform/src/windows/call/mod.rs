@@ -3,7 +3,6 @@
 //! names end with `A`.
 
 mod clock;
-mod errno;
 mod file;
 mod memory;
 mod process;

@@ -1,3 +1,5 @@
+//! The errors of the C library.
+
 use std::ffi::{CStr, c_char, c_int};
 use std::io::{self, ErrorKind};
 
