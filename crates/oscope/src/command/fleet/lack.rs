@@ -11,7 +11,7 @@ pub struct Lack {
     reason: String,
 }
 
-/// What a node could not measure.
+/// The experiments that a node could not measure.
 pub fn of(experiments: &[ExperimentRecord]) -> Vec<Lack> {
     let lack = |record: &ExperimentRecord| {
         Some(Lack {

@@ -113,7 +113,7 @@ impl Member<'_> {
         Ok(answers.collect())
     }
 
-    /// What the processes `ranks` publish as `name` in time, by rank.
+    /// The messages that the processes `ranks` publish as `name` in time, by rank.
     pub fn hear(
         &self,
         name: &'static CStr,

@@ -159,7 +159,7 @@ fn lead(member: &Member<'_>) -> Result<Exit> {
 #[derive(Default)]
 struct Runs {
     files: Vec<(u32, NodeFile)>,
-    /// What each process with a file could not measure.
+    /// The experiments that each process with a file could not measure.
     lacks: Vec<(String, Vec<Lack>)>,
     lacking: BTreeMap<u32, String>,
     /// False if a node lacks what others measured.
