@@ -20,7 +20,9 @@ mod windows {
 
     use super::roles::{self, Check, PATIENCE, REMOVAL, say};
 
-    const FLOOD_LINES: usize = 100_000;
+    /// Together more than any pipe holds.
+    const FLOOD_LINES: usize = 3_000;
+    const LETTERS_OF_A_LINE: usize = 100;
 
     static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -68,7 +70,8 @@ mod windows {
             }
             "flooder" => {
                 eprint!("{}", "e".repeat(3_000_000));
-                (0..FLOOD_LINES).for_each(|_| println!("y"));
+                let line = "y".repeat(LETTERS_OF_A_LINE);
+                (0..FLOOD_LINES).for_each(|_| println!("{line}"));
                 std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).expect("it can be read");
             }
             "sleeper" => std::thread::sleep(PATIENCE),
@@ -158,8 +161,9 @@ mod windows {
         worker
             .send(&letters, late(), &NEVER)
             .expect("it reads at the end");
+        let line = "y".repeat(LETTERS_OF_A_LINE);
         for _ in 0..FLOOD_LINES {
-            assert_eq!(hear(&mut worker).as_deref(), Some("y"));
+            assert_eq!(hear(&mut worker).as_deref(), Some(line.as_str()));
         }
         assert_eq!(worker.stderr_tail(), "e".repeat(16 << 10));
         let finished = worker.wait(late(), &NEVER).expect("it ends with its input");

@@ -399,7 +399,9 @@ unsafe fn transfer(
             libc::EINTR | libc::ECANCELED if is_over() => {
                 return Err(io::ErrorKind::TimedOut.into());
             }
-            libc::EINTR => {}
+            // Nobody here asked for it: Linux cancels the requests that wait for a worker of io_uring if it
+            // cannot start one, as happens when signals come while it tries. Nothing has been transferred.
+            libc::EINTR | libc::ECANCELED => {}
             error => return u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(error)),
         }
     }
