@@ -273,6 +273,19 @@ mod tests {
     }
 
     #[test]
+    fn the_clock_can_be_read_both_ways() {
+        clock_gettime().unwrap();
+        clock_gettime_syscall().unwrap();
+    }
+
+    #[test]
+    fn threads_can_be_made_again_and_again() {
+        for _ in 0..100 {
+            thread_create_join().unwrap();
+        }
+    }
+
+    #[test]
     fn memory_can_be_had_again_and_again_but_not_all_there_is() {
         for _ in 0..100 {
             malloc_free(4).unwrap();

@@ -390,18 +390,19 @@ unsafe fn transfer(
                 wait_for(worker, request, operation, deadline_ns)?
             }
         };
-        let is_over = || deadline_ns.is_some_and(|end_ns| worker.shared.clock.now_ns() >= end_ns);
         match -result {
-            // The kernel reports a cancelled transfer in one of two ways.
-            libc::EINTR | libc::ECANCELED if woken == Woken::Cancelled => {
-                return Err(io::Error::other(Cancelled));
+            // The kernel reports a cancelled transfer in one of these two ways.
+            libc::EINTR | libc::ECANCELED => {
+                if woken == Woken::Cancelled {
+                    return Err(io::Error::other(Cancelled));
+                }
+                if deadline_ns.is_some_and(|end_ns| worker.shared.clock.now_ns() >= end_ns) {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                // Nobody here asked for it, and nothing has been transferred: a signal came, or Linux gave up
+                // a request that waits for a worker of io_uring, since it could start none. Signals that come
+                // while it tries have that effect.
             }
-            libc::EINTR | libc::ECANCELED if is_over() => {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            // Nobody here asked for it: Linux cancels the requests that wait for a worker of io_uring if it
-            // cannot start one, as happens when signals come while it tries. Nothing has been transferred.
-            libc::EINTR | libc::ECANCELED => {}
             error => return u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(error)),
         }
     }

@@ -11,6 +11,7 @@ pub(super) use definition::{BLOCK_SIZE, Backing, PAGES, READ, WRITE};
 pub(super) use findings::{curve, in_both_pages};
 
 use super::component::of_block;
+use super::counterparts::SUPPLIED;
 use super::pages::{self, Pages};
 use crate::prelude::*;
 use definition::{DESIGN, FIRST_WRITE};
@@ -58,9 +59,7 @@ impl Experiment for Bandwidth {
 
     fn counterpart(&self, point: &Point, metric: &str, _other: System) -> Option<Counterpart> {
         let is_swapped = matches!(point.level(PAGES), Ok(Backing::Swap(_)));
-        (metric == FIRST_WRITE.name || is_swapped).then_some(Counterpart::Missing(
-            "each kernel supplies and zeroes pages in its own way",
-        ))
+        (metric == FIRST_WRITE.name || is_swapped).then_some(SUPPLIED)
     }
 
     fn component(&self, point: &Point, metric: &str) -> Option<Component> {

@@ -4,6 +4,7 @@ mod definition;
 mod findings;
 mod touch;
 
+use super::counterparts::SUPPLIED;
 use crate::figures::{axis_of, bars, scale_of};
 use crate::prelude::*;
 use definition::{COST, DESIGN, TOUCH, Touch};
@@ -46,9 +47,7 @@ impl Experiment for PageFault {
     }
 
     fn counterpart(&self, _point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
-        Some(Counterpart::Missing(
-            "each kernel supplies and zeroes pages in its own way",
-        ))
+        Some(SUPPLIED)
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {

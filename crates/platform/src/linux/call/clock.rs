@@ -29,14 +29,3 @@ pub(crate) fn clock_gettime_syscall() -> Result<()> {
         _ => failed("read the clock by a system call"),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_clock_can_be_read_both_ways() {
-        clock_gettime().unwrap();
-        clock_gettime_syscall().unwrap();
-    }
-}

@@ -34,15 +34,3 @@ fn check(action: &'static str, errno: libc::c_int) -> Result<()> {
         errno => Err(Error::os(action)(io::Error::from_raw_os_error(errno))),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn threads_can_be_made_again_and_again() {
-        for _ in 0..100 {
-            thread_create_join().unwrap();
-        }
-    }
-}

@@ -30,14 +30,3 @@ pub(crate) fn clock_gettime_syscall() -> Result<()> {
     black_box(ticks);
     check_status(status, "read the clock by a system call")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_clock_can_be_read_both_ways() {
-        clock_gettime().unwrap();
-        clock_gettime_syscall().unwrap();
-    }
-}

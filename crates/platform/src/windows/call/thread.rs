@@ -32,15 +32,3 @@ pub(crate) fn thread_create_join() -> Result<()> {
     let thread = unsafe { OwnedHandle::from_raw_handle(thread) };
     wait(&thread, "wait for a thread")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn threads_can_be_made_again_and_again() {
-        for _ in 0..100 {
-            thread_create_join().unwrap();
-        }
-    }
-}
