@@ -9,7 +9,7 @@ use oscope_instrument::given::Givens;
 use oscope_instrument::sample::{Reading, Sample};
 use oscope_instrument::sampler::{Output, Sampler, Task};
 use platform::usage::Usage;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::path::PathBuf;
 
@@ -441,6 +441,41 @@ fn one_time_is_told_in_several_ways() {
         .map(|cost| cost.net_ns)
         .collect();
     assert_eq!(costs, [100.0, 1000.0]);
+}
+
+#[test]
+fn ways_that_take_turns_begin_and_end_equally_often() {
+    for (seed, first) in [(0, "abbaab"), (1, "baabba")] {
+        let clock = MockClock::default();
+        let prepared = RefCell::new(String::new());
+        let (outputs, result) = outputs(&clock, &Task { seed, ..task() }, |sampler| {
+            let prepare = |_: &mut Sampler<'_>, way: usize| {
+                prepared.borrow_mut().push_str(["a", "b"][way]);
+                Ok(())
+            };
+            sampler.in_turn(&[("a", 1.0), ("b", 2.0)], prepare, |_| {
+                clock.advance(1000);
+                Ok(())
+            })
+        });
+        result.unwrap();
+        assert_eq!(prepared.into_inner(), first);
+        let timed = outputs.iter().filter_map(|output| match output {
+            Output::Sample(sample) => Some((&*sample.metric, sample.reading.costs())),
+            _ => None,
+        });
+        let timed: Vec<(&str, f64)> = timed
+            .map(|(metric, costs)| (metric, costs[0].net_ns))
+            .collect();
+        let cost = |way| {
+            if way == 'a' {
+                ("a", 1000.0)
+            } else {
+                ("b", 500.0)
+            }
+        };
+        assert_eq!(timed, first.chars().map(cost).collect::<Vec<_>>());
+    }
 }
 
 #[test]

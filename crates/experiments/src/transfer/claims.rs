@@ -1,10 +1,11 @@
 //! Claims about transfers.
 
-use super::findings::{curve, over};
+use super::findings::over;
 use super::growth;
 use super::levels::{FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, Reading};
 use super::levels::{RECEIVER_TIME, SIZE, TIME};
-use crate::estimates::{ratios, ratios_within};
+use super::times::times_over;
+use crate::estimates::ratios_within;
 use crate::judging::{
     ALMOST, Along, MARGIN, Ratios, a_little, alike_along, all_alike, decided, exceeds,
 };
@@ -159,8 +160,7 @@ fn gains(
     reading: Reading,
 ) -> Option<Vec<(Bytes, Quantity)>> {
     let results = evidence.of(TRANSFERS)?;
-    let of = |pair| curve(results, pair, reading);
-    Some(ratios(&of(slow), &of(fast)))
+    Some(times_over(results, [slow, fast], reading))
 }
 
 fn large(evidence: &Evidence<'_>, slow: Pair, fast: Pair) -> Option<Vec<(Bytes, Quantity)>> {

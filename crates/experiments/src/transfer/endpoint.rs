@@ -1,8 +1,9 @@
 //! The receiver that files are sent to: in a thread of this process, or on another machine.
 
+use super::levels::{PLAIN, Pair};
 use super::link::Link;
 use crate::other_core::cpu_of_another_core;
-use ::transfer::method::{ReceiveMethod, SendMethod};
+use ::transfer::method::ReceiveMethod;
 use ::transfer::protocol::FileName;
 use ::transfer::receiver::{self, Receiver};
 use ::transfer::sender::{self, Contents, Item, Session};
@@ -130,9 +131,9 @@ impl Endpoint {
     }
 
     /// A connection to it.
-    pub(super) fn connect(&self, method: SendMethod) -> Result<Connection, Error> {
+    pub(super) fn connect(&self) -> Result<Connection, Error> {
         let options = sender::Options {
-            method,
+            method: PLAIN.sender,
             cover: match self.token {
                 Some(_) => Cover::Sealed,
                 None => Cover::Summed,
@@ -189,10 +190,11 @@ impl Drop for Here {
 pub(super) struct Connection(Session);
 
 impl Connection {
-    /// Has the receiver delete the previous file, so that the next target is a new file,
-    /// received by `method`. Returns the room for it, in bytes.
-    pub(super) fn prepare(&mut self, method: ReceiveMethod) -> Result<u64, Error> {
-        self.0.prepare(method)
+    /// Has the receiver delete the previous file, so that the next target is a new file. It is sent and
+    /// received by the methods of `pair`. Returns the room for it, in bytes.
+    pub(super) fn prepare(&mut self, pair: Pair) -> Result<u64, Error> {
+        self.0.use_method(pair.sender)?;
+        self.0.prepare(pair.receiver)
     }
 
     /// Sends a file and waits until it is there; tells the receiver's account of it.

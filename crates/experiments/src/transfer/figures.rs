@@ -1,10 +1,9 @@
 //! The report's four charts, and one of ratios.
 
-use super::findings::curve;
 use super::levels::{
     FROM_MAPPING, INTO_MAPPING, MAPPED, PAIRS, PLAIN, Pair, RECEIVER_TIME, Reading, SIZE, TIME,
 };
-use crate::estimates::{ratio, side_by_side};
+use super::times::{curve, is_in_turn, times_over};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use instrument::figure::{FigurePoint, Series};
@@ -51,31 +50,25 @@ pub(super) fn all(results: &Results) -> Vec<Figure> {
 
 /// The speed of each pair relative to read and write on both sides.
 fn gains(results: &Results) -> Figure {
-    let plain = curve(results, PLAIN, Reading::First);
     let others = PAIRS.into_iter().filter(|pair| *pair != PLAIN);
     let series = others.filter_map(|pair| {
-        let other = curve(results, pair, Reading::First);
-        let gains: Vec<_> = side_by_side(&plain, &other)
-            .into_iter()
-            .filter_map(|(size, plain, other)| {
-                let processes = plain.processes.min(other.processes);
-                Some((size, ratio(plain, other)?, processes))
-            })
-            .collect();
-        (!gains.is_empty()).then(|| Series {
+        let touches = if is_in_turn(results, pair, Reading::First) {
+            vec![pair]
+        } else {
+            vec![pair, PLAIN]
+        };
+        let times = curve(results, pair, Reading::First);
+        let gains = times_over(results, [PLAIN, pair], Reading::First);
+        let drawn = gains.iter().filter_map(|(size, gain)| {
+            let (_, time) = times.iter().find(|(timed, _)| timed == size)?;
+            let is_doubtful = |pair: &Pair| is_doubtful(results, *pair, *size);
+            let doubtful = touches.iter().any(is_doubtful);
+            Some(drawn(*size, gain, time.processes, doubtful))
+        });
+        let points: Vec<FigurePoint> = drawn.collect();
+        (!points.is_empty()).then(|| Series {
             label: pair.label(),
-            points: gains
-                .iter()
-                .map(|(size, gain, processes)| {
-                    let is_doubtful = |pair| is_doubtful(results, pair, *size);
-                    drawn(
-                        *size,
-                        gain,
-                        *processes,
-                        is_doubtful(PLAIN) || is_doubtful(pair),
-                    )
-                })
-                .collect(),
+            points,
         })
     });
     curves(

@@ -1,7 +1,8 @@
 //! Findings: fixed cost and cost per byte of each pair, and the fastest pair.
 
-use super::levels::{Address, PAIRS, PLAIN, Pair, Reading, SIZE, TIME, TO};
-use crate::estimates::{grade, known, ratios};
+use super::levels::{Address, PAIRS, PLAIN, Pair, Reading, TO};
+use super::times::{curve, times_over};
+use crate::estimates::{grade, known};
 use crate::lines::{line_through, values};
 use crate::prelude::*;
 use instrument::statistics::linear::Line;
@@ -29,15 +30,6 @@ pub(super) fn over(results: &Results<'_>, finding: Finding) -> Finding {
         },
         None => finding,
     }
-}
-
-/// Sound times of a pair by size.
-pub(super) fn curve<'r>(
-    results: &'r Results<'_>,
-    pair: Pair,
-    reading: Reading,
-) -> Vec<(Bytes, &'r Estimate)> {
-    results.along(SIZE, TIME, &pair.levels(reading))
 }
 
 /// Fixed cost and cost per MiB of a pair; `None` if noise took one of them below zero, or the sizes do
@@ -90,11 +82,10 @@ fn fastest(results: &Results) -> Option<Finding> {
     let plain = curve(results, PLAIN, Reading::First);
     let (largest, of_plain) = *plain.last()?;
     let at_largest = PAIRS.into_iter().filter_map(|pair| {
-        let curve = curve(results, pair, Reading::First);
-        let (size, time) = curve.last().copied()?;
-        (size == largest).then_some((pair, curve, time))
+        let (size, time) = curve(results, pair, Reading::First).pop()?;
+        (size == largest).then_some((pair, time))
     });
-    let (best, curve, time) = at_largest.min_by(|a, b| a.2.centre.total_cmp(&b.2.centre))?;
+    let (best, time) = at_largest.min_by(|a, b| a.1.centre.total_cmp(&b.1.centre))?;
     let (said, grade) = if best == PLAIN {
         let said = sentence!(
             "Files of {largest}, the largest measured, go fastest with read and write on both \
@@ -103,8 +94,8 @@ fn fastest(results: &Results) -> Option<Finding> {
         (said, known(&[&of_plain.quantity()]).max(Grade::Likely))
     } else {
         let (sender, receiver) = (best.sender.name(), best.receiver.name());
-        let gains = ratios(&plain, &curve);
-        let (_, gain) = gains.last()?;
+        let gains = times_over(results, [PLAIN, best], Reading::First);
+        let (_, gain) = gains.last().filter(|(size, _)| *size == largest)?;
         let wins = |gain: &Quantity| gain.interval.is_some_and(|interval| interval.low > 1.0);
         let from = gains.iter().rev().take_while(|(_, gain)| wins(gain)).last();
         if let Some((from, _)) = from {

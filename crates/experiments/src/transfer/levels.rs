@@ -15,6 +15,12 @@ pub(super) const SIZE: AxisOf<Bytes> = AxisOf::new("size", "file size");
 const VERSION: u32 = 2;
 
 pub(super) const TIME: Metric<&str> = Metric::time("time", "time of a file").in_version(VERSION);
+/// The time of the same file by read and write on both sides, in turn with the point's own methods.
+pub(super) const PLAIN_TIME: Metric<&str> = Metric::fact(
+    "plain_time",
+    "by read and write, in turn",
+    Unit::Nanoseconds,
+);
 pub(super) const RECEIVED_TIME: Metric<&str> = Metric::fact(
     "received_time",
     "receiver's time to the last byte",
@@ -90,6 +96,13 @@ impl Pair {
     /// The pair of a point.
     pub(super) fn of(point: &Point) -> Result<Self, MeasureError> {
         Ok(pair(point.level(SENDER)?, point.level(RECEIVER)?))
+    }
+
+    /// The pairs that take turns at its points: itself, and [`PLAIN`] if that is another.
+    pub(super) fn in_turn(self) -> Vec<Self> {
+        let mut pairs = vec![self, PLAIN];
+        pairs.dedup();
+        pairs
     }
 
     /// The levels of its points.

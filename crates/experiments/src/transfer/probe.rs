@@ -1,9 +1,9 @@
 //! The measurement of a link before a run.
 
 use super::endpoint::{Endpoint, failed};
+use super::levels::PLAIN;
 use super::link::Link;
 use ::transfer::Error;
-use ::transfer::method::{ReceiveMethod, SendMethod};
 use ::transfer::sender::Contents;
 use instrument::experiment::MeasureError;
 use std::path::Path;
@@ -34,18 +34,18 @@ pub fn link(
         other => format!("the receiver at {address}: {other}"),
     };
     let endpoint = Endpoint::elsewhere(address, token_file, stop).map_err(unready)?;
-    let mut connection = endpoint.connect(SendMethod::File).map_err(unready)?;
+    let mut connection = endpoint.connect().map_err(unready)?;
     let mut round_trip = Duration::MAX;
     let mut room_bytes = 0;
     for _ in 0..QUESTIONS {
         let asked = Instant::now();
-        room_bytes = connection.prepare(ReceiveMethod::File).map_err(unready)?;
+        room_bytes = connection.prepare(PLAIN).map_err(unready)?;
         round_trip = round_trip.min(asked.elapsed());
     }
     let mut send = |size| -> Result<Duration, MeasureError> {
         let mut fastest = Duration::MAX;
         for _ in 0..FILES {
-            connection.prepare(ReceiveMethod::File).map_err(failed)?;
+            connection.prepare(PLAIN).map_err(failed)?;
             let began = Instant::now();
             connection.transfer(size, Contents::Zeros(size))?;
             fastest = fastest.min(began.elapsed());

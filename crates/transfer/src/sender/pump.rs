@@ -35,6 +35,11 @@ impl Pump {
         })
     }
 
+    /// Sends what follows by another method. The resources of the last stay for its next turn.
+    pub(super) fn use_method(&mut self, method: SendMethod) {
+        self.method = method;
+    }
+
     /// Sends `range` of the contents, without holes.
     pub(super) fn run(
         &mut self,

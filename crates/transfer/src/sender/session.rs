@@ -7,7 +7,7 @@ use super::replies::{Replies, Reply};
 use super::{Contents, Options};
 use crate::connection::Outlet;
 use crate::error::{Error, Result};
-use crate::method::ReceiveMethod;
+use crate::method::{ReceiveMethod, SendMethod};
 use crate::outcome::{Outcome, Timing};
 use crate::protocol::{FileName, Frame, Malformed, Part, Times};
 use crate::ranges::Hashing;
@@ -75,6 +75,17 @@ impl Session {
             open: VecDeque::new(),
             settled: VecDeque::new(),
         })
+    }
+
+    /// Sends the files that follow by another method, over the same connection.
+    ///
+    /// # Errors
+    /// If the system does not support the method, or it cannot protect the contents as agreed.
+    pub fn use_method(&mut self, method: SendMethod) -> Result<()> {
+        self.options.method = method;
+        check(&self.options)?;
+        self.pump.use_method(method);
+        Ok(())
     }
 
     /// Asks a receiver that measures to delete the last file received over this connection, and to
