@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # `oscope fleet run` under Open MPI: four network namespaces with host names of their own stand for nodes. One node
 # is slowed down and must be named with its component after a second measurement. It is slow in the first measurement
-# only, and must not be named. Then one process is killed, another has a full disk, and the others are judged.
+# only, and must not be named. Nodes that measure at the same time begin each pass together. Then one process is killed,
+# another has a full disk, and the others are judged.
 #
 #     tests/fleet/openmpi.sh PROGRAM
 #
@@ -11,43 +12,10 @@ set -euo pipefail
 [ $# -eq 1 ] || { echo "usage: $0 PROGRAM" >&2; exit 2; }
 program=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-
-skip() {
-    echo "skipped: $1"
-    exit 0
-}
-[ "$(id -u)" = 0 ] || skip 'namespaces need root'
-for tool in mpirun ip nsenter unshare python3 cc; do
-    command -v "$tool" >/dev/null || skip "$tool is not installed"
-done
-
-readonly network=198.18.77 bridge=oscope-fleet
-readonly nodes='1 2 3 4'
-work=$(mktemp -d)
-finish() {
-    for node in $nodes; do
-        ip netns pids "oscope-node$node" 2>/dev/null | xargs -r kill -KILL 2>/dev/null || true
-        ip netns delete "oscope-node$node" 2>/dev/null || true
-    done
-    ip link delete "$bridge" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 130' INT TERM
-
-ip link add "$bridge" type bridge 2>/dev/null || skip 'this kernel makes no bridge here'
-ip address add "$network.254/24" dev "$bridge"
-ip link set "$bridge" up
-for node in $nodes; do
-    ip netns add "oscope-node$node" 2>/dev/null || skip 'this system makes no network namespaces here'
-    ip link add "oscope-link$node" type veth peer name eth0 netns "oscope-node$node"
-    ip link set "oscope-link$node" master "$bridge" up
-    ip -n "oscope-node$node" address add "$network.$node/24" dev eth0
-    ip -n "oscope-node$node" link set eth0 up
-    ip -n "oscope-node$node" link set lo up
-done
-
-cc -O2 -shared -fPIC -o "$work/slow_node.so" "$here/slow_node.c"
+# shellcheck source=tests/fleet/namespaces.sh
+. "$here/namespaces.sh"
+needs mpirun
+make_nodes
 
 # Open MPI starts its daemons with it, as with ssh: ADDRESS COMMAND...
 # `ip netns exec` would hide the control groups.
@@ -62,6 +30,7 @@ exec nsenter --net="/run/netns/oscope-node$node" unshare --uts --mount bash -c "
 AGENT
 chmod +x "$work/agent"
 mkdir "$work/scratch"
+cc -O2 -shared -fPIC -o "$work/slow_node.so" "$here/slow_node.c"
 export SLOWER=$work/slow_node.so SLOW_WHILE=$work/is-slow SCRATCH=$work/scratch TMPDIR=$work
 
 readonly calls='process.calls --at optimisation=3'
@@ -75,15 +44,6 @@ fleet() {
         "$program" fleet run --budget 4s --wait 12s --dir "$SCRATCH" --output "$work/$1" --json "${@:2}" \
         >"$work/judged.json" 2>"$work/words" || code=$?
     echo "mpirun ended with $code, after $SECONDS s of this script"
-}
-fail() {
-    echo "$1"
-    cat "$work/words" "$work/judged.json"
-    exit 1
-}
-
-runs() {
-    find "$work/$1" -name '*.oscope.json' | wc -l
 }
 
 echo 'four nodes, of which one has slow system calls'
@@ -115,8 +75,37 @@ fi
 grep -q 'node3 looks slower by its .*: measuring node3, node[124] and node[124] again' "$work/words" ||
     fail 'the second measurement was not announced'
 grep -q 'Measured again' "$work/slow.html" || fail 'the page does not tell the second measurement'
-[ "$(runs slow)" -ge 7 ] || fail 'not all runs are in files'
+[ "$(files_in slow)" -ge 7 ] || fail 'not all runs are in files'
 find "$work" -name 'oscope-scratch-*' | grep . && fail 'scratch files are left'
+
+echo 'passes that begin together'
+# The nodes have one clock here: no process of a pass may start on a node before the last one of the pass before it has
+# started on all.
+start_together() {
+    python3 - "$@" <<'CHECK'
+import json, sys
+
+first, last = {}, {}
+for file in sys.argv[1:]:
+    for experiment in json.load(open(file))["run"]["experiments"]:
+        for point in experiment["points"]:
+            for batch in point["batches"]:
+                number, start = batch["pass"], batch["started_ns"]
+                first[number] = min(start, first.get(number, start))
+                last[number] = max(start, last.get(number, start))
+early = [number for number in sorted(first)[1:] if first[number] <= last[number - 1]]
+print(f"{len(first)} passes of {len(sys.argv) - 1} nodes, {len(early)} of them began before the one before had ended")
+sys.exit(bool(early) or len(first) < 3 or len(sys.argv) != 5)
+CHECK
+}
+together() {
+    rm -rf "$work/together"
+    fleet together $calls --once
+    # shellcheck disable=SC2046
+    start_together $(find "$work/together" -name '*.oscope.json')
+}
+rm -f "$SLOW_WHILE"
+together || together || fail 'the passes of the nodes did not begin together'
 
 echo 'an alarm that does not come again'
 is_seen_once() {

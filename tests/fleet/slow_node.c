@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { COMPARISONS = 400 };
+enum { COMPARISONS = 1600 };
 
 __attribute__((constructor)) static void slow(int count, char **arguments)
 {

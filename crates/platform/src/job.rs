@@ -78,11 +78,13 @@ face! {
         /// If the launcher does not say.
         pub fn host_of(&self, rank: u32) -> Result<String>;
 
-        /// Waits until all processes of the job are here, at most for `limit`.
+        /// Waits until the processes `ranks` are here, this one among them, at most for `limit`. All of them
+        /// must name the same processes. One that gave up still counts as here: after that, the calls of
+        /// these processes no longer match.
         ///
         /// # Errors
         /// [`JobError::Late`], or the launcher's refusal.
-        pub fn fence(&self, limit: Duration) -> Result<()>;
+        pub fn fence(&self, ranks: &[u32], limit: Duration) -> Result<()>;
 
         /// Publishes `bytes` as `name` to the other processes for as long as this one is in the job. Each
         /// name is published once.

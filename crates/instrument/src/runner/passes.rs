@@ -99,11 +99,7 @@ impl<'p> Passes<'p> {
             return Ok(false);
         }
         let visits = processes.iter().map(|process| process.points.len()).sum();
-        runner.tell(&Event::Pass {
-            pass,
-            passes,
-            visits,
-        })?;
+        self.begin(pass, visits, runner)?;
         let mut in_pass_ns = self.expected_of_all_ns(&processes);
         let mut last = None;
         let mut done = 0;
@@ -145,6 +141,25 @@ impl<'p> Passes<'p> {
             self.experiments[last].remove_files(runner);
         }
         Ok(true)
+    }
+
+    /// Tells that a pass begins. Observers may let the run wait for others here: that is not its own time.
+    fn begin(
+        &mut self,
+        pass: usize,
+        visits: usize,
+        runner: &mut Runner<'_>,
+    ) -> Result<(), ObserverError> {
+        let told_ns = runner.clock.now_ns();
+        runner.tell(&Event::Pass {
+            pass,
+            passes: self.numbers.end,
+            visits,
+        })?;
+        let waited_ns = runner.clock.now_ns().saturating_sub(told_ns) as f64;
+        self.begun_ns += waited_ns;
+        self.end_ns += waited_ns;
+        Ok(())
     }
 
     /// True if the time is used up or the user asked to stop.

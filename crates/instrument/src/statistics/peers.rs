@@ -4,7 +4,9 @@
 //! move. The spread of healthy nodes is the median absolute deviation, for the same reason. With few
 //! nodes it is hardly known, so it is drawn towards that of equally noisy metrics
 //! ([`moderation`](super::moderation)), and it is bounded by the error that the nodes' own processes
-//! show. A node whose run was clearly noisier than usual has a wider interval in proportion.
+//! show. Where all of that is known by a degree of freedom or two, a spread of the size of the margin is
+//! assumed instead, unless the nodes show a larger one. A node whose run was clearly noisier than usual has
+//! a wider interval in proportion.
 //!
 //! Values of one *family*, such as all that speak of the disk, are also judged together: their common
 //! deviation in a node is the weighted median of their deviations, where steady values weigh most. So
@@ -46,6 +48,12 @@ const USUAL_NOISE: f64 = 2.0;
 /// Weight of the error within nodes beside the spread that many nodes show, in degrees of freedom: few
 /// nodes may agree by chance, many know better.
 const ERROR_DEGREES: f64 = 4.0;
+/// What few values of few nodes hardly tell is assumed: healthy nodes differ by this standard deviation, with
+/// a degree of freedom for each node. It is of the size of a margin, so it hides no difference that is some
+/// times as large.
+const ASSUMED_SPREAD: f64 = 0.02;
+/// The confidence at which the spread from the nodes is compared with the assumed one.
+const SMALL_RISK: f64 = 0.999;
 /// Tails are not taken to be heavier than those of Student's t with so many degrees of freedom.
 const FEWEST_TAIL_DEGREES: f64 = 4.0;
 
@@ -139,6 +147,8 @@ struct Judged {
     nodes: Vec<Option<Cell>>,
     within: Option<Variance>,
     healthy: Moderated,
+    /// That of its contrast.
+    factor: f64,
 }
 
 impl Column {
@@ -244,11 +254,31 @@ impl Judged {
         cells.map(|cell| (cell.deviation / (self.healthy.standard_error * cell.widening())).abs())
     }
 
+    /// The spread from the nodes, or the assumed one if that tells differences sooner: with a degree of freedom
+    /// or two, a node that is half as fast would be within the tails of Student's t.
+    fn better_known(&self) -> Moderated {
+        let of_nodes = self.healthy;
+        let assumed = Moderated {
+            standard_error: of_nodes.standard_error.max(ASSUMED_SPREAD * self.factor),
+            degrees: self.nodes.iter().flatten().count() as f64,
+            ..of_nodes
+        };
+        let reach = |it: &Moderated| {
+            let quantile = t_quantile(Confidence::new(SMALL_RISK)?, it.degrees)?;
+            Some(quantile * it.standard_error)
+        };
+        match (reach(&assumed), reach(&of_nodes)) {
+            (Some(near), Some(far)) if near < far => assumed,
+            _ => of_nodes,
+        }
+    }
+
     fn found(self, tails: f64) -> Vec<Option<Moderated>> {
+        let healthy = self.better_known();
         let found = |cell: Cell| Moderated {
             difference: cell.deviation,
-            standard_error: self.healthy.standard_error * cell.widening(),
-            degrees: self.healthy.degrees.min(tails),
+            standard_error: healthy.standard_error * cell.widening(),
+            degrees: healthy.degrees.min(tails),
         };
         self.nodes.iter().map(|cell| cell.map(found)).collect()
     }
@@ -276,6 +306,7 @@ fn moderated(columns: Vec<Option<Column>>) -> Vec<Option<Judged>> {
         Some(Judged {
             nodes,
             within: contrast.within,
+            factor: contrast.factor,
             healthy: bounded.at_least_within(moderated.next()?),
         })
     });

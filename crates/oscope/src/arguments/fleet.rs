@@ -3,10 +3,22 @@
 use super::compare::parse_percent;
 use super::history::parse_level;
 use super::run::{ProfileName, parse_budget};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use instrument::point::Level;
 use instrument::quantity::Nanoseconds;
 use std::path::PathBuf;
+
+/// The part of a node that a process measures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Per {
+    /// The whole node
+    #[default]
+    Node,
+    /// A core with its hardware threads
+    Core,
+    /// A processor package
+    Socket,
+}
 
 #[derive(Args, Debug)]
 pub struct Fleet {
@@ -68,8 +80,9 @@ pub struct Judging {
 ///
 /// Each node measures as `oscope run` does and writes its exported run to `OUTPUT/HOST/` there; the first
 /// process gathers the runs through the launcher (PMIx), so that no shared folder is needed, writes all of
-/// them to its `OUTPUT`, and judges them. Of several processes on a node, one measures. A node that fails
-/// or does not answer in time is named, and the others are judged.
+/// them to its `OUTPUT`, and judges them. Of several processes on a node, one measures; with `--per core`
+/// or `--per socket`, each measures a core or socket of its own. A node that fails or does not answer in
+/// time is named, and the others are judged.
 ///
 /// A node that differs measures again, beside two healthy ones and only the experiments in question. The
 /// verdict names it only if the second measurement bears that out; `--once` switches it off.
@@ -82,6 +95,7 @@ Examples:
   mpirun --map-by ppr:1:node --bind-to none --enable-recovery oscope fleet run memory process.calls
   srun --mpi=pmix --ntasks-per-node=1 --cpu-bind=none oscope fleet run --budget 2min --dir /tmp
   mpirun --host a,b,c,d --bind-to none oscope fleet run file.sync --in-turn --page fleet.html
+  mpirun --map-by ppr:8:node --bind-to none oscope fleet run compute memory --per core --in-turn
 
 Exit code 3: a node is slower than the others; 1: a node lacks results. `mpirun --enable-recovery` ends
 with 0 all the same: `--json` has the verdict as well")]
@@ -105,9 +119,13 @@ pub struct Run {
     /// Directory on each node for scratch files; file experiments measure its file system
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
-    /// Measure one node after the other, for nodes that share storage, a network or a host
+    /// Measure one node after the other, for nodes that share storage, a network or a host. At the same
+    /// time, all nodes begin each pass of the run together
     #[arg(long)]
     pub in_turn: bool,
+    /// Measure and judge each node, each core or each socket: a process for each of them
+    #[arg(long, value_enum, default_value_t)]
+    pub per: Per,
     /// Wait so much longer than its budget for a node that does not answer
     #[arg(long, value_name = "TIME", default_value = "1min", value_parser = parse_budget)]
     pub wait: Nanoseconds,

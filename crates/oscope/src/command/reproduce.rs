@@ -205,7 +205,7 @@ fn measure(words: &[String], stretch: f64, arguments: &Reproduce, common: &Commo
             (MARGIN * least_ns).max(stretch * plan.budget().0),
         ));
     }
-    run::measure_only(&run, common)
+    run::measure_only(&run, common, &mut [])
 }
 
 /// The circumstances of the runs that measure what lacks.

@@ -20,7 +20,7 @@ use instrument::plan::{Plan, Setting};
 use instrument::quantity::Nanoseconds;
 use instrument::removal::REMOVAL;
 use instrument::runner::{
-    Earlier, LimitedExecutor, Outcome, Runner, Surroundings, Swap, WorkerExecutor,
+    Earlier, LimitedExecutor, Observer, Outcome, Runner, Surroundings, Swap, WorkerExecutor,
 };
 use instrument::visit_costs::VisitCosts;
 use platform::environment::Environment;
@@ -61,7 +61,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     }
     let progress = Progress::new(common.quiet);
     let sessions = Sessions::new(arguments, stopped.as_ref(), &chosen, common, &progress)?;
-    let (mut measured, exit) = sessions.measure(&progress)?;
+    let (mut measured, exit) = sessions.measure(&progress, &mut [])?;
     let cut_off = measured.last().filter(|last| last.is_cut_off);
     let cut_off = cut_off.map(|last| last.number);
     match (against, exit) {
@@ -90,13 +90,17 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Measures and stores, and prints nothing on standard output.
-pub fn measure_only(arguments: &Arguments, common: &Common) -> Result<Exit> {
+/// Measures and stores, and prints nothing on standard output. The run also tells `observers` its events.
+pub fn measure_only(
+    arguments: &Arguments,
+    common: &Common,
+    observers: &mut [&mut dyn Observer],
+) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
     given::check(arguments, &chosen)?;
     let progress = Progress::new(common.quiet);
     let sessions = Sessions::new(arguments, None, &chosen, common, &progress)?;
-    Ok(sessions.measure(&progress)?.1)
+    Ok(sessions.measure(&progress, observers)?.1)
 }
 
 /// Sessions to measure.
@@ -128,8 +132,12 @@ impl<'s> Sessions<'s> {
         })
     }
 
-    /// Measures all sessions.
-    fn measure(&self, progress: &Progress) -> Result<(Vec<Measured>, Exit)> {
+    /// Measures all sessions, and tells their events to `observers`.
+    fn measure(
+        &self,
+        progress: &Progress,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<(Vec<Measured>, Exit)> {
         let mut measured = Vec::new();
         let mut exit = Exit::Done;
         let count = self.arguments.session_count();
@@ -137,7 +145,7 @@ impl<'s> Sessions<'s> {
             if count > 1 {
                 progress.say(&format!("session {session} of {count}"));
             }
-            let (run, outcome) = self.measure_one(session)?;
+            let (run, outcome) = self.measure_one(session, observers)?;
             exit = worse(exit, self::exit(outcome, self.arguments, self.interrupt));
             if !run.kept_limits {
                 exit = worse(exit, Exit::Incomplete);
@@ -183,7 +191,11 @@ fn compare(against: &Side, measured: Vec<Measured>, common: &Common) -> Result<(
 
 impl Sessions<'_> {
     /// Measures one session.
-    fn measure_one(&self, session: u8) -> Result<(Measured, Outcome)> {
+    fn measure_one(
+        &self,
+        session: u8,
+        others: &mut [&mut dyn Observer],
+    ) -> Result<(Measured, Outcome)> {
         let (arguments, limits, common) = (self.arguments, self.limits, self.common);
         let mut progress = Progress::new(common.quiet);
         let mut store = stored::open(common)?;
@@ -240,10 +252,12 @@ impl Sessions<'_> {
         let mut recorder = self.recorder(&mut store, &mut run, &plan, &earlier)?;
         let number = recorder.number();
         let mut executor = LimitedExecutor::new(workers)?;
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut progress];
+        observers.extend(others.iter_mut().map(|it| &mut **it as &mut dyn Observer));
         let mut runner = Runner {
             clock: &SystemClock,
             executor: &mut executor,
-            observers: vec![&mut recorder, &mut progress],
+            observers,
             calibration: run.calibration.clone(),
             scratch: scratch.path().to_owned(),
             given: setting.given,

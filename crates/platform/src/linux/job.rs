@@ -1,6 +1,6 @@
 use super::pmix::{
     ALL_RANKS, Content, DONE_AT_ONCE, GLOBAL, HOST_NAME, JOB_SIZE, LOCAL_RANK, Library, NOT_FOUND,
-    Process, SUCCESS, Value,
+    Process, SUCCESS, TIMEOUT, Value,
 };
 use crate::job::{JobError, Published, Result};
 use libc::{c_char, c_int, c_void};
@@ -74,24 +74,33 @@ impl Job {
         }
     }
 
-    pub(crate) fn fence(&self, limit: Duration) -> Result<()> {
+    pub(crate) fn fence(&self, ranks: &[u32], limit: Duration) -> Result<()> {
         let (sender, receiver) = channel();
-        let sender: *mut Sender<c_int> = Box::into_raw(Box::new(sender));
-        // SAFETY: no list of processes means all of the job; `finished` takes the box.
+        let processes = ranks.iter().map(|rank| Process {
+            rank: *rank,
+            ..self.own
+        });
+        let waiting = Box::into_raw(Box::new(Waiting {
+            processes: processes.collect(),
+            sender,
+        }));
+        // SAFETY: `waiting` is valid until `finished` takes it, and its processes with it.
         let status = unsafe {
-            (self.library.fence)(ptr::null(), 0, ptr::null(), 0, finished, sender.cast())
+            let processes: &[Process] = &(*waiting).processes;
+            let (first, count) = (processes.as_ptr(), processes.len());
+            (self.library.fence)(first, count, ptr::null(), 0, finished, waiting.cast())
         };
         if status != SUCCESS {
             // SAFETY: nobody else has the box: there will be no callback.
-            drop(unsafe { Box::from_raw(sender) });
+            drop(unsafe { Box::from_raw(waiting) });
         }
         match status {
             SUCCESS => {
                 let status = receiver.recv_timeout(limit).map_err(late(limit))?;
-                self.library.check("wait for all processes", status)
+                self.library.check("wait for other processes", status)
             }
             DONE_AT_ONCE => Ok(()),
-            refused => self.library.check("wait for all processes", refused),
+            refused => self.library.check("wait for other processes", refused),
         }
     }
 
@@ -116,7 +125,8 @@ impl Job {
             let bytes = match answer {
                 Ok(Content::Bytes(bytes)) => Ok(bytes),
                 Ok(_) => Err(JobError::Unexpected("bytes")),
-                Err(NOT_FOUND) => Err(JobError::NotYet),
+                // For a process of the same node, the launcher waits a little by itself.
+                Err(NOT_FOUND | TIMEOUT) => Err(JobError::NotYet),
                 Err(status) => Err(refused(library, "get a value", status)),
             };
             // The receiver may have given up by now.
@@ -170,6 +180,12 @@ impl Drop for Job {
     }
 }
 
+/// A fence under way.
+struct Waiting {
+    processes: Vec<Process>,
+    sender: Sender<c_int>,
+}
+
 /// A question under way.
 struct Question {
     process: Process,
@@ -189,11 +205,11 @@ unsafe extern "C" fn answered(status: c_int, value: *mut Value, question: *mut c
 }
 
 /// Called once by the library with what [`Job::fence`] gave it.
-unsafe extern "C" fn finished(status: c_int, sender: *mut c_void) {
+unsafe extern "C" fn finished(status: c_int, waiting: *mut c_void) {
     // SAFETY: the box that `fence` gave away for this call.
-    let sender = unsafe { Box::from_raw(sender.cast::<Sender<c_int>>()) };
+    let waiting = unsafe { Box::from_raw(waiting.cast::<Waiting>()) };
     // The receiver may have given up by now.
-    let _ = sender.send(status);
+    let _ = waiting.sender.send(status);
 }
 
 fn refused(library: Library, action: &'static str, status: c_int) -> JobError {

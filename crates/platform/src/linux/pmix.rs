@@ -7,6 +7,8 @@ use std::ffi::CStr;
 
 /// `PMIX_SUCCESS`.
 pub(super) const SUCCESS: c_int = 0;
+/// `PMIX_ERR_TIMEOUT`.
+pub(super) const TIMEOUT: c_int = -24;
 /// `PMIX_ERR_NOT_FOUND`.
 pub(super) const NOT_FOUND: c_int = -46;
 /// `PMIX_OPERATION_SUCCEEDED`: done at once, and no callback will follow.

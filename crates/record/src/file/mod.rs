@@ -14,4 +14,4 @@ mod transfer;
 pub use document::{VERSION, schema};
 pub use error::{ExportError, ImportError};
 pub(crate) use transfer::write;
-pub use transfer::{export, import, verify};
+pub use transfer::{export, import, parse, verify};

@@ -7,9 +7,10 @@ use crate::run::Run;
 use serde_json::error::Category;
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::ops::RangeInclusive;
 
-/// The first version with checksums.
-const WITH_CHECKSUMS: u64 = 2;
+/// The versions with checksums.
+const WITH_CHECKSUMS: RangeInclusive<u32> = 2..=VERSION;
 /// Some ten million samples: more than any profile takes, but still within a machine's memory.
 const MAX_BYTES: u64 = 4 << 30;
 
@@ -47,19 +48,47 @@ pub(crate) fn write(
 /// # Errors
 /// If the input cannot be read, is not such a document, is damaged, or contains an invalid value.
 pub fn import(input: impl Read) -> Result<Run, ImportError> {
-    let bytes = read(input)?;
-    let text = match str::from_utf8(&bytes) {
+    parse(&read(input)?)
+}
+
+/// As [`import`], of a document that is in memory.
+///
+/// # Errors
+/// As for [`import`].
+pub fn parse(bytes: &[u8]) -> Result<Run, ImportError> {
+    let text = match str::from_utf8(bytes) {
         Ok(text) => text,
-        Err(_) if !is_run(&bytes) => return Err(ImportError::NotARun),
+        Err(_) if !is_run(bytes) => return Err(ImportError::NotARun),
         // A character cut in two.
         Err(error) if error.error_len().is_none() => {
             return Err(ImportError::Truncated(bytes.len()));
         }
         Err(error) => return Err(ImportError::NotText(error.valid_up_to())),
     };
+    // Nearly always the document is of this version, and its first fields need not be read apart.
+    let run = match serde_json::from_str::<Document<'_>>(text) {
+        Ok(document) if WITH_CHECKSUMS.contains(&document.version) => checked(document)?,
+        _ => of_other_version(text)?,
+    };
+    run.validate()?;
+    Ok(run)
+}
+
+/// The run of a document, which must agree with its checksums.
+fn checked(document: Document<'_>) -> Result<Run, ImportError> {
+    let run = document.run.into_owned();
+    match check(&run, &document.checksums) {
+        Standing::Agreed => Ok(run),
+        Standing::Damaged(parts) => Err(ImportError::DamagedRun(parts)),
+        Standing::WithoutChecksums => Err(ImportError::WrongVersion(document.version.into())),
+    }
+}
+
+/// The run of a document without checksums, or the reason why there is none.
+fn of_other_version(text: &str) -> Result<Run, ImportError> {
     let explain = |error: serde_json::Error| match error.classify() {
-        _ if !is_run(&bytes) => ImportError::NotARun,
-        Category::Eof => ImportError::Truncated(bytes.len()),
+        _ if !is_run(text.as_bytes()) => ImportError::NotARun,
+        Category::Eof => ImportError::Truncated(text.len()),
         _ => ImportError::Damaged(error),
     };
     let envelope: Envelope = serde_json::from_str(text).map_err(explain)?;
@@ -72,28 +101,15 @@ pub fn import(input: impl Read) -> Result<Run, ImportError> {
             known: VERSION,
         });
     }
-    let run = match envelope.version {
-        1 if envelope.checksums.is_none() => {
-            let document: DocumentWithoutChecksums = serde_json::from_str(text).map_err(explain)?;
-            let mut run = document.run;
-            run.header.proven = false;
-            run
-        }
-        version if (WITH_CHECKSUMS..=u64::from(VERSION)).contains(&version) => {
-            let document: Document<'_> = serde_json::from_str(text).map_err(explain)?;
-            let run = document.run.into_owned();
-            match check(&run, &document.checksums) {
-                Standing::Agreed => run,
-                Standing::Damaged(parts) => return Err(ImportError::DamagedRun(parts)),
-                Standing::WithoutChecksums => {
-                    return Err(ImportError::WrongVersion(version));
-                }
-            }
-        }
-        other => return Err(ImportError::WrongVersion(other)),
-    };
-    run.validate()?;
-    Ok(run)
+    if envelope.version == 1 && envelope.checksums.is_none() {
+        let document: DocumentWithoutChecksums = serde_json::from_str(text).map_err(explain)?;
+        let mut run = document.run;
+        run.header.proven = false;
+        return Ok(run);
+    }
+    // A version that has them is damaged if it cannot be read as one.
+    serde_json::from_str::<Document<'_>>(text).map_err(explain)?;
+    Err(ImportError::WrongVersion(envelope.version))
 }
 
 /// Verifies the integrity of the run in a document.

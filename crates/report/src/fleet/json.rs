@@ -36,7 +36,7 @@ struct Document<'a> {
     /// Number of values that enough nodes have.
     values: usize,
     /// Caveats to read before the numbers.
-    remarks: &'a [String],
+    remarks: Vec<String>,
     /// The nodes: first those that are slower, then those that are faster, then the others.
     nodes: Vec<NodeJson<'a>>,
     /// Values that cannot be compared.
@@ -109,6 +109,8 @@ struct NodeJson<'a> {
     runs: &'a [String],
     /// The fingerprints of its machine; several if its runs come from several machines.
     machines: &'a [String],
+    /// The switches above it, the outermost first; null if its runs do not tell.
+    switch: Option<&'a str>,
     /// The components that it measured, by name.
     components: BTreeMap<&'static str, PartJson>,
     /// Facts by which it differs from most nodes, whose value is `a`.
@@ -171,7 +173,7 @@ impl<'a> Document<'a> {
             },
             margin: fleet.margin,
             values: fleet.values,
-            remarks: &fleet.remarks,
+            remarks: fleet.caveats(),
             nodes: nodes.map(|node| NodeJson::new(fleet, node)).collect(),
             refused: &fleet.refused,
             second: fleet.second.as_ref().map(SecondJson::new),
@@ -234,6 +236,7 @@ impl<'a> NodeJson<'a> {
             because: because.map(|(component, _)| component.name()).collect(),
             runs: &node.runs,
             machines: &node.machines,
+            switch: node.switch.as_deref(),
             components: parts
                 .filter_map(|(component, part)| {
                     Some((component.name(), PartJson::new(part.as_ref()?)))

@@ -230,6 +230,7 @@ fn node(
         name,
         runs: sessions.readings.iter().map(|it| it.run.clone()).collect(),
         machines,
+        switch: sessions.readings.iter().find_map(|it| it.switch.clone()),
         standing: standing(&parts),
         parts,
         values,

@@ -22,6 +22,8 @@ mod reading;
 mod remarks;
 mod request;
 mod second;
+mod switches;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -31,6 +33,7 @@ pub use json::{FORMAT, json, schema};
 pub use reading::Reading;
 pub use request::{NoPeers, Request, Suspect};
 pub use second::{Alarm, Alone, Answers, Outcome, Second, settled, unmeasured};
+pub use tags::{HOST, PART, SWITCH, name};
 
 use crate::comparison::{Circumstance, Refusal};
 use crate::show::Word;
@@ -58,7 +61,7 @@ pub struct Fleet {
     /// The nodes: first those that are slower, the most certain one first, then those that are faster,
     /// then the others by name.
     pub nodes: Vec<Node>,
-    /// Caveats to read before the numbers.
+    /// Caveats to read before the numbers, but for those of [`Fleet::caveats`] that follow from the verdicts.
     pub remarks: Vec<String>,
     /// Values that cannot be compared with those of the other nodes.
     pub refused: Vec<Refusal>,
@@ -77,6 +80,8 @@ pub struct Node {
     pub runs: Vec<String>,
     /// The fingerprints of its machine; several if its runs come from several machines.
     pub machines: Vec<String>,
+    /// The switches above it, the outermost first; `None` if its runs do not tell.
+    pub switch: Option<String>,
     /// The verdict on the node.
     pub standing: Standing,
     /// Its components, in the order of [`Fleet::components`]; `None` for one that it did not measure.
@@ -167,6 +172,13 @@ impl Fleet {
     pub fn count(&self, standing: Standing) -> usize {
         let nodes = self.nodes.iter();
         nodes.filter(|node| node.standing == standing).count()
+    }
+
+    /// Caveats to read before the numbers.
+    pub fn caveats(&self) -> Vec<String> {
+        let mut caveats = self.remarks.clone();
+        caveats.extend(self.switches());
+        caveats
     }
 
     /// A component of a node.

@@ -1,6 +1,7 @@
 //! The values of one run, without its samples.
 
 use super::meaning::Meaning;
+use super::tags::{HOST, SWITCH, tag};
 use crate::Surroundings;
 use crate::comparison::{facts_of, merit, usable};
 use instrument::component::Component;
@@ -17,6 +18,10 @@ use std::collections::BTreeMap;
 pub struct Reading {
     pub(super) run: String,
     pub(super) machine: String,
+    /// The name of its host, if the run tells it.
+    pub(super) host: Option<String>,
+    /// The switches above its host, if the run tells them.
+    pub(super) switch: Option<String>,
     pub(super) profile: Profile,
     pub(super) version: String,
     pub(super) is_finished: bool,
@@ -56,6 +61,8 @@ impl Reading {
             facts: facts_of(&run),
             surroundings: Surroundings::of(&run),
             is_finished: run.is_finished(),
+            host: tag(&run, HOST),
+            switch: tag(&run, SWITCH),
             run: run.header.id,
             machine: run.header.machine_fingerprint,
             profile: run.header.profile,

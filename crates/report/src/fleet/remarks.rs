@@ -51,25 +51,26 @@ fn twice((first, second): &(String, String)) -> String {
     }
 }
 
-/// Nodes whose machines cannot be told apart.
+/// Hosts whose machines cannot be told apart. Several parts of one host are of one machine.
 fn shared_identities(gathered: &Gathered) -> Vec<String> {
     let mut machines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, node) in gathered.names.iter().zip(&gathered.nodes) {
         for reading in &node.readings {
-            let names = machines.entry(&reading.machine).or_default();
-            if !names.contains(&name.as_str()) {
-                names.push(name);
+            let hosts = machines.entry(&reading.machine).or_default();
+            let host = reading.host.as_ref().unwrap_or(name);
+            if !hosts.contains(&host.as_str()) {
+                hosts.push(host);
             }
         }
     }
-    let shared = machines.into_iter().filter(|(_, names)| names.len() > 1);
+    let shared = machines.into_iter().filter(|(_, hosts)| hosts.len() > 1);
     shared
-        .map(|(machine, names)| {
+        .map(|(machine, hosts)| {
             format!(
                 "{} have one identity ({machine}): they are one machine under several names, or were \
                  cloned from one image with its machine-id. They are judged as {} nodes.",
-                list(&names),
-                names.len()
+                list(&hosts),
+                hosts.len()
             )
         })
         .collect()

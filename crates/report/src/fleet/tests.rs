@@ -63,6 +63,8 @@ pub(super) fn reading(
     Reading {
         run: format!("run of {name}"),
         machine: format!("machine of {name}"),
+        host: None,
+        switch: None,
         profile: Profile::Quick,
         version: "1".into(),
         is_finished: true,

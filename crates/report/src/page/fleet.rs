@@ -41,7 +41,7 @@ pub fn fleet(fleet: &Fleet) -> Result<String, Error> {
         components: fleet.components.iter().map(|it| it.name()).collect(),
         rows: &rows,
         details: &details,
-        remarks: &fleet.remarks,
+        remarks: fleet.caveats(),
         left_out: &left_out,
         again: &again,
         margin: Unit::Share.show(fleet.margin, 2),
@@ -59,7 +59,7 @@ struct Page<'a> {
     components: Vec<&'static str>,
     rows: &'a [RowView<'a>],
     details: &'a [DetailsView<'a>],
-    remarks: &'a [String],
+    remarks: Vec<String>,
     left_out: &'a [String],
     /// The outcome of each alarm that was measured again.
     again: &'a [String],

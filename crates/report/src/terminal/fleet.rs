@@ -20,7 +20,7 @@ const FIRST_LINES: usize = 5;
 /// nodes is.
 pub fn fleet(fleet: &Fleet, style: &Style) -> String {
     let mut text = title(&fleet.headline(), style);
-    for remark in &fleet.remarks {
+    for remark in &fleet.caveats() {
         text += &paragraph(&style.paint(Role::Doubtful, "! "), remark, style);
     }
     let odd: Vec<&Node> = fleet

@@ -16,8 +16,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The tag of a run that says what its node is called.
-pub const HOST: &str = "host";
 /// Runs that are read at the same time: each takes some ten megabytes while it is read.
 const MOST_THREADS: usize = 16;
 
@@ -49,7 +47,7 @@ fn judge(
     common: &Common,
 ) -> Result<Exit> {
     let gathered = Gathered::of(files, only)?;
-    let lacks_something = gathered.lacks_something();
+    let lacks_something = gathered.lacks_something;
     let judged = judged(gathered.runs, margin)?;
     let exit = show(&judged, page, common)?;
     Ok(match exit {
@@ -90,23 +88,19 @@ fn shown(judged: &Fleet, common: &Common) -> Result<String> {
 }
 
 /// The runs of some files.
-pub struct Gathered {
-    pub runs: Gathering,
-    /// The node of each file; `None` where it could not be read.
-    pub nodes: Vec<Option<String>>,
+struct Gathered {
+    runs: Gathering,
+    /// True if a file could not be read.
+    lacks_something: bool,
 }
 
 impl Gathered {
     /// Reads the experiments `only` of the runs in `files`, or all, and tells what cannot be read.
-    pub fn of(files: &[NodeFile], only: &[String]) -> Result<Self> {
+    fn of(files: &[NodeFile], only: &[String]) -> Result<Self> {
         let mut runs = Gathering::default();
-        let mut nodes = vec![None; files.len()];
         let mut unread = Vec::new();
         read_all(files, only, |index, read| match read {
-            Ok((node, reading)) => {
-                runs.add(&node, reading);
-                nodes[index] = Some(node);
-            }
+            Ok((node, reading)) => runs.add(&node, reading),
             Err(error) => unread.push((index, error)),
         });
         unread.sort_by_key(|(index, _)| *index);
@@ -119,17 +113,15 @@ impl Gathered {
             )
             .into());
         }
-        Ok(Self { runs, nodes })
-    }
-
-    /// True if a file could not be read.
-    pub fn lacks_something(&self) -> bool {
-        self.nodes.iter().any(Option::is_none)
+        Ok(Self {
+            runs,
+            lacks_something: !unread.is_empty(),
+        })
     }
 }
 
 /// Reads the runs in `files`, several at a time, and hands each to `take` with the index of its file.
-pub fn read_all(
+fn read_all(
     files: &[NodeFile],
     only: &[String],
     take: impl FnMut(usize, Result<(String, Reading)>) + Send,
@@ -160,7 +152,7 @@ fn following<'f>(next: &AtomicUsize, files: &'f [NodeFile]) -> Option<(usize, &'
 fn read(file: &NodeFile, only: &[String]) -> Result<(String, Reading)> {
     let path = file.path.display();
     let bytes = fs::read(&file.path).with_context(|| format!("cannot read {path}"))?;
-    let run = file::import(&bytes[..]).with_context(|| format!("cannot read {path}"))?;
+    let run = file::parse(&bytes).with_context(|| format!("cannot read {path}"))?;
     if run.header.is_reported() {
         return Err(WrongUse(format!(
             "{path} holds the numbers of a published report, which have no spread: name measured runs"
@@ -177,7 +169,6 @@ fn read(file: &NodeFile, only: &[String]) -> Result<(String, Reading)> {
             return Err(WrongUse(format!("{path} has no {}", only.join(", "))).into());
         }
     }
-    let host = run.header.tags.get(HOST).filter(|host| !host.is_empty());
-    let node = host.cloned().unwrap_or_else(|| file.node.clone());
+    let node = fleet::name(&run).unwrap_or_else(|| file.node.clone());
     Ok((node, Reading::of(run)))
 }

@@ -1,7 +1,9 @@
 //! A process of a job: it measures in its turn, publishes its answer, and hears those of others.
 
+use super::meetings::Meetings;
 use super::message::{self, Answer};
 use super::node;
+use super::place::{self, Part};
 use crate::arguments::Common;
 use crate::arguments::fleet::Run as Arguments;
 use crate::exit::words;
@@ -10,9 +12,12 @@ use anyhow::Result;
 use instrument::quantity::Nanoseconds;
 use platform::job::{Job, JobError, Published, host_name};
 use platform::signal::Interrupt;
+use report::fleet::{HOST, PART, SWITCH};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The process that gathers and judges.
@@ -24,8 +29,8 @@ const LOOK: Duration = Duration::from_millis(500);
 /// A process that has not published something yet is asked again after this. All but the first one, which
 /// publishes little, are asked less often later: each answer carries all that a process has published.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
-/// So long the first process stays after its last word, until the others have asked for it.
-pub const LAST_WORD: Duration = Duration::from_secs(5);
+/// The first process stays so long after its last word: the others ask for it more often.
+const LAST_WORD: Duration = Duration::from_secs(5);
 
 /// This process as a member of the job. It stays until the first one has its answers, since a launcher
 /// forgets those of processes that left.
@@ -34,6 +39,8 @@ pub struct Member<'a> {
     pub common: &'a Common,
     pub job: Job,
     pub interrupt: Interrupt,
+    /// True once a process was late at a meeting: from then on, the meetings of the processes no longer match.
+    pub is_apart: Cell<bool>,
 }
 
 /// A measurement of several processes at the same time, or in turn.
@@ -47,28 +54,48 @@ pub struct Round {
 }
 
 impl Member<'_> {
-    /// Waits until all processes are here, so that they measure at the same time.
-    pub fn meet(&self) {
-        let waited = self.job.fence(duration(self.arguments.wait));
-        if let Err(error) = waited
-            && self.job.rank() == FIRST
-        {
-            output::say(&format!(
-                "oscope: not all processes of the job are here, the others measure: {error}"
-            ));
+    /// Waits until the processes `ranks` are here, this one among them. Once one of them was late or asked to
+    /// stop, this process goes on without the others.
+    pub fn meet(&self, ranks: &[u32], limit: Duration) {
+        if self.is_apart.get() {
+            return;
+        }
+        let met = if self.interrupt.is_set() {
+            Err(None)
+        } else {
+            self.job.fence(ranks, limit).map_err(Some)
+        };
+        if let Err(error) = met {
+            self.is_apart.set(true);
+            if let Some(error) = error.filter(|_| self.job.rank() == FIRST) {
+                output::say(&format!(
+                    "oscope: not all processes have come, the others go on without them: {error}"
+                ));
+            }
+        }
+    }
+
+    /// Stays until the others have asked for the last word of this process: a launcher forgets what a process
+    /// published that left. They must not meet for it, since Slurm answers no question about a process that waits.
+    pub fn stay_for_last_word(&self) {
+        if !self.interrupt.is_set() {
+            thread::sleep(LAST_WORD);
         }
     }
 
     /// Measures this node in its turn, unless another process does.
     pub fn answer(&self, round: &Round) -> Answer {
+        let mut meetings = Meetings::new(self, round);
         let rank_on_node = self.job.rank_on_node();
         let answer = rank_on_node.map_err(Into::into).and_then(|rank| {
+            let part = place::part(self.arguments.per, rank)?;
             self.wait_for_turn(round)?;
-            if rank > 0 {
+            if rank > 0 && part.is_none() {
                 return Ok(Answer::Beside);
             }
-            self.measure(round)
+            self.measure(round, part.as_ref(), &mut meetings)
         });
+        meetings.attend_the_rest();
         answer.unwrap_or_else(|error| Answer::Failed(words(&error)))
     }
 
@@ -87,15 +114,27 @@ impl Member<'_> {
         Ok(())
     }
 
-    /// The run of this node.
-    fn measure(&self, round: &Round) -> Result<Answer> {
+    /// The run of this node, or of a part of it.
+    fn measure(
+        &self,
+        round: &Round,
+        part: Option<&Part>,
+        meetings: &mut Meetings<'_>,
+    ) -> Result<Answer> {
         let rank = self.job.rank();
         let host = host_name().unwrap_or_else(|| format!("rank{rank}"));
         let common = Common {
             quiet: self.common.quiet || rank != FIRST,
             ..self.common.clone()
         };
-        let exported = node::measure(self.arguments, &round.what, &host, &common)?;
+        let mut tags = vec![(HOST.to_owned(), host)];
+        if let Some(part) = part {
+            part.keep()?;
+            tags.push((PART.to_owned(), part.name.clone()));
+        }
+        tags.extend(place::switch().map(|switch| (SWITCH.to_owned(), switch)));
+        let run = node::run(self.arguments, &round.what, tags);
+        let exported = node::measure(&run, &common, meetings)?;
         Ok(Answer::Run(exported))
     }
 

@@ -3,9 +3,11 @@
 mod files;
 mod judge;
 mod lack;
+mod meetings;
 mod member;
 mod message;
 mod node;
+mod place;
 mod run;
 
 use crate::arguments::Common;

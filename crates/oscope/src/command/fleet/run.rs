@@ -1,12 +1,11 @@
 //! `oscope fleet run`: the nodes of a job measure themselves, and the first process judges them. What it
 //! would name is measured again.
 
-use super::files::NodeFile;
-use super::judge::{self, Gathered};
+use super::judge;
 use super::lack::{self, Lack};
-use super::member::{ARRIVAL, FIRST, LAST_WORD, Member, Round, duration};
+use super::member::{ARRIVAL, FIRST, Member, Round, duration};
 use super::message::{self, Answer, Next};
-use super::node;
+use super::node::{self, Saved};
 use crate::arguments::Common;
 use crate::arguments::fleet::Run as Arguments;
 use crate::exit::{Exit, WrongUse, words};
@@ -15,10 +14,10 @@ use anyhow::{Context, Result};
 use instrument::statistics::peers::FEWEST_NODES;
 use platform::job::{Job, JobError};
 use platform::signal::Interrupt;
-use report::fleet::{Answers, Fleet, Request, settled, unmeasured};
+use report::fleet::{Answers, Fleet, Gathering, Reading, Request, settled, unmeasured};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// The name of the first answers, and of the first process's word on them.
@@ -43,9 +42,12 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         common,
         interrupt: Interrupt::install()?,
         job,
+        is_apart: Cell::new(false),
     };
     if member.job.rank() == FIRST {
-        lead(&member)
+        let exit = lead(&member);
+        member.stay_for_last_word();
+        exit
     } else {
         follow(&member)
     }
@@ -68,10 +70,11 @@ fn with_advice(error: JobError) -> anyhow::Error {
 
 /// The measurement of all processes, once they are here.
 fn first_round(member: &Member<'_>) -> Round {
-    member.meet();
+    let ranks: Vec<u32> = (0..member.job.size()).collect();
+    member.meet(&ranks, duration(member.arguments.wait));
     Round {
         name: MEASURED,
-        ranks: (0..member.job.size()).collect(),
+        ranks,
         what: member.arguments.what.clone(),
         start: Instant::now(),
     }
@@ -89,8 +92,7 @@ fn second_round(next: Next) -> Round {
 /// Measures, answers, and stays until the first process has all answers of this one.
 fn follow(member: &Member<'_>) -> Result<Exit> {
     let round = first_round(member);
-    let next = take_part(member, &round)?;
-    if let Some(next) = next
+    if let Some(next) = take_part(member, &round)?
         && next.ranks.contains(&member.job.rank())
     {
         take_part(member, &second_round(next))?;
@@ -127,7 +129,7 @@ fn lead(member: &Member<'_>) -> Result<Exit> {
     let page = judge::page(&member.arguments.judging, member.common)?;
     let round = first_round(member);
     let gathered = gather(member, &round);
-    let judged = gathered.and_then(|runs| judge(member, &runs));
+    let judged = gathered.and_then(|runs| judge(member, runs));
     // Whatever went wrong, the others may leave.
     let next = judged.as_ref().map(|(_, again)| again.as_ref());
     let next = next.ok().flatten().map(|again| again.next.clone());
@@ -155,15 +157,21 @@ fn lead(member: &Member<'_>) -> Result<Exit> {
     })
 }
 
-/// The files of a round, each with its process, and the reasons of processes that have none.
+/// The runs of a round.
 #[derive(Default)]
 struct Runs {
-    files: Vec<(u32, NodeFile)>,
-    /// The experiments that each process with a file could not measure.
-    lacks: Vec<(String, Vec<Lack>)>,
+    measured: Vec<Measured>,
+    /// The reasons of processes that have no run.
     lacking: BTreeMap<u32, String>,
     /// False if a node lacks what others measured.
     are_whole: bool,
+}
+
+/// The run of a process, which is in a file.
+struct Measured {
+    rank: u32,
+    node: String,
+    reading: Reading,
 }
 
 /// Measures with the others, and writes all runs that come in time to files.
@@ -172,17 +180,19 @@ fn gather(member: &Member<'_>, round: &Round) -> Result<Runs> {
         are_whole: true,
         ..Runs::default()
     };
+    let mut lacks = Vec::new();
     if round.ranks.contains(&FIRST) {
         // It is in a file before the others are waited for.
-        runs.add(FIRST, Some(Ok(member.answer(round))), member);
+        let answer = Some(Ok(member.answer(round)));
+        lacks.extend(runs.add(FIRST, answer, member));
     }
     let mut answers = member.gather(round)?;
     for rank in &round.ranks {
         if *rank != FIRST {
-            runs.add(*rank, answers.remove(rank), member);
+            lacks.extend(runs.add(*rank, answers.remove(rank), member));
         }
     }
-    for sentence in lack::sentences(&runs.lacks) {
+    for sentence in lack::sentences(&lacks) {
         output::say(&format!("oscope: {sentence}"));
         runs.are_whole = false;
     }
@@ -190,9 +200,16 @@ fn gather(member: &Member<'_>, round: &Round) -> Result<Runs> {
 }
 
 impl Runs {
-    fn add(&mut self, rank: u32, answer: Option<Result<Answer>>, member: &Member<'_>) {
-        let file = match answer {
-            Some(Ok(Answer::Beside)) => return,
+    /// Writes a run to a file, and returns the name of its process and the experiments that it lacks; or tells
+    /// the reason why there is no run.
+    fn add(
+        &mut self,
+        rank: u32,
+        answer: Option<Result<Answer>>,
+        member: &Member<'_>,
+    ) -> Option<(String, Vec<Lack>)> {
+        let saved = match answer {
+            Some(Ok(Answer::Beside)) => return None,
             Some(Ok(Answer::Run(run))) => node::save(&run, &member.arguments.output, member.common),
             Some(Ok(Answer::Failed(reason))) => Err(anyhow::Error::msg(reason)),
             Some(Err(error)) => Err(error),
@@ -200,22 +217,27 @@ impl Runs {
                 "has not answered in time: it died, hangs, or cannot be reached",
             )),
         };
-        match file {
-            Ok((file, lacks)) => {
-                self.files.push((rank, file));
-                self.lacks.push((member.name(rank), lacks));
+        match saved {
+            Ok(Saved {
+                node,
+                reading,
+                lacks,
+            }) => {
+                self.measured.push(Measured {
+                    rank,
+                    node,
+                    reading,
+                });
+                Some((member.name(rank), lacks))
             }
             Err(error) => {
                 let reason = words(&error);
                 self.are_whole = false;
                 output::say(&format!("oscope: {}: {reason}", member.name(rank)));
                 self.lacking.insert(rank, reason);
+                None
             }
         }
-    }
-
-    fn files(&self) -> Vec<NodeFile> {
-        self.files.iter().map(|(_, file)| file.clone()).collect()
     }
 }
 
@@ -227,12 +249,22 @@ struct Judged {
 }
 
 /// The first judgement, and the second measurement that it asks for.
-fn judge(member: &Member<'_>, runs: &Runs) -> Result<(Judged, Option<Again>)> {
+fn judge(member: &Member<'_>, measured: Runs) -> Result<(Judged, Option<Again>)> {
     let arguments = member.arguments;
-    let gathered = Gathered::of(&runs.files(), &[])?;
-    let lacks_something = gathered.lacks_something() || !runs.are_whole;
-    let kept = (!arguments.once).then(|| gathered.runs.clone());
-    let fleet = judge::judged(gathered.runs, arguments.judging.margin)?;
+    let lacks_something = !measured.are_whole;
+    let mut runs = Gathering::default();
+    let mut nodes = BTreeMap::new();
+    for Measured {
+        rank,
+        node,
+        reading,
+    } in measured.measured
+    {
+        runs.add(&node, reading);
+        nodes.insert(rank, node);
+    }
+    let kept = (!arguments.once).then(|| runs.clone());
+    let fleet = judge::judged(runs, arguments.judging.margin)?;
     let judged = |fleet| Judged {
         fleet,
         lacks_something,
@@ -249,12 +281,7 @@ fn judge(member: &Member<'_>, runs: &Runs) -> Result<(Judged, Option<Again>)> {
             return Ok((judged(fleet), None));
         }
     };
-    let ranks = runs.files.iter().map(|(rank, _)| *rank);
-    let nodes: BTreeMap<u32, String> = ranks
-        .zip(gathered.nodes)
-        .filter_map(|(rank, node)| Some((rank, node?)))
-        .filter(|(_, node)| request.nodes().any(|name| name == node))
-        .collect();
+    nodes.retain(|_, node| request.nodes().any(|name| name == node));
     if !member.common.quiet {
         output::say(&request.sentence());
     }
@@ -277,31 +304,25 @@ struct Again {
     /// The nodes of the processes that take part.
     nodes: BTreeMap<u32, String>,
     /// The first runs.
-    runs: report::fleet::Gathering,
+    runs: Gathering,
 }
 
 impl Again {
     /// Measures again, and names what that bears out.
     fn measure(self, member: &Member<'_>, first: &Judged) -> Result<Judged> {
-        let gathered = gather(member, &second_round(self.next));
-        member
+        let round = second_round(self.next);
+        let measured = gather(member, &round);
+        let published = member
             .job
-            .publish(AGAIN, &message::written(Next::default())?)?;
-        let may_leave = Instant::now() + LAST_WORD;
-        let runs = gathered?;
-        let mut lacks_something = first.lacks_something || !runs.are_whole;
+            .publish(AGAIN, &message::written(Next::default())?);
+        published?;
+        let measured = measured?;
         let mut answers = Answers::default();
-        let files = runs.files();
-        for (rank, reason) in runs.lacking {
+        for (rank, reason) in measured.lacking {
             answers.lacking.insert(self.nodes[&rank].clone(), reason);
         }
-        judge::read_all(&files, &[], |_, read| match read {
-            Ok(run) => answers.runs.push(run),
-            Err(error) => {
-                output::say(&format!("oscope: {}", words(&error)));
-                lacks_something = true;
-            }
-        });
+        let runs = measured.measured.into_iter();
+        answers.runs = runs.map(|it| (it.node, it.reading)).collect();
         let margin = member.arguments.judging.margin;
         let alone = answers.alone(&self.request, margin);
         let mut all = self.runs;
@@ -309,10 +330,9 @@ impl Again {
             all.add(&node, reading);
         }
         let together = judge::judged(all, margin)?;
-        thread::sleep(may_leave.saturating_duration_since(Instant::now()));
         Ok(Judged {
             fleet: settled(&first.fleet, &self.request, &alone, together),
-            lacks_something,
+            lacks_something: first.lacks_something || !measured.are_whole,
         })
     }
 }

@@ -54,7 +54,7 @@ pub fn measured(lab: &Lab, arguments: &Start, common: &Common) -> Result<Measure
 fn anew(lab: &Lab, arguments: &Start, common: &Common) -> Result<Measured> {
     let mut exit = Exit::Done;
     for step in lab.steps {
-        match run::measure_only(&command(lab, step, arguments)?, common)? {
+        match run::measure_only(&command(lab, step, arguments)?, common, &mut [])? {
             Exit::Done => {}
             stopped @ Exit::Stopped(_) => {
                 exit = stopped;
