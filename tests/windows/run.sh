@@ -44,7 +44,8 @@ system=$WINEPREFIX/drive_c/windows/system32
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER='timeout 600 wine64'
 # units [OPTION]...: the unit tests, and the workers' checks.
 units() {
-    local crates=(-p oscope-platform -p oscope-instrument -p oscope-record -p oscope-choice)
+    local crates=(-p oscope-platform -p oscope-instrument -p oscope-record -p oscope-choice
+        -p oscope-files -p oscope-transfer)
     cargo test "$@" --locked --target "$target" "${crates[@]}" --lib
     cargo test "$@" --locked --target "$target" "${crates[@]}" --test windows_worker
 }
