@@ -75,6 +75,7 @@ unsafe fn build(configuration: *const Configuration) -> Result<Runtime, Errno> {
     let builder = builder.text(core::ptr::without_provenance(entry));
     builder.build().map_err(|error| match error {
         BuildError::StaticLibrary => libc::ENOEXEC,
+        BuildError::NoPreemption => libc::ENOTSUP,
         BuildError::Timer(error) => errno(&error),
         BuildError::SliceTooShort(_) | BuildError::SeveralDeterministic(_) => libc::EINVAL,
     })

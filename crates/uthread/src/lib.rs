@@ -86,12 +86,16 @@
     unsafe_code,
     reason = "switching stacks and handling signals is what this crate is for"
 )]
-#![cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
+#![cfg(any(
+    all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ),
+    all(windows, target_arch = "x86_64")
 ))]
 
 mod atomic;
+mod build_error;
 mod context;
 pub mod io;
 mod preempt;
@@ -104,16 +108,18 @@ mod stack;
 mod sync;
 mod thread;
 mod trace;
+#[cfg(target_os = "linux")]
 mod weak;
 mod worker;
 pub mod workload;
 
+pub use build_error::BuildError;
 #[doc(hidden)]
 pub use preempt::Exceptions;
 pub use preempt::{GuardedAlloc, NoPreempt, no_preempt};
 #[doc(hidden)]
 pub use print::{print_error_line, print_line};
-pub use runtime::{BuildError, InPlace, Runtime, RuntimeBuilder, Statistics, run, statistics};
+pub use runtime::{InPlace, Runtime, RuntimeBuilder, Statistics, run, statistics};
 pub use scheduler::Priority;
 pub use scope::{Scope, ScopedJoinHandle, TimedOut, scope, scope_timeout};
 pub use sync::{

@@ -8,8 +8,6 @@
 
 mod common;
 
-use std::fs::File;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -17,7 +15,7 @@ use std::time::Duration;
 use common::world::{World, programs, time_ns, whole};
 use common::{MINUTE, everywhere, virtual_time};
 use proptest::prelude::*;
-use uthread::io::{Backend, Interest, poll_fd, poll_fd_timeout, read_at, sleep};
+use uthread::io::sleep;
 use uthread::{
     Barrier, Cancelled, Condvar, JoinHandle, Lock, RecvTimeoutError, Runtime, Semaphore,
     SendTimeoutError, Thread, bounded, current, spawn, suspend, yield_now,
@@ -90,33 +88,9 @@ fn what_returns_an_error_returns_it() {
             current().cancel();
             let sent = sender.send_timeout(7, MINUTE);
             assert_eq!(sent, Err(SendTimeoutError::Cancelled(7)));
-            let (reader, _writer) = std::io::pipe().unwrap();
-            current().cancel();
-            let error = poll_fd_timeout(&reader, Interest::READABLE, MINUTE).unwrap_err();
-            assert!(error.get_ref().unwrap().is::<Cancelled>());
             sleep(Duration::from_nanos(1)); // one request ends one wait
         });
         thread.join().unwrap();
-    });
-}
-
-#[test]
-fn a_transfer_in_the_kernel_is_cancelled() {
-    let Ok(ring) = Runtime::builder().io(Backend::Ring).build() else {
-        return;
-    };
-    let (reader, writer) = std::io::pipe().unwrap();
-    if ring.run(|| poll_fd(&writer, Interest::WRITABLE)).is_err() {
-        println!("not tested: io_uring is not allowed here");
-        return;
-    }
-    let reader = File::from(OwnedFd::from(reader));
-    ring.run(|| {
-        let thread = spawn(move || read_at(&reader, &mut [0; 64], 0));
-        sleep(Duration::from_millis(1));
-        thread.cancel();
-        let error = thread.join().unwrap().unwrap_err();
-        assert!(error.get_ref().unwrap().is::<Cancelled>());
     });
 }
 

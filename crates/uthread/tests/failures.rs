@@ -1,8 +1,8 @@
 //! Makes every allocation, every mapping and every start of a kernel thread of a program fail, one
 //! after the other. Each time the program must end properly: with an error, or with an abort if an
 //! allocation cannot report one, like other Rust programs. It must never touch unmapped memory or
-//! wait forever.
-
+//! wait forever. Linux lets a program put its own in their place.
+#![cfg(target_os = "linux")]
 #![expect(
     unsafe_code,
     reason = "an allocator, mmap(2) and pthread_create(3) are put in the place of the system's"

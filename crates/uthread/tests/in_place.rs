@@ -5,10 +5,11 @@
     reason = "a runtime in place, and a preemptive one, ask for promises"
 )]
 
-use std::hint::black_box;
+mod common;
+
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use uthread::{InPlace, Lock, Runtime, RuntimeBuilder, current, spawn, suspend, yield_now};
@@ -17,11 +18,6 @@ fn begin(builder: RuntimeBuilder) -> InPlace {
     let runtime = builder.build().expect("the system can do this");
     // SAFETY: every test calls `end` on the same kernel thread.
     unsafe { runtime.begin() }.expect("there is memory for a stack")
-}
-
-fn preemptive() -> RuntimeBuilder {
-    // SAFETY: the threads share nothing that belongs to the kernel thread.
-    unsafe { Runtime::builder().slice(Duration::from_millis(1)) }
 }
 
 #[test]
@@ -67,30 +63,6 @@ fn the_end_waits_for_all_threads_and_allows_another_beginning() {
     assert_eq!(count.load(Ordering::Relaxed), 30);
 }
 
-/// Neither of the two ever calls the library while it computes.
-#[test]
-fn the_first_thread_is_preempted_and_preempts() {
-    let first = begin(preemptive());
-    let (seen, stop) = (
-        Arc::new(AtomicU64::new(0)),
-        Arc::new(AtomicBool::new(false)),
-    );
-    let other = (Arc::clone(&seen), Arc::clone(&stop));
-    let thread = spawn(move || {
-        while !other.1.load(Ordering::Relaxed) {
-            other.0.fetch_add(1, Ordering::Relaxed);
-        }
-    });
-    let mut waited = 0u64;
-    while seen.load(Ordering::Relaxed) == 0 {
-        waited = black_box(waited + 1);
-    }
-    stop.store(true, Ordering::Relaxed);
-    thread.join().expect("it does not panic");
-    assert!(uthread::statistics().preemptions > 0);
-    first.end().expect("all threads have ended");
-}
-
 #[test]
 fn threads_that_can_never_run_again_are_an_error_of_the_end() {
     let first = begin(Runtime::builder());
@@ -105,7 +77,7 @@ fn threads_that_can_never_run_again_are_an_error_of_the_end() {
 
 #[test]
 fn a_panic_of_the_first_thread_unwinds_the_callers_frames() {
-    let first = begin(preemptive());
+    let first = begin(common::preemptive(Duration::from_millis(1)));
     let caught = uthread::catch_unwind(|| {
         yield_now();
         panic!("on the caller's stack")

@@ -1,5 +1,5 @@
-//! Preemption by the timer, and the rules that defer it.
-
+//! Preemption by the timer, and the rules that defer it. Windows has none.
+#![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(
     unsafe_code,
@@ -10,11 +10,13 @@ mod common;
 
 use std::alloc::System;
 use std::hint::black_box;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use common::preemptive;
+use uthread::io::{read_at, sleep};
 use uthread::{
     BuildError, Builder, GuardedAlloc, JoinHandle, Kind, Lock, Priority, Runtime, current,
     no_preempt, spawn, statistics, yield_now,
@@ -339,4 +341,77 @@ fn unwinding_that_is_over_poisons_no_lock() {
         locking.map(|thread| thread.join().unwrap())
     });
     assert_eq!(poisoned, [false; 4]);
+}
+
+#[test]
+fn a_sleeper_wakes_beside_a_thread_that_computes() {
+    let runtime = preemptive(Duration::from_micros(200)).build().unwrap();
+    runtime.run(|| {
+        let awake = Arc::new(AtomicBool::new(false));
+        let inner = Arc::clone(&awake);
+        drop(spawn(move || {
+            sleep(Duration::from_millis(3));
+            inner.store(true, Ordering::Relaxed);
+        }));
+        yield_now();
+        while !awake.load(Ordering::Relaxed) {}
+    });
+}
+
+/// Nearly all ticks occur in the C library and take effect as soon as a read is over. They are not
+/// retried: no thread is preempted before its slice is over.
+#[test]
+fn ticks_in_cached_reads_end_one_slice_each() {
+    const SLICE: Duration = Duration::from_millis(5);
+    let file = Arc::new(tempfile::tempfile().unwrap());
+    file.as_ref().write_all(&[7; 4096]).unwrap();
+    let runtime = preemptive(SLICE).build().unwrap();
+    let began = Instant::now();
+    runtime.run(|| {
+        let read = |_| {
+            let file = Arc::clone(&file);
+            spawn(move || {
+                let (mut block, started) = ([0; 4096], Instant::now());
+                while started.elapsed() < 10 * SLICE {
+                    assert_eq!(read_at(&file, &mut block, 0).unwrap(), 4096);
+                }
+            })
+        };
+        let threads: Vec<_> = (0..4).map(read).collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+    let slices = began.elapsed().as_nanos() / SLICE.as_nanos();
+    let preemptions = runtime.statistics().preemptions;
+    assert!(
+        u128::from(preemptions) <= 2 * slices + 10,
+        "{preemptions} turns were taken in {slices} slices"
+    );
+}
+
+/// Neither of the two ever calls the library while it computes.
+#[test]
+fn the_first_thread_is_preempted_and_preempts() {
+    let runtime = preemptive(Duration::from_millis(1)).build().unwrap();
+    // SAFETY: `end` follows on this kernel thread.
+    let first = unsafe { runtime.begin() }.unwrap();
+    let (seen, stop) = (
+        Arc::new(AtomicU64::new(0)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let other = (Arc::clone(&seen), Arc::clone(&stop));
+    let thread = spawn(move || {
+        while !other.1.load(Ordering::Relaxed) {
+            other.0.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let mut waited = 0u64;
+    while seen.load(Ordering::Relaxed) == 0 {
+        waited = black_box(waited + 1);
+    }
+    stop.store(true, Ordering::Relaxed);
+    thread.join().unwrap();
+    assert!(uthread::statistics().preemptions > 0);
+    first.end().unwrap();
 }

@@ -72,7 +72,8 @@ fn stress(workers: usize, time: Duration) {
             world.sections.load(Ordering::Relaxed)
         );
     });
-    assert!(runtime.statistics().ticks_taken > 0);
+    let preempted = runtime.statistics().ticks_taken > 0;
+    assert!(preempted || cfg!(any(windows, uthread_tsan)));
 }
 
 fn only_unexpected_panics_are_told() {

@@ -8,16 +8,13 @@
 
 mod common;
 
-use std::fs::File;
-use std::io::{ErrorKind, Write};
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::world::{World, programs, time_ns};
 use common::{HOUR, MINUTE, message, on_virtual_time, preemptive, virtual_time};
 use proptest::prelude::*;
-use uthread::io::{Backend, Interest, poll_fd, poll_fd_timeout, read_at_timeout, sleep};
+use uthread::io::sleep;
 use uthread::{
     Barrier, Builder, Condvar, Lock, Priority, Protocol, RecvTimeoutError, Runtime, Semaphore,
     SendTimeoutError, bounded, current, spawn, suspend_timeout, yield_now,
@@ -250,58 +247,6 @@ fn timers_end_waits_on_several_workers_and_beside_a_thread_that_computes() {
             for waiter in waiters {
                 waiter.join().unwrap();
             }
-        });
-    }
-}
-
-/// A read of an empty pipe, which only the ring can cancel. Helper threads read files only.
-#[test]
-fn a_cancelled_read_does_not_write_into_its_buffer() {
-    let Ok(ring) = Runtime::builder().io(Backend::Ring).build() else {
-        return;
-    };
-    let (reader, mut writer) = std::io::pipe().unwrap();
-    if ring.run(|| poll_fd(&writer, Interest::WRITABLE)).is_err() {
-        println!("not tested: io_uring is not allowed here");
-        return;
-    }
-    let reader = File::from(OwnedFd::from(reader));
-    ring.run(|| {
-        let mut buffer = [0u8; 64];
-        for _ in 0..50 {
-            let read = read_at_timeout(&reader, &mut buffer, 0, Duration::from_micros(200));
-            assert_eq!(read.unwrap_err().kind(), ErrorKind::TimedOut);
-        }
-        writer.write_all(b"late").unwrap();
-        sleep(Duration::from_millis(1));
-        assert_eq!(buffer, [0; 64]);
-        let read = read_at_timeout(&reader, &mut buffer, 0, MINUTE).unwrap();
-        assert_eq!(&buffer[..read], b"late");
-    });
-}
-
-#[test]
-fn a_poll_ends_at_its_limit_or_when_the_descriptor_is_ready() {
-    let builders: [fn() -> uthread::RuntimeBuilder; 4] = [
-        || Runtime::builder().io(Backend::Threads),
-        || Runtime::builder().io(Backend::Auto),
-        || Runtime::builder().workers(2),
-        || Runtime::builder().deterministic(3),
-    ];
-    for builder in builders {
-        builder().build().unwrap().run(|| {
-            let (reader, mut writer) = std::io::pipe().unwrap();
-            let limit = Duration::from_millis(3);
-            let found = poll_fd_timeout(&reader, Interest::READABLE, limit);
-            assert_eq!(found.unwrap_err().kind(), ErrorKind::TimedOut);
-            let other = spawn(move || {
-                yield_now();
-                writer.write_all(b"x").unwrap();
-                writer
-            });
-            let found = poll_fd_timeout(&reader, Interest::READABLE, MINUTE).unwrap();
-            assert!(found.is_readable());
-            drop(other.join().unwrap());
         });
     }
 }

@@ -1,6 +1,7 @@
 //! aarch64, the procedure call standard of Arm (AAPCS64).
 
 use core::arch::{asm, naked_asm};
+use core::ops::Range;
 use core::ptr;
 
 use super::Entry;
@@ -41,13 +42,13 @@ impl Context {
         }
     }
 
-    /// A context that calls `entry(argument)` on the stack that ends at `top`. `top` must be
-    /// aligned to 16 bytes.
+    /// A context that calls `entry(argument)` on a stack. The end of that must be aligned to 16
+    /// bytes.
     #[inline]
-    pub(crate) fn fresh(top: *mut u8, entry: Entry, argument: *mut ()) -> Self {
-        debug_assert!(top.addr().is_multiple_of(16));
+    pub(crate) fn fresh(stack: Range<*mut u8>, entry: Entry, argument: *mut ()) -> Self {
+        debug_assert!(stack.end.addr().is_multiple_of(16));
         Self {
-            stack_pointer: top,
+            stack_pointer: stack.end,
             program_counter: begin as *const u8,
             x29: argument,
             x19: entry as *const (),

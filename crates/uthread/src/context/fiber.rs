@@ -3,6 +3,7 @@
 
 use core::cell::Cell;
 use core::ffi::{c_uint, c_void};
+use core::ops::Range;
 use core::ptr;
 
 use super::{Entry, machine};
@@ -33,9 +34,9 @@ impl Context {
         }
     }
 
-    pub(crate) fn fresh(top: *mut u8, entry: Entry, argument: *mut ()) -> Self {
+    pub(crate) fn fresh(stack: Range<*mut u8>, entry: Entry, argument: *mut ()) -> Self {
         Self {
-            machine: machine::Context::fresh(top, entry, argument),
+            machine: machine::Context::fresh(stack, entry, argument),
             // SAFETY: without flags, it has no precondition.
             fiber: unsafe { __tsan_create_fiber(0) },
         }

@@ -4,18 +4,23 @@
 mod aarch64;
 #[cfg(uthread_tsan)]
 mod fiber;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod x86_64;
+#[cfg(windows)]
+mod x86_64_windows;
 
 #[cfg(target_arch = "aarch64")]
 use aarch64 as machine;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use x86_64 as machine;
+#[cfg(windows)]
+use x86_64_windows as machine;
 
 #[cfg(uthread_tsan)]
 pub(crate) use fiber::{Context, switch};
 #[cfg(not(uthread_tsan))]
 pub(crate) use machine::{Context, switch};
+#[cfg(target_os = "linux")]
 pub(crate) use machine::{program_counter, stack_pointer};
 
 /// The first function of a fresh context. It must not return.

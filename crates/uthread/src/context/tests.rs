@@ -30,8 +30,9 @@ impl Pair {
 
     fn prepare(&self, stack: &mut [u128]) {
         let argument = core::ptr::from_ref(self).cast_mut().cast();
-        let top = stack.as_mut_ptr_range().end.cast();
-        self.there.set(Context::fresh(top, count_up, argument));
+        let stack = stack.as_mut_ptr_range();
+        let stack = stack.start.cast()..stack.end.cast();
+        self.there.set(Context::fresh(stack, count_up, argument));
     }
 }
 

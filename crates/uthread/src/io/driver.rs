@@ -2,14 +2,14 @@
 
 use core::time::Duration;
 use std::io;
-use std::os::fd::RawFd;
 use std::sync::Arc;
 
+use super::backend::Backend;
+use super::in_flight::Operation;
 use super::pool::ThreadDriver;
-use super::request::{Backend, Operation};
-use super::ring::RingDriver;
+use super::system::RingDriver;
 use crate::thread::Control;
-use crate::worker::Shared;
+use crate::worker::{Event, Shared};
 
 /// A ring or a thread pool, with its requests in flight.
 pub(crate) enum Driver {
@@ -58,7 +58,7 @@ impl Driver {
     /// Number of requests in flight.
     pub(crate) fn in_flight(&self) -> usize {
         match self {
-            Self::Ring(ring) => ring.in_flight,
+            Self::Ring(ring) => ring.in_flight(),
             Self::Threads(threads) => threads.in_flight,
         }
     }
@@ -72,29 +72,10 @@ impl Driver {
     }
 
     /// Waits until a request is done, the bell rings, or the timeout expires.
-    pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: RawFd, several: bool) {
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: &Event, several: bool) {
         match self {
             Self::Ring(ring) => ring.wait(timeout, several.then_some(bell)),
-            Self::Threads(_) => poll_until(bell, timeout),
+            Self::Threads(_) => bell.wait(timeout),
         }
     }
-}
-
-/// Waits until `fd` is readable or the timeout expires.
-pub(crate) fn poll_until(fd: RawFd, timeout: Option<Duration>) {
-    let mut poll = libc::pollfd {
-        fd,
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    let timeout = timeout.map(|timeout| libc::timespec {
-        tv_sec: timeout.as_secs().cast_signed(),
-        tv_nsec: timeout.subsec_nanos().into(),
-    });
-    let timeout = timeout
-        .as_ref()
-        .map_or(core::ptr::null(), core::ptr::from_ref);
-    // SAFETY: one entry, and a timeout or none. A signal that interrupts the wait is harmless: the
-    // caller checks everything after each wake-up.
-    unsafe { libc::ppoll(&raw mut poll, 1, timeout, core::ptr::null()) };
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use super::request::Operation;
+use super::in_flight::Operation;
 use crate::thread::Control;
 use crate::worker::Shared;
 

@@ -1,17 +1,18 @@
 //! Preempting a running thread, and the conditions that forbid it.
 
 mod alloc;
-mod exceptions;
 mod guard;
-mod overflow;
-mod text;
-mod tick;
-mod timer;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(windows)]
+use windows as system;
 
 pub use alloc::GuardedAlloc;
-pub use exceptions::Exceptions;
 pub use guard::{NoPreempt, no_preempt};
-pub(crate) use overflow::AlternateStack;
-pub(crate) use text::text_range;
-pub(crate) use tick::{TickSignal, minimum_signal_stack, set_text};
-pub(crate) use timer::Ticker;
+pub use system::Exceptions;
+pub(crate) use system::{OverflowWatch, TickSignal, Ticker, prepare};

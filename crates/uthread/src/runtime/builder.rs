@@ -1,11 +1,11 @@
 //! Configuration of a runtime.
 
 use core::time::Duration;
-use std::io;
 
 use super::run::Runtime;
+use crate::build_error::BuildError;
 use crate::io::Backend;
-use crate::preempt::{TickSignal, Ticker, minimum_signal_stack, set_text, text_range};
+use crate::preempt::prepare;
 use crate::scheduler::Policy;
 use crate::stack::class_for;
 use crate::worker::{Config, Mode};
@@ -15,32 +15,6 @@ const SHORTEST_SLICE: Duration = Duration::from_micros(20);
 
 /// Stack that remains for the thread itself below the frame of a tick, in bytes.
 const LEAST_STACK_BYTES: usize = 16 << 10;
-
-/// Reason that a runtime cannot be built on this system.
-///
-/// ```
-/// use std::time::Duration;
-/// use uthread::{BuildError, Runtime};
-///
-/// // SAFETY: nothing runs.
-/// let builder = unsafe { Runtime::builder().slice(Duration::from_micros(1)) };
-/// assert!(matches!(builder.build(), Err(BuildError::SliceTooShort(_))));
-/// ```
-#[derive(Debug, thiserror::Error)]
-pub enum BuildError {
-    /// The C library is part of the program's own text, so a tick cannot tell them apart.
-    #[error("threads cannot be preempted in a program that is linked statically to its C library")]
-    StaticLibrary,
-    /// The slice is shorter than 20 µs.
-    #[error("a slice of {0:?} is too short: 20 µs is the least")]
-    SliceTooShort(Duration),
-    /// A deterministic runtime has one worker.
-    #[error("a deterministic runtime cannot have {0} workers")]
-    SeveralDeterministic(usize),
-    /// The system has no free timer or signal.
-    #[error("cannot set up the timer that preempts threads")]
-    Timer(#[source] io::Error),
-}
 
 /// Builds a [`Runtime`].
 ///
@@ -101,6 +75,9 @@ impl RuntimeBuilder {
     /// A slice that starts at a tick lasts exactly this long. A slice that starts when another
     /// thread blocks or yields lasts half to one and a half times as long: reading the clock at
     /// each switch would cost more than the switch.
+    ///
+    /// Windows has no signals of timers: there, [`RuntimeBuilder::build`] returns
+    /// [`BuildError::NoPreemption`].
     ///
     /// # Safety
     /// The code of all threads in a preemptive runtime must tolerate that another thread of the
@@ -163,6 +140,10 @@ impl RuntimeBuilder {
     /// Default stack size of a thread, in bytes of address space; the default is 64 KiB. It is
     /// rounded up to 16 KiB times a power of two. In a preemptive runtime it is at least large
     /// enough for the frame of a tick.
+    ///
+    /// On Windows, 24 KiB are added for the report of an overflow, and the sum is rounded up to 64 KiB
+    /// times a power of two. All of it is committed at once: it takes memory only where it is
+    /// touched, but counts against the system's commit limit.
     ///
     /// ```
     /// use uthread::Runtime;
@@ -272,8 +253,8 @@ impl RuntimeBuilder {
         let mode = self.mode()?;
         let mut stack_bytes = self.stack_bytes;
         if let Mode::Preemptive { .. } = mode {
-            prepare_preemption(self.text)?;
-            stack_bytes = stack_bytes.max(minimum_signal_stack() + LEAST_STACK_BYTES);
+            let tick_bytes = prepare(self.text)?;
+            stack_bytes = stack_bytes.max(tick_bytes + LEAST_STACK_BYTES);
         }
         Ok(Runtime::new(Config {
             mode,
@@ -305,21 +286,4 @@ impl RuntimeBuilder {
             None => Ok(Mode::Preemptive { slice_ns }),
         }
     }
-}
-
-/// Tries all that ticks need, so that it cannot fail later.
-fn prepare_preemption(address: Option<usize>) -> Result<(), BuildError> {
-    // SAFETY: the call only looks up a name.
-    let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
-    let text = text_range(address);
-    // A program that is linked statically has no names to look up.
-    let text = text.filter(|text| !malloc.is_null() && !text.contains(&malloc.addr()));
-    let Some(text) = text.filter(|_| !cfg!(target_feature = "crt-static")) else {
-        return Err(BuildError::StaticLibrary);
-    };
-    set_text(text);
-    TickSignal::receive().map_err(BuildError::Timer)?;
-    // SAFETY: a timer that is never armed reads nothing.
-    unsafe { Ticker::new(core::ptr::null()) }.map_err(BuildError::Timer)?;
-    Ok(())
 }

@@ -11,15 +11,13 @@
 
 use core::cell::{Cell, UnsafeCell};
 use core::marker::PhantomData;
-use core::mem;
 use core::ptr::{self, NonNull};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::run::Runtime;
 use crate::context::{Context, switch};
-use crate::stack::valgrind::{self, StackId};
-use crate::stack::{HANDLER_BYTES, page_size};
+use crate::stack::{HANDLER_BYTES, LoopStack, guard_bytes, lowest_stack_address};
 use crate::thread::Control;
 use crate::worker::{enter, leave, require_worker};
 
@@ -85,9 +83,9 @@ impl Runtime {
             crate::worker::current_worker().is_none(),
             "a runtime was started inside a user thread"
         );
-        let limit = lowest_stack_address()? + page_size() + HANDLER_BYTES;
+        let limit = lowest_stack_address()? + guard_bytes() + HANDLER_BYTES;
         let stack = LoopStack::map()?;
-        let top = stack.top();
+        let addresses = stack.addresses();
         let state = NonNull::from(Box::leak(Box::new(State {
             runtime: self,
             caller: UnsafeCell::new(Context::empty()),
@@ -97,7 +95,7 @@ impl Runtime {
             first: Cell::new(ptr::null()),
             _stack: stack,
         })));
-        let fresh = Context::fresh(top, run_loop, state.as_ptr().cast());
+        let fresh = Context::fresh(addresses, run_loop, state.as_ptr().cast());
         // SAFETY: the state lives on; `run_loop` or the first thread switches back to this place.
         let outcome = unsafe {
             switch(state.as_ref().caller.get(), &raw const fresh);
@@ -181,65 +179,4 @@ fn wait_in_slot(state: &State) {
     // SAFETY: the caller waits for this in `begin`, and continues this in `end`.
     unsafe { switch(state.slot.get(), state.caller.get()) };
     leave();
-}
-
-/// The lowest address of the kernel thread's stack, which may include a guard page.
-fn lowest_stack_address() -> io::Result<usize> {
-    // SAFETY: plain data, for which zeros are valid; all pointers are to locals, and the attributes
-    // are destroyed once.
-    unsafe {
-        let mut attributes: libc::pthread_attr_t = mem::zeroed();
-        let error = libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes);
-        if error != 0 {
-            return Err(io::Error::from_raw_os_error(error));
-        }
-        let (mut lowest, mut bytes) = (ptr::null_mut(), 0);
-        let error =
-            libc::pthread_attr_getstack(&raw const attributes, &raw mut lowest, &raw mut bytes);
-        libc::pthread_attr_destroy(&raw mut attributes);
-        if error != 0 {
-            return Err(io::Error::from_raw_os_error(error));
-        }
-        Ok(lowest.addr())
-    }
-}
-
-/// The stack of the worker's loop, above a guard page.
-struct LoopStack(NonNull<u8>, StackId);
-
-impl LoopStack {
-    const BYTES: usize = 256 << 10;
-
-    fn map() -> io::Result<Self> {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK | libc::MAP_NORESERVE;
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping; its lowest page belongs to nobody yet.
-        unsafe {
-            let memory = libc::mmap(ptr::null_mut(), Self::BYTES, access, flags, -1, 0);
-            let Some(start) =
-                NonNull::new(memory.cast::<u8>()).filter(|_| memory != libc::MAP_FAILED)
-            else {
-                return Err(io::Error::last_os_error());
-            };
-            let addresses = start.as_ptr()..start.as_ptr().add(Self::BYTES);
-            let stack = Self(start, valgrind::register(addresses));
-            if libc::mprotect(memory, page_size(), libc::PROT_NONE) != 0 {
-                return Err(io::Error::last_os_error());
-            }
-            Ok(stack)
-        }
-    }
-
-    fn top(&self) -> *mut u8 {
-        // SAFETY: the end of the mapping.
-        unsafe { self.0.as_ptr().add(Self::BYTES) }
-    }
-}
-
-impl Drop for LoopStack {
-    fn drop(&mut self) {
-        valgrind::deregister(self.1);
-        // SAFETY: the mapping of `map`, whose frames are gone.
-        unsafe { libc::munmap(self.0.as_ptr().cast(), Self::BYTES) };
-    }
 }

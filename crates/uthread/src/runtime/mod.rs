@@ -4,7 +4,7 @@ mod builder;
 mod in_place;
 mod run;
 
-pub use builder::{BuildError, RuntimeBuilder};
+pub use builder::RuntimeBuilder;
 pub use in_place::InPlace;
 pub use run::{Runtime, Statistics, statistics};
 

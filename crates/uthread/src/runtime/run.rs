@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::io::Backend;
-use crate::preempt::{AlternateStack, TickSignal};
+use crate::preempt::{OverflowWatch, TickSignal};
 use crate::scheduler::{Clock, Monotonic, Virtual};
 use crate::thread::{JoinHandle, reap_orphans, start_main};
 use crate::trace::Trace;
@@ -267,13 +267,13 @@ fn run_first<T>(
 struct Station {
     worker: Worker,
     _signal: Option<TickSignal>,
-    _stack: AlternateStack,
+    _stack: OverflowWatch,
 }
 
 impl Station {
     fn new(shared: &Arc<Shared>, index: usize) -> io::Result<Self> {
         let preemptive = matches!(shared.config.mode, Mode::Preemptive { .. });
-        let stack = AlternateStack::install()?;
+        let stack = OverflowWatch::install()?;
         let signal = preemptive.then(TickSignal::receive).transpose()?;
         let worker = Worker::new(shared, index);
         Ok(Self {

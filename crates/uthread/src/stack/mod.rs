@@ -19,14 +19,29 @@
 //! ```
 //!
 //! The control block is in the slot of its thread, so an idle thread touches one page and starting
-//! a thread allocates nothing.
+//! a thread allocates nothing. The guard is one page on Linux; `windows` shows that of Windows.
 
+mod error;
+#[cfg(target_os = "linux")]
+mod linux;
+mod loop_stack;
 mod pool;
 mod slab;
 pub(crate) mod valgrind;
+#[cfg(windows)]
+mod windows;
 
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(windows)]
+use windows as system;
+
+pub(crate) use error::MapError;
+pub(crate) use loop_stack::LoopStack;
 pub(crate) use pool::{Cache, POOL, class_bytes, class_for};
-pub(crate) use slab::{MapError, page_size};
+pub(crate) use system::{guard_bytes, lowest_stack_address};
+#[cfg(windows)]
+pub(crate) use windows::REPORT_BYTES;
 
 /// Stack that the tick handler's own frames may use, in bytes. A thread with less is not preempted.
 pub(crate) const HANDLER_BYTES: usize = if cfg!(debug_assertions) { 8192 } else { 2048 };

@@ -22,11 +22,11 @@ use core::cell::Cell;
 use core::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::page_size;
-use super::slab::{MapError, Slab, discard};
+use super::error::MapError;
+use super::slab::Slab;
+use super::system::{EXTRA_BYTES, SMALLEST_BYTES, discard, guard_bytes};
 
-/// Smallest slot in bytes. Each size class is this times a power of two.
-const SMALLEST_BYTES: usize = 16 << 10;
+/// Each size class is the smallest slot times a power of two.
 const CLASSES: usize = 16;
 
 /// A slab starts small and each further one is twice as large, so a million stacks need only a few
@@ -46,9 +46,10 @@ const WARM_SLOTS: usize = 1024;
 
 pub(crate) static POOL: Pool = Pool(Mutex::new([const { Class::new() }; CLASSES]));
 
-/// Smallest class whose slots hold `bytes`; the largest class if none does.
+/// Smallest class whose slots hold a stack of `bytes`; the largest class if none does.
 #[inline]
 pub(crate) fn class_for(bytes: usize) -> usize {
+    let bytes = bytes.saturating_add(EXTRA_BYTES);
     let slots = bytes.div_ceil(SMALLEST_BYTES).next_power_of_two();
     (slots.trailing_zeros() as usize).min(CLASSES - 1)
 }
@@ -101,11 +102,11 @@ impl Class {
             self.warm.push(slot);
             return;
         }
-        // SAFETY: a free slot; the guard page stays untouched.
+        // SAFETY: a free slot; the guard stays untouched.
         unsafe {
             discard(
-                slot.as_ptr().add(page_size()),
-                class_bytes(class) - page_size(),
+                slot.as_ptr().add(guard_bytes()),
+                class_bytes(class) - guard_bytes(),
             );
         }
         self.cold.push(slot);
@@ -248,8 +249,9 @@ mod tests {
     fn classes_hold_what_is_asked_for() {
         for bytes in [1, 16 << 10, (16 << 10) + 1, 64 << 10, 1 << 20] {
             let class = class_for(bytes);
-            assert!(class_bytes(class) >= bytes);
-            assert!(class == 0 || class_bytes(class - 1) < bytes);
+            let slot_bytes = bytes + EXTRA_BYTES;
+            assert!(class_bytes(class) >= slot_bytes);
+            assert!(class == 0 || class_bytes(class - 1) < slot_bytes);
         }
     }
 

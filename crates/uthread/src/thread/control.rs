@@ -68,7 +68,7 @@ pub(crate) struct Control {
     waiting: Cell<*const Waiting<'static>>,
     pub(super) class: u8,
     /// Ticks that find the stack pointer below this address are deferred.
-    limit: Cell<usize>,
+    pub(crate) limit: Cell<usize>,
     pub(crate) locks: Cell<u32>,
     pub(crate) runtime: u32,
     /// Ceilings of the locks held.
@@ -117,9 +117,6 @@ pub(crate) struct Birth {
 }
 
 impl Control {
-    /// Offset at which the tick handler reads the limit.
-    pub(crate) const LIMIT_OFFSET: usize = core::mem::offset_of!(Self, limit);
-
     /// Address of the control block in the slot that ends at `end`: in the last 4 KiB, at one of 32
     /// distances from the end. With equal distances in all slots, the blocks and the frames below
     /// them would compete for a few cache sets.
@@ -304,14 +301,14 @@ impl Control {
         unsafe { NonNull::new_unchecked(ptr::with_exposed_provenance_mut(start)) }
     }
 
-    /// Lowest address of the stack, just above the guard page.
+    /// Lowest address of the stack, just above the guard.
     #[inline]
     pub(crate) fn stack_bottom(&self) -> usize {
-        self.slot().addr().get() + crate::stack::page_size()
+        self.slot().addr().get() + crate::stack::guard_bytes()
     }
 
-    /// Address range of the guard page, and the size of the slot in bytes.
-    pub(crate) fn guard_page(&self) -> (core::ops::Range<usize>, usize) {
+    /// Address range of the guard, and the size of the slot in bytes.
+    pub(crate) fn guard(&self) -> (core::ops::Range<usize>, usize) {
         let slot = self.slot().addr().get();
         (slot..self.stack_bottom(), class_bytes(self.class as usize))
     }

@@ -10,7 +10,7 @@ use super::control::{Birth, Control, DETACHED};
 use super::locals::Locals;
 use super::unwind::catch_unwind;
 use crate::context::Context;
-use crate::stack::{MapError, class_bytes, class_for, page_size, valgrind};
+use crate::stack::{MapError, class_bytes, class_for, guard_bytes, valgrind};
 use crate::worker::{Worker, enter, leave, require_worker, set_depth};
 
 /// A thread's function, and later its result in the same memory, just below the control block.
@@ -41,7 +41,7 @@ where
     #[cfg(uthread_asan)]
     forget_the_dead(slot, birth.class);
     if valgrind::runs() {
-        let start = slot.as_ptr().wrapping_add(page_size());
+        let start = slot.as_ptr().wrapping_add(guard_bytes());
         valgrind::renew(start..slot.as_ptr().wrapping_add(class_bytes(birth.class)));
     }
     // SAFETY: the slot was free and belongs to this function. The packet is below the control
@@ -57,7 +57,7 @@ where
         control.as_mut().packet = packet.cast();
         control.as_mut().run = run::<F, T>;
         control.as_mut().drop_result = drop_result::<T>;
-        let context = Context::fresh(top, begin, control.as_ptr().cast());
+        let context = Context::fresh(slot.as_ptr()..top, begin, control.as_ptr().cast());
         control.as_ref().context().write(context);
         Ok(control)
     }

@@ -35,7 +35,7 @@ fn a_block_finds_the_slot_that_it_lies_in() {
     let (control, end) = unsafe { (block.as_ref(), slot.add(class_bytes(CLASS))) };
     assert_eq!(control.slot(), slot);
     assert_eq!(Control::at_end(end), block);
-    let (guard, bytes) = control.guard_page();
+    let (guard, bytes) = control.guard();
     assert_eq!(
         (guard.start, bytes),
         (slot.addr().get(), class_bytes(CLASS))

@@ -150,10 +150,10 @@ impl Worker {
         {
             return;
         }
-        let bell = self.remote().bell.fd();
+        let bell = self.remote().bell.event();
         match self.driver.borrow_mut().as_mut() {
             Some(driver) => driver.wait(timeout, bell, self.several),
-            None => crate::io::poll_until(bell, timeout),
+            None => bell.wait(timeout),
         }
         self.remote().bell.awake();
         // Most waits are shorter than a slice, and setting the timer twice in each wait would cost

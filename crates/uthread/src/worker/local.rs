@@ -14,7 +14,7 @@
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, compiler_fence};
 
 use super::Worker;
-use super::address::{BYTES, address};
+use super::system::{BYTES, address};
 
 /// Zero at the start of every kernel thread.
 #[repr(C)]

@@ -1,6 +1,5 @@
 //! A worker is a kernel thread that runs user threads and carries out the scheduler's decisions.
 
-mod address;
 mod cancel;
 mod cancellations;
 mod finish;
@@ -8,6 +7,8 @@ mod fresh;
 mod home;
 mod idle;
 mod inbox;
+#[cfg(target_os = "linux")]
+mod linux;
 mod local;
 mod parking;
 mod rank;
@@ -20,6 +21,13 @@ mod state;
 mod ticks;
 mod timers;
 mod waits;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(windows)]
+use windows as system;
 
 pub(crate) use home::{Home, is_live};
 pub(crate) use inbox::Inbox;
@@ -29,3 +37,4 @@ pub(crate) use local::{
 pub(crate) use running::Running;
 pub(crate) use shared::{Config, Counters, Mode, Shared};
 pub(crate) use state::Worker;
+pub(crate) use system::Event;

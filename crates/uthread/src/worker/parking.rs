@@ -2,35 +2,29 @@
 //! worker becomes idle.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 
 use super::slumber::Slumber;
+use super::system::Event;
 use crate::atomic::AtomicBool;
 
-/// The bell of one worker: a flag that it sleeps, and an eventfd(2) that wakes it.
+/// The bell of one worker: a flag that it sleeps, and an event that wakes it.
 pub(crate) struct Bell {
     slumber: Slumber,
-    event: OwnedFd,
+    event: Event,
 }
 
 impl Bell {
     pub(crate) fn new() -> io::Result<Self> {
-        // SAFETY: the call takes no pointers.
-        let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: a new descriptor that has no other owner.
-        let event = unsafe { OwnedFd::from_raw_fd(fd) };
         Ok(Self {
             slumber: Slumber::new(AtomicBool::new(false)),
-            event,
+            event: Event::new()?,
         })
     }
 
-    pub(crate) fn fd(&self) -> RawFd {
-        self.event.as_raw_fd()
+    /// The event that wakes the worker.
+    pub(crate) fn event(&self) -> &Event {
+        &self.event
     }
 
     /// Announces sleep. A thread that publishes work after this rings the bell. Work published
@@ -39,12 +33,10 @@ impl Bell {
         self.slumber.announce();
     }
 
-    /// Withdraws the announcement and empties the eventfd.
+    /// Withdraws the announcement and clears the event.
     pub(crate) fn awake(&self) {
         self.slumber.withdraw();
-        let mut count = 0u64;
-        // SAFETY: eight bytes, as eventfd(2) requires; an empty one returns EAGAIN.
-        unsafe { libc::read(self.fd(), (&raw mut count).cast(), 8) };
+        self.event.clear();
     }
 
     /// Wakes the worker if it sleeps; `true` if it did. Call this after publishing the work.
@@ -58,12 +50,9 @@ impl Bell {
 
     /// Wakes the worker now or at its next sleep.
     pub(crate) fn ring_always(&self) {
-        // SAFETY: eight bytes, as eventfd(2) requires.
-        unsafe { libc::write(self.fd(), (&raw const ONE).cast(), 8) };
+        self.event.set();
     }
 }
-
-static ONE: u64 = 1;
 
 /// Number of idle workers.
 pub(crate) struct Idlers {

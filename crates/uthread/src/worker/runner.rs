@@ -249,7 +249,7 @@ impl Worker {
             let _ = self.ticker.set(ticker);
         }
         self.run_threads();
-        drop(self.ticker.take());
+        self.ticker.take();
         Ok(())
     }
 

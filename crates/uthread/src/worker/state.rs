@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::running::Running;
 use super::shared::{Mode, Remote, Shared};
 use super::timers::Timers;
-use crate::io::{Driver, Plain};
+use crate::io::{CachedReads, Driver};
 use crate::preempt::Ticker;
 use crate::scheduler::Scheduler;
 use crate::stack::Cache;
@@ -38,7 +38,7 @@ pub(crate) struct Worker {
     pub(super) retired: Cell<Option<NonNull<Control>>>,
     pub(super) timers: Timers,
     pub(crate) driver: RefCell<Option<Driver>>,
-    pub(crate) plain: Plain,
+    pub(crate) cached_reads: CachedReads,
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
 }
@@ -71,7 +71,7 @@ impl Worker {
             retired: Cell::new(None),
             timers: Timers::default(),
             driver: RefCell::new(None),
-            plain: Plain::new(),
+            cached_reads: CachedReads::new(),
             shared: Arc::clone(shared),
             index,
         }
@@ -81,11 +81,6 @@ impl Worker {
     #[inline]
     pub(crate) fn is_in_loop(&self) -> bool {
         core::ptr::eq(self.running.current.get(), &raw const self.root)
-    }
-
-    /// True if the timer is armed.
-    pub(crate) fn is_ticking(&self) -> bool {
-        self.armed.get()
     }
 
     #[inline]

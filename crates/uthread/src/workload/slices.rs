@@ -160,26 +160,39 @@ impl Slices {
 
 #[cfg(test)]
 mod tests {
-    use super::{Slices, Turn};
+    use super::Slices;
     use core::time::Duration;
-    use std::time::Instant;
 
+    // Windows has no ticks.
+    #[cfg(target_os = "linux")]
     #[test]
     fn turns_fill_the_time_and_do_not_overlap() {
         let slices = Slices {
             slice: Duration::from_micros(200),
             count: 20,
         };
-        let begin = Instant::now();
+        let begin = std::time::Instant::now();
         let turns = slices.run().expect("threads can be preempted here");
         let took_ns = begin.elapsed().as_nanos() as f64;
         assert!(turns.len() >= 20, "{} turns", turns.len());
-        let spent_ns = |turn: &Turn| turn.slice_ns + turn.tick_ns;
+        let spent_ns = |turn: &super::Turn| turn.slice_ns + turn.tick_ns;
         let all_ns: f64 = turns.iter().map(spent_ns).sum();
         // The counter and the clock are read at slightly different moments.
         assert!(
             0.0 < all_ns && all_ns < 1.01 * took_ns,
             "{all_ns} of {took_ns}"
         );
+    }
+    #[cfg(windows)]
+    #[test]
+    fn a_system_without_ticks_refuses() {
+        use crate::BuildError::NoPreemption;
+        use crate::workload::WorkloadError::Build;
+
+        let slices = Slices {
+            slice: Duration::from_micros(200),
+            count: 20,
+        };
+        assert!(matches!(slices.run(), Err(Build(NoPreemption))));
     }
 }

@@ -11,17 +11,40 @@ pub mod world;
 use std::process::{Command, Output};
 use std::time::Duration;
 
+use uthread::io::{Backend, fsync};
 use uthread::{Runtime, RuntimeBuilder};
 
-/// A builder for a preemptive runtime. Under the thread sanitizer, which is part of the program's text, none
-/// can be built: then the runtime is cooperative.
+/// A builder for a preemptive runtime. Where none can be built, the runtime is cooperative: on Windows, and
+/// under the thread sanitizer, which is part of the program's text.
 pub fn preemptive(slice: Duration) -> RuntimeBuilder {
-    if cfg!(uthread_tsan) {
+    if cfg!(any(windows, uthread_tsan)) {
         return Runtime::builder();
     }
     // SAFETY: the tests share nothing through thread-locals of the kernel thread, and the system's
     // allocator is in use.
     unsafe { Runtime::builder().slice(slice) }
+}
+
+/// Runtimes with each transfer mechanism, cooperative and preemptive, with one worker and several.
+/// The system may forbid the ring.
+pub fn runtimes() -> Vec<Runtime> {
+    let ring = Runtime::builder().io(Backend::Ring).build().unwrap();
+    let file = tempfile::tempfile().unwrap();
+    let ring_works = ring.run(|| fsync(&file)).is_ok();
+    if !ring_works {
+        println!("the ring is not tested: io_uring is not allowed here");
+    }
+    let builders: [fn() -> RuntimeBuilder; 3] = [
+        Runtime::builder,
+        || preemptive(Duration::from_micros(100)),
+        || Runtime::builder().workers(2),
+    ];
+    let backends = [Backend::Threads, Backend::Ring]
+        .into_iter()
+        .take(1 + usize::from(ring_works));
+    backends
+        .flat_map(|backend| builders.map(|b| b().io(backend).build().unwrap()))
+        .collect()
 }
 
 /// Runs one test of this program again in its own process, with `variable` set. For tests that end

@@ -106,7 +106,7 @@ unsafe extern "C" fn on_tick(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) 
         value = const SIGNAL_VALUE,
         current = const mem::offset_of!(Running, current),
         deferred = const mem::offset_of!(Running, deferred),
-        limit = const Control::LIMIT_OFFSET,
+        limit = const mem::offset_of!(Control, limit),
         on_roomy_tick = sym on_roomy_tick,
     )
 }
@@ -136,7 +136,7 @@ unsafe extern "C" fn on_tick(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) 
         value = const SIGNAL_VALUE,
         current = const mem::offset_of!(Running, current),
         deferred = const mem::offset_of!(Running, deferred),
-        limit = const Control::LIMIT_OFFSET,
+        limit = const mem::offset_of!(Control, limit),
         on_roomy_tick = sym on_roomy_tick,
     )
 }

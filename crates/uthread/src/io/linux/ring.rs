@@ -2,13 +2,14 @@
 
 use core::time::Duration;
 use std::io;
-use std::os::fd::RawFd;
 
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 
-use super::request::{Operation, Request};
+use super::request::Request;
+use crate::io::in_flight::Operation;
 use crate::thread::Control;
+use crate::worker::Event;
 
 const ENTRIES: u32 = 256;
 
@@ -27,7 +28,7 @@ pub(crate) struct RingDriver {
     queued: usize,
     waited: u32,
     bell_watched: bool,
-    pub(super) in_flight: usize,
+    in_flight: usize,
 }
 
 /// The number under which the kernel reports the end of a request: its address.
@@ -46,7 +47,7 @@ fn deferring() -> io::Result<IoUring> {
 }
 
 impl RingDriver {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             ring: deferring().or_else(|_| IoUring::new(ENTRIES))?,
             queued: 0,
@@ -57,33 +58,35 @@ impl RingDriver {
     }
 
     /// # Safety
-    /// Same as [`Driver::push`](super::Driver::push).
-    pub(super) unsafe fn push(&mut self, operation: &Operation) {
+    /// Same as [`Driver::push`](crate::io::Driver::push).
+    pub(crate) unsafe fn push(&mut self, operation: &Operation) {
         let entry = match operation.request {
             Request::Read {
-                fd,
+                file,
                 buffer,
                 bytes,
                 offset,
             } => {
                 let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-                opcode::Read::new(Fd(fd), buffer, bytes)
+                opcode::Read::new(Fd(file), buffer, bytes)
                     .offset(offset)
                     .build()
             }
             Request::Write {
-                fd,
+                file,
                 buffer,
                 bytes,
                 offset,
             } => {
                 let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-                opcode::Write::new(Fd(fd), buffer, bytes)
+                opcode::Write::new(Fd(file), buffer, bytes)
                     .offset(offset)
                     .build()
             }
-            Request::Sync { fd } => opcode::Fsync::new(Fd(fd)).build(),
-            Request::Poll { fd, events, .. } => opcode::PollAdd::new(Fd(fd), events as u32).build(),
+            Request::Sync { file } => opcode::Fsync::new(Fd(file)).build(),
+            Request::Poll { file, events, .. } => {
+                opcode::PollAdd::new(Fd(file), events as u32).build()
+            }
         };
         // SAFETY: the caller's contract.
         unsafe { self.enqueue(&entry.user_data(user_data(operation))) };
@@ -92,7 +95,7 @@ impl RingDriver {
 
     /// Asks the kernel to end a request early. Its completion then arrives soon, unless it is a
     /// transfer that the device has begun.
-    pub(super) fn cancel(&mut self, operation: &Operation) {
+    pub(crate) fn cancel(&mut self, operation: &Operation) {
         let entry = opcode::AsyncCancel::new(user_data(operation)).build();
         // SAFETY: the entry holds no pointers, only a number.
         unsafe { self.enqueue(&entry.user_data(CANCELLATION)) };
@@ -109,6 +112,10 @@ impl RingDriver {
         self.queued += 1;
     }
 
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
     fn submit(&mut self) {
         // An error here (EINTR, EAGAIN, EBUSY) leaves the entries in the queue. The next call
         // submits them.
@@ -118,7 +125,7 @@ impl RingDriver {
         self.waited = 0;
     }
 
-    pub(super) fn attend(&mut self, mut wake: impl FnMut(*const Control)) {
+    pub(crate) fn attend(&mut self, mut wake: impl FnMut(*const Control)) {
         if self.ring.submission().taskrun() {
             self.submit();
         }
@@ -147,11 +154,11 @@ impl RingDriver {
         }
     }
 
-    pub(super) fn wait(&mut self, timeout: Option<Duration>, bell: Option<RawFd>) {
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: Option<&Event>) {
         if let Some(bell) = bell
             && !self.bell_watched
         {
-            let entry = opcode::PollAdd::new(Fd(bell), libc::POLLIN as u32).build();
+            let entry = opcode::PollAdd::new(Fd(bell.fd()), libc::POLLIN as u32).build();
             // SAFETY: the entry holds no pointers.
             unsafe { self.enqueue(&entry.user_data(BELL)) };
             self.bell_watched = true;

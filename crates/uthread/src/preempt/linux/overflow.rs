@@ -20,12 +20,12 @@ const SI_KERNEL: c_int = 0x80;
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// The handler's alternate stack, for as long as a kernel thread is a worker.
-pub(crate) struct AlternateStack {
+pub(crate) struct OverflowWatch {
     memory: Vec<u8>,
     before: libc::stack_t,
 }
 
-impl AlternateStack {
+impl OverflowWatch {
     /// Installs the handler once per process, and the alternate stack for this kernel thread.
     pub(crate) fn install() -> io::Result<Self> {
         PREVIOUS.get_or_init(install_handler);
@@ -47,7 +47,7 @@ impl AlternateStack {
     }
 }
 
-impl Drop for AlternateStack {
+impl Drop for OverflowWatch {
     fn drop(&mut self) {
         debug_assert!(!self.memory.is_empty());
         // SAFETY: the value that sigaltstack(2) returned before on this kernel thread.
@@ -79,7 +79,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
         }
         // SAFETY: `SIGSEGV` carries an address.
         let address = unsafe { info.si_addr() }.addr();
-        let (guard_page, stack_bytes) = worker.current().guard_page();
+        let (guard_page, stack_bytes) = worker.current().guard();
         if !worker.is_in_loop() && guard_page.contains(&address) {
             report(worker, stack_bytes);
         }

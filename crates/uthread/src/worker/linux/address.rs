@@ -26,7 +26,7 @@ macro_rules! symbol {
 }
 
 /// Size of the variable in bytes. It is zero at the start of every kernel thread.
-pub(super) const BYTES: usize = 16;
+pub(crate) const BYTES: usize = 16;
 
 global_asm!(
     ".section .tbss,\"awT\",@nobits",
@@ -43,7 +43,7 @@ global_asm!(
 /// The address of the variable (*ELF Handling For Thread-Local Storage*, the initial-exec model).
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
-pub(super) fn address() -> *mut () {
+pub(crate) fn address() -> *mut () {
     let address;
     // SAFETY: the code reads the thread pointer and a constant of the linker.
     unsafe {
@@ -60,7 +60,7 @@ pub(super) fn address() -> *mut () {
 /// The address of the variable (*ELF for the Arm 64-bit Architecture*, the initial-exec model).
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 #[inline]
-pub(super) fn address() -> *mut () {
+pub(crate) fn address() -> *mut () {
     let address;
     // SAFETY: the code reads the thread pointer and a constant of the linker.
     unsafe {
@@ -79,7 +79,7 @@ pub(super) fn address() -> *mut () {
 
 /// Miri runs no assembly.
 #[cfg(miri)]
-pub(super) fn address() -> *mut () {
+pub(crate) fn address() -> *mut () {
     #[repr(align(16))]
     struct Variable(core::cell::UnsafeCell<[u8; BYTES]>);
     std::thread_local!(static LOCAL: Variable = const { Variable(core::cell::UnsafeCell::new([0; BYTES])) });

@@ -13,7 +13,7 @@ const PLACES: usize = 64;
 ///
 /// A stale answer costs only time: the worker itself waits for the device, as in pread(2), for at
 /// most [`TRUSTED_READS`] reads.
-pub(crate) struct Plain([Cell<Known>; PLACES]);
+pub(super) struct Plain([Cell<Known>; PLACES]);
 
 #[derive(Clone, Copy)]
 struct Known {
@@ -29,13 +29,13 @@ impl Known {
 }
 
 impl Plain {
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self([const { Cell::new(Known::NOTHING) }; PLACES])
     }
 
     /// True if a read of `fd` goes through the page cache.
     #[inline]
-    pub(crate) fn contains(&self, fd: RawFd) -> bool {
+    pub(super) fn contains(&self, fd: RawFd) -> bool {
         let place = &self.0[fd as usize % PLACES];
         let known = place.get();
         if known.fd == fd && known.reads_left > 0 {

@@ -1,52 +1,44 @@
 //! Requests to the kernel.
 
-use core::cell::Cell;
 use core::time::Duration;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 
-use crate::thread::Control;
+/// The number of a file.
+pub(crate) type RawFile = RawFd;
 
-/// Mechanism for transfers that would block.
-///
-/// ```
-/// use uthread::Runtime;
-/// use uthread::io::Backend;
-///
-/// let runtime = Runtime::builder().io(Backend::Threads).build().unwrap();
-/// assert_eq!(runtime.io(), Backend::Threads);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Backend {
-    /// `io_uring(7)`, or kernel threads if the system forbids it.
-    #[default]
-    Auto,
-    /// `io_uring(7)`.
-    Ring,
-    /// Kernel threads that block in place of the caller.
-    Threads,
+pub(crate) fn raw(file: &impl AsFd) -> RawFile {
+    file.as_fd().as_raw_fd()
+}
+
+/// The answer to a request that was ended before it had one.
+pub(crate) const CANCELLED: i32 = libc::ECANCELED;
+
+/// True if the kernel reports so that nothing was transferred, because somebody asked or a signal came.
+pub(crate) fn was_cancelled(error: i32) -> bool {
+    matches!(error, libc::EINTR | libc::ECANCELED)
 }
 
 /// A system call to make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Request {
     Read {
-        fd: RawFd,
+        file: RawFile,
         buffer: *mut u8,
         bytes: usize,
         offset: u64,
     },
     Write {
-        fd: RawFd,
+        file: RawFile,
         buffer: *const u8,
         bytes: usize,
         offset: u64,
     },
     Sync {
-        fd: RawFd,
+        file: RawFile,
     },
     Poll {
-        fd: RawFd,
+        file: RawFile,
         events: libc::c_short,
         /// A limit for helper threads, whose wait nobody else can end. The ring does not need it.
         limit: Option<Duration>,
@@ -54,31 +46,47 @@ pub(crate) enum Request {
 }
 
 impl Request {
+    /// The request that asks once and does not wait; `None` for transfers.
+    pub(crate) fn without_waiting(self) -> Option<Self> {
+        match self {
+            Self::Poll { file, events, .. } => Some(Self::Poll {
+                file,
+                events,
+                limit: Some(Duration::ZERO),
+            }),
+            Self::Read { .. } | Self::Write { .. } | Self::Sync { .. } => None,
+        }
+    }
+
     /// Makes the call on this kernel thread. Returns its result, or the negative error number, which
     /// is `ECANCELED` if a limit has passed.
     ///
     /// # Safety
     /// The buffer must be valid for the transfer.
-    pub(super) unsafe fn perform(self) -> i32 {
+    pub(crate) unsafe fn perform(self) -> i32 {
         // SAFETY: the caller's contract.
         let result = unsafe {
             match self {
                 Self::Read {
-                    fd,
+                    file,
                     buffer,
                     bytes,
                     offset,
-                } => libc::pread(fd, buffer.cast(), bytes, offset.cast_signed()),
+                } => libc::pread(file, buffer.cast(), bytes, offset.cast_signed()),
                 Self::Write {
-                    fd,
+                    file,
                     buffer,
                     bytes,
                     offset,
-                } => libc::pwrite(fd, buffer.cast(), bytes, offset.cast_signed()),
-                Self::Sync { fd } => libc::fsync(fd) as isize,
-                Self::Poll { fd, events, limit } => {
+                } => libc::pwrite(file, buffer.cast(), bytes, offset.cast_signed()),
+                Self::Sync { file } => libc::fsync(file) as isize,
+                Self::Poll {
+                    file,
+                    events,
+                    limit,
+                } => {
                     let mut poll = libc::pollfd {
-                        fd,
+                        fd: file,
                         events,
                         revents: 0,
                     };
@@ -105,11 +113,4 @@ fn milliseconds(limit: Option<Duration>) -> libc::c_int {
         let milliseconds = limit.as_nanos().div_ceil(1_000_000);
         milliseconds.try_into().unwrap_or(libc::c_int::MAX)
     })
-}
-
-/// A request in flight, on the stack of the thread that waits for it.
-pub(crate) struct Operation {
-    pub(super) thread: *const Control,
-    pub(super) request: Request,
-    pub(super) result: Cell<i32>,
 }

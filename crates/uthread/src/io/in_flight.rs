@@ -1,0 +1,13 @@
+//! Requests that wait for their answers.
+
+use core::cell::Cell;
+
+use super::system::Request;
+use crate::thread::Control;
+
+/// A request in flight, on the stack of the thread that waits for it.
+pub(crate) struct Operation {
+    pub(super) thread: *const Control,
+    pub(super) request: Request,
+    pub(super) result: Cell<i32>,
+}

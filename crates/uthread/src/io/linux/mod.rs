@@ -1,0 +1,14 @@
+//! Input and output from Linux: `io_uring(7)`, or calls that block.
+
+mod cached;
+mod plain;
+mod poll;
+mod request;
+mod ring;
+
+pub(crate) use std::os::fd::AsFd as AsFile;
+
+pub(crate) use cached::CachedReads;
+pub use poll::{Interest, poll_fd, poll_fd_timeout};
+pub(crate) use request::{CANCELLED, RawFile, Request, raw, was_cancelled};
+pub(crate) use ring::RingDriver;

@@ -1,0 +1,136 @@
+//! A thread's wait for the answer to its request.
+
+use core::cell::Cell;
+use core::sync::atomic::Ordering;
+use core::time::Duration;
+use std::io;
+
+use super::driver::Driver;
+use super::in_flight::Operation;
+use super::sleep::sleep_or_cancelled;
+use super::system::{CANCELLED, Request, was_cancelled};
+use crate::thread::{Cancelled, Wait, Woken};
+use crate::worker::{Mode, Worker, leave_blocking};
+
+/// Makes a request and blocks until the answer arrives, or until the request is cancelled, by a thread
+/// or at the end of the limit.
+///
+/// # Safety
+/// The buffer must stay valid until this returns.
+pub(super) unsafe fn transfer(
+    worker: &Worker,
+    request: Request,
+    operation: &str,
+    limit: Option<Duration>,
+) -> io::Result<u32> {
+    let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
+    loop {
+        let at_once = matches!(worker.shared.config.mode, Mode::Deterministic { .. });
+        // SAFETY: the caller's contract.
+        let (woken, result) = unsafe {
+            // A deterministic run must not depend on the time of the kernel's answer.
+            if at_once {
+                perform_at_once(worker, request, deadline_ns)
+            } else {
+                wait_for(worker, request, operation, deadline_ns)?
+            }
+        };
+        if !was_cancelled(-result) {
+            return u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result));
+        }
+        if woken == Woken::Cancelled {
+            return Err(io::Error::other(Cancelled));
+        }
+        if deadline_ns.is_some_and(|end_ns| worker.shared.clock.now_ns() >= end_ns) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        // Nobody here asked for it, and nothing has been transferred: a signal came, or Linux gave up
+        // a request that waits for a worker of io_uring, since it could start none. Signals that come
+        // while it tries have that effect.
+    }
+}
+
+/// Makes the call on the worker itself. A request with a limit, if it can ask at once, asks again after each
+/// slice.
+///
+/// # Safety
+/// Same as [`transfer`].
+unsafe fn perform_at_once(
+    worker: &Worker,
+    request: Request,
+    deadline_ns: Option<u64>,
+) -> (Woken, i32) {
+    let (Some(once), Some(deadline_ns)) = (request.without_waiting(), deadline_ns) else {
+        // SAFETY: the caller's contract.
+        return (Woken::Granted, unsafe { request.perform() });
+    };
+    let mut woken = Woken::Granted;
+    loop {
+        let now_ns = worker.shared.clock.now_ns();
+        // SAFETY: the caller's contract.
+        let result = unsafe { once.perform() };
+        if result != -CANCELLED || now_ns >= deadline_ns || woken == Woken::Cancelled {
+            return (woken, result);
+        }
+        let slice_ns = worker.shared.slice_ns().max(1);
+        woken = sleep_or_cancelled(Duration::from_nanos(slice_ns.min(deadline_ns - now_ns)));
+    }
+}
+
+/// # Safety
+/// Same as [`transfer`].
+unsafe fn wait_for(
+    worker: &Worker,
+    request: Request,
+    name: &str,
+    deadline_ns: Option<u64>,
+) -> io::Result<(Woken, i32)> {
+    worker.enter_blocking(name);
+    let me = worker.current();
+    let operation = Operation {
+        thread: me,
+        request,
+        result: Cell::new(-CANCELLED),
+    };
+    let pushed = worker.with_driver(|driver| {
+        // SAFETY: this function does not return before the operation has its answer.
+        unsafe { driver.push(&operation) };
+    });
+    let answer = pushed.map(|()| {
+        worker.shared.external.fetch_add(1, Ordering::Relaxed);
+        worker.attention.set(true);
+        let withdraw = || worker.withdraw_transfer(&operation);
+        let woken = worker.block_until(Wait::Io, deadline_ns, withdraw);
+        let result = operation.result.get();
+        // The request was in the kernel, which has answered after all.
+        let cancelled = was_cancelled(-result) && me.take_cancel();
+        (if cancelled { Woken::Cancelled } else { woken }, result)
+    });
+    leave_blocking();
+    answer
+}
+
+impl Worker {
+    /// The driver, created at its first use.
+    fn with_driver(&self, work: impl FnOnce(&mut Driver)) -> io::Result<()> {
+        let mut driver = self.driver.borrow_mut();
+        let driver = match &mut *driver {
+            Some(driver) => driver,
+            none => none.insert(Driver::new(&self.shared, self.index)?),
+        };
+        work(driver);
+        Ok(())
+    }
+
+    /// Asks for the early end of a transfer; `true` if it has ended without an answer.
+    fn withdraw_transfer(&self, operation: &Operation) -> bool {
+        let mut driver = self.driver.borrow_mut();
+        let ended = driver
+            .as_mut()
+            .is_some_and(|driver| driver.cancel(operation));
+        if ended {
+            self.shared.external.fetch_sub(1, Ordering::Relaxed);
+        }
+        ended
+    }
+}

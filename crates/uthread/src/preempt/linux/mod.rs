@@ -1,0 +1,14 @@
+//! Preemption by the signal of a timer, and the handlers of Linux.
+
+mod exceptions;
+mod overflow;
+mod prepare;
+mod text;
+mod tick;
+mod timer;
+
+pub use exceptions::Exceptions;
+pub(crate) use overflow::OverflowWatch;
+pub(crate) use prepare::prepare;
+pub(crate) use tick::TickSignal;
+pub(crate) use timer::Ticker;

@@ -1,0 +1,8 @@
+//! Windows preempts no user threads; it reports their overflows.
+
+mod absent;
+mod overflow;
+
+pub use absent::Exceptions;
+pub(crate) use absent::{TickSignal, Ticker, prepare};
+pub(crate) use overflow::OverflowWatch;

@@ -1,0 +1,21 @@
+//! Reasons that there is no memory for a stack.
+
+use std::io;
+
+/// Reason that no stack is available.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MapError {
+    #[error("cannot map {bytes} bytes for stacks")]
+    Map { bytes: usize, source: io::Error },
+    #[error("cannot install a guard page")]
+    Guard { source: io::Error },
+}
+
+impl MapError {
+    /// What the system said.
+    pub(crate) fn into_source(self) -> io::Error {
+        match self {
+            Self::Map { source, .. } | Self::Guard { source } => source,
+        }
+    }
+}
