@@ -42,12 +42,13 @@ system=$WINEPREFIX/drive_c/windows/system32
     -o "$system/bcryptprimitives.dll" tests/windows/bcryptprimitives.c -ladvapi32
 
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER='timeout 600 wine64'
-# units [OPTION]...: the unit tests, and the workers' checks.
+# units [OPTION]...: the unit tests, the workers' checks, and all tests of user threads.
 units() {
     local crates=(-p oscope-platform -p oscope-instrument -p oscope-record -p oscope-choice
         -p oscope-files -p oscope-transfer)
     cargo test "$@" --locked --target "$target" "${crates[@]}" --lib
     cargo test "$@" --locked --target "$target" "${crates[@]}" --test windows_worker
+    cargo test "$@" --locked --target "$target" -p uthread --tests
 }
 if [ "${1:-}" = --units ]; then
     units

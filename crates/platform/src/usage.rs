@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 
+/// True where the system counts context switches. Elsewhere both counts of [`Usage`] are 0.
+pub const COUNTS_SWITCHES: bool = cfg!(target_os = "linux");
+
 /// Resource usage since the start of a process or thread, or between two readings.
 ///
 /// On Linux from [getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html). The counts

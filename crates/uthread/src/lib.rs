@@ -1,4 +1,4 @@
-//! Preemptive user-level threads for Linux on x86-64 and aarch64.
+//! User-level threads: preemptive on Linux (x86-64 and aarch64), cooperative on Windows (x86-64).
 //!
 //! A switch costs a few nanoseconds, and an idle thread takes one page of memory. The crate offers
 //! the usual parts of a thread library: values and panics that reach [`join`](JoinHandle::join),
@@ -54,6 +54,14 @@
 //! 7. [`join`](JoinHandle::join) and [`catch_unwind`] catch panics. In a preemptive runtime, hold a
 //!    guard around `catch_unwind` of the standard library.
 //!
+//! # Windows
+//!
+//! No signal interrupts a thread there, so [`RuntimeBuilder::build`] refuses time slices with
+//! [`BuildError::NoPreemption`]; all else is the same, also the virtual ticks of
+//! [`RuntimeBuilder::deterministic`]. Transfers go through helper threads; the position of a file moves with
+//! them, as Windows has it. There are no polls of descriptors. A stack is committed whole, with 24 KiB more
+//! for the report of its overflow.
+//!
 //! # Misuse
 //!
 //! These errors are panics that name the threads: locking twice, a cycle of threads that wait for
@@ -77,7 +85,8 @@
 //! | `runtime` | the builder, starting and stopping, also in place |
 //! | `workload` | programs that safe code can run preemptively |
 //!
-//! The crate uses the kernel through `libc` and `io-uring`, and nothing else of this workspace.
+//! The crate uses the kernel through `libc` and `io-uring`, or on Windows through `windows-sys`, and nothing
+//! else of this workspace. What belongs to one system is in a folder `linux` or `windows` of its module.
 //!
 //! A thread that has started stays on its worker: compilers keep addresses of thread-local values
 //! in registers across calls, so moving it to another kernel thread is not sound.

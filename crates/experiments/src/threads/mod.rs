@@ -8,9 +8,12 @@ mod inversion;
 mod io;
 mod kind;
 mod lock;
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
+#[cfg(any(
+    all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ),
+    all(windows, target_arch = "x86_64")
 ))]
 mod measure;
 mod monitor;

@@ -11,14 +11,17 @@ pub(super) trait UserThreads {
     fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError>;
 }
 
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
+#[cfg(not(any(
+    all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ),
+    all(windows, target_arch = "x86_64")
 )))]
 impl<E> UserThreads for E {
     fn take(&self, _: &Point, _: &mut Sampler<'_>) -> Result<(), MeasureError> {
         Err(MeasureError::Unsupported(
-            "user-level threads are available only on Linux on x86-64 and aarch64".into(),
+            "user-level threads are available only on Linux on x86-64 and aarch64, and on Windows on x86-64".into(),
         ))
     }
 }

@@ -1,12 +1,18 @@
 //! The measurements of the experiments, where there are user threads.
 
+#[cfg(target_os = "linux")]
 mod async_io;
 mod create;
 mod inversion;
+#[cfg(target_os = "linux")]
 mod io;
+#[cfg(windows)]
+mod lacking;
+#[cfg(target_os = "linux")]
 mod lock;
 mod monitor;
 mod runtime;
 mod slice;
 mod switch;
+#[cfg(target_os = "linux")]
 mod two_locks;

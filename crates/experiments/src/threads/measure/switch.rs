@@ -6,7 +6,7 @@ use crate::threads::kind::{KIND, Kind, THREADS};
 use crate::threads::switch::{KERNEL_SWITCHES, SWITCH, Switch};
 use crate::threads::user_threads::UserThreads;
 use crate::together::start_together;
-use platform::usage::Usage;
+use platform::usage::{COUNTS_SWITCHES, Usage};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Thread};
@@ -23,12 +23,14 @@ impl UserThreads for Switch {
             Kind::User => among_user_threads,
             Kind::Kernel => among_kernel_threads,
         };
-        let before = Usage::of_process()?;
-        hand_on(threads, COUNTED_TURNS)?;
-        let used = Usage::of_process()?.since(&before);
-        let switches = used.voluntary_switches + used.involuntary_switches;
-        let switches = switches as f64 / (threads * COUNTED_TURNS) as f64;
-        sampler.value(KERNEL_SWITCHES, switches)?;
+        if COUNTS_SWITCHES {
+            let before = Usage::of_process()?;
+            hand_on(threads, COUNTED_TURNS)?;
+            let used = Usage::of_process()?.since(&before);
+            let switches = used.voluntary_switches + used.involuntary_switches;
+            let switches = switches as f64 / (threads * COUNTED_TURNS) as f64;
+            sampler.value(KERNEL_SWITCHES, switches)?;
+        }
         sampler.repeat(SWITCH, threads as f64, |turns| hand_on(threads, turns))
     }
 }
