@@ -23,10 +23,10 @@ impl UserThreads for Switch {
             Kind::User => among_user_threads,
             Kind::Kernel => among_kernel_threads,
         };
+        let before = Usage::of_process()?;
+        hand_on(threads, COUNTED_TURNS)?;
+        let used = Usage::of_process()?.since(&before);
         if COUNTS_SWITCHES {
-            let before = Usage::of_process()?;
-            hand_on(threads, COUNTED_TURNS)?;
-            let used = Usage::of_process()?.since(&before);
             let switches = used.voluntary_switches + used.involuntary_switches;
             let switches = switches as f64 / (threads * COUNTED_TURNS) as f64;
             sampler.value(KERNEL_SWITCHES, switches)?;
