@@ -1,4 +1,4 @@
-//! What only Linux has: polls, transfers that the kernel cancels, direct transfers, limits on memory.
+//! Parts that only Linux has: polls, transfers that the kernel cancels, direct transfers, limits on memory.
 #![cfg(target_os = "linux")]
 #![expect(
     unsafe_code,

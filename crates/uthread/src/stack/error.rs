@@ -12,7 +12,7 @@ pub(crate) enum MapError {
 }
 
 impl MapError {
-    /// What the system said.
+    /// The error of the system behind it.
     pub(crate) fn into_source(self) -> io::Error {
         match self {
             Self::Map { source, .. } | Self::Guard { source } => source,

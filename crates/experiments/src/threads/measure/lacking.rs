@@ -1,4 +1,4 @@
-//! What Windows lacks for some measurements.
+//! Measurements for which Windows lacks something.
 
 use crate::prelude::*;
 use crate::threads::async_io::AsyncIo;

@@ -1,4 +1,4 @@
-//! What the signal handlers ask of a worker.
+//! Requests of the signal handlers to a worker.
 
 use crate::worker::Worker;
 use crate::worker::local::set_pending;
