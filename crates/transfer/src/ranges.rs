@@ -231,6 +231,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(windows, ignore = "Wine 8.0 does not tell holes, so all would be read")]
     fn a_hole_of_any_size_takes_no_time() {
         let len = 900 << 30;
         let file = file(len, &[(len - 7, b"the end")]);
