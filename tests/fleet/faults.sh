@@ -6,7 +6,7 @@
 #
 # FAULT is one of: quota calls disk pages link. Needs root, iproute2, util-linux, python3, a C compiler, loop devices and
 # mkfs.ext4, and for two of the faults control groups of version 1; what is missing is told and left out. Nodes measure
-# in turn, since they share the processors. Takes about ten minutes, and ends and removes all that it made.
+# in turn, since they share the processors. Takes about twenty minutes, and ends and removes all that it made.
 set -euo pipefail
 [ $# -ge 1 ] || { echo "usage: $0 PROGRAM [FAULT...]" >&2; exit 2; }
 program=$(realpath "$1")
@@ -116,7 +116,7 @@ if is_chosen quota && can_limit cpu; then
     echo 10000 >"$groups/cpu/oscope-fault/cpu.cfs_period_us"
     echo 5000 >"$groups/cpu/oscope-fault/cpu.cfs_quota_us"
     FAULT=("$work/in_group" cpu)
-    judge quota process.fork_size memory.copy compute.arithmetic process.switch
+    BUDGET=30s judge quota process.fork_size memory.copy compute.arithmetic
     told 'CPU quota' 'half of a processor' core memory processes threads 'shared cache' || failed=1
 fi
 if is_chosen disk && can_limit blkio; then
@@ -126,7 +126,7 @@ if is_chosen disk && can_limit blkio; then
         echo "$numbers 52428800" >"$groups/blkio/oscope-fault/blkio.throttle.$limit"
     done
     FAULT=("$work/in_group" blkio)
-    judge disk file.cold_warm file.engine
+    BUDGET=45s judge disk file.cold_warm
     told 'slow loop device' '50 MiB/s' disk || failed=1
 fi
 if is_chosen pages; then

@@ -306,8 +306,10 @@ fn versions_that_differ_are_told_and_only_the_same_meaning_is_compared() {
     other["run"]["header"]["version"] = "9.9.9".into();
     other["run"]["experiments"][0]["definition"]["metrics"][0]["version"] = 2.into();
     fleet.write("n1", &other);
-    fleet.judge(&[]).assert().success().stdout(
+    // The node is not judged as the others are.
+    fleet.judge(&[]).assert().code(1).stdout(
         contains("The versions of oscope differ")
+            .and(contains("n1 has too few values of system calls"))
             .and(contains("n1: system calls"))
             .and(contains("version 2 of the metric")),
     );

@@ -48,9 +48,9 @@ const USUAL_NOISE: f64 = 2.0;
 /// Weight of the error within nodes beside the spread that many nodes show, in degrees of freedom: few
 /// nodes may agree by chance, many know better.
 const ERROR_DEGREES: f64 = 4.0;
-/// What few values of few nodes hardly tell is assumed: healthy nodes differ by this standard deviation, with
-/// a degree of freedom for each node. It is of the size of a margin, so it hides no difference that is some
-/// times as large.
+/// Healthy nodes are assumed to differ by this standard deviation, with a degree of freedom for each node, where
+/// few values of few nodes hardly show their spread. It is of the size of a margin, so it hides no difference
+/// that is some times as large.
 const ASSUMED_SPREAD: f64 = 0.02;
 /// The confidence at which the spread from the nodes is compared with the assumed one.
 const SMALL_RISK: f64 = 0.999;

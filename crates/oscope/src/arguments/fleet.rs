@@ -49,7 +49,8 @@ Examples:
   oscope fleet judge runs/ --only memory --margin 5
   oscope fleet judge runs/ --json
 
-Exit code 3: a node is slower than the others; 1: a file could not be read")]
+Exit code 3: a node is slower than the others; 1: a file could not be read, or a node could not be judged as the
+others were")]
 pub struct Judge {
     /// Exported runs, or directories of them
     #[arg(value_name = "FILE", required = true)]

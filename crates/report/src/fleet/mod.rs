@@ -27,6 +27,7 @@ mod tags;
 #[cfg(test)]
 mod tests;
 mod text;
+mod unjudged;
 
 pub use gathering::Gathering;
 pub use json::{FORMAT, json, schema};
@@ -177,6 +178,7 @@ impl Fleet {
     /// Caveats to read before the numbers.
     pub fn caveats(&self) -> Vec<String> {
         let mut caveats = self.remarks.clone();
+        caveats.extend(self.unjudged());
         caveats.extend(self.switches());
         caveats
     }

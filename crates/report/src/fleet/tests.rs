@@ -187,6 +187,33 @@ fn a_component_that_is_slow_everywhere_is_no_alarm() {
 }
 
 #[test]
+fn a_node_without_values_of_a_component_is_told() {
+    let mut readings = readings(4, 2, |_| 0.0);
+    assert!(!judged(readings.clone()).has_unjudged());
+    let values = &mut readings[2].1.values;
+    values.retain(|value| value.key.component != Component::Disk);
+    let fleet = judged(readings.clone());
+    assert!(fleet.has_unjudged());
+    let told = |fleet: &Fleet| {
+        let caveats = fleet.caveats().into_iter();
+        let told = caveats.filter(|it| it.contains("too few values of disk"));
+        told.collect::<Vec<_>>()
+    };
+    let told_of_one = told(&fleet);
+    assert_eq!(told_of_one.len(), 1);
+    assert!(told_of_one[0].starts_with("n002 has "), "{told_of_one:?}");
+    // A lack of most nodes says nothing of the others.
+    let few = readings[..2].iter_mut();
+    few.for_each(|(_, it)| {
+        it.values
+            .retain(|value| value.key.component != Component::Disk);
+    });
+    let fleet = judged(readings);
+    assert!(!fleet.has_unjudged());
+    assert!(told(&fleet).is_empty());
+}
+
+#[test]
 fn a_single_value_does_not_name_a_node() {
     let mut readings = readings(12, 3, |_| 0.0);
     let value = &mut readings[0].1.values[0];

@@ -62,7 +62,7 @@ pub fn judged(runs: Gathering, margin: f64) -> Result<Fleet> {
     Ok(judged.map_err(|error| WrongUse(error.to_string()))?)
 }
 
-/// Shows a judged fleet, and tells if a node is slower than the others.
+/// Shows a judged fleet, and tells if a node is slower than the others, or could not be judged as they were.
 pub fn show(judged: &Fleet, page: Option<Target>, common: &Common) -> Result<Exit> {
     let shown = output::show_painted(&shown(judged, common)?);
     if let Some(page) = page {
@@ -75,7 +75,7 @@ pub fn show(judged: &Fleet, page: Option<Target>, common: &Common) -> Result<Exi
     Ok(if judged.count(Standing::Slower) > 0 {
         Exit::Found
     } else {
-        Exit::Done
+        Exit::incomplete_if(judged.has_unjudged())
     })
 }
 

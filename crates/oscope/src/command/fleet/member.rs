@@ -1,18 +1,13 @@
-//! A process of a job: it measures in its turn, publishes its answer, and hears those of others.
+//! A process of a job: it meets the others, and hears what they publish.
 
-use super::meetings::Meetings;
 use super::message::{self, Answer};
-use super::node;
-use super::place::{self, Part};
 use crate::arguments::Common;
 use crate::arguments::fleet::Run as Arguments;
-use crate::exit::words;
 use crate::output;
 use anyhow::Result;
 use instrument::quantity::Nanoseconds;
-use platform::job::{Job, JobError, Published, host_name};
+use platform::job::{Job, JobError, Published};
 use platform::signal::Interrupt;
-use report::fleet::{HOST, PART, SWITCH};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -83,61 +78,6 @@ impl Member<'_> {
         }
     }
 
-    /// Measures this node in its turn, unless another process does.
-    pub fn answer(&self, round: &Round) -> Answer {
-        let mut meetings = Meetings::new(self, round);
-        let rank_on_node = self.job.rank_on_node();
-        let answer = rank_on_node.map_err(Into::into).and_then(|rank| {
-            let part = place::part(self.arguments.per, rank)?;
-            self.wait_for_turn(round)?;
-            if rank > 0 && part.is_none() {
-                return Ok(Answer::Beside);
-            }
-            self.measure(round, part.as_ref(), &mut meetings)
-        });
-        meetings.attend_the_rest();
-        answer.unwrap_or_else(|error| Answer::Failed(words(&error)))
-    }
-
-    /// In turn, the last process measures first, and the first one last. Each waits for the answer of the
-    /// one before it, or until that one is late.
-    fn wait_for_turn(&self, round: &Round) -> Result<()> {
-        let own = self.job.rank();
-        let after = round.ranks.iter().copied().filter(|rank| *rank > own);
-        let after: Vec<u32> = after.collect();
-        if let Some(before) = after.iter().min()
-            && self.arguments.in_turn
-        {
-            let turns = self.node_limit() * after.len() as u32;
-            self.hear(round.name, &[*before], round.start + turns)?;
-        }
-        Ok(())
-    }
-
-    /// The run of this node, or of a part of it.
-    fn measure(
-        &self,
-        round: &Round,
-        part: Option<&Part>,
-        meetings: &mut Meetings<'_>,
-    ) -> Result<Answer> {
-        let rank = self.job.rank();
-        let host = host_name().unwrap_or_else(|| format!("rank{rank}"));
-        let common = Common {
-            quiet: self.common.quiet || rank != FIRST,
-            ..self.common.clone()
-        };
-        let mut tags = vec![(HOST.to_owned(), host)];
-        if let Some(part) = part {
-            part.keep()?;
-            tags.push((PART.to_owned(), part.name.clone()));
-        }
-        tags.extend(place::switch().map(|switch| (SWITCH.to_owned(), switch)));
-        let run = node::run(self.arguments, &round.what, tags);
-        let exported = node::measure(&run, &common, meetings)?;
-        Ok(Answer::Run(exported))
-    }
-
     /// The answers of the other processes that come in time, by rank.
     pub fn gather(&self, round: &Round) -> Result<BTreeMap<u32, Result<Answer>>> {
         let own = self.job.rank();
@@ -205,7 +145,7 @@ impl Member<'_> {
     }
 
     /// A node that takes longer is late.
-    fn node_limit(&self) -> Duration {
+    pub fn node_limit(&self) -> Duration {
         duration(self.arguments.budget) + duration(self.arguments.wait)
     }
 

@@ -9,6 +9,7 @@ mod message;
 mod node;
 mod place;
 mod run;
+mod turn;
 
 use crate::arguments::Common;
 use crate::arguments::fleet::{Command, Fleet};

@@ -19,16 +19,14 @@ pub struct Part {
 /// # Errors
 /// If the system does not tell of them.
 fn parts(per: Per) -> Result<Vec<Part>> {
-    let mut parts: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+    let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for cpu in allowed_cpus()? {
         let key = match per {
             Per::Node => 0,
-            Per::Core => cpus_of_core(cpu).first().map_or(cpu, |first| *first) as i64,
-            Per::Socket => match package(cpu) {
-                Some(package) => package,
-                None => {
-                    bail!("the system does not tell the sockets of its CPUs: leave out `--per`")
-                }
+            Per::Core => cpus_of_core(cpu).first().map_or(cpu, |first| *first),
+            Per::Socket => match package(cpu).map(usize::try_from) {
+                Some(Ok(package)) => package,
+                _ => bail!("the system does not tell the sockets of its CPUs: leave out `--per`"),
             },
         };
         parts.entry(key).or_default().push(cpu);

@@ -6,6 +6,7 @@ use super::lack::{self, Lack};
 use super::member::{ARRIVAL, FIRST, Member, Round, duration};
 use super::message::{self, Answer, Next};
 use super::node::{self, Saved};
+use super::turn;
 use crate::arguments::Common;
 use crate::arguments::fleet::Run as Arguments;
 use crate::exit::{Exit, WrongUse, words};
@@ -106,7 +107,7 @@ fn follow(member: &Member<'_>) -> Result<Exit> {
 
 /// Measures and answers in one round; the word of the first process, if it comes in time.
 fn take_part(member: &Member<'_>, round: &Round) -> Result<Option<Next>> {
-    let answer = member.answer(round);
+    let answer = turn::answer(member, round);
     if let Answer::Run(exported) = &answer
         && let Err(error) = node::save(exported, &member.arguments.output, member.common)
     {
@@ -183,7 +184,7 @@ fn gather(member: &Member<'_>, round: &Round) -> Result<Runs> {
     let mut lacks = Vec::new();
     if round.ranks.contains(&FIRST) {
         // It is in a file before the others are waited for.
-        let answer = Some(Ok(member.answer(round)));
+        let answer = Some(Ok(turn::answer(member, round)));
         lacks.extend(runs.add(FIRST, answer, member));
     }
     let mut answers = member.gather(round)?;
