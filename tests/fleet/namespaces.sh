@@ -55,3 +55,25 @@ fail() {
 files_in() {
     find "$work/$1" -name '*.oscope.json' | wc -l
 }
+
+# kill_once_it_measures NODE: kills its process of the fleet, in the background.
+kill_once_it_measures() {
+    local victim
+    for _ in $(seq 100); do
+        sleep 0.2
+        victim=$(ip netns pids "oscope-node$1" | xargs -r ps -o pid=,args= -p |
+            awk '/fleet run/ && !/mpirun|orted|slurm|srun/ {print $1}')
+        # shellcheck disable=SC2086
+        [ -z "$victim" ] || { sleep 2; kill -KILL $victim; break; }
+    done
+}
+
+# judged_are NAME...: fails unless the judgement is of these nodes.
+judged_are() {
+    python3 - "$work/judged.json" "$@" <<'CHECK'
+import json, sys
+
+names = sorted(node["node"] for node in json.load(open(sys.argv[1]))["nodes"])
+assert names == sys.argv[2:], names
+CHECK
+}

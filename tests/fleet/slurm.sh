@@ -149,21 +149,9 @@ CHECK
 ! grep -q 'cpu.* have one identity' "$work/judged.json" || fail 'the cores of a host were told as clones'
 
 echo 'a process that is killed'
-(
-    # Once it measures.
-    for _ in $(seq 100); do
-        sleep 0.2
-        victim=$(ip netns pids oscope-node2 | xargs -r ps -o pid=,args= -p | awk '/[o]scope fleet run/ && !/slurm/ {print $1}')
-        [ -z "$victim" ] || { sleep 2; kill -KILL $victim; break; }
-    done
-) &
+kill_once_it_measures 2 &
 # Slurm's daemons try for half a minute to reach the one of a node whose only process has died.
 fleet 1 killed $calls --once --wait 60s
 grep -q 'rank 1 on .*has not answered in time' "$work/words" || fail 'the killed process was not named'
-python3 - "$work/judged.json" <<'CHECK' || fail 'the others were not judged'
-import json, sys
-
-names = sorted(node["node"] for node in json.load(open(sys.argv[1]))["nodes"])
-assert names == ["node1", "node3", "node4"], names
-CHECK
+judged_are node1 node3 node4 || fail 'the others were not judged'
 echo 'the fleet under Slurm: all is well'
