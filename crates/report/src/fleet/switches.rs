@@ -1,7 +1,6 @@
 //! Nodes that differ together, by the switch that they share.
 
 use super::{Fleet, Node, Standing};
-use crate::show::words::{FASTER, SLOWER};
 use instrument::component::Component;
 use instrument::point::Choice;
 use std::collections::BTreeMap;
@@ -45,11 +44,7 @@ impl Fleet {
         if !all || 2 * alike >= others.len() {
             return None;
         }
-        let word = if usual == Standing::Slower {
-            SLOWER.text
-        } else {
-            FASTER.text
-        };
+        let word = usual.word().text;
         Some(format!(
             "All {} nodes below switch {switch} are {word} in {}: look at what they share.",
             of_switch.len(),

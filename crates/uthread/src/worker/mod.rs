@@ -1,5 +1,8 @@
 //! A worker is a kernel thread that runs user threads and carries out the scheduler's decisions.
 
+#[macro_use]
+mod symbol;
+
 mod cancel;
 mod cancellations;
 mod finish;

@@ -3,20 +3,6 @@
 
 use core::arch::{asm, global_asm};
 
-/// The name of the variable. It contains the version, because two versions may be linked together.
-macro_rules! symbol {
-    () => {
-        concat!(
-            "uthread_local_",
-            env!("CARGO_PKG_VERSION_MAJOR"),
-            "_",
-            env!("CARGO_PKG_VERSION_MINOR"),
-            "_",
-            env!("CARGO_PKG_VERSION_PATCH"),
-        )
-    };
-}
-
 /// Size of the variable in bytes. It is zero at the start of every kernel thread.
 pub(crate) const BYTES: usize = 16;
 
