@@ -160,6 +160,9 @@ impl Machine {
 face! {
     os::machine;
 
+    /// The hypervisor, as in [`Machine`].
+    pub fn hypervisor() -> Option<String>;
+
     for Machine {
         /// Reads the facts from the system.
         pub fn read() -> Machine;

@@ -19,7 +19,7 @@ pub struct GroupRoom {
     pub left_bytes: u64,
 }
 
-/// Page size of a [`Mapping`]. The sizes in bytes are in [`crate::machine::Machine`].
+/// Page size of a [`Mapping`]; [`page_bytes`] tells it in bytes.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -120,6 +120,10 @@ face! {
     /// Memory that this process can still use without swapping, in bytes: the minimum of the system's
     /// available memory, the room in its control groups and the room under its address-space limit.
     pub fn available_bytes() -> Option<u64> = None;
+
+    /// Size of a page in bytes; `None` if the system has no such pages. Cheaper than
+    /// [`Machine::read`](crate::machine::Machine::read), which looks at every processor.
+    pub fn page_bytes(size: PageSize) -> Option<u64> = None;
 
     /// The control group of this process that leaves the least memory; `None` if no group has a limit.
     pub fn group_room() -> Option<GroupRoom> = None;

@@ -6,7 +6,7 @@ use instrument::experiment::{MeasureError, Metric};
 use instrument::quantity::{Bytes, Unit};
 use instrument::sampler::Sampler;
 use platform::file::{OpenMode, ResidencyMethod, evict, open_read, residency};
-use platform::machine::Machine;
+use platform::machine::hypervisor;
 use platform::storage::{Storage, loop_file};
 use platform::usage::storage_read_bytes;
 use std::fs::File;
@@ -209,14 +209,13 @@ impl<'f> Chiller<'f> {
 
     fn remark(&self) -> Option<String> {
         let (way, method) = self.last?;
-        let hypervisor = Machine::read().hypervisor;
         let below = self.below.as_ref().map(|below| below.is_cold);
         Some(remark(
             way,
             method,
             &self.storage,
             below,
-            hypervisor.as_deref(),
+            hypervisor().as_deref(),
         ))
     }
 }

@@ -4,8 +4,9 @@ use crate::estimates::{grade, ratio_within};
 use crate::prelude::*;
 use instrument::statistics::summary::median;
 use platform::clock::now_ns;
-use platform::machine::Machine;
-use platform::memory::{Mapping, PageSize, available_bytes, compaction_stalls, reports_free_pages};
+use platform::memory::{
+    Mapping, PageSize, available_bytes, compaction_stalls, page_bytes, reports_free_pages,
+};
 use std::hint::black_box;
 
 /// The first touch of memory that the host of a virtual machine took back.
@@ -94,7 +95,7 @@ impl Experiment for PageReporting {
 
     fn measure(&self, _point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let lacking = || MeasureError::Unsupported("this machine has no huge pages".into());
-        let page = Machine::read().huge_page_bytes.ok_or_else(lacking)? as usize;
+        let page = page_bytes(PageSize::Huge).ok_or_else(lacking)? as usize;
         // The pages just used stay mapped, so that the search does not meet them again.
         let just_used = Touched::just_used(page)?;
         let usual_ns = median(&just_used.times_ns).expect("pages were touched");

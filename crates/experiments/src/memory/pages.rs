@@ -4,7 +4,7 @@ use crate::prelude::*;
 use instrument::finding::Say;
 use instrument::point::{AxisKind, Level, LevelOf, read_back};
 use platform::machine::Machine;
-use platform::memory::{Mapping, PageSize};
+use platform::memory::{Mapping, PageSize, page_bytes};
 use std::fmt;
 
 /// The axis of page sizes in the experiments that have one.
@@ -42,16 +42,10 @@ impl Pages {
     /// # Errors
     /// If this machine has no such pages.
     pub(crate) fn here(self) -> Result<(PageSize, usize), MeasureError> {
-        let machine = Machine::read();
-        let found = if Self::base(&machine) == Some(self) {
-            PageSize::Base
-        } else if Self::huge(&machine) == Some(self) {
-            PageSize::Huge
-        } else {
-            let reason = format!("this machine has no {self}");
-            return Err(MeasureError::Unsupported(reason));
-        };
-        Ok((found, self.0.0 as usize))
+        let mut sizes = [PageSize::Base, PageSize::Huge].into_iter();
+        let found = sizes.find(|size| page_bytes(*size) == Some(self.0.0));
+        let lacking = || MeasureError::Unsupported(format!("this machine has no {self}"));
+        Ok((found.ok_or_else(lacking)?, self.0.0 as usize))
     }
 }
 

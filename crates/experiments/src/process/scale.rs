@@ -6,8 +6,7 @@ use crate::prelude::*;
 use crate::together::{cpus_for, on_cpus, several_cpus, usable_cpus};
 use platform::call;
 use platform::file::{OpenMode, create};
-use platform::machine::Machine;
-use platform::memory::{Advice, Mapping, PageSize};
+use platform::memory::{Advice, Mapping, PageSize, page_bytes};
 use platform::shared::wake_one;
 use std::ffi::CString;
 use std::hint::black_box;
@@ -112,7 +111,7 @@ impl Experiment for Scale {
         let cpus = cpus_for(threads)?;
         let unknown =
             || MeasureError::Unsupported("the system does not report its page size".into());
-        let page = Machine::read().page_bytes.ok_or_else(unknown)? as usize;
+        let page = page_bytes(PageSize::Base).ok_or_else(unknown)? as usize;
         let scratch = sampler.scratch().to_owned();
         let own = |cpu| Own::new(&scratch, cpu, page);
         let work =

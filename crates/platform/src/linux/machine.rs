@@ -6,6 +6,8 @@ use super::system_memory::SystemMemory;
 use super::topology;
 use crate::machine::{Machine, hex};
 
+pub(crate) use processor::hypervisor;
+
 pub(crate) fn read() -> Machine {
     Machine {
         cpu: processor::cpu(),
@@ -14,7 +16,7 @@ pub(crate) fn read() -> Machine {
         memory_bytes: SystemMemory::read().total,
         page_bytes: Some(page_bytes() as u64),
         huge_page_bytes: huge_page_bytes(),
-        hypervisor: processor::hypervisor(),
+        hypervisor: hypervisor(),
         product: product(),
         installation: word("/etc/machine-id")
             .map(|id| hex(&Sha256::digest(format!("oscope installation {id}")), 32)),
@@ -48,7 +50,8 @@ fn device_tree(name: &str) -> Option<String> {
 
 #[cfg(target_arch = "x86_64")]
 mod processor {
-    pub(super) use crate::cpuid::{cpu, hypervisor};
+    pub(super) use crate::cpuid::cpu;
+    pub(crate) use crate::cpuid::hypervisor;
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -86,7 +89,7 @@ mod processor {
     }
 
     /// Only a paravirtualised machine reports one.
-    pub(super) fn hypervisor() -> Option<String> {
+    pub(crate) fn hypervisor() -> Option<String> {
         word("/sys/hypervisor/type").or_else(|| device_tree("hypervisor/compatible"))
     }
 }

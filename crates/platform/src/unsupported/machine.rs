@@ -1,7 +1,10 @@
 use crate::machine::{Cpu, Machine};
 
 #[cfg(target_arch = "x86_64")]
-use crate::cpuid::{cpu, hypervisor};
+pub(crate) use crate::cpuid::hypervisor;
+
+#[cfg(target_arch = "x86_64")]
+use crate::cpuid::cpu;
 
 #[cfg(not(target_arch = "x86_64"))]
 fn cpu() -> Cpu {
@@ -12,7 +15,7 @@ fn cpu() -> Cpu {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn hypervisor() -> Option<String> {
+pub(crate) fn hypervisor() -> Option<String> {
     None
 }
 

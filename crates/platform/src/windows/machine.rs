@@ -7,6 +7,8 @@ use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, SYSTEM_INFO};
 use super::{memory, registry, topology};
 use crate::machine::{Machine, hex};
 
+pub(crate) use processor::hypervisor;
+
 pub(crate) fn read() -> Machine {
     Machine {
         cpu: processor::cpu(),
@@ -15,7 +17,7 @@ pub(crate) fn read() -> Machine {
         memory_bytes: memory::status().map(|status| status.ullTotalPhys),
         page_bytes: Some(page_bytes() as u64),
         huge_page_bytes: large_page_bytes().map(|bytes| bytes as u64),
-        hypervisor: processor::hypervisor(),
+        hypervisor: hypervisor(),
         product: product(),
         installation: registry::word(r"SOFTWARE\Microsoft\Cryptography", "MachineGuid")
             .map(|id| hex(&Sha256::digest(format!("oscope installation {id}")), 32)),
@@ -64,7 +66,8 @@ fn product() -> Option<String> {
 
 #[cfg(target_arch = "x86_64")]
 mod processor {
-    pub(super) use crate::cpuid::{cpu, hypervisor};
+    pub(super) use crate::cpuid::cpu;
+    pub(crate) use crate::cpuid::hypervisor;
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -84,7 +87,7 @@ mod processor {
     }
 
     /// No register tells.
-    pub(super) fn hypervisor() -> Option<String> {
+    pub(crate) fn hypervisor() -> Option<String> {
         None
     }
 }

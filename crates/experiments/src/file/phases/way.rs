@@ -9,8 +9,7 @@ use super::definition::{PAGE, READ, TOTAL, UNMAP, WRITE};
 use super::definition::{START, START_LOOP, START_TOTAL, START_UNMAP};
 use crate::prelude::*;
 use platform::file::{Access, LockedFile, OpenMode, open_read_write};
-use platform::machine::Machine;
-use platform::memory::{FileMapping, Mapping, PageSize};
+use platform::memory::{self, FileMapping, Mapping, PageSize};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -62,7 +61,7 @@ pub(super) fn by_mapping(
     file: &ScratchFile,
     buffer_size: u64,
 ) -> Result<(), MeasureError> {
-    let page_bytes = Machine::read().page_bytes.unwrap_or(PAGE);
+    let page_bytes = memory::page_bytes(PageSize::Base).unwrap_or(PAGE);
     let mut locked = LockedFile::lock(open_synchronous(&file.path)?, Access::Write)?;
     sampler.phases(kibibytes(file), |phases| {
         start_clean(file)?;

@@ -7,8 +7,7 @@ use crate::prelude::*;
 use instrument::experiment::Confinement;
 use instrument::statistics::random::Random;
 use kernels::InstructionSet;
-use platform::machine::Machine;
-use platform::memory::{Mapping, PageSize};
+use platform::memory::{self, Mapping, PageSize};
 use platform::usage::Usage;
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -133,7 +132,7 @@ pub(super) fn measure(
     size: usize,
     swap: Swap,
 ) -> Result<(), MeasureError> {
-    let page_bytes = Machine::read().page_bytes.unwrap_or(USUAL_PAGE_BYTES) as usize;
+    let page_bytes = memory::page_bytes(PageSize::Base).unwrap_or(USUAL_PAGE_BYTES) as usize;
     let mut random = Random::new(sampler.seed());
     let words = (0..page_bytes / 8).flat_map(|_| random.bits().to_ne_bytes());
     let block = RefCell::new(Block {

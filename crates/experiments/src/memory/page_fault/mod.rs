@@ -8,8 +8,7 @@ use super::counterparts::SUPPLIED;
 use crate::figures::{axis_of, bars, scale_of};
 use crate::prelude::*;
 use definition::{COST, DESIGN, TOUCH, Touch};
-use platform::machine::Machine;
-use platform::memory::PageSize;
+use platform::memory::{PageSize, page_bytes};
 use platform::storage::Storage;
 use touch::{COLD_PAGES, HUGE_PAGES, PAGES, copy_on_write, first_touch, of_file};
 
@@ -59,11 +58,10 @@ impl Experiment for PageFault {
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let machine = Machine::read();
         let unknown =
             || MeasureError::Unsupported("the system does not report its page size".into());
-        let page = machine.page_bytes.ok_or_else(unknown)? as usize;
-        let huge = machine.huge_page_bytes.map(|bytes| bytes as usize);
+        let page = page_bytes(PageSize::Base).ok_or_else(unknown)? as usize;
+        let huge = page_bytes(PageSize::Huge).map(|bytes| bytes as usize);
         match point.level(TOUCH)? {
             Touch::First => first_touch(sampler, PAGES, page, PageSize::Base),
             Touch::FirstOfHugePage => {

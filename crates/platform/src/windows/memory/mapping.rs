@@ -180,6 +180,14 @@ fn allocate(
     NonNull::new(start.cast()).ok_or_else(|| failed(ACTION))
 }
 
+pub(crate) fn page_size_bytes(size: PageSize) -> Option<u64> {
+    let bytes = match size {
+        PageSize::Base => Some(page_bytes()),
+        PageSize::Huge => large_page_bytes(),
+    };
+    bytes.map(|bytes| bytes as u64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,7 @@ use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORY
 use super::usage;
 pub(crate) use crate::memory::lacking::*;
 pub(crate) use file_mapping::FileMapping;
-pub(crate) use mapping::Mapping;
+pub(crate) use mapping::{Mapping, page_size_bytes as page_bytes};
 
 /// The memory of the system.
 pub(super) fn status() -> Option<MEMORYSTATUSEX> {
