@@ -205,6 +205,49 @@ fn a_part_of_the_experiments_can_be_judged() {
 }
 
 #[test]
+fn a_node_that_got_worse_is_told_beside_itself_before() {
+    // n5 was slow before and is as slow now; a new kernel made all calls slower; n3 got slower beyond that.
+    let before = Fleet::with("n5", 1.3);
+    let now = Fleet::new();
+    for (node, factor) in NODES.into_iter().zip([1.5, 1.5, 1.8, 1.5, 1.95]) {
+        let mut run = now.run(node, factor);
+        run["run"]["header"]["id"] = format!("{:032x}", fnv(node) + 1).into();
+        now.write(node, &run);
+    }
+    let page = now.place.path("fleet.html");
+    let path = page.to_str().expect("a plain path");
+    let since = before.runs();
+    now.judge(&["--since", &since, "--page", path])
+        .assert()
+        .code(3)
+        .stdout(
+            contains("5 nodes since the earlier runs: 1 slower, 4 unchanged")
+                .and(contains(
+                    "The nodes changed together in system calls: 0.667 × as fast as before",
+                ))
+                .and(contains("now and "))
+                .and(contains("n5").not()),
+        );
+    let html = fs::read_to_string(page).expect("a page");
+    assert!(html.contains("<th scope=\"col\">Before</th>"), "{html}");
+
+    let json = now.judge(&["--since", &since, "--json"]).output();
+    let json: Value = serde_json::from_slice(&json.expect("it starts").stdout).expect("JSON");
+    assert_eq!(json["since"], true);
+    let node = &json["nodes"][0];
+    assert_eq!(node["node"], "n3");
+    let value = &node["differing"][0];
+    let change = value["here"].as_f64().zip(value["elsewhere"].as_f64());
+    let (here, elsewhere) = change.expect("numbers");
+    assert!((here / elsewhere / 1.8 - 1.0).abs() < 0.02, "{value}");
+
+    now.judge(&["--since", &now.runs()])
+        .assert()
+        .code(2)
+        .stderr(contains("name it on one side only"));
+}
+
+#[test]
 fn a_bad_file_is_told_and_the_others_are_judged() {
     let fleet = Fleet::with("none", 1.0);
     fs::write(fleet.path("broken"), "{\"format\":\"oscope-run\",").expect("a file");

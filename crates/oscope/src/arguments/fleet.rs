@@ -41,12 +41,16 @@ pub enum Command {
 ///
 /// A node is named only if a component of it as a whole, such as its disk, differs from that of the other
 /// nodes by more than the margin. Four nodes or more make a sound judgement; three are the least.
+///
+/// With `--since`, each node is held against itself before, and its change against the changes of the other
+/// nodes: which node got worse since last week, whatever a new kernel changed on all of them.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   oscope fleet judge node1.oscope.json node2.oscope.json node3.oscope.json node4.oscope.json
   oscope fleet judge runs/ --page fleet.html
   oscope fleet judge runs/ --only memory --margin 5
+  oscope fleet judge this-week/ --since last-week/
   oscope fleet judge runs/ --json
 
 Exit code 3: a node is slower than the others; 1: a file could not be read, or a node could not be judged as the
@@ -58,6 +62,9 @@ pub struct Judge {
     /// Only these experiments or groups
     #[arg(long, value_name = "WHAT")]
     pub only: Vec<String>,
+    /// Tell which node changed since these earlier runs, beside what the nodes changed together; can be repeated
+    #[arg(long, value_name = "FILE")]
+    pub since: Vec<PathBuf>,
     #[command(flatten)]
     pub judging: Judging,
 }

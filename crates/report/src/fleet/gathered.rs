@@ -26,6 +26,8 @@ pub(super) struct LeftOut {
     pub unknown: usize,
     /// Values that cannot be compared.
     pub values: Vec<Refusal>,
+    /// Nodes with runs either now or before, if changes are judged.
+    pub unpaired: Vec<String>,
 }
 
 /// The runs of one node.
@@ -33,6 +35,8 @@ pub(super) struct LeftOut {
 pub(super) struct Sessions {
     /// Without their values.
     pub readings: Vec<Reading>,
+    /// The earlier ones, if changes since then are judged.
+    pub before: Option<Vec<Reading>>,
 }
 
 /// A metric at a point over the nodes, of one meaning.
@@ -40,6 +44,16 @@ pub(super) struct Sessions {
 pub(super) struct Column {
     pub key: Key,
     pub meaning: Meaning,
-    /// In the order of the nodes; with true for those that a warning concerns.
-    pub nodes: Vec<Option<(Observation, bool)>>,
+    /// In the order of the nodes.
+    pub nodes: Vec<Option<Cell>>,
+}
+
+/// The value of a node, or its change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    pub found: Observation,
+    /// True if a warning concerns it.
+    pub is_doubtful: bool,
+    /// The logarithms of the value now and before, if `found` is its change.
+    pub sides: Option<[f64; 2]>,
 }

@@ -1,6 +1,6 @@
 //! Gathers the values of many runs by node.
 
-use super::gathered::{Column, Gathered, LeftOut, Sessions};
+use super::gathered::{Cell, Column, Gathered, LeftOut, Sessions};
 use super::judge;
 use super::meaning::Meaning;
 use super::reading::{Key, Measured, Reading};
@@ -17,11 +17,13 @@ use std::collections::{BTreeMap, HashMap};
 pub struct Gathering {
     /// By id, with the version of oscope that wrote it.
     definitions: HashMap<String, (String, Definition)>,
-    values: BTreeMap<Key, Vec<Group>>,
+    pub(super) values: BTreeMap<Key, Vec<Group>>,
     /// By name.
-    nodes: BTreeMap<String, Sessions>,
+    pub(super) nodes: BTreeMap<String, Sessions>,
+    /// Nodes with runs either now or before, if changes are judged.
+    pub(super) unpaired: Vec<String>,
     /// Each run by id with its node.
-    runs: HashMap<String, String>,
+    pub(super) runs: HashMap<String, String>,
     /// Runs that came twice: the node that kept it, and the other name.
     twice: Vec<(String, String)>,
     unknown: usize,
@@ -29,17 +31,16 @@ pub struct Gathering {
 
 /// The values of one meaning.
 #[derive(Clone, Debug)]
-struct Group {
-    meaning: Meaning,
-    values: Vec<Session>,
+pub(super) struct Group {
+    pub meaning: Meaning,
+    pub values: Vec<Session>,
 }
 
-/// The value of one run.
+/// The value of one run; the reason if there is none.
 #[derive(Clone, Debug)]
-struct Session {
-    node: String,
-    found: Result<Observation, String>,
-    is_doubtful: bool,
+pub(super) struct Session {
+    pub node: String,
+    pub found: Result<Cell, String>,
 }
 
 impl Gathering {
@@ -72,10 +73,14 @@ impl Gathering {
 
     fn take(&mut self, node: &str, value: Measured) {
         let groups = self.values.entry(value.key).or_default();
+        let cell = |found| Cell {
+            found,
+            is_doubtful: value.is_doubtful,
+            sides: None,
+        };
         let session = Session {
             node: node.to_owned(),
-            found: value.found,
-            is_doubtful: value.is_doubtful,
+            found: value.found.map(cell),
         };
         match groups.iter_mut().find(|it| it.meaning == value.meaning) {
             Some(group) => group.values.push(session),
@@ -121,6 +126,7 @@ impl Gathering {
                 twice,
                 unknown: self.unknown,
                 values: refused,
+                unpaired: self.unpaired,
             },
             names,
         };
@@ -148,10 +154,10 @@ fn column(
             Refusal::count(refused, &key.experiment, &key.metric, reason);
         }
     }
-    let mut sessions: Vec<Vec<(Observation, bool)>> = vec![Vec::new(); places.len()];
+    let mut sessions: Vec<Vec<Cell>> = vec![Vec::new(); places.len()];
     for value in values {
         match (value.found, places.get(value.node.as_str())) {
-            (Ok(found), Some(place)) => sessions[*place].push((found, value.is_doubtful)),
+            (Ok(found), Some(place)) => sessions[*place].push(found),
             (Err(reason), _) => Refusal::count(refused, &key.experiment, &key.metric, reason),
             (Ok(_), None) => {}
         }
@@ -171,17 +177,23 @@ fn column(
 }
 
 /// The value of a node: the mean of its sessions.
-fn of_node(mut sessions: Vec<(Observation, bool)>) -> Option<(Observation, bool)> {
+pub(super) fn of_node(mut sessions: Vec<Cell>) -> Option<Cell> {
+    if let [only] = sessions.as_slice() {
+        return Some(*only);
+    }
     // The sum of numbers depends on their order.
-    sessions.sort_by(|(a, _), (b, _)| a.value.total_cmp(&b.value));
-    let values: Vec<f64> = sessions.iter().map(|(found, _)| found.value).collect();
-    let errors: Option<Vec<Variance>> = sessions.iter().map(|(found, _)| found.error).collect();
+    sessions.sort_by(|a, b| a.found.value.total_cmp(&b.found.value));
+    let values: Vec<f64> = sessions.iter().map(|it| it.found.value).collect();
+    let errors: Option<Vec<Variance>> = sessions.iter().map(|it| it.found.error).collect();
     let count = values.len() as f64;
     let error = errors.and_then(|errors| sum(&errors)).map(|all| Variance {
         value: all.value / count.powi(2),
         ..all
     });
-    let is_doubtful = sessions.iter().any(|(_, is_doubtful)| *is_doubtful);
     let value = mean(&values)?;
-    Some((Observation { value, error }, is_doubtful))
+    Some(Cell {
+        found: Observation { value, error },
+        is_doubtful: sessions.iter().any(|it| it.is_doubtful),
+        sides: None,
+    })
 }

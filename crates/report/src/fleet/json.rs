@@ -33,6 +33,9 @@ struct Document<'a> {
     counts: Counts,
     /// Differences up to this are ignored: 0.02 for 2 %.
     margin: f64,
+    /// True if the changes of the nodes since earlier runs are judged: a ratio of 0.9 means that a node became
+    /// 10 % slower, beside what the nodes changed together.
+    since: bool,
     /// Number of values that enough nodes have.
     values: usize,
     /// Caveats to read before the numbers.
@@ -113,7 +116,7 @@ struct NodeJson<'a> {
     switch: Option<&'a str>,
     /// The components that it measured, by name.
     components: BTreeMap<&'static str, PartJson>,
-    /// Facts by which it differs from most nodes, whose value is `a`.
+    /// Facts by which it differs from most nodes, whose value is `a`, or from itself before.
     circumstances: &'a [Circumstance],
     /// Its values that differ by themselves, the largest difference first; empty for a node that is
     /// not told to differ.
@@ -155,7 +158,7 @@ struct ValueJson<'a> {
     adjusted_p: f64,
     /// The value of this node, in base units.
     here: f64,
-    /// The median over the nodes.
+    /// The median over the nodes, or the node's own value before.
     elsewhere: f64,
     /// True if a warning concerns the value.
     doubtful: bool,
@@ -172,6 +175,7 @@ impl<'a> Document<'a> {
                 alike: fleet.count(Standing::Alike),
             },
             margin: fleet.margin,
+            since: fleet.is_since,
             values: fleet.values,
             remarks: fleet.caveats(),
             nodes: nodes.map(|node| NodeJson::new(fleet, node)).collect(),

@@ -1,5 +1,6 @@
 //! Verdicts on nodes and their components.
 
+use super::changed::{self, Changed};
 use super::gathered::{Column, Gathered, Sessions};
 use super::peculiar::Peculiar;
 use super::remarks::remarks;
@@ -35,7 +36,11 @@ pub(super) fn fleet(gathered: Gathered, margin: f64) -> Fleet {
     let found = deviations(&metrics(&gathered.columns, &components), components.len());
     let values = tested(&found.metrics, margin);
     let parts = tested(&found.families, margin);
-    let remarks = remarks(&gathered, components.len());
+    let mut remarks = remarks(&gathered, components.len());
+    let is_since = gathered.nodes.iter().any(|node| node.before.is_some());
+    if is_since {
+        remarks.extend(changed::remarks(&gathered, &components, margin));
+    }
     let Gathered {
         names,
         nodes,
@@ -44,6 +49,7 @@ pub(super) fn fleet(gathered: Gathered, margin: f64) -> Fleet {
         left_out,
     } = gathered;
     let peculiar = Peculiar::of(&nodes);
+    let mut changed = Changed::of(&nodes);
     let judged = names.into_iter().zip(&nodes).enumerate();
     let judged = judged.map(|(index, (name, sessions))| {
         let values: Vec<Value> = columns
@@ -60,12 +66,18 @@ pub(super) fn fleet(gathered: Gathered, margin: f64) -> Fleet {
                 Some(part(parts[index]?, measured.count(), &values, *component))
             })
             .collect();
-        node(name, sessions, parts, values, peculiar.facts(index))
+        let facts = if is_since {
+            changed.facts(index)
+        } else {
+            peculiar.facts(index)
+        };
+        node(name, sessions, parts, values, facts)
     });
     let mut nodes: Vec<Node> = judged.collect();
     sort(&mut nodes);
     Fleet {
         margin,
+        is_since,
         values: columns.len(),
         experiments: components
             .iter()
@@ -111,7 +123,7 @@ fn metrics(columns: &[Column], components: &[Component]) -> Vec<Metric> {
         let nodes = column.nodes.iter();
         Metric {
             family: family.unwrap_or(components.len()),
-            nodes: nodes.map(|node| node.map(|(found, _)| found)).collect(),
+            nodes: nodes.map(|node| node.map(|cell| cell.found)).collect(),
         }
     };
     columns.iter().map(metric).collect()
@@ -165,13 +177,10 @@ fn value(
     if tested.standing(comparison::FALSE_DISCOVERY_RATE) == Standing::Alike {
         return None;
     }
-    let (here, is_doubtful) = column.nodes[node]?;
-    let all: Vec<f64> = column
-        .nodes
-        .iter()
-        .flatten()
-        .map(|(it, _)| it.value)
-        .collect();
+    let cell = column.nodes[node]?;
+    let all = column.nodes.iter().flatten().map(|it| it.found.value);
+    let median = median(&all.collect::<Vec<_>>())?;
+    let [here, elsewhere] = cell.sides.unwrap_or([cell.found.value, median]);
     let in_unit = |merit: f64| match column.meaning.better {
         Better::Lower => (-merit).exp(),
         Better::Higher | Better::Neither => merit.exp(),
@@ -193,9 +202,9 @@ fn value(
         interval: tested.interval(),
         adjusted_p: tested.adjusted_p,
         unit: column.meaning.unit,
-        here: in_unit(here.value),
-        elsewhere: in_unit(median(&all)?),
-        doubtful: is_doubtful,
+        here: in_unit(here),
+        elsewhere: in_unit(elsewhere),
+        doubtful: cell.is_doubtful,
     })
 }
 

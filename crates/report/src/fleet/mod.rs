@@ -9,9 +9,12 @@
 //! its weight must deviate. A deviation counts only beyond a margin. The false discovery rate is
 //! controlled over nodes × components, and again over nodes × values.
 //!
+//! Instead of values, changes since earlier runs can be judged ([`Gathering::since`]).
+//!
 //! If the nodes are at hand, what is named is measured again ([`Request`]), and named in the verdict only
 //! if the second measurement bears it out ([`settled`]).
 
+mod changed;
 mod gathered;
 mod gathering;
 mod json;
@@ -22,6 +25,7 @@ mod reading;
 mod remarks;
 mod request;
 mod second;
+mod since;
 mod switches;
 mod tags;
 #[cfg(test)]
@@ -55,6 +59,8 @@ pub(crate) const FALSE_DISCOVERY_RATE: f64 = 0.01;
 pub struct Fleet {
     /// Differences up to this are ignored: 0.02 for 2 %.
     pub margin: f64,
+    /// True if the changes of the nodes since earlier runs are judged, and not their values.
+    pub is_since: bool,
     /// The components of which enough nodes have values.
     pub components: Vec<Component>,
     /// The ids of the experiments whose values speak of each component.
@@ -131,7 +137,7 @@ pub struct Value {
     pub unit: Unit,
     /// The value of the node.
     pub here: f64,
-    /// The median over the nodes.
+    /// The median over the nodes, or the value of the node before, if changes are judged.
     pub elsewhere: f64,
     /// True if a warning concerns the value.
     pub doubtful: bool,
@@ -159,6 +165,11 @@ pub enum Unjudged {
         nodes = if *.0 == 1 { "node" } else { "nodes" }
     )]
     TooFew(usize),
+    /// A run is among the earlier and among the present ones.
+    #[error(
+        "a run of {0} is among the earlier and among the present ones: name it on one side only"
+    )]
+    OnBothSides(String),
     /// No value was measured by enough nodes.
     #[error(
         "no value was measured in the same way by {FEWEST_NODES} nodes: measure the same experiments on \

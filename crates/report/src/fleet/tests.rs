@@ -351,3 +351,111 @@ fn runs_without_a_common_value_are_refused() {
         "{error}"
     );
 }
+
+/// The judgement of changes from `before` to `now`.
+fn changed(before: Vec<(String, Reading)>, now: Vec<(String, Reading)>) -> Fleet {
+    let [before, now] = [before, now].map(|readings| {
+        let mut gathering = Gathering::default();
+        for (node, reading) in readings {
+            gathering.add(&node, reading);
+        }
+        gathering
+    });
+    now.since(before).unwrap().judge(0.02).unwrap()
+}
+
+/// Later runs: of a fleet whose nodes all have slower calls, and whose first one is slower by `shift` as well.
+fn later(seed: u64, shift: impl Fn(Component) -> f64) -> Vec<(String, Reading)> {
+    let mut runs = readings(8, seed + 1000, shift);
+    for (_, reading) in &mut runs {
+        reading.run += ", later";
+        for value in &mut reading.values {
+            if value.key.component == Component::Calls
+                && let Ok(found) = &mut value.found
+            {
+                found.value -= 0.1;
+            }
+        }
+    }
+    runs
+}
+
+#[test]
+fn a_change_of_all_nodes_is_told_and_names_none() {
+    for seed in 0..20 {
+        let fleet = changed(readings(8, seed, |_| 0.0), later(seed, |_| 0.0));
+        assert_eq!(named(&fleet), []);
+        assert_eq!(
+            fleet.headline(),
+            "8 nodes since the earlier runs: 8 unchanged"
+        );
+        let told = fleet.caveats();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(
+            told[0].starts_with("The nodes changed together in system calls: 0.9"),
+            "{told:?}"
+        );
+    }
+}
+
+#[test]
+fn a_node_that_got_worse_is_named_and_one_that_was_slow_before_is_not() {
+    let slow = |it| if it == Component::Memory { 0.15 } else { 0.0 };
+    let expected = [("n000".to_owned(), vec![Component::Memory])];
+    for seed in 0..20 {
+        let fleet = changed(readings(8, seed, |_| 0.0), later(seed, slow));
+        assert_eq!(named(&fleet), expected);
+        let value = &fleet.nodes[0].values[0];
+        // The cost now is higher than that of the same node before.
+        assert!(value.here > 1.1 * value.elsewhere, "{value:?}");
+        let fleet = changed(readings(8, seed, slow), later(seed, slow));
+        assert_eq!(named(&fleet), []);
+    }
+}
+
+#[test]
+fn facts_that_changed_stand_beside_the_node_or_the_fleet() {
+    let before = readings(5, 2, |_| 0.0);
+    let mut now = later(2, |_| 0.0);
+    now.truncate(5);
+    let kernel = "environment.kernel_release".to_owned();
+    for (_, reading) in &mut now[1..] {
+        reading.facts.insert(kernel.clone(), "6.2".into());
+    }
+    now[3].1.facts.insert(kernel, "6.3".into());
+    now[4].1.machine = "another".into();
+    let told = changed(before.clone(), now.clone());
+    let text = told.caveats().join("\n");
+    let expected = "On most nodes, environment: kernel release is 6.2, and was 6.1 before.";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("Another machine than before, or one with other hardware: n004."));
+    let facts = |name: &str| {
+        let node = told.nodes.iter().find(|node| node.name == name).unwrap();
+        let facts = node.circumstances.iter();
+        facts
+            .map(|fact| (fact.a.as_str(), fact.b.as_str()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(facts("n000"), []);
+    assert_eq!(facts("n003"), [("6.1", "6.3")]);
+
+    let (_, lost) = now.pop().expect("five nodes");
+    now.push(("n009".into(), lost));
+    let text = changed(before, now).caveats().join("\n");
+    let expected =
+        "Only nodes with runs now and before are judged, so these are not: n004 and n009.";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn runs_on_both_sides_are_refused() {
+    let gathering = || {
+        let mut gathering = Gathering::default();
+        for (node, reading) in readings(4, 1, |_| 0.0) {
+            gathering.add(&node, reading);
+        }
+        gathering
+    };
+    let error = gathering().since(gathering()).unwrap_err();
+    assert_eq!(error, Unjudged::OnBothSides("n000".into()));
+}

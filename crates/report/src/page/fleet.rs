@@ -29,7 +29,7 @@ pub fn fleet(fleet: &Fleet) -> Result<String, Error> {
             if let Some(id) = &id {
                 details.push(DetailsView::new(id.clone(), fleet, node));
             }
-            RowView::new(id, node)
+            RowView::new(id, node, fleet.words().alike)
         })
         .collect();
     let left_out = fleet.left_out();
@@ -46,6 +46,7 @@ pub fn fleet(fleet: &Fleet) -> Result<String, Error> {
         again: &again,
         margin: Unit::Share.show(fleet.margin, 2),
         values: fleet.values,
+        is_since: fleet.is_since,
         version: env!("CARGO_PKG_VERSION"),
         css: include_str!("../../assets/page.css"),
     };
@@ -65,6 +66,7 @@ struct Page<'a> {
     again: &'a [String],
     margin: String,
     values: usize,
+    is_since: bool,
     version: &'static str,
     css: &'static str,
 }
@@ -114,12 +116,12 @@ struct ValueView<'a> {
 }
 
 impl<'a> RowView<'a> {
-    fn new(id: Option<String>, node: &'a Node) -> Self {
+    fn new(id: Option<String>, node: &'a Node, alike: &'static str) -> Self {
         Self {
             id,
             name: &node.name,
             verdict: match node.standing {
-                Standing::Alike => "healthy",
+                Standing::Alike => alike,
                 standing => standing.word().text,
             },
             class: colour(node.standing),

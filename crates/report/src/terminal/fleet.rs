@@ -34,7 +34,7 @@ pub fn fleet(fleet: &Fleet, style: &Style) -> String {
     }
     let healthy = fleet.count(Standing::Alike);
     if healthy > 0 && !odd.is_empty() {
-        text += &paragraph("", &format!("and {healthy} healthy"), style);
+        text += &paragraph("", &format!("and {healthy} {}", fleet.words().alike), style);
     }
     for node in odd.iter().take(FIRST_NODES) {
         text += &details(fleet, node, style);
@@ -102,20 +102,24 @@ fn details(fleet: &Fleet, node: &Node, style: &Style) -> String {
     if values.peek().is_none() && node.circumstances.is_empty() {
         return String::new();
     }
+    let words = fleet.words();
     let mut text = format!("\n{}", title(&node.name, style));
     for value in values {
         let [here, elsewhere] = value.shown();
         let line = format!(
-            "{} {}: {} as fast, {here} here and {elsewhere} elsewhere",
+            "{} {}: {} as fast, {here} {} and {elsewhere} {}",
             value.experiment,
             value.place,
-            value.shown_ratio()
+            value.shown_ratio(),
+            words.here,
+            words.elsewhere
         );
         text += &paragraph("- ", &line, style);
     }
     for fact in node.circumstances.iter().take(FIRST_FACTS) {
         let side = |value: &str| if value.is_empty() { "not told" } else { value }.to_owned();
-        let line = format!("{} here, {} elsewhere", side(&fact.b), side(&fact.a));
+        let [here, elsewhere] = [side(&fact.b), side(&fact.a)];
+        let line = format!("{here} {}, {elsewhere} {}", words.here, words.elsewhere);
         let label = style.paint(Role::Faint, &format!("- {}: ", fact.name));
         text += &paragraph(&label, &line, style);
     }

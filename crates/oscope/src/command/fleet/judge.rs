@@ -9,7 +9,7 @@ use crate::{legible, output, selection, style};
 use ::files::Watch;
 use anyhow::{Context, Result};
 use record::file;
-use report::fleet::{self, Fleet, Gathering, Reading, Standing};
+use report::fleet::{self, Fleet, Gathering, Reading, Standing, Unjudged};
 use report::{page, terminal};
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,14 +21,20 @@ const MOST_THREADS: usize = 16;
 
 pub fn execute(arguments: &Judge, common: &Common) -> Result<Exit> {
     let page = page(&arguments.judging, common)?;
-    let files = files::all(&arguments.files)?;
-    judge(
-        &files,
-        &arguments.only,
-        arguments.judging.margin,
-        page,
-        common,
-    )
+    let now = Gathered::of(&files::all(&arguments.files)?, &arguments.only)?;
+    let mut lacks_something = now.lacks_something;
+    let mut runs = now.runs;
+    if !arguments.since.is_empty() {
+        let before = Gathered::of(&files::all(&arguments.since)?, &arguments.only)?;
+        lacks_something |= before.lacks_something;
+        runs = runs.since(before.runs).map_err(|it| wrong_use(&it))?;
+    }
+    let judged = judged(runs, arguments.judging.margin)?;
+    let exit = show(&judged, page, common)?;
+    Ok(match exit {
+        Exit::Done => Exit::incomplete_if(lacks_something),
+        other => other,
+    })
 }
 
 /// The page that `--page` asks for, which can be written.
@@ -38,28 +44,14 @@ pub fn page(judging: &Judging, common: &Common) -> Result<Option<Target>> {
     page.transpose()
 }
 
-/// Judges the experiments `only` of the runs in `files`, or all, and shows what was found.
-fn judge(
-    files: &[NodeFile],
-    only: &[String],
-    margin: f64,
-    page: Option<Target>,
-    common: &Common,
-) -> Result<Exit> {
-    let gathered = Gathered::of(files, only)?;
-    let lacks_something = gathered.lacks_something;
-    let judged = judged(gathered.runs, margin)?;
-    let exit = show(&judged, page, common)?;
-    Ok(match exit {
-        Exit::Done => Exit::incomplete_if(lacks_something),
-        other => other,
-    })
-}
-
 /// The judgement of these runs.
 pub fn judged(runs: Gathering, margin: f64) -> Result<Fleet> {
-    let judged = runs.judge(margin);
-    Ok(judged.map_err(|error| WrongUse(error.to_string()))?)
+    Ok(runs.judge(margin).map_err(|it| wrong_use(&it))?)
+}
+
+/// The reason is in the choice of the runs.
+fn wrong_use(unjudged: &Unjudged) -> WrongUse {
+    WrongUse(unjudged.to_string())
 }
 
 /// Shows a judged fleet, and tells if a node is slower than the others, or could not be judged as they were.
