@@ -187,6 +187,17 @@ impl Reading {
         }
     }
 
+    /// The wall time of the reference loop beside each timing, in ns; empty if it was not run.
+    pub fn references_ns(&self) -> &[u64] {
+        match self {
+            Self::Legs(legs) => &legs.reference_ns,
+            Self::Once { reference_ns, .. } | Self::Latencies { reference_ns, .. } => {
+                reference_ns.as_slice()
+            }
+            Self::Difference { .. } | Self::Value(_) => &[],
+        }
+    }
+
     /// The wall time covered by the sample's [`Usage`], in ns.
     pub fn wall_ns(&self) -> Option<u64> {
         match self {

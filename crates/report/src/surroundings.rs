@@ -82,12 +82,10 @@ fn slowdowns(batch: &Batch) -> Vec<f64> {
     let Some(full_speed_ns) = batch.full_speed_ns.filter(|ns| *ns > 0.0) else {
         return Vec::new();
     };
-    let costs = batch
-        .samples
-        .iter()
-        .flat_map(|sample| sample.reading.costs());
-    costs
-        .filter_map(|cost| Some(cost.reference_ns? / full_speed_ns))
+    let samples = batch.samples.iter();
+    let references = samples.flat_map(|sample| sample.reading.references_ns());
+    references
+        .map(|reference_ns| *reference_ns as f64 / full_speed_ns)
         .collect()
 }
 

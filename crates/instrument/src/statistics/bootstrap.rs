@@ -1,10 +1,14 @@
 //! The standard error of a quantile of processes that were taken in passes.
 
 use super::random::Random;
-use super::summary::{finite, quantile};
+use super::summary::{finite, quantile_of_sorted, sorted};
+use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// Resamples; the error is then known to 10 %, far better than so few passes know it.
 const RESAMPLES: usize = 200;
+/// The resamples of up to so many passes are kept.
+const MOST_KEPT: usize = 64;
 
 /// The central share of normal values lies within this many standard deviations.
 const CENTRAL: f64 = 0.95;
@@ -44,33 +48,50 @@ pub(super) fn quantile_error(values: &[f64], of_pass: &[usize], probability: f64
         *pass = passes.binary_search(pass).ok()?;
     }
 
-    let mut random = Random::new(SEED);
-    let mut copies = vec![0_usize; count];
-    let quantiles: Vec<f64> = (0..RESAMPLES)
-        .map(|_| {
-            copies.fill(0);
-            for _ in 0..count {
-                copies[random.below(count)] += 1;
-            }
-            quantile_of_copies(&ascending, &copies, probability)
-        })
-        .collect();
+    let resamples = resamples(count);
+    let quantiles = resamples.chunks_exact(count);
+    let quantiles = quantiles.map(|copies| quantile_of_copies(&ascending, copies, probability));
+    let quantiles = sorted(&quantiles.collect::<Vec<f64>>())?;
     let passes = count as f64;
     let outside = (1.0 - CENTRAL) / 2.0;
-    let range = quantile(&quantiles, 1.0 - outside)? - quantile(&quantiles, outside)?;
+    let [low, high] = [outside, 1.0 - outside].map(|at| quantile_of_sorted(&quantiles, at));
+    let range = high? - low?;
     finite(range / (2.0 * CENTRAL_DEVIATIONS) * (passes / (passes - 1.0)).sqrt())
 }
 
+/// For each resample, how often it holds each of `passes`. They are the same each time, so those of usual numbers
+/// of passes are drawn once.
+fn resamples(passes: usize) -> Cow<'static, [u32]> {
+    static DRAWN: [OnceLock<Vec<u32>>; MOST_KEPT + 1] = [const { OnceLock::new() }; MOST_KEPT + 1];
+    match DRAWN.get(passes) {
+        Some(kept) => kept.get_or_init(|| draw(passes)).into(),
+        None => draw(passes).into(),
+    }
+}
+
+fn draw(passes: usize) -> Vec<u32> {
+    let mut random = Random::new(SEED);
+    let mut copies = vec![0; RESAMPLES * passes];
+    for resample in copies.chunks_exact_mut(passes) {
+        for _ in 0..passes {
+            let held = &mut resample[random.below(passes)];
+            *held += 1;
+        }
+    }
+    copies
+}
+
 /// The quantile of ascending values, each as often as its pass has copies.
-fn quantile_of_copies(ascending: &[(usize, f64)], copies: &[usize], probability: f64) -> f64 {
-    let total: usize = ascending.iter().map(|&(pass, _)| copies[pass]).sum();
+fn quantile_of_copies(ascending: &[(usize, f64)], copies: &[u32], probability: f64) -> f64 {
+    let copies = |pass: usize| copies[pass] as usize;
+    let total: usize = ascending.iter().map(|&(pass, _)| copies(pass)).sum();
     let position = (total - 1) as f64 * probability;
     let place = position.floor() as usize;
     let fraction = position - place as f64;
     let mut before = 0;
     let mut lower = None;
     for &(pass, value) in ascending {
-        before += copies[pass];
+        before += copies(pass);
         if lower.is_none() && before > place {
             lower = Some(value);
         }
@@ -98,7 +119,7 @@ mod tests {
             [2, 1, 0],
         ] {
             let drawn: Vec<f64> = (values.iter())
-                .flat_map(|&(pass, value)| std::iter::repeat_n(value, copies[pass]))
+                .flat_map(|&(pass, value)| std::iter::repeat_n(value, copies[pass] as usize))
                 .collect();
             for probability in [0.25, 0.4, 0.5, 1.0] {
                 let found = quantile_of_copies(&values, &copies, probability);
