@@ -17,6 +17,7 @@ const FLOORS: &[&str] = &[
     "oscope-kernels-level3",
     "oscope-kernels",
     "oscope-transfer",
+    "oscope-network",
     "oscope-instrument",
     "oscope-files",
     "oscope-record",

@@ -1,0 +1,203 @@
+//! The machine that asks and measures.
+
+use crate::error::{Error, Result};
+use crate::hello::{self, Question};
+use crate::invitation::{Invitation, TOKEN_BYTES};
+use crate::latency::{Latency, of_datagrams, of_stream};
+use crate::measured::{Measured, Throughput};
+use crate::throughput;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// A connection is made within this time, or not at all.
+const CONNECTING: Duration = Duration::from_secs(3);
+/// A connection that is silent for so long is given up.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Sizes of messages by TCP, in bytes.
+const TCP_BYTES: [usize; 3] = [1, 1 << 10, 64 << 10];
+/// Sizes of datagrams, in bytes. The largest fits into a frame of Ethernet.
+const UDP_BYTES: [usize; 2] = [64, 1400];
+/// Messages while a stream goes over the connection, in bytes.
+const LOADED_BYTES: usize = 1;
+/// The parts of a measurement share its time: each size of message has one, each direction of the throughput and the
+/// loaded round trips have three, of which the first one warms up.
+const PARTS: u32 = (TCP_BYTES.len() + UDP_BYTES.len()) as u32 + 3 * PARTS_OF_STREAM;
+const PARTS_OF_STREAM: u32 = 3;
+
+/// Another machine that answers.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    address: SocketAddr,
+    udp: SocketAddr,
+    token: [u8; TOKEN_BYTES],
+}
+
+impl Peer {
+    /// The machine of `invitation`, at the first of its addresses that answers.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] if none does.
+    pub fn find(invitation: &Invitation) -> Result<Self> {
+        let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        for (address, port) in invitation.addresses.iter().zip(&invitation.udp_ports) {
+            let peer = Self {
+                address: *address,
+                udp: SocketAddr::new(address.ip(), *port),
+                token: invitation.token,
+            };
+            match peer.greet() {
+                Ok(()) => return Ok(peer),
+                Err(error) => last = error,
+            }
+        }
+        Err(Error::Unreachable {
+            addresses: invitation.addresses.clone(),
+            last,
+        })
+    }
+
+    /// One message there and back: another machine may have the same address in its own network.
+    fn greet(&self) -> io::Result<()> {
+        let mut stream = self.open(Question::Echo { message_bytes: 1 })?;
+        let mut answer = [0];
+        stream.write_all(&[7])?;
+        stream.read_exact(&mut answer)
+    }
+
+    /// Measures the connection for about `time`. A part that fails is told in [`Measured::lacking`].
+    pub fn measure(&self, time: Duration) -> Measured {
+        let part = time / PARTS;
+        let mut measured = Measured::default();
+        for message_bytes in TCP_BYTES {
+            let found = self.tcp_latency(message_bytes, part);
+            measured.keep_latency("round trips by TCP", found);
+        }
+        for message_bytes in UDP_BYTES {
+            let found = self.udp_latency(message_bytes, part);
+            measured.keep_latency("round trips by UDP", found);
+        }
+        let both = self
+            .throughput_there(part)
+            .and_then(|there| Ok((there, self.throughput_back(part)?)));
+        match both {
+            Ok((there, back)) => measured.throughput = Some(Throughput { there, back }),
+            Err(error) => measured.lack("throughput", &error),
+        }
+        measured.keep_latency("round trips beside a stream", self.loaded_latency(part));
+        measured
+    }
+
+    fn open(&self, question: Question) -> io::Result<TcpStream> {
+        let mut stream = TcpStream::connect_timeout(&self.address, CONNECTING)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.write_all(&hello::written(self.token, question))?;
+        Ok(stream)
+    }
+
+    fn connected(&self, question: Question) -> Result<TcpStream> {
+        self.open(question).map_err(Error::system("connect"))
+    }
+
+    fn tcp_latency(&self, message_bytes: usize, time: Duration) -> Result<Latency> {
+        let mut stream = self.connected(Question::Echo { message_bytes })?;
+        of_stream(&mut stream, message_bytes, time, false)
+    }
+
+    fn udp_latency(&self, message_bytes: usize, time: Duration) -> Result<Latency> {
+        let any: IpAddr = match self.udp {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let socket = UdpSocket::bind((any, 0)).and_then(|socket| {
+            socket.connect(self.udp)?;
+            Ok(socket)
+        });
+        let socket = socket.map_err(Error::system("open a socket for UDP"))?;
+        of_datagrams(&socket, self.token, message_bytes, time)
+    }
+
+    /// Bytes per second to the other machine, as it counts them.
+    fn throughput_there(&self, part: Duration) -> Result<f64> {
+        let failed = Error::system("send a stream");
+        let counted = part * (PARTS_OF_STREAM - 1);
+        let question = Question::Receive {
+            warming: part,
+            counted,
+        };
+        let mut stream = self.connected(question)?;
+        // The receiver's time begins with the first byte that arrives.
+        let limit = part + counted + part;
+        throughput::send(&mut stream, limit, &AtomicBool::new(false)).map_err(&failed)?;
+        let mut found = [0; 8];
+        stream.read_exact(&mut found).map_err(&failed)?;
+        sound(f64::from_le_bytes(found))
+    }
+
+    /// Bytes per second from the other machine, as this one counts them.
+    fn throughput_back(&self, part: Duration) -> Result<f64> {
+        let counted = part * (PARTS_OF_STREAM - 1);
+        let mut stream = self.connected(Question::Send {
+            limit: part + counted + part,
+        })?;
+        let found = throughput::receive(&mut stream, part, counted);
+        sound(
+            found
+                .map_err(Error::system("receive a stream"))?
+                .unwrap_or(f64::NAN),
+        )
+    }
+
+    /// Round trips while a stream goes to the other machine.
+    fn loaded_latency(&self, part: Duration) -> Result<Latency> {
+        let counted = part * (PARTS_OF_STREAM - 1);
+        let limit = part + counted + part;
+        let mut stream = self.connected(Question::Receive {
+            warming: Duration::ZERO,
+            counted: limit,
+        })?;
+        let mut echo = self.connected(Question::Echo {
+            message_bytes: LOADED_BYTES,
+        })?;
+        let enough = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let sender = scope.spawn(|| throughput::send(&mut stream, 2 * limit, &enough));
+            thread::sleep(part);
+            let found = of_stream(&mut echo, LOADED_BYTES, counted, true);
+            enough.store(true, Ordering::Relaxed);
+            match sender.join() {
+                Ok(Ok(())) => found,
+                Ok(Err(error)) => Err(Error::system("send a stream")(error)),
+                Err(_) => Err(Error::Nonsense("the sending thread ended early")),
+            }
+        })
+    }
+}
+
+fn sound(bytes_per_second: f64) -> Result<f64> {
+    if bytes_per_second.is_finite() && bytes_per_second > 0.0 {
+        Ok(bytes_per_second)
+    } else {
+        Err(Error::Nonsense("nothing arrived in time"))
+    }
+}
+
+impl Measured {
+    fn keep_latency(&mut self, what: &str, found: Result<Latency>) {
+        match found {
+            Ok(latency) => self.latencies.push(latency),
+            Err(error) => self.lack(what, &error),
+        }
+    }
+
+    fn lack(&mut self, what: &str, error: &Error) {
+        let sentence = format!("{what}: {error}");
+        if !self.lacking.contains(&sentence) {
+            self.lacking.push(sentence);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The connection between two machines: round trips and throughput, by TCP and UDP.
+//!
+//! One machine answers ([`Answerer`]) and lets others know where ([`Invitation`]); another one asks ([`Peer`]). Of many
+//! machines, [`rounds`] says who asks whom, so that no machine takes part in two measurements at a time.
+//!
+//! A connection begins with a token from the invitation, so that strangers are refused. The token is no secret from
+//! those who see the traffic: measure on networks whose machines you trust.
+//!
+//! It must never know a fleet, an experiment or a command, or print.
+
+mod address;
+mod answerer;
+mod ask;
+mod error;
+mod hello;
+mod invitation;
+mod latency;
+mod measured;
+pub mod rounds;
+mod throughput;
+
+pub use address::{addresses, addresses_of};
+pub use answerer::Answerer;
+pub use ask::Peer;
+pub use error::{Error, Result};
+pub use invitation::Invitation;
+pub use latency::Latency;
+pub use measured::{Measured, Protocol, Throughput};
