@@ -24,6 +24,7 @@ pub mod kept;
 pub mod lab;
 #[cfg(test)]
 mod made_up;
+pub mod network;
 pub mod page;
 mod printed;
 mod ranking;

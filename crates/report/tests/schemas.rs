@@ -1,6 +1,6 @@
 //! The committed schemas of the JSON output are current.
 
-use oscope_report::{comparison, fleet, json, lab, reproduce};
+use oscope_report::{comparison, fleet, json, lab, network, reproduce};
 use std::fs;
 use std::path::Path;
 
@@ -15,6 +15,7 @@ fn the_committed_schemas_are_current() {
         ("fleet", fleet::schema()),
         ("hand-in", lab::HandIn::schema()),
         ("labs", lab::schema_of_list()),
+        ("network", network::schema()),
         ("reproduction", reproduce::schema()),
     ]);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema");
@@ -23,6 +24,7 @@ fn the_committed_schemas_are_current() {
         let format = match name {
             "comparison" => comparison::FORMAT,
             "fleet" => fleet::FORMAT,
+            "network" => network::FORMAT,
             _ => json::FORMAT,
         };
         let name = format!("{name}-{format}.schema.json");

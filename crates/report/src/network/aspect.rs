@@ -1,0 +1,86 @@
+//! The aspects in which ports and links are judged.
+
+use network::{Latency, Protocol};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// An aspect of a port or a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Aspect {
+    /// Round trips on an idle link.
+    RoundTrip,
+    /// Round trips while a stream goes over the link.
+    Loaded,
+    /// The throughput from a port.
+    Sending,
+    /// The throughput to a port.
+    Receiving,
+}
+
+impl Aspect {
+    /// All, in the order in which they are shown.
+    pub const ALL: [Self; 4] = [
+        Self::RoundTrip,
+        Self::Loaded,
+        Self::Sending,
+        Self::Receiving,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RoundTrip => "round trips",
+            Self::Loaded => "round trips under load",
+            Self::Sending => "sending",
+            Self::Receiving => "receiving",
+        }
+    }
+
+    /// True if it is the same in both directions.
+    pub fn is_mutual(self) -> bool {
+        matches!(self, Self::RoundTrip | Self::Loaded)
+    }
+
+    /// True if a matrix of this aspect shows what is odd in `other`: throughput is sent and received.
+    pub fn concerns(self, other: Self) -> bool {
+        self == other || !self.is_mutual() && !other.is_mutual()
+    }
+
+    /// The place of the aspect among all.
+    pub(super) fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// A metric of links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Metric {
+    /// Round trips of messages of one size, by their median.
+    RoundTrip {
+        loaded: bool,
+        protocol: Protocol,
+        message_bytes: u64,
+    },
+    /// Throughput by TCP.
+    Throughput,
+}
+
+impl Metric {
+    pub(super) fn of(latency: &Latency) -> Self {
+        Self::RoundTrip {
+            loaded: latency.loaded,
+            protocol: latency.protocol,
+            message_bytes: latency.message_bytes,
+        }
+    }
+
+    /// The aspect of links; [`Aspect::Sending`] for throughput, which is received as well.
+    pub(super) fn aspect(self) -> Aspect {
+        match self {
+            Self::RoundTrip { loaded: false, .. } => Aspect::RoundTrip,
+            Self::RoundTrip { loaded: true, .. } => Aspect::Loaded,
+            Self::Throughput => Aspect::Sending,
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Verdicts on ports and links.
+
+use super::aspect::{Aspect, Metric};
+use super::polish::{Polished, polish};
+use super::{Link, Odd, Port};
+use crate::fleet::{FALSE_DISCOVERY_RATE, Standing};
+use instrument::statistics::Confidence;
+use instrument::statistics::Interval;
+use instrument::statistics::discovery::adjusted;
+use instrument::statistics::moderation::{Moderated, Variance};
+use instrument::statistics::peers::{self, Observation, deviations};
+use instrument::statistics::summary::{mean, median, standard_deviation};
+use std::collections::BTreeMap;
+use std::f64::consts::FRAC_PI_2;
+
+/// The values of the passes, by link.
+type Links = BTreeMap<(usize, usize), Vec<f64>>;
+
+/// The ports and the links that differ from the others of `count` nodes.
+pub(super) fn odd(
+    values: &BTreeMap<Metric, Links>,
+    count: usize,
+    margin: f64,
+) -> (Vec<Odd<Port>>, Vec<Odd<Link>>) {
+    let fitted: Vec<Fitted> = values
+        .iter()
+        .map(|(metric, links)| Fitted::of(*metric, links, count))
+        .collect();
+    let of_ports = fitted.iter().flat_map(Fitted::ports).collect::<Vec<_>>();
+    let every_port: Vec<Port> = (0..count).map(Port).collect();
+    let every_link: Vec<Link> = (0..count)
+        .flat_map(|from| (0..count).map(move |to| Link { from, to }))
+        .filter(|link| link.from != link.to)
+        .collect();
+    let of_links: Vec<_> = fitted.iter().map(|it| it.links(&every_link)).collect();
+    (
+        differing(&of_ports, &every_port, margin),
+        differing(&of_links, &every_link, margin),
+    )
+}
+
+/// A metric of all links, and its model.
+struct Fitted {
+    aspect: Aspect,
+    polished: Polished,
+    /// The error variance of each cell, from its passes.
+    errors: Vec<Vec<Option<Variance>>>,
+}
+
+impl Fitted {
+    fn of(metric: Metric, links: &Links, count: usize) -> Self {
+        let aspect = metric.aspect();
+        let mut cells = vec![vec![None; count]; count];
+        let mut errors = vec![vec![None; count]; count];
+        for ((from, to), values) in links {
+            let merits: Vec<f64> = values.iter().map(|value| metric.merit(*value)).collect();
+            let places = [(*from, *to), (*to, *from)];
+            for (from, to) in places.into_iter().take(1 + usize::from(aspect.is_mutual())) {
+                cells[from][to] = median(&merits);
+                errors[from][to] = error_of_median(&merits);
+            }
+        }
+        Self {
+            aspect,
+            polished: polish(&cells, aspect.is_mutual()),
+            errors,
+        }
+    }
+
+    /// The effects of the ports, by aspect.
+    fn ports(&self) -> Vec<peers::Metric> {
+        let of_row = |node: usize| self.errors[node].clone();
+        let of_column = |node: usize| self.errors.iter().map(|row| row[node]).collect();
+        let sending = effects(self.aspect, &self.polished.sending, of_row);
+        if self.aspect.is_mutual() {
+            return vec![sending];
+        }
+        vec![
+            sending,
+            effects(Aspect::Receiving, &self.polished.receiving, of_column),
+        ]
+    }
+
+    /// The rests of `every` link. A mutual one is judged once, from the smaller index to the larger one.
+    fn links(&self, every: &[Link]) -> peers::Metric {
+        let nodes = every.iter().map(|Link { from, to }| {
+            if self.aspect.is_mutual() && from > to {
+                return None;
+            }
+            Some(Observation {
+                value: self.polished.rest[*from][*to]?,
+                error: self.errors[*from][*to],
+            })
+        });
+        peers::Metric {
+            family: self.aspect.index(),
+            nodes: nodes.collect(),
+        }
+    }
+}
+
+fn effects(
+    aspect: Aspect,
+    effects: &[Option<f64>],
+    errors: impl Fn(usize) -> Vec<Option<Variance>>,
+) -> peers::Metric {
+    let nodes = effects.iter().enumerate().map(|(node, effect)| {
+        Some(Observation {
+            value: (*effect)?,
+            error: error_over(&errors(node)),
+        })
+    });
+    peers::Metric {
+        family: aspect.index(),
+        nodes: nodes.collect(),
+    }
+}
+
+/// The error variance of the median of a few normal values; `None` for fewer than two.
+fn error_of_median(values: &[f64]) -> Option<Variance> {
+    let deviation = standard_deviation(values)?;
+    let count = values.len() as f64;
+    (deviation > 0.0).then(|| Variance {
+        value: FRAC_PI_2 * deviation.powi(2) / count,
+        degrees: count - 1.0,
+    })
+}
+
+/// The error variance of the median over cells with these errors.
+fn error_over(errors: &[Option<Variance>]) -> Option<Variance> {
+    let known: Vec<Variance> = errors.iter().flatten().copied().collect();
+    let values: Vec<f64> = known.iter().map(|it| it.value).collect();
+    Some(Variance {
+        value: FRAC_PI_2 * mean(&values)? / known.len() as f64,
+        degrees: known.iter().map(|it| it.degrees).sum(),
+    })
+}
+
+/// What differs by more than the margin in an aspect.
+fn differing<T: Copy + Ord>(metrics: &[peers::Metric], whats: &[T], margin: f64) -> Vec<Odd<T>> {
+    let found = deviations(metrics, Aspect::ALL.len()).families;
+    let found = Aspect::ALL.iter().zip(&found);
+    let found: Vec<(Aspect, T, Moderated)> = found
+        .flat_map(|(aspect, column)| {
+            let cells = whats.iter().zip(column);
+            cells.filter_map(|(what, found)| Some((*aspect, *what, (*found)?)))
+        })
+        .collect();
+    let margin = margin.ln_1p();
+    let p_values: Vec<f64> = found.iter().map(|(.., it)| it.p_beyond(margin)).collect();
+    let judged = found.into_iter().zip(adjusted(&p_values));
+    let mut odd: Vec<Odd<T>> = judged
+        .filter(|(_, adjusted_p)| *adjusted_p <= FALSE_DISCOVERY_RATE)
+        .map(|((aspect, what, found), adjusted_p)| Odd {
+            what,
+            aspect,
+            standing: if found.difference < 0.0 {
+                Standing::Slower
+            } else {
+                Standing::Faster
+            },
+            ratio: found.difference.exp(),
+            interval: found
+                .interval(Confidence::NINETY_FIVE)
+                .and_then(|it| Interval::new(it.low.exp(), it.high.exp())),
+            adjusted_p,
+        })
+        .collect();
+    odd.sort_by(|one, other| {
+        let size = |odd: &Odd<T>| odd.ratio.ln().abs();
+        let worst = one.standing.cmp(&other.standing);
+        let larger = size(other).total_cmp(&size(one));
+        worst.then(larger).then_with(|| one.what.cmp(&other.what))
+    });
+    odd
+}

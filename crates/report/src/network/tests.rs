@@ -1,0 +1,171 @@
+//! Made-up networks: which ports and links are named.
+
+use super::{Aspect, Gathering, Link, Network, Port, json};
+use crate::fleet::Standing;
+use instrument::statistics::random::Random;
+use network::rounds::rounds;
+use network::{Latency, Measured, Protocol, Throughput};
+
+const PASSES: usize = 5;
+const MARGIN: f64 = 0.1;
+
+/// What is wrong with a network: a factor on the time of a link from one node to another.
+type Fault = fn(usize, usize) -> f64;
+
+fn measured(random: &mut Random, there: f64, back: f64) -> Measured {
+    let mut noise = || (0.04 * random.normal()).exp();
+    let mut latency = |protocol, message_bytes: u64, loaded: bool| Latency {
+        protocol,
+        message_bytes,
+        loaded,
+        count: 500,
+        lost: 0,
+        p50_ns: 3e4 * there.max(back) * noise() * if loaded { 4.0 } else { 1.0 },
+        p90_ns: 4e4,
+        p99_ns: 9e4,
+        p99_9_ns: None,
+    };
+    let latencies = vec![
+        latency(Protocol::Tcp, 1, false),
+        latency(Protocol::Tcp, 1024, false),
+        latency(Protocol::Udp, 64, false),
+        latency(Protocol::Tcp, 1, true),
+    ];
+    Measured {
+        latencies,
+        throughput: Some(Throughput {
+            there: 1e9 / there * noise(),
+            back: 1e9 / back * noise(),
+        }),
+        lacking: Vec::new(),
+    }
+}
+
+/// A network of `count` nodes. Ports and links differ a little.
+fn judged(count: usize, seed: u64, fault: Fault) -> Network {
+    let mut random = Random::new(seed);
+    let ports: Vec<f64> = (0..count).map(|_| 0.01 * random.normal()).collect();
+    let mut gathering = Gathering::new((0..count).map(|node| format!("n{node}")).collect());
+    for pass in 0..PASSES {
+        for (asks, answers) in rounds(count, pass).into_iter().flatten() {
+            let own = (ports[asks] + ports[answers]).exp();
+            let (there, back) = (own * fault(asks, answers), own * fault(answers, asks));
+            gathering.add(asks, answers, &measured(&mut random, there, back));
+        }
+    }
+    gathering.judge(MARGIN)
+}
+
+#[test]
+fn a_healthy_network_raises_no_alarm() {
+    let mut alarms = 0;
+    for seed in 0..40 {
+        for count in [4, 5, 8, 24] {
+            let network = judged(count, seed, |_, _| 1.0);
+            alarms += network.ports.len() + network.links.len();
+        }
+    }
+    assert!(alarms <= 1, "{alarms} of 160 networks");
+}
+
+#[test]
+fn a_slow_port_is_told_from_slow_links() {
+    let slow: Fault = |from, to| if from == 2 || to == 2 { 3.0 } else { 1.0 };
+    for seed in 0..10 {
+        for count in [4, 8, 24] {
+            let network = judged(count, seed, slow);
+            let aspects: Vec<Aspect> = network.ports.iter().map(|it| it.aspect).collect();
+            assert_eq!(
+                aspects.len(),
+                Aspect::ALL.len(),
+                "{count} nodes: {aspects:?}"
+            );
+            let mut ports = network.ports.iter();
+            assert!(ports.all(|it| it.what == Port(2) && it.standing == Standing::Slower));
+            assert_eq!(network.links, [], "{count} nodes, seed {seed}");
+            assert!(network.has_slower());
+            assert!(
+                network
+                    .headline()
+                    .ends_with("1 slower port, no slower link")
+            );
+        }
+    }
+}
+
+#[test]
+fn a_slow_link_is_told_from_slow_ports() {
+    let slow: Fault = |from, to| {
+        if from.min(to) == 0 && from.max(to) == 3 {
+            3.0
+        } else {
+            1.0
+        }
+    };
+    for seed in 0..10 {
+        for count in [4, 8, 24] {
+            let network = judged(count, seed, slow);
+            assert_eq!(network.ports, [], "{count} nodes, seed {seed}");
+            let mut links = network.links.iter();
+            assert!(links.all(|it| it.standing == Standing::Slower
+                && it.what.from.min(it.what.to) == 0
+                && it.what.from.max(it.what.to) == 3));
+            // Both directions of the throughput, and the two kinds of round trips.
+            assert_eq!(network.links.len(), 4, "{count} nodes, seed {seed}");
+            assert!(
+                network
+                    .headline()
+                    .ends_with("no slower port, 1 slower link")
+            );
+            let matrix = &network.matrices[0];
+            assert_eq!(network.standing(matrix, 3, 0), Standing::Slower);
+            assert_eq!(network.standing(matrix, 1, 0), Standing::Alike);
+        }
+    }
+}
+
+#[test]
+fn a_port_that_is_slow_in_one_direction_is_told_so() {
+    let slow: Fault = |from, _| if from == 1 { 2.0 } else { 1.0 };
+    let network = judged(8, 3, slow);
+    let mut ports = network.ports.iter();
+    assert!(ports.any(|it| it.what == Port(1) && it.aspect == Aspect::Sending));
+    assert!(
+        network
+            .ports
+            .iter()
+            .all(|it| it.aspect != Aspect::Receiving),
+        "{:?}",
+        network.ports
+    );
+}
+
+#[test]
+fn few_nodes_are_measured_and_not_judged() {
+    let network = judged(3, 1, |from, to| if from + to == 1 { 9.0 } else { 1.0 });
+    assert!(network.ports.is_empty() && network.links.is_empty());
+    assert!(network.remarks[0].contains("fewer than 4 nodes"));
+    let (worst, _) = network.worst(&network.matrices[0]).expect("values");
+    assert_eq!(worst, Link { from: 0, to: 1 });
+}
+
+#[test]
+fn what_lacks_is_told_with_its_links() {
+    let mut gathering = Gathering::new(["a", "b", "c", "d"].map(str::to_owned).to_vec());
+    let mut random = Random::new(1);
+    let mut lossy = measured(&mut random, 1.0, 1.0);
+    lossy.latencies[2].lost = 100;
+    lossy.lacking.push("throughput: no".into());
+    gathering.add(0, 1, &lossy);
+    gathering.lack(2, 3, "d does not answer".into());
+    let network = gathering.judge(MARGIN);
+    assert!(network.lacks_something);
+    let expected = [
+        "Between a and b, 17 % of the datagrams were lost.",
+        "Not measured between c and d: d does not answer.",
+        "Not measured between a and b: throughput: no.",
+        "5 links have no measurement.",
+    ];
+    assert_eq!(network.remarks, expected);
+    assert_eq!(json(&network)["nodes"][3], "d");
+}

@@ -1,0 +1,126 @@
+//! Text of a judged network, shared by the terminal and the page.
+
+use super::aspect::Metric;
+use super::{Aspect, Link, Matrix, Network, Odd, Port};
+use crate::comparison::{show_interval, show_ratio};
+use crate::fleet::Standing;
+use crate::show;
+use instrument::quantity::{Bytes, Unit};
+use network::Protocol;
+
+impl Metric {
+    pub(super) fn title(self) -> String {
+        match self {
+            Self::RoundTrip {
+                loaded,
+                protocol,
+                message_bytes,
+            } => {
+                let protocol = match protocol {
+                    Protocol::Tcp => "TCP",
+                    Protocol::Udp => "UDP",
+                };
+                let load = if loaded { " beside a stream" } else { "" };
+                format!("{protocol} round trip{load}, {}", Bytes(message_bytes))
+            }
+            Self::Throughput => "TCP throughput".into(),
+        }
+    }
+
+    pub(super) fn unit(self) -> Unit {
+        match self {
+            Self::RoundTrip { .. } => Unit::Nanoseconds,
+            Self::Throughput => Unit::BytesPerSecond,
+        }
+    }
+
+    /// The logarithm of a value, signed so that more is better.
+    pub(super) fn merit(self, value: f64) -> f64 {
+        match self {
+            Self::RoundTrip { .. } => -value.ln(),
+            Self::Throughput => value.ln(),
+        }
+    }
+}
+
+/// A thing that has a name in words.
+pub trait Shown {
+    /// The words for it in `aspect`.
+    fn shown(&self, network: &Network, aspect: Aspect) -> String;
+}
+
+impl Shown for Port {
+    fn shown(&self, network: &Network, _aspect: Aspect) -> String {
+        network.nodes[self.0].clone()
+    }
+}
+
+impl Shown for Link {
+    fn shown(&self, network: &Network, aspect: Aspect) -> String {
+        let [from, to] = [self.from, self.to].map(|node| &network.nodes[node]);
+        let word = if aspect.is_mutual() { "and" } else { "to" };
+        format!("{from} {word} {to}")
+    }
+}
+
+impl<T: Shown> Odd<T> {
+    /// The words for what differs.
+    pub fn name(&self, network: &Network) -> String {
+        self.what.shown(network, self.aspect)
+    }
+
+    /// The ratio: `0.052 ×`.
+    pub fn shown_ratio(&self) -> String {
+        show_ratio(self.ratio)
+    }
+
+    /// Its interval; empty if there is none.
+    pub fn shown_interval(&self) -> String {
+        self.interval.map_or_else(String::new, show_interval)
+    }
+}
+
+impl Network {
+    /// Counts: `4 nodes, 6 links: 1 slower port, no slower link`.
+    pub fn headline(&self) -> String {
+        let count = self.nodes.len();
+        let links = count * count.saturating_sub(1) / 2;
+        let slower = |whats: Vec<usize>, one: &str| {
+            let mut whats = whats;
+            whats.sort_unstable();
+            whats.dedup();
+            match whats.len() {
+                0 => format!("no slower {one}"),
+                1 => format!("1 slower {one}"),
+                count => format!("{count} slower {one}s"),
+            }
+        };
+        let is_slower = |standing: Standing| standing == Standing::Slower;
+        let ports = self.ports.iter().filter(|it| is_slower(it.standing));
+        let ports = slower(ports.map(|it| it.what.0).collect(), "port");
+        let odd_links = self.links.iter().filter(|it| is_slower(it.standing));
+        let of_pair = |link: Link| link.from.min(link.to) * count + link.from.max(link.to);
+        let odd_links = slower(odd_links.map(|it| of_pair(it.what)).collect(), "link");
+        format!("{count} nodes, {links} links: {ports}, {odd_links}")
+    }
+
+    /// The link of `matrix` with the worst value; `None` without values.
+    pub fn worst(&self, matrix: &Matrix) -> Option<(Link, f64)> {
+        let count = self.nodes.len();
+        let links = (0..count).flat_map(|from| (0..count).map(move |to| Link { from, to }));
+        let links = links.filter(|link| !matrix.aspect.is_mutual() || link.from < link.to);
+        let values = links.filter_map(|link| Some((link, matrix.cells[link.from][link.to]?)));
+        if matrix.aspect.is_mutual() {
+            values.max_by(|(_, one), (_, other)| one.total_cmp(other))
+        } else {
+            values.min_by(|(_, one), (_, other)| one.total_cmp(other))
+        }
+    }
+}
+
+impl Matrix {
+    /// A value with its unit.
+    pub fn shown(&self, value: f64) -> String {
+        show::value(self.unit, value, None)
+    }
+}
