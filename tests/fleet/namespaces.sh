@@ -62,7 +62,7 @@ kill_once_it_measures() {
     for _ in $(seq 100); do
         sleep 0.2
         victim=$(ip netns pids "oscope-node$1" | xargs -r ps -o pid=,args= -p |
-            awk '/fleet run/ && !/mpirun|orted|slurm|srun/ {print $1}')
+            awk '/fleet (run|network)/ && !/mpirun|orted|slurm|srun/ {print $1}')
         # shellcheck disable=SC2086
         [ -z "$victim" ] || { sleep 2; kill -KILL $victim; break; }
     done

@@ -29,6 +29,7 @@ pub struct Fleet {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Judge(Judge),
+    Network(Network),
     Run(Run),
 }
 
@@ -145,4 +146,51 @@ pub struct Run {
     pub output: PathBuf,
     #[command(flatten)]
     pub judging: Judging,
+}
+
+/// Measure the network between the nodes of a job: one process on each, started by `mpirun` or `srun`
+///
+/// Each node measures its link to each other node, in rounds in which no node takes part in two measurements: round
+/// trips by TCP and UDP, idle and beside a stream, and throughput in both directions. A node that is slow to all
+/// others has a slow port; two nodes that are slow to each other have a slow link. The first process gathers the
+/// measurements through the launcher (PMIx) and tells both apart, if there are four nodes or more.
+///
+/// Nodes answer each other by TCP and UDP on ports that the system chooses, at all addresses but loopback, or at those
+/// of `--interface`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  mpirun --map-by ppr:1:node --bind-to none --enable-recovery oscope fleet network
+  srun --mpi=pmix --ntasks-per-node=1 --cpu-bind=none oscope fleet network --interface ib0 --page network.html
+  mpirun --host a,b,c,d --bind-to none oscope fleet network --in-turn --passes 9 --json
+
+Exit code 3: a port or a link is slower than the others; 1: a link, or a part of one, could not be measured")]
+pub struct Network {
+    /// Time for all measurements together; a link takes 0.3 to 3 s in each pass
+    #[arg(long, value_name = "TIME", default_value = "1min", value_parser = parse_budget)]
+    pub budget: Nanoseconds,
+    /// Measurements of each link
+    #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub passes: u16,
+    /// Measure one link after the other, for nodes that share a host or a switch that all links fill
+    #[arg(long)]
+    pub in_turn: bool,
+    /// Only the addresses of this interface: its name, or an address of it
+    #[arg(long, value_name = "NAME")]
+    pub interface: Option<String>,
+    /// Wait so long for a node that does not answer
+    #[arg(long, value_name = "TIME", default_value = "1min", value_parser = parse_budget)]
+    pub wait: Nanoseconds,
+    /// Seed of the order of the rounds [default: random]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Ignore differences up to this
+    #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = parse_percent)]
+    pub margin: f64,
+    /// Also write a page: a heat map for each metric
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// Overwrite an existing file that `--page` names
+    #[arg(long, requires = "page")]
+    pub force: bool,
 }

@@ -25,6 +25,8 @@ pub struct Gathering {
     lacking: BTreeMap<String, Vec<(usize, usize)>>,
     /// Remarks of whoever measured.
     remarks: Vec<String>,
+    /// True if a node gave no measurements.
+    has_failed: bool,
 }
 
 impl Gathering {
@@ -37,6 +39,7 @@ impl Gathering {
             datagrams: BTreeMap::new(),
             lacking: BTreeMap::new(),
             remarks: Vec::new(),
+            has_failed: false,
         }
     }
 
@@ -80,6 +83,12 @@ impl Gathering {
         }
     }
 
+    /// Adds the reason why a node gave no measurements.
+    pub fn fail(&mut self, reason: String) {
+        self.has_failed = true;
+        self.remarks.push(reason);
+    }
+
     /// Adds a caveat.
     pub fn remark(&mut self, remark: String) {
         self.remarks.push(remark);
@@ -119,7 +128,7 @@ impl Gathering {
             ports,
             links,
             remarks: self.told(),
-            lacks_something: !self.lacking.is_empty() || self.unmeasured() > 0,
+            lacks_something: self.has_failed || !self.lacking.is_empty() || self.unmeasured() > 0,
             nodes: self.nodes,
         }
     }

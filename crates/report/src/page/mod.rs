@@ -18,6 +18,7 @@ mod finding;
 mod fleet;
 mod glance;
 mod lab;
+mod network;
 mod packed;
 mod plot;
 #[cfg(feature = "png")]
@@ -31,6 +32,7 @@ pub use card::card;
 pub use comparison::comparison;
 pub use fleet::fleet;
 pub use lab::{class, hand_in};
+pub use network::network;
 pub use plot::plot;
 #[cfg(feature = "png")]
 pub use png::{PngError, png};

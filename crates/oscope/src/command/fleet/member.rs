@@ -29,8 +29,8 @@ const LAST_WORD: Duration = Duration::from_secs(5);
 
 /// This process as a member of the job. It stays until the first one has its answers, since a launcher
 /// forgets those of processes that left.
-pub struct Member<'a> {
-    pub arguments: &'a Arguments,
+pub struct Member<'a, A = Arguments> {
+    pub arguments: &'a A,
     pub common: &'a Common,
     pub job: Job,
     pub interrupt: Interrupt,
@@ -48,7 +48,7 @@ pub struct Round {
     pub start: Instant,
 }
 
-impl Member<'_> {
+impl<A> Member<'_, A> {
     /// Waits until the processes `ranks` are here, this one among them. Once one of them was late or asked to
     /// stop, this process goes on without the others.
     pub fn meet(&self, ranks: &[u32], limit: Duration) {
@@ -76,20 +76,6 @@ impl Member<'_> {
         if !self.interrupt.is_set() {
             thread::sleep(LAST_WORD);
         }
-    }
-
-    /// The answers of the other processes that come in time, by rank.
-    pub fn gather(&self, round: &Round) -> Result<BTreeMap<u32, Result<Answer>>> {
-        let own = self.job.rank();
-        let others = round.ranks.iter().copied().filter(|rank| *rank != own);
-        let others: Vec<u32> = others.collect();
-        let deadline = (round.start + self.limit(round)).max(Instant::now() + ARRIVAL);
-        let heard = self.hear(round.name, &others, deadline)?.into_iter();
-        let answers = heard.map(|(rank, bytes)| {
-            let answer = bytes.map_err(Into::into).and_then(|it| message::read(&it));
-            (rank, answer)
-        });
-        Ok(answers.collect())
     }
 
     /// The messages that the processes `ranks` publish as `name` in time, by rank.
@@ -144,6 +130,30 @@ impl Member<'_> {
         None
     }
 
+    /// A process in words.
+    pub fn name(&self, rank: u32) -> String {
+        match self.job.host_of(rank) {
+            Ok(host) => format!("rank {rank} on {host}"),
+            Err(_) => format!("rank {rank}"),
+        }
+    }
+}
+
+impl Member<'_> {
+    /// The answers of the other processes that come in time, by rank.
+    pub fn gather(&self, round: &Round) -> Result<BTreeMap<u32, Result<Answer>>> {
+        let own = self.job.rank();
+        let others = round.ranks.iter().copied().filter(|rank| *rank != own);
+        let others: Vec<u32> = others.collect();
+        let deadline = (round.start + self.limit(round)).max(Instant::now() + ARRIVAL);
+        let heard = self.hear(round.name, &others, deadline)?.into_iter();
+        let answers = heard.map(|(rank, bytes)| {
+            let answer = bytes.map_err(Into::into).and_then(|it| message::read(&it));
+            (rank, answer)
+        });
+        Ok(answers.collect())
+    }
+
     /// A node that takes longer is late.
     pub fn node_limit(&self) -> Duration {
         duration(self.arguments.budget) + duration(self.arguments.wait)
@@ -155,14 +165,6 @@ impl Member<'_> {
             self.node_limit() * round.ranks.len() as u32
         } else {
             self.node_limit()
-        }
-    }
-
-    /// A process in words.
-    pub fn name(&self, rank: u32) -> String {
-        match self.job.host_of(rank) {
-            Ok(host) => format!("rank {rank} on {host}"),
-            Err(_) => format!("rank {rank}"),
         }
     }
 }

@@ -3,9 +3,11 @@
 mod files;
 mod judge;
 mod lack;
+mod links;
 mod meetings;
 mod member;
 mod message;
+mod network;
 mod node;
 mod place;
 mod run;
@@ -19,6 +21,7 @@ use anyhow::Result;
 pub fn execute(arguments: &Fleet, common: &Common) -> Result<Exit> {
     match &arguments.command {
         Command::Judge(arguments) => judge::execute(arguments, common),
+        Command::Network(arguments) => network::execute(arguments, common),
         Command::Run(arguments) => run::execute(arguments, common),
     }
 }

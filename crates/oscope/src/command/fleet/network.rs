@@ -1,0 +1,276 @@
+//! `oscope fleet network`: the nodes of a job measure the links between them, and the first process judges them.
+
+use super::links::{self, Asked, Schedule};
+use super::member::{ARRIVAL, FIRST, Member, duration};
+use super::message;
+use crate::arguments::Common;
+use crate::arguments::fleet::Network as Arguments;
+use crate::exit::{Exit, WrongUse, words};
+use crate::output::{self, harmless};
+use crate::style;
+use crate::target::{Replaces, Target};
+use ::files::Watch;
+use ::network::{Answerer, Invitation, addresses, addresses_of};
+use anyhow::{Context, Result};
+use platform::job::{Job, JobError, host_name};
+use platform::signal::Interrupt;
+use report::network::{Gathering, Network, json};
+use report::{page, terminal};
+use serde::{Deserialize, Serialize};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::time::{Duration, Instant};
+
+/// The name under which each process says where it answers.
+const PRESENT: &CStr = c"oscope.network.present";
+/// The name of the schedule.
+const SCHEDULE: &CStr = c"oscope.network.schedule";
+/// The name of the measurements.
+const MEASURED: &CStr = c"oscope.network.measured";
+/// The name of the first process's last word.
+const LEAVE: &CStr = c"oscope.network.leave";
+/// Measuring a link takes between these times.
+const LEAST_TIME: Duration = Duration::from_millis(300);
+const MOST_TIME: Duration = Duration::from_secs(3);
+
+/// A process, as it presents itself.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Present {
+    /// It answers.
+    Here { host: String, at: Invitation },
+    /// It cannot answer, for this reason.
+    Failed(String),
+    /// Another process answers for this node.
+    Beside,
+}
+
+pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
+    let page = arguments.page.as_ref();
+    let page = page.map(|path| Target::new(path, Replaces::with(arguments.force), common));
+    let page = page.transpose()?;
+    let job = Job::join().map_err(with_advice)?;
+    let member = Member {
+        arguments,
+        common,
+        interrupt: Interrupt::install()?,
+        job,
+        is_apart: Cell::new(false),
+    };
+    // Both sides of a link are measured while the other side answers.
+    let (_answerer, present) = present(&member);
+    member.job.publish(PRESENT, &message::written(&present)?)?;
+    if member.job.rank() == FIRST {
+        let exit = lead(&member, present, page);
+        member.stay_for_last_word();
+        exit
+    } else {
+        follow(&member)
+    }
+}
+
+fn with_advice(error: JobError) -> anyhow::Error {
+    match error {
+        JobError::NoLauncher => WrongUse(format!(
+            "{error}: start `oscope fleet network` with `mpirun` or `srun --mpi=pmix`"
+        ))
+        .into(),
+        error => anyhow::Error::new(error).context("cannot join the job"),
+    }
+}
+
+/// Starts to answer, unless another process does so on this node.
+fn present(member: &Member<'_, Arguments>) -> (Option<Answerer>, Present) {
+    let started = || -> Result<Option<Answerer>> {
+        if member.job.rank_on_node()? > 0 {
+            return Ok(None);
+        }
+        let addresses = match &member.arguments.interface {
+            Some(name) => addresses_of(name),
+            None => addresses(),
+        };
+        Ok(Some(Answerer::start(&addresses?)?))
+    };
+    match started() {
+        Ok(Some(answerer)) => {
+            let rank = member.job.rank();
+            let present = Present::Here {
+                host: host_name().unwrap_or_else(|| format!("rank{rank}")),
+                at: answerer.invitation().clone(),
+            };
+            (Some(answerer), present)
+        }
+        Ok(None) => (None, Present::Beside),
+        Err(error) => (None, Present::Failed(words(&error))),
+    }
+}
+
+/// Measures as the first process says, and stays until it has heard all.
+fn follow(member: &Member<'_, Arguments>) -> Result<Exit> {
+    let wait = duration(member.arguments.wait);
+    let heard = |name, limit: Duration| -> Result<Option<Vec<u8>>> {
+        let mut heard = member.hear(name, &[FIRST], Instant::now() + limit)?;
+        Ok(heard.remove(&FIRST).and_then(Result::ok))
+    };
+    if let Some(bytes) = heard(SCHEDULE, 2 * wait + ARRIVAL)? {
+        let schedule: Schedule = message::read(&bytes)?;
+        let asked = links::measure(member, &schedule);
+        member.job.publish(MEASURED, &message::written(&asked)?)?;
+        heard(LEAVE, schedule.limit() + wait + ARRIVAL)?;
+    }
+    Ok(match member.interrupt.signal() {
+        Some(signal) => Exit::Stopped(signal),
+        // The first process tells what failed. A launcher ends the whole job for another code.
+        None => Exit::Done,
+    })
+}
+
+/// Gathers the nodes, measures with them, and judges.
+fn lead(member: &Member<'_, Arguments>, own: Present, page: Option<Target>) -> Result<Exit> {
+    let (schedule, missing) = schedule(member, own)?;
+    member
+        .job
+        .publish(SCHEDULE, &message::written(&schedule)?)?;
+    if !member.common.quiet {
+        output::say(&schedule.sentence());
+    }
+    let asked = links::measure(member, &schedule);
+    let gathered = gather(member, &schedule, asked, missing);
+    // Whatever went wrong, the others may leave.
+    member.job.publish(LEAVE, &message::written(())?)?;
+    if let Some(signal) = member.interrupt.signal() {
+        return Ok(Exit::Stopped(signal));
+    }
+    let judged = gathered?.judge(member.arguments.margin);
+    show(&judged, page, member.common)
+}
+
+/// The nodes that are here in time with the times of their measurements, and sentences on those that are not.
+fn schedule(member: &Member<'_, Arguments>, own: Present) -> Result<(Schedule, Vec<String>)> {
+    let others: Vec<u32> = (0..member.job.size())
+        .filter(|rank| *rank != FIRST)
+        .collect();
+    let deadline = Instant::now() + duration(member.arguments.wait);
+    let heard = member.hear(PRESENT, &others, deadline)?;
+    let mut all: BTreeMap<u32, Result<Present>> = heard
+        .into_iter()
+        .map(|(rank, bytes)| {
+            let present = bytes.map_err(Into::into).and_then(|it| message::read(&it));
+            (rank, present)
+        })
+        .collect();
+    all.insert(FIRST, Ok(own));
+    let (mut nodes, mut missing) = (Vec::new(), Vec::new());
+    for rank in 0..member.job.size() {
+        let reason = match all.remove(&rank) {
+            Some(Ok(Present::Here { host, at })) => {
+                nodes.push((rank, harmless(&host).replace('\n', "\u{fffd}"), at));
+                continue;
+            }
+            Some(Ok(Present::Beside)) => continue,
+            Some(Ok(Present::Failed(reason))) => reason,
+            Some(Err(error)) => words(&error),
+            None => "has not answered in time: it died, hangs, or cannot be reached".into(),
+        };
+        missing.push(format!("{}: {}.", member.name(rank), harmless(&reason)));
+    }
+    if nodes.len() < 2 {
+        return Err(WrongUse(format!(
+            "the job has {} nodes that answer: start one process on each of two nodes or more. {}",
+            nodes.len(),
+            missing.join(" ")
+        ))
+        .into());
+    }
+    let seed = member.arguments.seed.map_or_else(getrandom::u64, Ok);
+    let seed = seed.context("the system gives no random numbers")?;
+    let arguments = member.arguments;
+    let mut schedule = Schedule {
+        nodes,
+        passes: usize::from(arguments.passes),
+        seed,
+        in_turn: arguments.in_turn,
+        time: MOST_TIME,
+    };
+    let measurements = u32::try_from(schedule.rounds().count()).unwrap_or(u32::MAX);
+    schedule.time = (duration(arguments.budget) / measurements.max(1)).clamp(LEAST_TIME, MOST_TIME);
+    Ok((schedule, missing))
+}
+
+/// All measurements that come in time.
+fn gather(
+    member: &Member<'_, Arguments>,
+    schedule: &Schedule,
+    own: Vec<Asked>,
+    missing: Vec<String>,
+) -> Result<Gathering> {
+    let mut gathering = Gathering::new(schedule.names());
+    for reason in missing {
+        gathering.fail(reason);
+    }
+    let others = schedule.ranks().into_iter().filter(|rank| *rank != FIRST);
+    let others: Vec<u32> = others.collect();
+    let deadline = Instant::now() + duration(member.arguments.wait).max(ARRIVAL);
+    let mut heard = member.hear(MEASURED, &others, deadline)?;
+    let mut take = |asked: Vec<Asked>| {
+        for it in asked
+            .into_iter()
+            .filter(|it| schedule.has(it.asks, it.answers))
+        {
+            match it.found {
+                Ok(mut measured) => {
+                    for reason in &mut measured.lacking {
+                        *reason = harmless(reason);
+                    }
+                    gathering.add(it.asks, it.answers, &measured);
+                }
+                Err(reason) => gathering.lack(it.asks, it.answers, harmless(&reason)),
+            }
+        }
+    };
+    take(own);
+    let mut silent = Vec::new();
+    for rank in others {
+        let found = heard
+            .remove(&rank)
+            .map(|bytes| -> Result<Vec<Asked>> { message::read(&bytes?) });
+        match found {
+            Some(Ok(asked)) => take(asked),
+            Some(Err(error)) => silent.push((rank, words(&error))),
+            None => silent.push((rank, "gave no measurements in time".into())),
+        }
+    }
+    for (rank, reason) in silent {
+        gathering.fail(format!("{}: {}.", member.name(rank), harmless(&reason)));
+    }
+    if member.is_apart.get() {
+        gathering.remark(
+            "A node was late. From then on, the rounds of the nodes may overlap, and links may look slower than they are."
+                .into(),
+        );
+    }
+    Ok(gathering)
+}
+
+/// Shows a judged network, and tells if a part of it is slower than the others or could not be measured.
+fn show(judged: &Network, page: Option<Target>, common: &Common) -> Result<Exit> {
+    let text = if common.json {
+        serde_json::to_string_pretty(&json(judged))? + "\n"
+    } else {
+        terminal::network(judged, &style::of_stdout(common))
+    };
+    let shown = output::show_painted(&text);
+    if let Some(page) = page {
+        page.write(page::network(judged)?.as_bytes(), &Watch::default())?;
+        if !common.quiet {
+            output::say(&format!("page: {}", page.path().display()));
+        }
+    }
+    shown?;
+    Ok(if judged.has_slower() {
+        Exit::Found
+    } else {
+        Exit::incomplete_if(judged.lacks_something)
+    })
+}
