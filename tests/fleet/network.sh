@@ -54,14 +54,14 @@ CHECK
 }
 
 echo 'a healthy network'
-measure --in-turn --budget 20s --page "$work/network.html"
+measure --in-turn --budget 12s --page "$work/network.html"
 named_are ''
 grep -q '<h2 id="matrix-1">TCP round trip, 1 B</h2>' "$work/network.html" || fail 'the page has no matrix'
 
 echo 'a port of 200 Mbit/s'
 tc -n oscope-node2 qdisc add dev eth0 root tbf rate 200mbit burst 64kb latency 50ms
 tc qdisc add dev oscope-link2 root tbf rate 200mbit burst 64kb latency 50ms
-measure --in-turn --budget 20s
+measure --in-turn --budget 12s
 named_are 'node2'
 tc -n oscope-node2 qdisc delete dev eth0 root
 tc qdisc delete dev oscope-link2 root
@@ -75,13 +75,13 @@ for end in 1:3 3:1; do
     ip -n "$node" route add "$network.${end#*:}/32" dev direct src "$network.${end%:*}"
     tc -n "$node" qdisc add dev direct root tbf rate 200mbit burst 64kb latency 50ms
 done
-measure --in-turn --budget 20s
+measure --in-turn --budget 12s
 named_are 'node1 and node3'
 ip -n oscope-node1 link delete direct
 
 echo 'a process that is killed'
 kill_once_it_measures 4 &
-measure --in-turn --budget 20s
+measure --in-turn --budget 12s
 wait
 python3 - "$work/judged.json" <<'CHECK' || fail 'the links of the others are not measured'
 import json, sys

@@ -56,7 +56,7 @@ impl Answerer {
         Ok(answerer)
     }
 
-    /// What others have to know to ask.
+    /// The facts that others have to know to ask.
     pub fn invitation(&self) -> &Invitation {
         &self.invitation
     }

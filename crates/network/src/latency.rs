@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::hello::MOST_BYTES;
 use crate::invitation::TOKEN_BYTES;
-use crate::measured::Protocol;
+use crate::protocol::Protocol;
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

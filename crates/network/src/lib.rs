@@ -16,6 +16,7 @@ mod hello;
 mod invitation;
 mod latency;
 mod measured;
+mod protocol;
 pub mod rounds;
 mod throughput;
 
@@ -25,4 +26,5 @@ pub use ask::Peer;
 pub use error::{Error, Result};
 pub use invitation::Invitation;
 pub use latency::Latency;
-pub use measured::{Measured, Protocol, Throughput};
+pub use measured::{Measured, Throughput};
+pub use protocol::Protocol;

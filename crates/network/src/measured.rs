@@ -4,18 +4,6 @@ use crate::latency::Latency;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A transport protocol.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Protocol {
-    /// TCP without delay (`TCP_NODELAY`).
-    Tcp,
-    /// UDP.
-    Udp,
-}
-
 /// One measurement of the connection between two machines, by the one that asked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {

@@ -413,3 +413,19 @@ fn a_fleet_of_unknown_experiments_is_refused_before_anything_else() {
         .code(2)
         .stderr(contains("memory.nothing"));
 }
+
+#[test]
+fn a_network_without_a_launcher_says_how_to_get_one() {
+    let place = Place::new();
+    place
+        .oscope(&["fleet", "network"])
+        .env_remove("PMIX_NAMESPACE")
+        .assert()
+        .code(2)
+        .stderr(contains("no launcher").and(contains("srun --mpi=pmix")));
+    place
+        .oscope(&["fleet", "network", "--passes", "0"])
+        .assert()
+        .code(2)
+        .stderr(contains("--passes"));
+}

@@ -39,7 +39,7 @@ struct Document<'a> {
     links: Vec<OddJson>,
     /// Caveats to read before the numbers.
     remarks: &'a [String],
-    /// What was measured.
+    /// The metrics over all links.
     matrices: Vec<MatrixJson<'a>>,
 }
 

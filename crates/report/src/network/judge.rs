@@ -136,7 +136,7 @@ fn error_over(errors: &[Option<Variance>]) -> Option<Variance> {
     })
 }
 
-/// What differs by more than the margin in an aspect.
+/// The ports or links that differ by more than the margin in an aspect.
 fn differing<T: Copy + Ord>(metrics: &[peers::Metric], whats: &[T], margin: f64) -> Vec<Odd<T>> {
     let found = deviations(metrics, Aspect::ALL.len()).families;
     let found = Aspect::ALL.iter().zip(&found);

@@ -39,7 +39,7 @@ pub struct Network {
     pub margin: f64,
     /// Measurements of each link.
     pub passes: usize,
-    /// What was measured, a matrix for each metric.
+    /// A matrix for each metric.
     pub matrices: Vec<Matrix>,
     /// The ports that differ: the slower ones first, each the largest difference first.
     pub ports: Vec<Odd<Port>>,

@@ -9,7 +9,7 @@ use network::{Latency, Measured, Protocol, Throughput};
 const PASSES: usize = 5;
 const MARGIN: f64 = 0.1;
 
-/// What is wrong with a network: a factor on the time of a link from one node to another.
+/// A fault of a network: a factor on the time of a link from one node to another.
 type Fault = fn(usize, usize) -> f64;
 
 fn measured(random: &mut Random, there: f64, back: f64) -> Measured {

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Connecting and the first messages take this much of a measurement, beside its parts.
 const OPENING: Duration = Duration::from_millis(100);
 
-/// Who measures what, and when.
+/// The measurements of all nodes, and their times.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Schedule {
     /// The nodes: the rank of the process, the name, and where it answers.
