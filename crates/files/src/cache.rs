@@ -3,7 +3,7 @@
 use crate::read::read_stream;
 use crate::{Error, Result, Source, Watch};
 use instrument::quantity::Bytes;
-use platform::file::{Residency, drop_page_cache, evict, residency};
+use platform::file::{Residency, drop_page_cache, evict, residency, tells_residency};
 use platform::storage::Storage;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -43,14 +43,14 @@ pub fn spare_caches() {
 pub struct Evicted {
     /// The last method used.
     pub way: Eviction,
-    /// The part of the file that is still in the page cache.
-    pub left: Residency,
+    /// The part of the file that is still in the page cache; `None` if the system does not tell.
+    pub left: Option<Residency>,
 }
 
 impl Evicted {
-    /// True if reads of the file will go to its device.
+    /// True if reads of the file will surely go to its device.
     pub fn is_cold(&self) -> bool {
-        is_cold(&self.left)
+        self.left.as_ref().is_some_and(is_cold)
     }
 }
 
@@ -68,10 +68,18 @@ pub fn is_warm(residency: &Residency) -> bool {
 /// file alone, and if that fails, the page cache of the whole machine. `storage`, if known, tells
 /// if a retry after a pause may help.
 ///
+/// Where the system does not tell what is in the page cache, only the latter leaves no doubt.
+///
 /// # Errors
-/// If the file cannot be synchronised, or the system does not report its resident pages.
+/// If the file cannot be synchronised, or the page cache cannot be dropped where that is needed.
 pub fn chill(file: &File, storage: Option<&Storage>) -> platform::Result<Evicted> {
-    let evicted = |way| residency(file).map(|left| Evicted { way, left });
+    if !tells_residency() {
+        return chill_unseen(file);
+    }
+    let evicted = |way| {
+        let left = Some(residency(file)?);
+        Ok(Evicted { way, left })
+    };
     let advised = || evict(file).and_then(|()| evicted(Eviction::Advice));
     let mut outcome = advised()?;
     // Pages under read-ahead cannot be evicted yet. Pages of a file system in memory can never be
@@ -93,6 +101,23 @@ pub fn chill(file: &File, storage: Option<&Storage>) -> platform::Result<Evicted
         Err(platform::Error::NotPermitted { .. }) => Ok(outcome),
         Err(error) => Err(error),
     }
+}
+
+fn chill_unseen(file: &File) -> platform::Result<Evicted> {
+    if SPARES_CACHES.load(Ordering::Relaxed) {
+        return Err(platform::Error::NotSupported {
+            what: "making a file cold without dropping the caches of the machine",
+        });
+    }
+    file.sync_all().map_err(|source| platform::Error::Os {
+        action: "synchronise a file",
+        source,
+    })?;
+    drop_page_cache()?;
+    Ok(Evicted {
+        way: Eviction::DropCaches,
+        left: None,
+    })
 }
 
 /// Reads a file with `read_in`, repeatedly if needed, until all of it is in the page cache. Returns
@@ -122,16 +147,19 @@ pub fn warm<E: From<platform::Error>>(
 /// [`Error::StaysWarm`] if it remains there.
 pub fn make_cold(source: &Source) -> Result<Residency> {
     source.required_size()?;
+    // Nothing is evicted if the outcome cannot be told.
+    residency(source.file()).map_err(Error::on(source.path()))?;
     // Standard input has no path.
     let storage = Storage::behind(source.path()).ok();
     let outcome = chill(source.file(), storage.as_ref()).map_err(Error::on(source.path()))?;
-    if outcome.is_cold() {
-        return Ok(outcome.left);
-    }
-    Err(Error::StaysWarm {
-        path: source.path().to_owned(),
-        file_system: storage.map_or_else(|| "this system".into(), |storage| storage.file_system),
-    })
+    outcome
+        .left
+        .filter(is_cold)
+        .ok_or_else(|| Error::StaysWarm {
+            path: source.path().to_owned(),
+            file_system: storage
+                .map_or_else(|| "this system".into(), |storage| storage.file_system),
+        })
 }
 
 /// Reads a whole file into the page cache.

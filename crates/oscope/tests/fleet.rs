@@ -359,6 +359,24 @@ fn versions_that_differ_are_told_and_only_the_same_meaning_is_compared() {
 }
 
 #[test]
+fn what_means_something_else_on_another_system_is_not_compared() {
+    let fleet = Fleet::with("n1", 2.0);
+    for node in NODES {
+        let mut run = fleet.run(node, if node == "n1" { 2.0 } else { 1.0 });
+        let system = if node == "n1" { "Windows NT" } else { "Linux" };
+        run["run"]["environment"]["kernel_name"] = system.into();
+        fleet.write(node, &run);
+    }
+    fleet.judge(&[]).assert().code(1).stdout(
+        contains("5 nodes: 5 healthy")
+            .and(contains("n1 has too few values of system calls"))
+            .and(contains(
+                "it means something else on Windows than on the system of most nodes",
+            )),
+    );
+}
+
+#[test]
 fn what_a_name_hides_does_no_harm() {
     let fleet = Fleet::with("n3", 1.3);
     let mut named = fleet.run("n3", 1.3);

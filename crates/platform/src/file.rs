@@ -302,6 +302,9 @@ face! {
     /// [`Error::NotPermitted`] without the right.
     pub fn drop_page_cache() -> Result<()> = refuse("dropping caches");
 
+    /// True if the system tells which part of a file is in the page cache.
+    pub fn tells_residency() -> bool = false;
+
     /// Reports the part of a file that is in the page cache.
     ///
     /// Uses `cachestat`, which needs no mapping. If that is missing or refused, it uses `mincore`, but

@@ -89,18 +89,17 @@ pub struct Consumption {
     pub child_peak_bytes: u64,
 }
 
-/// True if the system counts each process's reads from storage and writes to it (on Linux
-/// `CONFIG_TASK_IO_ACCOUNTING`).
-pub fn counts_storage() -> bool {
-    storage_read_bytes().is_some()
-}
-
 face! {
     os::usage;
 
+    /// True if the system counts each process's reads from storage and writes to it (on Linux
+    /// `CONFIG_TASK_IO_ACCOUNTING`).
+    pub fn counts_storage() -> bool = false;
+
     /// Bytes that this process has caused to be read from storage so far: `read_bytes` of
     /// [proc_pid_io(5)](https://man7.org/linux/man-pages/man5/proc_pid_io.5.html), which counts reads
-    /// of a block device and not hits in the page cache. `None` if the system does not count it.
+    /// of a block device and not hits in the page cache. Windows counts what all processes read. `None` if the
+    /// system does not count it.
     pub fn storage_read_bytes() -> Option<u64> = None;
 
     for Usage {

@@ -5,12 +5,15 @@ use files::cache::{self, Eviction};
 use instrument::experiment::{MeasureError, Metric};
 use instrument::quantity::{Bytes, Unit};
 use instrument::sampler::Sampler;
-use platform::file::{OpenMode, ResidencyMethod, evict, open_read, residency};
+use platform::file::{OpenMode, ResidencyMethod, evict, open_read, residency, tells_residency};
 use platform::machine::hypervisor;
 use platform::storage::{Storage, loop_file};
 use platform::usage::storage_read_bytes;
 use std::fs::File;
 use std::path::Path;
+
+/// Where the system does not tell what is in memory, a pass over a cold file reads at least this share of it from storage.
+const NEARLY_ALL: f64 = 0.9;
 
 /// The metrics that show where the bytes of a pass came from.
 #[derive(Clone, Copy)]
@@ -28,14 +31,14 @@ impl Evidence {
         from_storage: Metric::fact("from_storage", "read from storage", Unit::Share),
     };
 
-    /// As [`Sampler::once`]. `prepare` returns the share of the file that is resident. Records that
-    /// share, and the share of the `bytes` of a pass that came from storage.
+    /// As [`Sampler::once`]. `prepare` returns the share of the file that is resident, if the system tells
+    /// it. Records that share, and the share of the `bytes` of a pass that came from storage.
     pub(super) fn of_passes(
         &self,
         sampler: &mut Sampler<'_>,
         metric: Metric<&'static str>,
         bytes: f64,
-        prepare: impl FnMut() -> Result<f64, MeasureError>,
+        prepare: impl FnMut() -> Result<Option<f64>, MeasureError>,
         body: impl FnMut() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         self.of_passes_as(sampler, &[(metric, bytes)], bytes, prepare, body)
@@ -47,19 +50,18 @@ impl Evidence {
         sampler: &mut Sampler<'_>,
         metrics: &[(Metric<&'static str>, f64)],
         bytes: f64,
-        mut prepare: impl FnMut() -> Result<f64, MeasureError>,
+        mut prepare: impl FnMut() -> Result<Option<f64>, MeasureError>,
         body: impl FnMut() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         let mut seen = SeenFromStorage::default();
         let observe = |sampler: &mut Sampler<'_>| {
             seen.end_of_pass();
-            sampler.value(self.resident, prepare()?)?;
+            put(sampler, self.resident, prepare()?)?;
             seen.start_of_pass();
             Ok(())
         };
         sampler.once_as(metrics, observe, body)?;
-        seen.end_of_pass();
-        self.put(sampler, &seen, bytes)
+        put(sampler, self.from_storage, seen.share_of(bytes))
     }
 
     /// As [`Sampler::repeat_as`], over a file of `bytes` that is in the page cache. Records the share
@@ -72,25 +74,20 @@ impl Evidence {
         body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         let mut seen = SeenFromStorage::default();
-        sampler.value(self.resident, warm(file)?)?;
+        put(sampler, self.resident, warm(file)?)?;
         seen.start_of_pass();
         sampler.repeat_as(metrics, body)?;
-        seen.end_of_pass();
-        self.put(sampler, &seen, file.len as f64)
+        put(sampler, self.from_storage, seen.share_of(file.len as f64))
     }
+}
 
-    /// Records the share of the `bytes` of a pass that came from storage, if the system reports it.
-    fn put(
-        &self,
-        sampler: &mut Sampler<'_>,
-        seen: &SeenFromStorage,
-        bytes: f64,
-    ) -> Result<(), MeasureError> {
-        match seen.bytes_in_a_pass() {
-            Some(read) => sampler.value(self.from_storage, read / bytes),
-            None => Ok(()),
-        }
-    }
+/// Records `share`, if the system tells it.
+pub(super) fn put(
+    sampler: &mut Sampler<'_>,
+    metric: Metric<&'static str>,
+    share: Option<f64>,
+) -> Result<(), MeasureError> {
+    share.map_or(Ok(()), |share| sampler.value(metric, share))
 }
 
 /// Counts the bytes that this process reads from storage during passes.
@@ -113,24 +110,31 @@ impl SeenFromStorage {
         }
     }
 
-    fn bytes_in_a_pass(&self) -> Option<f64> {
-        (self.passes > 0).then(|| self.bytes as f64 / self.passes as f64)
+    /// The share of the `bytes` of a pass that came from storage, after the last one.
+    fn share_of(&mut self, bytes: f64) -> Option<f64> {
+        self.end_of_pass();
+        let all = self.passes as f64 * bytes;
+        (all > 0.0).then(|| self.bytes as f64 / all)
     }
 }
 
 /// Brings the whole file into the page cache, in large pages as far as the kernel has them. Returns
-/// its share there: next to 1.
+/// its share there, next to 1; `None` where the system does not tell it, and the file is read once.
 ///
 /// If some of it is missing, all of it is evicted and read in again. Kernels evict pages that nobody
 /// used for a while, and a page that is read back by itself stays small. A file in small pages is
 /// slower to read, by a factor of about two, and in small blocks it is faster to write.
-pub(crate) fn warm(file: &ScratchFile) -> Result<f64, MeasureError> {
+pub(crate) fn warm(file: &ScratchFile) -> Result<Option<f64>, MeasureError> {
+    if !tells_residency() {
+        file.read_in()?;
+        return Ok(None);
+    }
     if !residency(&file.file)?.is_whole() {
         evict(&file.file)?;
     }
     let found = cache::warm(&file.file, || file.read_in())?;
     if cache::is_warm(&found) {
-        return Ok(found.share());
+        return Ok(Some(found.share()));
     }
     Err(MeasureError::Disturbed(format!(
         "the file does not stay in the page cache: only {:.3} of {:.3} are there after reading it",
@@ -145,7 +149,9 @@ pub(crate) struct Chiller<'f> {
     storage: Storage,
     /// The backing file of a loop device that reads it through the page cache.
     below: Option<Below>,
-    last: Option<(Eviction, ResidencyMethod)>,
+    /// The last way; the method that confirmed it is none where the system does not tell what is in memory.
+    last: Option<(Eviction, Option<ResidencyMethod>)>,
+    seen: SeenFromStorage,
 }
 
 /// The backing file of a loop device.
@@ -169,14 +175,23 @@ impl<'f> Chiller<'f> {
             storage,
             below,
             last: None,
+            seen: SeenFromStorage::default(),
         })
     }
 
     /// Evicts the file alone, or everything if that does not work, and verifies it. Returns the share
-    /// of the file that is still in the page cache.
-    pub(crate) fn chill(&mut self) -> Result<f64, MeasureError> {
+    /// of the file that is still in the page cache, if the system tells it. Else [`Self::remark_on`] verifies.
+    pub(crate) fn chill(&mut self) -> Result<Option<f64>, MeasureError> {
+        self.seen.end_of_pass();
+        if !tells_residency() && storage_read_bytes().is_none() {
+            return Err(MeasureError::Unsupported(
+                "no file can be shown to be cold here: the system tells neither which part of a file \
+                 is in memory nor how much is read from storage"
+                    .into(),
+            ));
+        }
         let cache::Evicted { way, left } = cache::chill(self.file, Some(&self.storage))?;
-        if !cache::is_cold(&left) {
+        if let Some(left) = left.as_ref().filter(|left| !cache::is_cold(left)) {
             let reason = format!(
                 "a file cannot be made cold here: {:.3} of {:.3} stay in the page cache of {}",
                 Bytes(left.resident_bytes),
@@ -189,22 +204,42 @@ impl<'f> Chiller<'f> {
                 MeasureError::Disturbed(reason)
             });
         }
-        self.last = Some((way, left.method));
+        self.last = Some((way, left.as_ref().map(|left| left.method)));
         if let Some(below) = &mut self.below {
             below.is_cold = below.file.as_ref().is_ok_and(|file| {
                 evict(file).is_ok() && residency(file).is_ok_and(|found| cache::is_cold(&found))
             });
         }
-        Ok(left.share())
+        self.seen.start_of_pass();
+        Ok(left.map(|left| left.share()))
     }
 
     /// Records a remark: in which way the file was evicted, the evidence, and the caches that may
     /// still hold it. None if it never was evicted.
-    pub(crate) fn remark_on(&self, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+    ///
+    /// # Errors
+    /// If the system does not tell what is in memory, and passes read too little from storage.
+    pub(crate) fn remark_on(&mut self, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        if let Some((_, None)) = self.last {
+            self.verify()?;
+        }
         match self.remark() {
             Some(remark) => sampler.remark(remark),
             None => Ok(()),
         }
+    }
+
+    fn verify(&mut self) -> Result<(), MeasureError> {
+        let len = self.file.metadata();
+        let len = len.map_err(MeasureError::system("ask for the size of a file"))?;
+        let share = self.seen.share_of(len.len() as f64).unwrap_or(0.0);
+        if share >= NEARLY_ALL {
+            return Ok(());
+        }
+        Err(MeasureError::Disturbed(format!(
+            "the file was not cold: only {:.0} % of it was read from storage",
+            100.0 * share
+        )))
     }
 
     fn remark(&self) -> Option<String> {
@@ -223,7 +258,7 @@ impl<'f> Chiller<'f> {
 /// `below`: a loop device's backing file was evicted too; `None` without a loop device.
 fn remark(
     way: Eviction,
-    method: ResidencyMethod,
+    method: Option<ResidencyMethod>,
     storage: &Storage,
     below: Option<bool>,
     hypervisor: Option<&str>,
@@ -233,8 +268,9 @@ fn remark(
         Eviction::DropCaches => "by dropping the caches of the whole machine",
     };
     let method = match method {
-        ResidencyMethod::Cachestat => "cachestat",
-        ResidencyMethod::Mincore => "mincore",
+        Some(ResidencyMethod::Cachestat) => "cachestat",
+        Some(ResidencyMethod::Mincore) => "mincore",
+        None => "the pages that were then read",
     };
     let device = match &storage.block_device {
         Some(device) => device,
@@ -294,7 +330,13 @@ mod tests {
     #[test]
     fn the_remark_says_what_is_not_known() {
         let said = |way, storage: &Storage, below, hypervisor| {
-            remark(way, ResidencyMethod::Cachestat, storage, below, hypervisor)
+            remark(
+                way,
+                Some(ResidencyMethod::Cachestat),
+                storage,
+                below,
+                hypervisor,
+            )
         };
         let disk = storage("ext4", "sda");
         assert_eq!(

@@ -185,6 +185,10 @@ pub(crate) fn evict(file: &File) -> Result<()> {
         .map_err(Error::os("evict a file from the page cache"))
 }
 
+pub(crate) fn tells_residency() -> bool {
+    true
+}
+
 pub(crate) fn drop_page_cache() -> Result<()> {
     // 2 stands for directory entries and inodes, 3 for both.
     fs::write("/proc/sys/vm/drop_caches", "1").map_err(|error| match error.kind() {

@@ -6,6 +6,10 @@ use crate::Result;
 use crate::error::Error;
 use crate::usage::{Consumption, Usage};
 
+pub(crate) fn counts_storage() -> bool {
+    storage_read_bytes().is_some()
+}
+
 pub(crate) fn storage_read_bytes() -> Option<u64> {
     colon_field(&text("/proc/self/io")?, "read_bytes")?
         .parse()

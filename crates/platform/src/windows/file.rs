@@ -19,6 +19,7 @@ use windows_sys::Win32::System::Ioctl::{
 };
 
 use super::outcome::check;
+pub(crate) use super::page_cache::drop_page_cache;
 use super::{identity, private};
 use crate::error::{Error, Result, refuse};
 use crate::file::OpenMode;
@@ -169,13 +170,6 @@ pub(crate) fn evict(_file: &File) -> Result<()> {
         "evicting an open file from the cache (without rights, Windows only drops a closed file, \
          when it is opened unbuffered)",
     )
-}
-
-pub(crate) fn drop_page_cache() -> Result<()> {
-    Err(Error::NotPermitted {
-        what: "dropping the caches of the machine",
-        needs: "an administrator to purge the standby list with another program",
-    })
 }
 
 pub(crate) fn residency(_file: &File) -> Result<Residency> {

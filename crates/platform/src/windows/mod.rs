@@ -13,6 +13,7 @@ pub(crate) mod machine;
 pub(crate) mod memory;
 pub(crate) mod node;
 mod outcome;
+mod page_cache;
 pub(crate) mod placement;
 pub(crate) mod power;
 mod private;

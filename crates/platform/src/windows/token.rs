@@ -6,11 +6,14 @@ use std::ptr;
 use windows_sys::Win32::Foundation::{ERROR_SUCCESS, GetLastError};
 use windows_sys::Win32::Security::{
     AdjustTokenPrivileges, EqualSid, GetTokenInformation, LUID_AND_ATTRIBUTES,
-    LookupPrivilegeValueW, PSID, SE_LOCK_MEMORY_NAME, SE_PRIVILEGE_ENABLED, TOKEN_ACCESS_MASK,
-    TOKEN_ADJUST_PRIVILEGES, TOKEN_ELEVATION, TOKEN_INFORMATION_CLASS, TOKEN_OWNER,
-    TOKEN_PRIVILEGES, TOKEN_QUERY, TOKEN_USER, TokenElevation, TokenOwner, TokenUser,
+    LookupPrivilegeValueW, PSID, SE_INCREASE_QUOTA_NAME, SE_LOCK_MEMORY_NAME, SE_PRIVILEGE_ENABLED,
+    SE_PROF_SINGLE_PROCESS_NAME, TOKEN_ACCESS_MASK, TOKEN_ADJUST_PRIVILEGES, TOKEN_ELEVATION,
+    TOKEN_INFORMATION_CLASS, TOKEN_OWNER, TOKEN_PRIVILEGES, TOKEN_QUERY, TOKEN_USER,
+    TokenElevation, TokenOwner, TokenUser,
 };
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
+
+use windows_sys::core::PCWSTR;
 
 use super::outcome::check;
 use crate::Result;
@@ -46,17 +49,27 @@ pub(super) unsafe fn is_own(owner: PSID) -> Result<bool> {
     Ok(is_owner(user) || is_owner(new_files))
 }
 
-/// Switches on the right to lock pages in memory; false if this user does not have it.
-pub(super) fn may_lock_memory() -> Result<bool> {
+/// A right that an administrator may give, by its name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Right(PCWSTR);
+
+/// To lock pages in memory, which large pages need.
+pub(super) const LOCK_MEMORY: Right = Right(SE_LOCK_MEMORY_NAME);
+/// To change the memory quotas of all processes, which emptying the system's working set needs.
+pub(super) const INCREASE_QUOTA: Right = Right(SE_INCREASE_QUOTA_NAME);
+/// To profile single processes, which purging the standby list needs.
+pub(super) const PROFILE_PROCESS: Right = Right(SE_PROF_SINGLE_PROCESS_NAME);
+
+/// Switches on a right of this process; false if this user does not have it.
+pub(super) fn has(right: Right) -> Result<bool> {
     let token = open(TOKEN_QUERY | TOKEN_ADJUST_PRIVILEGES)?;
     let mut privilege = LUID_AND_ATTRIBUTES {
         Attributes: SE_PRIVILEGE_ENABLED,
         ..LUID_AND_ATTRIBUTES::default()
     };
     // SAFETY: the name ends with a zero, and there is room for the result.
-    let outcome =
-        unsafe { LookupPrivilegeValueW(ptr::null(), SE_LOCK_MEMORY_NAME, &raw mut privilege.Luid) };
-    check(outcome, "look up the right to lock memory")?;
+    let outcome = unsafe { LookupPrivilegeValueW(ptr::null(), right.0, &raw mut privilege.Luid) };
+    check(outcome, "look up a right")?;
     let wanted = TOKEN_PRIVILEGES {
         PrivilegeCount: 1,
         Privileges: [privilege],
@@ -72,7 +85,7 @@ pub(super) fn may_lock_memory() -> Result<bool> {
             ptr::null_mut(),
         )
     };
-    check(outcome, "switch on the right to lock memory")?;
+    check(outcome, "switch on a right")?;
     // The call succeeds even if it switched nothing on.
     // SAFETY: the call has no arguments.
     Ok(unsafe { GetLastError() } == ERROR_SUCCESS)

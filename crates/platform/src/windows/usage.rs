@@ -9,6 +9,7 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::outcome::check;
+pub(crate) use super::page_cache::storage_read_bytes;
 use crate::Result;
 pub(crate) use crate::usage::lacking::*;
 use crate::usage::{Consumption, Usage};

@@ -4,6 +4,7 @@ use crate::comparison::Edition;
 use instrument::experiment::{Better, Metric};
 use instrument::quantity::Unit;
 use instrument::results::Estimate;
+use platform::environment::System;
 
 /// All that two values must share to be compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,15 +13,18 @@ pub(super) struct Meaning {
     pub unit: Unit,
     pub better: Better,
     pub edition: Edition,
+    /// The operating system, if the value means something else on another one.
+    pub system: Option<System>,
 }
 
 impl Meaning {
-    pub(super) fn of(metric: &Metric, estimate: &Estimate) -> Self {
+    pub(super) fn of(metric: &Metric, estimate: &Estimate, system: Option<System>) -> Self {
         Self {
             version: metric.version,
             unit: metric.unit,
             better: metric.better,
             edition: Edition::of(estimate),
+            system,
         }
     }
 
@@ -34,6 +38,8 @@ impl Meaning {
         } else if self.edition != usual.edition {
             "measured in another way than by most nodes: measure all with one version of oscope"
                 .into()
+        } else if let Some(system) = self.system.filter(|_| self.system != usual.system) {
+            format!("it means something else on {system} than on the system of most nodes")
         } else {
             "its unit or its direction is not that of most nodes".into()
         }

@@ -5,11 +5,13 @@ use super::tags::{HOST, SWITCH, tag};
 use crate::Surroundings;
 use crate::comparison::{facts_of, merit, usable};
 use instrument::component::Component;
-use instrument::experiment::{Better, Definition};
+use instrument::counterpart::Counterpart;
+use instrument::experiment::{Better, Definition, Metric};
 use instrument::plan::Profile;
 use instrument::point::Point;
 use instrument::results::PointResult;
 use instrument::statistics::peers::Observation;
+use platform::environment::System;
 use record::Run;
 use std::collections::BTreeMap;
 
@@ -57,6 +59,7 @@ pub(super) struct Measured {
 impl Reading {
     /// Reads the values of `run`.
     pub fn of(run: Run) -> Self {
+        let system = run.environment.system();
         let mut reading = Self {
             facts: facts_of(&run),
             surroundings: Surroundings::of(&run),
@@ -74,7 +77,7 @@ impl Reading {
         for record in run.experiments {
             for point in record.points.iter().filter(|it| !it.batches.is_empty()) {
                 let result = point.result(&record.definition);
-                reading.take(&record.definition, &point.point, &result);
+                reading.take(&record.definition, &point.point, &result, system);
             }
             reading.definitions.push(record.definition);
         }
@@ -86,7 +89,13 @@ impl Reading {
         &self.run
     }
 
-    fn take(&mut self, definition: &Definition, point: &Point, result: &PointResult) {
+    fn take(
+        &mut self,
+        definition: &Definition,
+        point: &Point,
+        result: &PointResult,
+        system: Option<System>,
+    ) {
         for metric in &definition.metrics {
             let Some(estimate) = result.estimate(&metric.name) else {
                 continue;
@@ -99,6 +108,8 @@ impl Reading {
                 self.unknown += 1;
                 continue;
             };
+            let of_system =
+                system.filter(|it| means_something_else(definition, point, metric, *it));
             let observed = |()| Observation {
                 value: merit(metric, estimate.centre),
                 error: estimate.error(),
@@ -110,10 +121,24 @@ impl Reading {
                     point: point.clone(),
                     metric: metric.name.clone(),
                 },
-                meaning: Meaning::of(metric, estimate),
+                meaning: Meaning::of(metric, estimate, of_system),
                 found: usable(estimate).map(observed),
                 is_doubtful: result.is_doubtful(&metric.name),
             });
         }
     }
+}
+
+/// True if the value of this name means something else on a system that is not `own`.
+fn means_something_else(
+    definition: &Definition,
+    point: &Point,
+    metric: &Metric,
+    own: System,
+) -> bool {
+    let other = match own {
+        System::Linux => System::Windows,
+        System::Windows | System::Other => System::Linux,
+    };
+    experiments::counterpart(&definition.id, point, &metric.name, other) != Counterpart::Same
 }

@@ -89,6 +89,7 @@ fn meaning(version: u32) -> Meaning {
         unit: Unit::Nanoseconds,
         better: Better::Lower,
         edition: Edition::Second,
+        system: None,
     }
 }
 

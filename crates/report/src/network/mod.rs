@@ -3,7 +3,7 @@
 //! # Method
 //!
 //! A metric of all pairs is a matrix. On the log scale, a value is what all links share, plus an effect of each of its
-//! two ports, plus a rest of the link itself: an additive model that is fitted by medians ([`polish`]), so that a port
+//! two ports, plus a rest of the link itself: an additive model that is fitted by medians (`polish`), so that a port
 //! does not spoil the links of the others and a link not its ports. A slow *port* is one whose effect differs from those
 //! of the others, as [`peers`](instrument::statistics::peers) judges nodes, and a slow *link* one whose rest does. A
 //! difference counts only beyond a margin, and the false discovery rate is controlled over all ports, and again over all

@@ -12,6 +12,7 @@ use crate::prelude::*;
 use counting::{count, counted_size, stated_bytes};
 use instrument::figure::{Mark, MarkOrigin};
 use instrument::statistics::Interval;
+use platform::file::tells_residency;
 
 /// The experiment `file.read_ahead`.
 pub(crate) struct ReadAhead;
@@ -98,10 +99,12 @@ impl Experiment for ReadAhead {
         let stated = stated_bytes(sampler.scratch());
         let path = sampler.scratch().join(format!("{} counted", self.id()));
         let file = ScratchFile::open_or_make(&path, counted_size(stated), sampler.seed())?;
-        let counted = count(&file, chunk_size.0)?;
-        sampler.value(AHEAD, counted.ahead as f64)?;
-        sampler.value(FIRST, counted.first as f64)?;
-        sampler.value(LONE, counted.lone as f64)?;
+        if tells_residency() {
+            let counted = count(&file, chunk_size.0)?;
+            sampler.value(AHEAD, counted.ahead as f64)?;
+            sampler.value(FIRST, counted.first as f64)?;
+            sampler.value(LONE, counted.lone as f64)?;
+        }
         match stated {
             Some(stated) => sampler.value(STATED, stated as f64),
             None => Ok(()),

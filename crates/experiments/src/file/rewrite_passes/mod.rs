@@ -14,7 +14,7 @@ use definition::{
     FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED, READ_AGAIN, least_memory,
 };
 use instrument::experiment::Confinement;
-use platform::file::residency;
+use platform::file::{residency, tells_residency};
 use platform::memory::{Mapping, PageSize};
 use platform::usage::storage_read_bytes;
 
@@ -150,7 +150,9 @@ impl Experiment for RewritePasses {
             phases.time(&[READ], || opened.read(len, chunk))?;
             kernels::change(chunk);
             phases.time(&[REWRITE], || opened.write(len, chunk))?;
-            kept.push(residency(&file.file)?.resident_bytes as f64 / len as f64);
+            if tells_residency() {
+                kept.push(residency(&file.file)?.resident_bytes as f64 / len as f64);
+            }
             let before = storage_read_bytes();
             phases.time(&[READ_AGAIN], || opened.read(len, chunk))?;
             if let (Some(before), Some(after)) = (before, storage_read_bytes()) {

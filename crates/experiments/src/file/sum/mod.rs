@@ -5,7 +5,7 @@ mod definition;
 mod findings;
 
 use super::definition::{BLOCK_SIZE, FILE_SIZE, not_done, room};
-use super::page_cache::{Chiller, warm};
+use super::page_cache::{Chiller, put, warm};
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, MIB, by_profile, file_size};
 use crate::prelude::*;
@@ -150,7 +150,7 @@ impl Experiment for SumOfWords {
                 State::Warm => warm(&file)?,
                 State::Cold => chiller.chill()?,
             };
-            sampler.value(RESIDENT, share)
+            put(sampler, RESIDENT, share)
         };
         sampler.once(THROUGHPUT, len as f64, prepare, || {
             let before_ns = process_cpu_ns()?;

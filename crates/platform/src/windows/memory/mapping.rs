@@ -14,7 +14,7 @@ use crate::memory::lacking::methods;
 use crate::memory::{Advice, PageSize};
 use crate::windows::machine::{large_page_bytes, page_bytes};
 use crate::windows::outcome::{check, failed};
-use crate::windows::token::may_lock_memory;
+use crate::windows::token::{LOCK_MEMORY, has};
 
 const ACTION: &str = "map memory";
 
@@ -78,7 +78,7 @@ impl Mapping {
         };
         let page = large_page_bytes()
             .ok_or_else(|| no_large_pages("this processor or system has no large pages"))?;
-        if !may_lock_memory()? {
+        if !has(LOCK_MEMORY)? {
             return Err(no_large_pages(
                 "they take the right to lock pages in memory (SeLockMemoryPrivilege), which an \
                  administrator grants in the local security policy",
