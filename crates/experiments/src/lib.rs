@@ -222,7 +222,13 @@ mod tests {
             let missing = matches!(of(id, metric), Counterpart::Missing(_));
             assert!(missing, "{id} {metric}");
         }
-        for (id, metric) in [("memory.parallel", "copy"), ("process.calls", "rate")] {
+        for (id, metric) in [
+            ("memory.parallel", "copy"),
+            ("process.calls", "rate"),
+            ("file.block_size", "throughput"),
+            ("file.random", "sequential"),
+            ("file.sync", "latency"),
+        ] {
             let told = matches!(of(id, metric), Counterpart::Like { .. });
             assert!(told, "{id} {metric}");
         }

@@ -1,5 +1,6 @@
 //! `file.cold_warm`: what a cold page cache costs, block size by block size.
 
+use super::counterparts::{By, like};
 use super::definition::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND, room, whole_blocks};
 use super::page_cache::{Chiller, Evidence};
 use super::scratch_file::ScratchFile;
@@ -117,6 +118,11 @@ impl Experiment for ColdWarm {
         is_cold.then_some(Component::Disk)
     }
 
+    fn counterpart(&self, point: &Point, metric: &str, _other: System) -> Option<Counterpart> {
+        let is_warm = metric == WARM.name;
+        Some(like(point, if is_warm { By::OwnCalls } else { By::Cold }))
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
         let block_size = point.level(BLOCK_SIZE)?.0 as usize;
@@ -128,6 +134,7 @@ impl Experiment for ColdWarm {
         let block = buffer.as_mut_slice();
         let mut chiller = Chiller::new(&file.file, &file.path)?;
         let bytes = len as f64;
+        let can_be_cold = chiller.can_chill()?;
 
         let mut cold = |metric, sampler: &mut Sampler<'_>, block: &mut [u8]| {
             let prepare = || {
@@ -137,11 +144,15 @@ impl Experiment for ColdWarm {
             };
             OF_COLD.of_passes(sampler, metric, bytes, prepare, || file.read_through(block))
         };
-        cold(COLD, sampler, block)?;
+        if can_be_cold {
+            cold(COLD, sampler, block)?;
+        }
         let mut walk = Walk::new(&file);
         let warm = [(WARM, block_size as f64)];
         OF_WARM.of_legs(sampler, &warm, &file, |blocks| walk.read(blocks, block))?;
-        cold(COLD_AGAIN, sampler, block)?;
+        if can_be_cold {
+            cold(COLD_AGAIN, sampler, block)?;
+        }
         chiller.remark_on(sampler)
     }
 

@@ -1,5 +1,6 @@
 //! `file.group_commit`: several threads that commit to one log, and what they gain by waiting together.
 
+use super::counterparts::{By, like};
 use super::on_device::{self, BLOCK_BYTES, FILE_BYTES, device_behind};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
@@ -75,6 +76,10 @@ impl Experiment for GroupCommit {
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
         Some(Component::Disk)
+    }
+
+    fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        Some(like(point, By::Waiting))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

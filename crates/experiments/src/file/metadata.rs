@@ -1,5 +1,6 @@
 //! `file.metadata`: what it costs to make, look at, open, rename and remove files.
 
+use super::counterparts::{By, like};
 use super::sizes::by_profile;
 use crate::estimates::{grade, known, ratio, time_ns};
 use crate::figures::{axis_of, curves, logarithmic};
@@ -73,6 +74,10 @@ impl Experiment for Metadata {
             .iter()
             .map(|files| Point::new().at(FILES, Count(*files)))
             .collect()
+    }
+
+    fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        Some(like(point, By::Names))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

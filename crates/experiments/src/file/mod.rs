@@ -7,6 +7,7 @@ mod call;
 pub(crate) mod claims;
 pub(crate) mod cold_claims;
 mod cold_warm;
+mod counterparts;
 mod definition;
 mod engine;
 mod group_commit;

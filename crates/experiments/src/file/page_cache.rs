@@ -152,6 +152,8 @@ pub(crate) struct Chiller<'f> {
     /// The last way; the method that confirmed it is none where the system does not tell what is in memory.
     last: Option<(Eviction, Option<ResidencyMethod>)>,
     seen: SeenFromStorage,
+    /// The reason why no file can be cold, where the system does not tell what is in memory.
+    obstacle: Option<String>,
 }
 
 /// The backing file of a loop device.
@@ -176,6 +178,7 @@ impl<'f> Chiller<'f> {
             below,
             last: None,
             seen: SeenFromStorage::default(),
+            obstacle: None,
         })
     }
 
@@ -214,6 +217,22 @@ impl<'f> Chiller<'f> {
         Ok(left.map(|left| left.share()))
     }
 
+    /// False where the system does not tell what is in memory and the file cannot be made cold in another way, which
+    /// the remark then says.
+    pub(crate) fn can_chill(&mut self) -> Result<bool, MeasureError> {
+        if tells_residency() {
+            return Ok(true);
+        }
+        match self.chill() {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_lacking() => {
+                self.obstacle = Some(error.to_string());
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Records a remark: in which way the file was evicted, the evidence, and the caches that may
     /// still hold it. None if it never was evicted.
     ///
@@ -243,6 +262,9 @@ impl<'f> Chiller<'f> {
     }
 
     fn remark(&self) -> Option<String> {
+        if let Some(reason) = &self.obstacle {
+            return Some(format!("not read cold: {reason}"));
+        }
         let (way, method) = self.last?;
         let below = self.below.as_ref().map(|below| below.is_cold);
         Some(remark(

@@ -1,5 +1,6 @@
 //! `file.size`: how large a file is that takes a given time to read, by the size of its blocks.
 
+use super::counterparts::{By, like};
 use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES as THROUGHPUT, room};
 use super::page_cache::Evidence;
 use super::scratch_file::ScratchFile;
@@ -72,6 +73,10 @@ impl Experiment for SizeForATime {
 
     fn shares_process(&self, _point: &Point) -> bool {
         true
+    }
+
+    fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        Some(like(point, By::OwnCalls))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

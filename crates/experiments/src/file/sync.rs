@@ -1,5 +1,6 @@
 //! `file.sync`: what it costs to have a write on the device before going on.
 
+use super::counterparts::{By, like};
 use super::on_device::{self, BLOCK_BYTES, FILE_BYTES, device_behind};
 use crate::estimates::{grade, known, ratio};
 use crate::figures::{axis_of, bars, logarithmic};
@@ -80,6 +81,10 @@ impl Experiment for WaitingWrites {
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
         Some(Component::Disk)
+    }
+
+    fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        Some(like(point, By::Waiting))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

@@ -5,6 +5,7 @@ mod definition;
 mod findings;
 mod points;
 
+use super::counterparts::{By, like};
 use super::definition::{
     BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES as THROUGHPUT, room, whole_blocks,
 };
@@ -84,6 +85,13 @@ impl Experiment for BlockSize {
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
         let is_cold = point.level(PASS).is_ok_and(|pass| pass == Pass::ReadCold);
         is_cold.then_some(Component::Disk)
+    }
+
+    fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        Some(match point.level(PASS).ok()? {
+            Pass::ReadCold => like(point, By::Cold),
+            Pass::Write | Pass::ReadWarm | Pass::WriteNew => like(point, By::OwnCalls),
+        })
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

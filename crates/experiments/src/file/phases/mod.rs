@@ -3,6 +3,7 @@
 mod definition;
 mod way;
 
+use super::counterparts::{By, like};
 use super::definition::{FILE_SIZE, whole_blocks};
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, MIB, by_profile, powers};
@@ -78,6 +79,19 @@ impl Experiment for PhaseByPhase {
         // The file is opened with O_SYNC, so that writes wait for the device.
         let waits = [WRITE.name, TOTAL.name, MAP_SYNC.name].contains(&metric);
         waits.then_some(Component::Disk)
+    }
+
+    fn counterpart(&self, point: &Point, metric: &str, _other: System) -> Option<Counterpart> {
+        let is_any = |metrics: &[Metric<&str>]| metrics.iter().any(|it| it.name == metric);
+        Some(if is_any(&[LOOP]) {
+            Counterpart::Same
+        } else if is_any(&[READ]) {
+            like(point, By::OwnCalls)
+        } else if is_any(&[WRITE, TOTAL]) {
+            like(point, By::Waiting)
+        } else {
+            like(point, By::View)
+        })
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

@@ -2,6 +2,7 @@
 
 mod counting;
 
+use super::counterparts::{By, like};
 use super::definition::{CHUNK_SIZE, FILE_SIZE, room};
 use super::order::{self, OF_RANDOM, OF_SEQUENTIAL, RANDOM, SEQUENTIAL};
 use super::scratch_file::ScratchFile;
@@ -88,6 +89,10 @@ impl Experiment for ReadAhead {
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
         Some(Component::Disk)
+    }
+
+    fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        Some(like(point, By::Cold))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

@@ -4,6 +4,7 @@
 mod definition;
 mod findings;
 
+use super::counterparts::{By, like};
 use super::definition::{BLOCK_SIZE, FILE_SIZE, not_done, room};
 use super::page_cache::{Chiller, put, warm};
 use super::scratch_file::ScratchFile;
@@ -128,6 +129,15 @@ impl Experiment for SumOfWords {
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
         let is_cold = point.level(STATE).is_ok_and(|state| state == State::Cold);
         is_cold.then_some(Component::Disk)
+    }
+
+    fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        let by = match (point.level(STATE).ok()?, point.level(METHOD).ok()?) {
+            (State::Cold, _) => By::Cold,
+            (State::Warm, Method::Mmap) => By::View,
+            (State::Warm, Method::Pread | Method::Seek) => By::OwnCalls,
+        };
+        Some(like(point, by))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

@@ -1,7 +1,7 @@
 //! Claims about ways to call.
 
 use super::definition::{DESIGN, OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED};
-use super::slopes::{power, slope};
+use super::slopes::{power, process_style, slope};
 use crate::estimates::ratio_within;
 use crate::judging::{MARGIN, both, decided, exceeds, is_about};
 use crate::optimisation::{COMPILER, Compiler};
@@ -67,8 +67,13 @@ fn all_are_linear(evidence: &Evidence<'_>) -> Option<Judgement> {
     let results = evidence.of(DESIGN.id)?;
     let metrics = [UNOPTIMISED, OPTIMISED].into_iter();
     let powers = metrics.flat_map(|metric| {
-        let styles = Style::ALL.iter();
-        styles.map(move |style| power(results, metric, *style))
+        let styles = [
+            Style::Inline,
+            Style::Function,
+            Style::Recursion,
+            process_style(results),
+        ];
+        styles.map(move |style| power(results, metric, style))
     });
     let powers: Vec<Quantity> = powers.collect::<Option<_>>()?;
     let by_centre = |a: &&Quantity, b: &&Quantity| a.value.total_cmp(&b.value);
@@ -130,12 +135,15 @@ fn inline_wins_only_unoptimised(evidence: &Evidence<'_>) -> Option<Judgement> {
 /// In the most rows that were measured, since both levels ran in the same processes.
 fn processes_are_unaffected(evidence: &Evidence<'_>) -> Option<Judgement> {
     let results = evidence.of(DESIGN.id)?;
-    let levels = [STYLE.at(Style::Fork), COMPILER.at(Compiler::Rust)];
+    let levels = [
+        STYLE.at(process_style(results)),
+        COMPILER.at(Compiler::Rust),
+    ];
     let times = |metric| results.along(ROWS, metric, &levels).pop();
     let ((Count(rows), one), (_, other)) = (times(UNOPTIMISED)?, times(OPTIMISED)?);
     let ratio = ratio_within(one, other)?;
     let said = sentence!(
-        "{rows} rows, each in a child process, take {ratio} as long without optimisation as with it.",
+        "{rows} rows, each with a new process, take {ratio} as long without optimisation as with it.",
         rows = rows.to_string(),
     );
     let because = Finding::new("because", said).beside("ratio", ratio);
@@ -183,6 +191,7 @@ pub(super) mod tests {
             (Style::Function, _) => 10.0,
             (Style::Recursion, _) => 15.0,
             (Style::Fork, _) => 1e5,
+            (Style::Program, _) => 4e5,
         }
     }
 

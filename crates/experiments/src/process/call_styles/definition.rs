@@ -23,6 +23,21 @@ pub(super) enum Style {
     Function,
     Recursion,
     Fork,
+    /// A program that does nothing is started for each row, which the parent then adds itself.
+    Program,
+}
+
+impl Style {
+    /// The styles that `system` has.
+    pub(super) fn of(system: System) -> impl Iterator<Item = Self> {
+        let styles = Self::ALL.iter().copied();
+        styles.filter(move |style| *style != Self::Fork || system != System::Windows)
+    }
+
+    /// True if each row starts a process.
+    pub(super) fn starts_processes(self) -> bool {
+        matches!(self, Self::Fork | Self::Program)
+    }
 }
 
 /// Steps of the inner loop.
@@ -30,7 +45,7 @@ pub(super) const STEPS: u64 = 16;
 
 pub(super) const DESIGN: Design = Design {
     id: "process.call_styles",
-    title: "Four ways to call",
+    title: "Ways to call",
     question: "What does the same work cost inline, in a function, by recursion and in child \
                processes?",
     method: formatcp!(
@@ -39,7 +54,9 @@ pub(super) const DESIGN: Design = Design {
          each row. Recursion: each row is a call from the previous row, so the recursion is as \
          deep as there are rows. The result of the inner call is hidden from the compiler, which \
          would otherwise turn the recursion into a loop. Fork: for each row the parent forks a \
-         child, which returns its part of the sum through a pipe, and waits for it. All styles \
+         child, which returns its part of the sum through a pipe, and waits for it. Program: for \
+         each row the parent starts a program that does nothing, waits for it, and adds the row \
+         itself. Windows has no fork. All styles \
          give the same sum, which is checked each time. The loops are one source, compiled \
          without optimisation (0) and with full optimisation (3). Each process times both, in random \
          order. The time is that of the whole loop. The deepest recursion is the number of calls that the stack of this process holds, \

@@ -14,6 +14,7 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
         calls(results, OPTIMISED, Optimisation::FULL),
         calls(results, UNOPTIMISED, Optimisation::NONE),
         child(results),
+        program(results),
         deepest(results),
     ];
     found.into_iter().flatten().collect()
@@ -29,8 +30,8 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
         curves(metric, title, axes, series.collect(), Vec::new())
     };
     vec![
-        figure(OPTIMISED, "Four ways to call, optimised"),
-        figure(UNOPTIMISED, "Four ways to call, without optimisation"),
+        figure(OPTIMISED, "Ways to call, optimised"),
+        figure(UNOPTIMISED, "Ways to call, without optimisation"),
     ]
 }
 
@@ -102,6 +103,16 @@ fn child(results: &Results) -> Option<Finding> {
     Some(finding.graded(grade(&times, 1.0)).weighing(0.55))
 }
 
+fn program(results: &Results) -> Option<Finding> {
+    let program = slope(results, OPTIMISED, Style::Program)?;
+    let times = program.over(slope(results, OPTIMISED, Style::Function)?)?;
+    let said = sentence!(
+        "Starting a program that does nothing takes {program}, {times} the time of a row in a function."
+    );
+    let finding = Finding::new("program", said);
+    Some(finding.graded(grade(&times, 1.0)).weighing(0.5))
+}
+
 fn deepest(results: &Results) -> Option<Finding> {
     let levels = [STYLE.at(Style::Recursion), COMPILER.at(Compiler::Rust)];
     let by_rows = results.along(ROWS, DEEPEST, &levels);
@@ -126,6 +137,7 @@ mod tests {
         let optimised = found.iter().find(|found| found.key == "calls_optimised");
         assert!(optimised.is_none_or(|found| found.number("function").is_none()));
         assert!((value(&found, "child", "times") / 1e4 - 1.0).abs() < 0.01);
+        assert!((value(&found, "program", "program") / 4e5 - 1.0).abs() < 0.01);
     }
 
     #[test]

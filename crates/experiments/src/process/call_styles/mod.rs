@@ -1,4 +1,4 @@
-//! `process.call_styles`: the same loop inline, by function, by recursion and by forked children.
+//! `process.call_styles`: the same loop inline, by function, by recursion and with a process for each row.
 
 pub(crate) mod claims;
 mod definition;
@@ -6,16 +6,18 @@ mod findings;
 mod points;
 mod slopes;
 
+use super::calls::systems::PROGRAM;
 use crate::optimisation::{COMPILER, Optimisation, loops};
 use crate::prelude::*;
 use definition::{DEEPEST, DESIGN, ROWS, STEPS, STYLE, Style, TIMES};
 use instrument::statistics::random::Random;
 use kernels::levels::{Compiler, Level, Loops};
-use platform::{child, stack};
+use platform::{call, child, stack};
+use std::ffi::{CStr, CString};
 use std::hint::black_box;
 use std::io;
 
-/// The same loop inline, by function, by recursion and by forked children.
+/// The same loop inline, by function, by recursion and with a process for each row.
 pub(crate) struct CallStyles;
 
 /// The part of the stack that a recursion leaves free.
@@ -30,20 +32,37 @@ impl Experiment for CallStyles {
         points::all(setting)
     }
 
-    /// A fork costs more in a process that has visited other points.
+    /// A new process costs more from one that has visited other points.
     fn shares_process(&self, point: &Point) -> bool {
-        point.level(STYLE).is_ok_and(|style| style != Style::Fork)
+        let style = point.level(STYLE);
+        style.is_ok_and(|style| !style.starts_processes())
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
-        let is_call = point.level(STYLE).is_ok_and(|style| style != Style::Fork);
+        let style = point.level(STYLE);
+        let is_call = style.is_ok_and(|style| !style.starts_processes());
         is_call.then_some(Component::Core)
+    }
+
+    fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        Some(match point.level(STYLE).ok()? {
+            Style::Inline | Style::Function | Style::Recursion => Counterpart::Same,
+            Style::Fork => Counterpart::Missing("Windows has no fork"),
+            Style::Program => Counterpart::Like {
+                point: point.clone(),
+                difference: PROGRAM,
+            },
+        })
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let (style, Count(rows)) = (point.level(STYLE)?, point.level(ROWS)?);
         // The expected sum, computed independently.
         let sum = Loops::of(Compiler::Rust, Level::O1).inline(rows, STEPS);
+        let program = match style {
+            Style::Program => call::program_that_does_nothing()?,
+            _ => CString::default(),
+        };
         // The first forks of a process cost less than later ones.
         let mut times = TIMES;
         Random::new(sampler.seed()).shuffle(&mut times);
@@ -53,7 +72,7 @@ impl Experiment for CallStyles {
                 guard(&loops, rows)?;
             }
             sampler.repeat(metric, 1.0, |iterations| {
-                (0..iterations).try_for_each(|_| check(run(&loops, style, rows)?, sum))
+                (0..iterations).try_for_each(|_| check(run(&loops, style, rows, &program)?, sum))
             })?;
             if style == Style::Recursion
                 && optimisation == Optimisation::NONE
@@ -74,8 +93,8 @@ impl Experiment for CallStyles {
     }
 }
 
-/// The sum of all rows in one of the styles.
-fn run(loops: &Loops, style: Style, rows: u64) -> Result<u64, MeasureError> {
+/// The sum of all rows in one of the styles, the last of which starts `program` for each.
+fn run(loops: &Loops, style: Style, rows: u64, program: &CStr) -> Result<u64, MeasureError> {
     let (rows, steps) = (black_box(rows), black_box(STEPS));
     match style {
         Style::Inline => Ok(loops.inline(rows, steps)),
@@ -84,6 +103,10 @@ fn run(loops: &Loops, style: Style, rows: u64) -> Result<u64, MeasureError> {
         Style::Fork => (0..rows).try_fold(0, |sum, at| {
             let part = child::value(|| loops.row(at, steps))?;
             Ok(sum + part)
+        }),
+        Style::Program => (0..rows).try_fold(0, |sum, at| {
+            call::spawn_wait(program)?;
+            Ok(sum + loops.row(at, steps))
         }),
     }
 }
@@ -134,12 +157,12 @@ mod tests {
     #[test]
     fn every_style_is_measured_here_with_either_compiler() {
         for compiler in Compiler::ALL {
-            for style in Style::ALL {
-                let point = point(*style, 3, *compiler);
+            for style in Style::of(System::here()) {
+                let point = point(style, 3, *compiler);
                 let (samples, _) = measure(&CallStyles, &point, Path::new("/")).expect("it runs");
                 assert!(count(&samples, UNOPTIMISED) >= 1, "{point}");
                 assert!(count(&samples, OPTIMISED) >= 1, "{point}");
-                let is_recursion = *style == Style::Recursion;
+                let is_recursion = style == Style::Recursion;
                 assert_eq!(count(&samples, DEEPEST), usize::from(is_recursion));
             }
         }

@@ -29,9 +29,9 @@ pub(super) fn all(setting: &Setting) -> Vec<Point> {
         Profile::Thorough => Compiler::ALL,
     };
     let mut points = Vec::new();
-    for &style in Style::ALL {
+    for style in Style::of(System::here()) {
         let range = match style {
-            Style::Fork => (1, most_children),
+            Style::Fork | Style::Program => (1, most_children),
             Style::Recursion => (FEWEST, most.min(DEEPEST_RECURSION)),
             Style::Inline | Style::Function => (FEWEST, most),
         };
@@ -58,9 +58,9 @@ mod tests {
     fn each_style_has_at_least_three_numbers_of_rows() {
         let quick = all(&setting(Profile::Quick));
         assert!(quick.len() <= 20, "{}", quick.len());
-        for style in Style::ALL {
+        for style in Style::of(System::here()) {
             let points = quick.iter();
-            let of_style = points.filter(|point| point.level(STYLE) == Ok(*style));
+            let of_style = points.filter(|point| point.level(STYLE) == Ok(style));
             let count = of_style.count();
             assert!(count >= 3, "{style}: {count}");
         }

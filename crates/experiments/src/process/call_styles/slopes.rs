@@ -30,3 +30,13 @@ fn times(results: &Results, metric: Metric<&'static str>, style: Style) -> Vec<(
     let levels = [STYLE.at(style), COMPILER.at(Compiler::Rust)];
     values(&results.along(ROWS, metric, &levels))
 }
+
+/// The style that starts a process for each row: forks, or programs where a system has no fork.
+pub(super) fn process_style(results: &Results) -> Style {
+    let styles = results.points.iter().map(|it| it.point.level(STYLE));
+    if styles.into_iter().any(|style| style == Ok(Style::Fork)) {
+        Style::Fork
+    } else {
+        Style::Program
+    }
+}

@@ -5,7 +5,7 @@ pub(super) mod costs;
 pub(super) mod definition;
 mod findings;
 mod operations;
-mod systems;
+pub(super) mod systems;
 
 use crate::figures::{axis_of, bars, scale_of};
 use crate::optimisation::{self, Compiler, OPTIMISATION, Optimisation};

@@ -18,7 +18,7 @@ const MEMORY: &str =
 const LIBRARY: &str = "The source is the same, the C library is that of each system.";
 const THREAD: &str =
     "CreateThread and a wait for the thread stand beside pthread_create and pthread_join.";
-const PROGRAM: &str = "CreateProcess makes a process and starts its program in one call, Linux by fork and exec. The \
+pub(in super::super) const PROGRAM: &str = "CreateProcess makes a process and starts its program in one call, Linux by fork and exec. The \
                        program is cmd.exe on Windows and true on Linux.";
 
 /// The calls of Linux and of Windows for one purpose, with their difference. A call on both sides is one source.
