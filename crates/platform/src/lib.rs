@@ -42,6 +42,7 @@ pub mod file;
 pub mod job;
 pub mod load;
 pub mod lock;
+mod locked;
 pub mod machine;
 pub mod memory;
 pub mod node;

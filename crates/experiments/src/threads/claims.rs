@@ -298,9 +298,7 @@ pub(super) fn short_slices_cost(evidence: &Evidence<'_>) -> Option<Judgement> {
 fn blocking_on_several(evidence: &Evidence<'_>) -> Option<Judgement> {
     let results = evidence.of(TWO_LOCKS)?;
     let times = |steps| {
-        let of = |lock| by_processors(results, lock, steps).pop();
-        let (_, spinning) = of(KernelLock::PthreadSpin)?;
-        let (processors, blocking) = of(KernelLock::PthreadMutex)?;
+        let (processors, blocking, spinning) = two_locks::opposites(results, steps)?;
         Some((processors, ratio(spinning, blocking)?))
     };
     let ((processors, short), (_, long)) = (times(two_locks::SHORT)?, times(two_locks::LONG)?);

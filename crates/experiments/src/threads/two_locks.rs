@@ -23,6 +23,42 @@ pub(super) enum KernelLock {
     #[choice("std Mutex")]
     StdMutex,
     PthreadSpin,
+    /// Spins for a moment, then blocks.
+    #[choice("SRWLOCK")]
+    SlimLock,
+    #[choice("CRITICAL_SECTION")]
+    CriticalSection,
+    /// With [`SPIN_COUNT`].
+    #[choice("CRITICAL_SECTION spinning")]
+    SpinningSection,
+}
+
+/// That of the locks of the process's heap, as the manual of `InitializeCriticalSectionAndSpinCount` says.
+pub(super) const SPIN_COUNT: u32 = 4000;
+
+/// A lock that blocks and one that spins, of each system.
+const OPPOSITES: [(KernelLock, KernelLock); 2] = [
+    (KernelLock::PthreadMutex, KernelLock::PthreadSpin),
+    (KernelLock::CriticalSection, KernelLock::SpinningSection),
+];
+
+impl KernelLock {
+    /// The locks that `system` has, those of the shortest profile first.
+    pub(super) fn of(system: System) -> impl Iterator<Item = Self> {
+        let locks = match system {
+            System::Windows => [
+                Self::CriticalSection,
+                Self::SpinningSection,
+                Self::SlimLock,
+                Self::StdMutex,
+            ]
+            .as_slice(),
+            System::Linux | System::Other => {
+                [Self::PthreadMutex, Self::PthreadSpin, Self::StdMutex].as_slice()
+            }
+        };
+        locks.iter().copied()
+    }
 }
 
 /// A section that ends before two switches of threads would, and one that lasts longer.
@@ -62,16 +98,12 @@ impl Experiment for TwoLocks {
             processors.truncate(1);
         }
         processors.push(all);
-        let locks: &[KernelLock] = if quick {
-            &[KernelLock::PthreadMutex, KernelLock::PthreadSpin]
-        } else {
-            KernelLock::ALL
-        };
+        let most_locks = if quick { 2 } else { KernelLock::ALL.len() };
         let mut points = Vec::new();
-        for lock in locks {
+        for lock in KernelLock::of(System::here()).take(most_locks) {
             for steps in [SHORT, LONG] {
                 for count in &processors {
-                    let point = Point::new().at(LOCK, *lock).at(STEPS, steps);
+                    let point = Point::new().at(LOCK, lock).at(STEPS, steps);
                     points.push(point.at(PROCESSORS, Count(*count)));
                 }
             }
@@ -116,11 +148,22 @@ pub(super) fn by_processors<'r>(
     results.along(PROCESSORS, ENTRY, &[LOCK.at(lock), STEPS.at(steps)])
 }
 
+/// A lock that blocks and one that spins on the most processors, whose number comes first.
+pub(super) fn opposites<'r>(
+    results: &'r Results,
+    steps: Count,
+) -> Option<(Count, &'r Estimate, &'r Estimate)> {
+    let of = |lock| by_processors(results, lock, steps).pop();
+    OPPOSITES.iter().find_map(|(blocking, spinning)| {
+        let (processors, blocking) = of(*blocking)?;
+        let (_, spinning) = of(*spinning).filter(|(count, _)| *count == processors)?;
+        Some((processors, blocking, spinning))
+    })
+}
+
 /// A spin lock against one that blocks, on the most processors.
 fn blocking_or_spinning(results: &Results, steps: Count) -> Option<Finding> {
-    let of = |lock| by_processors(results, lock, steps).pop();
-    let (processors, blocking) = of(KernelLock::PthreadMutex)?;
-    let (_, spinning) = of(KernelLock::PthreadSpin).filter(|(count, _)| *count == processors)?;
+    let (processors, blocking, spinning) = opposites(results, steps)?;
     let times = ratio(spinning, blocking)?;
     let said = sentence!(
         "On {processors} processors, twice as many threads share two locks. An entry of {steps} steps \

@@ -4,7 +4,6 @@ use crate::prelude::*;
 use crate::threads::async_io::AsyncIo;
 use crate::threads::io::Io;
 use crate::threads::lock::Lock;
-use crate::threads::two_locks::TwoLocks;
 use crate::threads::user_threads::UserThreads;
 
 const TICKS: &str =
@@ -25,7 +24,6 @@ macro_rules! lacking {
 
 lacking! {
     Lock: TICKS;
-    TwoLocks: "the locks of POSIX threads are not available on Windows";
     Io: RING;
     AsyncIo: RING;
 }

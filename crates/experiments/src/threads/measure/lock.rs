@@ -1,5 +1,6 @@
 //! User threads and kernel threads that contend for one lock.
 
+use super::exclusive::{Exclusive, LONG_RUN_NS, check};
 use super::runtime::{START, refused};
 use crate::prelude::*;
 use crate::threads::lock::Lock;
@@ -11,15 +12,11 @@ use crate::threads::user_threads::UserThreads;
 use crate::together::start_together;
 use platform::lock::{PthreadMutex, PthreadSpin};
 use platform::placement::{parent_cpus, pin_to};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 use uthread::workload::{Contention, Entered, LockKind, Section, WorkloadError};
 
-/// Threads that lose their turn inside the lock now and then run for so many ns at least: on several
-/// processors, where the kernel takes one away every few milliseconds, and where slices end while they
-/// compute. Only runs that see that many times tell what it costs.
-pub(super) const LONG_RUN_NS: u64 = 40_000_000;
 /// For a pair of threads, shorter runs are enough.
 const RUN_OF_A_PAIR_NS: u64 = 10_000_000;
 
@@ -147,29 +144,6 @@ fn user(
     }
 }
 
-/// A lock of kernel threads around the shared number.
-pub(super) trait Exclusive: Sync {
-    fn with(&self, work: impl FnOnce(&mut u64));
-}
-
-impl Exclusive for PthreadMutex {
-    fn with(&self, work: impl FnOnce(&mut u64)) {
-        self.with(work);
-    }
-}
-
-impl Exclusive for PthreadSpin {
-    fn with(&self, work: impl FnOnce(&mut u64)) {
-        self.with(work);
-    }
-}
-
-impl Exclusive for Mutex<u64> {
-    fn with(&self, work: impl FnOnce(&mut u64)) {
-        work(&mut self.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-}
-
 fn kernel(
     sampler: &mut Sampler<'_>,
     threads: u64,
@@ -196,17 +170,6 @@ fn kernel(
         LONG_RUN_NS
     };
     sampler.long_runs(ENTRY, threads as f64, least_ns, together)
-}
-
-/// Makes sure that all entries were made, one at a time, and that each computed.
-pub(super) fn check(found: u64, section: Section, entries: u64) -> Result<(), MeasureError> {
-    if found == section.expected(entries) {
-        Ok(())
-    } else {
-        Err(MeasureError::Unsupported(format!(
-            "the lock did not exclude: {found} is not what {entries} entries give"
-        )))
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 mod async_io;
 mod create;
+mod exclusive;
 mod inversion;
 #[cfg(target_os = "linux")]
 mod io;
@@ -14,5 +15,4 @@ mod monitor;
 mod runtime;
 mod slice;
 mod switch;
-#[cfg(target_os = "linux")]
 mod two_locks;

@@ -1,13 +1,15 @@
 //! Kernel threads at two locks.
 
-use super::lock::{Exclusive, LONG_RUN_NS, check};
+use super::exclusive::{Exclusive, LONG_RUN_NS, check};
 use super::runtime::START;
 use crate::prelude::*;
-use crate::threads::two_locks::{BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, STEPS, TwoLocks};
+use crate::threads::two_locks::{
+    BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, SPIN_COUNT, STEPS, TwoLocks,
+};
 use crate::threads::user_threads::UserThreads;
 use crate::together::start_together;
 use platform::clock::{now_ns, process_cpu_ns};
-use platform::lock::{PthreadMutex, PthreadSpin};
+use platform::lock::{CriticalSection, PthreadMutex, PthreadSpin, SlimLock};
 use platform::placement::{parent_cpus, pin_to};
 use std::sync::Mutex;
 use std::thread;
@@ -29,6 +31,18 @@ impl UserThreads for TwoLocks {
             KernelLock::PthreadSpin => {
                 let locks = [PthreadSpin::new(1)?, PthreadSpin::new(1)?];
                 at_two(sampler, processors, section, &locks)
+            }
+            KernelLock::SlimLock => {
+                let locks = [SlimLock::new(1)?, SlimLock::new(1)?];
+                at_two(sampler, processors, section, &locks)
+            }
+            KernelLock::CriticalSection => {
+                let locks = [CriticalSection::new(1, 0)?, CriticalSection::new(1, 0)?];
+                at_two(sampler, processors, section, &locks)
+            }
+            KernelLock::SpinningSection => {
+                let lock = || CriticalSection::new(1, SPIN_COUNT);
+                at_two(sampler, processors, section, &[lock()?, lock()?])
             }
             KernelLock::StdMutex => {
                 let locks = [Mutex::new(1), Mutex::new(1)];
@@ -100,8 +114,8 @@ mod tests {
                 scratch.path(),
             )
         };
-        for lock in KernelLock::ALL {
-            let (samples, _) = at(*lock, 1).expect("it works here");
+        for lock in KernelLock::of(System::here()) {
+            let (samples, _) = at(lock, 1).expect("it works here");
             assert!(count(&samples, ENTRY) >= 1 && count(&samples, BUSY) == 1);
         }
         let error = at(KernelLock::StdMutex, 1024).expect_err("not here");
