@@ -292,7 +292,7 @@ fn remark(
     let method = match method {
         Some(ResidencyMethod::Cachestat) => "cachestat",
         Some(ResidencyMethod::Mincore) => "mincore",
-        None => "the pages that were then read",
+        None => "the count of pages read (a way that is untried on Windows itself)",
     };
     let device = match &storage.block_device {
         Some(device) => device,
