@@ -25,10 +25,13 @@ pub(super) struct Document<'a> {
     pub checksums: RunChecksums,
 }
 
-/// A document of version 1, which had no checksums.
+/// A document of any version that this program reads. Version 1 had no checksums.
 #[derive(Debug, Deserialize)]
-pub(super) struct DocumentWithoutChecksums {
+pub(super) struct AnyDocument {
+    pub format: Format,
+    pub version: u32,
     pub run: Run,
+    pub checksums: Option<RunChecksums>,
 }
 
 /// Identifies the document as a run of oscope.

@@ -1,16 +1,15 @@
 //! Writes and reads the document.
 
-use super::document::{Document, DocumentWithoutChecksums, Envelope, FORMAT, Format, VERSION};
+use super::document::{AnyDocument, Document, Envelope, FORMAT, Format, VERSION};
 use super::error::{ExportError, ImportError};
 use crate::checksum::{Proof, RunChecksums, Standing, check};
 use crate::run::Run;
 use serde_json::error::Category;
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
-use std::ops::RangeInclusive;
 
-/// The versions with checksums.
-const WITH_CHECKSUMS: RangeInclusive<u32> = 2..=VERSION;
+/// The first version with checksums.
+const WITH_CHECKSUMS_FROM: u32 = 2;
 /// Some ten million samples: more than any profile takes, but still within a machine's memory.
 const MAX_BYTES: u64 = 4 << 30;
 
@@ -65,51 +64,62 @@ pub fn parse(bytes: &[u8]) -> Result<Run, ImportError> {
         }
         Err(error) => return Err(ImportError::NotText(error.valid_up_to())),
     };
-    // Nearly always the document is of this version, and its first fields need not be read apart.
-    let run = match serde_json::from_str::<Document<'_>>(text) {
-        Ok(document) if WITH_CHECKSUMS.contains(&document.version) => checked(document)?,
-        _ => of_other_version(text)?,
+    let explain = |error: serde_json::Error| match error.classify() {
+        _ if !is_run(bytes) => ImportError::NotARun,
+        Category::Eof => ImportError::Truncated(bytes.len()),
+        _ => ImportError::Damaged(error),
+    };
+    // Nearly always it is readable, and its first fields need not be read apart.
+    let run = match serde_json::from_str::<AnyDocument>(text) {
+        Ok(document) => checked(document)?,
+        Err(error) => {
+            refuse_others(&serde_json::from_str(text).map_err(explain)?)?;
+            return Err(explain(error));
+        }
     };
     run.validate()?;
     Ok(run)
 }
 
-/// The run of a document, which must agree with its checksums.
-fn checked(document: Document<'_>) -> Result<Run, ImportError> {
-    let run = document.run.into_owned();
-    match check(&run, &document.checksums) {
-        Standing::Agreed => Ok(run),
-        Standing::Damaged(parts) => Err(ImportError::DamagedRun(parts)),
-        Standing::WithoutChecksums => Err(ImportError::WrongVersion(document.version.into())),
+/// The run of a document, which must agree with its checksums. One of version 1 has none, so its run is not proven.
+fn checked(document: AnyDocument) -> Result<Run, ImportError> {
+    let AnyDocument {
+        format: Format::OscopeRun,
+        version,
+        mut run,
+        checksums,
+    } = document;
+    match (version, checksums) {
+        (1, None) => {
+            run.header.proven = false;
+            Ok(run)
+        }
+        (WITH_CHECKSUMS_FROM..=VERSION, Some(checksums)) => match check(&run, &checksums) {
+            Standing::Agreed => Ok(run),
+            Standing::Damaged(parts) => Err(ImportError::DamagedRun(parts)),
+            Standing::WithoutChecksums => Err(ImportError::WrongVersion(version.into())),
+        },
+        (version, _) if version > VERSION => Err(newer(version.into())),
+        (version, _) => Err(ImportError::WrongVersion(version.into())),
     }
 }
 
-/// The run of a document without checksums, or the reason why there is none.
-fn of_other_version(text: &str) -> Result<Run, ImportError> {
-    let explain = |error: serde_json::Error| match error.classify() {
-        _ if !is_run(text.as_bytes()) => ImportError::NotARun,
-        Category::Eof => ImportError::Truncated(text.len()),
-        _ => ImportError::Damaged(error),
-    };
-    let envelope: Envelope = serde_json::from_str(text).map_err(explain)?;
+/// Refuses what is no document of a version that this program reads.
+fn refuse_others(envelope: &Envelope) -> Result<(), ImportError> {
     if envelope.format != FORMAT {
         return Err(ImportError::NotARun);
     }
     if envelope.version > u64::from(VERSION) {
-        return Err(ImportError::Newer {
-            found: envelope.version,
-            known: VERSION,
-        });
+        return Err(newer(envelope.version));
     }
-    if envelope.version == 1 && envelope.checksums.is_none() {
-        let document: DocumentWithoutChecksums = serde_json::from_str(text).map_err(explain)?;
-        let mut run = document.run;
-        run.header.proven = false;
-        return Ok(run);
+    Ok(())
+}
+
+fn newer(found: u64) -> ImportError {
+    ImportError::Newer {
+        found,
+        known: VERSION,
     }
-    // A version that has them is damaged if it cannot be read as one.
-    serde_json::from_str::<Document<'_>>(text).map_err(explain)?;
-    Err(ImportError::WrongVersion(envelope.version))
 }
 
 /// Verifies the integrity of the run in a document.
