@@ -1,4 +1,5 @@
-//! Values of [sysctlbyname(3)](https://developer.apple.com/documentation/kernel/1387446-sysctlbyname).
+//! Values of `sysctlbyname`, whose names and sizes are in
+//! [sys/sysctl.h](https://github.com/apple-oss-distributions/xnu/blob/xnu-11417.101.15/bsd/sys/sysctl.h).
 
 use std::ffi::{CString, c_void};
 use std::ptr;
