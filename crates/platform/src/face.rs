@@ -114,6 +114,13 @@ macro_rules! face {
 
                 impl methods::$handle for $handle {}
 
+                // Callers that drop a handle get no lint for one that has nothing to drop.
+                impl Drop for $handle {
+                    fn drop(&mut self) {
+                        match *self {}
+                    }
+                }
+
                 impl $handle {
                     $(never! {
                         $method $method_arguments [$(-> $method_result)?] [$($method_answer)?]

@@ -5,7 +5,8 @@
 //! lacks it (`face!`).
 //!
 //! System-specific code is in one backend, selected once, below: `linux` and `windows` on those
-//! targets, and `unsupported` elsewhere, which returns what the standard library knows. A backend for
+//! targets, and `unsupported` elsewhere, which returns what the standard library knows. `macos` is a
+//! beginning: it takes what it has not itself from `unsupported`. A backend for
 //! another system is a folder beside these, with a module for each subject. Where the system lacks all of a
 //! subject, the backend says `pub(crate) use crate::timer::lacking as timer`; where it lacks a part,
 //! its module begins with `pub(crate) use crate::file::lacking::*`, and its own functions go before
@@ -19,7 +20,7 @@
 //! measure. An unknown fact is `None`, never a guess. It depends on no other crate of oscope.
 
 #![cfg_attr(
-    any(target_os = "linux", windows),
+    any(target_os = "linux", target_os = "macos", windows),
     expect(
         unsafe_code,
         reason = "some system calls have no safe wrapper in any crate"
@@ -72,6 +73,9 @@ pub mod usage;
 #[cfg(target_arch = "x86_64")]
 mod cpuid;
 
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod rusage;
+
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
@@ -82,9 +86,18 @@ mod windows;
 #[cfg(windows)]
 use windows as os;
 
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(target_os = "macos")]
+use macos as os;
+
 #[cfg(not(any(target_os = "linux", windows)))]
+#[cfg_attr(
+    target_os = "macos",
+    expect(unused_imports, reason = "macOS has a part of it itself")
+)]
 mod unsupported;
-#[cfg(not(any(target_os = "linux", windows)))]
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 use unsupported as os;
 
 pub use error::{Error, Result, is_lacking};

@@ -91,10 +91,6 @@
 //! A thread that has started stays on its worker: compilers keep addresses of thread-local values
 //! in registers across calls, so moving it to another kernel thread is not sound.
 
-#![expect(
-    unsafe_code,
-    reason = "switching stacks and handling signals is what this crate is for"
-)]
 #![cfg(any(
     all(
         target_os = "linux",
@@ -102,6 +98,10 @@
     ),
     all(windows, target_arch = "x86_64")
 ))]
+#![expect(
+    unsafe_code,
+    reason = "switching stacks and handling signals is what this crate is for"
+)]
 
 mod atomic;
 mod build_error;

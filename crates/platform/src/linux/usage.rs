@@ -1,9 +1,7 @@
-use std::mem::MaybeUninit;
-
 use super::parse::colon_field;
 use super::read::text;
 use crate::Result;
-use crate::error::Error;
+use crate::rusage::{from_rusage, rusage};
 use crate::usage::{Consumption, Usage};
 
 pub(crate) fn counts_storage() -> bool {
@@ -45,30 +43,6 @@ pub(crate) fn read() -> Result<Consumption> {
 
 fn getrusage(who: libc::c_int) -> Result<Usage> {
     rusage(who).map(|usage| from_rusage(&usage))
-}
-
-fn rusage(who: libc::c_int) -> Result<libc::rusage> {
-    let mut usage = MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: `usage` has room for the result.
-    if unsafe { libc::getrusage(who, usage.as_mut_ptr()) } != 0 {
-        return Err(Error::os("ask for the resource usage")(
-            std::io::Error::last_os_error(),
-        ));
-    }
-    // SAFETY: the call succeeded, so all of it was written.
-    Ok(unsafe { usage.assume_init() })
-}
-
-pub(super) fn from_rusage(usage: &libc::rusage) -> Usage {
-    let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
-    Usage {
-        user_ns: ns(usage.ru_utime),
-        system_ns: ns(usage.ru_stime),
-        minor_faults: usage.ru_minflt as u64,
-        major_faults: usage.ru_majflt as u64,
-        voluntary_switches: usage.ru_nvcsw as u64,
-        involuntary_switches: usage.ru_nivcsw as u64,
-    }
 }
 
 #[cfg(test)]
