@@ -45,7 +45,7 @@ impl Surroundings {
         Self {
             slowed_share,
             speed: median(&slowed).map(f64::recip),
-            others: share(&batches, |around| Some(around.others_ns? as f64)),
+            others: share(&batches, |around| Some(around.others_ns? as f64)).filter(is_plausible),
             stolen: share(&batches, |around| Some(around.stolen_ns? as f64)),
         }
     }
@@ -89,6 +89,11 @@ fn slowdowns(batch: &Batch) -> Vec<f64> {
         .collect()
 }
 
+/// False for clearly less than nothing: such a system counts CPU time wrongly, as Wine does.
+fn is_plausible(others: &f64) -> bool {
+    *others > -USUAL_LOAD
+}
+
 /// One disturbance over the wall time of the batches that recorded it.
 fn share(batches: &[&Batch], part: impl Fn(&Disturbance) -> Option<f64>) -> Option<f64> {
     let known = batches
@@ -102,7 +107,12 @@ fn share(batches: &[&Batch], part: impl Fn(&Disturbance) -> Option<f64>) -> Opti
 
 #[cfg(test)]
 mod tests {
-    use super::Surroundings;
+    use super::{Surroundings, is_plausible};
+
+    #[test]
+    fn less_than_nothing_is_no_load() {
+        assert!(is_plausible(&1.8) && is_plausible(&-0.01) && !is_plausible(&-5.9));
+    }
 
     #[test]
     fn only_what_is_notable_is_said() {
