@@ -182,6 +182,18 @@ impl LockedFile {
         Ok(Self { file, access })
     }
 
+    /// As [`Self::lock`], through another handle of an opening by which this process may have locked the file
+    /// already.
+    ///
+    /// # Errors
+    /// As for [`Self::lock`].
+    pub fn lock_again(file: File, access: Access) -> Result<Self> {
+        if os::file::relocks() {
+            return Self::lock(file, access);
+        }
+        Ok(Self { file, access })
+    }
+
     /// The file, e.g. to set its length while it is not mapped.
     pub fn file(&self) -> &File {
         &self.file
@@ -316,6 +328,9 @@ face! {
     pub fn residency(file: &File) -> Result<Residency>
         = refuse("asking for the residency of a file");
 
+    // False if a lock excludes other handles of its own opening as well. Such a system must refuse to truncate a
+    // mapped file, which is all that a mapping needs of the lock.
+    fn relocks() -> bool = true;
     fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()>;
     fn set_permissions(options: &mut OpenOptions, model: &Metadata) = ();
     fn is_named_pipe(metadata: &Metadata) -> bool = false;

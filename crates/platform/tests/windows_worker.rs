@@ -28,6 +28,7 @@ mod windows {
 
     const CHECKS: &[Check] = &[
         ("lines go in and come out", lines),
+        ("a worker that answers and exits at once is heard", hasty),
         ("a failed worker is reported with its complaint", complaint),
         ("a flood on either side blocks nobody", flood),
         ("a deadline and an interruption end the wait", given_up),
@@ -62,6 +63,11 @@ mod windows {
                 for line in std::io::stdin().lock().lines() {
                     say(&format!("got {}", line.expect("the parent writes text")));
                 }
+            }
+            "hasty" => {
+                let mut line = String::new();
+                std::io::stdin().read_line(&mut line).expect("text");
+                say(&line);
             }
             "complainer" => {
                 print!("half a line");
@@ -114,6 +120,14 @@ mod windows {
 
     fn hear(worker: &mut Worker) -> Option<String> {
         worker.read_line_until(late(), &NEVER).expect("it answers")
+    }
+
+    fn hasty() {
+        for _ in 0..20 {
+            let mut worker = start("hasty");
+            worker.send(b"now\n", late(), &NEVER).expect("it takes it");
+            assert_eq!(hear(&mut worker).as_deref(), Some("now"));
+        }
     }
 
     fn runs(id: u32) -> bool {

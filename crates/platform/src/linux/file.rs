@@ -185,6 +185,10 @@ pub(crate) fn evict(file: &File) -> Result<()> {
         .map_err(Error::os("evict a file from the page cache"))
 }
 
+pub(crate) fn relocks() -> bool {
+    true
+}
+
 pub(crate) fn tells_residency() -> bool {
     true
 }

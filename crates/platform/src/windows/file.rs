@@ -42,6 +42,10 @@ pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> 
     Ok(())
 }
 
+pub(crate) fn relocks() -> bool {
+    false
+}
+
 pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
     let mut options = OpenOptions::new();
     // A directory opens with this flag only.

@@ -32,6 +32,8 @@ pub(crate) struct Worker {
     output_ended: bool,
     /// True while it has not taken all that was sent.
     is_sending: bool,
+    /// True once it takes nothing more.
+    has_refused: bool,
     lines: LineBuffer,
     tail: Tail,
     finished: Option<Finished>,
@@ -68,6 +70,7 @@ impl Worker {
             events,
             output_ended: false,
             is_sending: false,
+            has_refused: false,
             lines: LineBuffer::default(),
             tail: Tail::default(),
             finished: None,
@@ -92,10 +95,12 @@ impl Worker {
             Some(input) => input.send(bytes.to_vec()).is_ok(),
             None => false,
         };
+        self.has_refused |= !self.is_sending;
         while self.is_sending {
             self.hear(limit)?;
         }
-        if self.input.is_none() {
+        // It may have taken all, answered and exited before this process saw any of that.
+        if self.has_refused {
             let finished = self.end(limit)?;
             return Err(self.died(finished));
         }
@@ -203,6 +208,7 @@ impl Worker {
             Event::Input(taken) => {
                 self.is_sending = false;
                 if taken.is_err() {
+                    self.has_refused = true;
                     self.input = None;
                 }
             }

@@ -45,5 +45,5 @@ fn lock(
 ) -> std::result::Result<LockedFile, String> {
     arrival.target.grow(start, end)?;
     let file = file.try_clone().map_err(|error| error.to_string())?;
-    LockedFile::lock(file, Access::Write).map_err(|error| error.to_string())
+    LockedFile::lock_again(file, Access::Write).map_err(|error| error.to_string())
 }

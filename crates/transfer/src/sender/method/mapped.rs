@@ -19,7 +19,8 @@ pub(in crate::sender) fn send(flow: &mut Flow<'_>, file: &File, range: Range<u64
         let window = offset / WINDOW * WINDOW;
         let end = range.end.min(window + WINDOW);
         let mut mapping = FileMapping::new(&mut locked, window, (end - window) as usize)?;
-        mapping.advise(Advice::Sequential)?;
+        // Only a hint, which some systems do not take.
+        drop(mapping.advise(Advice::Sequential));
         for block in mapping.as_slice()[(offset - window) as usize..].chunks(BLOCK) {
             let block_end = offset + block.len() as u64;
             flow.send_of(offset, block, range.end - block_end)?;
