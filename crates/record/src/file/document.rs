@@ -3,7 +3,6 @@
 use crate::checksum::RunChecksums;
 use crate::run::Run;
 use schemars::{JsonSchema, Schema, schema_for};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -47,8 +46,6 @@ pub(super) enum Format {
 pub(super) struct Envelope {
     pub format: String,
     pub version: u64,
-    /// Present if the document has checksums.
-    pub checksums: Option<IgnoredAny>,
 }
 
 /// The value of `format` in documents of every version.
