@@ -22,22 +22,8 @@ out=${1:-target/package/out}
 mkdir -p "$out"
 out=$(realpath "$out")
 
-for tool in musl-gcc:musl-tools dpkg-shlibdeps:dpkg-dev dpkg-deb:dpkg python3:python3 objcopy:binutils; do
-    command -v "${tool%%:*}" > /dev/null || { echo "${tool%%:*} is missing: install Debian's ${tool#*:}" >&2 && exit 1; }
-done
-rustc --print target-libdir --target "$musl" | xargs test -d ||
-    { echo "Rust's target is missing: rustup target add $musl" >&2 && exit 1; }
-
-# compiled TARGET: the path of the program for TARGET.
-compiled() {
-    local maps="-ffile-prefix-map=$PWD=/oscope -ffile-prefix-map=$OSCOPE_CARGO_HOME=/cargo"
-    env "CC_${musl//-/_}=musl-gcc" "CFLAGS=$maps" RUSTC_WRAPPER="$PWD/packaging/rustc.sh" \
-        CARGO_TARGET_DIR=target/package cargo build --release --locked -p oscope --target "$1" >&2
-    echo "target/package/$1/release/oscope"
-}
-export OSCOPE_SOURCES=$PWD
-OSCOPE_CARGO_HOME=$(realpath "${CARGO_HOME:-$HOME/.cargo}")
-export OSCOPE_CARGO_HOME
+. packaging/compile.sh
+need "$musl" musl-gcc:musl-tools dpkg-shlibdeps:dpkg-dev dpkg-deb:dpkg python3:python3 objcopy:binutils
 
 # split PROGRAM TO SYMBOLS: PROGRAM without its symbols, which go to a file of their own.
 split() {
@@ -45,14 +31,10 @@ split() {
     objcopy --strip-all --add-gnu-debuglink="$3" "$1" "$2"
     chmod 755 "$2"
     chmod 644 "$3"
-    if strings -a "$2" | grep -F -e "$OSCOPE_SOURCES" -e "$OSCOPE_CARGO_HOME" -e "$HOME/"; then
-        echo "$2 names folders of the builder: see above" >&2
-        exit 1
-    fi
-    echo "$2: $(stat -c %s "$1") bytes with symbols, $(stat -c %s "$2") without" >&2
+    nameless "$1" "$2"
 }
 
-static=$(compiled "$musl")
+static=$(compiled "$musl")/oscope
 split "$static" "$out/oscope" "$out/oscope.debug"
 {
     python3 packaging/licences.py "$musl"
@@ -60,11 +42,10 @@ split "$static" "$out/oscope" "$out/oscope.debug"
     cat /usr/share/doc/musl-dev/copyright
 } > "$out/oscope.licences"
 
-dynamic=$(compiled "$gnu")
+dynamic=$(compiled "$gnu")/oscope
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-version=$(cargo pkgid --locked -p oscope | sed 's/.*[@#]//')
 architecture=$(dpkg --print-architecture)
 id=$(readelf -n "$dynamic" | awk '/Build ID:/ { print $3 }')
 

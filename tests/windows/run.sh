@@ -12,8 +12,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 readonly target=x86_64-pc-windows-gnu
-# Debian keeps both out of the search path.
-PATH=$PATH:/usr/lib/wine
+. tests/windows/wine.sh
 
 skip() {
     echo "skipped: $1"
@@ -25,21 +24,7 @@ for tool in x86_64-w64-mingw32-gcc wine64 wineserver python3; do
 done
 [ -d "$(rustc --print target-libdir --target "$target")" ] || skip "Rust has no target $target here"
 
-work=$(mktemp -d)
-export WINEPREFIX=$work/prefix WINEARCH=win64 WINEDEBUG=-all
-# No dialogs about programs that nothing here needs.
-export WINEDLLOVERRIDES='mscoree=;mshtml='
-finish() {
-    wineserver -k || true
-    timeout 30 wineserver -w || true
-    rm -rf "$work"
-}
-trap finish EXIT
-echo 'a new prefix of Wine'
-timeout 180 wine64 wineboot --init >"$work/wineboot" 2>&1 || { cat "$work/wineboot"; exit 1; }
-system=$WINEPREFIX/drive_c/windows/system32
-[ -e "$system/bcryptprimitives.dll" ] || x86_64-w64-mingw32-gcc -shared -O2 \
-    -o "$system/bcryptprimitives.dll" tests/windows/bcryptprimitives.c -ladvapi32
+new_prefix
 
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER='timeout 600 wine64'
 # units [OPTION]...: the unit tests, the workers' checks, and all tests of user threads.
