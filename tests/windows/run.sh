@@ -94,6 +94,8 @@ oscope compare "Z:$work/linux.oscope.json" latest >"$work/compared" || code=$?
 # 3 says that something differs.
 ((code == 0 || code == 3)) || { cat "$work/words"; exit 1; }
 holds "$work/compared" 'stand in'
+tr '\n' ' ' <"$work/compared" | sed 's/  */ /g' | grep -q "latest: Measured under Wine [0-9.]*, $caution" ||
+    { cat "$work/compared"; exit 1; }
 holds "$work/compared" 'memory.bandwidth'
 code=0
 oscope compare "Z:$work/linux.oscope.json" latest --only process.calls --all >"$work/calls" || code=$?

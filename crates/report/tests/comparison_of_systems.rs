@@ -136,6 +136,44 @@ fn calls_for_one_purpose_are_joined_and_their_difference_is_told_once() {
 }
 
 #[test]
+fn a_side_whose_system_is_another_one_is_told_first() {
+    let mut windows = on_windows();
+    windows.environment.stand_in = Some("Wine 8.0".into());
+    let (a, b) = (side("a", vec![on_linux()]), side("b", vec![windows]));
+    assert_eq!(
+        compared(&a, &b).remarks[0],
+        "b: Measured under Wine 8.0, not on Windows NT: its times say nothing about that system."
+    );
+}
+
+#[test]
+fn experiments_with_one_difference_are_told_together() {
+    let values = |work| {
+        let sized = Point::new().with("block_size", 4096);
+        let file_size = 1_u64 << 20;
+        let of_block = sized
+            .clone()
+            .with("pass", "write")
+            .with("file_size", file_size);
+        let of_size = sized.with("file_size", file_size);
+        [
+            ("file.block_size", of_block, "throughput", work),
+            ("file.size", of_size, "throughput", work),
+        ]
+    };
+    let a = side("a", vec![run("1", LINUX, &values(1000.0))]);
+    let b = side("b", vec![run("2", WINDOWS, &values(500.0))]);
+    let told = compared(&a, &b).remarks;
+    let told = told.iter().filter(|remark| remark.contains("ReadFile"));
+    let told: Vec<_> = told.collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("file.block_size, file.size: "),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn what_each_system_does_in_its_own_way_is_refused_with_the_reason() {
     let (a, b) = (side("a", vec![on_linux()]), side("b", vec![on_windows()]));
     let compared = compared(&a, &b);

@@ -27,7 +27,21 @@ enum Waker {
     NanoSleep,
     #[choice("timerfd")]
     TimerFd,
+    /// The timer of Windows.
+    WaitableTimer,
     Thread,
+}
+
+impl Waker {
+    /// Those that `system` has.
+    fn of(system: System) -> impl Iterator<Item = Self> {
+        let of_windows = system == System::Windows;
+        Self::ALL.iter().copied().filter(move |waker| match waker {
+            Self::NanoSleep | Self::TimerFd => !of_windows,
+            Self::WaitableTimer => of_windows,
+            Self::Thread => true,
+        })
+    }
 }
 
 /// Other load on the sleeper's processor.
@@ -50,7 +64,8 @@ const DESIGN: Design = Design {
         "A thread of ordinary priority sleeps {} µs at a time and records how late it runs each \
          time. nanosleep: it sleeps until a moment on the monotonic clock (clock_nanosleep). The \
          kernel may add the thread's timer slack, which is recorded. timerfd: it sleeps until the \
-         same moment in a read of a timerfd, which has no slack. thread: it sleeps on a futex \
+         same moment in a read of a timerfd, which has no slack. waitable timer: on Windows, it \
+         waits for a timer of high resolution in place of both. thread: it sleeps on a futex \
          until a thread on another core wakes it; that thread spins until then, and late counts \
          from just before its wakeup call. Idle: no other thread wants the sleeper's processor. \
          Busy: another thread of the same priority computes on it without end. The value is the \
@@ -72,7 +87,7 @@ impl Experiment for Wakeup {
             let loads = Load::ALL.iter();
             loads.map(move |load| Point::new().at(WAKER, waker).at(LOAD, *load))
         };
-        Waker::ALL.iter().copied().flat_map(point).collect()
+        Waker::of(System::here()).flat_map(point).collect()
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
@@ -90,9 +105,10 @@ impl Experiment for Wakeup {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let timers = [Waker::NanoSleep, Waker::TimerFd].map(|waker| timer_finding(results, waker));
+        let timers = Waker::ALL.iter().filter(|waker| **waker != Waker::Thread);
+        let timers = timers.map(|waker| timer_finding(results, *waker));
         let findings = [slack(results), woken(results), busy(results)];
-        timers.into_iter().chain(findings).flatten().collect()
+        timers.chain(findings).flatten().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -117,7 +133,7 @@ fn measure(waker: Waker, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> 
             sampler.remark(format!("the sleeper has a timer slack of {slack}"))?;
             by_timer(sampler, timer::sleep_until)
         }
-        Waker::TimerFd => {
+        Waker::TimerFd | Waker::WaitableTimer => {
             let mut timer = Timer::new()?;
             by_timer(sampler, |moment_ns| timer.wait_until(moment_ns))
         }
@@ -257,7 +273,8 @@ fn timer_finding(results: &Results, waker: Waker) -> Option<Finding> {
          {p95} or more{rare}.",
         timer = waker.name(),
     );
-    let finding = Finding::new(waker.name(), said).beside("p99", p99);
+    let key = waker.name().replace(' ', "_");
+    let finding = Finding::new(&key, said).beside("p99", p99);
     Some(finding.weighing(0.5))
 }
 
@@ -284,8 +301,11 @@ fn woken(results: &Results) -> Option<Finding> {
 }
 
 fn busy(results: &Results) -> Option<Finding> {
-    let idle = late(results, Waker::TimerFd, Load::Idle)?;
-    let late = late(results, Waker::TimerFd, Load::Busy)?;
+    let of = |waker| {
+        let idle = late(results, waker, Load::Idle)?;
+        Some((idle, late(results, waker, Load::Busy)?))
+    };
+    let (idle, late) = of(Waker::TimerFd).or_else(|| of(Waker::WaitableTimer))?;
     let times = ratio(late, idle)?;
     let said = sentence!(
         "Beside a thread that computes on the same processor, a thread that sleeps with timerfd \

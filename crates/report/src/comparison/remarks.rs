@@ -2,6 +2,7 @@
 
 use super::row::{Basis, Row};
 use super::{Circumstance, Question, Side, causes};
+use crate::show;
 
 /// Enough sessions to tell a change from a machine state that two sessions share by chance.
 const ENOUGH_SESSIONS: usize = 3;
@@ -14,7 +15,7 @@ pub(super) fn remarks(
     causes: &[Circumstance],
 ) -> Vec<String> {
     let Question { a, b, .. } = question;
-    let mut remarks = Vec::new();
+    let mut remarks: Vec<String> = [a, b].into_iter().filter_map(|it| stand_in(it)).collect();
     match basis {
         Basis::Unknown => remarks.push(reported(a, b)),
         Basis::Processes => remarks.push(
@@ -51,17 +52,30 @@ pub(super) fn remarks(
     remarks
 }
 
-/// The differences between the operating systems that rows rest on, each once.
+/// A side whose system is not what it says.
+fn stand_in(side: &Side) -> Option<String> {
+    let caution = side.runs.iter().find_map(|run| show::stand_in(run))?;
+    Some(format!("{}: {caution}", side.label))
+}
+
+/// The differences between the operating systems that rows rest on, each once with its experiments.
 fn differences(rows: &[Row<'_>]) -> Vec<String> {
-    let mut differences = Vec::new();
+    let mut differences: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {
         let Some(beside) = row.beside else { continue };
-        let told = format!("{}: {}", row.definition.id, beside.difference);
-        if !differences.contains(&told) {
-            differences.push(told);
+        let id = row.definition.id.as_str();
+        match differences
+            .iter_mut()
+            .find(|(told, _)| *told == beside.difference)
+        {
+            Some((_, ids)) if ids.contains(&id) => {}
+            Some((_, ids)) => ids.push(id),
+            None => differences.push((beside.difference, vec![id])),
         }
     }
-    differences
+    let told = differences.into_iter();
+    told.map(|(difference, ids)| format!("{}: {difference}", ids.join(", ")))
+        .collect()
 }
 
 fn reported(a: &Side, b: &Side) -> String {
