@@ -45,7 +45,8 @@ impl Surroundings {
         Self {
             slowed_share,
             speed: median(&slowed).map(f64::recip),
-            others: share(&batches, |around| Some(around.others_ns? as f64)).filter(is_plausible),
+            others: share(&batches, |around| Some(around.others_ns? as f64))
+                .filter(|others| is_plausible(*others)),
             stolen: share(&batches, |around| Some(around.stolen_ns? as f64)),
         }
     }
@@ -90,8 +91,8 @@ fn slowdowns(batch: &Batch) -> Vec<f64> {
 }
 
 /// False for clearly less than nothing: such a system counts CPU time wrongly, as Wine does.
-fn is_plausible(others: &f64) -> bool {
-    *others > -USUAL_LOAD
+fn is_plausible(others: f64) -> bool {
+    others > -USUAL_LOAD
 }
 
 /// One disturbance over the wall time of the batches that recorded it.
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn less_than_nothing_is_no_load() {
-        assert!(is_plausible(&1.8) && is_plausible(&-0.01) && !is_plausible(&-5.9));
+        assert!(is_plausible(1.8) && is_plausible(-0.01) && !is_plausible(-5.9));
     }
 
     #[test]

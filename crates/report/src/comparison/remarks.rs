@@ -54,7 +54,7 @@ pub(super) fn remarks(
 
 /// A side whose system is not what it says.
 fn stand_in(side: &Side) -> Option<String> {
-    let caution = side.runs.iter().find_map(|run| show::stand_in(run))?;
+    let caution = side.runs.iter().find_map(show::stand_in)?;
     Some(format!("{}: {caution}", side.label))
 }
 
