@@ -68,7 +68,7 @@ pub fn is_warm(residency: &Residency) -> bool {
 /// file alone, and if that fails, the page cache of the whole machine. `storage`, if known, tells
 /// if a retry after a pause may help.
 ///
-/// Where the system does not tell what is in the page cache, only the latter leaves no doubt.
+/// On a system that does not tell what is in the page cache, only the latter leaves no doubt.
 ///
 /// # Errors
 /// If the file cannot be synchronised, or the page cache cannot be dropped where that is needed.

@@ -12,7 +12,7 @@ use platform::usage::storage_read_bytes;
 use std::fs::File;
 use std::path::Path;
 
-/// Where the system does not tell what is in memory, a pass over a cold file reads at least this share of it from storage.
+/// The least share of a cold file that a pass reads from storage, on a system that does not tell what is in memory.
 const NEARLY_ALL: f64 = 0.9;
 
 /// The metrics that show where the bytes of a pass came from.

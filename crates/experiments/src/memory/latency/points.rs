@@ -102,7 +102,7 @@ fn working_sets(setting: &Setting, largest: u64) -> BTreeSet<u64> {
     let between = doublings.flat_map(|size| (0..steps).map(move |step| size + size / steps * step));
     about
         .chain(between)
-        .chain([SMALLEST, largest / 2, largest])
+        .chain([SMALLEST, AT_LEAST_UP_TO, largest / 2, largest])
         .map(|size| size / KIB * KIB)
         .filter(|size| (SMALLEST..=largest).contains(size))
         .collect()
@@ -124,6 +124,18 @@ mod tests {
             let levels = [WORKING_SET.at(Bytes(size)), PAGES.at(HUGE)];
             assert!(points.iter().any(|point| point.matches(&levels)), "{size}");
         }
+    }
+
+    #[test]
+    fn the_curve_has_the_same_far_size_beside_a_huge_cache() {
+        let mut setting = setting(Profile::Quick);
+        for cache in &mut setting.machine.caches {
+            if cache.level == 3 {
+                cache.size_bytes = Some(300 * MIB);
+            }
+        }
+        let far = [WORKING_SET.at(Bytes(128 * MIB)), PAGES.at(HUGE)];
+        assert!(all(&setting).iter().any(|point| point.matches(&far)));
     }
 
     #[test]
