@@ -401,7 +401,7 @@ fn a_change_of_all_nodes_is_told_and_names_none() {
 
 #[test]
 fn a_node_that_got_worse_is_named_and_one_that_was_slow_before_is_not() {
-    let slow = |it| if it == Component::Memory { 0.15 } else { 0.0 };
+    let slow = |it| if it == Component::Memory { 0.2 } else { 0.0 };
     let expected = [("n000".to_owned(), vec![Component::Memory])];
     for seed in 0..20 {
         let fleet = changed(readings(8, seed, |_| 0.0), later(seed, slow));
