@@ -30,7 +30,7 @@ exec nsenter --net="/run/netns/oscope-node$node" unshare --uts --mount bash -c "
 AGENT
 chmod +x "$work/agent"
 mkdir "$work/scratch"
-cc -O2 -shared -fPIC -o "$work/slow_node.so" "$here/slow_node.c"
+cc -O2 -DCOMPARISONS=4000 -shared -fPIC -o "$work/slow_node.so" "$here/slow_node.c"
 export SLOWER=$work/slow_node.so SLOW_WHILE=$work/is-slow SCRATCH=$work/scratch TMPDIR=$work
 
 readonly calls='process.calls --at optimisation=3'
@@ -66,12 +66,13 @@ sys.exit(not (is_named and is_borne_out) or "slower" in others.values() or sorte
 CHECK
 }
 fleet slow $calls --in-turn --page "$work/slow.html" --force
-if ! is_told; then
-    # Other work on the host may have slowed one node while it measured: once more.
+# Other work on the host may slow one node while it measures: then once more.
+for attempt in 2 3 4 none; do
+    is_told && break
+    [ $attempt != none ] || fail 'the slow node was not told from the others'
     rm -rf "$work/slow"
     fleet slow $calls --in-turn --page "$work/slow.html" --force
-    is_told || fail 'the slow node was not told from the others'
-fi
+done
 grep -q 'node3 looks slower by its .*: measuring node3, node[124] and node[124] again' "$work/words" ||
     fail 'the second measurement was not announced'
 grep -q 'Measured again' "$work/slow.html" || fail 'the page does not tell the second measurement'

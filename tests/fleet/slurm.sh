@@ -23,7 +23,7 @@ clean_up() {
     wait 2>/dev/null || true
 }
 make_nodes
-cc -O2 -shared -fPIC -o "$work/slow_node.so" "$here/slow_node.c"
+cc -O2 -DCOMPARISONS=4000 -shared -fPIC -o "$work/slow_node.so" "$here/slow_node.c"
 mkdir "$work/scratch" "$work/state"
 export SLOWER=$work/slow_node.so SLOW_WHILE=$work/is-slow SCRATCH=$work/scratch
 
