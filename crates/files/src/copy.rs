@@ -26,7 +26,8 @@ pub enum CopyMethod {
     CopyFileRange,
     /// The source is mapped, and written block by block.
     Mmap,
-    /// `io_uring` reads several blocks concurrently, and each is written when its read completes.
+    /// `io_uring`, on Windows overlapped reads: several blocks are read concurrently, and each is written when its
+    /// read completes.
     Uring,
     /// Both files share their blocks until one changes (`FICLONE`): nothing is copied.
     Reflink,

@@ -13,11 +13,11 @@ pub enum Method {
     Stdio,
     /// The file is mapped, block by block.
     Mmap,
-    /// `io_uring`, several blocks concurrently.
+    /// `io_uring`, on Windows overlapped reads: several blocks concurrently.
     Uring,
     /// `pread` that bypasses the page cache (`O_DIRECT`).
     Direct,
-    /// `io_uring` that bypasses the page cache (`O_DIRECT`), several blocks concurrently.
+    /// As [`Uring`](Self::Uring), bypassing the page cache (`O_DIRECT`).
     #[choice("direct-uring")]
     DirectUring,
 }

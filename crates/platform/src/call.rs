@@ -6,12 +6,17 @@
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
+use std::path::Path;
 
 use crate::{Result, os};
 
 /// A handler of a signal (SIGUSR1) that only counts, and the thread that installed it. The handler
 /// stays until this value is dropped.
 pub struct SignalProbe(os::call::SignalProbe);
+
+/// A path as the system's calls take it. It is made beforehand, so that calls which are measured convert
+/// nothing.
+pub struct CallPath(pub(crate) os::call::CallPath);
 
 face! {
     os::call;
@@ -62,7 +67,7 @@ face! {
     /// # Errors
     /// If the file does not exist.
     #[inline]
-    pub fn stat(path: &CStr) -> Result<()> = refuse("stat");
+    pub fn stat(path: &CallPath) -> Result<()> = refuse("stat");
 
     /// Moves the file's position forward by 1 byte: one `lseek` or `SetFilePointerEx`. Returns the
     /// new position.
@@ -78,22 +83,23 @@ face! {
     /// # Errors
     /// If the file cannot be opened.
     #[inline]
-    pub fn open_close(path: &CStr) -> Result<()> = refuse("open");
+    pub fn open_close(path: &CallPath) -> Result<()> = refuse("open");
 
-    /// Opens a stream for reading and closes it: one `fopen`, one `fclose`. That is the opening
+    /// Opens a stream for reading and closes it: one `fopen`, on Windows one `_wfopen`, which takes any path,
+    /// and one `fclose`. That is the opening
     /// and closing of a file and the allocation of the stream. The buffer is not allocated, since nothing is read.
     ///
     /// # Errors
     /// If the file cannot be opened.
     #[inline]
-    pub fn fopen_fclose(path: &CStr) -> Result<()> = refuse("fopen");
+    pub fn fopen_fclose(path: &CallPath) -> Result<()> = refuse("fopen");
 
     /// Opens a stream for writing, which cuts the file to nothing, and closes it.
     ///
     /// # Errors
     /// If the file cannot be opened.
     #[inline]
-    pub fn fopen_write_fclose(path: &CStr) -> Result<()> = refuse("fopen");
+    pub fn fopen_write_fclose(path: &CallPath) -> Result<()> = refuse("fopen");
 
     /// Opens a file for reading and for writing that waits for the device, which makes it if it does not
     /// exist, and closes it: `O_RDWR`, `O_SYNC` and `O_CREAT`, or `FILE_FLAG_WRITE_THROUGH` with
@@ -102,14 +108,14 @@ face! {
     /// # Errors
     /// If the file cannot be opened.
     #[inline]
-    pub fn open_sync_close(path: &CStr) -> Result<()> = refuse("open");
+    pub fn open_sync_close(path: &CallPath) -> Result<()> = refuse("open");
 
     /// As [`open_sync_close`], and deletes the file.
     ///
     /// # Errors
     /// If the file cannot be created.
     #[inline]
-    pub fn create_sync_delete(path: &CStr) -> Result<()> = refuse("open");
+    pub fn create_sync_delete(path: &CallPath) -> Result<()> = refuse("open");
 
     /// Creates an empty file that must not exist, closes it, and deletes it: one `open`, `close` and
     /// `unlink`, or `CreateFile`, `CloseHandle` and `DeleteFile`. It does not wait for the device.
@@ -117,7 +123,7 @@ face! {
     /// # Errors
     /// If the file exists or cannot be created.
     #[inline]
-    pub fn create_delete(path: &CStr) -> Result<()> = refuse("unlink");
+    pub fn create_delete(path: &CallPath) -> Result<()> = refuse("unlink");
 
     /// Allocates memory from the C library and frees it: one `malloc`, one `free`. The memory is not
     /// touched; small sizes come from the allocator's per-thread cache.
@@ -183,6 +189,14 @@ face! {
     #[inline]
     pub fn spawn_wait(program: &CStr) -> Result<()> = refuse("posix_spawn");
 
+    impl CallPath {
+        /// Converts a path.
+        ///
+        /// # Errors
+        /// If it contains a zero.
+        pub fn new(path: &Path) -> Result<Self> = refuse("calls with paths");
+    }
+
     impl SignalProbe {
         /// Installs the handler.
         ///
@@ -210,15 +224,13 @@ face! {
 #[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
-    use std::ffi::CString;
     use std::fs::{self, File};
     use std::io::Write;
-    use std::path::Path;
 
     use super::*;
 
-    fn c_path(path: &Path) -> CString {
-        CString::new(path.to_str().unwrap()).unwrap()
+    fn c_path(path: &Path) -> CallPath {
+        CallPath::new(path).unwrap()
     }
 
     #[test]
@@ -248,6 +260,18 @@ mod tests {
     }
 
     #[test]
+    fn a_path_may_have_the_letters_of_any_language_but_no_zero() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = c_path(&dir.path().join("Ærø Ωμέγα 日本"));
+        create_delete(&path).unwrap();
+        fopen_write_fclose(&path).unwrap();
+        stat(&path).unwrap();
+        open_sync_close(&path).unwrap();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert!(CallPath::new(Path::new("a\0b")).is_err());
+    }
+
+    #[test]
     fn creating_never_touches_a_file_that_is_there() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
@@ -269,7 +293,7 @@ mod tests {
     #[test]
     fn only_what_is_there_has_a_status() {
         stat(&c_path(&std::env::temp_dir())).unwrap();
-        stat(c"/nothing/is/there").unwrap_err();
+        stat(&c_path(Path::new("/nothing/is/there"))).unwrap_err();
     }
 
     #[test]

@@ -328,6 +328,14 @@ face! {
     pub fn residency(file: &File) -> Result<Residency>
         = refuse("asking for the residency of a file");
 
+    /// The same file for transfers that the kernel answers later. On Windows it is opened again for overlapped
+    /// transfers: positioned reads and writes of the standard library and of [`crate::block_io`] do not work
+    /// with it, and its position is its own. On Linux all files are like that, and `file` comes back.
+    ///
+    /// # Errors
+    /// If it cannot be opened again.
+    pub fn overlapped(file: File) -> Result<File> = Ok(file);
+
     // False if a lock excludes other handles of its own opening as well. Such a system must refuse to truncate a
     // mapped file, which is all that a mapping needs of the lock.
     fn relocks() -> bool = true;

@@ -87,9 +87,9 @@ extern "C" {
 /* ---- runtime ------------------------------------------------------------------------------- */
 
 enum {
-    UTHREAD_IO_AUTO = 0,    /* io_uring(7) where the system has it, else kernel threads */
-    UTHREAD_IO_RING = 1,
-    UTHREAD_IO_THREADS = 2
+    UTHREAD_IO_AUTO = 0,    /* the kernel where it allows that, else threads */
+    UTHREAD_IO_KERNEL = 1,  /* io_uring(7) */
+    UTHREAD_IO_THREADS = 2  /* kernel threads that block in place of the caller */
 };
 
 /* All zeros: cooperative, one worker, the default sizes. */

@@ -58,7 +58,7 @@ unsafe fn build(configuration: *const Configuration) -> Result<Runtime, Errno> {
             .decay(configuration.keep_priority == 0)
             .io(match configuration.io {
                 0 => Backend::Auto,
-                1 => Backend::Ring,
+                1 => Backend::Kernel,
                 2 => Backend::Threads,
                 _ => return Err(libc::EINVAL),
             });

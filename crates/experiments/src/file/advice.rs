@@ -1,7 +1,7 @@
 //! Settings that programs should use that read and write files.
 
 use super::block_size::{self, Best, Pass, USUAL_BLOCK, best, best_below, cliff};
-use super::engine::{self, Through, best_of_large, best_ring};
+use super::engine::{self, Through, best_of_large, best_queue};
 use super::group_commit;
 use super::sum::{self, Method, State, best_two, by_one_thread};
 use super::sync::{self, Method as Wait, Place};
@@ -160,12 +160,13 @@ fn map_from(evidence: &Evidence<'_>) -> Option<Advice> {
 /// The depth of the best queue, if it beats one read at a time for sure.
 fn queue_depth(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(engine::DESIGN.id)?;
-    let ((depth, rate), one) = best_ring(results, Through::Direct)?;
-    let depth = Count(depth.into());
+    let ((queue, rate), one) = best_queue(results, Through::Direct)?;
+    let depth = Count(queue.depth.into());
     let (value, gain) = better(&ratio(rate, one)?, depth, ONE)?;
     let said = sentence!(
-        "By io_uring, {depth} reads in flight at once are the best: {rate} of 4 KiB, one at a \
-         time {one}."
+        "By {of}, {depth} reads in flight at once are the best: {rate} of 4 KiB, one at a \
+         time {one}.",
+        of = queue.of
     );
     Some(advice((value, ONE), gain, said))
 }

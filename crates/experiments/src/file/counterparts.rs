@@ -15,6 +15,9 @@ const VIEW: &str = "MapViewOfFile and FlushViewOfFile stand beside mmap and msyn
 const NAMES: &str = "Each system has calls and a file system of its own: CreateFile, MoveFileEx and DeleteFile stand \
                      beside open, rename and unlink.";
 
+const QUEUES: &str = "Several reads are in flight by io_uring on Linux, and as overlapped reads with a completion port on \
+                      Windows.";
+
 /// The way in which a value is found on each system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
@@ -28,6 +31,8 @@ pub(super) enum By {
     Stream,
     /// A view of the file in memory.
     View,
+    /// Several reads in flight.
+    Queues,
     /// Files as names in a directory.
     Names,
 }
@@ -42,6 +47,7 @@ pub(super) fn like(point: &Point, by: By) -> Counterpart {
             By::Waiting => WAITING,
             By::Stream => STREAM,
             By::View => VIEW,
+            By::Queues => QUEUES,
             By::Names => NAMES,
         },
     }

@@ -1,7 +1,7 @@
 //! Claims about ways of reading.
 
 use super::against_dd::{self, Program, Work};
-use super::engine::{self, Through, best_ring};
+use super::engine::{self, Through, best_queue};
 use super::sum::{self, Method, State, best_two, by_one_thread, whole_and_small};
 use crate::estimates::ratios;
 use crate::judging::{
@@ -97,7 +97,7 @@ pub(crate) const ALL: &[Claim] = &[
     },
     Claim {
         key: "io_uring_is_faster_in_memory_too",
-        says: "io_uring is faster than pread even for reads from the page cache.",
+        says: "io_uring (on Windows, overlapped reads) is faster than pread even for reads from the page cache.",
         source: "folklore",
         experiments: &[engine::DESIGN.id],
         test: |evidence| ring_over_pread(evidence, Through::PageCache),
@@ -167,10 +167,11 @@ const DD_OVER_OURS: Along = {
 
 /// The best queue against pread, in small random reads.
 fn ring_over_pread(evidence: &Evidence<'_>, through: Through) -> Option<Judgement> {
-    let ((_, one), other) = best_ring(evidence.of(engine::DESIGN.id)?, through)?;
+    let ((queue, one), other) = best_queue(evidence.of(engine::DESIGN.id)?, through)?;
     larger(one, other, |ratio| {
         sentence!(
-            "The best depth of io_uring gives {one} random reads of 4 KiB, pread {other}: {ratio}."
+            "The best depth of {of} gives {one} random reads of 4 KiB, pread {other}: {ratio}.",
+            of = queue.of
         )
     })
 }

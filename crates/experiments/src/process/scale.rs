@@ -4,11 +4,10 @@ use crate::estimates::{grade, ratio};
 use crate::figures::{curves, linear, logarithmic};
 use crate::prelude::*;
 use crate::together::{cpus_for, on_cpus, several_cpus, usable_cpus};
-use platform::call;
+use platform::call::{self, CallPath};
 use platform::file::{OpenMode, create};
 use platform::memory::{Advice, Mapping, PageSize, page_bytes};
 use platform::shared::wake_one;
-use std::ffi::CString;
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::atomic::AtomicU32;
@@ -158,7 +157,7 @@ fn counts(most: u64) -> Vec<u64> {
 
 /// The things of one thread.
 struct Own {
-    path: CString,
+    path: CallPath,
     pages: Mapping,
     page_bytes: usize,
     touched: usize,
@@ -170,8 +169,7 @@ impl Own {
         let path = scratch.join(format!("process.scale-{cpu}"));
         create(&path, OpenMode::Plain)?;
         Ok(Self {
-            path: CString::new(path.into_os_string().into_encoded_bytes())
-                .map_err(MeasureError::system("name a scratch file"))?,
+            path: CallPath::new(&path)?,
             pages: Mapping::anonymous(PAGES * page_bytes, PageSize::Base)?,
             page_bytes,
             touched: 0,

@@ -89,7 +89,8 @@ const DESIGN: Design = Design {
          starting all threads, the readers first, and joining them. Synchronous: a read blocks \
          the worker, and with it all threads. Asynchronous: a read blocks only the calling \
          thread. Data in the page cache is copied at once; the rest is requested from io_uring if \
-         the system allows it, else from kernel threads. From the page cache: the whole file is \
+         the system allows it, else from kernel threads. On Windows all transfers are overlapped \
+         ones. From the page cache: the whole file is \
          in it. From the device: reads bypass the page cache (O_DIRECT), but the device, or the \
          host of a virtual machine, may still have the data in memory of its own. The runtime is \
          cooperative: a computing thread keeps its turn to its end. In the sweeps named as \

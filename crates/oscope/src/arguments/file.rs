@@ -193,9 +193,9 @@ fn read_method() -> impl TypedValueParser<Value = Method> {
         Method::Pread => "`pread`, at an offset",
         Method::Stdio => "`fread` of the C library, through its buffer",
         Method::Mmap => "The file as memory, mapped block by block",
-        Method::Uring => "`io_uring`, several blocks at a time",
+        Method::Uring => "`io_uring`, on Windows overlapped reads: several blocks at a time",
         Method::Direct => "`pread` past the page cache (`O_DIRECT`)",
-        Method::DirectUring => "`io_uring` past the page cache (`O_DIRECT`)",
+        Method::DirectUring => "The same past the page cache (`O_DIRECT`)",
     })
 }
 
@@ -205,7 +205,9 @@ fn copy_method() -> impl TypedValueParser<Value = Chosen<CopyMethod>> {
         CopyMethod::ReadWrite => "`read` and `write`, a block each",
         CopyMethod::CopyFileRange => "`copy_file_range`: within the kernel",
         CopyMethod::Mmap => "The source as memory, written block by block",
-        CopyMethod::Uring => "`io_uring` reads several blocks at a time",
+        CopyMethod::Uring => {
+            "`io_uring`, on Windows overlapped reads: several blocks at a time are read"
+        }
         CopyMethod::Reflink => {
             "Share the blocks until one is changed (`FICLONE`): nothing is copied"
         }

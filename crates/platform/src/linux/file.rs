@@ -26,6 +26,11 @@ pub(super) fn flags(mode: OpenMode) -> libc::c_int {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "other systems open it again")]
+pub(crate) fn overlapped(file: File) -> Result<File> {
+    Ok(file)
+}
+
 pub(crate) fn is_named_pipe(metadata: &Metadata) -> bool {
     metadata.file_type().is_fifo()
 }

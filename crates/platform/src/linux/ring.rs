@@ -160,92 +160,10 @@ fn read(
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
     use std::time::Duration;
 
     use crate::error::Error;
     use crate::ring::{ReadRing, RingOptions};
-
-    fn options(depth: u32, registered: bool) -> RingOptions {
-        RingOptions {
-            depth,
-            block_bytes: 1000,
-            registered_buffers: registered,
-            registered_file: registered,
-        }
-    }
-
-    /// `None`, with the reason printed, if this system has no rings.
-    fn ring<'f>(file: &'f std::fs::File, options: &RingOptions) -> Option<ReadRing<'f>> {
-        match ReadRing::new(file, options) {
-            Ok(ring) => Some(ring),
-            Err(error @ (Error::NotSupported { .. } | Error::NotPermitted { .. })) => {
-                println!("skipped: {error}");
-                None
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    #[test]
-    fn every_block_comes_back_once_and_whole() {
-        let mut file = tempfile::tempfile().unwrap();
-        let bytes: Vec<u8> = (0..10_500_u32).map(|index| (index / 7) as u8).collect();
-        file.write_all(&bytes).unwrap();
-        for (depth, registered) in [(1, false), (4, false), (4, true), (64, true)] {
-            let Some(mut ring) = ring(&file, &options(depth, registered)) else {
-                return;
-            };
-            let mut seen = [false; 11];
-            let mut next = 0;
-            while next < 11 || ring.in_flight() > 0 {
-                while next < 11 && ring.has_room() {
-                    ring.queue(next * 1000, 1000);
-                    next += 1;
-                }
-                ring.submit(1).unwrap();
-                while let Some(done) = ring.take() {
-                    let start = done.offset as usize;
-                    let end = (start + 1000).min(bytes.len());
-                    assert_eq!(done.bytes.unwrap(), &bytes[start..end]);
-                    assert!(!std::mem::replace(&mut seen[start / 1000], true));
-                }
-            }
-            assert!(seen.iter().all(|seen| *seen));
-        }
-    }
-
-    #[test]
-    fn errors_of_single_reads_are_theirs_alone() {
-        let write_only = tempfile::NamedTempFile::new().unwrap();
-        let file = std::fs::OpenOptions::new()
-            .write(true)
-            .open(write_only.path())
-            .unwrap();
-        let Some(mut ring) = ring(&file, &options(2, false)) else {
-            return;
-        };
-        ring.queue(0, 10);
-        ring.submit(1).unwrap();
-        let done = ring.take().unwrap();
-        done.bytes.unwrap_err();
-        assert!(ring.take().is_none() && ring.in_flight() == 0);
-    }
-
-    #[test]
-    fn a_ring_with_reads_under_way_can_be_dropped() {
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&vec![1; 100_000]).unwrap();
-        for _ in 0..100 {
-            let Some(mut ring) = ring(&file, &options(32, false)) else {
-                return;
-            };
-            for block in 0..32 {
-                ring.queue(block * 1000, 1000);
-            }
-            ring.submit(0).unwrap();
-        }
-    }
 
     /// Makes the kernel return EPERM when the calling thread creates a ring.
     fn forbid_rings() -> std::io::Result<()> {
@@ -299,7 +217,13 @@ mod tests {
                 return println!("skipped: no filter for system calls here: {error}");
             }
             let file = tempfile::tempfile().unwrap();
-            let error = ReadRing::new(&file, &options(1, false)).unwrap_err();
+            let options = RingOptions {
+                depth: 1,
+                block_bytes: 1000,
+                registered_buffers: false,
+                registered_file: false,
+            };
+            let error = ReadRing::new(&file, &options).unwrap_err();
             assert!(matches!(error, Error::NotPermitted { .. }), "{error}");
             let error = crate::stream_ring::StreamRing::new(1, Duration::ZERO).unwrap_err();
             assert!(matches!(error, Error::NotPermitted { .. }), "{error}");

@@ -19,6 +19,7 @@ use windows_sys::Win32::System::Ioctl::{
 };
 
 use super::outcome::check;
+use super::overlapped::reopen;
 pub(crate) use super::page_cache::drop_page_cache;
 use super::{identity, private};
 use crate::error::{Error, Result, refuse};
@@ -40,6 +41,10 @@ pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> 
     };
     options.custom_flags(flags);
     Ok(())
+}
+
+pub(crate) fn overlapped(file: File) -> Result<File> {
+    reopen(&file)
 }
 
 pub(crate) fn relocks() -> bool {

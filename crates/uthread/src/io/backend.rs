@@ -11,11 +11,13 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// `io_uring(7)`, or kernel threads if the system forbids it or is not Linux.
+    /// [`Kernel`](Self::Kernel), or [`Threads`](Self::Threads) if the system forbids it.
     #[default]
     Auto,
-    /// `io_uring(7)`. Without it, transfers are errors.
-    Ring,
+    /// Requests that the kernel answers later. On Linux that is `io_uring(7)`: without it, transfers are
+    /// errors. On Windows a handle must have been opened for it (`FILE_FLAG_OVERLAPPED`); other handles,
+    /// and [`fsync`](super::fsync) always, are served as by [`Threads`](Self::Threads).
+    Kernel,
     /// Kernel threads that block in place of the caller.
     Threads,
 }

@@ -1,4 +1,4 @@
-//! A worker's path to the kernel: `io_uring(7)` or a pool of kernel threads.
+//! A worker's path to the kernel: requests that it answers later, or a pool of kernel threads.
 
 use core::time::Duration;
 use std::io;
@@ -7,25 +7,24 @@ use std::sync::Arc;
 use super::backend::Backend;
 use super::in_flight::Operation;
 use super::pool::ThreadDriver;
-use super::system::RingDriver;
+use super::system::KernelDriver;
 use crate::thread::Control;
 use crate::worker::{Event, Shared};
 
-/// A ring or a thread pool, with its requests in flight.
+/// The kernel's own mechanism or a thread pool, with its requests in flight.
 pub(crate) enum Driver {
-    Ring(Box<RingDriver>),
+    Kernel(Box<KernelDriver>),
     Threads(ThreadDriver),
 }
 
 impl Driver {
     pub(crate) fn new(shared: &Arc<Shared>, worker: usize) -> io::Result<Self> {
         let threads = || Self::Threads(ThreadDriver::new(Arc::clone(shared), worker));
+        let kernel = || Ok(Self::Kernel(Box::new(KernelDriver::new(shared, worker)?)));
         match shared.config.backend {
             Backend::Threads => Ok(threads()),
-            Backend::Ring => Ok(Self::Ring(Box::new(RingDriver::new()?))),
-            Backend::Auto => {
-                Ok(RingDriver::new().map_or_else(|_| threads(), |ring| Self::Ring(Box::new(ring))))
-            }
+            Backend::Kernel => kernel(),
+            Backend::Auto => Ok(kernel().unwrap_or_else(|_| threads())),
         }
     }
 
@@ -37,7 +36,7 @@ impl Driver {
         // SAFETY: the caller's contract.
         unsafe {
             match self {
-                Self::Ring(ring) => ring.push(operation),
+                Self::Kernel(kernel) => kernel.push(operation),
                 Self::Threads(threads) => threads.push(operation),
             }
         }
@@ -47,10 +46,7 @@ impl Driver {
     /// in flight, and the caller must wake its thread. Otherwise the thread is woken at its end.
     pub(crate) fn cancel(&mut self, operation: &Operation) -> bool {
         match self {
-            Self::Ring(ring) => {
-                ring.cancel(operation);
-                false
-            }
+            Self::Kernel(kernel) => kernel.cancel(operation),
             Self::Threads(threads) => threads.cancel(operation),
         }
     }
@@ -58,7 +54,7 @@ impl Driver {
     /// Number of requests in flight.
     pub(crate) fn in_flight(&self) -> usize {
         match self {
-            Self::Ring(ring) => ring.in_flight(),
+            Self::Kernel(kernel) => kernel.in_flight(),
             Self::Threads(threads) => threads.in_flight,
         }
     }
@@ -66,7 +62,7 @@ impl Driver {
     /// Reports the finished requests, and submits waiting ones in time.
     pub(crate) fn attend(&mut self, wake: impl FnMut(*const Control)) {
         match self {
-            Self::Ring(ring) => ring.attend(wake),
+            Self::Kernel(kernel) => kernel.attend(wake),
             Self::Threads(threads) => threads.attend(wake),
         }
     }
@@ -74,7 +70,7 @@ impl Driver {
     /// Waits until a request is done, the bell rings, or the timeout expires.
     pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: &Event, several: bool) {
         match self {
-            Self::Ring(ring) => ring.wait(timeout, several.then_some(bell)),
+            Self::Kernel(kernel) => kernel.wait(timeout, bell, several),
             Self::Threads(_) => bell.wait(timeout),
         }
     }

@@ -8,7 +8,7 @@ use std::io;
 use super::driver::Driver;
 use super::in_flight::Operation;
 use super::sleep::sleep_or_cancelled;
-use super::system::{CANCELLED, Request, was_cancelled};
+use super::system::{CANCELLED, InFlight, Request, was_cancelled};
 use crate::thread::{Cancelled, Wait, Woken};
 use crate::worker::{Mode, Worker, leave_blocking};
 
@@ -91,6 +91,7 @@ unsafe fn wait_for(
         thread: me,
         request,
         result: Cell::new(-CANCELLED),
+        kernel: InFlight::default(),
     };
     let pushed = worker.with_driver(|driver| {
         // SAFETY: this function does not return before the operation has its answer.

@@ -28,7 +28,7 @@ pub fn preemptive(slice: Duration) -> RuntimeBuilder {
 /// Runtimes with each transfer mechanism, cooperative and preemptive, with one worker and several.
 /// The system may forbid the ring.
 pub fn runtimes() -> Vec<Runtime> {
-    let ring = Runtime::builder().io(Backend::Ring).build().unwrap();
+    let ring = Runtime::builder().io(Backend::Kernel).build().unwrap();
     let file = tempfile::tempfile().unwrap();
     let ring_works = ring.run(|| fsync(&file)).is_ok();
     if !ring_works {
@@ -39,7 +39,7 @@ pub fn runtimes() -> Vec<Runtime> {
         || preemptive(Duration::from_micros(100)),
         || Runtime::builder().workers(2),
     ];
-    let backends = [Backend::Threads, Backend::Ring]
+    let backends = [Backend::Threads, Backend::Kernel]
         .into_iter()
         .take(1 + usize::from(ring_works));
     backends

@@ -19,41 +19,74 @@ pub(in crate::file) enum Engine {
     WithoutCaching,
     Mmap,
     Ring { depth: u32, registered: bool },
+    Overlapped { depth: u32 },
+}
+
+/// Reads in flight at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::file) struct Queue {
+    /// The name of the mechanism, as sentences say it.
+    pub of: &'static str,
+    /// The number of reads.
+    pub depth: u32,
 }
 
 const RING: &str = "io_uring ";
+const OVERLAPPED: &str = "overlapped ";
 const REGISTERED: &str = " registered";
 
 impl Engine {
-    /// All of them, rings with these depths, and the deepest also registered.
+    /// Those of this system: with these numbers of reads in flight, and on Linux the deepest ring also
+    /// registered.
     pub(super) fn all(depths: &[u32]) -> Vec<Self> {
         let ring = |registered| move |&depth: &u32| Self::Ring { depth, registered };
-        [
-            Self::Pread,
-            Self::WithoutWaiting,
-            Self::WithoutCaching,
-            Self::Mmap,
-        ]
-        .into_iter()
-        .chain(depths.iter().map(ring(false)))
-        .chain(depths.last().map(ring(true)))
-        .collect()
+        let overlapped = |&depth: &u32| Self::Overlapped { depth };
+        if cfg!(windows) {
+            let others = [Self::Pread, Self::Mmap].into_iter();
+            return others.chain(depths.iter().map(overlapped)).collect();
+        }
+        Self::WITH_ONE_READ
+            .into_iter()
+            .chain(depths.iter().map(ring(false)))
+            .chain(depths.last().map(ring(true)))
+            .collect()
+    }
+
+    const WITH_ONE_READ: [Self; 4] = [
+        Self::Pread,
+        Self::WithoutWaiting,
+        Self::WithoutCaching,
+        Self::Mmap,
+    ];
+
+    /// Its queue, if it can have several reads in flight.
+    pub(super) fn queue(self) -> Option<Queue> {
+        let (of, depth) = match self {
+            Self::Ring { depth, .. } => ("io_uring", depth),
+            Self::Overlapped { depth } => ("overlapped reads", depth),
+            _ => return None,
+        };
+        Some(Queue { of, depth })
     }
 
     fn named(name: &str) -> Option<Self> {
+        if let Some(depth) = name.strip_prefix(OVERLAPPED) {
+            let depth = depth.parse().ok()?;
+            return Some(Self::Overlapped { depth });
+        }
         if let Some(rest) = name.strip_prefix(RING) {
             let depth = rest.strip_suffix(REGISTERED);
             let registered = depth.is_some();
             let depth = depth.unwrap_or(rest).parse().ok()?;
             return Some(Self::Ring { depth, registered });
         }
-        let mut others = Self::all(&[]).into_iter();
+        let mut others = Self::WITH_ONE_READ.into_iter();
         others.find(|engine| engine.to_string() == name)
     }
 
     /// True if it can read directly. The ways that control the page cache cannot.
     pub(super) fn can_be_direct(self) -> bool {
-        matches!(self, Self::Pread | Self::Ring { .. })
+        self == Self::Pread || self.queue().is_some()
     }
 }
 
@@ -64,6 +97,7 @@ impl fmt::Display for Engine {
             Self::WithoutWaiting => f.write_str("preadv2 RWF_NOWAIT"),
             Self::WithoutCaching => f.write_str("preadv2 RWF_DONTCACHE"),
             Self::Mmap => f.write_str("mmap"),
+            Self::Overlapped { depth } => write!(f, "{OVERLAPPED}{depth}"),
             Self::Ring { depth, registered } => {
                 write!(
                     f,
@@ -128,17 +162,24 @@ impl Reads<'_> {
                 let file = open_read(self.path, OpenMode::Plain)?;
                 Way::Mmap(buffer()?, LockedFile::lock(file, Access::Read)?)
             }
-            Engine::Ring { depth, registered } => {
-                let options = RingOptions {
-                    depth,
-                    block_bytes: self.block_bytes,
-                    registered_buffers: registered,
-                    registered_file: registered,
-                };
-                Way::Ring(Box::new(ReadRing::new(self.file, &options)?))
+            Engine::Ring { depth, registered } if !cfg!(windows) => self.ring(depth, registered)?,
+            Engine::Overlapped { depth } if cfg!(windows) => self.ring(depth, false)?,
+            Engine::Ring { .. } => return Err(lacking("io_uring is a part of Linux")),
+            Engine::Overlapped { .. } => {
+                return Err(lacking("overlapped reads are a part of Windows"));
             }
         };
         Ok(Reader { reads: self, way })
+    }
+
+    fn ring(&self, depth: u32, registered: bool) -> Result<Way<'_>, MeasureError> {
+        let options = RingOptions {
+            depth,
+            block_bytes: self.block_bytes,
+            registered_buffers: registered,
+            registered_file: registered,
+        };
+        Ok(Way::Ring(Box::new(ReadRing::new(self.file, &options)?)))
     }
 
     fn ensure_full(&self, count: usize) -> Result<(), MeasureError> {
@@ -182,7 +223,15 @@ impl Reader<'_> {
             }
             Way::Mmap(buffer, file) => {
                 let mut mapping = FileMapping::new(file, 0, reads.len as usize)?;
-                mapping.advise(Advice::Random)?;
+                // Windows takes no advice on the order of access.
+                let advised = mapping.advise(Advice::Random);
+                advised.or_else(|error| {
+                    if error.is_lacking() {
+                        Ok(())
+                    } else {
+                        Err(error)
+                    }
+                })?;
                 for offset in reads.offsets {
                     let block = &mapping.as_slice()[*offset as usize..][..reads.block_bytes];
                     buffer.as_mut_slice().copy_from_slice(block);
@@ -193,6 +242,10 @@ impl Reader<'_> {
             Way::Ring(ring) => by_ring(ring, reads),
         }
     }
+}
+
+fn lacking(reason: &str) -> MeasureError {
+    MeasureError::Unsupported(reason.into())
 }
 
 /// The kernel may take a page or two out of the page cache at any time; where more of `reads` had to
@@ -224,7 +277,7 @@ fn by_ring(ring: &mut ReadRing<'_>, reads: &Reads<'_>) -> Result<(), MeasureErro
         while let Some(done) = ring.take() {
             let bytes = done
                 .bytes
-                .map_err(MeasureError::system("read by io_uring"))?;
+                .map_err(MeasureError::system("read several blocks at once"))?;
             reads.ensure_full(bytes.len())?;
         }
     }
@@ -238,7 +291,14 @@ mod tests {
 
     #[test]
     fn an_engine_is_found_by_its_name() {
-        for engine in Engine::all(&[1, 64]) {
+        let of_both_systems = [
+            Engine::Ring {
+                depth: 8,
+                registered: true,
+            },
+            Engine::Overlapped { depth: 8 },
+        ];
+        for engine in Engine::all(&[1, 64]).into_iter().chain(of_both_systems) {
             assert_eq!(Engine::of(&engine.level()), Some(engine));
         }
         assert_eq!(Engine::of(&"io_uring deep".into()), None);

@@ -2,6 +2,7 @@
 
 mod kind;
 
+use super::counterparts::{By, like};
 use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT, room};
 use super::page_cache::{Evidence, warm};
 use super::scratch_file::ScratchFile;
@@ -10,7 +11,7 @@ use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::prelude::*;
 use instrument::statistics::random::Random;
-use kind::{Engine, Reads};
+use kind::{Engine, Queue, Reads};
 use platform::file::{OpenMode, open_read};
 use std::collections::BTreeSet;
 
@@ -43,7 +44,8 @@ pub(super) const DESIGN: Design = Design {
              RWF_DONTCACHE, which leaves nothing in the page cache. mmap of the whole file and a \
              copy out of it; page faults and the mapping itself are timed. io_uring with 1 to 64 \
              reads in flight: each read that ends is replaced, and all are submitted and reaped \
-             in batches; also with registered buffers and file. Through the page cache, the \
+             in batches; also with registered buffers and file. On Windows these are overlapped \
+             reads, whose ends a completion port tells. Through the page cache, the \
              whole file is in it beforehand. Direct reads (O_DIRECT) go past it, to the device. \
              `resident` is the share of the file in the page cache before, `from_storage` the \
              share that came from storage. A read that fails fails the point.",
@@ -98,6 +100,31 @@ impl Experiment for Engines {
             }
         }
         points
+    }
+
+    fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        Some(match point.level(ENGINE).ok()? {
+            Engine::Pread => like(point, By::OwnCalls),
+            Engine::Mmap => like(point, By::View),
+            Engine::Ring {
+                depth,
+                registered: false,
+            } => like(
+                &other_engine(point, Engine::Overlapped { depth }),
+                By::Queues,
+            ),
+            Engine::Overlapped { depth } => {
+                let registered = false;
+                like(
+                    &other_engine(point, Engine::Ring { depth, registered }),
+                    By::Queues,
+                )
+            }
+            Engine::Ring { .. } => Counterpart::Missing("Windows registers no buffers"),
+            Engine::WithoutWaiting | Engine::WithoutCaching => {
+                Counterpart::Missing("Windows has no such reads")
+            }
+        })
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
@@ -163,6 +190,18 @@ impl Experiment for Engines {
     }
 }
 
+/// The same point of another way of reading.
+fn other_engine(point: &Point, engine: Engine) -> Point {
+    let levels = point.levels();
+    levels.fold(Point::new(), |other, (axis, level)| {
+        if axis == ENGINE.name() {
+            other.at(ENGINE, engine)
+        } else {
+            other.with(axis, level.clone())
+        }
+    })
+}
+
 fn wanted_size(setting: &Setting) -> u64 {
     let wanted = by_profile(setting.profile, [64 * MIB, 256 * MIB, 1024 * MIB]);
     file_size(setting, 2, wanted)
@@ -206,17 +245,14 @@ fn fastest_of<'r>(
     Some((*fastest, pread))
 }
 
-/// The fastest depth of `io_uring` and its rate, and the rate of `pread`, in small random reads.
-pub(super) fn best_ring<'r>(
+/// The fastest queue and its rate, and the rate of `pread`, in small random reads.
+pub(super) fn best_queue<'r>(
     results: &'r Results,
     through: Through,
-) -> Option<((u32, &'r Estimate), &'r Estimate)> {
-    let is_ring = |engine| matches!(engine, Engine::Ring { .. });
-    let found = fastest_of(results, (SMALL_BLOCK, through), is_ring)?;
-    match found {
-        ((Engine::Ring { depth, .. }, rate), pread) => Some(((depth, rate), pread)),
-        _ => None,
-    }
+) -> Option<((Queue, &'r Estimate), &'r Estimate)> {
+    let has_queue = |engine: Engine| engine.queue().is_some();
+    let ((engine, rate), pread) = fastest_of(results, (SMALL_BLOCK, through), has_queue)?;
+    Some(((engine.queue()?, rate), pread))
 }
 
 /// The largest block and the bandwidth of its fastest way.
@@ -297,6 +333,25 @@ mod tests {
         let gain = value(&found, "direct_4096", "gain");
         assert!((gain - 8.0).abs() < 0.1, "{gain}");
         assert_eq!(found[1].grade, Grade::Certain);
+    }
+
+    #[test]
+    fn a_queue_has_the_one_of_the_other_system_beside_it() {
+        let ring = |registered| Engine::Ring {
+            depth: 8,
+            registered,
+        };
+        let here = point(ring(false), Through::Direct, MIB);
+        let there = point(Engine::Overlapped { depth: 8 }, Through::Direct, MIB);
+        for (one, other) in [(&here, &there), (&there, &here)] {
+            match Engines.counterpart(one, RATE.name, System::Windows) {
+                Some(Counterpart::Like { point, .. }) => assert_eq!(point, *other),
+                found => panic!("{found:?}"),
+            }
+        }
+        let registered = point(ring(true), Through::Direct, MIB);
+        let found = Engines.counterpart(&registered, RATE.name, System::Windows);
+        assert!(matches!(found, Some(Counterpart::Missing(_))));
     }
 
     #[test]

@@ -5,10 +5,9 @@ use super::definition::{FILE_BYTES, LATENCY, MALLOC_BYTES, MAP_BYTES, RATE};
 use crate::fresh_place::FreshPlace;
 use crate::prelude::*;
 use kernels::levels::Level;
-use platform::call::{self, SignalProbe};
+use platform::call::{self, CallPath, SignalProbe};
 use platform::file::{OpenMode, create, null_device};
 use platform::memory::{Mapping, PageSize};
-use std::ffi::CString;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{Seek, SeekFrom, Write};
@@ -21,7 +20,7 @@ pub(super) fn measure(
     sampler: &mut Sampler<'_>,
 ) -> Result<(), MeasureError> {
     let path = ScratchPath::new(sampler.scratch(), "process.calls")?;
-    let name = path.terminated.as_c_str();
+    let name = &path.of_calls;
     match call {
         Call::Getpid | Call::QueryProcess => {
             time(level, sampler, || Ok(call::getpid_syscall().map(drop)?))
@@ -61,7 +60,7 @@ pub(super) fn measure(
             let parent = sampler.scratch().join("process.calls places");
             let place = FreshPlace::find(parent, sampler.seed())?;
             let path = ScratchPath::new(place.path(), "file")?;
-            let name = path.terminated.as_c_str();
+            let name = &path.of_calls;
             time(level, sampler, || Ok(call::create_delete(name)?))
         }
         Call::FopenWrite => {
@@ -76,7 +75,7 @@ pub(super) fn measure(
             let parent = sampler.scratch().join("process.calls places");
             let place = FreshPlace::find(parent, sampler.seed())?;
             let path = ScratchPath::new(place.path(), "file")?;
-            let name = path.terminated.as_c_str();
+            let name = &path.of_calls;
             time(level, sampler, || Ok(call::create_sync_delete(name)?))
         }
         Call::Map | Call::VirtualAlloc => {
@@ -150,15 +149,14 @@ fn read_byte(file: &mut File) -> Result<(), MeasureError> {
 /// A path in the scratch directory in both of its forms.
 struct ScratchPath {
     path: PathBuf,
-    terminated: CString,
+    of_calls: CallPath,
 }
 
 impl ScratchPath {
     fn new(scratch: &Path, name: &str) -> Result<Self, MeasureError> {
         let path = scratch.join(name);
-        let terminated = CString::new(path.as_os_str().as_encoded_bytes())
-            .map_err(MeasureError::system("name a scratch file"))?;
-        Ok(Self { path, terminated })
+        let of_calls = CallPath::new(&path)?;
+        Ok(Self { path, of_calls })
     }
 
     fn make_empty(&self) -> Result<(), MeasureError> {

@@ -4,7 +4,7 @@ use super::runtime::run;
 use crate::prelude::*;
 use crate::threads::async_io::{AsyncIo, BACKEND, Backend, STEPS};
 use crate::threads::user_threads::UserThreads;
-use platform::file::{OpenMode, create};
+use platform::file::{OpenMode, create, overlapped};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -26,6 +26,10 @@ impl UserThreads for AsyncIo {
         let path = sampler.scratch().join(FILE);
         for _ in 0..sampler.samples() {
             let file = create(&path, OpenMode::Plain)?;
+            let file = match backend {
+                user_io::Backend::Threads => file,
+                _ => overlapped(file)?,
+            };
             let spent = write_and_read(Runtime::builder().io(backend), file)?;
             std::fs::remove_file(&path).map_err(MeasureError::system("remove the scratch file"))?;
             let spent = spent.map_err(MeasureError::system("write and read the scratch file"))?;

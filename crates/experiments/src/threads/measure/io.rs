@@ -8,18 +8,20 @@ use crate::threads::io::{
     COMPUTING, FILE_BYTES, IO_THREADS, Io, LENGTH, MANY, MODE, Mode, RUN, STEPS, SWEEP, Sweep,
 };
 use crate::threads::user_threads::UserThreads;
-use platform::file::{OpenMode, open_read, open_read_write};
+use platform::block_io;
+use platform::file::{OpenMode, open_read, open_read_write, overlapped};
 use platform::memory::{Mapping, PageSize};
 use std::fs::File;
 use std::hint::black_box;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use uthread::workload::compute;
 use uthread::{Runtime, spawn};
 
 /// The size of a read, and of each thread's buffer.
 const PIECE_BYTES: u64 = 256 << 10;
+const READ: &str = "read the scratch file";
+const WRITE: &str = "write the scratch file";
 /// A device delays single rounds now and then: runs last at least this long.
 const DEVICE_RUN_NS: u64 = 10_000_000;
 
@@ -27,12 +29,19 @@ impl UserThreads for Io {
     fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let (read, write): (ReadAt, WriteAt) = match point.level(MODE)? {
             Mode::Synchronous => (
-                |file, buffer, offset| file.read_at(buffer, offset),
-                |file, buffer, offset| file.write_at(buffer, offset),
+                |file, buffer, offset| Ok(block_io::read_at(file, buffer, offset)?),
+                |file, buffer, offset| {
+                    block_io::write_at(file, buffer, offset)?;
+                    Ok(buffer.len())
+                },
             ),
             Mode::Asynchronous => (
-                |file, buffer, offset| uthread::io::read_at(file, buffer, offset),
-                |file, buffer, offset| uthread::io::write_at(file, buffer, offset),
+                |file, buffer, offset| {
+                    uthread::io::read_at(file, buffer, offset).map_err(MeasureError::system(READ))
+                },
+                |file, buffer, offset| {
+                    uthread::io::write_at(file, buffer, offset).map_err(MeasureError::system(WRITE))
+                },
             ),
         };
         let sweep = point.level(SWEEP)?;
@@ -70,7 +79,10 @@ impl UserThreads for Io {
             }
             Sweep::Device | Sweep::BesideComputing => (open_read(&path, OpenMode::Direct)?, true),
         };
-        let file = Arc::new(file);
+        let file = Arc::new(match point.level(MODE)? {
+            Mode::Synchronous => file,
+            Mode::Asynchronous => overlapped(file)?,
+        });
         let buffers = (0..work.io_threads)
             .map(|_| Mapping::anonymous(length.min(PIECE_BYTES) as usize, PageSize::Base))
             .collect::<Result<Vec<_>, _>>()?;
@@ -81,7 +93,7 @@ impl UserThreads for Io {
                 (0..rounds).try_for_each(|_| work.round(&file, &mut kept))
             });
             buffers = Some(kept);
-            outcome?.map_err(MeasureError::system("read the scratch file"))
+            outcome?
         };
         if from_device {
             sampler.long_runs(RUN, 1.0, DEVICE_RUN_NS, rounds)
@@ -104,8 +116,8 @@ fn steps(sweep: Sweep) -> u64 {
     }
 }
 
-type ReadAt = fn(&File, &mut [u8], u64) -> io::Result<usize>;
-type WriteAt = fn(&File, &[u8], u64) -> io::Result<usize>;
+type ReadAt = fn(&File, &mut [u8], u64) -> Result<usize, MeasureError>;
+type WriteAt = fn(&File, &[u8], u64) -> Result<usize, MeasureError>;
 
 #[derive(Clone, Copy)]
 struct Work {
@@ -122,7 +134,7 @@ struct Work {
 
 impl Work {
     /// Starts all threads, those that read first, and waits for them; the buffers come back.
-    fn round(&self, file: &Arc<File>, buffers: &mut Vec<Mapping>) -> io::Result<()> {
+    fn round(&self, file: &Arc<File>, buffers: &mut Vec<Mapping>) -> Result<(), MeasureError> {
         let readers: Vec<_> = buffers
             .drain(..)
             .zip(0..)
@@ -150,7 +162,7 @@ impl Work {
     }
 
     /// Writes the part of one thread if that is wanted, and reads it.
-    fn transfer(&self, file: &File, index: u64, buffer: &mut [u8]) -> io::Result<()> {
+    fn transfer(&self, file: &File, index: u64, buffer: &mut [u8]) -> Result<(), MeasureError> {
         let start = index * self.length % self.file_bytes;
         if let Some(write) = self.write {
             self.by_pieces(start, |offset, piece| write(file, &buffer[..piece], offset))?;
@@ -164,13 +176,13 @@ impl Work {
     fn by_pieces(
         &self,
         start: u64,
-        mut act: impl FnMut(u64, usize) -> io::Result<usize>,
-    ) -> io::Result<()> {
+        mut act: impl FnMut(u64, usize) -> Result<usize, MeasureError>,
+    ) -> Result<(), MeasureError> {
         let mut done = 0;
         while done < self.length {
             let piece = (self.length - done).min(PIECE_BYTES) as usize;
             match act(start + done, piece)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                0 => return Err(MeasureError::system(READ)(io::ErrorKind::UnexpectedEof)),
                 bytes => done += bytes as u64,
             }
         }

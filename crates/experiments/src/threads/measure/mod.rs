@@ -1,11 +1,9 @@
 //! The measurements of the experiments, where there are user threads.
 
-#[cfg(target_os = "linux")]
 mod async_io;
 mod create;
 mod exclusive;
 mod inversion;
-#[cfg(target_os = "linux")]
 mod io;
 #[cfg(windows)]
 mod lacking;

@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 
 use super::failed;
+use crate::call::CallPath;
 use crate::error::Result;
 
 #[inline]
@@ -36,9 +37,9 @@ pub(crate) fn seek(file: &File) -> Result<u64> {
 }
 
 #[inline]
-pub(crate) fn open_close(path: &CStr) -> Result<()> {
+pub(crate) fn open_close(path: &CallPath) -> Result<()> {
     // SAFETY: the path ends with a zero byte.
-    let fd = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+    let fd = unsafe { libc::open(path.0.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
     close(fd, "open a file")
 }
 
@@ -57,9 +58,9 @@ fn close(fd: libc::c_int, action: &'static str) -> Result<()> {
 
 /// Opens with `mode` and closes.
 #[inline]
-fn open_stream(path: &CStr, mode: &CStr) -> Result<()> {
+fn open_stream(path: &CallPath, mode: &CStr) -> Result<()> {
     // SAFETY: both strings end with a zero byte.
-    let stream = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
+    let stream = unsafe { libc::fopen(path.0.as_ptr(), mode.as_ptr()) };
     if stream.is_null() {
         return failed("open a stream");
     }
@@ -71,52 +72,52 @@ fn open_stream(path: &CStr, mode: &CStr) -> Result<()> {
 }
 
 #[inline]
-pub(crate) fn fopen_fclose(path: &CStr) -> Result<()> {
+pub(crate) fn fopen_fclose(path: &CallPath) -> Result<()> {
     open_stream(path, c"re")
 }
 
 #[inline]
-pub(crate) fn fopen_write_fclose(path: &CStr) -> Result<()> {
+pub(crate) fn fopen_write_fclose(path: &CallPath) -> Result<()> {
     open_stream(path, c"w")
 }
 
 #[inline]
-pub(crate) fn open_sync_close(path: &CStr) -> Result<()> {
+pub(crate) fn open_sync_close(path: &CallPath) -> Result<()> {
     const FLAGS: libc::c_int = libc::O_RDWR | libc::O_SYNC | libc::O_CREAT;
     // SAFETY: the path ends with a zero byte.
-    let fd = unsafe { libc::open(path.as_ptr(), FLAGS, 0o600 as libc::c_uint) };
+    let fd = unsafe { libc::open(path.0.as_ptr(), FLAGS, 0o600 as libc::c_uint) };
     close(fd, "open a file")
 }
 
 #[inline]
-pub(crate) fn create_sync_delete(path: &CStr) -> Result<()> {
+pub(crate) fn create_sync_delete(path: &CallPath) -> Result<()> {
     open_sync_close(path)?;
     delete(path)
 }
 
 #[inline]
-pub(crate) fn create_delete(path: &CStr) -> Result<()> {
+pub(crate) fn create_delete(path: &CallPath) -> Result<()> {
     const FLAGS: libc::c_int = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
     // SAFETY: the path ends with a zero byte.
-    let fd = unsafe { libc::open(path.as_ptr(), FLAGS, 0o600 as libc::c_uint) };
+    let fd = unsafe { libc::open(path.0.as_ptr(), FLAGS, 0o600 as libc::c_uint) };
     close(fd, "make a file")?;
     delete(path)
 }
 
 #[inline]
-fn delete(path: &CStr) -> Result<()> {
+fn delete(path: &CallPath) -> Result<()> {
     // SAFETY: the path ends with a zero byte.
-    if unsafe { libc::unlink(path.as_ptr()) } == -1 {
+    if unsafe { libc::unlink(path.0.as_ptr()) } == -1 {
         return failed("delete a file");
     }
     Ok(())
 }
 
 #[inline]
-pub(crate) fn stat(path: &CStr) -> Result<()> {
+pub(crate) fn stat(path: &CallPath) -> Result<()> {
     let mut status = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the path ends with a zero byte, and `status` has room for the result.
-    match unsafe { libc::stat(path.as_ptr(), status.as_mut_ptr()) } {
+    match unsafe { libc::stat(path.0.as_ptr(), status.as_mut_ptr()) } {
         0 => Ok(()),
         _ => failed("ask for the status of a file"),
     }

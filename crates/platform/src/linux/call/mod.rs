@@ -3,6 +3,7 @@
 mod clock;
 mod file;
 mod memory;
+mod path;
 mod process;
 mod signal;
 mod thread;
@@ -15,6 +16,7 @@ pub(crate) use clock::{clock_gettime, clock_gettime_syscall};
 pub(crate) use file::{create_delete, fopen_fclose, open_close, read_byte, seek, stat, write_byte};
 pub(crate) use file::{create_sync_delete, fopen_write_fclose, open_sync_close};
 pub(crate) use memory::{malloc_free, map_unmap};
+pub(crate) use path::CallPath;
 pub(super) use process::wait;
 pub(crate) use process::{
     fork_exec_wait, fork_exit_wait, getpid_syscall, program_that_does_nothing, spawn_wait,

@@ -1,4 +1,4 @@
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::c_int;
 use std::fs::File;
 use std::os::windows::io::AsRawHandle;
 use std::ptr;
@@ -7,19 +7,20 @@ use windows_sys::Win32::Foundation::{
     CloseHandle, GENERIC_READ, GENERIC_WRITE, INVALID_HANDLE_VALUE,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    CREATE_NEW, CreateFileA, DeleteFileA, FILE_CREATION_DISPOSITION, FILE_CURRENT,
+    CREATE_NEW, CreateFileW, DeleteFileW, FILE_CREATION_DISPOSITION, FILE_CURRENT,
     FILE_FLAG_WRITE_THROUGH, FILE_FLAGS_AND_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ,
-    FILE_SHARE_WRITE, GetFileAttributesExA, GetFileExInfoStandard, OPEN_ALWAYS, OPEN_EXISTING,
+    FILE_SHARE_WRITE, GetFileAttributesExW, GetFileExInfoStandard, OPEN_ALWAYS, OPEN_EXISTING,
     ReadFile, SetFilePointerEx, WIN32_FILE_ATTRIBUTE_DATA, WriteFile,
 };
 
+use crate::call::CallPath;
 use crate::error::Result;
 use crate::os::errno;
 use crate::os::outcome::{check, failed};
 use crate::os::stdio::Opaque;
 
 unsafe extern "C" {
-    fn fopen(path: *const c_char, mode: *const c_char) -> *mut Opaque;
+    fn _wfopen(path: *const u16, mode: *const u16) -> *mut Opaque;
     fn fclose(stream: *mut Opaque) -> c_int;
 }
 
@@ -67,40 +68,40 @@ pub(crate) fn seek(file: &File) -> Result<u64> {
 }
 
 #[inline]
-pub(crate) fn open_close(path: &CStr) -> Result<()> {
+pub(crate) fn open_close(path: &CallPath) -> Result<()> {
     open_and_close(path, GENERIC_READ, OPEN_EXISTING, 0)
 }
 
 #[inline]
-pub(crate) fn open_sync_close(path: &CStr) -> Result<()> {
+pub(crate) fn open_sync_close(path: &CallPath) -> Result<()> {
     const ACCESS: u32 = GENERIC_READ | GENERIC_WRITE;
     open_and_close(path, ACCESS, OPEN_ALWAYS, FILE_FLAG_WRITE_THROUGH)
 }
 
 #[inline]
-pub(crate) fn create_sync_delete(path: &CStr) -> Result<()> {
+pub(crate) fn create_sync_delete(path: &CallPath) -> Result<()> {
     open_sync_close(path)?;
     delete(path)
 }
 
 #[inline]
-pub(crate) fn create_delete(path: &CStr) -> Result<()> {
+pub(crate) fn create_delete(path: &CallPath) -> Result<()> {
     open_and_close(path, GENERIC_WRITE, CREATE_NEW, 0)?;
     delete(path)
 }
 
 #[inline]
 fn open_and_close(
-    path: &CStr,
+    path: &CallPath,
     access: u32,
     creation: FILE_CREATION_DISPOSITION,
     flags: FILE_FLAGS_AND_ATTRIBUTES,
 ) -> Result<()> {
     const SHARED: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-    // SAFETY: the path ends with a zero byte.
+    // SAFETY: the path ends with a zero.
     let handle = unsafe {
-        CreateFileA(
-            path.as_ptr().cast(),
+        CreateFileW(
+            path.0.as_ptr(),
             access,
             SHARED,
             ptr::null(),
@@ -117,21 +118,18 @@ fn open_and_close(
 }
 
 #[inline]
-fn delete(path: &CStr) -> Result<()> {
-    // SAFETY: the path ends with a zero byte.
-    check(
-        unsafe { DeleteFileA(path.as_ptr().cast()) },
-        "delete a file",
-    )
+fn delete(path: &CallPath) -> Result<()> {
+    // SAFETY: the path ends with a zero.
+    check(unsafe { DeleteFileW(path.0.as_ptr()) }, "delete a file")
 }
 
 #[inline]
-pub(crate) fn stat(path: &CStr) -> Result<()> {
+pub(crate) fn stat(path: &CallPath) -> Result<()> {
     let mut told = WIN32_FILE_ATTRIBUTE_DATA::default();
-    // SAFETY: the path ends with a zero byte, and there is room for the result.
+    // SAFETY: the path ends with a zero, and there is room for the result.
     let outcome = unsafe {
-        GetFileAttributesExA(
-            path.as_ptr().cast(),
+        GetFileAttributesExW(
+            path.0.as_ptr(),
             GetFileExInfoStandard,
             (&raw mut told).cast(),
         )
@@ -141,9 +139,9 @@ pub(crate) fn stat(path: &CStr) -> Result<()> {
 
 /// Opens with `mode` and closes.
 #[inline]
-fn open_stream(path: &CStr, mode: &CStr) -> Result<()> {
-    // SAFETY: both strings end with a zero byte.
-    let stream = unsafe { fopen(path.as_ptr(), mode.as_ptr()) };
+fn open_stream(path: &CallPath, mode: &[u16; 3]) -> Result<()> {
+    // SAFETY: both strings end with a zero.
+    let stream = unsafe { _wfopen(path.0.as_ptr(), mode.as_ptr()) };
     if stream.is_null() {
         return Err(errno::failed("open a stream"));
     }
@@ -155,11 +153,11 @@ fn open_stream(path: &CStr, mode: &CStr) -> Result<()> {
 }
 
 #[inline]
-pub(crate) fn fopen_fclose(path: &CStr) -> Result<()> {
-    open_stream(path, c"rb")
+pub(crate) fn fopen_fclose(path: &CallPath) -> Result<()> {
+    open_stream(path, &[b'r'.into(), b'b'.into(), 0])
 }
 
 #[inline]
-pub(crate) fn fopen_write_fclose(path: &CStr) -> Result<()> {
-    open_stream(path, c"wb")
+pub(crate) fn fopen_write_fclose(path: &CallPath) -> Result<()> {
+    open_stream(path, &[b'w'.into(), b'b'.into(), 0])
 }

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 use std::io;
+use std::sync::Arc;
 
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
@@ -9,7 +10,7 @@ use io_uring::{IoUring, opcode, squeue};
 use super::request::Request;
 use crate::io::in_flight::Operation;
 use crate::thread::Control;
-use crate::worker::Event;
+use crate::worker::{Event, Shared};
 
 const ENTRIES: u32 = 256;
 
@@ -21,6 +22,10 @@ const PATIENCE: u32 = 64;
 /// User data of the poll on the bell, and of all cancellations. No operation has these addresses.
 const BELL: u64 = 0;
 const CANCELLATION: u64 = 1;
+
+/// The kernel knows a request by its address.
+#[derive(Default)]
+pub(crate) struct InFlight;
 
 /// The ring of one worker.
 pub(crate) struct RingDriver {
@@ -47,7 +52,7 @@ fn deferring() -> io::Result<IoUring> {
 }
 
 impl RingDriver {
-    pub(crate) fn new() -> io::Result<Self> {
+    pub(crate) fn new(_: &Arc<Shared>, _worker: usize) -> io::Result<Self> {
         Ok(Self {
             ring: deferring().or_else(|_| IoUring::new(ENTRIES))?,
             queued: 0,
@@ -94,12 +99,13 @@ impl RingDriver {
     }
 
     /// Asks the kernel to end a request early. Its completion then arrives soon, unless it is a
-    /// transfer that the device has begun.
-    pub(crate) fn cancel(&mut self, operation: &Operation) {
+    /// transfer that the device has begun; so it is in flight as before.
+    pub(crate) fn cancel(&mut self, operation: &Operation) -> bool {
         let entry = opcode::AsyncCancel::new(user_data(operation)).build();
         // SAFETY: the entry holds no pointers, only a number.
         unsafe { self.enqueue(&entry.user_data(CANCELLATION)) };
         self.submit();
+        false
     }
 
     /// # Safety
@@ -154,10 +160,9 @@ impl RingDriver {
         }
     }
 
-    pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: Option<&Event>) {
-        if let Some(bell) = bell
-            && !self.bell_watched
-        {
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: &Event, several: bool) {
+        // A single worker's bell rings only for helper threads, of which it has none.
+        if several && !self.bell_watched {
             let entry = opcode::PollAdd::new(Fd(bell.fd()), libc::POLLIN as u32).build();
             // SAFETY: the entry holds no pointers.
             unsafe { self.enqueue(&entry.user_data(BELL)) };

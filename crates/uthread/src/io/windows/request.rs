@@ -1,13 +1,22 @@
 //! Requests to the kernel.
 
-use core::mem::ManuallyDrop;
-use core::slice;
-use std::fs::File;
+use core::ptr;
 use std::io;
-use std::os::windows::fs::FileExt;
-use std::os::windows::io::{AsHandle, AsRawHandle, FromRawHandle, RawHandle};
+use std::os::windows::io::{AsHandle, AsRawHandle, FromRawHandle, OwnedHandle, RawHandle};
 
-use windows_sys::Win32::Foundation::{ERROR_GEN_FAILURE, ERROR_OPERATION_ABORTED};
+use windows_sys::Wdk::Storage::FileSystem::{
+    FILE_SYNCHRONOUS_IO_ALERT, FILE_SYNCHRONOUS_IO_NONALERT, FileModeInformation,
+    NtQueryInformationFile,
+};
+use windows_sys::Win32::Foundation::{
+    ERROR_GEN_FAILURE, ERROR_HANDLE_EOF, ERROR_IO_PENDING, ERROR_OPERATION_ABORTED, WIN32_ERROR,
+};
+use windows_sys::Win32::Storage::FileSystem::{FlushFileBuffers, ReadFile, WriteFile};
+use windows_sys::Win32::System::IO::{
+    GetOverlappedResult, IO_STATUS_BLOCK, OVERLAPPED, OVERLAPPED_0_0,
+};
+use windows_sys::Win32::System::Threading::CreateEventW;
+use windows_sys::core::BOOL;
 
 /// The handle of a file.
 pub(crate) type RawFile = RawHandle;
@@ -25,7 +34,7 @@ pub(crate) fn was_cancelled(error: i32) -> bool {
 }
 
 /// Most bytes of a transfer: its result must fit an `i32`. Callers expect short transfers.
-const MOST_BYTES: usize = 1 << 30;
+pub(super) const MOST_BYTES: usize = 1 << 30;
 
 /// A system call to make.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +68,7 @@ impl Request {
     /// # Safety
     /// The file must be open, and the buffer valid for the transfer.
     pub(crate) unsafe fn perform(self) -> i32 {
-        // SAFETY: the caller's contract; the handle stays with its owner.
+        // SAFETY: the caller's contract.
         let result = unsafe {
             match self {
                 Self::Read {
@@ -67,34 +76,102 @@ impl Request {
                     buffer,
                     bytes,
                     offset,
-                } => {
-                    let buffer = slice::from_raw_parts_mut(buffer, bytes.min(MOST_BYTES));
-                    borrowed(file).seek_read(buffer, offset)
-                }
+                } => at(file, offset, |place, count| {
+                    ReadFile(file, buffer, bytes.min(MOST_BYTES) as u32, count, place)
+                }),
                 Self::Write {
                     file,
                     buffer,
                     bytes,
                     offset,
-                } => {
-                    let buffer = slice::from_raw_parts(buffer, bytes.min(MOST_BYTES));
-                    borrowed(file).seek_write(buffer, offset)
-                }
-                Self::Sync { file } => borrowed(file).sync_all().map(|()| 0),
+                } => at(file, offset, |place, count| {
+                    WriteFile(file, buffer, bytes.min(MOST_BYTES) as u32, count, place)
+                }),
+                Self::Sync { file } => outcome(FlushFileBuffers(file)).map(|()| 0),
             }
         };
-        result.map_or_else(
-            |error| -number(&error),
-            |bytes| (bytes as u32).cast_signed(),
-        )
+        result.map_or_else(|error| -number(&error), u32::cast_signed)
     }
 }
 
+/// Makes a call for a transfer at an offset, and waits for its end.
+///
 /// # Safety
-/// The handle must be open while the result lives.
-unsafe fn borrowed(file: RawFile) -> ManuallyDrop<File> {
-    // SAFETY: the caller's contract; nothing closes it here.
-    ManuallyDrop::new(unsafe { File::from_raw_handle(file) })
+/// The file must be open. The call must give both pointers to the system, and nothing else that ends before
+/// the transfer.
+unsafe fn at(
+    file: RawFile,
+    offset: u64,
+    call: impl FnOnce(*mut OVERLAPPED, *mut u32) -> BOOL,
+) -> io::Result<u32> {
+    let mut place = positioned(offset);
+    let mut bytes = 0;
+    // A handle that was opened for overlapped transfers returns early. Its own state would report the end of
+    // any of them, so this one has an event.
+    let event = is_overlapped(file).then(own_event).transpose()?;
+    if let Some(event) = &event {
+        // With the lowest bit set, a completion port of the handle's owner does not hear of it.
+        place.hEvent = event.as_raw_handle().map_addr(|address| address | 1);
+    }
+    let mut result = outcome(call(&raw mut place, &raw mut bytes));
+    if event.is_some() && is(&result, ERROR_IO_PENDING) {
+        // SAFETY: the request is in flight, and has its own event.
+        result = outcome(unsafe { GetOverlappedResult(file, &raw const place, &raw mut bytes, 1) });
+    }
+    if is(&result, ERROR_HANDLE_EOF) {
+        return Ok(0);
+    }
+    result.map(|()| bytes)
+}
+
+/// The description of a transfer at an offset.
+pub(super) fn positioned(offset: u64) -> OVERLAPPED {
+    let mut place = OVERLAPPED::default();
+    place.Anonymous.Anonymous = OVERLAPPED_0_0 {
+        Offset: offset as u32,
+        OffsetHigh: (offset >> 32) as u32,
+    };
+    place
+}
+
+/// True if the handle was opened for overlapped transfers. `false` if the system does not tell.
+pub(super) fn is_overlapped(file: RawFile) -> bool {
+    let mut state = IO_STATUS_BLOCK::default();
+    let mut mode = 0_u32;
+    // SAFETY: the class tells a mode of this size. The call fails for a handle that is not open.
+    let status = unsafe {
+        NtQueryInformationFile(
+            file,
+            &raw mut state,
+            (&raw mut mode).cast(),
+            size_of_val(&mode) as u32,
+            FileModeInformation,
+        )
+    };
+    status >= 0 && mode & (FILE_SYNCHRONOUS_IO_ALERT | FILE_SYNCHRONOUS_IO_NONALERT) == 0
+}
+
+fn own_event() -> io::Result<OwnedHandle> {
+    // SAFETY: no pointer is given, and nothing else owns the new handle.
+    unsafe {
+        let event = CreateEventW(ptr::null(), 1, 0, ptr::null());
+        outcome((!event.is_null()).into())?;
+        Ok(OwnedHandle::from_raw_handle(event))
+    }
+}
+
+fn outcome(succeeded: BOOL) -> io::Result<()> {
+    if succeeded == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+fn is(result: &io::Result<()>, code: WIN32_ERROR) -> bool {
+    let code = Some(code.cast_signed());
+    result
+        .as_ref()
+        .is_err_and(|error| error.raw_os_error() == code)
 }
 
 fn number(error: &io::Error) -> i32 {

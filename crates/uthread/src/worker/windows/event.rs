@@ -9,7 +9,7 @@ use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::System::Threading::{
     CREATE_EVENT_MANUAL_RESET, CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CreateEventExW,
     CreateWaitableTimerExW, EVENT_ALL_ACCESS, INFINITE, ResetEvent, SetEvent, SetWaitableTimer,
-    TIMER_ALL_ACCESS, WaitForMultipleObjects, WaitForSingleObject,
+    TIMER_ALL_ACCESS, WaitForMultipleObjectsEx, WaitForSingleObjectEx,
 };
 
 /// Timers count in this unit.
@@ -51,10 +51,19 @@ impl Event {
     /// Waits until the event is set or the timeout expires. If the system refuses the timer, it does not
     /// wait: the caller checks everything after each wake-up.
     pub(crate) fn wait(&self, timeout: Option<Duration>) {
+        self.wait_as(timeout, false);
+    }
+
+    /// As [`wait`](Self::wait), or until completion routines of this kernel thread have run.
+    pub(crate) fn wait_for_routines_too(&self, timeout: Option<Duration>) {
+        self.wait_as(timeout, true);
+    }
+
+    fn wait_as(&self, timeout: Option<Duration>, alertable: bool) {
         let event = self.event.as_raw_handle();
         let Some(timeout) = timeout else {
             // SAFETY: the handle is open.
-            unsafe { WaitForSingleObject(event, INFINITE) };
+            unsafe { WaitForSingleObjectEx(event, INFINITE, alertable.into()) };
             return;
         };
         let timer = self.timer.as_raw_handle();
@@ -65,7 +74,7 @@ impl Event {
         // SAFETY: both handles are open; the time is only read, and there is no function to call.
         unsafe {
             if SetWaitableTimer(timer, &raw const due, 0, None, ptr::null(), 0) != 0 {
-                WaitForMultipleObjects(2, either.as_ptr(), 0, INFINITE);
+                WaitForMultipleObjectsEx(2, either.as_ptr(), 0, INFINITE, alertable.into());
             }
         }
     }

@@ -1,0 +1,19 @@
+use std::ffi::{CString, c_char};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+pub(crate) struct CallPath(CString);
+
+impl CallPath {
+    pub(crate) fn new(path: &Path) -> Result<Self> {
+        CString::new(path.as_os_str().as_encoded_bytes())
+            .map(Self)
+            .map_err(Error::os("convert a path"))
+    }
+
+    #[inline]
+    pub(crate) fn as_ptr(&self) -> *const c_char {
+        self.0.as_ptr()
+    }
+}
