@@ -3,10 +3,13 @@
 use crate::read::read_stream;
 use crate::{Error, Result, Source, Watch};
 use instrument::quantity::Bytes;
-use platform::file::{Residency, drop_page_cache, evict, residency, tells_residency};
+use platform::file::{
+    OpenMode, Residency, drop_page_cache, evict, open_read, residency, tells_residency,
+};
 use platform::storage::Storage;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -28,6 +31,8 @@ pub enum Eviction {
     Advice,
     /// A drop of the whole machine's page cache.
     DropCaches,
+    /// An opening past the page cache while nothing else had the file open, as Windows evicts a single file.
+    Reopening,
 }
 
 static SPARES_CACHES: AtomicBool = AtomicBool::new(false);
@@ -116,6 +121,19 @@ fn chill_unseen(file: &File) -> platform::Result<Evicted> {
     drop_page_cache()?;
     Ok(Evicted {
         way: Eviction::DropCaches,
+        left: None,
+    })
+}
+
+/// Evicts a file that is on its device and that nobody has open, on a system that does so when it is opened past
+/// the page cache: on Windows, file systems then drop what they kept of it.
+///
+/// # Errors
+/// If it cannot be opened that way.
+pub fn chill_closed(path: &Path) -> platform::Result<Evicted> {
+    drop(open_read(path, OpenMode::Direct)?);
+    Ok(Evicted {
+        way: Eviction::Reopening,
         left: None,
     })
 }

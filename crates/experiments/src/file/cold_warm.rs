@@ -40,6 +40,7 @@ const OF_WARM: Evidence = Evidence {
     ),
     from_storage: Metric::fact("warm_from_storage", "read from storage, warm", Unit::Share),
 };
+use std::cell::RefCell;
 
 /// Ratios within this of each other count as stable.
 const STABLE: f64 = 0.10;
@@ -128,28 +129,29 @@ impl Experiment for ColdWarm {
         let block_size = point.level(BLOCK_SIZE)?.0 as usize;
         whole_blocks(len, block_size as u64)?;
         let path = sampler.scratch().join(self.id());
-        let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
+        let mut file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         let mut buffer = Mapping::anonymous(block_size, PageSize::Base)?;
         buffer.populate()?;
         let block = buffer.as_mut_slice();
-        let mut chiller = Chiller::new(&file.file, &file.path)?;
+        let mut chiller = Chiller::new(&file)?;
         let bytes = len as f64;
-        let can_be_cold = chiller.can_chill()?;
+        let can_be_cold = chiller.can_chill(&mut file)?;
+        let file = RefCell::new(file);
 
         let mut cold = |metric, sampler: &mut Sampler<'_>, block: &mut [u8]| {
             let prepare = || {
-                let resident = chiller.chill()?;
+                let mut file = file.borrow_mut();
+                let resident = chiller.chill(&mut file)?;
                 file.wind_back()?;
                 Ok(resident)
             };
-            OF_COLD.of_passes(sampler, metric, bytes, prepare, || file.read_through(block))
+            let body = || file.borrow().read_through(block);
+            OF_COLD.of_passes(sampler, metric, bytes, prepare, body)
         };
         if can_be_cold {
             cold(COLD, sampler, block)?;
         }
-        let mut walk = Walk::new(&file);
-        let warm = [(WARM, block_size as f64)];
-        OF_WARM.of_legs(sampler, &warm, &file, |blocks| walk.read(blocks, block))?;
+        warm(sampler, &file.borrow(), block)?;
         if can_be_cold {
             cold(COLD_AGAIN, sampler, block)?;
         }
@@ -183,6 +185,16 @@ impl Experiment for ColdWarm {
             stable.into_iter().collect(),
         )]
     }
+}
+
+fn warm(
+    sampler: &mut Sampler<'_>,
+    file: &ScratchFile,
+    block: &mut [u8],
+) -> Result<(), MeasureError> {
+    let mut walk = Walk::new(file);
+    let metrics = [(WARM, block.len() as f64)];
+    OF_WARM.of_legs(sampler, &metrics, file, |blocks| walk.read(blocks, block))
 }
 
 fn file_size(setting: &Setting) -> u64 {

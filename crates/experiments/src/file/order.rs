@@ -38,21 +38,23 @@ pub(super) const OF_RANDOM: Evidence = Evidence {
         Unit::Share,
     ),
 };
+use std::cell::RefCell;
 
 /// Reads the whole cold file in chunks, in order and then, cold again, in random order.
 pub(super) fn measure(
     sampler: &mut Sampler<'_>,
-    file: &ScratchFile,
+    file: ScratchFile,
     Bytes(chunk_size): Bytes,
 ) -> Result<(), MeasureError> {
     let mut buffer = Mapping::anonymous(chunk_size as usize, PageSize::Base)?;
     buffer.populate()?;
     let chunk = buffer.as_mut_slice();
-    let mut chiller = Chiller::new(&file.file, &file.path)?;
+    let mut chiller = Chiller::new(&file)?;
     let in_order: Vec<u64> = (0..file.len / chunk_size).map(|n| n * chunk_size).collect();
     let mut shuffled = in_order.clone();
     Random::new(sampler.seed()).shuffle(&mut shuffled);
 
+    let file = RefCell::new(file);
     let passes = [
         (SEQUENTIAL, OF_SEQUENTIAL, &in_order),
         (RANDOM, OF_RANDOM, &shuffled),
@@ -60,11 +62,13 @@ pub(super) fn measure(
     for (metric, evidence, offsets) in passes {
         let bytes = (offsets.len() as u64 * chunk_size) as f64;
         let body = || {
+            let file = file.borrow();
             offsets
                 .iter()
                 .try_for_each(|offset| Ok(read_exact_at(&file.file, chunk, *offset)?))
         };
-        evidence.of_passes(sampler, metric, bytes, || chiller.chill(), body)?;
+        let prepare = || chiller.chill(&mut file.borrow_mut());
+        evidence.of_passes(sampler, metric, bytes, prepare, body)?;
     }
     chiller.remark_on(sampler)
 }

@@ -10,7 +10,6 @@ use platform::machine::hypervisor;
 use platform::storage::{Storage, loop_file};
 use platform::usage::storage_read_bytes;
 use std::fs::File;
-use std::path::Path;
 
 /// The least share of a cold file that a pass reads from storage, on a system that does not tell what is in memory.
 const NEARLY_ALL: f64 = 0.9;
@@ -144,8 +143,8 @@ pub(crate) fn warm(file: &ScratchFile) -> Result<Option<f64>, MeasureError> {
 }
 
 /// Evicts one file from the page cache, as often as it is asked to.
-pub(crate) struct Chiller<'f> {
-    file: &'f File,
+pub(crate) struct Chiller {
+    file_bytes: u64,
     storage: Storage,
     /// The backing file of a loop device that reads it through the page cache.
     below: Option<Below>,
@@ -162,10 +161,9 @@ struct Below {
     is_cold: bool,
 }
 
-impl<'f> Chiller<'f> {
-    /// For `file`, which lies at `path`.
-    pub(crate) fn new(file: &'f File, path: &Path) -> Result<Self, MeasureError> {
-        let storage = Storage::behind(path)?;
+impl Chiller {
+    pub(crate) fn new(file: &ScratchFile) -> Result<Self, MeasureError> {
+        let storage = Storage::behind(&file.path)?;
         let device = storage.block_device.as_deref();
         let below = device.and_then(loop_file).filter(|below| !below.is_direct);
         let below = below.map(|below| Below {
@@ -173,7 +171,7 @@ impl<'f> Chiller<'f> {
             is_cold: false,
         });
         Ok(Self {
-            file,
+            file_bytes: file.len,
             storage,
             below,
             last: None,
@@ -183,8 +181,9 @@ impl<'f> Chiller<'f> {
     }
 
     /// Evicts the file alone, or everything if that does not work, and verifies it. Returns the share
-    /// of the file that is still in the page cache, if the system tells it. Else [`Self::remark_on`] verifies.
-    pub(crate) fn chill(&mut self) -> Result<Option<f64>, MeasureError> {
+    /// of the file that is still in the page cache, if the system tells it. Else [`Self::remark_on`] verifies, and
+    /// the file may be opened again: nothing else should have it open.
+    pub(crate) fn chill(&mut self, file: &mut ScratchFile) -> Result<Option<f64>, MeasureError> {
         self.seen.end_of_pass();
         if !tells_residency() && storage_read_bytes().is_none() {
             return Err(MeasureError::Unsupported(
@@ -193,7 +192,12 @@ impl<'f> Chiller<'f> {
                     .into(),
             ));
         }
-        let cache::Evicted { way, left } = cache::chill(self.file, Some(&self.storage))?;
+        let cache::Evicted { way, left } = match cache::chill(&file.file, Some(&self.storage)) {
+            Err(error) if error.is_lacking() && !tells_residency() => {
+                file.while_closed(|path| Ok(cache::chill_closed(path)?))?
+            }
+            outcome => outcome?,
+        };
         if let Some(left) = left.as_ref().filter(|left| !cache::is_cold(left)) {
             let reason = format!(
                 "a file cannot be made cold here: {:.3} of {:.3} stay in the page cache of {}",
@@ -219,11 +223,11 @@ impl<'f> Chiller<'f> {
 
     /// False where the system does not tell what is in memory and the file cannot be made cold in another way, which
     /// the remark then says.
-    pub(crate) fn can_chill(&mut self) -> Result<bool, MeasureError> {
+    pub(crate) fn can_chill(&mut self, file: &mut ScratchFile) -> Result<bool, MeasureError> {
         if tells_residency() {
             return Ok(true);
         }
-        match self.chill() {
+        match self.chill(file) {
             Ok(_) => Ok(true),
             Err(error) if error.is_lacking() => {
                 self.obstacle = Some(error.to_string());
@@ -249,9 +253,8 @@ impl<'f> Chiller<'f> {
     }
 
     fn verify(&mut self) -> Result<(), MeasureError> {
-        let len = self.file.metadata();
-        let len = len.map_err(MeasureError::system("ask for the size of a file"))?;
-        let share = self.seen.share_of(len.len() as f64).unwrap_or(0.0);
+        let share = self.seen.share_of(self.file_bytes as f64);
+        let share = share.unwrap_or(0.0);
         if share >= NEARLY_ALL {
             return Ok(());
         }
@@ -288,6 +291,7 @@ fn remark(
     let way = match way {
         Eviction::Advice => "by advice on this file alone",
         Eviction::DropCaches => "by dropping the caches of the whole machine",
+        Eviction::Reopening => "by opening it past the page cache while nothing else had it open",
     };
     let method = match method {
         Some(ResidencyMethod::Cachestat) => "cachestat",

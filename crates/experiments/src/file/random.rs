@@ -83,7 +83,7 @@ impl Experiment for InRandomOrder {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let path = sampler.scratch().join(self.id());
         let file = ScratchFile::open_or_make(&path, point.level(FILE_SIZE)?.0, sampler.seed())?;
-        order::measure(sampler, &file, point.level(CHUNK_SIZE)?)
+        order::measure(sampler, file, point.level(CHUNK_SIZE)?)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {

@@ -3,7 +3,7 @@
 use instrument::experiment::MeasureError;
 use instrument::quantity::Bytes;
 use instrument::statistics::random::Random;
-use platform::file::{OpenMode, create, evict, open_read_write};
+use platform::file::{OpenMode, create, evict, null_device, open_read, open_read_write};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -35,6 +35,21 @@ impl ScratchFile {
             path: path.to_owned(),
             len,
         })
+    }
+
+    /// Closes the file after all of it is on the device, does something at its path, and opens it again, at its
+    /// start.
+    pub(super) fn while_closed<T>(
+        &mut self,
+        act: impl FnOnce(&Path) -> Result<T, MeasureError>,
+    ) -> Result<T, MeasureError> {
+        let synced = self.file.sync_all();
+        synced.map_err(MeasureError::system("synchronise the scratch file"))?;
+        // Another handle takes its place meanwhile.
+        self.file = open_read(null_device()?, OpenMode::Plain)?;
+        let outcome = act(&self.path);
+        self.file = open_read_write(&self.path, OpenMode::Plain)?;
+        outcome
     }
 
     /// Moves the position back to the start.
@@ -146,7 +161,7 @@ fn make(path: &Path, len: u64, seed: u64) -> Result<(), MeasureError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{NewFile, ScratchFile};
+    use super::{MeasureError, NewFile, ScratchFile};
     use std::collections::BTreeSet;
     use std::fs;
 
@@ -170,6 +185,26 @@ mod tests {
             fs::read_dir(scratch.path()).expect("it is there").count(),
             1
         );
+    }
+
+    #[test]
+    fn it_can_be_closed_for_a_while_and_is_the_same_again() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        let path = scratch.path().join("file");
+        let mut file = ScratchFile::open_or_make(&path, LEN, 1).expect("there is room");
+        file.write_block(b"written").expect("there is room");
+        file.while_closed(|path| {
+            assert_eq!(fs::read(path).expect("it is there")[..7], *b"written");
+            files::cache::chill_closed(path).map(drop).or(Ok(()))
+        })
+        .expect("it opens again");
+        let mut start = [0; 7];
+        file.read_block(&mut start).expect("it is there");
+        assert_eq!(&start, b"written");
+        let refused = MeasureError::Disturbed(String::new());
+        file.while_closed(|_| Err::<(), _>(refused)).unwrap_err();
+        file.wind_back().expect("a file has a position");
+        file.read_through(&mut [0; 4096]).expect("it is there");
     }
 
     #[test]

@@ -55,6 +55,7 @@ pub(super) const DESIGN: Design = Design {
         Evidence::PLAIN.from_storage,
     ],
 };
+use std::cell::RefCell;
 
 impl Experiment for BlockSize {
     fn design(&self) -> &'static Design {
@@ -116,13 +117,15 @@ impl Experiment for BlockSize {
                 _ => walk.read(blocks, block),
             });
         }
-        let mut chiller = Chiller::new(&file.file, &file.path)?;
+        let mut chiller = Chiller::new(&file)?;
+        let file = RefCell::new(file);
         let prepare = || {
-            let resident = chiller.chill()?;
+            let mut file = file.borrow_mut();
+            let resident = chiller.chill(&mut file)?;
             file.wind_back()?;
             Ok(resident)
         };
-        let body = || file.read_through(block);
+        let body = || file.borrow().read_through(block);
         Evidence::PLAIN.of_passes(sampler, THROUGHPUT, len as f64, prepare, body)?;
         chiller.remark_on(sampler)
     }

@@ -34,17 +34,18 @@ pub(super) struct Counted {
     pub(super) lone: u64,
 }
 
-pub(super) fn count(file: &ScratchFile, chunk_size: u64) -> Result<Counted, MeasureError> {
+pub(super) fn count(file: &mut ScratchFile, chunk_size: u64) -> Result<Counted, MeasureError> {
     let mut chunk = vec![0; chunk_size as usize];
-    let mut chiller = Chiller::new(&file.file, &file.path)?;
-    let mut after_one = |offset: u64, chunk: &mut [u8]| {
-        chiller.chill()?;
+    let mut chiller = Chiller::new(file)?;
+    let mut after_one = |file: &mut ScratchFile, offset: u64, chunk: &mut [u8]| {
+        chiller.chill(file)?;
         read_exact_at(&file.file, chunk, offset)?;
         Ok::<_, MeasureError>(residency(&file.file)?.resident_bytes)
     };
-    let first = after_one(0, &mut chunk)?;
-    let lone = after_one(file.len / 2, &mut chunk)?;
-    chiller.chill()?;
+    let first = after_one(file, 0, &mut chunk)?;
+    let middle = file.len / 2;
+    let lone = after_one(file, middle, &mut chunk)?;
+    chiller.chill(file)?;
     let mut ahead = 0;
     // No further than to where a whole window still has room before the end.
     for start in (0..file.len / 2).step_by(chunk_size as usize) {

@@ -99,13 +99,13 @@ impl Experiment for ReadAhead {
         let chunk_size = point.level(CHUNK_SIZE)?;
         let path = sampler.scratch().join(self.id());
         let file = ScratchFile::open_or_make(&path, point.level(FILE_SIZE)?.0, sampler.seed())?;
-        order::measure(sampler, &file, chunk_size)?;
+        order::measure(sampler, file, chunk_size)?;
 
         let stated = stated_bytes(sampler.scratch());
         let path = sampler.scratch().join(format!("{} counted", self.id()));
-        let file = ScratchFile::open_or_make(&path, counted_size(stated), sampler.seed())?;
+        let mut file = ScratchFile::open_or_make(&path, counted_size(stated), sampler.seed())?;
         if tells_residency() {
-            let counted = count(&file, chunk_size.0)?;
+            let counted = count(&mut file, chunk_size.0)?;
             sampler.value(AHEAD, counted.ahead as f64)?;
             sampler.value(FIRST, counted.first as f64)?;
             sampler.value(LONE, counted.lone as f64)?;

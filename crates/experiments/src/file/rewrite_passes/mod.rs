@@ -148,18 +148,29 @@ impl Experiment for RewritePasses {
         }
         whole_blocks(len, point.level(CHUNK_SIZE)?.0)?;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
-        let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
-        let mut opened = point.level(WAY)?.open(&path)?;
+        let mut file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
+        let way = point.level(WAY)?;
         let mut memory = Mapping::anonymous(point.level(CHUNK_SIZE)?.0 as usize, PageSize::Base)?;
         memory.populate()?;
         let chunk = memory.as_mut_slice();
-        let mut chiller = Chiller::new(&file.file, &path)?;
-        let is_cold = chiller.can_chill()?;
+        let mut chiller = Chiller::new(&file)?;
+        let is_cold = chiller.can_chill(&mut file)?;
+        let mut opened = Some(way.open(&path)?);
         let (mut kept, mut from_storage) = (Vec::new(), Vec::new());
 
         sampler.phases(len as f64 / KIB as f64, |phases| {
+            if !tells_residency() {
+                // Nothing but the scratch file itself is open while it is evicted.
+                opened = None;
+            }
             if is_cold {
-                chiller.chill()?;
+                chiller.chill(&mut file)?;
+            }
+            let opened = match &mut opened {
+                Some(opened) => opened,
+                none => none.insert(way.open(&path)?),
+            };
+            if is_cold {
                 phases.time(&[READ], || opened.read(len, chunk))?;
             } else {
                 opened.read(len, chunk)?;

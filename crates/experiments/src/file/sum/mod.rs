@@ -15,6 +15,7 @@ use files::sum::SumOptions;
 use files::{Source, Watch};
 use platform::clock::process_cpu_ns;
 use platform::placement::{parent_cpus, pin_to};
+use std::cell::RefCell;
 use std::hint::black_box;
 
 pub(super) use definition::{METHOD, Method, STATE, State, THREADS, THROUGHPUT};
@@ -149,22 +150,27 @@ impl Experiment for SumOfWords {
             threads: point.level(THREADS)?.0 as usize,
         };
         let path = sampler.scratch().join(format!("{} {state}", self.id()));
-        let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
-        let source = Source::open(&path).map_err(not_done)?;
+        let mut file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         // A worker starts on one processor.
         pin_to(&parent_cpus()?)?;
-        let mut chiller = Chiller::new(&file.file, &file.path)?;
+        let mut chiller = Chiller::new(&file)?;
+        // Nothing but the scratch file itself is open while it is evicted.
+        let source = RefCell::new(None);
         let mut cpu_ns = Vec::new();
         let prepare = |sampler: &mut Sampler<'_>| {
+            source.take();
             let share = match state {
                 State::Warm => warm(&file)?,
-                State::Cold => chiller.chill()?,
+                State::Cold => chiller.chill(&mut file)?,
             };
+            source.replace(Some(Source::open(&path).map_err(not_done)?));
             put(sampler, RESIDENT, share)
         };
         sampler.once(THROUGHPUT, len as f64, prepare, || {
             let before_ns = process_cpu_ns()?;
-            let sum = files::sum(&source, &options, &Watch::default()).map_err(not_done)?;
+            let source = source.borrow();
+            let source = source.as_ref().expect("it was opened for this pass");
+            let sum = files::sum(source, &options, &Watch::default()).map_err(not_done)?;
             black_box(sum);
             cpu_ns.push(process_cpu_ns()?.saturating_sub(before_ns));
             Ok(())

@@ -81,8 +81,8 @@ pub(super) fn of_file(
 ) -> Result<(), MeasureError> {
     let len = PAGES * page;
     let path = sampler.scratch().join(FILE);
-    let scratch = ScratchFile::open_or_make(&path, len as u64, sampler.seed())?;
-    let mut chiller = Chiller::new(&scratch.file, &path)?;
+    let mut scratch = ScratchFile::open_or_make(&path, len as u64, sampler.seed())?;
+    let mut chiller = Chiller::new(&scratch)?;
     // A few pages far apart, so that none of them lies in what was read for another.
     let stride = len / count;
     let mut locked = LockedFile::lock(open_read(&path, OpenMode::Plain)?, Access::Read)?;
@@ -102,7 +102,7 @@ pub(super) fn of_file(
             // Unmaps the pages, as if the mapping were new; without that none can be evicted.
             mapping.borrow_mut().advise(Advice::DontNeed)?;
             if is_cold {
-                chiller.chill()?;
+                chiller.chill(&mut scratch)?;
             } else {
                 page_cache::warm(&scratch)?;
             }
