@@ -7,7 +7,7 @@ use crate::read::{buffer, read, read_stream, read_stream_into};
 use crate::{Error, Method, Result, Source, Watch, timed};
 use choice::Choice;
 use platform::block_io::{copy_range, share_blocks, write_at};
-use platform::file::{OpenMode, is_at, next_data};
+use platform::file::{OpenMode, allow_holes, is_at, next_data};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
@@ -340,16 +340,23 @@ impl Job<'_> {
         if !self.to.is_new_file() {
             return copy(origin, size);
         }
+        let skip = |bytes: u64| {
+            if bytes > 0 {
+                allow_holes(self.to.file()).map_err(Error::on(self.target))?;
+            }
+            self.watch.pass(bytes)
+        };
         let mut copied = origin;
         let refused = Error::io(self.source.path(), "find the data of a file");
         while let Some((start, end)) =
             next_data(self.source.file(), copied, size).map_err(&refused)?
         {
-            self.watch.pass(start - copied)?;
+            skip(start - copied)?;
             copy(start, end)?;
             copied = end;
         }
         if copied < size {
+            skip(size - copied)?;
             let lengthened = self.to.file().set_len(size - origin);
             lengthened.map_err(Error::io(self.target, "lengthen a file"))?;
         }

@@ -328,6 +328,13 @@ face! {
     pub fn residency(file: &File) -> Result<Residency>
         = refuse("asking for the residency of a file");
 
+    /// Lets what is never written of a file be holes, which take no room. On Linux that is so for every file of a
+    /// file system that has holes. On Windows it is asked for, before the file is written.
+    ///
+    /// # Errors
+    /// If the system call fails; not if the file system has no holes.
+    pub fn allow_holes(file: &File) -> Result<()> = Ok(());
+
     /// The same file for transfers that the kernel answers later. On Windows it is opened again for overlapped
     /// transfers: positioned reads and writes of the standard library and of [`crate::block_io`] do not work
     /// with it, and its position is its own. On Linux all files are like that, and `file` comes back.
@@ -398,6 +405,28 @@ mod tests {
         write_at(&file, &[1; 100], 0).unwrap();
         assert_eq!(next_data(&file, 0, 100).unwrap(), Some((0, 100)));
         assert_eq!(next_data(&file, 100, 100).unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_never_written_reads_as_zeros() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
+        allow_holes(&file).unwrap();
+        write_at(&file, b"x", 1 << 20).unwrap();
+        let mut bytes = [1; 3];
+        read_exact_at(&file, &mut bytes, (1 << 20) - 2).unwrap();
+        assert_eq!(bytes, [0, 0, b'x']);
+    }
+
+    #[test]
+    fn an_overlapped_handle_is_of_the_same_file_with_the_same_rights() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, b"abc").unwrap();
+        let read_only = open_read(&path, OpenMode::Plain).unwrap();
+        let overlapped = overlapped(read_only).unwrap();
+        assert!(is_at(&overlapped, &path));
+        overlapped.set_len(0).unwrap_err();
     }
 
     #[test]

@@ -26,6 +26,11 @@ pub(super) fn flags(mode: OpenMode) -> libc::c_int {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "other systems must be asked")]
+pub(crate) fn allow_holes(_file: &File) -> Result<()> {
+    Ok(())
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "other systems open it again")]
 pub(crate) fn overlapped(file: File) -> Result<File> {
     Ok(file)

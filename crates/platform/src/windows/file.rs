@@ -15,7 +15,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::DeviceIoControl;
 use windows_sys::Win32::System::Ioctl::{
-    FILE_ALLOCATED_RANGE_BUFFER, FSCTL_QUERY_ALLOCATED_RANGES,
+    FILE_ALLOCATED_RANGE_BUFFER, FSCTL_QUERY_ALLOCATED_RANGES, FSCTL_SET_SPARSE,
 };
 
 use super::outcome::check;
@@ -41,6 +41,27 @@ pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> 
     };
     options.custom_flags(flags);
     Ok(())
+}
+
+pub(crate) fn allow_holes(file: &File) -> Result<()> {
+    let mut written = 0;
+    // SAFETY: without input, the request is to allow them; there is no output.
+    let outcome = unsafe {
+        DeviceIoControl(
+            file.as_raw_handle(),
+            FSCTL_SET_SPARSE,
+            ptr::null(),
+            0,
+            ptr::null_mut(),
+            0,
+            &raw mut written,
+            ptr::null_mut(),
+        )
+    };
+    match check(outcome, "allow a file to have holes") {
+        Err(error) if is_missing(error.io_error()) => Ok(()),
+        outcome => outcome,
+    }
 }
 
 pub(crate) fn overlapped(file: File) -> Result<File> {

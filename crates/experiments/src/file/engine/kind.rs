@@ -285,9 +285,7 @@ fn by_ring(ring: &mut ReadRing<'_>, reads: &Reads<'_>) -> Result<(), MeasureErro
 
 #[cfg(test)]
 mod tests {
-    use super::{Engine, LevelOf, Reads};
-    use platform::block_io::read_at;
-    use platform::file::evict;
+    use super::{Engine, LevelOf};
 
     #[test]
     fn an_engine_is_found_by_its_name() {
@@ -304,8 +302,13 @@ mod tests {
         assert_eq!(Engine::of(&"io_uring deep".into()), None);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_block_of_which_only_the_start_is_cached_is_read_whole() {
+        use super::Reads;
+        use platform::block_io::read_at;
+        use platform::file::evict;
+
         const BLOCK_BYTES: usize = 1 << 20;
         let scratch = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(scratch.path(), vec![7; 4 * BLOCK_BYTES]).unwrap();
