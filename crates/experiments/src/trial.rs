@@ -1,5 +1,7 @@
 //! The experiments that show what a setting gains, before it is set.
 
+use platform::environment::System;
+
 /// What `oscope ab` measures to try a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
@@ -30,11 +32,17 @@ pub fn of_advice(name: &str, usual: &str, new: &str) -> Option<Trial> {
                 at: vec![format!("block_size={usual}")],
             }
         }
-        "direct_queue_depth" => Trial {
-            experiment: "file.engine",
-            vary: format!("engine=io_uring {usual},io_uring {new}"),
-            at: vec!["through=direct".into()],
-        },
+        "direct_queue_depth" => {
+            let queue = match System::here() {
+                System::Windows => "overlapped",
+                System::Linux | System::Other => "io_uring",
+            };
+            Trial {
+                experiment: "file.engine",
+                vary: format!("engine={queue} {usual},{queue} {new}"),
+                at: vec!["through=direct".into()],
+            }
+        }
         "safe_write_by" => Trial {
             experiment: "file.sync",
             vary: format!("method={},{}", way_of_waiting(usual)?, way_of_waiting(new)?),

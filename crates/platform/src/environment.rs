@@ -52,6 +52,10 @@ pub struct Environment {
     pub is_root: Option<bool>,
     /// Each hardware vulnerability and its mitigation, in the kernel's words.
     pub mitigations: BTreeMap<String, String>,
+    /// True if Microsoft Defender looks through files when programs open them; `None` where there is no
+    /// Defender.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defender_watches: Option<bool>,
     /// Control of the CPU's clock frequency.
     pub frequency: Frequency,
     /// True if simultaneous multithreading is active: two hardware threads share a core.

@@ -182,7 +182,8 @@ face! {
         pub fn page_out(&mut self) -> Result<()> = refuse("moving memory to swap on request");
 
         /// Binds pages that are not allocated yet to the memory of one [`crate::node::Node`]
-        /// ([mbind(2)](https://man7.org/linux/man-pages/man2/mbind.2.html)).
+        /// ([mbind(2)](https://man7.org/linux/man-pages/man2/mbind.2.html)). Windows prefers that node, and
+        /// refuses memory of which pages are in use already.
         ///
         /// # Errors
         /// If the node does not exist or has no memory; [`crate::Error::NotPermitted`] in containers

@@ -7,7 +7,7 @@ pub use harm::{Disk, Supplies, harms, told};
 pub use watch::Watch;
 
 use crate::quantity::{Bytes, significant};
-use platform::environment::{AddressRandomisation, Environment};
+use platform::environment::{AddressRandomisation, Environment, System};
 use platform::machine::Machine;
 use platform::storage::Storage;
 use schemars::JsonSchema;
@@ -71,6 +71,7 @@ pub fn examine(
         huge_pages(environment),
         free_page_reporting(environment),
         mitigations(environment),
+        defender(environment),
         smt(environment),
         rights(environment),
         file_system(storage),
@@ -156,6 +157,9 @@ fn other_load(watch: &Watch) -> Option<Check> {
 
 fn governor(environment: &Environment) -> Option<Check> {
     let governor = environment.frequency.governor.as_deref()?;
+    if environment.system() == Some(System::Windows) {
+        return Some(power_plan(governor));
+    }
     Some(if governor == "performance" {
         check("governor", governor, Effect::None, "")
     } else {
@@ -166,6 +170,19 @@ fn governor(environment: &Environment) -> Option<Check> {
             "`cpupower frequency-set --governor performance` keeps the clock's speed up",
         )
     })
+}
+
+/// The plan stands for the governor on Windows.
+fn power_plan(plan: &str) -> Check {
+    if matches!(plan, "High performance" | "Ultimate Performance") {
+        return check("power plan", plan, Effect::None, "");
+    }
+    check(
+        "power plan",
+        plan,
+        Effect::Disturbs,
+        "`powercfg /setactive SCHEME_MIN` keeps the clock's speed up",
+    )
 }
 
 fn turbo(environment: &Environment) -> Option<Check> {
@@ -270,6 +287,20 @@ fn free_page_reporting(environment: &Environment) -> Option<Check> {
     ))
 }
 
+fn defender(environment: &Environment) -> Option<Check> {
+    if !environment.defender_watches? {
+        return None;
+    }
+    Some(check(
+        "Microsoft Defender",
+        "looks through files when programs open, close and start them",
+        Effect::Shapes,
+        "what files cost without it shows in a directory that it leaves out: as an administrator, \
+         `Add-MpPreference -ExclusionPath DIR` in PowerShell, then `oscope run --dir DIR`; \
+         `Remove-MpPreference -ExclusionPath DIR` takes that back",
+    ))
+}
+
 fn mitigations(environment: &Environment) -> Option<Check> {
     let active = environment
         .mitigations
@@ -298,20 +329,26 @@ fn smt(environment: &Environment) -> Option<Check> {
 }
 
 fn rights(environment: &Environment) -> Option<Check> {
+    let (who, advice) = if environment.system() == Some(System::Windows) {
+        (
+            "those of an administrator",
+            "none is needed; as an administrator, caches are emptied more thoroughly",
+        )
+    } else {
+        (
+            "root",
+            "none is needed; as root, caches are emptied more thoroughly",
+        )
+    };
     Some(if environment.is_root? {
         check(
             "rights",
-            "root: everything can be measured",
+            format!("{who}: everything can be measured"),
             Effect::None,
             "",
         )
     } else {
-        check(
-            "rights",
-            "an ordinary user's",
-            Effect::Limits,
-            "none is needed; as root, caches are emptied more thoroughly",
-        )
+        check("rights", "an ordinary user's", Effect::Limits, advice)
     })
 }
 
@@ -435,6 +472,44 @@ mod tests {
         assert!(check.found.contains("2 MiB"), "{check:?}");
         environment.free_page_reporting = Some(false);
         assert_eq!(told(&environment), None);
+    }
+
+    #[test]
+    fn windows_is_told_in_its_own_words() {
+        let mut environment = Environment {
+            kernel_name: Some("Windows NT".into()),
+            is_root: Some(false),
+            ..Environment::default()
+        };
+        environment.frequency.governor = Some("Balanced".into());
+        let checks = examine(&Machine::default(), &environment, None, &Watch::default());
+        let advice = |subject| {
+            let check = checks.iter().find(|check| check.subject == subject);
+            check
+                .and_then(|check| check.advice.clone())
+                .expect("there is one")
+        };
+        assert!(advice("power plan").contains("powercfg"));
+        assert!(advice("rights").contains("administrator"));
+        assert!(checks.iter().all(|check| check.subject != "governor"));
+        assert_eq!(super::power_plan("High performance").effect, Effect::None);
+    }
+
+    #[test]
+    fn a_scanner_that_watches_is_told_and_no_other() {
+        let told = |defender_watches| {
+            let environment = Environment {
+                defender_watches,
+                ..Environment::default()
+            };
+            let checks = examine(&Machine::default(), &environment, None, &Watch::default());
+            let mut checks = checks.into_iter();
+            checks.find(|check| check.subject == "Microsoft Defender")
+        };
+        let check = told(Some(true)).expect("it is part of what files cost");
+        assert_eq!(check.effect, Effect::Shapes);
+        assert_eq!(told(Some(false)), None);
+        assert_eq!(told(None), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::Parser;
 use experiments::trial::Trial;
 use files::Watch;
+use platform::environment::System;
 use report::{advice, terminal};
 use std::path::Path;
 
@@ -83,7 +84,7 @@ fn advised(
         if let Some(setting) = advice.settings.get(name)
             && let Some(trial) = advice::trial(name, setting)
         {
-            let commands = advice::commands(name, setting);
+            let commands = advice::commands(name, setting, Some(System::here()));
             return Ok((trial, commands.set, commands.undo));
         }
         let there = advice.settings.into_iter();

@@ -32,6 +32,7 @@ pub(crate) fn read() -> Environment {
             .collect(),
         is_root: Some(rustix::process::geteuid().is_root()),
         mitigations: mitigations(),
+        defender_watches: None,
         frequency: frequency(),
         smt_active: number::<u8>("/sys/devices/system/cpu/smt/active").map(|active| active != 0),
         isolated_cpus: text("/sys/devices/system/cpu/isolated").and_then(|list| cpu_list(&list)),

@@ -1,7 +1,7 @@
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::System::SystemInformation::{GetTickCount64, OSVERSIONINFOW};
 
-use super::{memory, processor_power, registry, token, topology, wine};
+use super::{memory, mitigations, processor_power, registry, scanner, token, topology, wine};
 use crate::environment::{Build, Environment, System};
 
 const CURRENT_VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
@@ -25,6 +25,8 @@ pub(crate) fn read() -> Environment {
             .map(|argument| argument.to_string_lossy().into_owned())
             .collect(),
         is_root: token::is_elevated(),
+        mitigations: mitigations::mitigations(),
+        defender_watches: scanner::defender_watches(),
         frequency: processor_power::frequency(),
         smt_active: topology::smt_active(),
         // The page file's limit includes the memory itself.

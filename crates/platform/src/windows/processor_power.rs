@@ -8,6 +8,8 @@ use windows_sys::Win32::System::Power::{
     PowerReadFriendlyName, ProcessorInformation,
 };
 
+use windows_sys::core::GUID;
+
 use super::outcome::text;
 use super::topology;
 use crate::environment::Frequency;
@@ -54,6 +56,29 @@ fn processors() -> Vec<PROCESSOR_POWER_INFORMATION> {
     if status == 0 { processors } else { Vec::new() }
 }
 
+/// The plans that come with Windows, whose names are in the language of the system.
+const KNOWN: [(u128, &str); 4] = [
+    (
+        0x8c5e_7fda_e8bf_4a96_9a85_a6e2_3a8c_635c,
+        "High performance",
+    ),
+    (0x381b_4222_f694_41f0_9685_ff5b_b260_df2e, "Balanced"),
+    (0xa184_1308_3541_4fab_bc81_f715_56f2_0b4a, "Power saver"),
+    (
+        0xe9a4_2b02_d5df_448d_aa00_03f1_4749_eb61,
+        "Ultimate Performance",
+    ),
+];
+
+/// The English name of a plan that comes with Windows.
+fn known(plan: &GUID) -> Option<&'static str> {
+    let known = KNOWN.iter().find(|(id, _)| {
+        let id = GUID::from_u128(*id);
+        (id.data1, id.data2, id.data3, id.data4) == (plan.data1, plan.data2, plan.data3, plan.data4)
+    });
+    known.map(|(_, name)| *name)
+}
+
 /// The name of the active power plan.
 fn plan() -> Option<String> {
     let mut plan = ptr::null_mut();
@@ -62,6 +87,8 @@ fn plan() -> Option<String> {
     if outcome != ERROR_SUCCESS || plan.is_null() {
         return None;
     }
+    // SAFETY: the system has just put the plan there.
+    let known = known(unsafe { &*plan });
     let mut name = [0_u16; 256];
     let mut len = size_of_val(&name) as u32;
     // SAFETY: the plan is one of the system, and the buffer has the given length.
@@ -77,6 +104,22 @@ fn plan() -> Option<String> {
     };
     // SAFETY: the system allocated the plan for this call, and it is not used again.
     unsafe { LocalFree(plan.cast()) };
+    if known.is_some() {
+        return known.map(str::to_owned);
+    }
     let name = text(&name);
     (outcome == ERROR_SUCCESS && !name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_of_windows_have_english_names() {
+        let balanced = GUID::from_u128(0x381b_4222_f694_41f0_9685_ff5b_b260_df2e);
+        assert_eq!(known(&balanced), Some("Balanced"));
+        assert_eq!(known(&GUID::from_u128(1)), None);
+        println!("{:?}", frequency());
+    }
 }

@@ -139,6 +139,7 @@ impl Redactor {
             command_line: _,
             is_root,
             mitigations,
+            defender_watches,
             frequency,
             smt_active,
             isolated_cpus,
@@ -177,6 +178,7 @@ impl Redactor {
             mitigations: mitigations
                 .map(|(name, state)| (self.model(name), self.model(state)))
                 .collect(),
+            defender_watches: *defender_watches,
             frequency: Frequency {
                 driver: self.models(driver.as_ref()),
                 governor: self.models(governor.as_ref()),

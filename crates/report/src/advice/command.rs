@@ -2,6 +2,7 @@
 
 use super::files::upper;
 use advice::{Setting, Value};
+use platform::environment::System;
 
 /// The commands of one setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,22 +13,36 @@ pub struct Commands {
     pub undo: Option<String>,
 }
 
-/// The commands for `setting`, which is called `name`. Where no tool of the system takes it, a program
-/// gets it in its environment.
-pub fn commands(name: &str, setting: &Setting) -> Commands {
+/// The commands for `setting`, which is called `name`, of a run on `system`: for a shell of POSIX, or for
+/// PowerShell. Where no tool of the system takes it, a program gets it in its environment.
+pub fn commands(name: &str, setting: &Setting, system: Option<System>) -> Commands {
     let value = plain(&setting.value);
     let once = |set: String| Commands { set, undo: None };
     match name {
+        "scan_threads" => once(format!("oscope file sum --threads {value} FILE")),
+        "read_method" => once(format!("oscope file sum --method {value} FILE")),
+        "direct_queue_depth" => {
+            let engine = if system == Some(System::Windows) {
+                "windowsaio"
+            } else {
+                "io_uring"
+            };
+            once(format!(
+                "fio --name=reads --filename=FILE --rw=randread --bs=4k --direct=1 --ioengine={engine} \
+                 --iodepth={value}"
+            ))
+        }
+        _ if system == Some(System::Windows) => {
+            let variable = upper(name);
+            Commands {
+                set: format!("$env:{variable} = '{value}'"),
+                undo: Some(format!("Remove-Item Env:{variable}")),
+            }
+        }
         "read_block_size" | "read_cold_block_size" => {
             once(format!("dd if=FILE of=/dev/null bs={value}"))
         }
         "write_block_size" => once(format!("dd if=FILE of=COPY bs={value}")),
-        "scan_threads" => once(format!("oscope file sum --threads {value} FILE")),
-        "read_method" => once(format!("oscope file sum --method {value} FILE")),
-        "direct_queue_depth" => once(format!(
-            "fio --name=reads --filename=FILE --rw=randread --bs=4k --direct=1 --ioengine=io_uring \
-             --iodepth={value}"
-        )),
         "large_block_pages" if value == "huge" => {
             once("env GLIBC_TUNABLES=glibc.malloc.hugetlb=1 PROGRAM".into())
         }
@@ -56,8 +71,12 @@ pub(super) fn plain(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::commands;
+    use super::{Commands, System};
     use advice::{Setting, Value};
+
+    fn commands(name: &str, setting: &Setting) -> Commands {
+        super::commands(name, setting, Some(System::Linux))
+    }
 
     fn setting(value: Value) -> Setting {
         Setting {
@@ -87,6 +106,22 @@ mod tests {
         let found = commands("write_block_size", &setting(Value::Number(131_072)));
         assert_eq!(found.set, "dd if=FILE of=COPY bs=131072");
         assert_eq!(found.undo, None);
+    }
+
+    #[test]
+    fn windows_has_other_tools_and_another_shell() {
+        let of = |name, value| super::commands(name, &setting(value), Some(System::Windows));
+        let read = of("read_block_size", Value::Number(32768));
+        assert_eq!(read.set, "$env:OSCOPE_READ_BLOCK_SIZE = '32768'");
+        assert_eq!(
+            read.undo.as_deref(),
+            Some("Remove-Item Env:OSCOPE_READ_BLOCK_SIZE")
+        );
+        let depth = of("direct_queue_depth", Value::Number(16)).set;
+        assert!(
+            depth.ends_with("--ioengine=windowsaio --iodepth=16"),
+            "{depth}"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use instrument::definition::{Better, Metric};
 use instrument::point::{Level, Point};
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::PointResult;
-use platform::environment::Environment;
+use platform::environment::{Environment, System};
 use record::Run;
 use record::store::HistoryRun;
 use std::collections::BTreeSet;
@@ -45,7 +45,11 @@ pub fn trial_experiments() -> Vec<String> {
 fn facts(run: &Run) -> Vec<Fact> {
     let (environment, storage) = (&run.environment, run.storage.as_ref());
     let device = storage.and_then(|storage| storage.block_device.as_deref());
+    let is_windows = environment.system() == Some(System::Windows);
     let kernel = |name: &'static str, title, now: Option<String>| {
+        if is_windows {
+            return None;
+        }
         let setting = KERNEL_SETTINGS
             .iter()
             .find(|setting| setting.name == name)?;
@@ -74,9 +78,9 @@ fn facts(run: &Run) -> Vec<Fact> {
         })
     };
     let read_ahead = storage.and_then(|storage| storage.read_ahead_bytes);
-    let mount = storage.map(|storage| {
-        let options = storage.mount_options.join(",");
-        format!("{} with {options}", storage.file_system)
+    let mount = storage.map(|storage| match storage.mount_options.join(",") {
+        options if options.is_empty() => storage.file_system.clone(),
+        options => format!("{} with {options}", storage.file_system),
     });
     let all = [
         kernel(
@@ -101,6 +105,15 @@ fn facts(run: &Run) -> Vec<Fact> {
         ),
         swappiness(environment),
         fixed(
+            "power_plan",
+            "power plan",
+            is_windows
+                .then(|| environment.frequency.governor.clone())
+                .flatten(),
+            "A fact: `powercfg /list` shows the plans, `powercfg /setactive GUID` selects one. Measure before \
+             and after, and let `oscope compare` say what it gains.",
+        ),
+        fixed(
             "mount_options",
             "mount of the directory",
             mount,
@@ -110,8 +123,13 @@ fn facts(run: &Run) -> Vec<Fact> {
             "mitigations",
             "mitigations of the processor's vulnerabilities",
             mitigations(run),
-            "A fact: only the command line of the kernel changes them. Measure before and after \
-             the restart, and let `oscope compare` say what they cost.",
+            if is_windows {
+                "A fact: only the registry changes them. Measure before and after the restart, and let \
+                 `oscope compare` say what they cost."
+            } else {
+                "A fact: only the command line of the kernel changes them. Measure before and after \
+                 the restart, and let `oscope compare` say what they cost."
+            },
         ),
     ];
     all.into_iter().flatten().collect()

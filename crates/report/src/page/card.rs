@@ -19,6 +19,7 @@ pub fn card(analysis: &Analysis<'_>) -> String {
         header.profile,
         header.version
     );
+    let system = analysis.run.environment.system();
     let lines = Lines {
         title: title(analysis),
         head: vec![
@@ -30,7 +31,7 @@ pub fn card(analysis: &Analysis<'_>) -> String {
         settings_title: "Settings that gain most",
         settings: foremost(&analysis.advice, FIRST)
             .into_iter()
-            .map(|(name, setting)| (told(setting), commands(name, setting).set))
+            .map(|(name, setting)| (told(setting), commands(name, setting, system).set))
             .collect(),
     };
     let (body, width, height) = whole(&lines, &Glance::of(analysis));

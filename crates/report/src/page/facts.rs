@@ -231,7 +231,9 @@ fn settings(run: &Run) -> Group {
         pair("Clock source", environment.clock_source.as_ref()),
         pair("Rights of root", environment.is_root.map(yes_no)),
     ];
-    ("Settings", pairs)
+    let defender = environment.defender_watches.map(yes_no);
+    let defender = defender.map(|watches| pair("Microsoft Defender watches files", Some(watches)));
+    ("Settings", pairs.into_iter().chain(defender).collect())
 }
 
 fn storage(run: &Run) -> Group {

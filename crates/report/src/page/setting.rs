@@ -6,7 +6,8 @@ use crate::advice::{
     FIRST, FOR_ADMINISTRATORS, by_audience, commands, foremost, gain, gain_of, trial,
     untold as untold_by, value,
 };
-use advice::{Advice, Setting, SystemSetting};
+use advice::{Setting, SystemSetting};
+use platform::environment::System;
 
 /// The settings for one kind of people.
 pub(super) struct AudienceView {
@@ -46,10 +47,11 @@ impl SettingView {
     fn new(
         name: &str,
         setting: &Setting,
+        system: Option<System>,
         place_of: impl Fn(&str) -> Option<(String, String)>,
     ) -> Self {
         let gain = gain(setting);
-        let commands = gain.is_some().then(|| commands(name, setting));
+        let commands = gain.is_some().then(|| commands(name, setting, system));
         let (set, undo) = commands.map_or((None, None), |found| (Some(found.set), found.undo));
         let attempt = trial(name, setting).filter(|_| gain.is_some());
         let is_usual = setting.usual == setting.value;
@@ -102,23 +104,26 @@ impl SettingView {
 }
 
 /// The settings at the top of the page.
-pub(super) fn first(advice: &Advice) -> Vec<SettingView> {
-    let foremost = foremost(advice, FIRST).into_iter();
+pub(super) fn first(analysis: &Analysis<'_>) -> Vec<SettingView> {
+    let system = analysis.run.environment.system();
+    let foremost = foremost(&analysis.advice, FIRST).into_iter();
     foremost
-        .map(|(name, setting)| SettingView::new(name, setting, |_| None))
+        .map(|(name, setting)| SettingView::new(name, setting, system, |_| None))
         .collect()
 }
 
 /// All settings by who can act on them, the largest gain first.
 pub(super) fn settings(
-    advice: &Advice,
+    analysis: &Analysis<'_>,
     place_of: impl Fn(&str) -> Option<(String, String)>,
 ) -> Vec<AudienceView> {
+    let advice = &analysis.advice;
+    let system = analysis.run.environment.system();
     let of = |(heading, theirs): (_, Vec<(&str, &Setting)>)| AudienceView {
         heading,
         settings: theirs
             .into_iter()
-            .map(|(name, setting)| SettingView::new(name, setting, &place_of))
+            .map(|(name, setting)| SettingView::new(name, setting, system, &place_of))
             .collect(),
     };
     let mut all: Vec<AudienceView> = by_audience(advice).into_iter().map(of).collect();

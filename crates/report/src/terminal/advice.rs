@@ -8,11 +8,13 @@ use crate::advice::{
 };
 use crate::{Analysis, show};
 use advice::{Advice, Setting, SystemSetting};
+use platform::environment::System;
 
 /// The recommended settings with their gains and sources, the largest gain first; then the settings
 /// that the run does not tell.
 pub fn advice(analysis: &Analysis<'_>, style: &Style) -> String {
     let advice = &analysis.advice;
+    let system = analysis.run.environment.system();
     let mut text = title("What to set here", style);
     text += &paragraph("", &measured(advice), style);
     for (heading, theirs) in by_audience(advice) {
@@ -22,7 +24,7 @@ pub fn advice(analysis: &Analysis<'_>, style: &Style) -> String {
             text += &paragraph("", &told(setting, style), style);
             text += &paragraph("    ", &setting.because, style);
             if gain(setting).is_some() {
-                text += &labelled(&told_commands(name, setting), style);
+                text += &labelled(&told_commands(name, setting, system), style);
             }
         }
     }
@@ -55,8 +57,12 @@ pub fn advice(analysis: &Analysis<'_>, style: &Style) -> String {
 }
 
 /// The commands that set and take back a setting.
-fn told_commands(name: &str, setting: &Setting) -> Vec<(&'static str, String)> {
-    let Commands { set, undo } = commands(name, setting);
+fn told_commands(
+    name: &str,
+    setting: &Setting,
+    system: Option<System>,
+) -> Vec<(&'static str, String)> {
+    let Commands { set, undo } = commands(name, setting, system);
     let undo = undo.map(|undo| ("    undo", undo));
     let tried = trial(name, setting).map(|_| ("    try", format!("oscope advise --try {name}")));
     let set = [("    set", set)].into_iter();

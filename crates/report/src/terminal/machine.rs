@@ -173,6 +173,9 @@ fn settings(environment: &Environment) -> String {
                 .map(|state| format!("transparent huge pages {state}")),
             active,
             environment
+                .defender_watches
+                .map(|watches| format!("Defender {}", on(watches))),
+            environment
                 .cgroup
                 .cpus
                 .map(|cpus| format!("limited to {} processors", significant(cpus, 3))),

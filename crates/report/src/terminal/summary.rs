@@ -14,7 +14,6 @@ use super::trust::trust;
 use crate::advice::{FIRST, commands, foremost as foremost_settings};
 use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::{Analysis, ExperimentAnalysis, show};
-use advice::Advice;
 use instrument::claim::Ruling;
 use instrument::results::Verdict;
 use record::NOT_REACHED;
@@ -65,7 +64,7 @@ fn before_findings(analysis: &Analysis, style: &Style) -> String {
         let told = "This run is redacted: marks stand in the place of what named the machine and its people.";
         text = paragraph("", told, style) + "\n";
     }
-    text + &opening(analysis, style) + "\n" + &settings(&analysis.advice, style)
+    text + &opening(analysis, style) + "\n" + &settings(analysis, style)
 }
 
 /// The `most` findings that change most for a reader, and how many stand elsewhere.
@@ -113,7 +112,9 @@ fn rest(style: &Style) -> String {
 }
 
 /// The first recommended settings, one line each.
-fn settings(advice: &Advice, style: &Style) -> String {
+fn settings(analysis: &Analysis<'_>, style: &Style) -> String {
+    let advice = &analysis.advice;
+    let system = analysis.run.environment.system();
     let first = foremost_settings(advice, FIRST);
     if first.is_empty() {
         return String::new();
@@ -121,7 +122,7 @@ fn settings(advice: &Advice, style: &Style) -> String {
     let mut text = title("What to set here", style);
     for (name, setting) in first {
         text += &paragraph(style.choose("● ", "* "), &told(setting, style), style);
-        let command = commands(name, setting).set;
+        let command = commands(name, setting, system).set;
         text += &paragraph("  ", &style.paint(Role::Faint, &command), style);
     }
     let all = count(advice.settings.len(), "setting");

@@ -5,14 +5,16 @@ use std::ptr::{self, NonNull};
 
 use windows_sys::Win32::System::Memory::{
     MEM_COMMIT, MEM_DECOMMIT, MEM_LARGE_PAGES, MEM_RELEASE, MEM_RESERVE, PAGE_NOACCESS,
-    PAGE_READWRITE, VIRTUAL_ALLOCATION_TYPE, VirtualAlloc, VirtualFree,
+    PAGE_READWRITE, VIRTUAL_ALLOCATION_TYPE, VirtualAllocExNuma, VirtualFree,
 };
+use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
 use super::range::{Page, bytes_of, prefetch};
 use crate::error::{Error, Result, refuse};
 use crate::memory::lacking::methods;
 use crate::memory::{Advice, PageSize};
 use crate::windows::machine::{large_page_bytes, page_bytes};
+use crate::windows::node;
 use crate::windows::outcome::{check, failed};
 use crate::windows::token::{LOCK_MEMORY, has};
 
@@ -43,20 +45,20 @@ impl Mapping {
             )));
         }
         match page_size {
-            PageSize::Base => Self::with_base_pages(len),
-            PageSize::Huge => Self::with_large_pages(len),
+            PageSize::Base => Self::with_base_pages(len, ANY_NODE),
+            PageSize::Huge => Self::with_large_pages(len, ANY_NODE),
         }
     }
 
     /// Reserved pages on both sides stay inaccessible.
-    fn with_base_pages(len: usize) -> Result<Self> {
+    fn with_base_pages(len: usize, node: u32) -> Result<Self> {
         let page = page_bytes();
         let alignment = large_page_bytes().unwrap_or(page);
         let reserved_len = len
             .checked_next_multiple_of(page)
             .and_then(|len| len.checked_add(2 * alignment))
             .ok_or_else(|| Error::os(ACTION)(io::Error::from(io::ErrorKind::OutOfMemory)))?;
-        let reserved = allocate(None, reserved_len, MEM_RESERVE)?;
+        let reserved = allocate(None, reserved_len, MEM_RESERVE, node)?;
         let offset =
             (reserved.addr().get() + page).next_multiple_of(alignment) - reserved.addr().get();
         // SAFETY: the offset is at most the alignment, within the reserved range.
@@ -72,7 +74,7 @@ impl Mapping {
     }
 
     /// Large pages are allocated and locked at once, and need no guard: nothing is merged with them.
-    fn with_large_pages(len: usize) -> Result<Self> {
+    fn with_large_pages(len: usize, node: u32) -> Result<Self> {
         let no_large_pages = |reason: &str| Error::NoHugePages {
             reason: reason.to_owned(),
         };
@@ -88,8 +90,8 @@ impl Mapping {
             .checked_next_multiple_of(page)
             .ok_or_else(|| Error::os(ACTION)(io::Error::from(io::ErrorKind::OutOfMemory)))?;
         let kind = MEM_RESERVE | MEM_COMMIT | MEM_LARGE_PAGES;
-        let start =
-            allocate(None, mapped_len, kind).map_err(|error| no_large_pages(&error.to_string()))?;
+        let start = allocate(None, mapped_len, kind, node)
+            .map_err(|error| no_large_pages(&error.to_string()))?;
         Ok(Self {
             start,
             len,
@@ -99,7 +101,7 @@ impl Mapping {
     }
 
     fn commit(&self) -> Result<()> {
-        allocate(Some(self.start), self.len, MEM_COMMIT).map(drop)
+        allocate(Some(self.start), self.len, MEM_COMMIT, ANY_NODE).map(drop)
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {
@@ -128,6 +130,29 @@ impl Mapping {
 
     pub(crate) fn resident_bytes(&self) -> Result<u64> {
         bytes_of(self.as_slice(), Page::is_resident)
+    }
+
+    /// The system chooses a node when it reserves a range, so another range takes the place of this one, which
+    /// must be empty. It prefers that node and may take another: [`Self::bytes_on_node`] tells.
+    pub(crate) fn bind_to_node(&mut self, node: usize) -> Result<()> {
+        let exists = node::all().iter().any(|other| other.number == node);
+        let number = u32::try_from(node).ok().filter(|_| exists);
+        let number = number.ok_or_else(|| {
+            Error::os("bind memory to a node")(io::Error::from(io::ErrorKind::InvalidInput))
+        })?;
+        if !self.is_large && self.resident_bytes()? > 0 {
+            return refuse("binding memory that is in use already to a node");
+        }
+        *self = if self.is_large {
+            Self::with_large_pages(self.len, number)?
+        } else {
+            Self::with_base_pages(self.len, number)?
+        };
+        Ok(())
+    }
+
+    pub(crate) fn bytes_on_node(&self, node: usize) -> Result<u64> {
+        bytes_of(self.as_slice(), |page| page.is_on_node(node))
     }
 
     pub(crate) fn advise(&mut self, advice: Advice) -> Result<()> {
@@ -162,11 +187,16 @@ impl Drop for Mapping {
     }
 }
 
-/// Reserves or commits memory, at a place of its own or of the system's choice.
+/// Stands for whichever node the system chooses (`NUMA_NO_PREFERRED_NODE`).
+const ANY_NODE: u32 = u32::MAX;
+
+/// Reserves or commits memory, at a place of its own or of the system's choice. `node` counts where a range is
+/// reserved.
 fn allocate(
     at: Option<NonNull<u8>>,
     len: usize,
     kind: VIRTUAL_ALLOCATION_TYPE,
+    node: u32,
 ) -> Result<NonNull<u8>> {
     let protection = if kind == MEM_RESERVE {
         PAGE_NOACCESS
@@ -176,7 +206,8 @@ fn allocate(
     let at = at.map_or(ptr::null(), |at| at.as_ptr().cast_const());
     // SAFETY: the system selects a free range, or commits pages that the caller has reserved and to
     // which no reference exists.
-    let start = unsafe { VirtualAlloc(at.cast(), len, kind, protection) };
+    let start =
+        unsafe { VirtualAllocExNuma(GetCurrentProcess(), at.cast(), len, kind, protection, node) };
     NonNull::new(start.cast()).ok_or_else(|| failed(ACTION))
 }
 
@@ -213,6 +244,21 @@ mod tests {
         memory.as_mut_slice()[..8 << 10].fill(7);
         assert_eq!(memory.resident_bytes().unwrap(), 8 << 10);
         assert_eq!(memory.huge_bytes().unwrap(), 0);
+    }
+
+    #[test]
+    fn untouched_memory_can_be_bound_to_a_node_that_exists() {
+        let mut memory = Mapping::anonymous(64 << 10, PageSize::Base).unwrap();
+        let Some(node) = node::all().into_iter().next() else {
+            return println!("skipped: the system tells no nodes");
+        };
+        memory.bind_to_node(node.number).unwrap();
+        memory.bind_to_node(63).unwrap_err();
+        memory.as_mut_slice().fill(7);
+        assert_eq!(memory.bytes_on_node(node.number).unwrap(), 64 << 10);
+        assert_eq!(memory.bytes_on_node(node.number + 1).unwrap(), 0);
+        memory.bind_to_node(node.number).unwrap_err();
+        assert!(memory.as_slice().iter().all(|byte| *byte == 7));
     }
 
     #[test]

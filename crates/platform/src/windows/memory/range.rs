@@ -28,12 +28,16 @@ impl Page {
     }
 
     pub(super) fn is_large(self) -> bool {
-        self.is_resident() && self.0 >> 22 & 1 == 1
+        self.is_resident() && self.0 >> 23 & 1 == 1
+    }
+
+    pub(super) fn is_on_node(self, node: usize) -> bool {
+        self.is_resident() && self.0 >> 16 & 0x3f == node
     }
 }
 
 /// Bytes of the pages of a range for which `counts` is true.
-pub(super) fn bytes_of(range: &[u8], counts: fn(Page) -> bool) -> Result<u64> {
+pub(super) fn bytes_of(range: &[u8], counts: impl Fn(Page) -> bool) -> Result<u64> {
     let mut found = 0;
     for part in range.chunks(PAGES_AT_ONCE * page_bytes()) {
         let mut pages: Vec<PSAPI_WORKING_SET_EX_INFORMATION> = part
@@ -84,5 +88,20 @@ pub(super) fn remove_from_working_set(range: &[u8]) -> Result<()> {
             Ok(())
         }
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Page;
+
+    #[test]
+    fn the_parts_of_a_state_are_told_apart() {
+        let (valid, locked, large) = (1, 1 << 22, 1 << 23);
+        assert!(Page(valid | large).is_large() && !Page(large).is_large());
+        assert!(!Page(valid | locked).is_large());
+        let on_five = Page(valid | 5 << 16 | locked);
+        assert!(on_five.is_on_node(5) && !on_five.is_on_node(0));
+        assert!(Page(valid).is_on_node(0) && !Page(0).is_on_node(0));
     }
 }
