@@ -58,8 +58,10 @@
 //!
 //! No signal interrupts a thread there, so [`RuntimeBuilder::build`] refuses time slices with
 //! [`BuildError::NoPreemption`]; all else is the same, also the virtual ticks of
-//! [`RuntimeBuilder::deterministic`]. Transfers go through helper threads; the position of a file moves with
-//! them, as Windows has it. There are no polls of descriptors. A stack is committed whole, with 24 KiB more
+//! [`RuntimeBuilder::deterministic`]. A transfer of a handle that was opened with `FILE_FLAG_OVERLAPPED` is a
+//! request of the worker itself, whose end the system reports there; a completion port that the handle's owner
+//! has given it hears nothing of it. Other handles are served by helper threads; the position of a file moves
+//! with them, as Windows has it. There are no polls of descriptors. A stack is committed whole, with 24 KiB more
 //! for the report of its overflow.
 //!
 //! # Misuse
@@ -80,7 +82,7 @@
 //! | `thread` | starting, joining, handles, thread-local values |
 //! | `scope` | threads that do not outlive a function, with a deadline for all of them |
 //! | `sync` | locks, condition variables, semaphores, channels and barriers |
-//! | `io` | transfers through `io_uring(7)` or helper threads, and sleep |
+//! | `io` | transfers through the kernel's own requests or helper threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
 //! | `runtime` | the builder, starting and stopping, also in place |
 //! | `workload` | programs that safe code can run preemptively |

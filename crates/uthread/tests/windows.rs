@@ -58,9 +58,9 @@ fn overlapped_file() -> File {
 
 /// A pipe whose reader was opened for overlapped transfers.
 fn pipe() -> (File, File) {
+    const ACCESS: u32 = PIPE_ACCESS_INBOUND | FILE_FLAG_OVERLAPPED;
     let path = name(r"\\.\pipe\");
     let wide: Vec<u16> = path.as_os_str().encode_wide().chain([0]).collect();
-    const ACCESS: u32 = PIPE_ACCESS_INBOUND | FILE_FLAG_OVERLAPPED;
     // SAFETY: the name ends with a zero.
     let reader =
         unsafe { CreateNamedPipeW(wide.as_ptr(), ACCESS, 0, 1, 4096, 4096, 0, std::ptr::null()) };

@@ -64,6 +64,10 @@ pub(crate) fn allow_holes(file: &File) -> Result<()> {
     }
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the other handle takes its place"
+)]
 pub(crate) fn overlapped(file: File) -> Result<File> {
     reopen(&file)
 }

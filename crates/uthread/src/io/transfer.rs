@@ -91,7 +91,7 @@ unsafe fn wait_for(
         thread: me,
         request,
         result: Cell::new(-CANCELLED),
-        kernel: InFlight::default(),
+        kernel: InFlight::new(),
     };
     let pushed = worker.with_driver(|driver| {
         // SAFETY: this function does not return before the operation has its answer.

@@ -24,8 +24,13 @@ const BELL: u64 = 0;
 const CANCELLATION: u64 = 1;
 
 /// The kernel knows a request by its address.
-#[derive(Default)]
 pub(crate) struct InFlight;
+
+impl InFlight {
+    pub(crate) const fn new() -> Self {
+        Self
+    }
+}
 
 /// The ring of one worker.
 pub(crate) struct RingDriver {

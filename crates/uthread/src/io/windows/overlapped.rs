@@ -30,11 +30,19 @@ const PATIENCE: u32 = 16;
 type Finished = RefCell<Vec<*const Operation>>;
 
 /// The system's part of a request.
-#[derive(Default)]
 pub(crate) struct InFlight {
     overlapped: UnsafeCell<OVERLAPPED>,
     /// The list that it joins at its end; null for a request that helper threads serve.
     finished: Cell<*const Finished>,
+}
+
+impl InFlight {
+    pub(crate) fn new() -> Self {
+        Self {
+            overlapped: UnsafeCell::default(),
+            finished: Cell::new(ptr::null()),
+        }
+    }
 }
 
 /// The overlapped transfers of one worker, and helper threads for what cannot be overlapped.
