@@ -1,6 +1,8 @@
 //! A machine at first sight: which curves and which times of it are shown before all others.
 
+use instrument::counterpart::Counterpart;
 use instrument::point::Point;
+use platform::environment::System;
 
 /// A curve along sizes.
 #[derive(Debug)]
@@ -56,8 +58,19 @@ pub struct NamedValue {
 }
 
 impl NamedValue {
-    /// True if the value is measured at `point`.
+    /// True if the value is measured at `point`, or at the point that stands for it on Linux: a call of another
+    /// system with the same purpose.
     pub fn is_at(&self, point: &Point) -> bool {
+        if self.has_levels(point) {
+            return true;
+        }
+        match crate::counterpart(self.experiment, point, self.metric, System::Linux) {
+            Counterpart::Like { point, .. } => self.has_levels(&point),
+            Counterpart::Same | Counterpart::Missing(_) => false,
+        }
+    }
+
+    fn has_levels(&self, point: &Point) -> bool {
         self.levels.iter().all(|(axis, level)| {
             let found = point.get(axis);
             found.is_some_and(|found| found.to_string() == *level)

@@ -216,7 +216,6 @@ mod tests {
         for (id, metric) in [
             ("memory.bandwidth", "first_write"),
             ("memory.page_fault", "cost"),
-            ("file.call", "rate"),
             ("threads.create", "create"),
         ] {
             let missing = matches!(of(id, metric), Counterpart::Missing(_));
@@ -228,6 +227,8 @@ mod tests {
             ("file.block_size", "throughput"),
             ("file.random", "sequential"),
             ("file.sync", "latency"),
+            ("file.call", "rate"),
+            ("file.engine", "rate"),
         ] {
             let told = matches!(of(id, metric), Counterpart::Like { .. });
             assert!(told, "{id} {metric}");

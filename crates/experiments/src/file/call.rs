@@ -1,5 +1,6 @@
 //! `file.call`: what a call costs when it moves a single byte, over files of growing size.
 
+use super::counterparts::{By, like};
 use super::definition::FILE_SIZE;
 use super::page_cache::warm;
 use super::scratch_file::ScratchFile;
@@ -32,6 +33,34 @@ pub(super) enum Operation {
     Read,
     #[choice("lseek 1 byte")]
     Seek,
+    #[choice("ReadFile 1 byte")]
+    ReadFile,
+    #[choice("SetFilePointerEx 1 byte")]
+    SetFilePointer,
+}
+
+/// The call that reads and the one that moves the position, of each system.
+const PAIRS: [(Operation, Operation); 2] = [
+    (Operation::Read, Operation::Seek),
+    (Operation::ReadFile, Operation::SetFilePointer),
+];
+
+impl Operation {
+    /// The calls of `system`.
+    fn of(system: System) -> [Self; 2] {
+        let (read, seek) = PAIRS[usize::from(system == System::Windows)];
+        [read, seek]
+    }
+
+    /// The call of the other system for the same purpose.
+    fn counterpart(self) -> Self {
+        match self {
+            Self::Read => Self::ReadFile,
+            Self::Seek => Self::SetFilePointer,
+            Self::ReadFile => Self::Read,
+            Self::SetFilePointer => Self::Seek,
+        }
+    }
 }
 
 /// The file grows by this part of the largest at a time.
@@ -48,7 +77,8 @@ pub(super) const DESIGN: Design = Design {
                proportion to its size?",
     method: "Calls go through a scratch file in the page cache from start to end, one byte a \
              call. Either read reads 1 byte, or lseek moves the position by 1 byte, which shows \
-             the cost of a call without data. There are ten files, from a tenth of the largest \
+             the cost of a call without data; on Windows these are ReadFile and \
+             SetFilePointerEx. There are ten files, from a tenth of the largest \
              size to all of it. The pass is timed in short pieces, which begin again at the start \
              behind the end; the fixed cost of a piece is subtracted. Wall is the time of as many \
              calls as the file has bytes, the rate is calls over time, the throughput bytes over \
@@ -66,14 +96,7 @@ impl Experiment for Call {
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
         let files: u64 = (1..=STEPS).map(|step| step * step_bytes(setting)).sum();
-        vec![
-            Need::Space(Bytes(files)),
-            // Windows has other calls, which must not go by these names.
-            Need::Feature {
-                present: System::here() != System::Windows,
-                name: "read or lseek".into(),
-            },
-        ]
+        vec![Need::Space(Bytes(files))]
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
@@ -83,7 +106,8 @@ impl Experiment for Call {
             let sizes = (1..=STEPS).map(move |step| Bytes(step * step_bytes));
             sizes.map(move |size| point.clone().at(FILE_SIZE, size))
         };
-        Operation::ALL.iter().flat_map(of_call).collect()
+        let calls = Operation::of(System::here());
+        calls.iter().flat_map(of_call).collect()
     }
 
     fn open_axes(&self) -> &'static [OpenAxis] {
@@ -98,21 +122,34 @@ impl Experiment for Call {
         Some(Component::Calls)
     }
 
+    fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
+        let call = point.level(CALL).ok()?.counterpart();
+        let size = point.level(FILE_SIZE).ok()?;
+        let other = Point::new().at(CALL, call).at(FILE_SIZE, size);
+        Some(like(&other, By::OwnCalls))
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let call = point.level(CALL)?;
+        if !Operation::of(System::here()).contains(&call) {
+            return Err(MeasureError::Unsupported(
+                "that is a call of another system".into(),
+            ));
+        }
         let Bytes(len) = point.level(FILE_SIZE)?;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         warm(&file)?;
         let metrics = [(RATE, 1.0), (WALL, 1.0 / len as f64), (THROUGHPUT, 1.0)];
         let mut walk = Walk::new(&file);
-        match point.level(CALL)? {
-            Operation::Read => sampler.repeat_as(&metrics, |calls| {
+        match call {
+            Operation::Read | Operation::ReadFile => sampler.repeat_as(&metrics, |calls| {
                 walk.go(calls, 1, |file, _| {
                     black_box(call::read_byte(&file.file)?);
                     Ok(())
                 })
             }),
-            Operation::Seek => sampler.repeat_as(&metrics, |calls| {
+            Operation::Seek | Operation::SetFilePointer => sampler.repeat_as(&metrics, |calls| {
                 walk.go(calls, 1, |file, _| {
                     black_box(call::seek(&file.file)?);
                     Ok(())
@@ -123,7 +160,8 @@ impl Experiment for Call {
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
         let lines = Operation::ALL.iter().map(|call| line(results, *call));
-        lines.chain([read_over_seek(results)]).flatten().collect()
+        let compared = PAIRS.iter().map(|pair| read_over_seek(results, *pair));
+        lines.chain(compared).flatten().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -132,7 +170,8 @@ impl Experiment for Call {
                 results.series(call.name(), metric, FILE_SIZE, &[CALL.at(*call)])
             };
             let axes = (linear("file size", Unit::Bytes), linear(axis, metric.unit));
-            let lines = Operation::ALL.iter().map(line).collect();
+            let lines = Operation::ALL.iter().map(line);
+            let lines = lines.filter(|it| !it.points.is_empty()).collect();
             curves(metric, title, axes, lines, Vec::new())
         };
         vec![
@@ -159,6 +198,11 @@ fn line(results: &Results, call: Operation) -> Option<Finding> {
     let (key, pass) = match call {
         Operation::Read => ("read", "Reading a file byte by byte"),
         Operation::Seek => ("lseek", "Moving through a file byte by byte with lseek"),
+        Operation::ReadFile => ("read_file", "Reading a file byte by byte with ReadFile"),
+        Operation::SetFilePointer => (
+            "set_file_pointer",
+            "Moving through a file byte by byte with SetFilePointerEx",
+        ),
     };
     let said = sentence!(
         "{pass} takes {slope} a call, {rate}. {verdict}: a straight line explains {explained} of \
@@ -179,19 +223,23 @@ pub(super) fn largest<'r>(results: &'r Results, call: Operation) -> Option<&'r E
     Some(rate)
 }
 
-fn read_over_seek(results: &Results) -> Option<Finding> {
-    let read = largest(results, Operation::Read)?;
-    let seek = largest(results, Operation::Seek)?;
+fn read_over_seek(results: &Results, (read, seek): (Operation, Operation)) -> Option<Finding> {
+    let name = match seek {
+        Operation::Seek => "lseek",
+        _ => "SetFilePointerEx",
+    };
+    let read = largest(results, read)?;
+    let seek = largest(results, seek)?;
     let times = ratio(seek, read)?;
     let extra = time_ns(read, 1.0)?.minus(time_ns(seek, 1.0)?);
     let said = if extra.value > 0.0 {
         sentence!(
-            "A read of one byte spends {extra} on the byte: lseek, which only moves the \
+            "A read of one byte spends {extra} on the byte: {name}, which only moves the \
              position, is {times} as fast."
         )
     } else {
         sentence!(
-            "A read of one byte takes no longer than lseek, which only moves the position: lseek is \
+            "A read of one byte takes no longer than {name}, which only moves the position: {name} is \
              {times} as fast."
         )
     };
@@ -254,12 +302,28 @@ mod tests {
     #[test]
     fn both_calls_are_measured_in_three_ways() {
         let scratch = scratch();
-        for &call in Operation::ALL {
+        for call in Operation::of(System::here()) {
             let measured = measure(&Call, &point(call, KIB), scratch.path());
             let (samples, _) = measured.unwrap_or_else(|error| panic!("{call}: {error}"));
             for metric in [RATE, WALL, THROUGHPUT] {
                 assert!(count(&samples, metric) >= 1, "{call} {metric:?}");
             }
+        }
+    }
+
+    #[test]
+    fn the_calls_of_windows_have_findings_and_counterparts_of_their_own() {
+        let seeks = passes(Operation::SetFilePointer, 100.0);
+        let points = passes(Operation::ReadFile, 250.0).chain(seeks).collect();
+        let found = findings(&Call, points);
+        let said = finding(&found, "read_over_lseek").sentence.to_string();
+        assert!(said.contains("SetFilePointerEx"), "{said}");
+        let there = Call.counterpart(&point(Operation::Read, KIB), RATE.name, System::Windows);
+        match there {
+            Some(Counterpart::Like { point: other, .. }) => {
+                assert_eq!(other, point(Operation::ReadFile, KIB));
+            }
+            found => panic!("{found:?}"),
         }
     }
 

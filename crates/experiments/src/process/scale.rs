@@ -33,6 +33,10 @@ enum Call {
     PageFault,
     #[choice("futex wake")]
     Wake,
+    #[choice("NtQueryInformationProcess")]
+    QueryProcess,
+    #[choice("CreateFile+CloseHandle")]
+    CreateFile,
 }
 
 const fn rate(name: &'static str, title: &'static str) -> Metric<&'static str> {
@@ -43,8 +47,20 @@ const GETPID: Metric<&str> = rate("getpid", "getpid");
 const OPEN: Metric<&str> = rate("open_close", "open+close");
 const PAGE_FAULT: Metric<&str> = rate("page_fault", "page fault");
 const WAKE: Metric<&str> = rate("futex_wake", "futex wake");
+const QUERY_PROCESS: Metric<&str> = rate("query_process", "NtQueryInformationProcess");
+const CREATE_FILE: Metric<&str> = rate("create_file", "CreateFile+CloseHandle");
 
 impl Call {
+    /// The calls of `system`. Without a thread that waits, a wake-up on Windows makes no system call.
+    fn of(system: System) -> &'static [Self] {
+        match system {
+            System::Windows => &[Self::QueryProcess, Self::CreateFile, Self::PageFault],
+            System::Linux | System::Other => {
+                &[Self::Getpid, Self::Open, Self::PageFault, Self::Wake]
+            }
+        }
+    }
+
     /// The rate of all threads together.
     fn metric(self) -> Metric<&'static str> {
         match self {
@@ -52,6 +68,8 @@ impl Call {
             Self::Open => OPEN,
             Self::PageFault => PAGE_FAULT,
             Self::Wake => WAKE,
+            Self::QueryProcess => QUERY_PROCESS,
+            Self::CreateFile => CREATE_FILE,
         }
     }
 }
@@ -69,12 +87,13 @@ const DESIGN: Design = Design {
          one directory; the table of open files is the process's. Page fault: each thread writes to \
          a new page of a mapping of its own; after {PAGES} pages it gives them back (madvise), \
          which counts too. futex wake: a wakeup on a word of the thread's own on which nobody \
-         waits. Linear scaling is the rate of one thread times the number of threads; a call that \
+         waits. On Windows: NtQueryInformationProcess, CreateFile and CloseHandle, and pages that are \
+         given back by VirtualFree. Linear scaling is the rate of one thread times the number of threads; a call that \
          reaches less than {LEAST_PERCENT} % of it no longer scales."
     ),
     source: "common practice (will-it-scale)",
     axes: &[THREADS.axis()],
-    metrics: &[GETPID, OPEN, PAGE_FAULT, WAKE],
+    metrics: &[GETPID, OPEN, PAGE_FAULT, WAKE, QUERY_PROCESS, CREATE_FILE],
 };
 
 impl Experiment for Scale {
@@ -83,15 +102,7 @@ impl Experiment for Scale {
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
-        vec![
-            several_cpus(setting),
-            Need::Space(Bytes(4096)),
-            // Windows has other calls, which must not go by these names.
-            Need::Feature {
-                present: System::here() != System::Windows,
-                name: "getpid, madvise or futex".into(),
-            },
-        ]
+        vec![several_cpus(setting), Need::Space(Bytes(4096))]
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
@@ -116,7 +127,7 @@ impl Experiment for Scale {
         let work =
             |own: &mut Own, (call, times): (Call, u64)| (0..times).try_for_each(|_| own.call(call));
         on_cpus(&cpus, own, work, |pass| {
-            Call::ALL.iter().try_for_each(|call| {
+            Call::of(System::here()).iter().try_for_each(|call| {
                 let run = |times| pass((*call, times));
                 sampler.repeat(call.metric(), threads as f64, run)
             })
@@ -143,7 +154,7 @@ impl Experiment for Scale {
             "rate",
             "Calls by number of threads",
             axes,
-            series.collect(),
+            series.filter(|it| !it.points.is_empty()).collect(),
             Vec::new(),
         )]
     }
@@ -179,8 +190,8 @@ impl Own {
 
     fn call(&mut self, call: Call) -> Result<(), MeasureError> {
         match call {
-            Call::Getpid => Ok(call::getpid_syscall().map(drop)?),
-            Call::Open => Ok(call::open_close(&self.path)?),
+            Call::Getpid | Call::QueryProcess => Ok(call::getpid_syscall().map(drop)?),
+            Call::Open | Call::CreateFile => Ok(call::open_close(&self.path)?),
             Call::PageFault => self.touch(),
             Call::Wake => Ok(wake_one(&self.word)?),
         }
@@ -276,7 +287,13 @@ fn first(shares: &[Shares<'_>]) -> Option<Finding> {
 fn none_stops(shares: &[Shares<'_>]) -> Option<Finding> {
     let all = shares.iter().map(|it| (it.call, it.last()));
     let worst = all.min_by(|(_, (_, one)), (_, (_, other))| one.value.total_cmp(&other.value));
-    let (call, (threads, share)) = worst.filter(|_| shares.len() == Call::ALL.len())?;
+    let of_windows = shares.iter().any(|it| it.call == Call::QueryProcess);
+    let system = if of_windows {
+        System::Windows
+    } else {
+        System::Linux
+    };
+    let (call, (threads, share)) = worst.filter(|_| shares.len() == Call::of(system).len())?;
     let said = sentence!(
         "No call stops scaling up to {threads} threads; {call} comes nearest to it, with {share} of \
          linear scaling.",
@@ -368,7 +385,7 @@ mod tests {
         let all = allowed_cpus().expect("this system has them").len() as u64;
         for threads in [1, all] {
             let (samples, _) = measure(&Scale, &point(threads), scratch.path()).expect("runs");
-            for call in Call::ALL {
+            for call in Call::of(System::here()) {
                 assert!(count(&samples, call.metric()) >= 1, "{threads}: {call}");
             }
         }
