@@ -447,3 +447,85 @@ fn a_network_without_a_launcher_says_how_to_get_one() {
         .code(2)
         .stderr(contains("--passes"));
 }
+
+/// A folder with what `osu_bw` and `osu_latency` print for five nodes, of which the third one sends slowly.
+fn fabric() -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("fabric")).expect("a folder");
+    for from in NODES {
+        for to in NODES.into_iter().filter(|to| *to != from) {
+            for pass in 1..=3 {
+                let slow = if from == "n3" { 0.4 } else { 1.0 };
+                let noise = 1.0 + 0.002 * (fnv(&format!("{from}{to}{pass}")) % 7) as f64;
+                let text = format!(
+                    "# OSU MPI Latency Test v5.3\n# Size  Latency (us)\n0 1.0\n1 {:.2}\n\
+                     # OSU MPI Bandwidth Test v5.3\n# Size  Bandwidth (MB/s)\n1 3.0\n4194304 {:.2}\n",
+                    1.2 * noise,
+                    9000.0 * slow * noise
+                );
+                let file = place.path("fabric").join(format!("{from},{to},{pass}.osu"));
+                fs::write(file, text).expect("room");
+            }
+        }
+    }
+    place
+}
+
+#[test]
+fn what_osu_printed_is_judged() {
+    let place = fabric();
+    let folder = place.path("fabric").display().to_string();
+    let page = place.path("fabric.html").display().to_string();
+    place
+        .oscope(&["fleet", "fabric", &folder, "--page", &page])
+        .assert()
+        .code(3)
+        .stdout(contains("n3").and(contains("MPI throughput, 4 MiB")));
+    let page = fs::read_to_string(place.path("fabric.html")).expect("it is written");
+    assert!(page.contains("osu_bw") && !page.contains("rounds in which"));
+    let output = place
+        .oscope(&["fleet", "fabric", &folder, "--json"])
+        .assert()
+        .code(3);
+    let judged: Value = serde_json::from_slice(&output.get_output().stdout).expect("JSON");
+    assert_eq!(judged["origin"], "osu");
+    assert_eq!(
+        judged["passes"], 6,
+        "each pair has its latency from both ends"
+    );
+    let ports = judged["ports"].as_array().expect("a list");
+    assert_eq!(ports.len(), 1, "{ports:?}");
+    assert_eq!(
+        (&ports[0]["name"], &ports[0]["aspect"]),
+        (&json!("n3"), &json!("sending"))
+    );
+}
+
+#[test]
+fn output_that_cannot_be_read_is_told_and_the_rest_is_judged() {
+    let place = fabric();
+    let at = |name: &str| place.path("fabric").join(name);
+    fs::write(at("n1,n2,1.osu"), "mpirun was unable to launch\n").expect("room");
+    fs::write(at("notes.txt"), "no pair").expect("room");
+    let folder = place.path("fabric").display().to_string();
+    place
+        .oscope(&["fleet", "fabric", &folder])
+        .assert()
+        .code(3)
+        .stdout(contains(
+            "n1,n2,1.osu: it has no output of osu_latency or osu_bw",
+        ));
+    let notes = at("notes.txt").display().to_string();
+    place
+        .oscope(&["fleet", "fabric", &notes])
+        .assert()
+        .code(2)
+        .stderr(contains("FROM,TO.osu"));
+    let empty = place.path("empty");
+    fs::create_dir(&empty).expect("a folder");
+    place
+        .oscope(&["fleet", "fabric", &empty.display().to_string()])
+        .assert()
+        .code(2)
+        .stderr(contains("FROM,TO.osu"));
+}

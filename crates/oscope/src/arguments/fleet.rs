@@ -28,6 +28,7 @@ pub struct Fleet {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Fabric(Fabric),
     Judge(Judge),
     Network(Network),
     Run(Run),
@@ -77,6 +78,37 @@ pub struct Judging {
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
     pub margin: f64,
     /// Also write a page: a row for each node, a column for each component
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// Overwrite an existing file that `--page` names
+    #[arg(long, requires = "page")]
+    pub force: bool,
+}
+
+/// Judge the network under MPI: the output of `osu_latency` and `osu_bw` between all pairs of nodes
+///
+/// oscope has no MPI of its own: the OSU benchmarks measure, and this tells a slow port from a slow link, as
+/// `oscope fleet network` does for TCP. A file holds the output of one of them or both, and is called after its nodes:
+/// `FROM,TO.osu`, or `FROM,TO,1.osu` for the first of several runs. `osu_bw` sends one way only, so it takes each pair
+/// in both orders. Judged are the latency of the smallest message and the throughput of the largest one.
+///
+/// Three runs of each pair or more tell noise from a slow link.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  mpirun -n 2 --host a,b osu_latency > fabric/a,b,1.osu
+  mpirun -n 2 --host a,b osu_bw >> fabric/a,b,1.osu
+  oscope fleet fabric fabric/ --page fabric.html
+
+Exit code 3: a port or a link is slower than the others; 1: a file could not be read, or a link was not measured")]
+pub struct Fabric {
+    /// Files of output, or directories of them
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Ignore differences up to this
+    #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = parse_percent)]
+    pub margin: f64,
+    /// Also write a page: a heat map for each metric
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     /// Overwrite an existing file that `--page` names

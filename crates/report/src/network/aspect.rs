@@ -64,6 +64,10 @@ pub(super) enum Metric {
     },
     /// Throughput by TCP.
     Throughput,
+    /// Half a round trip of a message by MPI.
+    MpiLatency { message_bytes: u64 },
+    /// Throughput of messages of one size by MPI.
+    MpiThroughput { message_bytes: u64 },
 }
 
 impl Metric {
@@ -78,9 +82,9 @@ impl Metric {
     /// The aspect of links; [`Aspect::Sending`] for throughput, which is received as well.
     pub(super) fn aspect(self) -> Aspect {
         match self {
-            Self::RoundTrip { loaded: false, .. } => Aspect::RoundTrip,
+            Self::RoundTrip { loaded: false, .. } | Self::MpiLatency { .. } => Aspect::RoundTrip,
             Self::RoundTrip { loaded: true, .. } => Aspect::Loaded,
-            Self::Throughput => Aspect::Sending,
+            Self::Throughput | Self::MpiThroughput { .. } => Aspect::Sending,
         }
     }
 }

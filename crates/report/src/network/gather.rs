@@ -1,7 +1,7 @@
 //! Gathers the measurements of links, and tells what lacks.
 
 use super::aspect::Metric;
-use super::{FEWEST_NODES, Network, judge};
+use super::{FEWEST_NODES, Network, Origin, judge};
 use instrument::quantity::Unit;
 use instrument::statistics::summary::median;
 use network::{Measured, Protocol};
@@ -15,6 +15,7 @@ const MOST_LISTED: usize = 5;
 /// The measurements of the links between some nodes.
 #[derive(Clone, Debug)]
 pub struct Gathering {
+    origin: Origin,
     nodes: Vec<String>,
     /// By metric and link, the values of the passes.
     pub(super) values: BTreeMap<Metric, BTreeMap<(usize, usize), Vec<f64>>>,
@@ -32,7 +33,12 @@ pub struct Gathering {
 impl Gathering {
     /// Nodes without any measurement.
     pub fn new(nodes: Vec<String>) -> Self {
+        Self::of(nodes, Origin::Oscope)
+    }
+
+    pub(super) fn of(nodes: Vec<String>, origin: Origin) -> Self {
         Self {
+            origin,
             nodes,
             values: BTreeMap::new(),
             passes: BTreeMap::new(),
@@ -66,6 +72,18 @@ impl Gathering {
         for reason in &measured.lacking {
             self.lack(asks, answers, reason.clone());
         }
+    }
+
+    /// Adds a value of another program. As many as a link has of a metric count as its passes.
+    pub(super) fn put(&mut self, metric: Metric, (from, to): (usize, usize), value: f64) {
+        self.take(metric, (from, to), value);
+        let of_metric = self
+            .values
+            .get(&metric)
+            .and_then(|links| links.get(&(from, to)));
+        let count = of_metric.map_or(0, Vec::len);
+        let passes = self.passes.entry((from.min(to), from.max(to))).or_default();
+        *passes = count.max(*passes);
     }
 
     fn take(&mut self, metric: Metric, link: (usize, usize), value: f64) {
@@ -122,6 +140,7 @@ impl Gathering {
             }
         });
         Network {
+            origin: self.origin,
             matrices: matrices.collect(),
             passes: self.passes.values().copied().max().unwrap_or(0),
             margin,

@@ -1,7 +1,7 @@
 //! A judged network as JSON for other programs. Its schema is `schema/network-1.schema.json` in this crate;
 //! `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report --test schemas` regenerates it.
 
-use super::{Aspect, Matrix, Network, Odd, Shown};
+use super::{Aspect, Matrix, Network, Odd, Origin, Shown};
 use crate::fleet::Standing;
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
@@ -27,6 +27,8 @@ pub fn json(network: &Network) -> serde_json::Value {
 struct Document<'a> {
     /// The version of this format.
     format: u32,
+    /// Whoever measured it.
+    origin: Origin,
     /// The names of the nodes, in the order of the matrices.
     nodes: &'a [String],
     /// Differences up to this are ignored: 0.1 for 10 %.
@@ -84,6 +86,7 @@ impl<'a> Document<'a> {
         };
         Self {
             format: FORMAT,
+            origin: network.origin,
             nodes: &network.nodes,
             margin: network.margin,
             passes: network.passes,

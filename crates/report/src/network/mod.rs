@@ -13,6 +13,7 @@ mod aspect;
 mod gather;
 mod json;
 mod judge;
+pub mod osu;
 mod polish;
 #[cfg(test)]
 mod tests;
@@ -26,13 +27,27 @@ pub use text::Shown;
 use crate::fleet::Standing;
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// With fewer nodes, a slow port cannot be told from a slow link.
 pub const FEWEST_NODES: usize = 4;
 
+/// Whoever measured a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// `oscope fleet network`.
+    Oscope,
+    /// `osu_latency` and `osu_bw`, under MPI.
+    Osu,
+}
+
 /// A judged network.
 #[derive(Clone, Debug)]
 pub struct Network {
+    /// Whoever measured it.
+    pub origin: Origin,
     /// The names of the nodes.
     pub nodes: Vec<String>,
     /// Differences up to this are ignored: 0.1 for 10 %.

@@ -24,21 +24,25 @@ impl Metric {
                 format!("{protocol} round trip{load}, {}", Bytes(message_bytes))
             }
             Self::Throughput => "TCP throughput".into(),
+            Self::MpiLatency { message_bytes } => format!("MPI latency, {}", Bytes(message_bytes)),
+            Self::MpiThroughput { message_bytes } => {
+                format!("MPI throughput, {}", Bytes(message_bytes))
+            }
         }
     }
 
     pub(super) fn unit(self) -> Unit {
         match self {
-            Self::RoundTrip { .. } => Unit::Nanoseconds,
-            Self::Throughput => Unit::BytesPerSecond,
+            Self::RoundTrip { .. } | Self::MpiLatency { .. } => Unit::Nanoseconds,
+            Self::Throughput | Self::MpiThroughput { .. } => Unit::BytesPerSecond,
         }
     }
 
     /// The logarithm of a value, signed so that more is better.
     pub(super) fn merit(self, value: f64) -> f64 {
         match self {
-            Self::RoundTrip { .. } => -value.ln(),
-            Self::Throughput => value.ln(),
+            Self::RoundTrip { .. } | Self::MpiLatency { .. } => -value.ln(),
+            Self::Throughput | Self::MpiThroughput { .. } => value.ln(),
         }
     }
 }

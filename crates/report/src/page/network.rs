@@ -2,7 +2,7 @@
 
 use super::render::Error;
 use crate::fleet::Standing;
-use crate::network::{Matrix, Network, Odd, Shown};
+use crate::network::{Matrix, Network, Odd, Origin, Shown};
 use askama::Template;
 use instrument::quantity::Unit;
 
@@ -39,7 +39,18 @@ pub fn network(network: &Network) -> Result<String, Error> {
             .map(|it| MatrixView::new(network, it, &nodes))
             .collect(),
         margin: Unit::Share.show(network.margin, 2),
-        passes: network.passes,
+        measured: match network.origin {
+            Origin::Oscope => format!(
+                "Each link was measured {} times, in rounds in which no node took part in two measurements; a value is \
+                 the median over them. Round trips are the median of many messages.",
+                network.passes
+            ),
+            Origin::Osu => format!(
+                "The values are what osu_latency and osu_bw of the OSU benchmarks printed, the median over up to {} runs \
+                 of each pair: half a round trip of the smallest message, and the throughput of the largest one.",
+                network.passes
+            ),
+        },
         version: env!("CARGO_PKG_VERSION"),
         css: include_str!("../../assets/page.css"),
     };
@@ -80,7 +91,7 @@ struct Page<'a> {
     hidden: usize,
     matrices: Vec<MatrixView<'a>>,
     margin: String,
-    passes: usize,
+    measured: String,
     version: &'static str,
     css: &'static str,
 }

@@ -1,5 +1,6 @@
 //! `oscope fleet`: many machines that should be alike, one module each command.
 
+mod fabric;
 mod files;
 mod judge;
 mod lack;
@@ -21,6 +22,7 @@ use anyhow::Result;
 pub fn execute(arguments: &Fleet, common: &Common) -> Result<Exit> {
     match &arguments.command {
         Command::Judge(arguments) => judge::execute(arguments, common),
+        Command::Fabric(arguments) => fabric::execute(arguments, common),
         Command::Network(arguments) => network::execute(arguments, common),
         Command::Run(arguments) => run::execute(arguments, common),
     }

@@ -254,7 +254,7 @@ fn gather(
 }
 
 /// Shows a judged network, and tells if a part of it is slower than the others or could not be measured.
-fn show(judged: &Network, page: Option<Target>, common: &Common) -> Result<Exit> {
+pub(super) fn show(judged: &Network, page: Option<Target>, common: &Common) -> Result<Exit> {
     let text = if common.json {
         serde_json::to_string_pretty(&json(judged))? + "\n"
     } else {

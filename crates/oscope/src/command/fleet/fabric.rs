@@ -1,0 +1,129 @@
+//! `oscope fleet fabric`: the network under MPI, from the output of OSU's benchmarks.
+
+use super::network::show;
+use crate::arguments::Common;
+use crate::arguments::fleet::Fabric as Arguments;
+use crate::exit::{Exit, WrongUse};
+use crate::output::harmless;
+use crate::target::{Replaces, Target};
+use anyhow::{Context, Result};
+use report::network::osu::{Printed, gathering, tables};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The endings of files that are read in a directory.
+const ENDINGS: [&str; 3] = ["osu", "out", "txt"];
+/// Output of these benchmarks takes a few kB.
+const MOST_BYTES: u64 = 64 << 20;
+
+pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
+    let page = arguments.page.as_ref();
+    let page = page.map(|path| Target::new(path, Replaces::with(arguments.force), common));
+    let page = page.transpose()?;
+    let (mut all, mut failed) = (Vec::new(), Vec::new());
+    for path in files(&arguments.files)? {
+        let (from, to) = nodes(&path).ok_or_else(|| {
+            WrongUse(format!(
+                "{}: the name of a file says whose pair it is: FROM,TO.osu, or FROM,TO,1.osu for the first of several",
+                path.display()
+            ))
+        })?;
+        match read(&path) {
+            Ok(text) => match tables(&text) {
+                Ok(tables) => all.push(Printed { from, to, tables }),
+                Err(reason) => failed.push(format!("{}: {reason}.", shown(&path))),
+            },
+            Err(error) => failed.push(format!("{}: {error:#}.", shown(&path))),
+        }
+    }
+    if all.is_empty() {
+        return Err(WrongUse(format!("no file can be used. {}", failed.join(" "))).into());
+    }
+    let mut gathered = gathering(&all);
+    for reason in failed {
+        gathered.fail(harmless(&reason));
+    }
+    show(&gathered.judge(arguments.margin), page, common)
+}
+
+/// The files that `paths` name, those of directories included.
+fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let cannot_read = || format!("cannot read {}", path.display());
+        let entries = fs::read_dir(path).with_context(cannot_read)?;
+        let entries = entries.map(|entry| Ok(entry?.path()));
+        let entries: Vec<PathBuf> = entries.collect::<Result<_>>().with_context(cannot_read)?;
+        let mut found: Vec<PathBuf> = entries.into_iter().filter(|it| is_output(it)).collect();
+        if found.is_empty() {
+            return Err(WrongUse(format!(
+                "{} has no file that is called FROM,TO.osu, after two nodes",
+                path.display()
+            ))
+            .into());
+        }
+        found.sort();
+        files.append(&mut found);
+    }
+    Ok(files)
+}
+
+fn is_output(path: &Path) -> bool {
+    let is_text = path.extension().and_then(OsStr::to_str);
+    is_text.is_some_and(|it| ENDINGS.contains(&it)) && path.is_file() && nodes(path).is_some()
+}
+
+/// The two nodes, by the name of a file.
+fn nodes(path: &Path) -> Option<(String, String)> {
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    let ending = ENDINGS
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending)?.strip_suffix('.'));
+    let mut parts = ending.unwrap_or(&name).split(',');
+    let mut next = || {
+        let part = parts.next().map(str::trim).filter(|it| !it.is_empty());
+        part.map(|part| harmless(part).replace('\n', "\u{fffd}"))
+    };
+    let (from, to) = (next()?, next()?);
+    (from != to).then_some((from, to))
+}
+
+fn read(path: &Path) -> Result<String> {
+    let metadata = fs::metadata(path)?;
+    anyhow::ensure!(metadata.is_file(), "it is no plain file");
+    anyhow::ensure!(
+        metadata.len() <= MOST_BYTES,
+        "it is too large to be such output"
+    );
+    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nodes;
+    use std::path::Path;
+
+    #[test]
+    fn a_file_is_called_after_its_pair() {
+        let of = |name: &str| nodes(Path::new(name));
+        let pair = |from: &str, to: &str| Some((from.to_owned(), to.to_owned()));
+        assert_eq!(of("d/n1,n2.osu"), pair("n1", "n2"));
+        assert_eq!(
+            of("n1.example.org,n2.example.org,3.txt"),
+            pair("n1.example.org", "n2.example.org")
+        );
+        assert_eq!(of("n1,n2.example.org"), pair("n1", "n2.example.org"));
+        assert_eq!(of("n1,n1.osu"), None);
+        assert_eq!(of("n1.osu"), None);
+        assert_eq!(of(",n2.osu"), None);
+    }
+}

@@ -1,0 +1,274 @@
+//! The fabric under MPI, as `osu_latency` and `osu_bw` of the
+//! [OSU benchmarks](https://mvapich.cse.ohio-state.edu/benchmarks/) print it.
+
+use super::Origin;
+use super::aspect::Metric;
+use super::gather::Gathering;
+use std::collections::{BTreeMap, BTreeSet};
+use thiserror::Error;
+
+const NS_PER_US: f64 = 1e3;
+/// The megabyte of these benchmarks (`osu_bw.c`: bytes divided by 1e6).
+const BYTES_PER_MB: f64 = 1e6;
+
+/// What the benchmarks printed of a pair of nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Printed {
+    /// The node of the first process, which sends in `osu_bw`.
+    pub from: String,
+    /// The node of the second process.
+    pub to: String,
+    /// The tables, in the order of the file.
+    pub tables: Vec<Table>,
+}
+
+/// A table of one benchmark.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    kind: Kind,
+    /// By the size of a message in bytes: ns or bytes/s.
+    values: BTreeMap<u64, f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Latency,
+    Throughput,
+}
+
+/// The reason why a text has no such table.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum OsuError {
+    /// It has none at all.
+    #[error("it has no output of osu_latency or osu_bw")]
+    NoTable,
+    /// A table has no rows: the benchmark failed.
+    #[error("the table '{0}' has no values: did the benchmark fail?")]
+    NoValues(String),
+    /// It has one of another benchmark.
+    #[error("'{0}' is another benchmark: only osu_latency and osu_bw are read")]
+    OtherBenchmark(String),
+}
+
+/// Reads the tables in the output of the benchmarks. What a launcher printed between them is skipped.
+///
+/// # Errors
+/// If there is no such table, or one of another benchmark.
+pub fn tables(text: &str) -> Result<Vec<Table>, OsuError> {
+    let mut tables: Vec<(String, Table)> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if let Some(title) = line
+            .strip_prefix("# ")
+            .filter(|title| title.starts_with("OSU "))
+        {
+            let kind = kind(title).ok_or_else(|| OsuError::OtherBenchmark(title.to_owned()))?;
+            let values = BTreeMap::new();
+            tables.push((title.to_owned(), Table { kind, values }));
+        } else if let Some((_, table)) = tables.last_mut()
+            && let Some((bytes, value)) = row(line)
+        {
+            let unit = match table.kind {
+                Kind::Latency => NS_PER_US,
+                Kind::Throughput => BYTES_PER_MB,
+            };
+            table.values.insert(bytes, value * unit);
+        }
+    }
+    if tables.is_empty() {
+        return Err(OsuError::NoTable);
+    }
+    let filled = tables.into_iter().map(|(title, table)| {
+        if table.values.is_empty() {
+            Err(OsuError::NoValues(title))
+        } else {
+            Ok(table)
+        }
+    });
+    filled.collect()
+}
+
+/// The benchmark by its title, which may name an accelerator: `OSU MPI-CUDA Latency Test v7.4`.
+fn kind(title: &str) -> Option<Kind> {
+    let mut words = title.split_whitespace().skip(1);
+    let _mpi = words.next().filter(|word| word.starts_with("MPI"))?;
+    match (words.next()?, words.next()?) {
+        ("Latency", "Test") => Some(Kind::Latency),
+        ("Bandwidth", "Test") => Some(Kind::Throughput),
+        _ => None,
+    }
+}
+
+/// The size of a message and its value. Later versions print further columns.
+fn row(line: &str) -> Option<(u64, f64)> {
+    let mut columns = line.split_whitespace();
+    let bytes = columns.next()?.parse().ok()?;
+    let value: f64 = columns.next()?.parse().ok()?;
+    (value.is_finite() && value > 0.0).then_some((bytes, value))
+}
+
+/// The nodes of all pairs with their latency in the smallest message and their throughput in the largest one, of those
+/// that most tables have.
+pub fn gathering(all: &[Printed]) -> Gathering {
+    let names: BTreeSet<&String> = all.iter().flat_map(|it| [&it.from, &it.to]).collect();
+    let nodes: Vec<String> = names.iter().map(|name| (*name).clone()).collect();
+    let place = |name: &String| names.iter().position(|it| *it == name).unwrap_or_default();
+    let tables = |kind| {
+        all.iter()
+            .flat_map(|it| &it.tables)
+            .filter(move |it| it.kind == kind)
+    };
+    let latency_bytes = usual_size(tables(Kind::Latency), |size| size.min());
+    let throughput_bytes = usual_size(tables(Kind::Throughput), |size| size.max());
+    let mut gathering = Gathering::of(nodes, Origin::Osu);
+    for it in all {
+        let link = (place(&it.from), place(&it.to));
+        for table in &it.tables {
+            let (metric, bytes, link) = match table.kind {
+                Kind::Latency => {
+                    let message_bytes = latency_bytes.unwrap_or_default();
+                    let link = (link.0.min(link.1), link.0.max(link.1));
+                    (Metric::MpiLatency { message_bytes }, message_bytes, link)
+                }
+                Kind::Throughput => {
+                    let message_bytes = throughput_bytes.unwrap_or_default();
+                    (Metric::MpiThroughput { message_bytes }, message_bytes, link)
+                }
+            };
+            match table.values.get(&bytes) {
+                Some(value) => gathering.put(metric, link, *value),
+                None => gathering.lack(
+                    link.0,
+                    link.1,
+                    format!("a table has no messages of {bytes} B, as most have"),
+                ),
+            }
+        }
+    }
+    for (metric, what) in [(latency_bytes, "osu_latency"), (throughput_bytes, "osu_bw")] {
+        if metric.is_none() {
+            gathering.remark(format!("No file has output of {what}."));
+        }
+    }
+    gathering
+}
+
+/// The size that `choose` takes of those that most tables have. A message without data is none.
+fn usual_size<'t>(
+    tables: impl Iterator<Item = &'t Table>,
+    choose: impl Fn(&mut dyn Iterator<Item = u64>) -> Option<u64>,
+) -> Option<u64> {
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    for table in tables {
+        for bytes in table.values.keys().filter(|bytes| **bytes > 0) {
+            *counts.entry(*bytes).or_default() += 1;
+        }
+    }
+    let most = counts.values().copied().max()?;
+    let usual = counts.iter().filter(|(_, count)| **count == most);
+    choose(&mut usual.map(|(bytes, _)| *bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Version 5.3 under Open MPI 4.1.
+    const LATENCY: &str = "\
+# OSU MPI Latency Test v5.3
+# Size          Latency (us)
+0                       0.73
+1                       0.80
+2                       0.81
+";
+    /// The columns of version 7.
+    const BANDWIDTH: &str = "\
+[node1:4711] a warning of the launcher
+
+# OSU MPI Bandwidth Test v7.4
+# Datatype: MPI_CHAR.
+# Size      Bandwidth (MB/s)        Validation
+1                       3.10              Pass
+4194304              5586.13              Pass
+";
+
+    fn printed(from: &str, to: &str, text: &str) -> Printed {
+        Printed {
+            from: from.into(),
+            to: to.into(),
+            tables: tables(text).expect("it has tables"),
+        }
+    }
+
+    #[test]
+    fn tables_of_both_benchmarks_are_read() {
+        let both = tables(&format!("{LATENCY}{BANDWIDTH}")).expect("they are whole");
+        assert_eq!(both.len(), 2);
+        assert_eq!(both[0].values.get(&1), Some(&800.0));
+        let fastest = both[1].values.get(&4_194_304).expect("it is there");
+        assert!((fastest - 5.58613e9).abs() < 1.0);
+    }
+
+    #[test]
+    fn other_texts_are_refused_with_a_reason() {
+        assert_eq!(tables("hello\n1 2\n"), Err(OsuError::NoTable));
+        let other = tables("# OSU MPI Bi-Directional Bandwidth Test v5.3\n1 2\n");
+        assert!(
+            matches!(other, Err(OsuError::OtherBenchmark(_))),
+            "{other:?}"
+        );
+        let failed = tables("# OSU MPI Latency Test v5.3\n# Size  Latency (us)\nmpirun died\n");
+        assert!(matches!(failed, Err(OsuError::NoValues(_))), "{failed:?}");
+    }
+
+    #[test]
+    fn the_smallest_message_tells_the_latency_and_the_largest_the_throughput() {
+        let text = format!("{LATENCY}{BANDWIDTH}");
+        let all = [
+            printed("b", "a", &text),
+            printed("a", "b", BANDWIDTH),
+            printed("a", "c", LATENCY),
+        ];
+        let network = gathering(&all).judge(0.1);
+        assert_eq!(network.nodes, ["a", "b", "c"]);
+        let titles: Vec<&str> = network
+            .matrices
+            .iter()
+            .map(|it| it.title.as_str())
+            .collect();
+        assert_eq!(titles, ["MPI latency, 1 B", "MPI throughput, 4 MiB"]);
+        let [latency, throughput] = &network.matrices[..] else {
+            panic!("two matrices");
+        };
+        assert_eq!(
+            (latency.cells[0][1], latency.cells[1][0]),
+            (Some(800.0), Some(800.0))
+        );
+        assert!(throughput.cells[0][1].is_some() && throughput.cells[1][0].is_some());
+        assert_eq!(throughput.cells[0][2], None);
+        assert!(network.lacks_something, "b and c have no measurement");
+    }
+
+    #[test]
+    fn a_slow_port_of_the_fabric_is_named() {
+        let names = ["n1", "n2", "n3", "n4", "n5", "n6"];
+        let mut all = Vec::new();
+        for from in names {
+            for to in names.iter().filter(|to| **to != from) {
+                for pass in 0..3 {
+                    let slow = if from == "n3" { 0.5 } else { 1.0 };
+                    let noise =
+                        1.0 + 0.01 * f64::from((pass * 7 + from.len() + to.len()) as u32 % 3);
+                    let text = format!(
+                        "# OSU MPI Bandwidth Test v5.3\n4194304 {:.2}\n",
+                        5000.0 * slow * noise
+                    );
+                    all.push(printed(from, to, &text));
+                }
+            }
+        }
+        let network = gathering(&all).judge(0.1);
+        let slower: Vec<usize> = network.ports.iter().map(|it| it.what.0).collect();
+        assert_eq!(slower, [2], "{:?}", network.ports);
+        assert_eq!(network.passes, 3);
+    }
+}
