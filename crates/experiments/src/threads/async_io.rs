@@ -53,9 +53,10 @@ const DESIGN: Design = Design {
              on the device (fsync), and reads it back; the text is checked. Another thread counts \
              its turns and yields, over and over. The time of each of the three steps is wall \
              time from the call until the first thread has its turn again. The turns are those of \
-             the other thread in that time. The backend is the one that the library chooses \
-             (io_uring if the system allows it; on Windows overlapped transfers, and a kernel thread for \
-             the wait), or kernel threads that wait in place of the user thread.",
+             the other thread in that time. The backend is the one that the library chooses, \
+             or kernel threads that wait in place of the user thread. The library chooses io_uring if \
+             the system allows it. On Windows it transfers by overlapped requests, and a kernel thread \
+             waits for the device.",
     source: "Report D, Test-async-io",
     axes: &[BACKEND.axis()],
     metrics: &[

@@ -11,7 +11,7 @@ const NS_PER_US: f64 = 1e3;
 /// The megabyte of these benchmarks (`osu_bw.c`: bytes divided by 1e6).
 const BYTES_PER_MB: f64 = 1e6;
 
-/// What the benchmarks printed of a pair of nodes.
+/// The output of the benchmarks for a pair of nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Printed {
     /// The node of the first process, which sends in `osu_bw`.

@@ -10,7 +10,7 @@ pub(crate) struct Operation {
     pub(super) thread: *const Control,
     pub(super) request: Request,
     pub(super) result: Cell<i32>,
-    /// What the kernel keeps of it.
+    /// The kernel's part of it.
     #[cfg_attr(
         target_os = "linux",
         expect(dead_code, reason = "the ring keeps nothing")
