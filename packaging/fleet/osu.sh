@@ -16,10 +16,16 @@ start=${MPIRUN:-mpirun --map-by ppr:1:node}
 prefix=${OSU:+$OSU/}
 mkdir -p "$output"
 
-# measure FROM TO BENCHMARK: appends what it prints. Both options hold several words.
+# measure FROM TO BENCHMARK: appends what it prints. Both options hold several words. If the first one fails, so would
+# all others.
+works=
 measure() {
-    $start -n 2 --host "$1,$2" "${prefix}$3" ${OSU_OPTIONS:-} >> "$output/$1,$2,$run.part" ||
+    if $start -n 2 --host "$1,$2" "${prefix}$3" ${OSU_OPTIONS:-} >> "$output/$1,$2,$run.part"; then
+        works=1
+    else
         echo "$3 from $1 to $2 failed" >&2
+        [ -n "$works" ] || exit 1
+    fi
 }
 
 for run in $(seq "${RUNS:-3}"); do

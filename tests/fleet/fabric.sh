@@ -6,7 +6,7 @@
 #     tests/fleet/fabric.sh PROGRAM OSU
 #
 # OSU is the folder with osu_latency and osu_bw, built with Debian's libopenmpi-dev: `./configure CC=mpicc CXX=mpicxx
-# && make -C mpi/pt2pt` in their source. Needs what network.sh needs, and takes some minutes.
+# && make -C mpi/pt2pt` in their source. Needs what network.sh needs, and takes some ten minutes.
 set -euo pipefail
 [ $# -eq 2 ] || { echo "usage: $0 PROGRAM OSU" >&2; exit 2; }
 program=$(realpath "$1")
@@ -26,9 +26,9 @@ shift
 exec nsenter --net="/run/netns/oscope-node$node" unshare --uts bash -c "hostname node$node; $*"
 AGENT
 chmod +x "$work/agent"
-export TMPDIR=$work OSCOPE=$work/judge OSU=$osu OSU_OPTIONS='-m 1048576 -i 100 -x 10'
+export TMPDIR=$work OSCOPE=$work/judge OSU=$osu RUNS=2
 # Messages must go over the network, though all nodes have one memory.
-MPIRUN="timeout 60 mpirun --allow-run-as-root --mca plm_rsh_agent $work/agent --mca btl tcp,self
+MPIRUN="timeout 300 mpirun --allow-run-as-root --mca plm_rsh_agent $work/agent --mca btl tcp,self
     --mca oob_tcp_if_include $network.0/24 --mca btl_tcp_if_include $network.0/24 --map-by ppr:1:node --bind-to none"
 export MPIRUN
 cat >"$work/judge" <<JUDGE
@@ -65,9 +65,9 @@ echo 'a healthy network'
 measure healthy
 named_are ''
 
-echo 'a port of 100 Mbit/s'
-tc -n oscope-node2 qdisc add dev eth0 root tbf rate 100mbit burst 64kb latency 50ms
-tc qdisc add dev oscope-link2 root tbf rate 100mbit burst 64kb latency 50ms
+echo 'a port of 4 Gbit/s'
+tc -n oscope-node2 qdisc add dev eth0 root tbf rate 4gbit burst 4mb latency 50ms
+tc qdisc add dev oscope-link2 root tbf rate 4gbit burst 4mb latency 50ms
 measure slow
 named_are "$network.2"
 grep -q '<h2 id="matrix-1">MPI latency, 1 B</h2>' "$work/fabric.html" || fail 'the page has no matrix'

@@ -38,13 +38,22 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         }
     }
     if all.is_empty() {
-        return Err(WrongUse(format!("no file can be used. {}", failed.join(" "))).into());
+        return Err(WrongUse(format!("no file can be used. {}", few(&failed).join(" "))).into());
     }
     let mut gathered = gathering(&all);
-    for reason in failed {
+    for reason in few(&failed) {
         gathered.fail(harmless(&reason));
     }
     show(&gathered.judge(arguments.margin), page, common)
+}
+
+/// The first ones of many sentences, and how many there are beside them.
+fn few(sentences: &[String]) -> Vec<String> {
+    const MOST: usize = 5;
+    let more = sentences.len().saturating_sub(MOST);
+    let told = sentences.iter().take(MOST).cloned();
+    let rest = (more > 0).then(|| format!("{more} more files cannot be used."));
+    told.chain(rest).collect()
 }
 
 /// The files that `paths` name, those of directories included.
