@@ -10,13 +10,23 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// A setting that changes nothing while memory is free.
 const SETTING: &str = "/proc/sys/vm/vfs_cache_pressure";
 
-/// Held by each test that changes the setting or expects it to stay.
-static SETTING_IN_USE: Mutex<()> = Mutex::new(());
+/// Any start of oscope as root puts a setting back that a killed one has left changed.
+static STARTS: RwLock<()> = RwLock::new(());
+
+/// For a test that changes the setting or expects it to stay: no other one starts oscope.
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    STARTS.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// For the other tests.
+fn beside_others() -> RwLockReadGuard<'static, ()> {
+    STARTS.read().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn compared(place: &Place, arguments: &[&str]) -> Value {
     let output = place
@@ -33,6 +43,7 @@ fn compared(place: &Place, arguments: &[&str]) -> Value {
 
 #[test]
 fn two_directories_are_held_against_each_other() {
+    let _others = beside_others();
     let place = Place::new();
     let (a, b) = (place.path("a"), place.path("b"));
     fs::create_dir(&a)
@@ -69,6 +80,7 @@ fn two_directories_are_held_against_each_other() {
 
 #[test]
 fn the_levels_of_an_axis_and_a_variable_are_held_against_each_other() {
+    let _others = beside_others();
     let place = Place::new();
     let touches = [
         "memory.page_fault",
@@ -99,6 +111,7 @@ fn the_levels_of_an_axis_and_a_variable_are_held_against_each_other() {
 
 #[test]
 fn what_cannot_vary_is_refused_with_a_word() {
+    let _others = beside_others();
     let place = Place::new();
     let refused = |vary: &str, word: &str| {
         place
@@ -130,6 +143,7 @@ fn what_cannot_vary_is_refused_with_a_word() {
 
 #[test]
 fn scratch_in_every_directory_is_swept_after_a_kill() {
+    let _others = beside_others();
     let place = Place::new();
     let directories = ["a", "b", "c", "d"].map(|name| place.path(name));
     for directory in &directories {
@@ -170,9 +184,7 @@ fn scratch_in_every_directory_is_swept_after_a_kill() {
 
 #[test]
 fn a_setting_is_refused_to_others_than_root_before_anything_is_measured() {
-    let _alone = SETTING_IN_USE
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let place = Place::new();
     let vary = format!("sysfs:{SETTING}=90,110");
     let arguments = ["ab", "process.calls", "--vary", &vary, "--dir", "."];
@@ -228,9 +240,7 @@ fn under_way(place: &Place, before: &str) -> Child {
 
 #[test]
 fn a_setting_is_put_back_after_a_signal_and_by_cleanup_after_a_kill() {
-    let _alone = SETTING_IN_USE
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     if !can_change() {
         return;
     }

@@ -76,7 +76,7 @@ fn on_linux() -> Run {
         ("process.calls", call("read 1 byte"), "rate", 1000.0),
         ("process.calls", call("lseek"), "rate", 2000.0),
         ("process.calls", call("fork+exit+wait"), "rate", 1.0),
-        ("file.call", file_call(), "rate", 1000.0),
+        ("process.scale", threads(), "page_fault", 1000.0),
         ("memory.latency", memory(), "load", 1000.0),
     ];
     run("1", LINUX, &values)
@@ -86,16 +86,14 @@ fn on_windows() -> Run {
     let values = [
         ("process.calls", call("ReadFile 1 byte"), "rate", 500.0),
         ("process.calls", call("SetFilePointerEx"), "rate", 1000.0),
-        ("file.call", file_call(), "rate", 500.0),
+        ("process.scale", threads(), "page_fault", 500.0),
         ("memory.latency", memory(), "load", 1000.0),
     ];
     run("2", WINDOWS, &values)
 }
 
-fn file_call() -> Point {
-    Point::new()
-        .with("call", "read 1 byte")
-        .with("file_size", 4096)
+fn threads() -> Point {
+    Point::new().with("threads", 2)
 }
 
 fn memory() -> Point {
@@ -181,12 +179,12 @@ fn what_each_system_does_in_its_own_way_is_refused_with_the_reason() {
         compared
             .rows
             .iter()
-            .all(|row| row.definition.id != "file.call")
+            .all(|row| row.definition.id != "process.scale")
     );
     let [refused] = &compared.refused[..] else {
         panic!("{:?}", compared.refused);
     };
-    assert_eq!(refused.experiment, "file.call");
+    assert_eq!(refused.experiment, "process.scale");
     assert!(refused.reason.contains("calls of its own"), "{refused:?}");
     assert_eq!(compared.unmatched.get("process.calls"), Some(&[1, 0]));
 }
@@ -226,7 +224,7 @@ fn sessions_of_two_systems_are_no_side_where_the_system_is_asked() {
     let compared = compared(&mixed, &other);
     let refused = compared.refused.iter();
     let refused: Vec<_> = refused.map(|it| it.experiment.as_str()).collect();
-    assert_eq!(refused, ["file.call"]);
+    assert_eq!(refused, ["process.scale"]);
     assert!(
         compared.refused[0].reason.contains("Linux")
             && compared.refused[0].reason.contains("Windows")

@@ -52,7 +52,7 @@ fn few(sentences: &[String]) -> Vec<String> {
     const MOST: usize = 5;
     let more = sentences.len().saturating_sub(MOST);
     let told = sentences.iter().take(MOST).cloned();
-    let rest = (more > 0).then(|| format!("{more} more files cannot be used."));
+    let rest = (more > 0).then(|| format!("So it is with {more} more."));
     told.chain(rest).collect()
 }
 
