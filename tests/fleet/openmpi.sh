@@ -131,11 +131,13 @@ slow_once() {
     kill $! 2>/dev/null || true
 }
 slow_once once
-if ! is_seen_once; then
+# Other work on the host may hide it, or slow a node a second time: then once more.
+for attempt in 2 3 4 none; do
+    is_seen_once && break
+    [ $attempt != none ] || fail 'an alarm that did not come again was raised, or there was none'
     rm -rf "$work/once"
     slow_once once
-    is_seen_once || fail 'an alarm that did not come again was raised, or there was none'
-fi
+done
 
 echo 'a full disk'
 rm -f "$SLOW_WHILE"

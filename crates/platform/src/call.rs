@@ -67,7 +67,7 @@ face! {
     /// # Errors
     /// If the file does not exist.
     #[inline]
-    pub fn stat(path: &CallPath) -> Result<()> = refuse("stat");
+    pub fn stat(path: &crate::call::CallPath) -> Result<()> = refuse("stat");
 
     /// Moves the file's position forward by 1 byte: one `lseek` or `SetFilePointerEx`. Returns the
     /// new position.
@@ -83,7 +83,7 @@ face! {
     /// # Errors
     /// If the file cannot be opened.
     #[inline]
-    pub fn open_close(path: &CallPath) -> Result<()> = refuse("open");
+    pub fn open_close(path: &crate::call::CallPath) -> Result<()> = refuse("open");
 
     /// Opens a stream for reading and closes it: one `fopen`, on Windows one `_wfopen`, which takes any path,
     /// and one `fclose`. That is the opening
@@ -92,14 +92,14 @@ face! {
     /// # Errors
     /// If the file cannot be opened.
     #[inline]
-    pub fn fopen_fclose(path: &CallPath) -> Result<()> = refuse("fopen");
+    pub fn fopen_fclose(path: &crate::call::CallPath) -> Result<()> = refuse("fopen");
 
     /// Opens a stream for writing, which cuts the file to nothing, and closes it.
     ///
     /// # Errors
     /// If the file cannot be opened.
     #[inline]
-    pub fn fopen_write_fclose(path: &CallPath) -> Result<()> = refuse("fopen");
+    pub fn fopen_write_fclose(path: &crate::call::CallPath) -> Result<()> = refuse("fopen");
 
     /// Opens a file for reading and for writing that waits for the device, which makes it if it does not
     /// exist, and closes it: `O_RDWR`, `O_SYNC` and `O_CREAT`, or `FILE_FLAG_WRITE_THROUGH` with
@@ -108,14 +108,14 @@ face! {
     /// # Errors
     /// If the file cannot be opened.
     #[inline]
-    pub fn open_sync_close(path: &CallPath) -> Result<()> = refuse("open");
+    pub fn open_sync_close(path: &crate::call::CallPath) -> Result<()> = refuse("open");
 
     /// As [`open_sync_close`], and deletes the file.
     ///
     /// # Errors
     /// If the file cannot be created.
     #[inline]
-    pub fn create_sync_delete(path: &CallPath) -> Result<()> = refuse("open");
+    pub fn create_sync_delete(path: &crate::call::CallPath) -> Result<()> = refuse("open");
 
     /// Creates an empty file that must not exist, closes it, and deletes it: one `open`, `close` and
     /// `unlink`, or `CreateFile`, `CloseHandle` and `DeleteFile`. It does not wait for the device.
@@ -123,7 +123,7 @@ face! {
     /// # Errors
     /// If the file exists or cannot be created.
     #[inline]
-    pub fn create_delete(path: &CallPath) -> Result<()> = refuse("unlink");
+    pub fn create_delete(path: &crate::call::CallPath) -> Result<()> = refuse("unlink");
 
     /// Allocates memory from the C library and frees it: one `malloc`, one `free`. The memory is not
     /// touched; small sizes come from the allocator's per-thread cache.

@@ -43,6 +43,7 @@ pub mod file;
 pub mod job;
 pub mod load;
 pub mod lock;
+#[cfg(any(target_os = "linux", windows))]
 mod locked;
 pub mod machine;
 pub mod memory;

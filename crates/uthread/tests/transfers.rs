@@ -11,33 +11,14 @@ use std::fs::File;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::runtimes;
-use uthread::io::{fsync, read_at, sleep, write_at};
+use common::{runtimes, writes_and_reads_back};
+use uthread::io::{sleep, write_at};
 use uthread::{Runtime, spawn};
 
 #[test]
 fn what_is_written_is_read() {
     for runtime in runtimes() {
-        let file = Arc::new(tempfile::tempfile().unwrap());
-        runtime.run(|| {
-            let threads: Vec<_> = (0..64u64)
-                .map(|i| {
-                    let file = Arc::clone(&file);
-                    spawn(move || {
-                        let block = [i as u8; 1000];
-                        assert_eq!(write_at(&file, &block, i * 1000).unwrap(), 1000);
-                        let mut back = [0; 1000];
-                        assert_eq!(read_at(&file, &mut back, i * 1000).unwrap(), 1000);
-                        assert_eq!(back, block);
-                    })
-                })
-                .collect();
-            for thread in threads {
-                thread.join().unwrap();
-            }
-            fsync(&file).unwrap();
-            assert_eq!(read_at(&file, &mut [0; 10], 64_000).unwrap(), 0);
-        });
+        writes_and_reads_back(&runtime, tempfile::tempfile().unwrap());
     }
 }
 

@@ -11,11 +11,10 @@ use std::os::windows::ffi::OsStrExt;
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::{AsRawHandle, FromRawHandle};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use uthread::io::{Backend, fsync, read_at, read_at_timeout, sleep, write_at};
+use uthread::io::{Backend, read_at, read_at_timeout, sleep, write_at};
 use uthread::{Cancelled, Runtime, RuntimeBuilder, spawn, yield_now};
 use windows_sys::Win32::Foundation::INVALID_HANDLE_VALUE;
 use windows_sys::Win32::Storage::FileSystem::{
@@ -24,7 +23,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::IO::{CreateIoCompletionPort, GetQueuedCompletionStatus};
 use windows_sys::Win32::System::Pipes::CreateNamedPipeW;
 
-use common::MINUTE;
+use common::{MINUTE, writes_and_reads_back};
 
 /// Runtimes that make overlapped transfers on the worker, by helper threads, and at once.
 fn runtimes() -> Vec<Runtime> {
@@ -73,27 +72,7 @@ fn pipe() -> (File, File) {
 #[test]
 fn what_is_written_is_read() {
     for runtime in runtimes() {
-        let file = Arc::new(overlapped_file());
-        runtime.run(|| {
-            let threads: Vec<_> = (0..64u64)
-                .map(|i| {
-                    let file = Arc::clone(&file);
-                    spawn(move || {
-                        let block = [i as u8; 1000];
-                        assert_eq!(write_at(&file, &block, i * 1000).unwrap(), 1000);
-                        let mut back = [0; 1000];
-                        assert_eq!(read_at(&file, &mut back, i * 1000).unwrap(), 1000);
-                        assert_eq!(back, block);
-                    })
-                })
-                .collect();
-            for thread in threads {
-                thread.join().unwrap();
-            }
-            fsync(&file).unwrap();
-            assert_eq!(read_at(&file, &mut [0; 10], 64_000).unwrap(), 0);
-            assert_eq!(read_at(&file, &mut [0; 10], 63_995).unwrap(), 5);
-        });
+        writes_and_reads_back(&runtime, overlapped_file());
     }
 }
 

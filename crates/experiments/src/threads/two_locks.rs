@@ -28,13 +28,11 @@ pub(super) enum KernelLock {
     SlimLock,
     #[choice("CRITICAL_SECTION")]
     CriticalSection,
-    /// With [`SPIN_COUNT`].
+    /// Looks 4000 times before it blocks, as the locks of the process's heap do by the manual of
+    /// `InitializeCriticalSectionAndSpinCount`.
     #[choice("CRITICAL_SECTION spinning")]
     SpinningSection,
 }
-
-/// That of the locks of the process's heap, as the manual of `InitializeCriticalSectionAndSpinCount` says.
-pub(super) const SPIN_COUNT: u32 = 4000;
 
 /// A lock that blocks and one that spins, of each system.
 const OPPOSITES: [(KernelLock, KernelLock); 2] = [

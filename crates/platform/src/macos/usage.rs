@@ -5,6 +5,10 @@ use crate::error::{Error, Result};
 use crate::rusage::{from_rusage, rusage};
 use crate::usage::{Consumption, Usage};
 
+pub(crate) fn counts_storage() -> bool {
+    process_info::own().is_some()
+}
+
 pub(crate) fn storage_read_bytes() -> Option<u64> {
     process_info::own().map(|info| info.ri_diskio_bytesread)
 }

@@ -8,11 +8,13 @@
 
 pub mod world;
 
+use std::fs::File;
 use std::process::{Command, Output};
+use std::sync::Arc;
 use std::time::Duration;
 
-use uthread::io::{Backend, fsync};
-use uthread::{Runtime, RuntimeBuilder};
+use uthread::io::{Backend, fsync, read_at, write_at};
+use uthread::{Runtime, RuntimeBuilder, spawn};
 
 /// A builder for a preemptive runtime. Where none can be built, the runtime is cooperative: on Windows, and
 /// under the thread sanitizer, which is part of the program's text.
@@ -45,6 +47,31 @@ pub fn runtimes() -> Vec<Runtime> {
     backends
         .flat_map(|backend| builders.map(|b| b().io(backend).build().unwrap()))
         .collect()
+}
+
+/// Writes and reads an empty file by many threads, and reads beyond its end.
+pub fn writes_and_reads_back(runtime: &Runtime, file: File) {
+    let file = Arc::new(file);
+    runtime.run(|| {
+        let threads: Vec<_> = (0..64u64)
+            .map(|i| {
+                let file = Arc::clone(&file);
+                spawn(move || {
+                    let block = [i as u8; 1000];
+                    assert_eq!(write_at(&file, &block, i * 1000).unwrap(), 1000);
+                    let mut back = [0; 1000];
+                    assert_eq!(read_at(&file, &mut back, i * 1000).unwrap(), 1000);
+                    assert_eq!(back, block);
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        fsync(&file).unwrap();
+        assert_eq!(read_at(&file, &mut [0; 10], 64_000).unwrap(), 0);
+        assert_eq!(read_at(&file, &mut [0; 10], 63_995).unwrap(), 5);
+    });
 }
 
 /// Runs one test of this program again in its own process, with `variable` set. For tests that end

@@ -3,9 +3,7 @@
 use super::exclusive::{Exclusive, LONG_RUN_NS, check};
 use super::runtime::START;
 use crate::prelude::*;
-use crate::threads::two_locks::{
-    BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, SPIN_COUNT, STEPS, TwoLocks,
-};
+use crate::threads::two_locks::{BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, STEPS, TwoLocks};
 use crate::threads::user_threads::UserThreads;
 use crate::together::start_together;
 use platform::clock::{now_ns, process_cpu_ns};
@@ -15,6 +13,8 @@ use std::sync::Mutex;
 use std::thread;
 use uthread::workload::Section;
 
+/// As [`KernelLock::SpinningSection`] says.
+const SPIN_COUNT: u32 = 4000;
 /// Entries of each thread in the run whose result is checked.
 const CHECKED_ENTRIES: u64 = 3;
 
