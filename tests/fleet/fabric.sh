@@ -6,7 +6,7 @@
 #     tests/fleet/fabric.sh PROGRAM OSU
 #
 # OSU is the folder with osu_latency and osu_bw, built with Debian's libopenmpi-dev: `./configure CC=mpicc CXX=mpicxx
-# && make -C mpi/pt2pt` in their source. Needs what network.sh needs, and takes some ten minutes.
+# && make -C mpi/pt2pt` in their source. Needs what network.sh needs, and ten minutes of an otherwise idle machine.
 set -euo pipefail
 [ $# -eq 2 ] || { echo "usage: $0 PROGRAM OSU" >&2; exit 2; }
 program=$(realpath "$1")
@@ -65,9 +65,9 @@ echo 'a healthy network'
 measure healthy
 named_are ''
 
-echo 'a port of 4 Gbit/s'
-tc -n oscope-node2 qdisc add dev eth0 root tbf rate 4gbit burst 4mb latency 50ms
-tc qdisc add dev oscope-link2 root tbf rate 4gbit burst 4mb latency 50ms
+echo 'a port of 8 Gbit/s'
+tc -n oscope-node2 qdisc add dev eth0 root tbf rate 8gbit burst 8mb latency 50ms
+tc qdisc add dev oscope-link2 root tbf rate 8gbit burst 8mb latency 50ms
 measure slow
 named_are "$network.2"
 grep -q '<h2 id="matrix-1">MPI latency, 1 B</h2>' "$work/fabric.html" || fail 'the page has no matrix'
