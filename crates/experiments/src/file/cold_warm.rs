@@ -12,6 +12,7 @@ use crate::prelude::*;
 use instrument::figure::{Mark, MarkOrigin};
 use instrument::statistics::Interval;
 use platform::memory::{Mapping, PageSize};
+use std::cell::RefCell;
 
 /// The experiment `file.cold_warm`.
 pub(crate) struct ColdWarm;
@@ -40,7 +41,6 @@ const OF_WARM: Evidence = Evidence {
     ),
     from_storage: Metric::fact("warm_from_storage", "read from storage, warm", Unit::Share),
 };
-use std::cell::RefCell;
 
 /// Ratios within this of each other count as stable.
 const STABLE: f64 = 0.10;

@@ -8,6 +8,7 @@ use crate::prelude::*;
 use instrument::statistics::random::Random;
 use platform::block_io::read_exact_at;
 use platform::memory::{Mapping, PageSize};
+use std::cell::RefCell;
 
 pub(super) const SEQUENTIAL: Metric<&str> =
     Metric::bandwidth("sequential", "read in order").bounded(MOST_BYTES_PER_SECOND);
@@ -38,7 +39,6 @@ pub(super) const OF_RANDOM: Evidence = Evidence {
         Unit::Share,
     ),
 };
-use std::cell::RefCell;
 
 /// Reads the whole cold file in chunks, in order and then, cold again, in random order.
 pub(super) fn measure(

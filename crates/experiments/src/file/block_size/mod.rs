@@ -14,6 +14,7 @@ use super::scratch_file::{NewFile, ScratchFile};
 use super::walk::Walk;
 use crate::prelude::*;
 use platform::memory::{Mapping, PageSize};
+use std::cell::RefCell;
 
 pub(super) use curves::{Best, best, best_below, cliff, curve};
 pub(super) use definition::{PASS, Pass, USUAL_BLOCK};
@@ -55,7 +56,6 @@ pub(super) const DESIGN: Design = Design {
         Evidence::PLAIN.from_storage,
     ],
 };
-use std::cell::RefCell;
 
 impl Experiment for BlockSize {
     fn design(&self) -> &'static Design {

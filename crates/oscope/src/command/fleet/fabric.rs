@@ -1,12 +1,13 @@
 //! `oscope fleet fabric`: the network under MPI, from the output of OSU's benchmarks.
 
+use super::files::{entries, text};
 use super::network::show;
 use crate::arguments::Common;
 use crate::arguments::fleet::Fabric as Arguments;
 use crate::exit::{Exit, WrongUse};
 use crate::output::harmless;
 use crate::target::{Replaces, Target};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use report::network::osu::{Printed, gathering, tables};
 use std::ffi::OsStr;
 use std::fs;
@@ -30,11 +31,11 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
             ))
         })?;
         match read(&path) {
-            Ok(text) => match tables(&text) {
+            Ok(printed) => match tables(&printed) {
                 Ok(tables) => all.push(Printed { from, to, tables }),
-                Err(reason) => failed.push(format!("{}: {reason}.", shown(&path))),
+                Err(reason) => failed.push(format!("{}: {reason}.", path.display())),
             },
-            Err(error) => failed.push(format!("{}: {error:#}.", shown(&path))),
+            Err(error) => failed.push(format!("{}: {error:#}.", path.display())),
         }
     }
     if all.is_empty() {
@@ -64,11 +65,8 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
             files.push(path.clone());
             continue;
         }
-        let cannot_read = || format!("cannot read {}", path.display());
-        let entries = fs::read_dir(path).with_context(cannot_read)?;
-        let entries = entries.map(|entry| Ok(entry?.path()));
-        let entries: Vec<PathBuf> = entries.collect::<Result<_>>().with_context(cannot_read)?;
-        let mut found: Vec<PathBuf> = entries.into_iter().filter(|it| is_output(it)).collect();
+        let mut found = entries(path)?;
+        found.retain(|it| is_output(it));
         if found.is_empty() {
             return Err(WrongUse(format!(
                 "{} has no file that is called FROM,TO.osu, after two nodes",
@@ -76,7 +74,6 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
             ))
             .into());
         }
-        found.sort();
         files.append(&mut found);
     }
     Ok(files)
@@ -89,14 +86,14 @@ fn is_output(path: &Path) -> bool {
 
 /// The two nodes, by the name of a file.
 fn nodes(path: &Path) -> Option<(String, String)> {
-    let name = path.file_name()?.to_string_lossy().into_owned();
+    let name = text(path.file_name()?);
     let ending = ENDINGS
         .iter()
         .find_map(|ending| name.strip_suffix(ending)?.strip_suffix('.'));
     let mut parts = ending.unwrap_or(&name).split(',');
     let mut next = || {
         let part = parts.next().map(str::trim).filter(|it| !it.is_empty());
-        part.map(|part| harmless(part).replace('\n', "\u{fffd}"))
+        part.map(str::to_owned)
     };
     let (from, to) = (next()?, next()?);
     (from != to).then_some((from, to))
@@ -110,10 +107,6 @@ fn read(path: &Path) -> Result<String> {
         "it is too large to be such output"
     );
     Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ fn of_directory(directory: &Path) -> Result<Vec<NodeFile>> {
 }
 
 /// The paths in a directory, in the order of their names.
-fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
     let cannot_read = || format!("cannot read {}", directory.display());
     let entries = fs::read_dir(directory).with_context(cannot_read)?;
     let paths = entries.map(|entry| Ok(entry?.path()));
@@ -88,7 +88,8 @@ fn name(path: &Path) -> String {
         .to_owned()
 }
 
-fn text(name: &OsStr) -> String {
+/// A file's name, or a part of it, as a name to show.
+pub(super) fn text(name: &OsStr) -> String {
     harmless(&name.to_string_lossy()).replace('\n', "\u{fffd}")
 }
 

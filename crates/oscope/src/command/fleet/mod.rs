@@ -21,8 +21,8 @@ use anyhow::Result;
 
 pub fn execute(arguments: &Fleet, common: &Common) -> Result<Exit> {
     match &arguments.command {
-        Command::Judge(arguments) => judge::execute(arguments, common),
         Command::Fabric(arguments) => fabric::execute(arguments, common),
+        Command::Judge(arguments) => judge::execute(arguments, common),
         Command::Network(arguments) => network::execute(arguments, common),
         Command::Run(arguments) => run::execute(arguments, common),
     }
