@@ -55,11 +55,11 @@ fn a_page_whose_place_is_gone_costs_nothing_else() {
     fs::remove_dir(&pages).expect("nothing is in it");
     let (output, stdout, stderr) = end(child.expect("the program starts"));
     assert_eq!(output.status.code(), Some(1));
-    assert!(stdout.contains("A system call takes"), "{stdout}");
+    assert!(stdout.contains("[process.calls]"), "{stdout}");
     assert!(stderr.contains("page.html"), "{stderr}");
     place
         .oscope(&["show"])
         .assert()
         .success()
-        .stdout(contains("A system call takes"));
+        .stdout(contains("[process.calls]"));
 }
