@@ -278,7 +278,7 @@ fn at(points: &[Point], axis: &str, levels: &[Level]) -> Vec<Point> {
                 None => level == wanted,
             };
             if is_next {
-                let changed = set(point, axis, wanted);
+                let changed = point.clone().with(axis, wanted.clone());
                 if !found.contains(&changed) {
                     found.push(changed);
                 }
@@ -295,14 +295,6 @@ fn with(points: &[Point], axis: &str, levels: &[Level]) -> Vec<Point> {
         points.iter().map(changed).collect::<Vec<_>>()
     };
     levels.iter().flat_map(at).collect()
-}
-
-/// The point with another level, its axes in the same order.
-fn set(point: &Point, axis: &str, level: &Level) -> Point {
-    point.levels().fold(Point::new(), |changed, (name, kept)| {
-        let level = if name == axis { level } else { kept };
-        changed.with(name, level.clone())
-    })
 }
 
 impl Experiment for Chosen<'_> {

@@ -328,11 +328,13 @@ impl Point {
         Self::default()
     }
 
-    /// The point with `axis` set to `level`.
+    /// The point with `axis` set to `level`: in its place if the point has that axis, else at the end.
     #[must_use]
     pub fn with(mut self, axis: &str, level: impl Into<Level>) -> Self {
-        self.0.retain(|(name, _)| name != axis);
-        self.0.push((axis.to_owned(), level.into()));
+        match self.0.iter_mut().find(|(name, _)| name == axis) {
+            Some((_, set)) => *set = level.into(),
+            None => self.0.push((axis.to_owned(), level.into())),
+        }
         self
     }
 

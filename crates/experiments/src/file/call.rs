@@ -124,9 +124,7 @@ impl Experiment for Call {
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
         let call = point.level(CALL).ok()?.counterpart();
-        let size = point.level(FILE_SIZE).ok()?;
-        let other = Point::new().at(CALL, call).at(FILE_SIZE, size);
-        Some(like(&other, By::OwnCalls))
+        Some(like(&point.clone().at(CALL, call), By::OwnCalls))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

@@ -109,16 +109,14 @@ impl Experiment for Engines {
             Engine::Ring {
                 depth,
                 registered: false,
-            } => like(
-                &other_engine(point, Engine::Overlapped { depth }),
-                By::Queues,
-            ),
+            } => {
+                let other = Engine::Overlapped { depth };
+                like(&point.clone().at(ENGINE, other), By::Queues)
+            }
             Engine::Overlapped { depth } => {
                 let registered = false;
-                like(
-                    &other_engine(point, Engine::Ring { depth, registered }),
-                    By::Queues,
-                )
+                let other = Engine::Ring { depth, registered };
+                like(&point.clone().at(ENGINE, other), By::Queues)
             }
             Engine::Ring { .. } => Counterpart::Missing("Windows registers no buffers"),
             Engine::WithoutWaiting | Engine::WithoutCaching => {
@@ -188,18 +186,6 @@ impl Experiment for Engines {
         };
         blocks(results).into_iter().map(of_block).collect()
     }
-}
-
-/// The same point of another way of reading.
-fn other_engine(point: &Point, engine: Engine) -> Point {
-    let levels = point.levels();
-    levels.fold(Point::new(), |other, (axis, level)| {
-        if axis == ENGINE.name() {
-            other.at(ENGINE, engine)
-        } else {
-            other.with(axis, level.clone())
-        }
-    })
 }
 
 fn wanted_size(setting: &Setting) -> u64 {
