@@ -55,6 +55,13 @@ impl Target {
         Ok(target)
     }
 
+    /// As [`Target::new`], for an option that names a file and stands beside `--force`.
+    pub fn if_named(path: Option<&PathBuf>, force: bool, common: &Common) -> Result<Option<Self>> {
+        let replaces = Replaces::with(force);
+        path.map(|path| Self::new(path, replaces, common))
+            .transpose()
+    }
+
     /// The file's path.
     pub fn path(&self) -> &Path {
         &self.path

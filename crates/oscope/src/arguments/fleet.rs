@@ -85,6 +85,20 @@ pub struct Judging {
     pub force: bool,
 }
 
+// Options of each judgement of links.
+#[derive(Args, Debug)]
+pub struct JudgingLinks {
+    /// Ignore differences up to this
+    #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = parse_percent)]
+    pub margin: f64,
+    /// Also write a page: a heat map for each metric
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// Overwrite an existing file that `--page` names
+    #[arg(long, requires = "page")]
+    pub force: bool,
+}
+
 /// Judge the network under MPI: the output of `osu_latency` and `osu_bw` between all pairs of nodes
 ///
 /// oscope has no MPI of its own: the OSU benchmarks measure, and this tells a slow port from a slow link, as
@@ -105,15 +119,8 @@ pub struct Fabric {
     /// Files of output, or directories of them
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Ignore differences up to this
-    #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = parse_percent)]
-    pub margin: f64,
-    /// Also write a page: a heat map for each metric
-    #[arg(long, value_name = "FILE")]
-    pub page: Option<PathBuf>,
-    /// Overwrite an existing file that `--page` names
-    #[arg(long, requires = "page")]
-    pub force: bool,
+    #[command(flatten)]
+    pub judging: JudgingLinks,
 }
 
 /// Measure the nodes of a job and judge them against each other: one process on each, started by
@@ -216,13 +223,6 @@ pub struct Network {
     /// Seed of the order of the rounds [default: random]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Ignore differences up to this
-    #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = parse_percent)]
-    pub margin: f64,
-    /// Also write a page: a heat map for each metric
-    #[arg(long, value_name = "FILE")]
-    pub page: Option<PathBuf>,
-    /// Overwrite an existing file that `--page` names
-    #[arg(long, requires = "page")]
-    pub force: bool,
+    #[command(flatten)]
+    pub judging: JudgingLinks,
 }

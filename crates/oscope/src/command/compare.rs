@@ -2,7 +2,7 @@
 
 use crate::arguments::{Common, Compare, FailOn};
 use crate::exit::{Exit, WrongUse};
-use crate::target::{Replaces, Target};
+use crate::target::Target;
 use crate::{output, selection, stored, style};
 use anyhow::Result;
 use files::Watch;
@@ -11,9 +11,7 @@ use report::comparison::{self, Basis, Comparison, Question, Side};
 use report::{page, terminal};
 
 pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
-    let page = arguments.page.as_ref();
-    let page = page.map(|path| Target::new(path, Replaces::with(arguments.force), common));
-    let page = page.transpose()?;
+    let page = Target::if_named(arguments.page.as_ref(), arguments.force, common)?;
     let first = side(&arguments.first, &arguments.only, common)?;
     let others = arguments.others.iter();
     let others = others

@@ -15,7 +15,7 @@ mod words;
 
 use crate::arguments::{Ab, Common, FailOn};
 use crate::exit::Exit;
-use crate::target::{Replaces, Target};
+use crate::target::Target;
 use crate::{exit, output, stored};
 use anyhow::{Context, Result};
 use bench::Turns;
@@ -225,12 +225,7 @@ impl Exports {
     /// Checks that the files can be written, before the measurement starts.
     fn new(arguments: &Ab, common: &Common) -> Result<Self> {
         let results = &arguments.results;
-        let target = |path: &Option<std::path::PathBuf>| {
-            let path = path.as_ref();
-            let replaces = Replaces::with(results.force);
-            path.map(|path| Target::new(path, replaces, common))
-                .transpose()
-        };
+        let target = |path: &Option<_>| Target::if_named(path.as_ref(), results.force, common);
         Ok(Self {
             json: target(&results.export_json)?,
             csv: target(&results.export_csv)?,

@@ -6,7 +6,7 @@ use crate::arguments::Common;
 use crate::arguments::fleet::Fabric as Arguments;
 use crate::exit::{Exit, WrongUse};
 use crate::output::harmless;
-use crate::target::{Replaces, Target};
+use crate::target::Target;
 use anyhow::Result;
 use report::network::osu::{Printed, gathering, tables};
 use std::ffi::OsStr;
@@ -19,9 +19,8 @@ const ENDINGS: [&str; 3] = ["osu", "out", "txt"];
 const MOST_BYTES: u64 = 64 << 20;
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
-    let page = arguments.page.as_ref();
-    let page = page.map(|path| Target::new(path, Replaces::with(arguments.force), common));
-    let page = page.transpose()?;
+    let judging = &arguments.judging;
+    let page = Target::if_named(judging.page.as_ref(), judging.force, common)?;
     let (mut all, mut failed) = (Vec::new(), Vec::new());
     for path in files(&arguments.files)? {
         let (from, to) = nodes(&path).ok_or_else(|| {
@@ -45,7 +44,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     for reason in few(&failed) {
         gathered.fail(harmless(&reason));
     }
-    show(&gathered.judge(arguments.margin), page, common)
+    show(&gathered.judge(judging.margin), page, common)
 }
 
 /// The first ones of many sentences, and how many there are beside them.
@@ -53,7 +52,7 @@ fn few(sentences: &[String]) -> Vec<String> {
     const MOST: usize = 5;
     let more = sentences.len().saturating_sub(MOST);
     let told = sentences.iter().take(MOST).cloned();
-    let rest = (more > 0).then(|| format!("So it is with {more} more."));
+    let rest = (more > 0).then(|| format!("{more} more cannot be used."));
     told.chain(rest).collect()
 }
 

@@ -4,7 +4,7 @@ use super::files::{self, NodeFile};
 use crate::arguments::Common;
 use crate::arguments::fleet::{Judge, Judging};
 use crate::exit::{Exit, WrongUse, words};
-use crate::target::{Replaces, Target};
+use crate::target::Target;
 use crate::{legible, output, selection, style};
 use ::files::Watch;
 use anyhow::{Context, Result};
@@ -39,9 +39,7 @@ pub fn execute(arguments: &Judge, common: &Common) -> Result<Exit> {
 
 /// The page that `--page` asks for, which can be written.
 pub fn page(judging: &Judging, common: &Common) -> Result<Option<Target>> {
-    let page = judging.page.as_ref();
-    let page = page.map(|path| Target::new(path, Replaces::with(judging.force), common));
-    page.transpose()
+    Target::if_named(judging.page.as_ref(), judging.force, common)
 }
 
 /// The judgement of these runs.

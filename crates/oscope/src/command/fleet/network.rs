@@ -8,7 +8,7 @@ use crate::arguments::fleet::Network as Arguments;
 use crate::exit::{Exit, WrongUse, words};
 use crate::output::{self, harmless};
 use crate::style;
-use crate::target::{Replaces, Target};
+use crate::target::Target;
 use ::files::Watch;
 use ::network::{Answerer, Invitation, addresses, addresses_of};
 use anyhow::{Context, Result};
@@ -47,9 +47,8 @@ enum Present {
 }
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
-    let page = arguments.page.as_ref();
-    let page = page.map(|path| Target::new(path, Replaces::with(arguments.force), common));
-    let page = page.transpose()?;
+    let judging = &arguments.judging;
+    let page = Target::if_named(judging.page.as_ref(), judging.force, common)?;
     let job = Job::join().map_err(with_advice)?;
     let member = Member {
         arguments,
@@ -142,7 +141,7 @@ fn lead(member: &Member<'_, Arguments>, own: Present, page: Option<Target>) -> R
     if let Some(signal) = member.interrupt.signal() {
         return Ok(Exit::Stopped(signal));
     }
-    let judged = gathered?.judge(member.arguments.margin);
+    let judged = gathered?.judge(member.arguments.judging.margin);
     show(&judged, page, member.common)
 }
 
