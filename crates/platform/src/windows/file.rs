@@ -18,7 +18,7 @@ use windows_sys::Win32::System::Ioctl::{
     FILE_ALLOCATED_RANGE_BUFFER, FSCTL_QUERY_ALLOCATED_RANGES, FSCTL_SET_SPARSE,
 };
 
-use super::outcome::check;
+use super::outcome::{check, code};
 use super::overlapped::reopen;
 pub(crate) use super::page_cache::drop_page_cache;
 use super::{identity, private};
@@ -208,10 +208,6 @@ pub(crate) fn evict(_file: &File) -> Result<()> {
 
 pub(crate) fn residency(_file: &File) -> Result<Residency> {
     refuse("asking for the part of a file in the cache, which Windows does not report,")
-}
-
-fn code(refusal: &io::Error) -> Option<u32> {
-    refusal.raw_os_error().map(i32::cast_unsigned)
 }
 
 /// True for a request that a file system does not know.

@@ -37,6 +37,11 @@ pub(super) fn check_status(status: NTSTATUS, action: &'static str) -> Result<()>
     )))
 }
 
+/// The system's code of an error.
+pub(super) fn code(error: &io::Error) -> Option<u32> {
+    error.raw_os_error().map(i32::cast_unsigned)
+}
+
 /// UTF-16 with a zero at the end.
 pub(super) fn wide(text: impl AsRef<OsStr>) -> Vec<u16> {
     text.as_ref().encode_wide().chain([0]).collect()

@@ -19,7 +19,7 @@ use windows_sys::Win32::System::WindowsProgramming::{
     FILE_SKIP_COMPLETION_PORT_ON_SUCCESS, FILE_SKIP_SET_EVENT_ON_HANDLE,
 };
 
-use super::outcome::{check, failed};
+use super::outcome::{check, code, failed};
 use super::overlapped::{positioned, reopen};
 use crate::error::{Error, Result};
 use crate::memory::{Mapping, PageSize};
@@ -150,9 +150,9 @@ impl ReadRing {
         };
         // Taken before any other call can replace it.
         let error = io::Error::last_os_error();
-        if outcome == 0 && is(&error, ERROR_IO_PENDING) {
+        if outcome == 0 && code(&error) == Some(ERROR_IO_PENDING) {
             self.pending += 1;
-        } else if outcome == 0 && !is(&error, ERROR_HANDLE_EOF) {
+        } else if outcome == 0 && code(&error) != Some(ERROR_HANDLE_EOF) {
             self.done.push_back((number, Err(error)));
         } else {
             self.done.push_back((number, self.answer(number)));
@@ -171,7 +171,7 @@ impl ReadRing {
         };
         if outcome == 0 {
             let error = io::Error::last_os_error();
-            if is(&error, WAIT_TIMEOUT) {
+            if code(&error) == Some(WAIT_TIMEOUT) {
                 return Ok(false);
             }
             return Err(Error::os("wait for reads at a completion port")(error));
@@ -196,7 +196,7 @@ impl ReadRing {
         };
         if outcome == 0 {
             let error = io::Error::last_os_error();
-            if !is(&error, ERROR_HANDLE_EOF) {
+            if code(&error) != Some(ERROR_HANDLE_EOF) {
                 return Err(error);
             }
         }
@@ -237,8 +237,4 @@ impl Drop for ReadRing {
             }
         }
     }
-}
-
-fn is(error: &io::Error, code: u32) -> bool {
-    error.raw_os_error() == Some(code.cast_signed())
 }

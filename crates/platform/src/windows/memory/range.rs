@@ -12,7 +12,7 @@ use windows_sys::Win32::System::Threading::GetCurrentProcess;
 use crate::Result;
 use crate::error::Error;
 use crate::windows::machine::page_bytes;
-use crate::windows::outcome::check;
+use crate::windows::outcome::{check, code};
 
 /// Pages per query.
 const PAGES_AT_ONCE: usize = 4096;
@@ -82,11 +82,7 @@ pub(super) fn remove_from_working_set(range: &[u8]) -> Result<()> {
     let outcome = unsafe { VirtualUnlock(range.as_ptr().cast(), range.len()) };
     match check(outcome, "remove memory from the working set") {
         // That is what the call reports after it removed pages that were not locked.
-        Err(Error::Os { source, .. })
-            if source.raw_os_error() == Some(ERROR_NOT_LOCKED.cast_signed()) =>
-        {
-            Ok(())
-        }
+        Err(Error::Os { source, .. }) if code(&source) == Some(ERROR_NOT_LOCKED) => Ok(()),
         other => other,
     }
 }
