@@ -1,11 +1,7 @@
 //! Stores that cannot be opened, read or written: a clear error each, and nothing is lost.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::mount::Mount;
-use common::{batch, begun, complete, definition, start, take};
+use crate::common::mount::Mount;
+use crate::common::{batch, begun, complete, definition, start, take};
 use instrument::point::Point;
 use oscope_record::store::{Error, Judged, RunSelector, Store};
 use rusqlite::Connection;

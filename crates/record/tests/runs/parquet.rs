@@ -1,13 +1,9 @@
 //! The Parquet table of all samples has the same cells as the CSV table.
-#![cfg(feature = "parquet")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod common;
-
+use crate::common::{begun, complete, random};
 use ::parquet::basic::{Compression, Type as PhysicalType};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
-use common::{begun, complete, random};
 use oscope_record::{Run, parquet};
 use proptest::prelude::*;
 use std::fs::File;

@@ -1,10 +1,6 @@
 //! Recorded, imported and exported runs come back unchanged.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{random, replay};
+use crate::common::{random, replay};
 use oscope_record::store::{RunSelector, Store};
 use oscope_record::{Run, file};
 use proptest::prelude::*;

@@ -1,10 +1,6 @@
 //! Checksums are bound to their position: any change, loss, repetition or swap is detected.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{batch, begun, complete, definition, replay, start, take};
+use crate::common::{batch, begun, complete, definition, replay, start, take};
 use instrument::point::Point;
 use oscope_record::store::{Error, HistoryQuery, RunSelector, Store};
 use oscope_record::{Part, Proof, Run, file};

@@ -1,8 +1,6 @@
 //! Files of earlier versions stay readable. The fixtures of a released version never change; a new
 //! version adds its own.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use instrument::plan::Profile;
 use instrument::runner::Ending;
 use instrument::sample::{Legs, Reading};
@@ -14,7 +12,7 @@ use tempfile::TempDir;
 
 /// The run that every fixture holds, without checksums.
 fn fixture() -> Run {
-    file::import(include_bytes!("fixtures/run-1.oscope.json").as_slice()).unwrap()
+    file::import(include_bytes!("../fixtures/run-1.oscope.json").as_slice()).unwrap()
 }
 
 /// The same, covered by checksums since it was measured.
@@ -83,7 +81,7 @@ fn a_file_of_version_1_is_read() {
 
 #[test]
 fn a_store_of_schema_1_is_read_and_recorded_into() {
-    let (_folder, path) = store(include_str!("fixtures/store-1.sql"));
+    let (_folder, path) = store(include_str!("../fixtures/store-1.sql"));
     let before = std::fs::read(&path).unwrap();
     let store = Store::open_read_only(&path).unwrap();
     assert_eq!(store.run(&RunSelector::Latest).unwrap(), fixture());
@@ -103,9 +101,9 @@ fn a_store_of_schema_1_is_read_and_recorded_into() {
 /// A change of a stored type must not change the checksums of runs stored before.
 #[test]
 fn what_has_checksums_of_version_2_stays_proven() {
-    let file = include_bytes!("fixtures/run-2.oscope.json");
+    let file = include_bytes!("../fixtures/run-2.oscope.json");
     assert_eq!(file::import(file.as_slice()).unwrap(), proven());
-    let (_folder, path) = store(include_str!("fixtures/store-2.sql"));
+    let (_folder, path) = store(include_str!("../fixtures/store-2.sql"));
     let store = Store::open_read_only(&path).unwrap();
     assert_eq!(store.run(&RunSelector::Latest).unwrap(), proven());
     assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);
@@ -113,9 +111,9 @@ fn what_has_checksums_of_version_2_stays_proven() {
 
 #[test]
 fn what_has_checksums_of_version_3_stays_proven() {
-    let file = include_bytes!("fixtures/run-3.oscope.json");
+    let file = include_bytes!("../fixtures/run-3.oscope.json");
     assert_eq!(file::import(file.as_slice()).unwrap(), with_passes());
-    let (_folder, path) = store(include_str!("fixtures/store-4.sql"));
+    let (_folder, path) = store(include_str!("../fixtures/store-4.sql"));
     let store = Store::open_read_only(&path).unwrap();
     assert_eq!(store.run(&RunSelector::Latest).unwrap(), with_passes());
     assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);

@@ -1,10 +1,6 @@
 //! Finding, listing and deleting runs, and several processes at one store.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{batch, begun, complete, definition, replay, start, take};
+use crate::common::{batch, begun, complete, definition, replay, start, take};
 use instrument::limits::{Limited, Limits, Used};
 use instrument::point::{Level, Point};
 use instrument::runner::{Event, Observer};

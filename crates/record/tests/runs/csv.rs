@@ -1,10 +1,6 @@
 //! The table of all samples.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{batch, complete};
+use crate::common::{batch, complete};
 use instrument::point::Point;
 use instrument::runner::Ending;
 use oscope_record::{Closing, PointRecord, Run};
@@ -113,7 +109,7 @@ fn no_text_is_taken_for_a_formula_and_numbers_stay_numbers() {
 
 #[test]
 fn a_run_without_samples_is_a_header() {
-    let (header, rows) = table(&common::begun(1));
+    let (header, rows) = table(&crate::common::begun(1));
     assert_eq!(header.len(), 27);
     assert!(rows.is_empty());
 }

@@ -1,10 +1,6 @@
 //! A redacted run contains nothing that names its machine or people, and is otherwise unchanged.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::complete;
+use crate::common::complete;
 use oscope_record::store::{RunSelector, Store};
 use oscope_record::{Proof, Redactor, Run, csv, file};
 use platform::storage::Storage;

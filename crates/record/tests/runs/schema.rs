@@ -1,10 +1,6 @@
 //! The committed schema is current, and every exported document is valid by it.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{complete, random};
+use crate::common::{complete, random};
 use oscope_record::{Run, file};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -39,7 +35,7 @@ fn the_committed_schema_is_current() {
     assert!(
         fs::read_to_string(committed()).unwrap_or_default() == current,
         "the run model has changed: see `oscope_record::file` on versions, then renew the schema \
-         with {RENEW}=1 cargo test -p oscope-record --test schema committed"
+         with {RENEW}=1 cargo test -p oscope-record --test runs committed"
     );
 }
 

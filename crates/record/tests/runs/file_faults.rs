@@ -1,10 +1,6 @@
 //! Files that are damaged, foreign or of the wrong version: a clear error each, never a panic.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::complete;
+use crate::common::complete;
 use oscope_record::file::{self, ExportError, ImportError};
 use proptest::prelude::*;
 use serde_json::Value;

@@ -1,14 +1,10 @@
 //! A store or an exported file with a single flipped bit, or cut short: each run is either refused
 //! or unchanged.
 //!
-//! `OSCOPE_FLIPS=100000 cargo test --release -p oscope-record --test flips` runs a long campaign;
+//! `OSCOPE_FLIPS=100000 cargo test --release -p oscope-record --test runs flips` runs a long campaign;
 //! `OSCOPE_FLIPS_SEED` sets its seed.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{batch, complete, definition};
+use crate::common::{batch, complete, definition};
 use instrument::point::Point;
 use instrument::runner::Ending;
 use instrument::statistics::random::Random;

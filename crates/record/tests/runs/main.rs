@@ -1,0 +1,20 @@
+//! Runs that are kept, exported, imported and damaged.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod checksums;
+mod csv;
+mod file_faults;
+mod fixtures;
+mod flips;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod redact;
+mod round_trip;
+mod schema;
+mod store;
+mod store_faults;
+mod vocabulary;
