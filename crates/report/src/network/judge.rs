@@ -33,15 +33,32 @@ pub(super) fn odd(
         .filter(|link| link.from != link.to)
         .collect();
     let of_links: Vec<_> = fitted.iter().map(|it| it.links(&every_link)).collect();
-    (
-        differing(&of_ports, &every_port, margin),
-        differing(&of_links, &every_link, margin),
-    )
+    let mut links = differing(&of_links, &every_link, margin);
+    links.retain(|odd| stands_out(odd, &fitted, margin));
+    (differing(&of_ports, &every_port, margin), links)
+}
+
+/// True if a link also differs by more than the margin from the other links of each of its ports. Where a port is so
+/// slow that it alone decides, the model expects more of its links to fast ports than of those to others.
+fn stands_out(odd: &Odd<Link>, fitted: &[Fitted], margin: f64) -> bool {
+    let by_metric = fitted.iter().filter(|it| it.aspect == odd.aspect);
+    let beside: Vec<[f64; 2]> = by_metric.filter_map(|it| it.beside(odd.what)).collect();
+    let by_port = [0, 1].map(|port| median(&beside.iter().map(|it| it[port]).collect::<Vec<_>>()));
+    let margin = margin.ln_1p();
+    by_port
+        .into_iter()
+        .flatten()
+        .all(|beside| match odd.standing {
+            Standing::Slower => beside < -margin,
+            _ => beside > margin,
+        })
 }
 
 /// A metric of all links, and its model.
 struct Fitted {
     aspect: Aspect,
+    /// The logarithms, from `[from][to]`.
+    cells: Vec<Vec<Option<f64>>>,
     polished: Polished,
     /// The error variance of each cell, from its passes.
     errors: Vec<Vec<Option<Variance>>>,
@@ -63,8 +80,20 @@ impl Fitted {
         Self {
             aspect,
             polished: polish(&cells, aspect.is_mutual()),
+            cells,
             errors,
         }
+    }
+
+    /// By how much a link differs from the other links of the port that sends, and of the one that receives.
+    fn beside(&self, Link { from, to }: Link) -> Option<[f64; 2]> {
+        let cell = self.cells[from][to]?;
+        let nodes = 0..self.cells.len();
+        let sent = nodes.clone().filter(|it| *it != to);
+        let sent: Vec<f64> = sent.filter_map(|it| self.cells[from][it]).collect();
+        let received = nodes.filter(|it| *it != from);
+        let received: Vec<f64> = received.filter_map(|it| self.cells[it][to]).collect();
+        Some([cell - median(&sent)?, cell - median(&received)?])
     }
 
     /// The effects of the ports, by aspect.

@@ -1,6 +1,6 @@
 //! Made-up networks: which ports and links are named.
 
-use super::{Aspect, Gathering, Link, Network, Port, json};
+use super::{Aspect, Gathering, Link, Network, Odd, Port, json};
 use crate::fleet::Standing;
 use instrument::statistics::random::Random;
 use network::rounds::rounds;
@@ -88,6 +88,30 @@ fn a_slow_port_is_told_from_slow_links() {
                 network
                     .headline()
                     .ends_with("1 slower port, no slower link")
+            );
+        }
+    }
+}
+
+#[test]
+fn where_one_port_decides_no_link_of_it_is_slow() {
+    // Nodes send at speeds of their own, which do not matter where the other end takes a hundredth.
+    let slow: Fault = |from, to| {
+        if from == 2 || to == 2 {
+            100.0
+        } else {
+            [1.0, 0.8, 1.0, 1.3][from % 4]
+        }
+    };
+    for seed in 0..10 {
+        for count in [4, 8] {
+            let network = judged(count, seed, slow);
+            assert!(network.ports.iter().any(|it| it.what == Port(2)));
+            let of_port = |it: &Odd<Link>| it.what.from == 2 || it.what.to == 2;
+            assert!(
+                !network.links.iter().any(of_port),
+                "{count} nodes, seed {seed}: {:?}",
+                network.links
             );
         }
     }
