@@ -97,7 +97,7 @@ pub fn sum_fastest(source: &Source, wishes: &Wishes, watch: &Watch<'_>) -> Resul
     let Some(size) = source.size() else {
         if let Some(method) = wishes.method
             && method != Method::Read
-            && source.metadata().len() > 0
+            && source.model().is_some_and(|it| it.len() > 0)
         {
             return Err(Error::NoOffsets(source.path().to_owned()));
         }

@@ -4,7 +4,7 @@ use crate::{Error, Result, Watch};
 use platform::block_io::wait_writable;
 use platform::directory::Directory;
 use platform::file::{
-    OpenMode, become_like, create_new, create_new_like, is_stream, open_write,
+    OpenMode, become_like, create_new, create_new_like, is_on_disk, is_stream, open_write,
     open_write_without_waiting,
 };
 use std::ffi::{OsStr, OsString};
@@ -77,6 +77,14 @@ impl Partial {
                 become_like(&begun.file, &metadata).map_err(refused)?;
                 Ok(begun)
             }
+            // Windows tells nothing of a device before it is open.
+            Err(_) if is_device(target) && !force => Err(Error::Exists(target.to_owned())),
+            Err(_) if is_device(target) => Ok(Self {
+                file: open_write(target, mode).map_err(refused)?,
+                path: target.to_owned(),
+                target: None,
+                waiting: None,
+            }),
             Err(_) => {
                 // True for a dangling symbolic link.
                 let is_taken = target.is_symlink();
@@ -175,6 +183,11 @@ impl Partial {
     }
 }
 
+/// True for a path that can be opened and leads to no file.
+fn is_device(path: &Path) -> bool {
+    open_write(path, OpenMode::Plain).is_ok_and(|file| !is_on_disk(&file))
+}
+
 /// The directory that contains a path.
 pub fn folder(path: &Path) -> &Path {
     match path.parent() {
@@ -263,7 +276,7 @@ impl Drop for Beside {
 mod tests {
     use super::{Beside, Partial};
     use crate::{Error, Watch};
-    use platform::file::OpenMode;
+    use platform::file::{OpenMode, null_device};
     use std::fs;
     use std::path::Path;
 
@@ -273,6 +286,29 @@ mod tests {
 
     fn write(partial: &Partial, bytes: &[u8]) {
         partial.write_all(bytes, &Watch::default()).unwrap();
+    }
+
+    #[test]
+    fn a_device_is_written_as_it_is() {
+        let device = null_device().unwrap();
+        assert!(matches!(begin(device, false), Err(Error::Exists(_))));
+        let begun = begin(device, true).unwrap();
+        write(&begun, b"ours");
+        begun.finish().unwrap();
+    }
+
+    #[test]
+    fn a_read_only_file_is_replaced_as_well() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("file");
+        fs::write(&target, "theirs").unwrap();
+        let mut permissions = fs::metadata(&target).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&target, permissions).unwrap();
+        let begun = begin(&target, true).unwrap();
+        write(&begun, b"ours");
+        begun.finish().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"ours");
     }
 
     #[test]

@@ -4,7 +4,8 @@ use crate::{Error, Method, Result};
 use instrument::quantity::Bytes;
 use platform::block_io::{direct_alignment, read_at};
 use platform::file::{
-    OpenMode, allocated_bytes, is_socket, open_without_waiting, reopen_read, standard_input,
+    OpenMode, allocated_bytes, is_on_disk, is_socket, open_without_waiting, reopen_read,
+    standard_input,
 };
 use platform::storage::Storage;
 use std::cmp::Ordering;
@@ -21,7 +22,9 @@ const USUAL_SECTOR_BYTES: u64 = 4096;
 pub struct Source {
     file: File,
     path: PathBuf,
-    before: Metadata,
+    /// `None` for a device of Windows, of which nothing is told.
+    before: Option<Metadata>,
+    is_regular: bool,
 }
 
 impl Source {
@@ -51,11 +54,17 @@ impl Source {
 
     /// A source from a file that is open for reading, found at `path`.
     pub(crate) fn of(file: File, path: &Path) -> Result<Self> {
-        let before = file.metadata().map_err(Error::io(path, "look at a file"))?;
-        if before.is_dir() {
+        let is_on_disk = is_on_disk(&file);
+        let before = match file.metadata() {
+            Ok(before) => Some(before),
+            Err(_) if !is_on_disk => None,
+            Err(error) => return Err(Error::io(path, "look at a file")(error)),
+        };
+        if before.as_ref().is_some_and(Metadata::is_dir) {
             return Err(Error::Directory(path.to_owned()));
         }
         Ok(Self {
+            is_regular: is_on_disk && before.as_ref().is_some_and(Metadata::is_file),
             file,
             path: path.to_owned(),
             before,
@@ -75,10 +84,10 @@ impl Source {
     /// Its size, if it supports reads at offsets up to that size. Pipes and devices have no size.
     /// Nor have files in /proc and /sys: they report 0 or one page, whatever their contents.
     pub fn size(&self) -> Option<u64> {
-        let len = self.before.len();
-        let says_little =
-            len == 0 || (len <= PAGE_BYTES && allocated_bytes(&self.before) == Some(0));
-        (self.before.is_file() && !says_little).then_some(len)
+        let before = self.model()?;
+        let len = before.len();
+        let says_little = len == 0 || (len <= PAGE_BYTES && allocated_bytes(before) == Some(0));
+        (!says_little).then_some(len)
     }
 
     /// The size of a file with offsets.
@@ -96,7 +105,7 @@ impl Source {
     /// True for a regular file without contents. The length alone does not tell: see
     /// [`Source::size`].
     fn is_empty(&self) -> Result<bool> {
-        if !self.before.is_file() || self.before.len() > 0 {
+        if self.model().is_none_or(|before| before.len() > 0) {
             return Ok(false);
         }
         let read = read_at(&self.file, &mut [0], 0).map_err(Error::on(&self.path))?;
@@ -139,17 +148,17 @@ impl Source {
     /// # Errors
     /// [`Error::Changed`] if its size or its modification time differs.
     pub fn ensure_unchanged(&self) -> Result<()> {
-        if !self.before.is_file() {
+        let Some(before) = self.model() else {
             return Ok(());
-        }
+        };
         let now = self.file.metadata();
         let now = now.map_err(Error::io(&self.path, "look at a file"))?;
-        let how = match now.len().cmp(&self.before.len()) {
+        let how = match now.len().cmp(&before.len()) {
             Ordering::Less => "cut short",
             Ordering::Greater => "added to",
             // Files that the kernel generates on read have no modification time.
             Ordering::Equal
-                if self.size().is_some() && now.modified().ok() != self.before.modified().ok() =>
+                if self.size().is_some() && now.modified().ok() != before.modified().ok() =>
             {
                 "changed"
             }
@@ -159,16 +168,12 @@ impl Source {
     }
 
     pub(crate) fn is_regular(&self) -> bool {
-        self.before.is_file()
-    }
-
-    pub(crate) fn metadata(&self) -> &Metadata {
-        &self.before
+        self.is_regular
     }
 
     /// The metadata that a copy should get; `None` for a pipe or a device.
     pub(crate) fn model(&self) -> Option<&Metadata> {
-        self.is_regular().then_some(&self.before)
+        self.before.as_ref().filter(|_| self.is_regular)
     }
 
     pub(crate) fn changed(&self, how: &'static str) -> Error {

@@ -17,12 +17,21 @@ pub fn of_stdout(common: &Common) -> Style {
             .flatten()
             .unwrap_or(WIDTH_WITHOUT_TERMINAL),
         colour: match common.color {
-            ColorChoice::Always => true,
+            ColorChoice::Always => {
+                paints();
+                true
+            }
             ColorChoice::Never => false,
-            ColorChoice::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none(),
+            ColorChoice::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none() && paints(),
         },
         unicode: speaks_unicode(),
     }
+}
+
+/// True if standard output paints escape sequences. A console of Windows does so once it was asked for, which this
+/// does.
+fn paints() -> bool {
+    !cfg!(windows) || console::Term::stdout().features().colors_supported()
 }
 
 fn terminal_width() -> Option<usize> {

@@ -126,7 +126,7 @@ face! {
     pub fn create_delete(path: &crate::call::CallPath) -> Result<()> = refuse("unlink");
 
     /// Allocates memory from the C library and frees it: one `malloc`, one `free`. The memory is not
-    /// touched; small sizes come from the allocator's per-thread cache.
+    /// touched; small sizes come from the allocator's cache, which on Linux belongs to the thread.
     ///
     /// # Errors
     /// If there is no memory.

@@ -173,13 +173,16 @@ impl LockedFile {
     /// [`Error::Os`] with [`io::ErrorKind::WouldBlock`] if it is locked already, in this process or
     /// another.
     pub fn lock(file: File, access: Access) -> Result<Self> {
-        match access {
-            Access::Read => file.try_lock_shared(),
-            Access::Write => file.try_lock(),
-        }
-        .map_err(io::Error::from)
-        .map_err(Error::os("lock a file"))?;
+        os::file::try_lock(&file, access).map_err(Error::os("lock a file"))?;
         Ok(Self { file, access })
+    }
+
+    /// Unlocks it before it is dropped, for other handles of the same opening would keep the lock.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn unlock(&self) -> io::Result<()> {
+        os::file::unlock(&self.file)
     }
 
     /// As [`Self::lock`], through another handle of an opening by which this process may have locked the file
@@ -243,6 +246,9 @@ face! {
     /// # Errors
     /// If it is closed.
     pub fn standard_input() -> Result<File> = refuse("standard input as a file");
+
+    /// True if a file that looks regular is one: on Windows a pipe looks so.
+    pub fn is_on_disk(file: &File) -> bool = true;
 
     /// True for the metadata of a socket, which cannot be opened.
     pub fn is_socket(metadata: &Metadata) -> bool = false;
@@ -343,6 +349,12 @@ face! {
     /// If it cannot be opened again.
     pub fn overlapped(file: File) -> Result<File> = Ok(file);
 
+    // Locks a file for others that lock it, without any effect on who reads or writes.
+    fn try_lock(file: &File, access: Access) -> io::Result<()> = Ok(match access {
+        Access::Read => file.try_lock_shared(),
+        Access::Write => file.try_lock(),
+    }?);
+    fn unlock(file: &File) -> io::Result<()> = file.unlock();
     // False if a lock excludes other handles of its own opening as well. Such a system must refuse to truncate a
     // mapped file, which is all that a mapping needs of the lock.
     fn relocks() -> bool = true;
@@ -427,6 +439,40 @@ mod tests {
         let overlapped = overlapped(read_only).unwrap();
         assert!(is_at(&overlapped, &path));
         overlapped.set_len(0).unwrap_err();
+    }
+
+    #[test]
+    fn a_lock_keeps_out_who_locks_and_nobody_who_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, b"abc").unwrap();
+        let locked = |access| LockedFile::lock(open_read_write(&path, OpenMode::Plain)?, access);
+        let alone = locked(Access::Write).unwrap();
+        for access in [Access::Read, Access::Write] {
+            let error = locked(access).unwrap_err();
+            let kind = error.io_error().map(io::Error::kind);
+            assert_eq!(kind, Some(io::ErrorKind::WouldBlock), "{error}");
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"abc");
+        fs::write(&path, b"def").unwrap();
+        alone.unlock().unwrap();
+        let (_one, _other) = (locked(Access::Read).unwrap(), locked(Access::Read).unwrap());
+        locked(Access::Write).unwrap_err();
+    }
+
+    #[test]
+    fn a_file_is_opened_again_under_its_new_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let [before, after] = ["before", "after"].map(|name| dir.path().join(name));
+        fs::write(&before, b"abc").unwrap();
+        let file = open_read(&before, OpenMode::Plain).unwrap();
+        fs::rename(&before, &after).unwrap();
+        fs::write(&before, b"another").unwrap();
+        if os::file::path_of_descriptor(&file).is_none() {
+            return println!("skipped: this system does not tell the name of an open file");
+        }
+        let again = reopen_read(&file, &before, OpenMode::Plain).unwrap();
+        assert!(is_at(&again, &after));
     }
 
     #[test]

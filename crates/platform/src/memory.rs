@@ -103,7 +103,7 @@ impl<'file> FileMapping<'file> {
     ///
     /// # Errors
     /// [`Error::Os`] with [`io::ErrorKind::UnexpectedEof`] if a part of the file was gone:
-    /// truncated, or on a failed device.
+    /// truncated, or on a failed device. On Windows, a device that fails ends the process before.
     pub fn ensure_whole(&self) -> Result<()> {
         if self.0.has_lost() {
             let reason = "it was cut short, or its device failed, while it was mapped";

@@ -18,8 +18,8 @@ face! {
     /// If the system does not report them.
     pub fn parent_cpus() -> Result<Vec<usize>> = refuse("the list of the parent's CPUs");
 
-    /// Restricts the calling thread, and threads and processes that it starts from now on, to these
-    /// CPUs ([sched_setaffinity(2)](https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html)).
+    /// Restricts the calling thread to these CPUs, and on Linux also threads and processes that it starts
+    /// from now on ([sched_setaffinity(2)](https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html)).
     ///
     /// # Errors
     /// If none of them exists, is online and is allowed for this process.

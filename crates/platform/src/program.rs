@@ -6,6 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use crate::process::Finished;
 
+/// True where a process begins as a copy of its parent, whose memory counts as its own: no peak is below that of
+/// this process.
+pub const COUNTS_FROM_PARENT: bool = !cfg!(windows);
+
 /// A program that ran to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
@@ -13,8 +17,8 @@ pub struct Ran {
     pub wall_ns: u64,
     /// Its exit, and the usage of it and of the children that it waited for.
     pub finished: Finished,
-    /// Peak resident memory of the largest process among them, in bytes. At least that of this
-    /// process: Linux counts a process from before its program replaces that of its parent.
+    /// Peak resident memory of the largest process among them, in bytes; on Windows of the program itself.
+    /// See [`COUNTS_FROM_PARENT`].
     pub peak_bytes: u64,
     /// The end of its standard error, if that is a pipe.
     pub stderr: String,

@@ -145,6 +145,21 @@ mod tests {
     }
 
     #[test]
+    fn behind_the_end_of_a_file_there_are_no_bytes() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&[1; 1500]).unwrap();
+        let Some(mut ring) = ring(file.as_file(), &options(2, false)) else {
+            return;
+        };
+        for offset in [1500, 1 << 30] {
+            ring.queue(offset, 1000);
+            ring.submit(1).unwrap();
+            let done = ring.take().unwrap();
+            assert_eq!((done.offset, done.bytes.unwrap().len()), (offset, 0));
+        }
+    }
+
+    #[test]
     fn errors_of_single_reads_are_theirs_alone() {
         let write_only = tempfile::NamedTempFile::new().unwrap();
         let file = std::fs::OpenOptions::new()

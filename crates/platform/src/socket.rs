@@ -1,6 +1,6 @@
 //! Methods of moving bytes between files and TCP connections that the standard library lacks.
-//! All of them respect the timeouts of the connection ([`TcpStream::set_read_timeout`]), and then
-//! fail with [`std::io::ErrorKind::WouldBlock`].
+//! All of them wait no longer than [`wait_at_most`] says, and then fail with
+//! [`std::io::ErrorKind::WouldBlock`].
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -87,6 +87,16 @@ face! {
 
     /// True if the system reports the user at the other end of a connection ([`is_of_same_user`]).
     pub fn tells_users() -> bool = false;
+
+    /// The longest wait of a call of this module. On Windows the connection becomes non-blocking: what a call
+    /// that times out has transferred is not known there
+    /// ([SO_SNDTIMEO](https://learn.microsoft.com/en-us/windows/win32/winsock/sol-socket-socket-options)).
+    ///
+    /// # Errors
+    /// If the connection is closed.
+    pub fn wait_at_most(socket: &TcpStream, longest: Duration) -> io::Result<()> = socket
+        .set_read_timeout(Some(longest))
+        .and_then(|()| socket.set_write_timeout(Some(longest)));
 
     /// Receives in one call until all `parts` are full, the connection's timeout passes or the peer
     /// closes (`MSG_WAITALL`); 0 means that the peer has closed.
@@ -266,19 +276,63 @@ mod tests {
         assert_eq!(received, b"cdef");
     }
 
+    /// Sends so many bytes by a call that takes an offset and may pass its timeout. Returns how often it did.
+    fn send_all(len: usize, mut call: impl FnMut(usize) -> io::Result<usize>) -> u64 {
+        let (mut sent, mut waits) = (0, 0);
+        while sent < len {
+            match call(sent) {
+                Ok(count) => sent += count,
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                    waits += 1;
+                }
+            }
+        }
+        waits
+    }
+
+    #[test]
+    fn what_passes_its_timeouts_arrives_whole_and_once() {
+        let bytes: Vec<u8> = (0..16_u32 << 20).map(|at| (at / 7) as u8).collect();
+        let file = tempfile::tempfile().unwrap();
+        write_at(&file, &bytes, 0).unwrap();
+        for sends_file in [false, true] {
+            let (ours, mut theirs) = pair();
+            wait_at_most(&ours, Duration::from_millis(2)).unwrap();
+            let received = thread::scope(|scope| {
+                let reader = scope.spawn(|| {
+                    thread::sleep(Duration::from_millis(100));
+                    let mut received = Vec::new();
+                    theirs.read_to_end(&mut received).unwrap();
+                    received
+                });
+                let waits = send_all(bytes.len(), |from| {
+                    if sends_file {
+                        send_file(&ours, &file, from as u64, bytes.len() - from)
+                    } else {
+                        send_parts(&ours, &[IoSlice::new(&bytes[from..])], false)
+                    }
+                });
+                // `TransmitFile` waits by itself.
+                assert!(waits > 0 || sends_file);
+                drop(ours);
+                reader.join().unwrap()
+            });
+            assert!(received == bytes, "sends a file: {sends_file}");
+        }
+    }
+
     #[test]
     fn a_passed_timeout_is_a_call_that_would_wait() {
         let (ours, theirs) = pair();
-        theirs
-            .set_read_timeout(Some(Duration::from_millis(1)))
-            .unwrap();
+        wait_at_most(&theirs, Duration::from_millis(1)).unwrap();
         let mut bytes = [0; 4];
         let mut parts = [IoSliceMut::new(&mut bytes)];
         let error = receive_parts(&theirs, &mut parts).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
         let sent = send_parts(&ours, &[IoSlice::new(b"ab"), IoSlice::new(b"cd")], false);
         assert_eq!(sent.unwrap(), 4);
-        theirs.set_read_timeout(Some(LONG)).unwrap();
+        wait_at_most(&theirs, LONG).unwrap();
         assert_eq!(receive_parts(&theirs, &mut parts).unwrap(), 4);
         assert_eq!(&bytes, b"abcd");
     }

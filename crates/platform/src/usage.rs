@@ -10,6 +10,10 @@ use crate::Result;
 /// True where the system counts context switches. Elsewhere both counts of [`Usage`] are 0.
 pub const COUNTS_SWITCHES: bool = cfg!(target_os = "linux");
 
+/// True where [`storage_read_bytes`] counts reads that bypass the page cache as well. Windows counts what page faults
+/// and its cache read.
+pub const COUNTS_DIRECT_READS: bool = !cfg!(windows);
+
 /// Resource usage since the start of a process or thread, or between two readings.
 ///
 /// On Linux from [getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html). The counts

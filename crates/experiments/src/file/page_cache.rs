@@ -228,7 +228,11 @@ impl Chiller {
             return Ok(true);
         }
         match self.chill(file) {
-            Ok(_) => Ok(true),
+            Ok(_) => {
+                // The reads until here were no pass.
+                self.seen = SeenFromStorage::default();
+                Ok(true)
+            }
             Err(error) if error.is_lacking() => {
                 self.obstacle = Some(error.to_string());
                 Ok(false)

@@ -174,7 +174,12 @@ fn governor(environment: &Environment) -> Option<Check> {
 
 /// The plan stands for the governor on Windows.
 fn power_plan(plan: &str) -> Check {
-    if matches!(plan, "High performance" | "Ultimate Performance") {
+    const STEADY: [&str; 3] = [
+        "High performance",
+        "Ultimate Performance",
+        "Balanced, best performance",
+    ];
+    if STEADY.contains(&plan) {
         return check("power plan", plan, Effect::None, "");
     }
     check(

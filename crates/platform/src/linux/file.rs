@@ -10,6 +10,7 @@ use rustix::io::Errno;
 pub(crate) use super::residency::residency;
 use crate::error::{Error, Result};
 use crate::file::OpenMode;
+pub(crate) use crate::file::lacking::{is_on_disk, try_lock, unlock};
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems lack some modes")]
 pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> {

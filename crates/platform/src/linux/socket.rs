@@ -16,6 +16,7 @@ use super::parse::socket_owner;
 use super::socket_diag;
 
 pub(crate) use super::zero_copy::ZeroCopy;
+pub(crate) use crate::socket::lacking::wait_at_most;
 
 #[derive(Debug)]
 pub(crate) struct Bell(OwnedFd);

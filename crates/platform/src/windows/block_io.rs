@@ -1,8 +1,15 @@
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::windows::fs::FileExt;
+use std::os::windows::io::AsRawHandle;
+use std::ptr;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use windows_sys::Win32::Storage::FileSystem::{FILE_STORAGE_INFO, FileStorageInfo};
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_STORAGE_INFO, FILE_TYPE_PIPE, FileStorageInfo, GetFileType,
+};
+use windows_sys::Win32::System::Pipes::PeekNamedPipe;
 
 use super::identity::information;
 use crate::block_io::DirectAlignment;
@@ -31,6 +38,39 @@ pub(crate) fn write_at(file: &File, mut block: &[u8], mut offset: u64) -> Result
         offset += count as u64;
     }
     Ok(())
+}
+
+/// A pipe is asked again and again: Windows has no wait for its data that takes none of it.
+pub(crate) fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
+    const PAUSE: Duration = Duration::from_millis(1);
+    // SAFETY: the handle is open.
+    if unsafe { GetFileType(file.as_raw_handle()) } != FILE_TYPE_PIPE {
+        return Ok(true);
+    }
+    let deadline = Instant::now() + timeout;
+    loop {
+        let mut waiting_bytes = 0;
+        let (none, zero) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: the handle is open, there is room for the number, and nothing else is asked for.
+        let outcome = unsafe {
+            PeekNamedPipe(
+                file.as_raw_handle(),
+                none,
+                0,
+                zero,
+                &raw mut waiting_bytes,
+                ptr::null_mut(),
+            )
+        };
+        // A pipe without a writer says so at the next read.
+        if outcome == 0 || waiting_bytes > 0 {
+            return Ok(true);
+        }
+        if Instant::now() >= deadline {
+            return Ok(false);
+        }
+        thread::sleep(PAUSE);
+    }
 }
 
 /// Offsets, lengths and addresses must be multiples of the sector

@@ -2,18 +2,17 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
-use std::os::windows::io::AsRawHandle;
 use std::path::{Component, Path, PathBuf};
 use std::ptr;
 
-use windows_sys::Win32::Foundation::GENERIC_WRITE;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT,
-    FILE_FLAGS_AND_ATTRIBUTES, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TYPE_DISK,
-    GetDiskFreeSpaceExW, GetFileType, MoveFileExW,
+    FILE_FLAGS_AND_ATTRIBUTES, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_WRITE_DATA,
+    GetDiskFreeSpaceExW, MoveFileExW,
 };
 
-use super::outcome::{check, wide};
+use super::file::is_on_disk;
+use super::outcome::{check, wide_path};
 use super::{identity, private};
 use crate::directory::Kind;
 pub(crate) use crate::directory::lacking::*;
@@ -55,12 +54,15 @@ impl Directory {
         &self.path
     }
 
-    /// The path of `name`, which must be one plain name. A colon would name another stream of a file.
+    /// The path of `name`, which must be one plain name. A colon would name another stream of a file, and dots and
+    /// spaces at the end are dropped.
     fn at(&self, name: &OsStr) -> Result<PathBuf> {
         let mut components = Path::new(name).components();
         let is_plain = matches!(components.next(), Some(Component::Normal(only)) if only == name)
             && components.next().is_none()
-            && !name.as_encoded_bytes().contains(&b':');
+            && !name.as_encoded_bytes().contains(&b':')
+            && !name.as_encoded_bytes().ends_with(b".")
+            && !name.as_encoded_bytes().ends_with(b" ");
         let path = self.path.join(name);
         if is_plain {
             Ok(path)
@@ -155,11 +157,16 @@ impl Directory {
     ) -> Result<()> {
         let (from, to) = (self.at(from)?, target.at(to)?);
         let renamed = if replace {
+            allow_replacing(&to);
             fs::rename(&from, &to)
         } else {
             rename_to_free(&from, &to)
         };
-        renamed.map_err(Error::path("name", &to))
+        renamed.map_err(Error::path("name", &to))?;
+        if self.path != target.path {
+            private::open_to_others(&to);
+        }
+        Ok(())
     }
 
     /// The standard library deletes; where that is refused, it asks for POSIX semantics. Whether the name is
@@ -178,7 +185,7 @@ impl Directory {
         let refused = || Error::path("synchronise", &self.path);
         // To flush takes the right to write.
         let writable = OpenOptions::new()
-            .access_mode(GENERIC_WRITE)
+            .access_mode(FILE_WRITE_DATA)
             .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
             .open(&self.path)
             .map_err(refused())?;
@@ -186,7 +193,7 @@ impl Directory {
     }
 
     pub(crate) fn free_bytes(&self) -> Option<u64> {
-        let path = wide(&self.path);
+        let path = wide_path(&self.path);
         let mut free = 0;
         // SAFETY: the path ends with a zero, there is room for the result, and the others are left out.
         let outcome = unsafe {
@@ -203,14 +210,30 @@ impl Directory {
 
 /// False for a directory, a link and a device, such as `NUL`, which any directory seems to hold.
 fn is_regular(file: &File, found: &fs::Metadata) -> bool {
-    // SAFETY: the handle is open.
-    let is_on_disk = unsafe { GetFileType(file.as_raw_handle()) } == FILE_TYPE_DISK;
-    is_on_disk && found.is_file() && found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT == 0
+    is_on_disk(file)
+        && found.is_file()
+        && found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT == 0
+}
+
+/// Drops the mark that a file is read-only, for the system refuses to replace such a file. If that fails, so does
+/// replacing it, with a reason.
+#[expect(
+    clippy::permissions_set_readonly_false,
+    reason = "Windows gives nobody more rights by it"
+)]
+fn allow_replacing(path: &Path) {
+    if let Ok(found) = fs::metadata(path) {
+        let mut permissions = found.permissions();
+        if permissions.readonly() {
+            permissions.set_readonly(false);
+            let _ = fs::set_permissions(path, permissions);
+        }
+    }
 }
 
 fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     // SAFETY: both paths end with a zero.
-    let outcome = unsafe { MoveFileExW(wide(from).as_ptr(), wide(to).as_ptr(), 0) };
+    let outcome = unsafe { MoveFileExW(wide_path(from).as_ptr(), wide_path(to).as_ptr(), 0) };
     check(outcome, "rename a file").map_err(io::Error::from)
 }
 

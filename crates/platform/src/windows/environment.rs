@@ -1,7 +1,7 @@
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::System::SystemInformation::{GetTickCount64, OSVERSIONINFOW};
 
-use super::{memory, mitigations, processor_power, registry, scanner, token, topology, wine};
+use super::{memory, mitigations, power_plan, registry, scanner, token, topology, wine};
 use crate::environment::{Build, Environment, System};
 
 const CURRENT_VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
@@ -13,11 +13,13 @@ pub(crate) fn here() -> System {
 pub(crate) fn read() -> Environment {
     let fact = |name| registry::word(CURRENT_VERSION, name);
     let memory = memory::status();
+    let version = version();
     Environment {
-        os_name: fact("ProductName").or_else(|| Some("Windows".to_owned())),
-        os_version: fact("DisplayVersion"),
+        os_name: Some(name(fact("ProductName"), version.dwBuildNumber)),
+        // The second name was in use before version 20H2.
+        os_version: fact("DisplayVersion").or_else(|| fact("ReleaseId")),
         kernel_name: Some("Windows NT".to_owned()),
-        kernel_release: release(),
+        kernel_release: (version.dwMajorVersion > 0).then(|| release(&version)),
         kernel_version: fact("BuildLabEx"),
         stand_in: wine::version().map(|version| format!("Wine {version}")),
         build: Build::of_this_program(),
@@ -27,7 +29,7 @@ pub(crate) fn read() -> Environment {
         is_root: token::is_elevated(),
         mitigations: mitigations::mitigations(),
         defender_watches: scanner::defender_watches(),
-        frequency: processor_power::frequency(),
+        frequency: power_plan::frequency(),
         smt_active: topology::smt_active(),
         // The page file's limit includes the memory itself.
         swap_total_bytes: memory
@@ -39,26 +41,52 @@ pub(crate) fn read() -> Environment {
     }
 }
 
-/// The version of the kernel: other calls report an old one to programs without a manifest.
-fn release() -> Option<String> {
-    let mut version = OSVERSIONINFOW {
-        dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
-        ..OSVERSIONINFOW::default()
-    };
-    // SAFETY: the result has the size that it names.
-    let status = unsafe { RtlGetVersion(&raw mut version) };
+/// The registry calls Windows 11 by the name of its predecessor.
+fn name(product: Option<String>, build: u32) -> String {
+    const FIRST_OF_11: u32 = 22_000;
+    match product {
+        Some(name) if build >= FIRST_OF_11 => name.replacen("Windows 10", "Windows 11", 1),
+        Some(name) => name,
+        None => "Windows".to_owned(),
+    }
+}
+
+/// The version of the kernel, with the number of the last update, which changes mitigations.
+fn release(version: &OSVERSIONINFOW) -> String {
     let OSVERSIONINFOW {
         dwMajorVersion: major,
         dwMinorVersion: minor,
         dwBuildNumber: build,
         ..
     } = version;
-    (status == 0).then(|| format!("{major}.{minor}.{build}"))
+    let update = registry::number(CURRENT_VERSION, "UBR");
+    let update = update.map_or_else(String::new, |update| format!(".{update}"));
+    format!("{major}.{minor}.{build}{update}")
+}
+
+/// All 0 if the system does not tell. Other calls report an old version to programs without a manifest.
+fn version() -> OSVERSIONINFOW {
+    let mut version = OSVERSIONINFOW {
+        dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
+        ..OSVERSIONINFOW::default()
+    };
+    // SAFETY: the result has the size that it names.
+    unsafe { RtlGetVersion(&raw mut version) };
+    version
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn windows_11_is_called_so() {
+        let home = || Some("Windows 10 Home".to_owned());
+        assert_eq!(name(home(), 19_045), "Windows 10 Home");
+        assert_eq!(name(home(), 22_631), "Windows 11 Home");
+        let server = Some("Windows Server 2025 Standard".to_owned());
+        assert_eq!(name(server, 26_100), "Windows Server 2025 Standard");
+    }
 
     #[test]
     fn reads_this_system() {

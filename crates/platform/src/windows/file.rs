@@ -1,31 +1,34 @@
+use std::ffi::OsString;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
+use std::os::windows::ffi::OsStringExt;
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::{AsHandle, AsRawHandle};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 use windows_sys::Win32::Foundation::{
-    ERROR_CALL_NOT_IMPLEMENTED, ERROR_INVALID_FUNCTION, ERROR_INVALID_PARAMETER, ERROR_MORE_DATA,
-    ERROR_NOT_SUPPORTED,
+    ERROR_CALL_NOT_IMPLEMENTED, ERROR_INVALID_FUNCTION, ERROR_INVALID_PARAMETER,
+    ERROR_LOCK_VIOLATION, ERROR_MORE_DATA, ERROR_NOT_SUPPORTED,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ALLOCATION_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_NO_BUFFERING,
-    FILE_FLAG_WRITE_THROUGH, FileAllocationInfo, SetFileInformationByHandle,
+    FILE_FLAG_WRITE_THROUGH, FILE_NAME_NORMALIZED, FILE_TYPE_DISK, FileAllocationInfo, GetFileType,
+    GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx,
+    SetFileInformationByHandle, UnlockFileEx,
 };
-use windows_sys::Win32::System::IO::DeviceIoControl;
+use windows_sys::Win32::System::IO::{DeviceIoControl, OVERLAPPED};
 use windows_sys::Win32::System::Ioctl::{
     FILE_ALLOCATED_RANGE_BUFFER, FSCTL_QUERY_ALLOCATED_RANGES, FSCTL_SET_SPARSE,
 };
 
 use super::outcome::{check, code};
-use super::overlapped::reopen;
+use super::overlapped::{positioned, reopen};
 pub(crate) use super::page_cache::drop_page_cache;
 use super::{identity, private};
 use crate::error::{Error, Result, refuse};
-use crate::file::OpenMode;
-use crate::file::Residency;
 pub(crate) use crate::file::lacking::*;
+use crate::file::{Access, OpenMode, Residency};
 
 /// Write-through on NTFS also waits for the metadata that the write changed
 /// ([File caching](https://learn.microsoft.com/en-us/windows/win32/fileio/file-caching)), so no flag
@@ -76,6 +79,36 @@ pub(crate) fn relocks() -> bool {
     false
 }
 
+/// The system keeps all others from reading and writing what is locked. So the lock is on a byte that no file
+/// has.
+fn lock_place() -> OVERLAPPED {
+    positioned(i64::MAX as u64 - 1)
+}
+
+pub(crate) fn try_lock(file: &File, access: Access) -> io::Result<()> {
+    let exclusive = match access {
+        Access::Read => 0,
+        Access::Write => LOCKFILE_EXCLUSIVE_LOCK,
+    };
+    let flags = LOCKFILE_FAIL_IMMEDIATELY | exclusive;
+    let mut place = lock_place();
+    // SAFETY: the handle is open, and the call does not wait.
+    let outcome = unsafe { LockFileEx(file.as_raw_handle(), flags, 0, 1, 0, &raw mut place) };
+    match check(outcome, "lock a file").map_err(io::Error::from) {
+        Err(error) if code(&error) == Some(ERROR_LOCK_VIOLATION) => {
+            Err(io::ErrorKind::WouldBlock.into())
+        }
+        outcome => outcome,
+    }
+}
+
+pub(crate) fn unlock(file: &File) -> io::Result<()> {
+    let mut place = lock_place();
+    // SAFETY: the handle is open.
+    let outcome = unsafe { UnlockFileEx(file.as_raw_handle(), 0, 1, 0, &raw mut place) };
+    check(outcome, "unlock a file").map_err(io::Error::from)
+}
+
 pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
     let mut options = OpenOptions::new();
     // A directory opens with this flag only.
@@ -83,6 +116,29 @@ pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> 
     let file = options.open(path)?;
     let metadata = file.metadata()?;
     Ok((file, metadata))
+}
+
+pub(crate) fn is_on_disk(file: &File) -> bool {
+    // SAFETY: the handle is open.
+    (unsafe { GetFileType(file.as_raw_handle()) }) == FILE_TYPE_DISK
+}
+
+/// The path by which the file is found now. Wine tells the one by which it was opened.
+pub(crate) fn path_of_descriptor(file: &File) -> Option<PathBuf> {
+    // As long as a path can be.
+    let mut path = vec![0; 1 << 15];
+    // SAFETY: the handle is open, and the buffer has the given length.
+    let len = unsafe {
+        GetFinalPathNameByHandleW(
+            file.as_raw_handle(),
+            path.as_mut_ptr(),
+            path.len() as u32,
+            FILE_NAME_NORMALIZED,
+        )
+    };
+    let path = path.get(..len as usize).filter(|path| !path.is_empty())?;
+    let path = PathBuf::from(OsString::from_wide(path));
+    is_at(file, &path).then_some(path)
 }
 
 pub(crate) fn become_like(file: &File, model: &Metadata) -> Result<()> {
@@ -127,13 +183,16 @@ pub(crate) fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
     Ok(())
 }
 
-/// The system allocates from the start of the file on. A smaller allocation than now would cut it.
+/// The system allocates from the start of the file on.
 pub(crate) fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
     let wanted = offset
         .saturating_add(len)
         .min(i64::MAX as u64)
         .cast_signed();
-    if identity::standard(file)?.AllocationSize >= wanted {
+    let now = identity::standard(file)?;
+    // A compressed file has less room than bytes, and less room than bytes would cut it.
+    let wanted = wanted.max(now.EndOfFile);
+    if now.AllocationSize >= wanted {
         return Ok(());
     }
     let room = FILE_ALLOCATION_INFO {

@@ -5,13 +5,16 @@ use windows_sys::Wdk::System::SystemInformation::{
 };
 use windows_sys::Win32::System::WindowsProgramming::SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION;
 
-pub(crate) use super::processor_power::frequency_hz;
 use super::topology;
 pub(crate) use crate::load::lacking::*;
 use crate::load::{CpuTime, CpuTimes};
 
+/// `None` on machines with more than one group of processors: the call counts those of one group only.
 pub(crate) fn read() -> Option<CpuTimes> {
     let count = topology::topology().threads?;
+    if count > topology::GROUP_CPUS {
+        return None;
+    }
     let mut processors = vec![SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION::default(); count];
     let mut written = 0;
     // SAFETY: the buffer has the given length.

@@ -66,8 +66,53 @@ fn product() -> Option<String> {
 
 #[cfg(target_arch = "x86_64")]
 mod processor {
+    use raw_cpuid::{CpuIdReader, CpuIdReaderNative};
+
     pub(super) use crate::cpuid::cpu;
-    pub(crate) use crate::cpuid::hypervisor;
+
+    /// `None` on a machine of its own whose Windows runs on Hyper-V: most do, since Windows guards parts of
+    /// itself with it (virtualization-based security), and have no host and no neighbours for that.
+    pub(crate) fn hypervisor() -> Option<String> {
+        crate::cpuid::hypervisor().filter(|_| !is_root_of_hyper_v(&CpuIdReaderNative))
+    }
+
+    /// Only the root may create partitions, and only a nested Hyper-V says that it is one
+    /// ([Hypervisor Top Level Functional Specification](https://learn.microsoft.com/en-us/virtualization/hyper-v-on-windows/tlfs/feature-discovery)).
+    fn is_root_of_hyper_v(registers: &impl CpuIdReader) -> bool {
+        const INTERFACE: u32 = u32::from_le_bytes(*b"Hv#1");
+        const CREATE_PARTITIONS: u32 = 1;
+        const NESTED: u32 = 1 << 12;
+        registers.cpuid1(0x4000_0000).eax >= 0x4000_0004
+            && registers.cpuid1(0x4000_0001).eax == INTERFACE
+            && registers.cpuid1(0x4000_0003).ebx & CREATE_PARTITIONS != 0
+            && registers.cpuid1(0x4000_0004).eax & NESTED == 0
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::is_root_of_hyper_v;
+        use raw_cpuid::CpuIdResult;
+
+        #[test]
+        fn only_a_root_has_no_host() {
+            let hyper_v = |allowed: u32, advised: u32| {
+                move |leaf: u32, _: u32| {
+                    let (eax, ebx) = match leaf {
+                        0x4000_0000 => (0x4000_000b, 0),
+                        0x4000_0001 => (u32::from_le_bytes(*b"Hv#1"), 0),
+                        0x4000_0003 => (0, allowed),
+                        0x4000_0004 => (advised, 0),
+                        _ => (0, 0),
+                    };
+                    let (ecx, edx) = (0, 0);
+                    CpuIdResult { eax, ebx, ecx, edx }
+                }
+            };
+            assert!(is_root_of_hyper_v(&hyper_v(0x2bb9_ff6f, 0)));
+            assert!(!is_root_of_hyper_v(&hyper_v(0x2bb9_ff6e, 0)));
+            assert!(!is_root_of_hyper_v(&hyper_v(0x2bb9_ff6f, 1 << 12)));
+        }
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]

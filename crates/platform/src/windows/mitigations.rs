@@ -17,6 +17,7 @@ const SHADOW_REQUIRED_IS_TOLD: u32 = 0x20;
 
 const BRANCH_PREDICTION: u32 = 0x01;
 const BRANCH_PREDICTION_OFF_BY_POLICY: u32 = 0x02;
+const STORE_BYPASS_IS_TOLD: u32 = 0x100;
 const STORE_BYPASS_OFF_EVERYWHERE: u32 = 0x400;
 const STORE_BYPASS_REQUIRED: u32 = 0x1000;
 const RETPOLINES: u32 = 0x4000;
@@ -28,7 +29,7 @@ pub(super) fn mitigations() -> BTreeMap<String, String> {
     let all = [
         ("meltdown", shadow),
         ("spectre_v2", speculation.map(spectre_v2)),
-        ("spec_store_bypass", speculation.map(store_bypass)),
+        ("spec_store_bypass", speculation.and_then(store_bypass)),
     ];
     let known = all
         .into_iter()
@@ -59,14 +60,16 @@ fn spectre_v2(flags: u32) -> &'static str {
     }
 }
 
-fn store_bypass(flags: u32) -> &'static str {
-    if flags & STORE_BYPASS_OFF_EVERYWHERE != 0 {
+/// `None` from a system that was not updated to tell.
+fn store_bypass(flags: u32) -> Option<&'static str> {
+    let state = if flags & STORE_BYPASS_OFF_EVERYWHERE != 0 {
         "Mitigation: Speculative Store Bypass disabled"
     } else if flags & STORE_BYPASS_REQUIRED != 0 {
         "Vulnerable"
     } else {
         "Not affected"
-    }
+    };
+    (flags & STORE_BYPASS_IS_TOLD != 0).then_some(state)
 }
 
 /// The flags of a class; `None` if the system does not know it.
@@ -108,8 +111,12 @@ mod tests {
             "Mitigation: Retpolines"
         );
         assert!(spectre_v2(BRANCH_PREDICTION_OFF_BY_POLICY).contains("policy"));
-        assert_eq!(store_bypass(0), "Not affected");
-        assert_eq!(store_bypass(STORE_BYPASS_REQUIRED), "Vulnerable");
+        assert_eq!(store_bypass(0), None);
+        assert_eq!(store_bypass(STORE_BYPASS_IS_TOLD), Some("Not affected"));
+        assert_eq!(
+            store_bypass(STORE_BYPASS_IS_TOLD | STORE_BYPASS_REQUIRED),
+            Some("Vulnerable")
+        );
     }
 
     #[test]

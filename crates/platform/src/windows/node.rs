@@ -19,10 +19,12 @@ pub(crate) fn all() -> Vec<Node> {
     nodes
 }
 
+/// Without the memory of the file cache, which would be had as well: the system does not tell it for a node. A
+/// node without memory has 0 bytes.
 fn available_bytes(node: usize) -> Option<u64> {
     let mut bytes = 0;
     // SAFETY: there is room for the result.
     let outcome =
         unsafe { GetNumaAvailableMemoryNodeEx(u16::try_from(node).ok()?, &raw mut bytes) };
-    (outcome != 0).then_some(bytes)
+    (outcome != 0 && bytes > 0).then_some(bytes)
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::windows::ffi::OsStrExt;
+use std::path::Path;
 
 use windows_sys::Win32::Foundation::{NTSTATUS, RtlNtStatusToDosError};
 use windows_sys::core::BOOL;
@@ -47,8 +48,54 @@ pub(super) fn wide(text: impl AsRef<OsStr>) -> Vec<u16> {
     text.as_ref().encode_wide().chain([0]).collect()
 }
 
+/// A path as [`wide`] text. A long one takes the form that the system does not shorten to 260 units, as the
+/// standard library gives it
+/// ([limits of paths](https://learn.microsoft.com/en-us/windows/win32/fileio/maximum-file-path-limitation)).
+pub(super) fn wide_path(path: &Path) -> Vec<u16> {
+    // A directory must leave room for the short name of a file.
+    const LONGEST: usize = 247;
+    let plain = wide(path);
+    let Ok(whole) = std::path::absolute(path) else {
+        return plain;
+    };
+    let whole = wide(whole);
+    let starts_with = |start: &str| {
+        start
+            .encode_utf16()
+            .eq(whole.iter().copied().take(start.len()))
+    };
+    if whole.len() <= LONGEST || starts_with(r"\\?\") || starts_with(r"\\.\") {
+        return plain;
+    }
+    let (prefix, skipped) = if starts_with(r"\\") {
+        (r"\\?\UNC\", 2)
+    } else {
+        (r"\\?\", 0)
+    };
+    let rest = whole[skipped..].iter().copied();
+    prefix.encode_utf16().chain(rest).collect()
+}
+
 /// The text before the first zero.
 pub(super) fn text(wide: &[u16]) -> String {
     let end = wide.iter().position(|unit| *unit == 0);
     String::from_utf16_lossy(&wide[..end.unwrap_or(wide.len())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_paths_are_not_shortened() {
+        let of = |path: &str| text(&wide_path(Path::new(path)));
+        let long = "x".repeat(250);
+        assert_eq!(of(r"C:\a\b"), r"C:\a\b");
+        assert_eq!(of("a"), "a");
+        assert_eq!(of(&format!(r"C:\{long}")), format!(r"\\?\C:\{long}"));
+        let share = format!(r"\\server\share\{long}");
+        assert_eq!(of(&share), format!(r"\\?\UNC\server\share\{long}"));
+        let verbatim = format!(r"\\?\C:\{long}");
+        assert_eq!(of(&verbatim), verbatim);
+    }
 }

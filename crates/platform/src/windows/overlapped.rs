@@ -9,8 +9,8 @@ use windows_sys::Wdk::Storage::FileSystem::{
 };
 use windows_sys::Win32::Foundation::INVALID_HANDLE_VALUE;
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_FLAG_NO_BUFFERING, FILE_FLAG_OVERLAPPED, FILE_FLAG_WRITE_THROUGH, FILE_SHARE_DELETE,
-    FILE_SHARE_READ, FILE_SHARE_WRITE, ReOpenFile,
+    FILE_APPEND_DATA, FILE_FLAG_NO_BUFFERING, FILE_FLAG_OVERLAPPED, FILE_FLAG_WRITE_THROUGH,
+    FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_WRITE_DATA, ReOpenFile,
 };
 use windows_sys::Win32::System::IO::{IO_STATUS_BLOCK, OVERLAPPED, OVERLAPPED_0_0};
 
@@ -28,6 +28,12 @@ pub(super) fn reopen(file: &File) -> Result<File> {
     let mode = fact(file, FileModeInformation)?;
     let same = SAME.iter().filter(|(of_mode, _)| mode & of_mode != 0);
     let flags = same.fold(FILE_FLAG_OVERLAPPED, |flags, (_, flag)| flags | flag);
+    // Unbuffered handles cannot append. The right to write, as the file was opened with, contains the right to.
+    let access = match flags & FILE_FLAG_NO_BUFFERING {
+        0 => access,
+        _ if access & FILE_WRITE_DATA == 0 => access,
+        _ => access & !FILE_APPEND_DATA,
+    };
     // SAFETY: the handle is open.
     let handle = unsafe { ReOpenFile(file.as_raw_handle(), access, SHARED, flags) };
     if handle == INVALID_HANDLE_VALUE {

@@ -55,7 +55,9 @@ pub(crate) fn storage_read_bytes() -> Option<u64> {
     if wine::version().is_some() {
         return None;
     }
-    let mut counts = SYSTEM_PERFORMANCE_INFORMATION::default();
+    // Words, since the system wants them aligned.
+    let mut counts =
+        [0_u64; size_of::<SYSTEM_PERFORMANCE_INFORMATION>().div_ceil(size_of::<u64>())];
     // SAFETY: the result has the given length.
     let status = unsafe {
         NtQuerySystemInformation(
@@ -66,8 +68,7 @@ pub(crate) fn storage_read_bytes() -> Option<u64> {
         )
     };
     check_status(status, "ask for the counts of the system").ok()?;
-    let field = counts.Reserved1.get(PAGE_READ_COUNT..PAGE_READ_COUNT + 4)?;
-    let pages = u32::from_ne_bytes(field.try_into().ok()?);
+    let pages = counts[PAGE_READ_COUNT / size_of::<u64>()] as u32;
     Some(u64::from(pages) * PAGE_BYTES)
 }
 

@@ -9,7 +9,7 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::outcome::check;
-pub(super) use super::topology::{GROUP_CPUS, cpus_in};
+pub(super) use super::topology::{GROUP_CPUS, all_cpus, cpus_in};
 pub(crate) use super::topology::{cpus_of_core, package, shared_cache_level};
 use crate::Result;
 use crate::error::{Error, refuse};
@@ -28,7 +28,14 @@ pub(crate) fn parent_cpus() -> Result<Vec<usize>> {
         GetProcessAffinityMask(GetCurrentProcess(), &raw mut of_process, &raw mut of_system)
     };
     check(outcome, "ask for the CPUs of this process")?;
-    Ok(cpus_in(thread_affinity()?.Group, of_process))
+    let group = thread_affinity()?.Group;
+    let allowed = cpus_in(group, of_process);
+    if allowed.is_empty() {
+        // The answer for a process with threads in several groups, which may use all of each.
+        let of_group = |cpu: &usize| cpu / GROUP_CPUS == usize::from(group);
+        return Ok(all_cpus().into_iter().filter(of_group).collect());
+    }
+    Ok(allowed)
 }
 
 pub(crate) fn pin_to(cpus: &[usize]) -> Result<()> {

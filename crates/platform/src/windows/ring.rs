@@ -150,13 +150,17 @@ impl ReadRing {
         };
         // Taken before any other call can replace it.
         let error = io::Error::last_os_error();
-        if outcome == 0 && code(&error) == Some(ERROR_IO_PENDING) {
-            self.pending += 1;
-        } else if outcome == 0 && code(&error) != Some(ERROR_HANDLE_EOF) {
-            self.done.push_back((number, Err(error)));
-        } else {
-            self.done.push_back((number, self.answer(number)));
-        }
+        let answer = match (outcome, code(&error)) {
+            (0, Some(ERROR_IO_PENDING)) => {
+                self.pending += 1;
+                return;
+            }
+            // The kernel writes no answer where a read fails at once: the place still says that it is in flight.
+            (0, Some(ERROR_HANDLE_EOF)) => Ok(0),
+            (0, _) => Err(error),
+            _ => self.answer(number),
+        };
+        self.done.push_back((number, answer));
     }
 
     /// Takes answers from the port; `false` if there are none in time.

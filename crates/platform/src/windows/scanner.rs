@@ -11,12 +11,18 @@ use super::outcome::wide;
 use super::registry;
 
 const SERVICE: &str = "WinDefend";
-const REAL_TIME: &str = r"SOFTWARE\Microsoft\Windows Defender\Real-Time Protection";
+/// The places in which settings and policies switch the protection off.
+const REAL_TIME: [&str; 2] = [
+    r"SOFTWARE\Microsoft\Windows Defender\Real-Time Protection",
+    r"SOFTWARE\Policies\Microsoft\Windows Defender\Real-Time Protection",
+];
 
 /// True if Defender runs and its protection in real time is not switched off; `None` where there is no Defender.
-/// No rights are needed to ask.
+/// No rights are needed to ask. Beside another scanner it may run and leave the watching to that one.
 pub(super) fn defender_watches() -> Option<bool> {
-    let is_off = registry::number(REAL_TIME, "DisableRealtimeMonitoring") == Some(1);
+    let is_off = REAL_TIME
+        .iter()
+        .any(|key| registry::number(key, "DisableRealtimeMonitoring") == Some(1));
     is_running(SERVICE).map(|runs| runs && !is_off)
 }
 

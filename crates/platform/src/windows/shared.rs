@@ -1,7 +1,8 @@
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU32;
 
-use windows_sys::Win32::Foundation::{CloseHandle, INVALID_HANDLE_VALUE};
+use windows_sys::Win32::Foundation::INVALID_HANDLE_VALUE;
 use windows_sys::Win32::System::Memory::{
     CreateFileMappingW, FILE_MAP_READ, FILE_MAP_WRITE, MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile,
     PAGE_READWRITE, UnmapViewOfFile,
@@ -36,13 +37,12 @@ impl Memory {
         if section.is_null() {
             return Err(failed("share memory"));
         }
+        // SAFETY: the handle is new, and nothing else has it.
+        let section = unsafe { OwnedHandle::from_raw_handle(section) };
+        let access = FILE_MAP_READ | FILE_MAP_WRITE;
         // SAFETY: the system selects a free range, so no existing memory is touched. The view keeps
         // the section.
-        let view = unsafe {
-            let view = MapViewOfFile(section, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, len);
-            CloseHandle(section);
-            view
-        };
+        let view = unsafe { MapViewOfFile(section.as_raw_handle(), access, 0, 0, len) };
         match NonNull::new(view.Value.cast()) {
             Some(start) => Ok(Self { start, len }),
             None => Err(failed("share memory")),

@@ -6,8 +6,8 @@ use std::ptr;
 use std::time::Duration;
 
 use windows_sys::Win32::Networking::WinSock::{
-    FIONREAD, POLLRDNORM, SOCKET, SOCKET_ERROR, TransmitFile, WSAGetLastError, WSAPOLLFD, WSAPoll,
-    ioctlsocket,
+    FIONREAD, POLLRDNORM, POLLWRNORM, SOCKET, SOCKET_ERROR, TransmitFile, WSAGetLastError,
+    WSAPOLLFD, WSAPoll, ioctlsocket,
 };
 use windows_sys::Win32::Storage::FileSystem::{FILE_BEGIN, SetFilePointerEx};
 
@@ -51,7 +51,7 @@ pub(crate) fn wait_for_connection(
         events: POLLRDNORM,
         revents: 0,
     });
-    let timeout_ms = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
+    let timeout_ms = in_ms(timeout);
     // SAFETY: the list has the given length.
     let ready = unsafe { WSAPoll(sockets.as_mut_ptr(), sockets.len() as u32, timeout_ms) };
     if ready == SOCKET_ERROR {
@@ -63,11 +63,58 @@ pub(crate) fn wait_for_connection(
     Ok(())
 }
 
+/// The timeouts are kept as the longest waits of [`patiently`].
+pub(crate) fn wait_at_most(socket: &TcpStream, longest: Duration) -> io::Result<()> {
+    socket.set_nonblocking(true)?;
+    socket.set_read_timeout(Some(longest))?;
+    socket.set_write_timeout(Some(longest))
+}
+
+/// Repeats a call once if the connection is ready in time. A call that waits by itself is given up at a timeout
+/// without a word on what it has transferred.
+fn patiently<T>(
+    socket: &TcpStream,
+    events: i16,
+    mut call: impl FnMut() -> io::Result<T>,
+) -> io::Result<T> {
+    match call() {
+        Err(error) if error.kind() == ErrorKind::WouldBlock => {
+            wait_until_ready(socket, events)?;
+            call()
+        }
+        outcome => outcome,
+    }
+}
+
+/// Waits until the connection is ready or has failed; fails itself once the timeout has passed.
+fn wait_until_ready(socket: &TcpStream, events: i16) -> io::Result<()> {
+    let timeout = match events {
+        POLLRDNORM => socket.read_timeout(),
+        _ => socket.write_timeout(),
+    };
+    let mut polled = [WSAPOLLFD {
+        fd: raw(socket),
+        events,
+        revents: 0,
+    }];
+    let timeout_ms = timeout?.map_or(-1, in_ms);
+    // SAFETY: the list has the given length.
+    match unsafe { WSAPoll(polled.as_mut_ptr(), 1, timeout_ms) } {
+        SOCKET_ERROR => Err(last_error()),
+        0 => Err(ErrorKind::WouldBlock.into()),
+        _ => Ok(()),
+    }
+}
+
+fn in_ms(time: Duration) -> i32 {
+    i32::try_from(time.as_millis()).unwrap_or(i32::MAX)
+}
+
 pub(crate) fn receive_parts(
     mut socket: &TcpStream,
     parts: &mut [IoSliceMut<'_>],
 ) -> io::Result<usize> {
-    socket.read_vectored(parts).map_err(as_would_block)
+    patiently(socket, POLLRDNORM, || socket.read_vectored(parts))
 }
 
 pub(crate) fn send_parts(
@@ -75,7 +122,7 @@ pub(crate) fn send_parts(
     parts: &[IoSlice<'_>],
     _more: bool,
 ) -> io::Result<usize> {
-    socket.write_vectored(parts).map_err(as_would_block)
+    patiently(socket, POLLWRNORM, || socket.write_vectored(parts))
 }
 
 pub(crate) fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
@@ -87,21 +134,22 @@ pub(crate) fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
     }
 }
 
-/// `TransmitFile` starts at the file's position, and waits until all is sent.
+/// `TransmitFile` starts at the file's position, and waits without a limit until all is sent. So it starts when
+/// the connection takes bytes, and with as many as it takes soon.
 pub(crate) fn send_file(
     socket: &TcpStream,
     file: &File,
     offset: u64,
     len: usize,
 ) -> io::Result<usize> {
-    /// The call sends at most 2 GiB - 2 bytes.
-    const MOST: u64 = i32::MAX as u64 - 1;
+    const MOST: u64 = 256 << 10;
     let size = identity::standard(file)?.EndOfFile.cast_unsigned();
     let len = (len as u64).min(size.saturating_sub(offset)).min(MOST);
     // For the call, 0 bytes stand for the whole file.
     if len == 0 {
         return Ok(0);
     }
+    wait_until_ready(socket, POLLWRNORM)?;
     let handle = file.as_raw_handle();
     let position = offset.cast_signed();
     // SAFETY: the result may be left out.
@@ -132,13 +180,5 @@ fn raw(socket: &TcpStream) -> SOCKET {
 
 fn last_error() -> io::Error {
     // SAFETY: the call has no arguments.
-    as_would_block(io::Error::from_raw_os_error(unsafe { WSAGetLastError() }))
-}
-
-/// Windows tells a passed timeout of a connection apart from a call that would wait.
-fn as_would_block(error: io::Error) -> io::Error {
-    match error.kind() {
-        ErrorKind::TimedOut => ErrorKind::WouldBlock.into(),
-        _ => error,
-    }
+    io::Error::from_raw_os_error(unsafe { WSAGetLastError() })
 }

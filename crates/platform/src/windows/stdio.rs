@@ -91,7 +91,9 @@ impl Stream {
         let (buffer, mode, bytes) = match buffering {
             Buffering::Default => return Ok(()),
             Buffering::None => (ptr::null_mut(), IONBF, 0),
-            Buffering::Bytes(1) => return refuse("a stream's buffer of one byte"),
+            Buffering::Bytes(bytes) if !(2..=i32::MAX as usize).contains(&bytes) => {
+                return refuse("a stream's buffer of this size");
+            }
             Buffering::Bytes(bytes) => {
                 let buffer: *mut [u8] = Box::into_raw(vec![0; bytes].into_boxed_slice());
                 self.buffer = NonNull::new(buffer);

@@ -7,7 +7,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::WindowsProgramming::DRIVE_REMOTE;
 
-use super::outcome::{check, text, wide};
+use super::outcome::{check, text, wide, wide_path};
 use crate::Result;
 use crate::error::Error;
 pub(crate) use crate::storage::lacking::*;
@@ -59,7 +59,7 @@ fn space(path: &Path) -> Result<Space> {
     // SAFETY: the path ends with a zero, and there is room for both results.
     let outcome = unsafe {
         GetDiskFreeSpaceExW(
-            wide(directory).as_ptr(),
+            wide_path(directory).as_ptr(),
             &raw mut free_bytes,
             &raw mut total_bytes,
             ptr::null_mut(),
@@ -78,8 +78,13 @@ fn space(path: &Path) -> Result<Space> {
 fn mount_point(path: &Path) -> Result<PathBuf> {
     let mut point = [0; 1024];
     // SAFETY: the path ends with a zero, and the buffer has the given length.
-    let outcome =
-        unsafe { GetVolumePathNameW(wide(path).as_ptr(), point.as_mut_ptr(), point.len() as u32) };
+    let outcome = unsafe {
+        GetVolumePathNameW(
+            wide_path(path).as_ptr(),
+            point.as_mut_ptr(),
+            point.len() as u32,
+        )
+    };
     check(outcome, "find the volume behind a path")?;
     Ok(PathBuf::from(text(&point)))
 }

@@ -33,7 +33,8 @@ pub(crate) fn sleep_until(moment_ns: u64) -> Result<()> {
     })
 }
 
-/// The interval of the timer interrupt, which ordinary timers wait for.
+/// The interval of the timer interrupt, which ordinary timers wait for: the shortest that a program asked for,
+/// also where newer versions leave this process a longer one.
 pub(crate) fn slack_ns() -> Result<u64> {
     let (mut coarsest, mut finest, mut current) = (0, 0, 0);
     // SAFETY: there is room for the results.

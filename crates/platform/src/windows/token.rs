@@ -3,13 +3,14 @@
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::ptr;
 
-use windows_sys::Win32::Foundation::{ERROR_SUCCESS, GetLastError};
+use windows_sys::Win32::Foundation::{ERROR_SUCCESS, GetLastError, LocalFree};
+use windows_sys::Win32::Security::Authorization::ConvertSidToStringSidW;
 use windows_sys::Win32::Security::{
-    AdjustTokenPrivileges, EqualSid, GetTokenInformation, LUID_AND_ATTRIBUTES,
+    AdjustTokenPrivileges, EqualSid, GetTokenInformation, IsWellKnownSid, LUID_AND_ATTRIBUTES,
     LookupPrivilegeValueW, PSID, SE_INCREASE_QUOTA_NAME, SE_LOCK_MEMORY_NAME, SE_PRIVILEGE_ENABLED,
     SE_PROF_SINGLE_PROCESS_NAME, TOKEN_ACCESS_MASK, TOKEN_ADJUST_PRIVILEGES, TOKEN_ELEVATION,
     TOKEN_INFORMATION_CLASS, TOKEN_OWNER, TOKEN_PRIVILEGES, TOKEN_QUERY, TOKEN_USER,
-    TokenElevation, TokenOwner, TokenUser,
+    TokenElevation, TokenOwner, TokenUser, WinBuiltinAdministratorsSid,
 };
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
@@ -27,7 +28,32 @@ pub(super) fn is_elevated() -> Option<bool> {
     Some(elevation.TokenIsElevated != 0)
 }
 
-/// True if `owner` stands for this user, or for the group that owns the files of administrators.
+/// The security identifier of this user, in letters.
+pub(super) fn user() -> Result<String> {
+    // A revision, an authority and 15 numbers take less.
+    const MOST_LETTERS: usize = 200;
+    let token = open(TOKEN_QUERY)?;
+    let user = information(&token, TokenUser)?;
+    let mut letters = ptr::null_mut();
+    // SAFETY: the system wrote such a value, the buffer is aligned, and there is room for the result.
+    let outcome = unsafe {
+        let user = user.as_ptr().cast::<TOKEN_USER>().read().User.Sid;
+        ConvertSidToStringSidW(user, &raw mut letters)
+    };
+    check(outcome, "ask for the user of this process")?;
+    // SAFETY: the system allocated a text that ends with a zero, which is not used again.
+    unsafe {
+        let len = (0..MOST_LETTERS)
+            .take_while(|at| *letters.add(*at) != 0)
+            .count();
+        let user = String::from_utf16_lossy(std::slice::from_raw_parts(letters, len));
+        LocalFree(letters.cast());
+        Ok(user)
+    }
+}
+
+/// True if `owner` stands for this user, or for the administrators of this machine, who may change all anyway: what
+/// this user makes as one of them may belong to all of them.
 ///
 /// # Safety
 /// It points to a security identifier.
@@ -46,7 +72,9 @@ pub(super) unsafe fn is_own(owner: PSID) -> Result<bool> {
         // SAFETY: the buffers hold these identifiers, and the caller vouches for the other.
         unsafe { EqualSid(known, owner) != 0 }
     };
-    Ok(is_owner(user) || is_owner(new_files))
+    // SAFETY: the caller vouches for it.
+    let is_administrators = unsafe { IsWellKnownSid(owner, WinBuiltinAdministratorsSid) } != 0;
+    Ok(is_owner(user) || is_owner(new_files) || is_administrators)
 }
 
 /// A right that an administrator may give, by its name.

@@ -111,6 +111,13 @@ pub(super) fn caches() -> Vec<Cache> {
         .collect()
 }
 
+/// All CPUs, those of each core together.
+pub(super) fn all_cpus() -> Vec<usize> {
+    let mut cores = parts();
+    cores.retain(|part| part.kind == Kind::Core);
+    cores.into_iter().flat_map(|core| core.cpus).collect()
+}
+
 pub(crate) fn cpus_of_core(cpu: usize) -> Vec<usize> {
     parts()
         .into_iter()

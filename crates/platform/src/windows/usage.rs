@@ -50,23 +50,20 @@ pub(crate) fn read() -> Result<Consumption> {
     })
 }
 
-/// Usage of a child that has exited, and its peak resident memory in bytes. From now on it counts
-/// with the children of this process.
-pub(super) fn of_exited(child: BorrowedHandle<'_>) -> Result<(Usage, u64)> {
+/// Usage of a child that has exited, with that of all that it started as its job counts it, and its own peak
+/// resident memory in bytes. From now on it counts with the children of this process.
+pub(super) fn of_exited(child: BorrowedHandle<'_>, of_job: Usage) -> Result<(Usage, u64)> {
     let child = child.as_raw_handle();
     let used = consumption(child)?;
+    let alone = usage(child)?;
+    let is_told = of_job.user_ns + of_job.system_ns > 0;
+    let together = if is_told { of_job } else { alone };
     let mut children = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
-    children.cpu_ns += used.cpu_ns;
+    children.cpu_ns += together.user_ns + together.system_ns;
     children.read_bytes += used.read_bytes;
     children.written_bytes += used.written_bytes;
     children.child_peak_bytes = children.child_peak_bytes.max(used.own_peak_bytes);
-    Ok((usage(child)?, used.own_peak_bytes))
-}
-
-/// CPU time of a process so far, in ns.
-pub(super) fn cpu_ns(process: BorrowedHandle<'_>) -> Result<u64> {
-    let [_, _, system, user] = times(process.as_raw_handle())?;
-    Ok(in_ns(system) + in_ns(user))
+    Ok((together, used.own_peak_bytes))
 }
 
 /// Resident memory of this process, in bytes.

@@ -13,6 +13,7 @@ pub(crate) use outlet::Outlet;
 use crate::Limits;
 use crate::error::{Error, Result};
 use life::Life;
+use platform::socket::wait_at_most;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,8 +33,7 @@ pub(crate) fn both(socket: &TcpStream, limits: Limits) -> Result<(Inlet, Outlet)
 pub(crate) fn prepare(socket: &TcpStream) -> Result<()> {
     socket
         .set_nodelay(true)
-        .and_then(|()| socket.set_read_timeout(Some(TICK)))
-        .and_then(|()| socket.set_write_timeout(Some(TICK)))
+        .and_then(|()| wait_at_most(socket, TICK))
         .map_err(Error::network)
 }
 

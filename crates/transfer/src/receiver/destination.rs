@@ -34,9 +34,15 @@ impl Destination {
     pub(super) fn open_partial(&self, name: &OsStr) -> platform::Result<(Directory, File)> {
         self.has_partials.store(true, Ordering::SeqCst);
         let partials = self.directory.open_private(PARTIAL_NAME.as_ref())?;
-        let opened = partials.open_own(name);
-        let file = opened.inspect_err(|_| self.remove_empty_partials())?;
-        Ok((partials, file))
+        match partials.open_own(name) {
+            Ok(file) => Ok((partials, file)),
+            Err(error) => {
+                // Windows removes no directory that is open.
+                drop(partials);
+                self.remove_empty_partials();
+                Err(error)
+            }
+        }
     }
 
     /// Deletes what another attempt left of a file that is now published, unless a connection is

@@ -45,6 +45,18 @@ pub(super) struct Place {
     modified: Option<Times>,
     /// Maximum total size of incomplete files, in bytes, including this one.
     most_kept: u64,
+    /// Dropped last.
+    _partials: Option<Partials>,
+}
+
+/// Removes the directory of incomplete files if it is empty: when all that is open in it is closed, since Windows
+/// removes no directory that is open.
+struct Partials(Arc<Destination>);
+
+impl Drop for Partials {
+    fn drop(&mut self) {
+        self.0.remove_empty_partials();
+    }
 }
 
 /// An incomplete file.
@@ -86,8 +98,10 @@ impl Place {
             check(destination, &name, options.force)?;
             hide(destination, &hidden_name, part, options)?
         };
+        let is_named = matches!(hidden, Hidden::Named { .. });
         let place = Self {
             destination: Arc::clone(destination),
+            _partials: is_named.then(|| Partials(Arc::clone(destination))),
             hidden,
             hidden_name,
             name,
@@ -203,11 +217,10 @@ impl Drop for Place {
         if let Hidden::Named { file, .. } = &self.hidden {
             // A ring may keep the file, and with it the lock, open a moment longer. If unlocking
             // fails, closing the file ends the lock.
-            let _ = file.file().unlock();
+            let _ = file.unlock();
             if self.is_useless() {
                 self.destination.sweep(&self.hidden_name);
             }
-            self.destination.remove_empty_partials();
         }
     }
 }

@@ -4,7 +4,7 @@ mod kind;
 
 use super::counterparts::{By, like};
 use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT, room};
-use super::page_cache::{Evidence, warm};
+use super::page_cache::{Evidence, put, warm};
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, MIB, by_profile, file_size};
 use crate::estimates::{grade, ratio};
@@ -13,6 +13,7 @@ use crate::prelude::*;
 use instrument::statistics::random::Random;
 use kind::{Engine, Queue, Reads};
 use platform::file::{OpenMode, open_read};
+use platform::usage::COUNTS_DIRECT_READS;
 use std::collections::BTreeSet;
 
 /// The experiment `file.engine`.
@@ -155,13 +156,14 @@ impl Experiment for Engines {
         };
         let mut reader = reads.reader(engine)?;
         let bytes = (offsets.len() as u64 * block) as f64;
-        Evidence::PLAIN.of_passes_as(
-            sampler,
-            &[(RATE, offsets.len() as f64), (THROUGHPUT, bytes)],
-            bytes,
-            || warm(&scratch),
-            || reader.read_all(),
-        )
+        let metrics = [(RATE, offsets.len() as f64), (THROUGHPUT, bytes)];
+        let (prepare, body) = (|| warm(&scratch), || reader.read_all());
+        if is_direct && !COUNTS_DIRECT_READS {
+            let observe =
+                |sampler: &mut Sampler<'_>| put(sampler, Evidence::PLAIN.resident, prepare()?);
+            return sampler.once_as(&metrics, observe, body);
+        }
+        Evidence::PLAIN.of_passes_as(sampler, &metrics, bytes, prepare, body)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {

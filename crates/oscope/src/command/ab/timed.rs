@@ -4,7 +4,7 @@ use super::launch::Launcher;
 use super::programs::Program;
 use anyhow::Result;
 use platform::clock::now_ns;
-use platform::program::Ran;
+use platform::program::{COUNTS_FROM_PARENT, Ran};
 use platform::usage::Consumption;
 
 /// The kernel sums the memory of a process over its processors, and lags behind by so much.
@@ -17,7 +17,7 @@ pub struct Timed {
     pub is_success: bool,
     /// Its end in monotonic ns.
     pub at_ns: u64,
-    /// Peak memory of oscope itself. A smaller peak of the program cannot be seen.
+    /// Peak memory of oscope itself, where a smaller peak of the program cannot be seen.
     pub floor_bytes: u64,
 }
 
@@ -33,7 +33,11 @@ pub fn measure(launcher: &Launcher, program: &Program) -> Result<Option<Timed>> 
     if !beside(launcher, program.prepare.as_deref())? {
         return Ok(None);
     }
-    let floor_bytes = Consumption::read()?.own_peak_bytes + KERNEL_ERROR_BYTES;
+    let floor_bytes = if COUNTS_FROM_PARENT {
+        Consumption::read()?.own_peak_bytes + KERNEL_ERROR_BYTES
+    } else {
+        0
+    };
     let Some((ran, is_success)) = launcher.run(&program.command)? else {
         return Ok(None);
     };

@@ -12,7 +12,7 @@ use files::pass::PassOptions;
 use files::{Source, Watch, pass};
 use instrument::quantity::{Bytes, Unit};
 use platform::signal::Interrupt;
-use platform::usage::storage_read_bytes;
+use platform::usage::{COUNTS_DIRECT_READS, storage_read_bytes};
 
 pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Result<Exit> {
     let watch = Watch::stopped_by(interrupt.flag());
@@ -41,7 +41,8 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
     })?;
     let from_storage = storage_read_bytes()
         .zip(storage_before)
-        .map(|(now, before)| now.saturating_sub(before));
+        .map(|(now, before)| now.saturating_sub(before))
+        .filter(|_| COUNTS_DIRECT_READS || !method.is_direct());
     let sum = timed.value;
     let there = resident.map_or("not known".into(), |share| Unit::Share.show(share, 3));
     let read = from_storage.map_or("not known".into(), |bytes| format!("{:.4}", Bytes(bytes)));

@@ -3,7 +3,10 @@
 use std::fs::File;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::ptr::{self, NonNull};
+use std::thread;
+use std::time::Duration;
 
+use windows_sys::Win32::Foundation::ERROR_LOCK_VIOLATION;
 use windows_sys::Win32::Storage::FileSystem::FlushFileBuffers;
 use windows_sys::Win32::System::Memory::{
     CreateFileMappingW, FILE_MAP_READ, FILE_MAP_WRITE, FlushViewOfFile, MEMORY_MAPPED_VIEW_ADDRESS,
@@ -15,7 +18,7 @@ use crate::error::{Error, Result, refuse};
 use crate::file::Access;
 use crate::memory::Advice;
 use crate::windows::machine::allocation_granularity;
-use crate::windows::outcome::{check, failed};
+use crate::windows::outcome::{check, code, failed};
 
 const ACTION: &str = "map a file";
 
@@ -91,7 +94,7 @@ impl FileMapping {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 
-    /// The system refuses to truncate a mapped file.
+    /// The system refuses to truncate a mapped file. A device that fails below a view ends the process.
     #[expect(clippy::unused_self, reason = "other systems lose pages")]
     pub(crate) fn has_lost(&self) -> bool {
         false
@@ -108,9 +111,27 @@ impl FileMapping {
 
     pub(crate) fn sync(&self) -> Result<()> {
         const ACTION: &str = "synchronise a mapping";
-        // SAFETY: the range is mapped, and its contents stay.
-        let outcome = unsafe { FlushViewOfFile(self.start.as_ptr().cast(), self.len) };
-        check(outcome, ACTION)?;
+        // While the system writes pages of the view by itself, it refuses to.
+        const ATTEMPTS: u32 = 300;
+        const PAUSE: Duration = Duration::from_millis(1);
+        let flush = || {
+            // SAFETY: the range is mapped, and its contents stay.
+            let outcome = unsafe { FlushViewOfFile(self.start.as_ptr().cast(), self.len) };
+            check(outcome, ACTION)
+        };
+        let is_busy = |outcome: &Result<()>| {
+            let error = outcome.as_ref().err().and_then(Error::io_error);
+            error.and_then(code) == Some(ERROR_LOCK_VIOLATION)
+        };
+        let mut flushed = flush();
+        for _ in 1..ATTEMPTS {
+            if !is_busy(&flushed) {
+                break;
+            }
+            thread::sleep(PAUSE);
+            flushed = flush();
+        }
+        flushed?;
         // SAFETY: the file is open.
         let outcome = unsafe { FlushFileBuffers(self.file.as_raw_handle()) };
         check(outcome, ACTION)

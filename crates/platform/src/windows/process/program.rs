@@ -1,14 +1,12 @@
 use std::io;
 use std::os::windows::io::AsHandle;
-use std::os::windows::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use windows_sys::Win32::System::Threading::CREATE_NEW_PROCESS_GROUP;
-
-use super::job::Job;
+use super::job::{Job, is_console_event};
 use super::listen::{Event, WAITING_PIECES, listen, watch};
 use crate::process::buffer::Tail;
 use crate::process::{Exit, Finished};
@@ -24,12 +22,10 @@ const LAST_WORDS: Duration = Duration::from_millis(50);
 pub(crate) fn run(command: &mut Command, interrupted: &AtomicBool) -> io::Result<Option<Ran>> {
     let job = Job::new()?;
     let start_ns = now_ns();
-    let mut child = command.creation_flags(CREATE_NEW_PROCESS_GROUP).spawn()?;
-    // It fails if the process has exited already.
-    let _ = job.take_in(&child);
+    let mut child = job.start(command, None)?;
     let events = connect(&mut child)?;
     let mut tail = Tail::default();
-    let has_ended = loop {
+    let mut has_ended = loop {
         if interrupted.load(Ordering::Acquire) {
             break false;
         }
@@ -42,11 +38,18 @@ pub(crate) fn run(command: &mut Command, interrupted: &AtomicBool) -> io::Result
     let wall_ns = now_ns() - start_ns;
     if !has_ended {
         job.kill();
-        // The job is empty if it could not take the process in.
-        let _ = child.kill();
     }
     let status = child.wait()?;
-    let (usage, peak_bytes) = usage::of_exited(child.as_handle())?;
+    let exit = Exit::Code(status.code().unwrap_or(-1));
+    if is_console_event(exit) {
+        // It reaches this process as well, perhaps a little later.
+        let deadline = Instant::now() + GLANCE;
+        while !interrupted.load(Ordering::Acquire) && Instant::now() < deadline {
+            thread::sleep(GLANCE / 20);
+        }
+        has_ended = !interrupted.load(Ordering::Acquire);
+    }
+    let (usage, peak_bytes) = usage::of_exited(child.as_handle(), job.usage())?;
     if !has_ended {
         return Ok(None);
     }
@@ -57,10 +60,7 @@ pub(crate) fn run(command: &mut Command, interrupted: &AtomicBool) -> io::Result
     }
     Ok(Some(Ran {
         wall_ns,
-        finished: Finished {
-            exit: Exit::Code(status.code().unwrap_or(-1)),
-            usage,
-        },
+        finished: Finished { exit, usage },
         peak_bytes,
         stderr: tail.text(),
     }))

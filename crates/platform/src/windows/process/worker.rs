@@ -10,7 +10,7 @@ use windows_sys::Win32::System::JobObjects::{
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION,
 };
 
-use super::job::Job;
+use super::job::{Job, is_console_event};
 use super::listen::{Event, WAITING_PIECES, listen, tell, watch};
 use crate::process::buffer::{LineBuffer, Tail};
 use crate::process::{Exit, Finished, WorkerError, WorkerLimits, WorkerOptions};
@@ -156,6 +156,9 @@ impl Worker {
     }
 
     fn died(&self, finished: Finished) -> WorkerError {
+        if is_console_event(finished.exit) {
+            return WorkerError::Interrupted;
+        }
         WorkerError::Died {
             finished,
             stderr: self.stderr_tail(),
@@ -220,7 +223,7 @@ impl Worker {
     fn reap(&mut self) -> Result<Finished, WorkerError> {
         self.job.kill();
         let status = self.child.wait().map_err(WorkerError::Io)?;
-        let (usage, _) = usage::of_exited(self.child.as_handle())?;
+        let (usage, _) = usage::of_exited(self.child.as_handle(), self.job.usage())?;
         let finished = Finished {
             exit: Exit::Code(status.code().unwrap_or(-1)),
             usage,

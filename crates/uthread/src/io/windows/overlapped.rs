@@ -16,7 +16,7 @@ use windows_sys::Win32::Storage::FileSystem::{ReadFileEx, WriteFileEx};
 use windows_sys::Win32::System::IO::{CancelIoEx, OVERLAPPED};
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, WaitForSingleObjectEx};
 
-use super::request::{MOST_BYTES, Request, is_overlapped, positioned};
+use super::request::{MOST_BYTES, RawFile, Request, is_overlapped, positioned};
 use crate::io::in_flight::Operation;
 use crate::io::pool::ThreadDriver;
 use crate::thread::Control;
@@ -52,6 +52,9 @@ pub(crate) struct KernelDriver {
     overlapped: usize,
     waited: u32,
     threads: ThreadDriver,
+    /// The files of requests that helper threads serve, each with the thread that waits for it. While such a request
+    /// is under way, even a question about its file waits for it.
+    at_helpers: Vec<(*const Control, RawFile)>,
 }
 
 impl KernelDriver {
@@ -62,19 +65,23 @@ impl KernelDriver {
             overlapped: 0,
             waited: 0,
             threads: ThreadDriver::new(Arc::clone(shared), worker),
+            at_helpers: Vec::new(),
         })
     }
 
     /// # Safety
     /// Same as [`Driver::push`](crate::io::Driver::push).
     pub(crate) unsafe fn push(&mut self, operation: &Operation) {
+        let file = operation.request.file();
+        let is_at_helpers = self.at_helpers.iter().any(|(_, busy)| *busy == file);
         // SAFETY: the caller's contract.
         unsafe {
-            if self.begin(operation) {
+            if !is_at_helpers && self.begin(operation) {
                 self.overlapped += 1;
             } else {
                 // If the request has an error, a helper thread finds it again.
                 operation.kernel.finished.set(ptr::null());
+                self.at_helpers.push((operation.thread, file));
                 self.threads.push(operation);
             }
         }
@@ -127,7 +134,12 @@ impl KernelDriver {
     /// Asks the system to end a request early. Its routine then runs soon.
     pub(crate) fn cancel(&mut self, operation: &Operation) -> bool {
         if operation.kernel.finished.get().is_null() {
-            return self.threads.cancel(operation);
+            let was_waiting = self.threads.cancel(operation);
+            if was_waiting {
+                self.at_helpers
+                    .retain(|(thread, _)| *thread != operation.thread);
+            }
+            return was_waiting;
         }
         if let Request::Read { file, .. } | Request::Write { file, .. } = operation.request {
             // SAFETY: the handle is open while the request is in flight. If the request has just ended,
@@ -142,7 +154,10 @@ impl KernelDriver {
     }
 
     pub(crate) fn attend(&mut self, mut wake: impl FnMut(*const Control)) {
-        self.threads.attend(&mut wake);
+        self.threads.attend(|thread| {
+            self.at_helpers.retain(|(waiting, _)| *waiting != thread);
+            wake(thread);
+        });
         if self.overlapped == 0 {
             return;
         }

@@ -63,6 +63,12 @@ impl Request {
         None
     }
 
+    pub(super) fn file(self) -> RawFile {
+        match self {
+            Self::Read { file, .. } | Self::Write { file, .. } | Self::Sync { file } => file,
+        }
+    }
+
     /// Makes the call on this kernel thread. Returns its result, or the negative error number.
     ///
     /// # Safety

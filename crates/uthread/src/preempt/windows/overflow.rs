@@ -42,20 +42,23 @@ impl OverflowWatch {
 }
 
 unsafe extern "system" fn on_exception(exception: *mut EXCEPTION_POINTERS) -> i32 {
-    if let Some(worker) = current_worker()
+    // SAFETY: the system passes both, and they stay valid while the handler runs.
+    let (record, context) =
+        unsafe { (&*(*exception).ExceptionRecord, &*(*exception).ContextRecord) };
+    let may_be_overflow = matches!(
+        record.ExceptionCode,
+        EXCEPTION_STACK_OVERFLOW | EXCEPTION_ACCESS_VIOLATION | EXCEPTION_GUARD_PAGE
+    );
+    // The handler also runs for threads of the system, some of which have no thread-local variables.
+    if may_be_overflow
+        && let Some(worker) = current_worker()
         && !worker.is_in_loop()
     {
         let (guard, stack_bytes) = worker.current().guard();
         let stack = guard.start..guard.start + stack_bytes;
-        // SAFETY: the system passes both, and they stay valid while the handler runs.
-        let (record, context) =
-            unsafe { (&*(*exception).ExceptionRecord, &*(*exception).ContextRecord) };
         let overflow = match record.ExceptionCode {
             EXCEPTION_STACK_OVERFLOW => stack.contains(&(context.Rsp as usize)),
-            EXCEPTION_ACCESS_VIOLATION | EXCEPTION_GUARD_PAGE => {
-                guard.contains(&record.ExceptionInformation[1])
-            }
-            _ => false,
+            _ => guard.contains(&record.ExceptionInformation[1]),
         };
         if overflow {
             report(worker, stack_bytes);

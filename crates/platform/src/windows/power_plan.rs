@@ -1,59 +1,58 @@
-//! Clock frequencies of the processors and the plan that controls them.
+//! The plan that controls the clock frequencies of the processors.
 
 use std::ptr;
 
 use windows_sys::Win32::Foundation::{ERROR_SUCCESS, LocalFree};
-use windows_sys::Win32::System::Power::{
-    CallNtPowerInformation, PROCESSOR_POWER_INFORMATION, PowerGetActiveScheme,
-    PowerReadFriendlyName, ProcessorInformation,
-};
-
+use windows_sys::Win32::System::Power::{PowerGetActiveScheme, PowerReadFriendlyName};
 use windows_sys::core::GUID;
 
 use super::outcome::text;
-use super::topology;
+use super::power::batteries;
+use super::registry;
 use crate::environment::Frequency;
 
-const HZ_PER_MHZ: f64 = 1e6;
-
-/// The current frequency of one CPU, in Hz.
-pub(crate) fn frequency_hz(cpu: usize) -> Option<f64> {
-    let processors = processors();
-    let is_it = |processor: &&PROCESSOR_POWER_INFORMATION| processor.Number as usize == cpu;
-    let mhz = processors.iter().find(is_it)?.CurrentMhz;
-    (mhz > 0).then(|| f64::from(mhz) * HZ_PER_MHZ)
-}
-
-/// The plan stands for the governor: it contains the policy.
+/// The plan stands for the governor: it contains the policy. Windows reports no clock frequencies: what
+/// `CallNtPowerInformation` calls the current one is the nominal one on many processors.
 pub(super) fn frequency() -> Frequency {
-    let first = processors().into_iter().next();
-    let hz = |mhz: fn(&PROCESSOR_POWER_INFORMATION) -> u32| {
-        let mhz = first.as_ref().map(mhz).filter(|mhz| *mhz > 0)?;
-        Some(f64::from(mhz) * HZ_PER_MHZ)
-    };
     Frequency {
-        governor: plan(),
-        current_hz: hz(|processor| processor.CurrentMhz),
-        maximum_hz: hz(|processor| processor.MhzLimit),
+        governor: plan().map(with_mode),
         ..Frequency::default()
     }
 }
 
-/// One entry for each processor; empty if the system does not report them.
-fn processors() -> Vec<PROCESSOR_POWER_INFORMATION> {
-    let count = topology::topology().threads.unwrap_or(1);
-    let mut processors = vec![PROCESSOR_POWER_INFORMATION::default(); count];
-    // SAFETY: the buffer has the given length, and there is no input.
-    let status = unsafe {
-        CallNtPowerInformation(
-            ProcessorInformation,
-            ptr::null(),
-            0,
-            processors.as_mut_ptr().cast(),
-            size_of_val(&processors[..]) as u32,
-        )
+/// The key of the power mode.
+const SCHEMES: &str = r"SYSTEM\CurrentControlSet\Control\Power\User\PowerSchemes";
+/// The only plan that has power modes.
+const BALANCED: &str = "Balanced";
+/// The power modes but for the one in the middle.
+const MODES: [(&str, &str); 2] = [
+    ("ded574b5-45a0-4f42-8737-46345c09c238", "best performance"),
+    (
+        "961cc777-2547-4f9d-8174-7d86181b8a7a",
+        "best power efficiency",
+    ),
+];
+
+/// The plan, and what the settings lay over it.
+fn with_mode(plan: String) -> String {
+    let on_battery = batteries().iter().any(|battery| battery.is_discharging);
+    let name = if on_battery {
+        "ActiveOverlayDcPowerScheme"
+    } else {
+        "ActiveOverlayAcPowerScheme"
     };
-    if status == 0 { processors } else { Vec::new() }
+    match registry::word(SCHEMES, name).as_deref().and_then(mode) {
+        Some(mode) if plan == BALANCED => format!("{plan}, {mode}"),
+        _ => plan,
+    }
+}
+
+fn mode(id: &str) -> Option<&'static str> {
+    let id = id.trim_matches(['{', '}']);
+    let mode = MODES
+        .iter()
+        .find(|(known, _)| known.eq_ignore_ascii_case(id));
+    mode.map(|(_, name)| *name)
 }
 
 /// The plans that come with Windows, whose names are in the language of the system.
@@ -62,7 +61,7 @@ const KNOWN: [(u128, &str); 4] = [
         0x8c5e_7fda_e8bf_4a96_9a85_a6e2_3a8c_635c,
         "High performance",
     ),
-    (0x381b_4222_f694_41f0_9685_ff5b_b260_df2e, "Balanced"),
+    (0x381b_4222_f694_41f0_9685_ff5b_b260_df2e, BALANCED),
     (0xa184_1308_3541_4fab_bc81_f715_56f2_0b4a, "Power saver"),
     (
         0xe9a4_2b02_d5df_448d_aa00_03f1_4749_eb61,
@@ -121,5 +120,12 @@ mod tests {
         assert_eq!(known(&balanced), Some("Balanced"));
         assert_eq!(known(&GUID::from_u128(1)), None);
         println!("{:?}", frequency());
+    }
+
+    #[test]
+    fn power_modes_are_known_by_their_number() {
+        let best = "{DED574B5-45A0-4F42-8737-46345C09C238}";
+        assert_eq!(mode(best), Some("best performance"));
+        assert_eq!(mode("00000000-0000-0000-0000-000000000000"), None);
     }
 }
