@@ -103,6 +103,34 @@ oscope compare "Z:$work/linux.oscope.json" latest --only process.calls --all >"$
 holds "$work/calls" 'read 1 byte beside ReadFile 1 byte'
 holds "$work/calls" 'read, write and lseek; ReadFile'
 
+echo 'files, by pipes and to a device'
+head -c 3000000 /dev/urandom >"$work/big"
+by_name=$(oscope file sum "Z:$work/big" | awk '{ print $1 }')
+by_pipe=$( (head -c 1000000 "$work/big" && sleep 1 && tail -c +1000001 "$work/big") | oscope file sum - |
+    awk '{ print $1 }')
+[ -n "$by_name" ]
+[ "$by_name" = "$by_pipe" ]
+if oscope file copy "Z:$work/big" NUL; then
+    echo 'a device was written without --force' && exit 1
+fi
+oscope file copy "Z:$work/big" NUL --force >/dev/null
+[ ! -e "$work/NUL" ]
+
+echo 'a transfer'
+oscope token --output "Z:$work/token"
+mkdir "$work/incoming"
+timeout 300 wine64 "$program" receive "Z:$work/incoming" --once --listen 127.0.0.1:0 --token-file "Z:$work/token" \
+    >"$work/received" 2>&1 &
+for _ in $(seq 100); do
+    place=$(sed -n 's/^listening on //p' "$work/received" | tr -d '\r')
+    [ -n "$place" ] && break
+    sleep 0.1
+done
+oscope send "Z:$work/big" --to "$place" --token-file "Z:$work/token" >/dev/null
+wait $!
+cmp "$work/big" "$work/incoming/big"
+[ ! -e "$work/incoming/.oscope-partial" ]
+
 echo 'a pipe that nobody reads any more'
 oscope list | head -1 >/dev/null || true
 [ ! -s "$work/words" ] || { cat "$work/words"; exit 1; }
