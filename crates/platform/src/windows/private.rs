@@ -61,12 +61,15 @@ pub(super) fn create_file(path: &Path) -> io::Result<File> {
 /// Gives a file the rights that its directory hands down, as if it had been made there: a file that is moved keeps
 /// those of the directory that it was made in. Some file systems know no rights, so an error says little.
 pub(super) fn open_to_others(path: &Path) {
-    let mut none = ACL::default();
+    // Words, since the system wants a list aligned.
+    const EMPTY_BYTES: usize = size_of::<ACL>();
+    let mut none = [0_u32; EMPTY_BYTES / size_of::<u32>()];
+    let none = none.as_mut_ptr().cast::<ACL>();
     let path = wide_path(path);
     let parts = DACL_SECURITY_INFORMATION | UNPROTECTED_DACL_SECURITY_INFORMATION;
     // SAFETY: there is room for an empty list, the path ends with a zero, and the other parts are left as they are.
     unsafe {
-        if InitializeAcl(&raw mut none, size_of::<ACL>() as u32, ACL_REVISION) != 0 {
+        if InitializeAcl(none, EMPTY_BYTES as u32, ACL_REVISION) != 0 {
             let (owner, group) = (ptr::null_mut(), ptr::null_mut());
             SetNamedSecurityInfoW(
                 path.as_ptr(),
@@ -74,7 +77,7 @@ pub(super) fn open_to_others(path: &Path) {
                 parts,
                 owner,
                 group,
-                &raw const none,
+                none,
                 ptr::null(),
             );
         }
