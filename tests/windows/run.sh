@@ -119,6 +119,7 @@ oscope file copy "Z:$work/big" NUL --force >/dev/null
 echo 'a transfer'
 oscope token --output "Z:$work/token"
 mkdir "$work/incoming"
+: >"$work/received"
 timeout 300 wine64 "$program" receive "Z:$work/incoming" --once --listen 127.0.0.1:0 --token-file "Z:$work/token" \
     >"$work/received" 2>&1 &
 for _ in $(seq 100); do
