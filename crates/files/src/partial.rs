@@ -59,16 +59,14 @@ impl Partial {
             Ok(_) if !force => Err(Error::Exists(target.to_owned())),
             Ok(metadata) if metadata.is_dir() => Err(Error::Directory(target.to_owned())),
             // A device or a pipe cannot be replaced by a file.
-            Ok(metadata) if !metadata.is_file() => Ok(Self {
-                file: if is_stream(&metadata) {
+            Ok(metadata) if !metadata.is_file() => {
+                let file = if is_stream(&metadata) {
                     open_stream(target, mode, watch)?
                 } else {
                     open_write(target, mode).map_err(refused)?
-                },
-                path: target.to_owned(),
-                target: None,
-                waiting: None,
-            }),
+                };
+                Ok(Self::directly_to(file, target))
+            }
             Ok(metadata) => {
                 // A symbolic link is kept and points to the new file.
                 let resolved = target.canonicalize();
@@ -77,15 +75,15 @@ impl Partial {
                 become_like(&begun.file, &metadata).map_err(refused)?;
                 Ok(begun)
             }
-            // Windows tells nothing of a device before it is open.
-            Err(_) if is_device(target) && !force => Err(Error::Exists(target.to_owned())),
-            Err(_) if is_device(target) => Ok(Self {
-                file: open_write(target, mode).map_err(refused)?,
-                path: target.to_owned(),
-                target: None,
-                waiting: None,
-            }),
             Err(_) => {
+                // Windows tells nothing of a device before it is open.
+                if let Some(device) = device(target, mode) {
+                    return if force {
+                        Ok(Self::directly_to(device, target))
+                    } else {
+                        Err(Error::Exists(target.to_owned()))
+                    };
+                }
                 // True for a dangling symbolic link.
                 let is_taken = target.is_symlink();
                 if is_taken && !force {
@@ -93,6 +91,16 @@ impl Partial {
                 }
                 Self::make(target, is_taken, mode, model)
             }
+        }
+    }
+
+    /// Writes into what is there, which gets no other name.
+    fn directly_to(file: File, target: &Path) -> Self {
+        Self {
+            file,
+            path: target.to_owned(),
+            target: None,
+            waiting: None,
         }
     }
 
@@ -183,9 +191,10 @@ impl Partial {
     }
 }
 
-/// True for a path that can be opened and leads to no file.
-fn is_device(path: &Path) -> bool {
-    open_write(path, OpenMode::Plain).is_ok_and(|file| !is_on_disk(&file))
+/// The device at a path, open; `None` if there is none.
+fn device(path: &Path, mode: OpenMode) -> Option<File> {
+    let opened = open_write(path, mode).ok()?;
+    (!is_on_disk(&opened)).then_some(opened)
 }
 
 /// The directory that contains a path.
