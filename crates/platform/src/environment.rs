@@ -56,6 +56,17 @@ pub struct Environment {
     /// Defender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defender_watches: Option<bool>,
+    /// True if another program traces this process, as a debugger or `strace` does: each system call then
+    /// costs what the tracer takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_traced: Option<bool>,
+    /// Number of seccomp filters through which each system call of this process passes; containers have
+    /// one or two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seccomp_filters: Option<u32>,
+    /// True if the machine runs on a battery, on which many clock their processors lower.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_on_battery: Option<bool>,
     /// Control of the CPU's clock frequency.
     pub frequency: Frequency,
     /// True if simultaneous multithreading is active: two hardware threads share a core.

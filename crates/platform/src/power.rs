@@ -17,3 +17,10 @@ face! {
     /// The machine's batteries; empty if there are none, or the system does not report them.
     pub fn batteries() -> Vec<Battery> = Vec::new();
 }
+
+/// True if a battery powers the machine now; `None` if no battery is known.
+pub fn is_on_battery() -> Option<bool> {
+    let batteries = batteries();
+    let is_discharging = batteries.iter().any(|battery| battery.is_discharging);
+    (!batteries.is_empty()).then_some(is_discharging)
+}

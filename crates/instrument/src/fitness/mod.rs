@@ -59,6 +59,7 @@ pub fn examine(
     watch: &Watch,
 ) -> Vec<Check> {
     let mut checks: Vec<Check> = [
+        traced(environment),
         stolen(watch),
         other_load(watch),
         unseen(watch),
@@ -96,6 +97,17 @@ fn check(subject: &str, found: impl Into<String>, effect: Effect, advice: &str) 
 
 fn percent(share: f64) -> String {
     format!("{} %", significant(share * 100.0, 2))
+}
+
+fn traced(environment: &Environment) -> Option<Check> {
+    environment.is_traced?.then(|| {
+        check(
+            "tracing",
+            "another program traces oscope: each system call costs what the tracer takes",
+            Effect::Disturbs,
+            "run oscope without the debugger or `strace`",
+        )
+    })
 }
 
 /// A check for systems that report neither load nor stolen time.
@@ -498,6 +510,25 @@ mod tests {
         assert!(advice("rights").contains("administrator"));
         assert!(checks.iter().all(|check| check.subject != "governor"));
         assert_eq!(super::power_plan("High performance").effect, Effect::None);
+    }
+
+    #[test]
+    fn a_tracer_disturbs_and_no_tracer_is_no_check() {
+        let check = |is_traced| {
+            let environment = Environment {
+                is_traced,
+                ..Environment::default()
+            };
+            let checks = examine(&Machine::default(), &environment, None, &Watch::default());
+            let mut checks = checks.into_iter();
+            checks.find(|check| check.subject == "tracing")
+        };
+        assert_eq!(
+            check(Some(true)).map(|it| it.effect),
+            Some(Effect::Disturbs)
+        );
+        assert_eq!(check(Some(false)), None);
+        assert_eq!(check(None), None);
     }
 
     #[test]

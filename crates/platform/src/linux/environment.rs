@@ -1,11 +1,13 @@
 use std::collections::BTreeMap;
 use std::fs;
+use std::str::FromStr;
 
-use super::parse::{cpu_list, os_release_field, selected};
+use super::parse::{colon_field, cpu_list, os_release_field, selected};
 use super::read::{number, text, word};
 use super::system_memory::SystemMemory;
 use super::{cgroup, load, page_reporting};
 use crate::environment::{AddressRandomisation, Build, Environment, Frequency, Overcommit, System};
+use crate::power::is_on_battery;
 
 pub(crate) fn here() -> System {
     System::Linux
@@ -33,6 +35,9 @@ pub(crate) fn read() -> Environment {
         is_root: Some(rustix::process::geteuid().is_root()),
         mitigations: mitigations(),
         defender_watches: None,
+        is_traced: status("TracerPid").map(|tracer: u32| tracer != 0),
+        seccomp_filters: status("Seccomp_filters"),
+        is_on_battery: is_on_battery(),
         frequency: frequency(),
         smt_active: number::<u8>("/sys/devices/system/cpu/smt/active").map(|active| active != 0),
         isolated_cpus: text("/sys/devices/system/cpu/isolated").and_then(|list| cpu_list(&list)),
@@ -51,6 +56,14 @@ pub(crate) fn read() -> Environment {
         uptime_seconds: text("/proc/uptime")
             .and_then(|uptime| uptime.split(' ').next()?.parse().ok()),
     }
+}
+
+/// A number about this process, from `/proc/self/status`
+/// ([proc_pid_status(5)](https://man7.org/linux/man-pages/man5/proc_pid_status.5.html)).
+fn status<N: FromStr>(field: &str) -> Option<N> {
+    colon_field(&text("/proc/self/status")?, field)?
+        .parse()
+        .ok()
 }
 
 fn mitigations() -> BTreeMap<String, String> {

@@ -29,6 +29,7 @@ pub(crate) fn read() -> Environment {
         is_root: token::is_elevated(),
         mitigations: mitigations::mitigations(),
         defender_watches: scanner::defender_watches(),
+        is_on_battery: crate::power::is_on_battery(),
         frequency: power_plan::frequency(),
         smt_active: topology::smt_active(),
         // The page file's limit includes the memory itself.

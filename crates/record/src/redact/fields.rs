@@ -140,6 +140,9 @@ impl Redactor {
             is_root,
             mitigations,
             defender_watches,
+            is_traced,
+            seccomp_filters,
+            is_on_battery,
             frequency,
             smt_active,
             isolated_cpus,
@@ -179,6 +182,9 @@ impl Redactor {
                 .map(|(name, state)| (self.model(name), self.model(state)))
                 .collect(),
             defender_watches: *defender_watches,
+            is_traced: *is_traced,
+            seccomp_filters: *seccomp_filters,
+            is_on_battery: *is_on_battery,
             frequency: Frequency {
                 driver: self.models(driver.as_ref()),
                 governor: self.models(governor.as_ref()),
