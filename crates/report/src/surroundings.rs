@@ -27,6 +27,12 @@ pub struct Surroundings {
     pub others: Option<f64>,
     /// CPU time that the hypervisor gave to other virtual machines over wall time.
     pub stolen: Option<f64>,
+    /// True if another program traced oscope.
+    #[serde(default)]
+    pub is_traced: Option<bool>,
+    /// True if the machine ran on its battery.
+    #[serde(default)]
+    pub is_on_battery: Option<bool>,
 }
 
 impl Surroundings {
@@ -48,6 +54,8 @@ impl Surroundings {
             others: share(&batches, |around| Some(around.others_ns? as f64))
                 .filter(|others| is_plausible(*others)),
             stolen: share(&batches, |around| Some(around.stolen_ns? as f64)),
+            is_traced: run.environment.is_traced,
+            is_on_battery: run.environment.is_on_battery,
         }
     }
 
@@ -73,7 +81,17 @@ impl Surroundings {
             let share = Unit::Share.show(stolen, 2);
             format!("The hypervisor gave {share} of the time to others.")
         });
-        let sentences: Vec<String> = [slowed, others, stolen].into_iter().flatten().collect();
+        let state = |is_so: Option<bool>, text: &str| is_so?.then(|| text.to_owned());
+        let traced = state(
+            self.is_traced,
+            "Another program traced oscope: a system call costs what the tracer takes.",
+        );
+        let battery = state(
+            self.is_on_battery,
+            "The machine ran on its battery, on which the clock may be low.",
+        );
+        let sentences = [traced, slowed, others, stolen, battery];
+        let sentences: Vec<String> = sentences.into_iter().flatten().collect();
         (!sentences.is_empty()).then(|| sentences.join(" "))
     }
 }
@@ -122,6 +140,8 @@ mod tests {
             speed: Some(0.9),
             others: Some(0.02),
             stolen: Some(0.0),
+            is_traced: Some(false),
+            is_on_battery: Some(false),
         };
         assert_eq!(quiet.text(), None);
         assert_eq!(Surroundings::default().text(), None);
@@ -130,10 +150,13 @@ mod tests {
             speed: Some(0.551),
             others: Some(1.23),
             stolen: Some(0.034),
+            is_traced: Some(true),
+            is_on_battery: None,
         };
         assert_eq!(
             busy.text().unwrap(),
-            "Something slowed this processor down during 71 % of the timings: arithmetic ran at \
+            "Another program traced oscope: a system call costs what the tracer takes. Something slowed \
+             this processor down during 71 % of the timings: arithmetic ran at \
              55 % of its speed there. Values are those at full speed. Other programs kept 1.2 \
              processors busy. The hypervisor gave 3.4 % of the time to others."
         );

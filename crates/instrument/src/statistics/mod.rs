@@ -15,6 +15,7 @@ mod correction;
 pub mod course;
 mod dip;
 pub mod discovery;
+pub mod distance;
 mod gamma;
 pub mod interval;
 pub mod linear;

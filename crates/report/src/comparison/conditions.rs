@@ -1,4 +1,4 @@
-//! Disturbances of one side of a comparison and not the other.
+//! The conditions under which the sides ran: what disturbed one side and not the other.
 
 use super::Side;
 use super::circumstances::Circumstance;
@@ -6,13 +6,16 @@ use crate::Surroundings;
 use instrument::quantity::{Unit, significant};
 use instrument::statistics::summary::median;
 
-/// A kind of disturbance.
+/// A disturbance that is measured during a run.
 struct Kind {
     name: &'static str,
     of: fn(&Surroundings) -> Option<f64>,
     show: fn(f64) -> String,
     /// Smaller differences between the sides explain nothing.
     notable: f64,
+    /// From this difference on, values of the sides are not comparable; `None` for what the values are
+    /// corrected for.
+    decisive: Option<f64>,
 }
 
 const KINDS: [Kind; 3] = [
@@ -21,27 +24,88 @@ const KINDS: [Kind; 3] = [
         of: |around| around.others,
         show: |share| significant(share, 2),
         notable: 0.1,
+        decisive: Some(0.2),
     },
     Kind {
         name: "during the run: share of the timings on a slowed processor",
         of: |around| around.slowed_share,
         show: |share| Unit::Share.show(share, 2),
         notable: 0.1,
+        decisive: None,
     },
     Kind {
         name: "during the run: time given to others by the hypervisor",
         of: |around| around.stolen,
         show: |share| Unit::Share.show(share, 2),
         notable: 0.01,
+        decisive: Some(0.02),
     },
 ];
 
-/// The disturbances by which the sides differ notably, each by the median of the sessions.
-pub(super) fn causes(a: &Side, b: &Side) -> Vec<Circumstance> {
-    if a.is_reported || b.is_reported {
-        return Vec::new();
+/// A state of the whole run that slows programs down, and its description.
+type State = (fn(&Surroundings) -> Option<bool>, &'static str);
+
+const STATES: [State; 2] = [
+    (|it| it.is_traced, "another program traced oscope"),
+    (|it| it.is_on_battery, "the machine ran on its battery"),
+];
+
+/// The differences in conditions between two sides.
+#[derive(Debug, Default)]
+pub(super) struct Conditions {
+    /// The disturbances by which the sides differ notably.
+    pub differences: Vec<Circumstance>,
+    /// The differences that are so large that they may explain any difference of values; with none, the
+    /// sides are comparable.
+    pub reasons: Vec<String>,
+}
+
+impl Conditions {
+    pub fn of(a: &Side, b: &Side) -> Self {
+        if a.is_reported || b.is_reported {
+            return Self::default();
+        }
+        let (around_a, around_b) = (around(a), around(b));
+        let measured = KINDS.iter().filter_map(|kind| {
+            let decisive = kind.decisive?;
+            let [a, b] = kind.medians(&around_a, &around_b, decisive)?;
+            let name = kind.name.trim_start_matches("during the run: ");
+            let [a, b] = [a, b].map(kind.show);
+            Some(format!("{name} ({a} in A, {b} in B)"))
+        });
+        let states = STATES.iter().filter_map(|(of, description)| {
+            let all = |sessions: &[Surroundings], expected| {
+                sessions.iter().all(|session| of(session) == Some(expected))
+            };
+            let only = |one, other, name| {
+                (all(one, true) && all(other, false))
+                    .then(|| format!("{description} during {name} only"))
+            };
+            only(&around_a, &around_b, "A").or_else(|| only(&around_b, &around_a, "B"))
+        });
+        Self {
+            reasons: measured.chain(states).collect(),
+            differences: differences(&around_a, &around_b),
+        }
     }
-    differences(&around(a), &around(b))
+}
+
+impl Kind {
+    /// The medians of the two sides, if they differ by more than `least` and no session of the one is
+    /// like one of the other.
+    fn medians(&self, a: &[Surroundings], b: &[Surroundings], least: f64) -> Option<[f64; 2]> {
+        let known = |sessions: &[Surroundings]| -> Vec<f64> {
+            sessions.iter().filter_map(self.of).collect()
+        };
+        let (a, b) = (known(a), known(b));
+        let is_below = |low: &[f64], high: &[f64]| {
+            let least_high = high.iter().copied().fold(f64::INFINITY, f64::min);
+            low.iter().all(|value| *value < least_high)
+        };
+        let medians = [median(&a)?, median(&b)?];
+        let is_apart = is_below(&a, &b) || is_below(&b, &a);
+        (is_apart && (medians[0] - medians[1]).abs() > least).then_some(medians)
+    }
 }
 
 fn around(side: &Side) -> Vec<Surroundings> {
@@ -50,42 +114,20 @@ fn around(side: &Side) -> Vec<Surroundings> {
 
 /// The disturbances by which two groups of sessions differ notably, each by the median of the sessions.
 pub(crate) fn differences(a: &[Surroundings], b: &[Surroundings]) -> Vec<Circumstance> {
-    let of_side = |kind: &Kind, sessions: &[Surroundings]| {
-        let known: Vec<f64> = sessions.iter().filter_map(kind.of).collect();
-        median(&known)
-    };
     let difference = |kind: &Kind| {
-        let (a, b) = (of_side(kind, a)?, of_side(kind, b)?);
-        ((a - b).abs() > kind.notable).then(|| Circumstance {
-            name: kind.name.into(),
-            a: (kind.show)(a),
-            b: (kind.show)(b),
-        })
+        let [a, b] = kind.medians(a, b, kind.notable)?.map(kind.show);
+        let name = kind.name.into();
+        Some(Circumstance { name, a, b })
     };
     KINDS.iter().filter_map(difference).collect()
 }
 
-/// A caveat that names `causes`; `None` without any.
-pub(super) fn remark(causes: &[Circumstance]) -> Option<String> {
-    let named: Vec<String> = causes
-        .iter()
-        .map(|cause| {
-            let name = cause.name.trim_start_matches("during the run: ");
-            format!("{name} ({} in A, {} in B)", cause.a, cause.b)
-        })
-        .collect();
-    (!named.is_empty()).then(|| {
-        format!(
-            "The sides were not disturbed alike, which may be why they differ: {}.",
-            named.join("; ")
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{differences, remark};
+    use super::{Conditions, differences};
     use crate::Surroundings;
+    use crate::comparison::Side;
+    use crate::reference;
 
     fn with_load(others: f64) -> Surroundings {
         Surroundings {
@@ -97,22 +139,51 @@ mod tests {
 
     #[test]
     fn load_on_one_side_alone_is_named() {
-        let causes = differences(&[with_load(0.02)], &[with_load(1.2)]);
-        assert_eq!(causes.len(), 1);
-        assert_eq!(
-            remark(&causes).unwrap(),
-            "The sides were not disturbed alike, which may be why they differ: processors kept busy \
-             by other programs (0.020 in A, 1.2 in B)."
-        );
+        let found = differences(&[with_load(0.02)], &[with_load(1.2)]);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].a.as_str(), found[0].b.as_str()), ("0.020", "1.2"));
     }
 
     #[test]
-    fn load_on_both_sides_is_no_cause() {
-        assert_eq!(differences(&[with_load(1.15)], &[with_load(1.2)]), []);
+    fn load_on_both_sides_is_no_difference() {
+        let alike = [
+            (vec![with_load(1.15)], vec![with_load(1.2)]),
+            (vec![Surroundings::default()], vec![with_load(1.2)]),
+            // One session of the first side ran next to as much load as the second side.
+            (
+                vec![with_load(0.0), with_load(0.0), with_load(1.3)],
+                vec![with_load(1.2)],
+            ),
+        ];
+        for (a, b) in alike {
+            assert_eq!(differences(&a, &b), []);
+        }
+    }
+
+    #[test]
+    fn a_traced_side_and_one_on_battery_are_not_comparable_with_one_that_is_not() {
+        let side = |is_traced, is_on_battery| {
+            let mut run = reference::ALL[0].run();
+            run.environment.is_traced = is_traced;
+            run.environment.is_on_battery = is_on_battery;
+            Side {
+                label: String::new(),
+                runs: vec![run],
+                is_reported: false,
+            }
+        };
+        let reasons = |a: &Side, b: &Side| Conditions::of(a, b).reasons;
+        let plain = side(Some(false), Some(false));
         assert_eq!(
-            differences(&[Surroundings::default()], &[with_load(1.2)]),
-            []
+            reasons(&plain, &side(Some(true), Some(false))),
+            ["another program traced oscope during B only"]
         );
-        assert_eq!(remark(&[]), None);
+        assert_eq!(
+            reasons(&side(Some(false), Some(true)), &plain),
+            ["the machine ran on its battery during A only"]
+        );
+        for alike in [&plain, &side(None, None)] {
+            assert_eq!(reasons(&plain, alike), [""; 0]);
+        }
     }
 }

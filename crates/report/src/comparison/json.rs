@@ -116,6 +116,8 @@ struct ValueJson<'a> {
     b_sessions: &'a [f64],
     /// True if a warning concerns the value in any session.
     doubtful: bool,
+    /// Number of sessions that were left out, since they were far worse than all others of their side.
+    left_out: usize,
     /// For inconclusive values: approximate number of sessions on each side that would decide it;
     /// `null` if no practical number would.
     sessions_needed: Option<usize>,
@@ -128,6 +130,7 @@ enum VerdictJson {
     Faster,
     Slower,
     Equivalent,
+    NotComparable,
     Inconclusive,
     Untested,
 }
@@ -176,6 +179,7 @@ impl<'a> ValueJson<'a> {
                 Verdict::Faster => VerdictJson::Faster,
                 Verdict::Slower => VerdictJson::Slower,
                 Verdict::Equivalent => VerdictJson::Equivalent,
+                Verdict::NotComparable => VerdictJson::NotComparable,
                 Verdict::Inconclusive(_) => VerdictJson::Inconclusive,
                 Verdict::Untested => VerdictJson::Untested,
             },
@@ -188,6 +192,7 @@ impl<'a> ValueJson<'a> {
             a_sessions: &row.a.sessions,
             b_sessions: &row.b.sessions,
             doubtful: row.doubtful,
+            left_out: row.left_out,
             sessions_needed: match row.verdict {
                 Verdict::Inconclusive(Resolution::Sessions(count)) => Some(count),
                 _ => None,

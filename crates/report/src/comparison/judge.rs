@@ -4,6 +4,7 @@ use super::Question;
 use super::pair::{Measured, Pair};
 use super::row::{Basis, Resolution, Row, Value, Verdict};
 use instrument::statistics::discovery::adjusted;
+use instrument::statistics::distance::far_apart;
 use instrument::statistics::moderation::Moderated;
 use instrument::statistics::sessions::{Metric, differences};
 use instrument::statistics::summary::mean;
@@ -31,8 +32,14 @@ pub(super) fn basis(question: &Question<'_>) -> Basis {
     }
 }
 
-/// The rows of all `pairs`, in their order.
-pub(super) fn rows(pairs: Vec<Pair<'_>>, basis: Basis, margin: f64) -> Vec<Row<'_>> {
+/// The rows of all `pairs`, in their order. Differences are not comparable unless the conditions of the
+/// sides are alike.
+pub(super) fn rows(
+    pairs: Vec<Pair<'_>>,
+    basis: Basis,
+    margin: f64,
+    is_alike: bool,
+) -> Vec<Row<'_>> {
     let margins: Vec<f64> = pairs.iter().map(|pair| pair.margin(margin)).collect();
     let moderated = moderated(&pairs, basis);
     let tested = |p: fn(&Moderated, f64) -> f64| {
@@ -52,7 +59,7 @@ pub(super) fn rows(pairs: Vec<Pair<'_>>, basis: Basis, margin: f64) -> Vec<Row<'
                 margin: *margin,
             })
         });
-        pair.row(tests.as_ref(), basis, *margin)
+        pair.row(tests.as_ref(), basis, *margin, is_alike)
     })
     .collect()
 }
@@ -141,27 +148,47 @@ impl<'a> Pair<'a> {
         floor.map_or(asked, |floor| asked.max(floor))
     }
 
-    fn row(self, tests: Option<&Tests<'_>>, basis: Basis, margin: f64) -> Row<'a> {
+    /// The range of the differences of sessions, if they are so far apart that the spread between
+    /// sessions does not matter.
+    fn distance(&self, basis: Basis, margin: f64) -> Option<Interval> {
+        let range = far_apart(&self.a.with_errors(), &self.b.with_errors())?;
+        let is_beyond = range.low > margin || range.high < -margin;
+        (basis == Basis::Sessions && is_beyond).then_some(range)
+    }
+
+    fn row(self, tests: Option<&Tests<'_>>, basis: Basis, margin: f64, is_alike: bool) -> Row<'a> {
         let exponential =
             |interval: Interval| Interval::new(interval.low.exp(), interval.high.exp());
+        let sessions = self.a.sessions.len().min(self.b.sessions.len());
+        let tested = match tests {
+            Some(tests) => tests.verdict(basis, sessions),
+            None if basis == Basis::Unknown => Verdict::Untested,
+            None if self.is_thin() => Verdict::Inconclusive(Resolution::Longer),
+            None => Verdict::Inconclusive(Resolution::Spread),
+        };
+        let distance = match tested {
+            Verdict::Inconclusive(_) => self.distance(basis, margin),
+            _ => None,
+        };
+        let verdict = match (tested, distance) {
+            (Verdict::Inconclusive(_), Some(range)) if range.low > 0.0 => Verdict::Faster,
+            (Verdict::Inconclusive(_), Some(_)) => Verdict::Slower,
+            (tested, _) => tested,
+        };
+        let by_tests = tests.and_then(|tests| tests.found.interval(Confidence::NINETY_FIVE));
         Row {
             ratio: self.difference().map_or(f64::NAN, f64::exp),
-            interval: tests
-                .and_then(|tests| tests.found.interval(Confidence::NINETY_FIVE))
-                .and_then(exponential),
+            interval: distance.or(by_tests).and_then(exponential),
             margin: margin.exp_m1(),
             adjusted_p: tests
                 .filter(|_| basis == Basis::Sessions)
                 .map(|tests| tests.beyond),
-            verdict: match tests {
-                Some(tests) => {
-                    tests.verdict(basis, self.a.sessions.len().min(self.b.sessions.len()))
-                }
-                None if basis == Basis::Unknown => Verdict::Untested,
-                None if self.is_thin() => Verdict::Inconclusive(Resolution::Longer),
-                None => Verdict::Inconclusive(Resolution::Spread),
+            verdict: match verdict {
+                Verdict::Faster | Verdict::Slower if !is_alike => Verdict::NotComparable,
+                verdict => verdict,
             },
             doubtful: self.a.doubtful || self.b.doubtful,
+            left_out: self.a.left_out + self.b.left_out,
             definition: self.definition,
             point: self.point,
             beside: self.beside,

@@ -66,7 +66,7 @@ fn table(rows: &[&Row<'_>]) -> String {
             row.show(&row.b),
             row.shown_ratio(),
             row.shown_interval(),
-            row.shown_verdict() + mark,
+            format!("{}{mark}", row.verdict.word().text),
         ];
         let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
         let _ = writeln!(text, "| {} |", cells.join(" | "));

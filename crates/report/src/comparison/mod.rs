@@ -12,8 +12,8 @@
 //! rate stays below 5 % ([`discovery`](instrument::statistics::discovery)).
 
 mod absence;
-mod causes;
 mod circumstances;
+mod conditions;
 mod json;
 mod judge;
 mod markdown;
@@ -25,9 +25,10 @@ mod side;
 mod text;
 mod whole;
 
-pub(crate) use causes::differences;
 pub use circumstances::{Circumstance, circumstances};
 pub(crate) use circumstances::{changed, facts_of};
+use conditions::Conditions;
+pub(crate) use conditions::differences;
 pub use json::{FORMAT, json, schema};
 pub(crate) use judge::FALSE_DISCOVERY_RATE;
 pub(crate) use markdown::escaped;
@@ -41,7 +42,7 @@ pub use side::Side;
 pub(crate) use text::{show_interval, show_ratio};
 pub use whole::{Excluded, Together};
 
-use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, SLOWER, UNTESTED};
+use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, NOT_COMPARABLE, SLOWER, UNTESTED};
 use std::collections::BTreeMap;
 
 /// The input of a comparison.
@@ -98,6 +99,8 @@ pub struct Counts {
     pub slower: usize,
     /// The same within the margin.
     pub equivalent: usize,
+    /// Different, on sides whose conditions differed.
+    pub not_comparable: usize,
     /// Not decided by these sessions.
     pub inconclusive: usize,
     /// Not tested, because one side has no spread.
@@ -119,12 +122,14 @@ impl<'a> Comparison<'a> {
             });
         }
         let basis = judge::basis(&question);
-        let rows = judge::rows(matched.pairs, basis, question.margin);
-        let causes = causes::causes(question.a, question.b);
+        let conditions = Conditions::of(question.a, question.b);
+        let is_alike = conditions.reasons.is_empty();
+        let rows = judge::rows(matched.pairs, basis, question.margin, is_alike);
+        let facts = circumstances(question.a, question.b);
         Ok(Self {
             basis,
-            remarks: remarks::remarks(&question, basis, &rows, &causes),
-            circumstances: [causes, circumstances(question.a, question.b)].concat(),
+            remarks: remarks::remarks(&question, basis, &rows, &conditions, &facts),
+            circumstances: [conditions.differences, facts].concat(),
             rows,
             refused: matched.refused,
             unmatched: matched.unmatched,
@@ -158,17 +163,22 @@ impl<'a> Comparison<'a> {
         Excluded::of(&self.rows)
     }
 
-    /// The metrics whose values moved together, the largest move first.
+    /// The metrics whose values moved together, the largest move first; none where the sides are not
+    /// comparable, since all values of a metric move with a condition.
     pub fn together(&self) -> Vec<Together> {
+        if self.counts().not_comparable > 0 {
+            return Vec::new();
+        }
         Together::of(&self.rows)
     }
 
     /// Statements on all rows together, for readers.
     pub fn statements(&self) -> Vec<String> {
-        let excluded = self.excluded().map(|excluded| excluded.text());
-        let together = self.together();
-        let together = together.iter().map(Together::text);
-        excluded.into_iter().chain(together).collect()
+        let mut statements = whole::by_experiment(&self.rows);
+        statements.extend(whole::remedies(&self.rows));
+        statements.extend(self.excluded().map(|excluded| excluded.text()));
+        statements.extend(self.together().iter().map(Together::text));
+        statements
     }
 
     /// The rows with a difference, the largest first.
@@ -184,10 +194,15 @@ impl<'a> Comparison<'a> {
         rows
     }
 
-    /// The undecided rows, in descending order of their certain difference: that at the near end of
+    /// The rows that are not comparable or undecided, in descending order of their certain difference: that at the near end of
     /// the interval.
     pub fn open(&self) -> Vec<&Row<'a>> {
-        let is_open = |row: &&Row<'a>| matches!(row.verdict, Verdict::Inconclusive(_));
+        let is_open = |row: &&Row<'a>| {
+            matches!(
+                row.verdict,
+                Verdict::NotComparable | Verdict::Inconclusive(_)
+            )
+        };
         let mut rows: Vec<_> = self.rows.iter().filter(is_open).collect();
         rows.sort_by(|a, b| {
             let certain = b.certain_size().total_cmp(&a.certain_size());
@@ -209,7 +224,12 @@ impl Counts {
 
     /// Sum of all counts.
     pub fn total(&self) -> usize {
-        self.faster + self.slower + self.equivalent + self.inconclusive + self.untested
+        self.faster
+            + self.slower
+            + self.equivalent
+            + self.not_comparable
+            + self.inconclusive
+            + self.untested
     }
 
     /// The verdicts that occur, with their counts: `2 slower, 40 equivalent`.
@@ -218,10 +238,11 @@ impl Counts {
             (self.faster, FASTER.text.to_owned()),
             (self.slower, SLOWER.text.to_owned()),
             (self.equivalent, EQUIVALENT.text.to_owned()),
+            (self.not_comparable, NOT_COMPARABLE.text.to_owned()),
             (self.inconclusive, INCONCLUSIVE.text.to_owned()),
             (
                 self.untested,
-                format!("beside reported numbers, {}", UNTESTED.text),
+                format!("{}, next to reported numbers", UNTESTED.text),
             ),
         ];
         let parts = parts.iter().filter(|(count, _)| *count > 0);
@@ -236,6 +257,7 @@ impl Counts {
             Verdict::Faster => &mut self.faster,
             Verdict::Slower => &mut self.slower,
             Verdict::Equivalent => &mut self.equivalent,
+            Verdict::NotComparable => &mut self.not_comparable,
             Verdict::Inconclusive(_) => &mut self.inconclusive,
             Verdict::Untested => &mut self.untested,
         } += 1;

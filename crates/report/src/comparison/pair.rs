@@ -7,6 +7,7 @@ use instrument::counterpart::Counterpart;
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
 use instrument::results::{Estimate, PointResult};
+use instrument::statistics::distance::{Session, bad_session};
 use instrument::statistics::moderation::Variance;
 use platform::environment::System;
 use std::collections::{BTreeMap, HashMap};
@@ -52,6 +53,8 @@ pub(super) struct Measured {
     /// if some consist of a single process, which says nothing about differences between processes.
     pub errors: Vec<Variance>,
     pub doubtful: bool,
+    /// Number of sessions that were left out, since they were far worse than all others.
+    pub left_out: usize,
 }
 
 /// The values found on both sides.
@@ -139,8 +142,8 @@ pub(super) fn matched<'a>(a: &'a Side, b: &'a Side, baseline: Option<&'a Side>) 
             is_predicted: [&ours, &theirs]
                 .iter()
                 .all(|entry| entry.edition == Edition::Second),
-            a: ours.measured,
-            b: theirs.measured,
+            a: ours.measured.without_bad_session(),
+            b: theirs.measured.without_bad_session(),
             baseline: behind.map_or_else(Measured::default, |entry| entry.measured),
         });
     }
@@ -280,6 +283,27 @@ impl Measured {
     /// True if some session cannot estimate the variance of its value.
     pub fn is_thin(&self) -> bool {
         self.errors.len() < self.sessions.len()
+    }
+
+    /// The sessions with their errors; none if some session has none.
+    pub fn with_errors(&self) -> Vec<Session> {
+        if self.is_thin() {
+            return Vec::new();
+        }
+        let sessions = self.sessions.iter().zip(&self.errors);
+        let session = |(&value, &error)| Session { value, error };
+        sessions.map(session).collect()
+    }
+
+    /// Leaves out a session in a bad mode that the others do not share.
+    fn without_bad_session(mut self) -> Self {
+        if let Some(bad) = bad_session(&self.with_errors()) {
+            self.values.remove(bad);
+            self.sessions.remove(bad);
+            self.errors.remove(bad);
+            self.left_out += 1;
+        }
+        self
     }
 }
 

@@ -1,7 +1,8 @@
 //! Caveats to read before the numbers of a comparison.
 
+use super::conditions::Conditions;
 use super::row::{Basis, Row};
-use super::{Circumstance, Question, Side, causes};
+use super::{Circumstance, Question, Side};
 use crate::show;
 
 /// Enough sessions to tell a change from a machine state that two sessions share by chance.
@@ -12,10 +13,15 @@ pub(super) fn remarks(
     question: &Question<'_>,
     basis: Basis,
     rows: &[Row<'_>],
-    causes: &[Circumstance],
+    conditions: &Conditions,
+    facts: &[Circumstance],
 ) -> Vec<String> {
     let Question { a, b, .. } = question;
     let mut remarks: Vec<String> = [a, b].into_iter().filter_map(|it| stand_in(it)).collect();
+    if basis != Basis::Unknown {
+        remarks.extend(first_facts(facts));
+        remarks.extend(not_alike(conditions));
+    }
     match basis {
         Basis::Unknown => remarks.push(reported(a, b)),
         Basis::Processes => remarks.push(
@@ -40,7 +46,6 @@ pub(super) fn remarks(
         );
     }
     remarks.extend(differences(rows));
-    remarks.extend(causes::remark(causes));
     remarks.extend([a, b].into_iter().filter_map(|side| unfinished(side)));
     let doubtful = rows.iter().filter(|row| row.doubtful).count();
     if doubtful > 0 {
@@ -49,7 +54,58 @@ pub(super) fn remarks(
             rows.len()
         ));
     }
+    let left_out = rows.iter().filter(|row| row.left_out > 0).count();
+    if left_out > 0 {
+        remarks.push(format!(
+            "In {left_out} of {} values one session was far worse than the others of its side, which \
+             agree: it is left out.",
+            rows.len()
+        ));
+    }
     remarks
+}
+
+/// What differs between the two sides and matters most, one sentence for each fact.
+fn first_facts(facts: &[Circumstance]) -> Vec<String> {
+    /// The name of a fact, and the text between the two sides and their values.
+    const FIRST: [(&str, [&str; 2]); 4] = [
+        ("storage: file system", ["A's files were on", "B's on"]),
+        ("environment: kernel release", ["A's kernel was", "B's"]),
+        ("machine: cpu model", ["A's processor was", "B's"]),
+        ("environment: cgroup cpus", ["A was limited to", "B to"]),
+    ];
+    let sentence = |(name, [first, second]): (&str, [&str; 2])| {
+        let fact = facts.iter().find(|fact| fact.name == name)?;
+        let known = |value: &str| match value {
+            "" => "an unknown one".to_owned(),
+            value => value.to_owned(),
+        };
+        Some(format!(
+            "{first} {}, {second} {}.",
+            known(&fact.a),
+            known(&fact.b)
+        ))
+    };
+    FIRST.into_iter().filter_map(sentence).collect()
+}
+
+/// The conditions that differed, and the consequence.
+fn not_alike(conditions: &Conditions) -> Option<String> {
+    if !conditions.reasons.is_empty() {
+        return Some(format!(
+            "The sides ran under different conditions: {}. That may explain any difference, so that none \
+             is called faster or slower. Measure both sides under the same conditions.",
+            conditions.reasons.join("; ")
+        ));
+    }
+    let named: Vec<String> = (conditions.differences.iter())
+        .map(|condition| {
+            let name = condition.name.trim_start_matches("during the run: ");
+            format!("{name} ({} in A, {} in B)", condition.a, condition.b)
+        })
+        .collect();
+    (!named.is_empty())
+        .then(|| format!("The sides were not disturbed alike: {}.", named.join("; ")))
 }
 
 /// A side whose system is not what it says.

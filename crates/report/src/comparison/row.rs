@@ -1,7 +1,7 @@
 //! One metric at one point, on both sides.
 
 use crate::show::Word;
-use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, SLOWER, UNTESTED};
+use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, NOT_COMPARABLE, SLOWER, UNTESTED};
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
 use instrument::statistics::Interval;
@@ -24,7 +24,8 @@ pub struct Row<'a> {
     pub b: Value,
     /// Improvement of the second side: 1.05 means 5 % faster, for metrics of either direction.
     pub ratio: f64,
-    /// Its 95 % confidence interval; `None` if the spread is unknown.
+    /// Its 95 % confidence interval, or the range over all pairs of sessions where these are so far apart
+    /// that their spread does not matter; `None` if the spread is unknown.
     pub interval: Option<Interval>,
     /// Differences up to this are ignored: 0.02 for 2 %.
     pub margin: f64,
@@ -34,6 +35,8 @@ pub struct Row<'a> {
     pub verdict: Verdict,
     /// True if a warning concerns the metric in any session.
     pub doubtful: bool,
+    /// Number of sessions that were left out, since they were far worse than all others of their side.
+    pub left_out: usize,
 }
 
 /// The point of another operating system that stands beside that of the first side.
@@ -63,6 +66,9 @@ pub enum Verdict {
     Slower,
     /// The same within the margin.
     Equivalent,
+    /// Different, by more than the margin, between sides that ran under different conditions, which
+    /// may be the reason.
+    NotComparable,
     /// Not decided by these sessions.
     Inconclusive(Resolution),
     /// Not tested: one side has no spread.
@@ -116,20 +122,9 @@ impl Verdict {
             Self::Faster => FASTER,
             Self::Slower => SLOWER,
             Self::Equivalent => EQUIVALENT,
+            Self::NotComparable => NOT_COMPARABLE,
             Self::Inconclusive(_) => INCONCLUSIVE,
             Self::Untested => UNTESTED,
-        }
-    }
-}
-
-impl Resolution {
-    /// The remedy as text.
-    pub fn words(self) -> String {
-        match self {
-            Self::Sessions(count) => format!("about {count} sessions would tell"),
-            Self::AtTheMargin => "at the margin itself".into(),
-            Self::Spread => "more sessions would tell".into(),
-            Self::Longer => "longer sessions would tell, of more than one process".into(),
         }
     }
 }
@@ -163,6 +158,7 @@ impl<'a> Row<'a> {
             adjusted_p: None,
             verdict: Verdict::Equivalent,
             doubtful: false,
+            left_out: 0,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Text and numbers of a comparison, shared by the terminal, Markdown and the page.
 
-use super::{Comparison, Row, Side, Value, Verdict};
+use super::{Comparison, Row, Side, Value};
 use crate::show;
 use instrument::quantity::{Unit, significant};
 use instrument::statistics::Interval;
@@ -90,13 +90,11 @@ impl Row<'_> {
         self.interval.map_or_else(String::new, show_interval)
     }
 
-    /// The verdict with its remedy.
-    pub fn shown_verdict(&self) -> String {
-        match &self.verdict {
-            Verdict::Inconclusive(resolution) => {
-                format!("{}: {}", self.verdict.word().text, resolution.words())
-            }
-            verdict => verdict.word().text.into(),
+    /// The ratio with its interval: `1.052 × (1.031 to 1.074)`.
+    pub fn shown_ratio_with_interval(&self) -> String {
+        match self.interval {
+            Some(interval) => format!("{} ({})", self.shown_ratio(), show_interval(interval)),
+            None => self.shown_ratio(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Statements on all rows of a comparison together: the differences that they exclude, and the rows
 //! that moved together.
 
-use super::Row;
 use super::text::show_ratio;
+use super::{Resolution, Row, Verdict};
 use instrument::quantity::{Unit, significant};
 use instrument::statistics::summary::median;
 use schemars::JsonSchema;
@@ -43,6 +43,85 @@ pub struct Together {
     pub moved: usize,
     /// The median of the ratios of all its rows.
     pub ratio: f64,
+}
+
+/// For each experiment with differences, their number and median; then the experiments without any. Empty
+/// if there is no difference at all.
+pub(super) fn by_experiment(rows: &[Row<'_>]) -> Vec<String> {
+    let mut experiments: Vec<(&str, Vec<&Row<'_>>)> = Vec::new();
+    for row in rows {
+        let id = row.definition.id.as_str();
+        match experiments.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, of_it)) => of_it.push(row),
+            None => experiments.push((id, vec![row])),
+        }
+    }
+    let mut statements = Vec::new();
+    let mut unchanged = Vec::new();
+    for (id, rows) in experiments {
+        let with = |verdict: Verdict, word: &str| {
+            let changed = rows.iter().filter(|row| row.verdict == verdict);
+            let ratios: Vec<f64> = changed.map(|row| row.ratio).collect();
+            let ratio = show_ratio(median(&ratios)?);
+            let count = ratios.len();
+            Some(format!(
+                "{count} of {} values {word} ({ratio} by their median)",
+                rows.len()
+            ))
+        };
+        let changes = [
+            with(Verdict::Faster, "faster"),
+            with(Verdict::Slower, "slower"),
+        ];
+        let changes: Vec<String> = changes.into_iter().flatten().collect();
+        if changes.is_empty() {
+            unchanged.push(id);
+        } else {
+            statements.push(format!("{id}: {}.", changes.join(", ")));
+        }
+    }
+    if !statements.is_empty() && !unchanged.is_empty() {
+        statements.push(format!("No clear change: {}.", unchanged.join(", ")));
+    }
+    statements
+}
+
+/// What would decide the inconclusive rows; `None` if there are none.
+pub(super) fn remedies(rows: &[Row<'_>]) -> Option<String> {
+    let open: Vec<Resolution> = (rows.iter())
+        .filter_map(|row| match row.verdict {
+            Verdict::Inconclusive(resolution) => Some(resolution),
+            _ => None,
+        })
+        .collect();
+    let needed = || {
+        open.iter().filter_map(|resolution| match resolution {
+            Resolution::Sessions(count) => Some(*count),
+            _ => None,
+        })
+    };
+    let sessions = needed().min().zip(needed().max()).map(|range| match range {
+        (fewest, most) if fewest == most => format!("about {most} sessions a side"),
+        (fewest, most) => format!("about {fewest} to {most} sessions a side"),
+    });
+    let count = |wanted| open.iter().filter(|it| **it == wanted).count();
+    let parts = [
+        (needed().count(), sessions.unwrap_or_default()),
+        (count(Resolution::Spread), "more sessions".into()),
+        (
+            count(Resolution::Longer),
+            "longer sessions, of more than one process".into(),
+        ),
+        (
+            count(Resolution::AtTheMargin),
+            "no practical number of sessions, since the difference is at the margin".into(),
+        ),
+    ];
+    let parts: Vec<String> = (parts.iter())
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, remedy)| format!("{remedy} ({count} of {} values)", open.len()))
+        .collect();
+    (!parts.is_empty()).then(|| format!("To decide the inconclusive: {}.", parts.join("; ")))
 }
 
 impl Excluded {
@@ -143,7 +222,8 @@ fn size(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::Row;
-    use super::{Excluded, Together};
+    use super::{Excluded, Together, by_experiment, remedies};
+    use crate::comparison::{Resolution, Verdict};
     use instrument::experiment::{Definition, Metric};
     use instrument::point::Point;
 
@@ -175,6 +255,54 @@ mod tests {
             row.interval = None;
         }
         assert_eq!(Excluded::of(&rows), None);
+    }
+
+    #[test]
+    fn remedies_count_the_values_that_each_decides() {
+        let (definition, point) = (definition(), Point::new());
+        let mut rows = rows(&definition, &point, &[1.0; 4]);
+        assert_eq!(remedies(&rows), None);
+        let open = [
+            Resolution::Sessions(4),
+            Resolution::Longer,
+            Resolution::Sessions(9),
+        ];
+        for (row, resolution) in rows.iter_mut().zip(open) {
+            row.verdict = Verdict::Inconclusive(resolution);
+        }
+        assert_eq!(
+            remedies(&rows).as_deref(),
+            Some(
+                "To decide the inconclusive: about 4 to 9 sessions a side (2 of 3 values); longer \
+                 sessions, of more than one process (1 of 3 values)."
+            )
+        );
+    }
+
+    #[test]
+    fn experiments_with_changes_come_first_with_their_medians() {
+        let (definition, point) = (definition(), Point::new());
+        let still = Definition {
+            id: "process.still".into(),
+            ..definition.clone()
+        };
+        let mut rows = rows(&definition, &point, &[1.5, 1.7, 0.8, 1.0]);
+        rows.push(Row::made_up(&still, &point, 1.0));
+        assert_eq!(by_experiment(&rows), [""; 0]);
+        for (row, verdict) in
+            rows.iter_mut()
+                .zip([Verdict::Faster, Verdict::Faster, Verdict::Slower])
+        {
+            row.verdict = verdict;
+        }
+        assert_eq!(
+            by_experiment(&rows),
+            [
+                "process.made_up: 2 of 4 values faster (1.600 × by their median), 1 of 4 values \
+                 slower (0.800 × by their median).",
+                "No clear change: process.still."
+            ]
+        );
     }
 
     #[test]

@@ -150,7 +150,7 @@ impl RowView {
             b: row.show(&row.b),
             ratio: row.shown_ratio(),
             interval: row.shown_interval(),
-            verdict: row.shown_verdict(),
+            verdict: row.verdict.word().text.into(),
             class: row.verdict.word().class,
             doubtful: row.doubtful,
         }

@@ -118,6 +118,13 @@ pub(crate) const NOT_MEASURED: &str = "not measured";
 pub(crate) const ALIKE: Word = word("alike", "alike", "open", NO_MARK, Tone::Plain);
 pub(crate) const INCONCLUSIVE: Word =
     word("inconclusive", "inconclusive", "open", NO_MARK, Tone::Faint);
+pub(crate) const NOT_COMPARABLE: Word = word(
+    "not comparable",
+    "not_comparable",
+    "open",
+    NO_MARK,
+    Tone::Doubtful,
+);
 pub(crate) const UNTESTED: Word = word("not tested", "untested", "open", NO_MARK, Tone::Plain);
 
 // Outcomes of published figures.

@@ -1,20 +1,24 @@
 //! A comparison of two sides.
 
-use super::grid::{Cell, Column, Grid};
+use super::grid::{BETWEEN, Cell, Column, Grid};
 use super::style::{Role, Style};
 use super::text::{paragraph, title};
-use crate::comparison::{Comparison, Row};
+use crate::comparison::{Comparison, Row, Side};
 
 /// Number of differences to show unless all are requested.
 const FIRST_ROWS: usize = 15;
 /// Number of undecided rows to show after the differences.
 const FIRST_OPEN: usize = 5;
+/// Names wrap to no less than this.
+const LEAST_NAME_WIDTH: usize = 16;
 
-/// Verdicts in a sentence, remarks, the largest differences, undecided rows, counts by group, and
-/// differences between the machines. With `all`, every row by experiment in place of the first
-/// ones.
+/// The sides, verdicts in a sentence, remarks, the largest differences, undecided rows, and what else
+/// differs. With `all`, every row by experiment in place of the first ones.
 pub fn comparison(comparison: &Comparison<'_>, all: bool, style: &Style) -> String {
-    let mut text = title(&comparison.headline(), style);
+    let [a, b] = [comparison.question.a, comparison.question.b].map(Side::title);
+    let mut text = paragraph("A = ", &a, style);
+    text += &paragraph("B = ", &b, style);
+    text += &title(&comparison.counts().sentence(), style);
     for remark in &comparison.remarks {
         text += &paragraph(&style.paint(Role::Doubtful, "! "), remark, style);
     }
@@ -36,9 +40,8 @@ pub fn comparison(comparison: &Comparison<'_>, all: bool, style: &Style) -> Stri
         } else {
             FIRST_OPEN
         };
-        text += &rows("What is open", &comparison.open(), first, style);
+        text += &rows("Not decided", &comparison.open(), first, style);
     }
-    text += &groups(comparison, style);
     text += &circumstances(comparison, style);
     let left_out = comparison.left_out();
     if !left_out.is_empty() {
@@ -85,64 +88,43 @@ fn by_experiment(comparison: &Comparison<'_>, style: &Style) -> String {
     text
 }
 
+/// One table, whose names wrap so that all columns fit.
 fn table(rows: &[&Row<'_>], with_experiment: bool, style: &Style) -> String {
     let column = |cell: &dyn Fn(&Row<'_>) -> Cell| -> Vec<Cell> {
         rows.iter().map(|row| cell(row)).collect()
     };
-    let mut lead = Vec::new();
-    if with_experiment {
-        lead.push(Column::left(
-            "experiment",
-            column(&|row| Cell::plain(row.definition.id.as_str())),
-        ));
-    }
-    lead.push(Column::left(
-        "point",
-        column(&|row| Cell::plain(row.place())),
-    ));
+    let name = |row: &Row<'_>| {
+        Cell::plain(if with_experiment {
+            format!("{} {}", row.definition.id, row.place())
+        } else {
+            row.place()
+        })
+    };
+    let ratio = |row: &Row<'_>| Cell {
+        text: row.shown_ratio_with_interval(),
+        role: if row.doubtful {
+            Role::Doubtful
+        } else {
+            Role::Plain
+        },
+    };
     let verdict = |row: &Row<'_>| Cell {
-        text: row.shown_verdict(),
+        text: row.verdict.word().text.into(),
         role: row.verdict.word().tone.into(),
     };
-    let verdicts = vec![
-        Column::right(
-            "B as fast",
-            column(&|row| Cell {
-                text: row.shown_ratio(),
-                role: if row.doubtful {
-                    Role::Doubtful
-                } else {
-                    Role::Plain
-                },
-            }),
-        ),
-        Column::left(
-            "95 % interval",
-            column(&|row| Cell::plain(row.shown_interval())),
-        ),
-        Column::left("verdict", column(&verdict)),
-    ];
     let values = vec![
         Column::right("A", column(&|row| Cell::plain(row.show(&row.a)))),
         Column::right("B", column(&|row| Cell::plain(row.show(&row.b)))),
+        Column::left("B as fast (95 %)", column(&ratio)),
+        Column::left("verdict", column(&verdict)),
     ];
+    let taken = values.iter().map(|column| column.width(style) + BETWEEN);
+    let left = style.width.saturating_sub(taken.sum::<usize>() + BETWEEN);
     Grid {
-        lead,
-        groups: vec![verdicts, values],
+        lead: vec![Column::left("value", column(&name)).wrapped(left.max(LEAST_NAME_WIDTH))],
+        groups: vec![values],
     }
     .render(style)
-}
-
-fn groups(comparison: &Comparison<'_>, style: &Style) -> String {
-    let groups = comparison.groups();
-    if groups.len() < 2 {
-        return String::new();
-    }
-    let mut text = format!("\n{}", title("By group", style));
-    for (group, counts) in groups {
-        text += &paragraph(&format!("{group}: "), &counts.sentence(), style);
-    }
-    text
 }
 
 fn circumstances(comparison: &Comparison<'_>, style: &Style) -> String {
@@ -150,11 +132,11 @@ fn circumstances(comparison: &Comparison<'_>, style: &Style) -> String {
     if facts.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n{}", title("What differs around the two sides", style));
+    let mut text = format!("\n{}", title("What else differs between the sides", style));
     for fact in facts {
         let side = |value: &str| {
             if value.is_empty() {
-                "not told".to_owned()
+                "unknown".to_owned()
             } else {
                 value.to_owned()
             }

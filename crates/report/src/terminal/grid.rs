@@ -5,7 +5,7 @@ use comfy_table::{
     Attribute, Cell as TableCell, CellAlignment, Color, ContentArrangement, Table, TableComponent,
 };
 
-/// A table. Its columns never wrap: columns that do not fit move to a further table.
+/// A table. Its cells wrap only with [`Column::wrapped`]: columns that do not fit move to a further table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Grid {
     /// The columns that identify a row, repeated in each table.
@@ -31,7 +31,7 @@ pub(super) struct Cell {
 }
 
 /// Width of the separator: a line with a space on each side.
-const BETWEEN: usize = 3;
+pub(super) const BETWEEN: usize = 3;
 
 impl Cell {
     pub fn plain(text: impl Into<String>) -> Self {
@@ -61,8 +61,16 @@ impl Column {
         }
     }
 
-    fn width(&self, style: &Style) -> usize {
-        let cells = self.cells.iter().map(|cell| cell.text.as_str());
+    /// The column with its cells broken into lines of at most `width`.
+    pub fn wrapped(mut self, width: usize) -> Self {
+        for cell in &mut self.cells {
+            cell.text = textwrap::fill(&cell.text, width);
+        }
+        self
+    }
+
+    pub fn width(&self, style: &Style) -> usize {
+        let cells = self.cells.iter().flat_map(|cell| cell.text.lines());
         let lines = cells.chain(self.header.lines());
         lines
             .map(|line| textwrap::core::display_width(&style.text(line)))
