@@ -1,7 +1,7 @@
 //! One timed pass over a file or its first blocks, with its sum.
 
 use crate::lane::Lane;
-use crate::read::{buffer, buffer_for, read_into, read_stream_into};
+use crate::read::{buffer_for, read_into, read_stream_into, stream_buffer};
 use crate::sum::{Sum, Xor};
 use crate::{Error, Method, Result, Source, Timed, Watch, timed};
 use instrument::quantity::Bytes;
@@ -36,15 +36,15 @@ pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result
         let lane = Lane::whole(0, end, options.block_bytes);
         let mut buffer = buffer_for(options.method, &lane)?;
         timed(|| {
-            let take = |at, block: &[u8]| xor.take(at, block);
+            let take = xor.taker();
             read_into(&mut buffer, source, options.method, &lane, watch, take)?;
             Ok(end)
         })?
     } else {
         let limit = wanted.unwrap_or(u64::MAX);
-        let mut buffer = buffer(options.block_bytes)?;
+        let mut buffer = stream_buffer(options.block_bytes, wanted)?;
         timed(|| {
-            let take = |at, block: &[u8]| xor.take(at, block);
+            let take = xor.taker();
             read_stream_into(&mut buffer, source, limit, watch, take)
         })?
     };

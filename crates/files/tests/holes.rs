@@ -3,7 +3,7 @@
 
 use choice::Choice;
 use oscope_files::copy::{CopyMethod, CopyOptions};
-use oscope_files::{Error, Source, Watch, copy};
+use oscope_files::{Source, Watch, copy};
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
@@ -51,11 +51,19 @@ fn holes_stay_holes_by_every_method() {
                 let to = dir.path().join("copy");
                 let source = Source::open(&from).expect("it is there");
                 match copy(&source, &to, &options, &Watch::default()) {
-                    Ok(copied) => assert_eq!(copied.bytes, expected.len()),
-                    Err(Error::System { reason, .. } | Error::Platform(reason))
-                        if reason.is_not_supported() =>
+                    Ok(copied) => {
+                        let holes = expected.len() - data.len() as u64 * PIECE;
+                        assert_eq!(copied.bytes, expected.len());
+                        let is_shared = copied.method == CopyMethod::Reflink;
+                        let moved = if is_shared { 0 } else { copied.bytes - holes };
+                        assert_eq!(copied.moved_bytes(), moved, "{name}, {method:?}");
+                    }
+                    Err(error)
+                        if error
+                            .refusal()
+                            .is_some_and(platform::Error::is_not_supported) =>
                     {
-                        println!("skipped: {method:?}: {reason}");
+                        println!("skipped: {error}");
                         continue;
                     }
                     Err(error) => panic!("{name}, {method:?}: {error}"),
