@@ -218,6 +218,18 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
+/// Checks that a copy to `target` can be compared: the copies are files beside it.
+///
+/// # Errors
+/// [`Error::InOrderOnly`] for a pipe or a device.
+pub fn ensure_comparable(target: &Path) -> Result<()> {
+    let is_stream = fs::metadata(target).is_ok_and(|metadata| !metadata.is_file());
+    if names_standard_output(target) || is_stream {
+        return Err(Error::InOrderOnly(target.to_owned()));
+    }
+    Ok(())
+}
+
 /// Copies a file several times, alternating between this program and dd, to names beside `target`.
 /// Each copy is removed at once.
 ///
@@ -229,10 +241,7 @@ pub fn against_dd(
     options: &CopyOptions,
     watch: &Watch<'_>,
 ) -> Result<Against> {
-    let is_stream = fs::metadata(target).is_ok_and(|metadata| !metadata.is_file());
-    if names_standard_output(target) || is_stream {
-        return Err(Error::InOrderOnly(target.to_owned()));
-    }
+    ensure_comparable(target)?;
     // dd makes a buffer for a whole block.
     let longest = Source::open(from)?
         .size()

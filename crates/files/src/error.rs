@@ -29,7 +29,7 @@ pub enum Error {
     #[error("{} is not a regular file with a size: only `read` works, from start to end", .0.display())]
     NoOffsets(PathBuf),
     /// The method writes at offsets or shares blocks, and this target is no new file.
-    #[error("{} takes bytes from start to end only: name a new file, or take `--method read-write`", .0.display())]
+    #[error("{} takes bytes from start to end only: name a new file or another method", .0.display())]
     InOrderOnly(PathBuf),
     /// The block size is 0.
     #[error("the block size is 0: take at least 1 byte; 64 KiB is a good size on most machines")]
@@ -46,16 +46,16 @@ pub enum Error {
         most: Bytes,
     },
     /// The device cannot transfer this length directly.
-    #[error("direct transfers of {} need a multiple of {sector}, and the block size {block} is not one: \
+    #[error("direct transfers of {} need a multiple of {sector}, and {length} is not one: \
              take {suggested}", path.display())]
     Misaligned {
         /// The file.
         path: PathBuf,
-        /// The requested block size.
-        block: Bytes,
-        /// The required divisor of the block size.
+        /// The requested length.
+        length: Bytes,
+        /// The required divisor of the length.
         sector: Bytes,
-        /// The nearest valid block size.
+        /// The nearest valid length.
         suggested: Bytes,
     },
     /// The target exists.
@@ -132,6 +132,20 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// [`Error::Misaligned`], unless `length` is a multiple of `sector`.
+    pub(crate) fn ensure_aligned(path: &Path, length: u64, sector: u64) -> Result<()> {
+        if length.is_multiple_of(sector) {
+            return Ok(());
+        }
+        let rounded_up = length.checked_next_multiple_of(sector);
+        Err(Self::Misaligned {
+            path: path.to_owned(),
+            length: Bytes(length),
+            sector: Bytes(sector),
+            suggested: Bytes(rounded_up.unwrap_or(length / sector * sector)),
+        })
+    }
+
     /// For `map_err`: adds `path` to the system's error.
     pub(crate) fn on(path: &Path) -> impl Fn(platform::Error) -> Self {
         move |reason| match (reason.io_error().map(io::Error::kind), &reason) {

@@ -280,7 +280,16 @@ impl Beside {
         let file = match model {
             Some(model) => create_new_like(&beside.0, mode, model),
             None => create_new(&beside.0, mode),
-        }?;
+        };
+        let file = file.map_err(|error| match error {
+            // Nobody asked for the hidden name.
+            platform::Error::Path { source, .. } => platform::Error::Path {
+                action: "make",
+                path: target.to_owned(),
+                source,
+            },
+            other => other,
+        })?;
         Ok((file, beside))
     }
 

@@ -1,7 +1,6 @@
 //! An input file, its type, and a check that it did not change.
 
 use crate::{Error, Method, Result};
-use instrument::quantity::Bytes;
 use platform::block_io::direct_alignment;
 use platform::file::{
     OpenMode, believable_size, is_on_disk, is_socket, open_without_waiting, reopen_read,
@@ -125,15 +124,7 @@ impl Source {
                 .and_then(|storage| storage.logical_block_bytes)
                 .unwrap_or(USUAL_SECTOR_BYTES),
         };
-        if block_bytes.is_multiple_of(sector) {
-            return Ok(());
-        }
-        Err(Error::Misaligned {
-            path: self.path.clone(),
-            block: Bytes(block_bytes),
-            sector: Bytes(sector),
-            suggested: Bytes(block_bytes.next_multiple_of(sector)),
-        })
+        Error::ensure_aligned(&self.path, block_bytes, sector)
     }
 
     /// Checks that the file has not changed since it was opened.

@@ -5,7 +5,6 @@ use crate::partial::Partial;
 use crate::read::stream_buffer;
 use crate::sum::{Sum, Xor};
 use crate::{Error, Result, Watch};
-use instrument::quantity::Bytes;
 use instrument::statistics::random::Random;
 use platform::block_io::direct_alignment;
 use platform::file::OpenMode;
@@ -42,8 +41,7 @@ pub fn write(path: &Path, options: &WriteOptions, watch: &Watch<'_>) -> Result<S
     fill(block, options.seed);
     let partial = Partial::begin(path, options.mode, options.force, None, watch)?;
     if options.mode == OpenMode::Direct {
-        ensure_aligned(path, &partial, options.block_bytes as u64)?;
-        ensure_aligned(path, &partial, options.bytes)?;
+        ensure_aligned(path, &partial, options)?;
     }
     let mut sum = Sum::default();
     for (number, (_, len)) in (0..).zip(blocks(options)) {
@@ -107,18 +105,11 @@ fn scattered(number: u64) -> u64 {
     product ^ (product >> 29)
 }
 
-fn ensure_aligned(path: &Path, partial: &Partial, block_bytes: u64) -> Result<()> {
+fn ensure_aligned(path: &Path, partial: &Partial, options: &WriteOptions) -> Result<()> {
     let told = direct_alignment(partial.file()).map_err(Error::on(path))?;
     let sector = told.map_or(512, |alignment| u64::from(alignment.offset_bytes));
-    if block_bytes.is_multiple_of(sector) {
-        return Ok(());
-    }
-    Err(Error::Misaligned {
-        path: path.to_owned(),
-        block: Bytes(block_bytes),
-        sector: Bytes(sector),
-        suggested: Bytes(block_bytes.next_multiple_of(sector)),
-    })
+    Error::ensure_aligned(path, options.block_bytes as u64, sector)?;
+    Error::ensure_aligned(path, options.bytes, sector)
 }
 
 #[cfg(test)]

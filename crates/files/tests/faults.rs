@@ -417,7 +417,7 @@ fn the_first_write_error_ends_a_copy_by_every_method() {
 #[test]
 fn the_source_is_to_blame_if_it_is_cut_while_it_is_written_from_memory() {
     const PAGE: usize = 4096;
-    const PATIENCE: Duration = Duration::from_secs(60);
+    const PATIENCE: Duration = Duration::from_mins(1);
     let place = Place::new();
     let pipe = place.path("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
@@ -451,7 +451,7 @@ fn the_source_is_to_blame_if_it_is_cut_while_it_is_written_from_memory() {
                 break;
             }
             if wait_readable(&reader, PATIENCE / 1000).expect("a pipe") {
-                reader.read(&mut [0; PAGE]).expect("some of the file");
+                assert!(reader.read(&mut [0; PAGE]).expect("a pipe") > 0);
             }
         }
         stop.store(true, Ordering::Relaxed);

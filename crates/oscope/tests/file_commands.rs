@@ -254,6 +254,12 @@ fn a_copy_goes_into_a_directory_under_the_name_of_its_source() {
     fs::create_dir(&target).expect("a directory");
     let refused = copy().arg("--force").assert().code(2);
     refused.stderr(contains("scratch/known is a directory"));
+    let refused = place
+        .oscope(&["file", "copy", &path, "/proc/copy"])
+        .assert();
+    refused.code(1).stderr(contains("/proc/copy:"));
+    let compared = ["file", "copy", &path, "-", "--against", "dd"];
+    place.oscope(&compared).assert().code(2).stdout("");
     let mut input = place.oscope(&["file", "copy", "-"]);
     let refused = input.arg(&into).write_stdin("x").assert().code(2);
     refused.stderr(contains("standard input has no name"));

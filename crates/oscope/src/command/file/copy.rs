@@ -8,7 +8,7 @@ use crate::exit::{Exit, WrongUse};
 use crate::output;
 use anyhow::Result;
 use choice::Choice;
-use files::copy::{Against, Copied, CopyOptions, against_dd};
+use files::copy::{Against, Copied, CopyOptions, against_dd, ensure_comparable};
 use files::{Source, Watch, copy, names_standard_output, timed};
 use instrument::quantity::{Bytes, Nanoseconds, Unit};
 use platform::signal::Interrupt;
@@ -27,6 +27,9 @@ pub fn execute(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Resul
     let source = Source::open(&arguments.source)?;
     let target = target(arguments)?;
     output::keep_for(&target, common);
+    if arguments.against.is_some() {
+        ensure_comparable(&target)?;
+    }
     let watch = Watch::stopped_by(interrupt.flag());
     let timed = live::while_doing(&watch, source.size(), common, || {
         timed(|| copy(&source, &target, &options, &watch))

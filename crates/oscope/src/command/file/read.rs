@@ -18,11 +18,6 @@ use platform::usage::{COUNTS_DIRECT_READS, storage_read_bytes};
 pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Result<Exit> {
     let watch = Watch::stopped_by(interrupt.flag());
     let source = Source::open(&arguments.path)?;
-    if arguments.cold {
-        make_cold(&source)?;
-    } else if arguments.warm {
-        make_warm(&source, &watch)?;
-    }
     let method = arguments.method;
     let block_size = arguments
         .block_size
@@ -37,6 +32,12 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
         // With more blocks than the file has, the command reads the whole file and says so.
         count: arguments.count.filter(|_| cut.is_none()),
     };
+    options.check(&source)?;
+    if arguments.cold {
+        make_cold(&source)?;
+    } else if arguments.warm {
+        make_warm(&source, &watch)?;
+    }
     let resident = resident_share(&source);
     let watch = Watch::stopped_by(interrupt.flag());
     let storage_before = storage_read_bytes();

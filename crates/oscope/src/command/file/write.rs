@@ -37,7 +37,8 @@ pub fn execute(arguments: &Write, common: &Common, interrupt: Interrupt) -> Resu
     let block_size = arguments.block_size.unwrap_or(usual);
     let bytes = match (arguments.size, arguments.count) {
         (Some(size), _) => size.0,
-        (None, count) => block_size.0.saturating_mul(count.unwrap_or(0)),
+        // Whole blocks, also where they are more than any file can hold.
+        (None, count) => block_size.0 * count.unwrap_or(0).min(u64::MAX / block_size.0.max(1)),
     };
     let options = WriteOptions {
         block_bytes: super::block_bytes(block_size),
