@@ -36,7 +36,7 @@ impl Source {
         let file = if path == Path::new("-") {
             standard_input()?
         } else {
-            // Where standard input was closed, its names lead to `/dev/null`.
+            // The names of a standard input that was closed lead to `/dev/null`.
             if NAMES_OF_STANDARD_INPUT
                 .iter()
                 .any(|name| path == Path::new(name))

@@ -276,8 +276,8 @@ face! {
     /// True for the metadata of a socket, which cannot be opened.
     pub fn is_socket(metadata: &Metadata) -> bool = false;
 
-    /// Device space of a file, in bytes: less than its size if it is sparse, 0 if the kernel generates
-    /// it on read.
+    /// Device space of a file, in bytes: less than its size if it is sparse, 0 if all of it is holes or the
+    /// kernel generates it on read.
     pub fn allocated_bytes(metadata: &Metadata) -> Option<u64> = None;
 
     /// The size of a file that is open for reading, where reads up to that size succeed. `None` for
