@@ -192,7 +192,7 @@ pub fn make_warm(source: &Source, watch: &Watch<'_>) -> Result<Residency> {
     };
     let found = warm(source.file(), || {
         rewind()?;
-        read_stream(source, CHUNK_BYTES, watch, |_, _| ())?;
+        read_stream(source, CHUNK_BYTES, watch, |_, _| Ok(()))?;
         rewind()
     })?;
     if is_warm(&found) {

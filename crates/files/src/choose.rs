@@ -95,10 +95,7 @@ impl Reason {
 /// As [`crate::sum()`].
 pub fn sum_fastest(source: &Source, wishes: &Wishes, watch: &Watch<'_>) -> Result<(Sum, Choice)> {
     let Some(size) = source.size() else {
-        if let Some(method) = wishes.method
-            && method != Method::Read
-            && source.model().is_some_and(|it| it.len() > 0)
-        {
+        if wishes.method.is_some_and(|method| method != Method::Read) {
             return Err(Error::NoOffsets(source.path().to_owned()));
         }
         let options = wishes.over(Method::Read, 1);
@@ -148,7 +145,8 @@ impl Wishes {
     }
 }
 
-const fn good_block_bytes(method: Method) -> usize {
+/// The size of a block, in bytes, that reads fast by a method on most machines.
+pub const fn good_block_bytes(method: Method) -> usize {
     match method {
         Method::Read | Method::Pread | Method::Stdio | Method::Uring => WARM_BLOCK_BYTES,
         Method::Mmap => MAPPED_BLOCK_BYTES,
@@ -224,12 +222,12 @@ fn candidates(source: &Source, size: u64, wishes: &Wishes) -> Candidates {
         (Reason::TriedCold, COLD_STRETCH_BYTES, 1)
     };
     // Each candidate sums whole blocks, and all of its threads the same number of them.
-    let blocks = |way: &SumOptions| (way.threads * way.block_bytes) as u64;
+    let blocks = |way: &SumOptions| (way.threads as u64).saturating_mul(way.block_bytes as u64);
     let unit_bytes = options.iter().map(blocks).max().unwrap_or(1).max(1);
     Candidates {
         ways: options,
         reason,
-        stretch_bytes: wanted_bytes.next_multiple_of(unit_bytes),
+        stretch_bytes: wanted_bytes.div_ceil(unit_bytes).saturating_mul(unit_bytes),
         rounds,
     }
 }

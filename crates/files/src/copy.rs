@@ -2,13 +2,15 @@
 
 use crate::dd::Dd;
 use crate::lane::Lane;
-use crate::partial::{Beside, Partial};
-use crate::read::{buffer, read, read_stream, read_stream_into};
+use crate::partial::{Beside, Partial, names_standard_output};
+use crate::read::{buffers, read, read_stream, read_stream_into, stream_buffer};
+use crate::room::{ensure_fits, ensure_sane};
 use crate::{Error, Method, Result, Source, Watch, timed};
 use choice::Choice;
 use platform::block_io::{copy_range, share_blocks, write_at};
-use platform::file::{OpenMode, allow_holes, is_at, next_data};
-use std::fs::File;
+use platform::file::{OpenMode, allow_holes, is_at, is_same_file, next_data};
+use std::cell::Cell;
+use std::fs::{self, File};
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
@@ -44,6 +46,16 @@ impl CopyMethod {
         }
     }
 
+    /// Maximum number of its buffers.
+    const fn buffers(self) -> u64 {
+        match self {
+            Self::ReadWrite => buffers(Method::Read),
+            Self::Mmap => buffers(Method::Mmap),
+            Self::Uring => buffers(Method::Uring),
+            Self::CopyFileRange | Self::Reflink => 0,
+        }
+    }
+
     /// True if the program itself writes the blocks.
     pub const fn writes(self) -> bool {
         matches!(self, Self::ReadWrite | Self::Mmap | Self::Uring)
@@ -68,27 +80,43 @@ pub struct CopyOptions {
 pub struct Copied {
     /// Number of bytes, those of holes included.
     pub bytes: u64,
+    /// Number of bytes in holes, which were not copied.
+    pub hole_bytes: u64,
     /// The method that copied.
     pub method: CopyMethod,
     /// The size of its blocks.
     pub block_bytes: usize,
 }
 
-/// Copies `source` to `target`. A hole of the source becomes a hole of a target that is a new file,
-/// and counts as copied. The copy does not wait for the device.
+impl Copied {
+    /// Number of bytes that were copied: none of holes, and none of shared blocks.
+    pub fn moved_bytes(&self) -> u64 {
+        match self.method {
+            CopyMethod::Reflink => 0,
+            _ => self.bytes - self.hole_bytes,
+        }
+    }
+}
+
+/// Copies `source` to `target`. A hole of the source becomes a hole of a target that is a new file.
+/// The copy does not wait for the device.
 ///
 /// # Errors
-/// If the target exists and may not be overwritten, the source changes during the copy, or the
-/// system refuses. No partial target is left then.
+/// If the target exists and may not be overwritten, the source changes during the copy, the blocks need
+/// too much memory, or the system refuses. No partial target is left then.
 pub fn copy(
     source: &Source,
     target: &Path,
     options: &CopyOptions,
     watch: &Watch<'_>,
 ) -> Result<Copied> {
-    if is_at(source.file(), target) {
-        return Err(Error::SameFile(source.path().to_owned(), target.to_owned()));
+    let same = || Error::SameFile(source.path().to_owned(), target.to_owned());
+    if !names_standard_output(target) && is_at(source.file(), target) {
+        return Err(same());
     }
+    let fallback = options.method.unwrap_or(CopyMethod::ReadWrite);
+    let block_bytes = options.block_bytes.unwrap_or(fallback.usual_block_bytes());
+    ensure_fits(block_bytes, source.size(), fallback.buffers())?;
     let partial = Partial::begin(
         target,
         OpenMode::Plain,
@@ -96,6 +124,10 @@ pub fn copy(
         source.model(),
         watch,
     )?;
+    // A copy of a file to its own end would never come to an end.
+    if source.is_regular() && is_same_file(source.file(), partial.file()) {
+        return Err(same());
+    }
     let by = |method: CopyMethod| {
         let block_bytes = options.block_bytes.unwrap_or(method.usual_block_bytes());
         let job = Job {
@@ -104,10 +136,12 @@ pub fn copy(
             to: &partial,
             block_bytes,
             watch,
+            hole_bytes: Cell::new(0),
         };
         let bytes = job.copy(method)?;
         Ok(Copied {
             bytes,
+            hole_bytes: job.hole_bytes.get(),
             method,
             block_bytes,
         })
@@ -139,13 +173,15 @@ fn by_the_best(
         }
     }
     match by(CopyMethod::CopyFileRange) {
-        Err(Error::System { reason, .. } | Error::Platform(reason))
-            if reason.is_not_supported() =>
-        {
-            by(CopyMethod::ReadWrite)
-        }
+        Err(error) if is_not_supported(&error) => by(CopyMethod::ReadWrite),
         other => other,
     }
+}
+
+fn is_not_supported(error: &Error) -> bool {
+    error
+        .refusal()
+        .is_some_and(platform::Error::is_not_supported)
 }
 
 /// Alternating copies by this program and by dd.
@@ -182,17 +218,34 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
+/// Checks that a copy to `target` can be compared: the copies are files beside it.
+///
+/// # Errors
+/// [`Error::InOrderOnly`] for a pipe or a device.
+pub fn ensure_comparable(target: &Path) -> Result<()> {
+    let is_stream = fs::metadata(target).is_ok_and(|metadata| !metadata.is_file());
+    if names_standard_output(target) || is_stream {
+        return Err(Error::InOrderOnly(target.to_owned()));
+    }
+    Ok(())
+}
+
 /// Copies a file several times, alternating between this program and dd, to names beside `target`.
 /// Each copy is removed at once.
 ///
 /// # Errors
-/// As [`copy`], and if dd is missing or fails.
+/// As [`copy`], if the target is no regular file, and if dd is missing or fails.
 pub fn against_dd(
     from: &Path,
     target: &Path,
     options: &CopyOptions,
     watch: &Watch<'_>,
 ) -> Result<Against> {
+    ensure_comparable(target)?;
+    // dd makes a buffer for a whole block.
+    let longest = Source::open(from)?
+        .size()
+        .map_or(usize::MAX, |size| size.max(1) as usize);
     let copy_by_us = || {
         let source = Source::open(from)?;
         let place = Beside::new(target)?;
@@ -210,7 +263,8 @@ pub fn against_dd(
             output: place.path(),
             block_bytes: options
                 .block_bytes
-                .unwrap_or(CopyMethod::ReadWrite.usual_block_bytes()),
+                .unwrap_or(CopyMethod::ReadWrite.usual_block_bytes())
+                .min(longest),
             count: None,
             in_place: false,
         };
@@ -230,6 +284,7 @@ struct Job<'a> {
     to: &'a Partial,
     block_bytes: usize,
     watch: &'a Watch<'a>,
+    hole_bytes: Cell<u64>,
 }
 
 impl Job<'_> {
@@ -244,45 +299,41 @@ impl Job<'_> {
     }
 
     fn by_read_and_write(&self) -> Result<u64> {
-        let mut outcome = Ok(());
-        let mut write = |block: &[u8]| {
-            if outcome.is_ok() {
-                outcome = self.to.write_all(block, self.watch);
-            }
-        };
-        let bytes = match self.source.size() {
+        let write = |_, block: &[u8]| self.to.write_all(block, self.watch);
+        match self.source.size() {
             Some(size) if self.to.is_new_file() => {
-                let mut buffer = buffer(self.block_bytes)?;
+                let mut buffer = stream_buffer(self.block_bytes, Some(size))?;
                 self.each_extent(self.origin()?, size, |len| {
-                    let visit = |_, block: &[u8]| write(block);
-                    let read = read_stream_into(&mut buffer, self.source, len, self.watch, visit)?;
+                    let read = read_stream_into(&mut buffer, self.source, len, self.watch, write)?;
                     self.ensure_all(read, len)
-                })?
+                })
             }
-            _ => read_stream(self.source, self.block_bytes, self.watch, |_, block| {
-                write(block);
-            })?,
-        };
-        outcome.map(|()| bytes)
+            _ => read_stream(self.source, self.block_bytes, self.watch, write),
+        }
     }
 
     fn by_blocks(&self, method: Method) -> Result<u64> {
         let size = self.source.required_size()?;
-        let mut outcome = Ok(());
+        let takes_offsets = self.to.takes_offsets();
+        // The blocks come in any order.
+        if method == Method::Uring && !takes_offsets {
+            return Err(Error::InOrderOnly(self.target.to_owned()));
+        }
         self.each_range(0, size, |start, end| {
             let lane = Lane::whole(start, end, self.block_bytes);
             read(self.source, method, &lane, self.watch, |offset, block| {
-                if outcome.is_ok() {
-                    outcome = write_at(self.to.file(), block, offset);
+                if takes_offsets {
+                    write_at(self.to.file(), block, offset).map_err(Error::on(self.target))
+                } else {
+                    self.to.write_all(block, self.watch)
                 }
             })
         })?;
-        outcome.map_err(Error::on(self.target))?;
         Ok(size)
     }
 
     fn within_the_kernel(&self) -> Result<u64> {
-        crate::read::ensure_sane(self.block_bytes)?;
+        ensure_sane(self.block_bytes)?;
         match self.source.size() {
             Some(size) if self.to.is_new_file() => self.each_extent(self.origin()?, size, |len| {
                 let copied = self.copy_ranges(len)?;
@@ -298,7 +349,7 @@ impl Job<'_> {
         loop {
             let asked = (len - bytes).min(self.block_bytes as u64) as usize;
             let count = copy_range(self.source.file(), self.to.file(), asked)
-                .map_err(Error::on(self.target))?;
+                .map_err(Error::between(self.source.path(), self.target))?;
             if count == 0 {
                 return Ok(bytes);
             }
@@ -343,6 +394,7 @@ impl Job<'_> {
         let skip = |bytes: u64| {
             if bytes > 0 {
                 allow_holes(self.to.file()).map_err(Error::on(self.target))?;
+                self.hole_bytes.set(self.hole_bytes.get() + bytes);
             }
             self.watch.pass(bytes)
         };
@@ -387,7 +439,12 @@ impl Job<'_> {
 
     fn by_sharing(&self) -> Result<u64> {
         let size = self.source.required_size()?;
-        share_blocks(self.source.file(), self.to.file()).map_err(Error::on(self.target))?;
+        // Sharing replaces all of the target.
+        if !self.to.is_new_file() {
+            return Err(Error::InOrderOnly(self.target.to_owned()));
+        }
+        share_blocks(self.source.file(), self.to.file())
+            .map_err(Error::between(self.source.path(), self.target))?;
         Ok(size)
     }
 }

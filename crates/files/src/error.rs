@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 /// The reason for a failed file operation, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A directory has no contents to read.
-    #[error("{} is a directory: name the files in it", .0.display())]
+    /// A directory has no contents of its own.
+    #[error("{} is a directory: name a file in it", .0.display())]
     Directory(PathBuf),
+    /// The target ends in a slash, and there is no such directory.
+    #[error("there is no directory {}: make it, or name a file without the `/` at the end", .0.display())]
+    NoDirectory(PathBuf),
     /// A socket cannot be opened.
     #[error("{} is a socket, which cannot be read like a file", .0.display())]
     Socket(PathBuf),
@@ -25,23 +28,34 @@ pub enum Error {
     /// The method needs offsets and parallel reads, and this file has no offsets.
     #[error("{} is not a regular file with a size: only `read` works, from start to end", .0.display())]
     NoOffsets(PathBuf),
+    /// The method writes at offsets or shares blocks, and this target is no new file.
+    #[error("{} takes bytes from start to end only: name a new file or another method", .0.display())]
+    InOrderOnly(PathBuf),
     /// The block size is 0.
     #[error("the block size is 0: take at least 1 byte; 64 KiB is a good size on most machines")]
     EmptyBlock,
     /// The block does not fit into memory.
     #[error("a block of {0} is more than this system can address: take a smaller one")]
     HugeBlock(Bytes),
+    /// The buffers do not fit into the memory that is available.
+    #[error("blocks of {block} need too much memory: take blocks of at most {most}")]
+    NoRoom {
+        /// The requested block size.
+        block: Bytes,
+        /// The largest that fits.
+        most: Bytes,
+    },
     /// The device cannot transfer this length directly.
-    #[error("direct transfers of {} need a multiple of {sector}, and the block size {block} is not one: \
+    #[error("direct transfers of {} need a multiple of {sector}, and {length} is not one: \
              take {suggested}", path.display())]
     Misaligned {
         /// The file.
         path: PathBuf,
-        /// The requested block size.
-        block: Bytes,
-        /// The required divisor of the block size.
+        /// The requested length.
+        length: Bytes,
+        /// The required divisor of the length.
         sector: Bytes,
-        /// The nearest valid block size.
+        /// The nearest valid length.
         suggested: Bytes,
     },
     /// The target exists.
@@ -91,6 +105,16 @@ pub enum Error {
     /// The caller requested a stop.
     #[error("stopped")]
     Stopped,
+    /// The system refused an operation on two files, and does not report on which.
+    #[error("{} to {}: {reason}", from.display(), to.display())]
+    Between {
+        /// The source.
+        from: PathBuf,
+        /// The target.
+        to: PathBuf,
+        /// The system's error.
+        reason: platform::Error,
+    },
     /// The system refused an operation on a file.
     #[error("{}: {reason}", path.display())]
     System {
@@ -108,6 +132,20 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// [`Error::Misaligned`], unless `length` is a multiple of `sector`.
+    pub(crate) fn ensure_aligned(path: &Path, length: u64, sector: u64) -> Result<()> {
+        if length.is_multiple_of(sector) {
+            return Ok(());
+        }
+        let rounded_up = length.checked_next_multiple_of(sector);
+        Err(Self::Misaligned {
+            path: path.to_owned(),
+            length: Bytes(length),
+            sector: Bytes(sector),
+            suggested: Bytes(rounded_up.unwrap_or(length / sector * sector)),
+        })
+    }
+
     /// For `map_err`: adds `path` to the system's error.
     pub(crate) fn on(path: &Path) -> impl Fn(platform::Error) -> Self {
         move |reason| match (reason.io_error().map(io::Error::kind), &reason) {
@@ -121,6 +159,28 @@ impl Error {
                 path: path.to_owned(),
                 reason,
             },
+        }
+    }
+
+    /// For `map_err`: adds both files of a copy to the system's error.
+    pub(crate) fn between(from: &Path, to: &Path) -> impl Fn(platform::Error) -> Self {
+        move |reason| match Self::on(to)(reason) {
+            Self::System { reason, .. } => Self::Between {
+                from: from.to_owned(),
+                to: to.to_owned(),
+                reason,
+            },
+            other => other,
+        }
+    }
+
+    /// The system's error, if the system refused.
+    pub fn refusal(&self) -> Option<&platform::Error> {
+        match self {
+            Self::Between { reason, .. } | Self::System { reason, .. } | Self::Platform(reason) => {
+                Some(reason)
+            }
+            _ => None,
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::lane::Lane;
 use crate::partial::Partial;
 use crate::read::read;
+use crate::room::ensure_fits;
 use crate::write::{fill, stamp};
 use crate::{Error, Method, Result, Source, Watch, timed};
 use platform::block_io::write_at;
@@ -59,7 +60,7 @@ pub fn find_size(
     let block = search.block_bytes as u64;
     let read_prefix = |bytes: u64| {
         let lane = Lane::whole(0, bytes, search.block_bytes);
-        let timed = timed(|| read(source, Method::Read, &lane, watch, |_, _| ()))?;
+        let timed = timed(|| read(source, Method::Read, &lane, watch, |_, _| Ok(())))?;
         Ok(Prefix {
             bytes,
             blocks: bytes.div_ceil(block),
@@ -84,8 +85,11 @@ pub fn find_size_growing(
     watch: &Watch<'_>,
     seen: impl FnMut(&Prefix),
 ) -> Result<Option<Prefix>> {
-    crate::read::ensure_sane(search.block_bytes)?;
+    ensure_fits(search.block_bytes, Some(limit_bytes), 1)?;
     let partial = Partial::begin(path, OpenMode::Plain, false, None, watch)?;
+    if !partial.is_new_file() {
+        return Err(Error::InOrderOnly(path.to_owned()));
+    }
     let mut block = vec![0; WRITE_BYTES];
     fill(&mut block, 1);
     let mut grown: u64 = 0;
@@ -102,7 +106,7 @@ pub fn find_size_growing(
         let file = reopen_read(partial.file(), path, OpenMode::Plain).map_err(Error::on(path))?;
         let source = Source::of(file, path)?;
         let lane = Lane::whole(0, bytes, search.block_bytes);
-        let timed = timed(|| read(&source, Method::Read, &lane, watch, |_, _| ()))?;
+        let timed = timed(|| read(&source, Method::Read, &lane, watch, |_, _| Ok(())))?;
         Ok(Prefix {
             bytes,
             blocks: bytes.div_ceil(size),

@@ -4,8 +4,8 @@ use crate::{Error, Result, Watch};
 use platform::block_io::wait_writable;
 use platform::directory::Directory;
 use platform::file::{
-    OpenMode, become_like, create_new, create_new_like, is_on_disk, is_stream, open_write,
-    open_write_without_waiting,
+    OpenMode, become_like, create_new, create_new_like, is_at, is_on_disk, is_stream, null_device,
+    open_write, open_write_without_waiting, standard_output,
 };
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
@@ -26,6 +26,8 @@ pub struct Partial {
     path: PathBuf,
     /// The final target; `None` for targets that need no rename, such as a device.
     target: Option<Target>,
+    /// True if bytes can be written at any offset.
+    takes_offsets: bool,
     /// The temporary name, if the file needs one.
     waiting: Option<Beside>,
 }
@@ -43,7 +45,8 @@ impl Partial {
     /// Starts a file for `target`. An existing file is kept, unless `force` is set. Then it stays
     /// until the new file is complete, and the new file gets its owner and permissions. Otherwise a
     /// new file gets the permissions of `model`, if given, less the umask. A device or a pipe is
-    /// written directly; this waits until a pipe has a reader or `watch` stops the work.
+    /// written directly; this waits until a pipe has a reader or `watch` stops the work. Standard output,
+    /// by any of its names, is written from its position on, and replaces nothing.
     ///
     /// # Errors
     /// If the target exists and may not be replaced, or no file can be created beside it.
@@ -54,18 +57,25 @@ impl Partial {
         model: Option<&Metadata>,
         watch: &Watch<'_>,
     ) -> Result<Self> {
+        if names_standard_output(target) {
+            return Ok(Self::directly_to(
+                standard_output()?,
+                Path::new("standard output"),
+                false,
+            ));
+        }
         let refused = Error::on(target);
         match fs::metadata(target) {
-            Ok(_) if !force => Err(Error::Exists(target.to_owned())),
             Ok(metadata) if metadata.is_dir() => Err(Error::Directory(target.to_owned())),
+            Ok(_) if !force => Err(Error::Exists(target.to_owned())),
             // A device or a pipe cannot be replaced by a file.
             Ok(metadata) if !metadata.is_file() => {
-                let file = if is_stream(&metadata) {
-                    open_stream(target, mode, watch)?
-                } else {
-                    open_write(target, mode).map_err(refused)?
-                };
-                Ok(Self::directly_to(file, target))
+                if is_stream(&metadata) {
+                    let stream = open_stream(target, mode, watch)?;
+                    return Ok(Self::directly_to(stream, target, false));
+                }
+                let device = open_write(target, mode).map_err(refused)?;
+                Ok(Self::directly_to(device, target, true))
             }
             Ok(metadata) => {
                 // A symbolic link is kept and points to the new file.
@@ -79,7 +89,7 @@ impl Partial {
                 // Windows tells nothing of a device before it is open.
                 if let Some(device) = device(target, mode) {
                     return if force {
-                        Ok(Self::directly_to(device, target))
+                        Ok(Self::directly_to(device, target, false))
                     } else {
                         Err(Error::Exists(target.to_owned()))
                     };
@@ -95,11 +105,12 @@ impl Partial {
     }
 
     /// Writes into what is there, which gets no other name.
-    fn directly_to(file: File, target: &Path) -> Self {
+    fn directly_to(file: File, target: &Path, takes_offsets: bool) -> Self {
         Self {
             file,
             path: target.to_owned(),
             target: None,
+            takes_offsets,
             waiting: None,
         }
     }
@@ -108,7 +119,7 @@ impl Partial {
         let refused = Error::on(path);
         let ends_in_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         let Some(name) = path.file_name().filter(|_| !ends_in_slash) else {
-            return Err(Error::Directory(path.to_owned()));
+            return Err(Error::NoDirectory(path.to_owned()));
         };
         let directory = Directory::open(folder(path)).map_err(&refused)?;
         let (file, waiting) = match directory.create_unnamed(mode, model) {
@@ -127,6 +138,7 @@ impl Partial {
             file,
             path: path.to_owned(),
             target,
+            takes_offsets: true,
             waiting,
         })
     }
@@ -138,6 +150,11 @@ impl Partial {
     /// True for a new file: it has a length, and any offset can be written.
     pub(crate) fn is_new_file(&self) -> bool {
         self.target.is_some()
+    }
+
+    /// True if bytes can be written at any offset.
+    pub(crate) fn takes_offsets(&self) -> bool {
+        self.takes_offsets
     }
 
     /// Appends all of `bytes`. If a pipe or a device is full, this waits for room until `watch`
@@ -152,7 +169,7 @@ impl Partial {
                 Ok(0) => return Err(refused(ErrorKind::WriteZero.into())),
                 Ok(count) => bytes = &bytes[count..],
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    wait_writable(&self.file, PATIENCE)?;
+                    wait_writable(&self.file, PATIENCE).map_err(Error::on(&self.path))?;
                     watch.pass(0)?;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => watch.pass(0)?,
@@ -189,6 +206,23 @@ impl Partial {
         };
         name_it().map_err(Error::on(&path))
     }
+}
+
+/// True for `-` and the paths of standard output. Where it is a regular file, opening such a path
+/// would write from the start of the file, and replacing the file would leave the caller with the old
+/// one.
+pub fn names_standard_output(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
+        .iter()
+        .any(|name| path == Path::new(name))
+}
+
+/// True if what is written to `path` goes where standard output goes. That is no matter for the device
+/// that keeps nothing.
+pub fn is_standard_output(path: &Path) -> bool {
+    let is_kept = |output: &File| !null_device().is_ok_and(|null| is_at(output, null));
+    let is_same = || standard_output().is_ok_and(|output| is_at(&output, path) && is_kept(&output));
+    names_standard_output(path) || is_same()
 }
 
 /// The device at a path, open; `None` if there is none.
@@ -246,7 +280,16 @@ impl Beside {
         let file = match model {
             Some(model) => create_new_like(&beside.0, mode, model),
             None => create_new(&beside.0, mode),
-        }?;
+        };
+        let file = file.map_err(|error| match error {
+            // Nobody asked for the hidden name.
+            platform::Error::Path { source, .. } => platform::Error::Path {
+                action: "make",
+                path: target.to_owned(),
+                source,
+            },
+            other => other,
+        })?;
         Ok((file, beside))
     }
 

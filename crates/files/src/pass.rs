@@ -1,7 +1,8 @@
 //! One timed pass over a file or its first blocks, with its sum.
 
 use crate::lane::Lane;
-use crate::read::{buffer, buffer_for, read_into, read_stream_into};
+use crate::read::{buffer_for, buffers, read_into, read_stream_into, stream_buffer};
+use crate::room::ensure_fits;
 use crate::sum::{Sum, Xor};
 use crate::{Error, Method, Result, Source, Timed, Watch, timed};
 use instrument::quantity::Bytes;
@@ -17,15 +18,29 @@ pub struct PassOptions {
     pub count: Option<u64>,
 }
 
+impl PassOptions {
+    /// Checks that the buffers of a pass over `source` fit into memory.
+    ///
+    /// # Errors
+    /// If they do not, or the block size makes no sense.
+    pub fn check(&self, source: &Source) -> Result<()> {
+        let len = source.size().into_iter().chain(self.wanted()).min();
+        ensure_fits(self.block_bytes, len, buffers(self.method))
+    }
+
+    fn wanted(&self) -> Option<u64> {
+        let count = self.count?;
+        Some(count.saturating_mul(self.block_bytes as u64))
+    }
+}
+
 /// Reads a file, or `count` blocks of it, with one thread, and sums the bytes. The buffer's pages
 /// are allocated before the timing starts.
 ///
 /// # Errors
 /// [`Error::TooShort`] if the file is too short; as [`read`](fn@crate::read).
 pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result<Timed<Sum>> {
-    let wanted = options
-        .count
-        .map(|count| count.saturating_mul(options.block_bytes as u64));
+    let wanted = options.wanted();
     let mut xor = Xor::default();
     let size = match source.size() {
         None if options.method != Method::Read => Some(source.required_size()?),
@@ -36,15 +51,15 @@ pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result
         let lane = Lane::whole(0, end, options.block_bytes);
         let mut buffer = buffer_for(options.method, &lane)?;
         timed(|| {
-            let take = |at, block: &[u8]| xor.take(at, block);
+            let take = xor.taker();
             read_into(&mut buffer, source, options.method, &lane, watch, take)?;
             Ok(end)
         })?
     } else {
         let limit = wanted.unwrap_or(u64::MAX);
-        let mut buffer = buffer(options.block_bytes)?;
+        let mut buffer = stream_buffer(options.block_bytes, wanted)?;
         timed(|| {
-            let take = |at, block: &[u8]| xor.take(at, block);
+            let take = xor.taker();
             read_stream_into(&mut buffer, source, limit, watch, take)
         })?
     };

@@ -1,8 +1,8 @@
 //! Reads the blocks of a lane by each method.
 
 use crate::lane::Lane;
+use crate::room::{ensure_fits, ensure_sane};
 use crate::{Error, Method, Result, Source, Watch};
-use instrument::quantity::Bytes;
 use platform::block_io::{read_at, wait_readable};
 use platform::file::{Access, LockedFile};
 use platform::memory::{FileMapping, Mapping, PageSize};
@@ -16,21 +16,23 @@ use std::time::Duration;
 const RING_DEPTH: u32 = 8;
 /// Time to wait for a pipe between two checks of the stop flag.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Alignment of a mapping's offset: the largest page size of common systems.
+/// Alignment of a mapping's offset and of direct reads: the largest page size of common systems, and a
+/// multiple of all sectors.
 const PAGE_BYTES: u64 = 65_536;
 
 /// Reads the blocks of `lane` and passes each to `visit`, with its offset. The blocks come in
-/// order, except from rings, which pass them in the order of completion.
+/// order, except from rings, which pass them in the order of completion. The first error of `visit`
+/// ends the work.
 ///
 /// # Errors
 /// If a block cannot be read completely, because the file was truncated or the system refuses; if
-/// `watch` stops the work.
+/// the blocks need too much memory; if `watch` stops the work; those of `visit`.
 pub fn read(
     source: &Source,
     method: Method,
     lane: &Lane,
     watch: &Watch<'_>,
-    visit: impl FnMut(u64, &[u8]),
+    visit: impl FnMut(u64, &[u8]) -> Result<()>,
 ) -> Result<()> {
     let mut buffer = buffer_for(method, lane)?;
     read_into(&mut buffer, source, method, lane, watch, visit)
@@ -38,13 +40,34 @@ pub fn read(
 
 /// The buffer for [`read_into`].
 pub(crate) fn buffer_for(method: Method, lane: &Lane) -> Result<Mapping> {
-    ensure_sane(lane.block_bytes)?;
+    let len = lane.end.saturating_sub(lane.start);
+    ensure_fits(lane.block_bytes, Some(len), buffers(method))?;
     match method {
         // These methods have buffers of their own.
-        Method::Mmap | Method::Uring | Method::DirectUring => buffer(1),
-        // Direct reads need a whole block, even at the end of the file.
-        Method::Direct => buffer(lane.block_bytes),
-        Method::Read | Method::Pread | Method::Stdio => buffer(lane.longest_block().max(1)),
+        Method::Mmap | Method::Uring | Method::DirectUring => populated(1),
+        Method::Read | Method::Pread | Method::Stdio | Method::Direct => {
+            populated(asked_bytes(method, lane, lane.longest_block()).max(1))
+        }
+    }
+}
+
+/// Maximum number of buffers that one thread uses at once.
+pub(crate) const fn buffers(method: Method) -> u64 {
+    match method {
+        Method::Mmap => 0,
+        Method::Uring | Method::DirectUring => RING_DEPTH as u64,
+        Method::Read | Method::Pread | Method::Stdio | Method::Direct => 1,
+    }
+}
+
+/// The length of a call that reads a block of `len` bytes. Direct reads need whole sectors, also at the
+/// end of the file.
+fn asked_bytes(method: Method, lane: &Lane, len: usize) -> usize {
+    if method.is_direct() {
+        lane.block_bytes
+            .min(len.next_multiple_of(PAGE_BYTES as usize))
+    } else {
+        len
     }
 }
 
@@ -55,7 +78,7 @@ pub(crate) fn read_into(
     method: Method,
     lane: &Lane,
     watch: &Watch<'_>,
-    visit: impl FnMut(u64, &[u8]),
+    visit: impl FnMut(u64, &[u8]) -> Result<()>,
 ) -> Result<()> {
     ensure_sane(lane.block_bytes)?;
     source.required_size()?;
@@ -89,16 +112,27 @@ pub(crate) fn read_into(
 }
 
 /// Reads from the file's position to its end, in blocks of up to `block_bytes`, and passes each
-/// block to `visit`. Returns the number of bytes. For pipes and devices.
+/// block to `visit`, whose first error ends the work. Returns the number of bytes. For pipes and
+/// devices.
+///
 /// # Errors
-/// If the system refuses, or `watch` stops the work.
+/// If the system refuses; if the block needs too much memory; if `watch` stops the work; those of
+/// `visit`.
 pub fn read_stream(
     source: &Source,
     block_bytes: usize,
     watch: &Watch<'_>,
-    visit: impl FnMut(u64, &[u8]),
+    visit: impl FnMut(u64, &[u8]) -> Result<()>,
 ) -> Result<u64> {
-    read_stream_into(&mut buffer(block_bytes)?, source, u64::MAX, watch, visit)
+    let mut buffer = stream_buffer(block_bytes, source.size())?;
+    read_stream_into(&mut buffer, source, u64::MAX, watch, visit)
+}
+
+/// The buffer for [`read_stream_into`], of at most `len` bytes if the length is known.
+pub(crate) fn stream_buffer(block_bytes: usize, len: Option<u64>) -> Result<Mapping> {
+    ensure_fits(block_bytes, len, 1)?;
+    let bytes = len.map_or(block_bytes, |len| len.min(block_bytes as u64) as usize);
+    populated(bytes.max(1))
 }
 
 /// As [`read_stream`], with blocks of the size of `buffer`, up to `limit_bytes` in total.
@@ -107,20 +141,21 @@ pub(crate) fn read_stream_into(
     source: &Source,
     limit_bytes: u64,
     watch: &Watch<'_>,
-    mut visit: impl FnMut(u64, &[u8]),
+    mut visit: impl FnMut(u64, &[u8]) -> Result<()>,
 ) -> Result<u64> {
     let block_bytes = buffer.len();
+    let refused = Error::on(source.path());
     let mut offset = 0;
     loop {
         // A blocking read could not be stopped while no data arrives.
-        while !source.is_regular() && !wait_readable(source.file(), PATIENCE)? {
+        while !source.is_regular() && !wait_readable(source.file(), PATIENCE).map_err(&refused)? {
             watch.pass(0)?;
         }
         let asked = (limit_bytes - offset).min(block_bytes as u64) as usize;
         match source.file().read(&mut buffer.as_mut_slice()[..asked]) {
             Ok(0) => return Ok(offset),
             Ok(count) => {
-                visit(offset, &buffer.as_slice()[..count]);
+                visit(offset, &buffer.as_slice()[..count])?;
                 offset += count as u64;
                 watch.pass(count as u64)?;
             }
@@ -137,18 +172,8 @@ pub(crate) fn read_stream_into(
     }
 }
 
-/// Rejects invalid block sizes.
-pub(crate) fn ensure_sane(block_bytes: usize) -> Result<()> {
-    match block_bytes {
-        0 => Err(Error::EmptyBlock),
-        huge if huge > isize::MAX as usize / 2 => Err(Error::HugeBlock(Bytes(huge as u64))),
-        _ => Ok(()),
-    }
-}
-
 /// A buffer whose pages are allocated, so that reads do not fault.
-pub(crate) fn buffer(bytes: usize) -> Result<Mapping> {
-    ensure_sane(bytes)?;
+fn populated(bytes: usize) -> Result<Mapping> {
     let mut buffer = Mapping::anonymous(bytes, PageSize::Base)?;
     buffer.populate()?;
     Ok(buffer)
@@ -163,7 +188,7 @@ struct Reader<'a, V> {
     visit: V,
 }
 
-impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
+impl<V: FnMut(u64, &[u8]) -> Result<()>> Reader<'_, V> {
     fn by_read(mut self) -> Result<()> {
         let mut file = self.source.reopen(self.method)?;
         let seek = |file: &mut File, offset| file.seek(SeekFrom::Start(offset)).map(drop);
@@ -182,12 +207,7 @@ impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
         let refused = Error::on(self.source.path());
         let is_direct = self.method.is_direct();
         for (offset, len) in self.lane.blocks() {
-            // Direct reads need a whole block, even at the end of the file.
-            let asked = if is_direct {
-                self.lane.block_bytes
-            } else {
-                len
-            };
+            let asked = asked_bytes(self.method, self.lane, len);
             let count = read_at(file, &mut self.buffer[..asked], offset).map_err(&refused)?;
             if is_direct && count < len {
                 return Err(self.source.changed("cut short"));
@@ -224,23 +244,25 @@ impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
             let mapped = before as usize + len;
             let mapping = FileMapping::new(&mut file, offset - before, mapped).map_err(&refused)?;
             let block = &mapping.as_slice()[before as usize..];
-            (self.visit)(offset, block);
+            let visited = (self.visit)(offset, block);
             if mapping.ensure_whole().is_err() {
                 return Err(self.source.changed("cut short"));
             }
+            if visited.is_err() {
+                // A system call that is given lost pages fails without a signal.
+                self.source.ensure_unchanged()?;
+            }
+            visited?;
             self.watch.pass(len as u64)?;
         }
         Ok(())
     }
 
     fn by_ring(mut self, file: &File) -> Result<()> {
+        let longest = asked_bytes(self.method, self.lane, self.lane.longest_block());
         let options = RingOptions {
-            depth: RING_DEPTH,
-            block_bytes: if self.method.is_direct() {
-                self.lane.block_bytes
-            } else {
-                self.lane.longest_block().max(1)
-            },
+            depth: self.lane.blocks().take(RING_DEPTH as usize).count().max(1) as u32,
+            block_bytes: longest.max(1),
             registered_buffers: false,
             registered_file: true,
         };
@@ -250,13 +272,7 @@ impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
             while ring.has_room()
                 && let Some((offset, len)) = blocks.next()
             {
-                let is_direct = self.method.is_direct();
-                let asked = if is_direct {
-                    self.lane.block_bytes
-                } else {
-                    len
-                };
-                ring.queue(offset, asked);
+                ring.queue(offset, asked_bytes(self.method, self.lane, len));
             }
             ring.submit(1)?;
             while let Some(done) = ring.take() {
@@ -266,7 +282,7 @@ impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
                     .map_err(Error::io(self.source.path(), "read a file"))?;
                 match bytes.get(..len) {
                     Some(block) => {
-                        (self.visit)(done.offset, block);
+                        (self.visit)(done.offset, block)?;
                         self.watch.pass(len as u64)?;
                     }
                     None => return Err(self.source.changed("cut short")),
@@ -291,7 +307,7 @@ impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
                 count => filled += count,
             }
         }
-        (self.visit)(offset, &self.buffer[..len]);
+        (self.visit)(offset, &self.buffer[..len])?;
         self.watch.pass(len as u64)
     }
 }

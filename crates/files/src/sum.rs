@@ -1,7 +1,8 @@
 //! The exclusive or over all 32-bit words of a file.
 
 use crate::lane::Lane;
-use crate::read::{read, read_stream};
+use crate::read::{buffers, read, read_stream};
+use crate::room::ensure_fits;
 use crate::{Error, Method, Result, Source, Watch};
 use platform::clock::now_ns;
 use std::thread;
@@ -27,6 +28,14 @@ impl Xor {
     #[inline]
     pub fn take(&mut self, offset: u64, block: &[u8]) {
         self.take_words(offset, kernels::xor_words(block));
+    }
+
+    /// Adds each block that it is called with.
+    pub(crate) fn taker(&mut self) -> impl FnMut(u64, &[u8]) -> Result<()> + '_ {
+        |offset, block| {
+            self.take(offset, block);
+            Ok(())
+        }
     }
 
     /// Adds a block whose own words have the exclusive or `words`.
@@ -67,7 +76,7 @@ pub fn sum(source: &Source, options: &SumOptions, watch: &Watch<'_>) -> Result<S
 /// Sums any file from its current position to its end.
 pub(crate) fn sum_stream(source: &Source, block_bytes: usize, watch: &Watch<'_>) -> Result<Sum> {
     let mut xor = Xor::default();
-    let bytes = read_stream(source, block_bytes, watch, |at, block| xor.take(at, block))?;
+    let bytes = read_stream(source, block_bytes, watch, xor.taker())?;
     source.ensure_unchanged()?;
     Ok(Sum { xor, bytes })
 }
@@ -93,18 +102,23 @@ pub(crate) fn sum_lane(
     let one = |lane: &Lane| {
         let begin_ns = now_ns();
         let mut xor = Xor::default();
-        read(source, method, lane, watch, |at, block| xor.take(at, block))?;
+        read(source, method, lane, watch, xor.taker())?;
         let busy_ns = now_ns().saturating_sub(begin_ns);
         Ok(Part { xor, busy_ns })
     };
     if threads <= 1 {
         return one(lane);
     }
+    let len = lane.end.saturating_sub(lane.start);
+    let most_buffers = buffers(method).saturating_mul(threads as u64);
+    ensure_fits(lane.block_bytes, Some(len), most_buffers)?;
     thread::scope(|scope| {
         let one = &one;
         let mut outcome = Ok(());
-        let mut running = Vec::with_capacity(threads);
-        for lane in lane.split(threads) {
+        let mut running = Vec::new();
+        // A thread without a block would have a buffer all the same.
+        let busy = |lane: &Lane| lane.blocks().next().is_some();
+        for lane in lane.split(threads).filter(busy) {
             let started = thread::Builder::new().spawn_scoped(scope, move || one(&lane));
             match started.map_err(Error::io(source.path(), "start a thread")) {
                 Ok(thread) => running.push(thread),

@@ -1,10 +1,10 @@
 //! Writes a file of pseudo-random bytes.
 
+use crate::lane::Lane;
 use crate::partial::Partial;
-use crate::read::buffer;
+use crate::read::stream_buffer;
 use crate::sum::{Sum, Xor};
 use crate::{Error, Result, Watch};
-use instrument::quantity::Bytes;
 use instrument::statistics::random::Random;
 use platform::block_io::direct_alignment;
 use platform::file::OpenMode;
@@ -18,8 +18,8 @@ const STAMP_BYTES: usize = 8;
 pub struct WriteOptions {
     /// Size of a block, in bytes.
     pub block_bytes: usize,
-    /// Number of blocks.
-    pub count: u64,
+    /// Bytes in all; the last block may be shorter.
+    pub bytes: u64,
     /// Selects the event for which each write waits.
     pub mode: OpenMode,
     /// True if an existing file may be overwritten.
@@ -28,43 +28,50 @@ pub struct WriteOptions {
     pub seed: u64,
 }
 
-/// Writes `count` blocks of pseudo-random bytes to `path`, one `write` each, and returns their sum.
+/// Writes blocks of pseudo-random bytes to `path`, one `write` each, and returns their sum.
 /// The bytes are generated once, so that their generation takes no time. Each block differs by its
 /// index, so that no file system can deduplicate them.
 ///
 /// # Errors
-/// If the file exists and may not be overwritten, or the system refuses. No part of it is left
-/// then.
+/// If the file exists and may not be overwritten, the blocks need too much memory, or the system
+/// refuses. No part of it is left then.
 pub fn write(path: &Path, options: &WriteOptions, watch: &Watch<'_>) -> Result<Sum> {
-    let mut buffer = buffer(options.block_bytes)?;
+    let mut buffer = stream_buffer(options.block_bytes, Some(options.bytes))?;
     let block = buffer.as_mut_slice();
     fill(block, options.seed);
     let partial = Partial::begin(path, options.mode, options.force, None, watch)?;
     if options.mode == OpenMode::Direct {
-        ensure_aligned(path, &partial, options.block_bytes as u64)?;
+        ensure_aligned(path, &partial, options)?;
     }
-    let len = block.len() as u64;
     let mut sum = Sum::default();
-    for number in 0..options.count {
+    for (number, (_, len)) in (0..).zip(blocks(options)) {
         stamp(block, number);
-        partial.write_all(block, watch)?;
-        sum.bytes += len;
-        watch.pass(len)?;
+        partial.write_all(&block[..len], watch)?;
+        sum.bytes += len as u64;
+        watch.pass(len as u64)?;
     }
     partial.finish()?;
-    sum.xor = expected(block, options.count);
+    sum.xor = expected(block, options);
     Ok(sum)
 }
 
-/// The sum of `count` blocks that differ by their stamps alone, computed without summing each
-/// block.
-fn expected(block: &mut [u8], count: u64) -> Xor {
+/// Offset and length of each block.
+fn blocks(options: &WriteOptions) -> impl Iterator<Item = (u64, usize)> {
+    Lane::whole(0, options.bytes, options.block_bytes).blocks()
+}
+
+/// The sum of blocks that differ by their stamps alone, computed without summing each block.
+fn expected(block: &mut [u8], options: &WriteOptions) -> Xor {
     stamp(block, 0);
     let of_first_block = kernels::xor_words(block);
     let is_stamped = block.len() >= STAMP_BYTES;
     let mut xor = Xor::default();
-    let mut offset = 0;
-    for number in 0..count {
+    for (number, (offset, len)) in (0..).zip(blocks(options)) {
+        if len < block.len() {
+            stamp(block, number);
+            xor.take(offset, &block[..len]);
+            continue;
+        }
         let words = if is_stamped {
             let differs = scattered(0) ^ scattered(number);
             of_first_block ^ differs as u32 ^ (differs >> 32) as u32
@@ -72,7 +79,6 @@ fn expected(block: &mut [u8], count: u64) -> Xor {
             of_first_block
         };
         xor.take_words(offset, words);
-        offset += block.len() as u64;
     }
     xor
 }
@@ -99,18 +105,11 @@ fn scattered(number: u64) -> u64 {
     product ^ (product >> 29)
 }
 
-fn ensure_aligned(path: &Path, partial: &Partial, block_bytes: u64) -> Result<()> {
+fn ensure_aligned(path: &Path, partial: &Partial, options: &WriteOptions) -> Result<()> {
     let told = direct_alignment(partial.file()).map_err(Error::on(path))?;
     let sector = told.map_or(512, |alignment| u64::from(alignment.offset_bytes));
-    if block_bytes.is_multiple_of(sector) {
-        return Ok(());
-    }
-    Err(Error::Misaligned {
-        path: path.to_owned(),
-        block: Bytes(block_bytes),
-        sector: Bytes(sector),
-        suggested: Bytes(block_bytes.next_multiple_of(sector)),
-    })
+    Error::ensure_aligned(path, options.block_bytes as u64, sector)?;
+    Error::ensure_aligned(path, options.bytes, sector)
 }
 
 #[cfg(test)]
@@ -123,17 +122,30 @@ mod tests {
     #[test]
     fn what_was_written_sums_up_to_what_is_told() {
         let dir = tempfile::tempdir().unwrap();
-        for (block_bytes, count) in [(1, 7), (7, 5), (8, 4), (1000, 64), (1003, 33), (4096, 0)] {
-            let path = dir.path().join(format!("{block_bytes}"));
+        for (block_bytes, bytes) in [
+            (1, 7),
+            (7, 35),
+            (8, 32),
+            (1000, 64_000),
+            (1003, 33_099),
+            (4096, 0),
+            // The last block is shorter.
+            (8, 30),
+            (1000, 64_003),
+            (1003, 33_001),
+            (4096, 100),
+            (1 << 40, 5),
+        ] {
+            let path = dir.path().join(format!("{block_bytes} {bytes}"));
             let options = WriteOptions {
                 block_bytes,
-                count,
+                bytes,
                 mode: OpenMode::Plain,
                 force: false,
                 seed: 5,
             };
             let told = write(&path, &options, &Watch::default()).unwrap();
-            assert_eq!(told.bytes, block_bytes as u64 * count);
+            assert_eq!(told.bytes, bytes);
             let options = SumOptions {
                 method: Method::Pread,
                 block_bytes: 512,
@@ -141,8 +153,8 @@ mod tests {
             };
             let source = Source::open(&path).unwrap();
             let found = sum(&source, &options, &Watch::default()).unwrap();
-            assert_eq!(found, told, "{block_bytes} × {count}");
-            assert!(count == 0 || found.xor.0 != 0);
+            assert_eq!(found, told, "{bytes} in blocks of {block_bytes}");
+            assert!(bytes == 0 || found.xor.0 != 0);
         }
     }
 }

@@ -3,7 +3,7 @@
 use choice::Choice;
 use oscope_files::choose::{Reason, Wishes, sum_fastest};
 use oscope_files::sum::{SumOptions, Xor};
-use oscope_files::{Error, Method, Source, Watch, sum};
+use oscope_files::{Method, Source, Watch, sum};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -34,16 +34,17 @@ fn bytes(len: usize, seed: u8) -> Vec<u8> {
         .collect()
 }
 
+fn is_missing(refusal: &platform::Error) -> bool {
+    refusal.is_not_supported() || matches!(refusal, platform::Error::NotPermitted { .. })
+}
+
 /// `None` where this system has no such method.
 fn summed(path: &Path, options: &SumOptions) -> Option<(Xor, u64)> {
     let source = Source::open(path).expect("it was just made");
     match sum(&source, options, &Watch::default()) {
         Ok(sum) => Some((sum.xor, sum.bytes)),
-        Err(Error::System { reason, .. } | Error::Platform(reason))
-            if reason.is_not_supported()
-                || matches!(reason, platform::Error::NotPermitted { .. }) =>
-        {
-            println!("skipped: {}: {reason}", options.method.name());
+        Err(error) if error.refusal().is_some_and(is_missing) => {
+            println!("skipped: {}: {error}", options.method.name());
             None
         }
         Err(error) => panic!("{options:?}: {error}"),

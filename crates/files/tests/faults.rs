@@ -6,12 +6,14 @@ use oscope_files::pass::PassOptions;
 use oscope_files::sum::SumOptions;
 use oscope_files::write::WriteOptions;
 use oscope_files::{Error, Method, Source, Watch, copy, pass, sum, write};
+use platform::block_io::wait_readable;
 use platform::file::OpenMode;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tempfile::TempDir;
 
 const LEN: usize = 1 << 20;
@@ -62,7 +64,7 @@ fn options(method: Method) -> SumOptions {
 
 /// True if the error only says that this system lacks the method.
 fn is_missing(error: &Error) -> bool {
-    let (Error::System { reason, .. } | Error::Platform(reason)) = error else {
+    let Some(reason) = error.refusal() else {
         return false;
     };
     let is_missing =
@@ -137,32 +139,35 @@ fn a_file_that_vanishes_is_read_to_its_end_all_the_same() {
 }
 
 #[test]
-fn an_empty_file_is_read_and_copied_by_every_method() {
+fn a_file_without_blocks_is_read_and_copied_by_every_method() {
     let place = Place::new();
-    let empty = place.path("empty");
-    File::create(&empty).expect("room");
-    for &method in Method::ALL {
-        let source = Source::open(&empty).expect("it was just made");
-        let options = PassOptions {
-            method,
-            block_bytes: 4096,
-            count: None,
-        };
-        match pass(&source, &options, &Watch::default()) {
-            Ok(timed) => assert_eq!(timed.value.bytes, 0, "{method:?}"),
-            Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
+    let path = place.path("hole");
+    let file = File::create(&path).expect("room");
+    for len in [0, 1, 100, 4096] {
+        file.set_len(len).expect("a hole takes no room");
+        for &method in Method::ALL {
+            let source = Source::open(&path).expect("it was just made");
+            let options = PassOptions {
+                method,
+                block_bytes: 4096,
+                count: None,
+            };
+            match pass(&source, &options, &Watch::default()) {
+                Ok(timed) => assert_eq!(timed.value.bytes, len, "{method:?}"),
+                Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
+            }
         }
-    }
-    for method in ways() {
-        let options = CopyOptions {
-            method,
-            block_bytes: Some(4096),
-            force: true,
-        };
-        let source = Source::open(&empty).expect("it was just made");
-        match copy(&source, &place.path("copy"), &options, &Watch::default()) {
-            Ok(copied) => assert_eq!(copied.bytes, 0, "{method:?}"),
-            Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
+        for method in ways() {
+            let options = CopyOptions {
+                method,
+                block_bytes: Some(4096),
+                force: true,
+            };
+            let source = Source::open(&path).expect("it was just made");
+            match copy(&source, &place.path("copy"), &options, &Watch::default()) {
+                Ok(copied) => assert_eq!(copied.bytes, len, "{method:?}"),
+                Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
+            }
         }
     }
 }
@@ -312,7 +317,7 @@ fn who_is_stopped_leaves_nothing_behind() {
     let path = place.path("new");
     let options = WriteOptions {
         block_bytes: 1000,
-        count: 1000,
+        bytes: 1_000_000,
         mode: OpenMode::Plain,
         force: false,
         seed: 1,
@@ -352,7 +357,7 @@ fn a_full_device_is_told_and_leaves_nothing_behind() {
     let path = mount.join("new");
     let options = WriteOptions {
         block_bytes: 10_000,
-        count: 1000,
+        bytes: 10_000_000,
         mode: OpenMode::Plain,
         force: false,
         seed: 1,
@@ -382,6 +387,150 @@ fn a_full_device_is_told_and_leaves_nothing_behind() {
         assert!(is_full, "{method:?}: {error}");
     }
     assert_eq!(left, 0);
+}
+
+#[test]
+fn the_first_write_error_ends_a_copy_by_every_method() {
+    let full = Path::new("/dev/full");
+    if !full.exists() {
+        return println!("skipped: there is no /dev/full");
+    }
+    let place = Place::new();
+    for method in ways() {
+        let options = CopyOptions {
+            method,
+            block_bytes: Some(4096),
+            force: true,
+        };
+        let source = Source::open(&place.file()).expect("it is there");
+        let watch = Watch::default();
+        let error = copy(&source, full, &options, &watch).expect_err("it is full");
+        let is_refused = matches!(error, Error::InOrderOnly(_));
+        assert!(
+            is_refused || matches!(error, Error::Full(_)) || is_missing(&error),
+            "{method:?}: {error}"
+        );
+        assert!(watch.done_bytes() <= 4096, "{method:?}");
+    }
+}
+
+#[test]
+fn the_source_is_to_blame_if_it_is_cut_while_it_is_written_from_memory() {
+    const PAGE: usize = 4096;
+    const PATIENCE: Duration = Duration::from_mins(1);
+    let place = Place::new();
+    let pipe = place.path("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return println!("skipped: no mkfifo here");
+    }
+    let path = place.file();
+    let source = Source::open(&path).expect("it is there");
+    let stop = AtomicBool::new(false);
+    // Opened for both, the pipe waits for nobody.
+    let mut reader = File::options()
+        .read(true)
+        .write(true)
+        .open(&pipe)
+        .expect("a pipe");
+    let error = std::thread::scope(|scope| {
+        let copying = scope.spawn(|| {
+            let options = CopyOptions {
+                method: Some(CopyMethod::Mmap),
+                block_bytes: Some(LEN),
+                force: true,
+            };
+            copy(&source, &pipe, &options, &Watch::stopped_by(&stop))
+        });
+        // The pipe holds less than the file, so the copy waits for this reader.
+        assert!(wait_readable(&reader, PATIENCE).expect("a pipe"));
+        let file = File::options().write(true).open(&path).expect("it is ours");
+        file.set_len(PAGE as u64).expect("it is ours");
+        for _ in 0..1000 {
+            if copying.is_finished() {
+                break;
+            }
+            if wait_readable(&reader, PATIENCE / 1000).expect("a pipe") {
+                assert!(reader.read(&mut [0; PAGE]).expect("a pipe") > 0);
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        copying.join().expect("no panic").expect_err("it was cut")
+    });
+    let says = error.to_string();
+    assert!(
+        says.contains("file was cut short") && !says.contains("pipe"),
+        "{says}"
+    );
+}
+
+#[test]
+fn buffers_are_no_longer_than_the_file() {
+    const HUGE: usize = 1 << 45;
+    let place = Place::new();
+    let path = place.path("small");
+    fs::write(&path, b"small").expect("room");
+    let expected = sum(
+        &Source::open(&path).expect("it is there"),
+        &options(Method::Pread),
+        &Watch::default(),
+    )
+    .expect("it is read");
+    for &method in Method::ALL {
+        for threads in [1, 1000] {
+            let options = SumOptions {
+                method,
+                block_bytes: HUGE,
+                threads,
+            };
+            let source = Source::open(&path).expect("it is there");
+            match sum(&source, &options, &Watch::default()) {
+                Ok(sum) => assert_eq!(sum, expected, "{method:?}"),
+                Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
+            }
+        }
+    }
+    let copy_from = |from: &Path, method| {
+        let options = CopyOptions {
+            method,
+            block_bytes: Some(HUGE),
+            force: true,
+        };
+        let source = Source::open(from).expect("it is there");
+        copy(&source, &place.path("copy"), &options, &Watch::default())
+    };
+    for method in ways() {
+        match copy_from(&path, method) {
+            Ok(copied) => assert_eq!(copied.bytes, 5, "{method:?}"),
+            Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
+        }
+    }
+    fs::remove_file(place.path("copy")).expect("it was copied");
+    // Memory alone limits the buffer for a source without a size.
+    let error = copy_from(Path::new("/dev/zero"), None).expect_err("too much");
+    assert!(matches!(error, Error::NoRoom { .. }), "{error}");
+    assert_eq!(place.names(), ["small"]);
+}
+
+#[test]
+fn a_target_that_is_no_file_is_named_for_what_it_is() {
+    let place = Place::new();
+    let source = Source::open(&place.file()).expect("it is there");
+    for force in [false, true] {
+        let copy_to = |target: &Path| {
+            let options = CopyOptions {
+                method: None,
+                block_bytes: None,
+                force,
+            };
+            let error = copy(&source, target, &options, &Watch::default());
+            error.expect_err("no file can be there")
+        };
+        let error = copy_to(place.dir.path());
+        assert!(matches!(error, Error::Directory(_)), "{error}");
+        let error = copy_to(&place.path("new/"));
+        assert!(matches!(error, Error::NoDirectory(_)), "{error}");
+    }
 }
 
 #[test]

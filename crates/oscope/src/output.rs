@@ -1,16 +1,40 @@
-//! The two output streams: results go to standard output, everything else to standard error.
+//! The two output streams: results go to standard output, everything else to standard error. Where
+//! standard output carries data, such as a file written to `-`, results go to standard error too.
 
+use crate::arguments::Common;
 use anyhow::{Context, Result, bail};
 use std::io::{self, Write};
+use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// True if a line for standard error could not be written.
 static HAS_LOST_WORDS: AtomicBool = AtomicBool::new(false);
 
+/// Set if standard output carries data: true if results are not wanted on standard error.
+static CARRIES_DATA: OnceLock<bool> = OnceLock::new();
+
+/// Keeps standard output for data: from now on, results go to standard error. With `--quiet`, which
+/// silences that, only those of `--json` do.
+pub fn keep_for_data(common: &Common) {
+    CARRIES_DATA.get_or_init(|| common.quiet && !common.json);
+}
+
+/// As [`keep_for_data`], if `target` is where standard output goes.
+pub fn keep_for(target: &Path, common: &Common) {
+    if files::is_standard_output(target) {
+        keep_for_data(common);
+    }
+}
+
 /// Prints a line on standard error, made [`harmless`] for a terminal. A write error stops no work:
 /// see [`has_lost_words`]. A closed pipe is no error.
 pub fn say(line: &str) {
-    match writeln!(io::stderr(), "{}", harmless(line)) {
+    write_error(&(harmless(line) + "\n"));
+}
+
+fn write_error(text: &str) {
+    match io::stderr().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             HAS_LOST_WORDS.store(true, Ordering::Relaxed);
         }
@@ -23,15 +47,29 @@ pub fn has_lost_words() -> bool {
     HAS_LOST_WORDS.load(Ordering::Relaxed)
 }
 
-/// Prints text on standard output, made [`harmless`] for a terminal.
+/// Prints results, made [`harmless`] for a terminal.
 pub fn show(text: &str) -> Result<()> {
-    print(harmless(text).as_bytes())
+    show_clean(&harmless(text))
 }
 
 /// The same as [`show`], but keeps colours. The caller has already [sanitised](crate::legible) all
 /// text from elsewhere.
 pub fn show_painted(text: &str) -> Result<()> {
-    print(cleaned(text, colour_length).as_bytes())
+    show_clean(&painted(text))
+}
+
+fn show_clean(text: &str) -> Result<()> {
+    match CARRIES_DATA.get() {
+        None => print(text.as_bytes())?,
+        Some(true) => {}
+        Some(false) => write_error(text),
+    }
+    Ok(())
+}
+
+/// `text` as [`harmless`] makes it, with its colours.
+pub fn painted(text: &str) -> String {
+    cleaned(text, colour_length)
 }
 
 /// `text` without escape sequences and other characters that control a terminal or change the order
@@ -106,7 +144,7 @@ fn colour_length(text: &str) -> usize {
     }
 }
 
-/// Writes `contents` to standard output. A reader that closes the pipe early is no error; a
+/// Writes data to standard output. A reader that closes the pipe early is no error; a
 /// standard output that was never open is one.
 pub fn print(contents: &[u8]) -> Result<()> {
     if !contents.is_empty() && !platform::startup::had_standard_output() {

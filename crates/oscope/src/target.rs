@@ -4,7 +4,7 @@ use crate::arguments::{Common, Output};
 use crate::exit::WrongUse;
 use crate::{output, stored};
 use anyhow::{Context, Result, bail};
-use files::{Partial, Watch};
+use files::{Partial, Watch, names_standard_output};
 use platform::file::{OpenMode, is_stream};
 use record::store::is_store;
 use std::fs;
@@ -49,7 +49,8 @@ impl Target {
         };
         // A pipe is opened only for writing the contents.
         let is_stream = fs::metadata(path).is_ok_and(|metadata| is_stream(&metadata));
-        if !is_standard_output(path) && !is_stream {
+        output::keep_for(path, common);
+        if !names_standard_output(path) && !is_stream {
             drop(target.begin(&Watch::default())?);
         }
         Ok(target)
@@ -69,7 +70,7 @@ impl Target {
 
     /// Writes the file. Waits for the reader of a pipe until `watch` says to stop.
     pub fn write(&self, contents: &[u8], watch: &Watch<'_>) -> Result<()> {
-        if is_standard_output(&self.path) {
+        if names_standard_output(&self.path) {
             return say(contents);
         }
         let partial = self.begin(watch)?;
@@ -123,17 +124,11 @@ impl Target {
 fn say(contents: &[u8]) -> Result<()> {
     match std::str::from_utf8(contents) {
         _ if !std::io::stdout().is_terminal() => output::print(contents),
-        Ok(text) => output::show(text),
+        Ok(text) => output::print(output::harmless(text).as_bytes()),
         Err(_) => bail!(WrongUse(
             "this is no text for a terminal: name a file with `--output`".into()
         )),
     }
-}
-
-/// True if `path` is a name of standard output, which may be a regular file. Opening it again would
-/// write from its start, and replacing it would leave the caller with the old file.
-fn is_standard_output(path: &Path) -> bool {
-    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(&path.to_str().unwrap_or(""))
 }
 
 /// Refuses to write to a store or to SQLite's files beside it.

@@ -3,12 +3,15 @@
 mod common;
 
 use common::{Place, as_user, is_root, program, wait_for};
+use instrument::quantity::Bytes;
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 fn json(stdout: &[u8]) -> Value {
     serde_json::from_slice(stdout).expect("what --json prints is JSON")
@@ -93,6 +96,285 @@ fn the_words_are_little_endian_and_the_tail_is_filled_with_zeros() {
         .assert()
         .success()
         .stdout("00000504 14 -\n");
+}
+
+/// The program with these arguments behind a redirection of the shell, such as `<&-`.
+fn redirected(place: &Place, arguments: &[&str], redirection: &str) -> assert_cmd::Command {
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", &format!("exec \"$0\" \"$@\" {redirection}")])
+        .arg(program())
+        .args(arguments)
+        .current_dir(place.scratch())
+        .env("NO_COLOR", "1");
+    let mut shell = assert_cmd::Command::from_std(shell);
+    shell.timeout(Duration::from_mins(1));
+    shell
+}
+
+#[test]
+fn a_closed_standard_input_is_an_error_and_publishes_nothing() {
+    let place = Place::new();
+    for arguments in [
+        &["file", "sum", "-"] as &[_],
+        &["file", "sum", "/dev/stdin"],
+        &["file", "read", "-", "--block-size", "4096"],
+        &["file", "copy", "-", "copy"],
+        &["send", "-", "--name", "x", "--to", "127.0.0.1:1"],
+    ] {
+        for redirection in ["<&-", "0>written"] {
+            redirected(&place, arguments, redirection)
+                .assert()
+                .code(1)
+                .stdout("")
+                .stderr(contains("standard input: it is not open for reading"));
+        }
+    }
+    assert!(!place.scratch().join("copy").exists());
+    redirected(&place, &["file", "sum", "-"], "</dev/null")
+        .assert()
+        .success()
+        .stdout("00000000 0 -\n");
+}
+
+#[test]
+fn what_goes_to_standard_output_is_the_data_alone() {
+    let place = Place::new();
+    let path = known_file(&place);
+    let data = fs::read(&path).expect("it is there");
+    for target in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let copy = |flag: &[&str]| {
+            let mut copy = place.oscope(&["file", "copy", &path, target]);
+            let copied = copy.args(flag).assert().success().stdout(data.clone());
+            String::from_utf8_lossy(&copied.get_output().stderr).into_owned()
+        };
+        assert!(copy(&["--force"]).contains("copied "), "{target}");
+        assert_eq!(copy(&["-q"]), "", "{target}");
+        for quiet in [&["--json"] as &[_], &["--json", "-q"]] {
+            assert_eq!(json(copy(quiet).as_bytes())["bytes"], data.len());
+        }
+    }
+    // Whatever standard output is: data is added to a file, and a file that is named is replaced.
+    let out = place.scratch().join("out");
+    for (target, redirection) in [
+        ("-", ">out"),
+        ("/dev/stdout", ">>out"),
+        ("out", ">out"),
+        ("out", ">>out"),
+    ] {
+        fs::write(&out, "before ").expect("a file");
+        let copy = ["file", "copy", &path, target, "--force"];
+        let copied = redirected(&place, &copy, redirection).assert().success();
+        copied.stderr(contains("copied "));
+        let is_added = target != "out" && redirection == ">>out";
+        let before: &[u8] = if is_added { b"before " } else { b"" };
+        assert_eq!(
+            fs::read(&out).expect("it is there"),
+            [before, &data].concat(),
+            "{target} {redirection}"
+        );
+    }
+    for method in ["read-write", "mmap"] {
+        let copy = ["file", "copy", &path, "-", "--method", method];
+        redirected(&place, &copy, ">>out").assert().success();
+    }
+    for method in ["uring", "reflink"] {
+        let copy = ["file", "copy", &path, "-", "--method", method];
+        let refused = redirected(&place, &copy, ">>out").assert().code(2);
+        refused.stderr(contains("from start to end only"));
+    }
+    let before = fs::read(&out).expect("it is there");
+    let itself = ["file", "copy", "out", "-"];
+    let refused = redirected(&place, &itself, ">>out").assert().code(2);
+    refused.stderr(contains("same file"));
+    assert_eq!(fs::read(&out).expect("it is there"), before);
+    redirected(&place, &["file", "copy", &path, "-"], ">&-")
+        .assert()
+        .code(1)
+        .stderr(contains("standard output: it is not open"));
+    let written = place
+        .oscope(&["file", "write", "-", "--size", "10", "--block-size", "4"])
+        .assert()
+        .success()
+        .stderr(contains("written "));
+    assert_eq!(written.get_output().stdout.len(), 10);
+    // A report that reaches nobody anyway goes where it was asked to go.
+    redirected(
+        &place,
+        &["file", "copy", &path, "/dev/null", "--force"],
+        ">/dev/null",
+    )
+    .assert()
+    .success()
+    .stderr("");
+    assert_eq!(
+        fs::read_dir(place.scratch()).expect("it is there").count(),
+        1
+    );
+}
+
+#[test]
+fn a_copy_of_an_endless_input_to_a_full_device_ends() {
+    let place = Place::new();
+    let mut shell = Command::new("sh");
+    let pipeline = "yes | timeout 60 \"$0\" file copy - /dev/full --force";
+    shell.args(["-c", pipeline]).arg(program());
+    if !Path::new("/dev/full").exists() {
+        return eprintln!("skipped: there is no /dev/full");
+    }
+    assert_cmd::Command::from_std(shell)
+        .assert()
+        .code(1)
+        .stderr(contains("no space left for /dev/full"));
+    assert!(!place.path("-").exists());
+}
+
+#[test]
+fn a_copy_goes_into_a_directory_under_the_name_of_its_source() {
+    let place = Place::new();
+    let path = known_file(&place);
+    let into = place.scratch();
+    let copy = || {
+        let mut copy = place.oscope(&["file", "copy", &path, "--json"]);
+        copy.arg(&into);
+        copy
+    };
+    let copied = copy().assert().success();
+    let target = into.join("known");
+    assert_eq!(
+        json(&copied.get_output().stdout)["target"],
+        target.to_str().expect("a plain path")
+    );
+    copy()
+        .assert()
+        .code(1)
+        .stderr(contains("scratch/known is there already"));
+    copy().arg("--force").assert().success();
+    fs::remove_file(&target).expect("it was copied");
+    fs::create_dir(&target).expect("a directory");
+    let refused = copy().arg("--force").assert().code(2);
+    refused.stderr(contains("scratch/known is a directory"));
+    let refused = place
+        .oscope(&["file", "copy", &path, "/proc/copy"])
+        .assert();
+    refused.code(1).stderr(contains("/proc/copy:"));
+    let compared = ["file", "copy", &path, "-", "--against", "dd"];
+    place.oscope(&compared).assert().code(2).stdout("");
+    let mut input = place.oscope(&["file", "copy", "-"]);
+    let refused = input.arg(&into).write_stdin("x").assert().code(2);
+    refused.stderr(contains("standard input has no name"));
+    let mut copy = place.oscope(&["file", "copy", &path]);
+    let refused = copy.arg(into.join("new/")).assert().code(2);
+    refused.stderr(contains("there is no directory").and(contains("new/")));
+}
+
+#[test]
+fn a_block_is_bounded_by_the_file_or_by_memory() {
+    let place = Place::new();
+    let path = known_file(&place);
+    let target = place.scratch().join("target");
+    let target = target.to_str().expect("a plain path");
+    let tib = ["--block-size", "1TiB"];
+    for arguments in [
+        &["file", "read", &path] as &[_],
+        &["file", "sum", &path, "--threads", "1000"],
+        &["file", "copy", &path, target, "--method", "read-write"],
+        &["file", "copy", &path, target, "--against", "dd", "--force"],
+        &["file", "write", target, "--size", "5", "--force"],
+    ] {
+        place.oscope(arguments).args(tib).assert().success();
+    }
+    fs::remove_file(target).expect("it was written");
+    // The address space bounds the memory that is available.
+    for arguments in [
+        &["file", "sum", "/proc/cpuinfo"] as &[_],
+        &["file", "read", "/dev/zero", "--count", "1"],
+        &["file", "copy", "/dev/zero", target],
+        &["file", "write", target, "--size", "1TiB"],
+        &["file", "size", target, "--grow"],
+    ] {
+        for size in ["1TiB", "512MiB"] {
+            let mut shell = Command::new("sh");
+            let limited = "ulimit -v 2000000; exec \"$0\" \"$@\"";
+            shell.args(["-c", limited]).arg(program()).args(arguments);
+            shell.args(["--block-size", size]);
+            let mut shell = assert_cmd::Command::from_std(shell);
+            let refused = shell.timeout(Duration::from_mins(1)).assert().code(2);
+            let stderr = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+            let most = stderr.split("at most ").nth(1).unwrap_or_default();
+            let most: Bytes = most.trim().parse().unwrap_or_else(|_| panic!("{stderr}"));
+            assert!(
+                most.0 > 1 << 20 && most.0 <= 2_000_000 * 1024 / 8,
+                "{stderr}"
+            );
+        }
+    }
+    assert!(!Path::new(target).exists());
+}
+
+#[test]
+fn holes_are_no_bytes_that_were_moved() {
+    let place = Place::new();
+    let path = place.path("holes");
+    let file = fs::File::create(&path).expect("a file");
+    file.set_len(1 << 40).expect("a hole takes no room");
+    let path = path.to_str().expect("a plain path");
+    for method in ["read-write", "copy-file-range"] {
+        let copy = |flag| {
+            let mut copy = place.oscope(&["file", "copy", path, "--method", method, "--force"]);
+            let copied = copy.arg(place.path("copy")).args(flag).assert().success();
+            String::from_utf8_lossy(&copied.get_output().stdout).into_owned()
+        };
+        let report = copy(None);
+        assert!(!report.contains("B/s"), "{report}");
+        assert!(
+            report.contains("0 B of data and 1.000 TiB of holes"),
+            "{report}"
+        );
+        let report = json(copy(Some("--json")).as_bytes());
+        assert_eq!(
+            (
+                &report["bytes"],
+                &report["hole_bytes"],
+                &report["bytes_per_second"]
+            ),
+            (&(1_u64 << 40).into(), &(1_u64 << 40).into(), &0.0.into())
+        );
+    }
+}
+
+#[test]
+fn sizes_that_are_not_named_are_chosen() {
+    let place = Place::new();
+    let path = place.path("file");
+    let path = path.to_str().expect("a plain path");
+    let write = |arguments: &[&str]| {
+        let mut write = place.oscope(&["file", "write", path, "--json"]);
+        write.args(arguments);
+        write
+    };
+    let written = write(&["--size", "300000"]).assert().success();
+    let written = json(&written.get_output().stdout);
+    assert_eq!(
+        (
+            &written["bytes"],
+            &written["block_bytes"],
+            &written["count"]
+        ),
+        (&300_000.into(), &(128 << 10).into(), &3.into())
+    );
+    for (method, block_bytes) in [("read", 256 << 10), ("mmap", 8 << 20)] {
+        let read = ["file", "read", path, "--json", "--method", method];
+        let read = place.oscope(&read).assert().success();
+        let read = json(&read.get_output().stdout);
+        assert_eq!(
+            (&read["xor"], &read["block_bytes"]),
+            (&written["xor"], &Value::from(block_bytes))
+        );
+    }
+    let whole = ["--size", "1", "--count", "1"];
+    write(&whole).assert().code(2).stderr(contains("--count"));
+    write(&[]).assert().code(2).stderr(contains("--size"));
 }
 
 #[test]

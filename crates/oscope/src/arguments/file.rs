@@ -37,7 +37,7 @@ pub enum Command {
     Sum(Sum),
     /// Copy a file by the method of your choice
     ///
-    /// The copy keeps the holes of the source.
+    /// The copy keeps the holes of the source. The speed is that of the data alone.
     ///
     /// An existing target is kept, unless `--force` is given: then the complete copy takes its place,
     /// with the owner and the permissions of the target. A new file gets those of the source, less the
@@ -48,18 +48,22 @@ pub enum Command {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  oscope file write scratch --size 1GiB
   oscope file write scratch --block-size 512KiB --count 2000
   oscope file write scratch --block-size 4KiB --count 1000 --sync --force")]
 pub struct Write {
-    /// The file
+    /// The file; `-` is standard output
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// Bytes in a call, such as `4096` or `512KiB`
+    /// Bytes in all
+    #[arg(long, required_unless_present = "count", conflicts_with = "count")]
+    pub size: Option<Bytes>,
+    /// Bytes in a call, such as `4096` or `512KiB` [default: 128KiB]
     #[arg(long, value_name = "SIZE")]
-    pub block_size: Bytes,
-    /// Number of blocks
+    pub block_size: Option<Bytes>,
+    /// Number of blocks, in place of `--size`
     #[arg(long, value_name = "N")]
-    pub count: u64,
+    pub count: Option<u64>,
     /// Each write waits until its bytes are on the device (`O_SYNC`)
     #[arg(long, conflicts_with = "direct")]
     pub sync: bool,
@@ -74,16 +78,16 @@ pub struct Write {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  oscope file read big --block-size 512KiB
+  oscope file read big
   oscope file read big --block-size 4KiB --count 10000 --cold
   oscope file read big --block-size 1MiB --method direct")]
 pub struct Read {
     /// The file; `-` is standard input
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// Bytes in a call, such as `4096` or `512KiB`
+    /// Bytes in a call, such as `4096` or `512KiB` [default: by the method]
     #[arg(long, value_name = "SIZE")]
-    pub block_size: Bytes,
+    pub block_size: Option<Bytes>,
     /// Number of blocks [default: the whole file]
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
@@ -163,7 +167,7 @@ pub struct Copy {
     /// The file to copy; `-` is standard input
     #[arg(value_name = "SOURCE")]
     pub source: PathBuf,
-    /// The new file
+    /// The new file, or a directory for it; `-` is standard output
     #[arg(value_name = "TARGET")]
     pub target: PathBuf,
     /// Method of copying

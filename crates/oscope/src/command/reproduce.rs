@@ -60,10 +60,8 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     } else if arguments.markdown || !is_terminal {
         reproduce::markdown(&reproduced)
     } else {
-        output::show_painted(&terminal::reproduction(
-            &reproduced,
-            &style::of_stdout(common),
-        ))?;
+        let shown = terminal::reproduction(&reproduced, &style::of_stdout(common));
+        output::print(output::painted(&shown).as_bytes())?;
         return Ok(exit);
     };
     target.write(text.as_bytes(), &Watch::default())?;

@@ -18,6 +18,9 @@ use crate::file::{Residency, ResidencyMethod};
 /// everywhere yet.
 const SYS_CACHESTAT: libc::c_long = 451;
 
+/// Part of a file that is mapped at once: a multiple of all page sizes.
+const PIECE_BYTES: usize = 1 << 30;
+
 pub(crate) fn residency(file: &File) -> Result<Residency> {
     let total_bytes = file
         .metadata()
@@ -96,12 +99,8 @@ fn by_mincore(file: &File, total_bytes: u64) -> Result<Residency> {
             needs: "a file that this user owns or may write",
         });
     }
-    let pages = if total_bytes == 0 {
-        0
-    } else {
-        resident_pages(file, total_bytes as usize)
-            .map_err(Error::os("ask for the residency of a file"))?
-    };
+    let pages = resident_pages(file, total_bytes, PIECE_BYTES)
+        .map_err(Error::os("ask for the residency of a file"))?;
     Ok(Residency {
         resident_bytes: (pages * page_bytes() as u64).min(total_bytes),
         dirty_bytes: None,
@@ -122,8 +121,25 @@ fn mincore_tells_the_truth(file: &File) -> Result<bool> {
     Ok(user.is_root() || user.as_raw() == owner || writable())
 }
 
-/// Maps the file without touching it, and counts its resident pages.
-fn resident_pages(file: &File, len: usize) -> io::Result<u64> {
+/// Maps the file piece by piece without touching it, and counts its resident pages. A byte for each
+/// page of a huge file would take much memory.
+fn resident_pages(file: &File, len: u64, piece_bytes: usize) -> io::Result<u64> {
+    let mut answers = vec![0; piece_bytes.div_ceil(page_bytes())];
+    let mut pages = 0;
+    for offset in (0..len).step_by(piece_bytes) {
+        let piece = (len - offset).min(piece_bytes as u64) as usize;
+        pages += resident_pages_of_piece(file, offset, piece, &mut answers)?;
+    }
+    Ok(pages)
+}
+
+fn resident_pages_of_piece(
+    file: &File,
+    offset: u64,
+    len: usize,
+    answers: &mut [u8],
+) -> io::Result<u64> {
+    let answers = &mut answers[..len.div_ceil(page_bytes())];
     // SAFETY: the kernel selects a free range, so no existing memory is touched.
     let start = unsafe {
         rustix::mm::mmap(
@@ -132,19 +148,18 @@ fn resident_pages(file: &File, len: usize) -> io::Result<u64> {
             ProtFlags::READ,
             MapFlags::SHARED,
             file,
-            0,
+            offset,
         )
     }?;
-    let mut pages = vec![0_u8; len.div_ceil(page_bytes())];
     // SAFETY: the range was mapped above, and the buffer has a byte for each page.
-    let outcome = unsafe { libc::mincore(start, len, pages.as_mut_ptr()) };
+    let outcome = unsafe { libc::mincore(start, len, answers.as_mut_ptr()) };
     let error = io::Error::last_os_error();
     // SAFETY: the range was mapped above, and nothing points into it.
     unsafe { rustix::mm::munmap(start, len) }?;
     if outcome != 0 {
         return Err(error);
     }
-    Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64)
+    Ok(answers.iter().filter(|page| **page & 1 == 1).count() as u64)
 }
 
 #[cfg(test)]
@@ -160,6 +175,11 @@ mod tests {
         file.write_all(&vec![1; 100_001]).unwrap();
         let mincore = by_mincore(&file, 100_001).unwrap();
         assert_eq!(mincore.resident_bytes, 100_001);
+        let pages = 100_001_u64.div_ceil(page_bytes() as u64);
+        for pieces in [1, 2, 7, 100] {
+            let counted = resident_pages(&file, 100_001, pieces * page_bytes());
+            assert_eq!(counted.unwrap(), pages);
+        }
         match by_cachestat(&file, 100_001) {
             Ok(cachestat) => assert_eq!(cachestat.resident_bytes, 100_001),
             Err(error) => println!("skipped: no cachestat here: {error}"),

@@ -58,6 +58,9 @@ fn is_wrong_use(error: &files::Error) -> bool {
         error,
         files::Error::EmptyBlock
             | files::Error::HugeBlock(_)
+            | files::Error::NoRoom { .. }
+            | files::Error::InOrderOnly(_)
+            | files::Error::NoDirectory(_)
             | files::Error::Misaligned { .. }
             | files::Error::NoOffsets(_)
             | files::Error::Directory(_)

@@ -36,9 +36,15 @@ impl Outcome {
         self
     }
 
-    /// Adds the wall time, CPU time and speed of the work.
+    /// Adds the wall time, CPU time and speed of the work on `bytes`.
     pub fn timed(self, bytes: u64, wall_ns: u64, cpu_ns: u64) -> Self {
-        let speed = speed(bytes, wall_ns as f64);
+        self.times(wall_ns, cpu_ns)
+            .speed_of(bytes, wall_ns)
+            .field("bytes", bytes)
+    }
+
+    /// Adds the wall time and CPU time.
+    pub fn times(self, wall_ns: u64, cpu_ns: u64) -> Self {
         self.line(
             "wall time",
             format!("{:.DIGITS$}", Nanoseconds(wall_ns as f64)),
@@ -47,7 +53,14 @@ impl Outcome {
             "CPU time",
             format!("{:.DIGITS$}, over all threads", Nanoseconds(cpu_ns as f64)),
         )
-        .line(
+        .field("wall_ns", wall_ns)
+        .field("cpu_ns", cpu_ns)
+    }
+
+    /// Adds the speed at which `bytes` were moved.
+    pub fn speed_of(self, bytes: u64, wall_ns: u64) -> Self {
+        let speed = speed(bytes, wall_ns as f64);
+        self.line(
             "speed",
             format!(
                 "{:.1} MiB/s = {:.0} B/s of wall time",
@@ -55,9 +68,6 @@ impl Outcome {
                 speed.0
             ),
         )
-        .field("bytes", bytes)
-        .field("wall_ns", wall_ns)
-        .field("cpu_ns", cpu_ns)
         .field("bytes_per_second", speed.0)
     }
 

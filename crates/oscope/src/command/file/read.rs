@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use anyhow::Result;
 use choice::Choice;
 use files::cache::{make_cold, make_warm, resident_share};
+use files::choose::good_block_bytes;
 use files::pass::PassOptions;
 use files::{Source, Watch, pass};
 use instrument::quantity::{Bytes, Unit};
@@ -17,22 +18,26 @@ use platform::usage::{COUNTS_DIRECT_READS, storage_read_bytes};
 pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Result<Exit> {
     let watch = Watch::stopped_by(interrupt.flag());
     let source = Source::open(&arguments.path)?;
+    let method = arguments.method;
+    let block_size = arguments
+        .block_size
+        .unwrap_or(Bytes(good_block_bytes(method) as u64));
+    let asked = arguments
+        .count
+        .map(|count| count.saturating_mul(block_size.0));
+    let cut = asked.filter(|asked| source.size().is_some_and(|size| *asked > size));
+    let options = PassOptions {
+        method,
+        block_bytes: super::block_bytes(block_size),
+        // With more blocks than the file has, the command reads the whole file and says so.
+        count: arguments.count.filter(|_| cut.is_none()),
+    };
+    options.check(&source)?;
     if arguments.cold {
         make_cold(&source)?;
     } else if arguments.warm {
         make_warm(&source, &watch)?;
     }
-    let method = arguments.method;
-    let asked = arguments
-        .count
-        .map(|count| count.saturating_mul(arguments.block_size.0));
-    let cut = asked.filter(|asked| source.size().is_some_and(|size| *asked > size));
-    let options = PassOptions {
-        method,
-        block_bytes: super::block_bytes(arguments.block_size),
-        // With more blocks than the file has, the command reads the whole file and says so.
-        count: arguments.count.filter(|_| cut.is_none()),
-    };
     let resident = resident_share(&source);
     let watch = Watch::stopped_by(interrupt.flag());
     let storage_before = storage_read_bytes();
@@ -48,7 +53,7 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
     let read = from_storage.map_or("not known".into(), |bytes| format!("{:.4}", Bytes(bytes)));
     let told = Outcome::default()
         .field("path", arguments.path.to_string_lossy())
-        .line("read", blocks(sum.bytes, arguments.block_size.0));
+        .line("read", blocks(sum.bytes, block_size.0));
     let told = match cut {
         Some(asked) => told.line(
             "ended",
@@ -61,7 +66,7 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
             "from",
             format!("in the page cache before: {there}; read from storage: {read}"),
         )
-        .field("block_bytes", arguments.block_size.0)
+        .field("block_bytes", block_size.0)
         .field("method", method.name())
         .field("resident_before", resident)
         .field("storage_bytes", from_storage)
