@@ -29,6 +29,8 @@ pub enum Output<'a> {
     Pipe,
     /// It goes where that of this process goes.
     Inherit,
+    /// It goes where the standard error of this process goes.
+    Errors,
     /// It goes to this file.
     File(&'a File),
 }

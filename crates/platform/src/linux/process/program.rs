@@ -112,7 +112,8 @@ impl Starter {
             self.file(program.stdout, &stdout, rustix::stdio::stdout()),
             self.file(program.stderr, &stderr, rustix::stdio::stderr()),
         ];
-        let terminal = Terminal::of_foreground().filter(|_| self.lends_terminal.get());
+        let lends_terminal = self.lends_terminal.get();
+        let terminal = lends_terminal.then(Terminal::of_foreground).flatten();
         let lent = terminal.as_ref().map(AsFd::as_fd);
         let started = match &self.helper {
             Some(helper) => helper.run(program.words, files, lent),
@@ -179,6 +180,7 @@ impl Starter {
         match (output, pipe) {
             (Output::File(file), _) => file.as_fd(),
             (Output::Inherit, _) => own,
+            (Output::Errors, _) => rustix::stdio::stderr(),
             (_, Some(pipe)) => pipe.writer.as_fd(),
             (_, None) => self.null.as_fd(),
         }

@@ -109,6 +109,7 @@ fn place(output: Output<'_>) -> io::Result<Stdio> {
         Output::Null => Stdio::null(),
         Output::Pipe => Stdio::piped(),
         Output::Inherit => Stdio::inherit(),
+        Output::Errors => io::stderr().into(),
         Output::File(file) => file.try_clone()?.into(),
     })
 }
