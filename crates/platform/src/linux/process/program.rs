@@ -296,14 +296,13 @@ impl Running {
             }
             let has_ended = match &self.life {
                 Some(_) => !fds[0].revents().is_empty(),
-                None => look(self.pid, WaitIdOptions::EXITED)?.is_some(),
+                None => look(self.pid)?.is_some_and(|status| !status.stopped()),
             };
             if has_ended {
                 return Ok(true);
             }
             self.drain()?;
-            let stop = look(self.pid, WaitIdOptions::STOPPED)?;
-            match stop.and_then(|status| status.stopping_signal()) {
+            match look(self.pid)?.and_then(|status| status.stopping_signal()) {
                 Some(signal) => self.attend_stop(signal)?,
                 None => self.stopped_since_ns = None,
             }
@@ -367,8 +366,11 @@ impl Running {
     }
 }
 
-/// The state of a child if it is one of `states`. A child that has exited stays a zombie.
-fn look(pid: Pid, states: WaitIdOptions) -> io::Result<Option<WaitIdStatus>> {
+/// The state of a child that has exited or is stopped. It stays as it is: one that has exited is a
+/// zombie.
+fn look(pid: Pid) -> io::Result<Option<WaitIdStatus>> {
+    // Without the first, it is an error if the child is a zombie.
+    let states = WaitIdOptions::EXITED | WaitIdOptions::STOPPED;
     let now = WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     match waitid(WaitId::Pid(pid), states | now) {
         Ok(status) => Ok(status),

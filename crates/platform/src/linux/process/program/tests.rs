@@ -51,6 +51,17 @@ fn a_program_runs_to_its_end() {
     }
 }
 
+/// The end of its pipe may be seen before its exit.
+#[test]
+fn many_short_programs_run_to_their_end() {
+    for starter in starters() {
+        for _ in 0..1000 {
+            let ran = run(&starter, &["true"]).expect("it comes to its end");
+            assert!(ran.is_some_and(|ran| ran.finished.exit.is_success()));
+        }
+    }
+}
+
 #[test]
 fn a_program_gets_its_arguments_environment_directory_group_and_files() {
     for starter in starters() {
