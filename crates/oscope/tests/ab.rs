@@ -1,6 +1,7 @@
 //! `oscope ab` as a user sees it.
 
 mod common;
+mod launch;
 
 use common::{Place, wait_for};
 use predicates::prelude::*;

@@ -125,6 +125,9 @@ pub struct Twin(#[allow(dead_code, reason = "it is held until it is dropped")] o
 /// `PR_SET_PDEATHSIG`): start it from a long-lived thread. Dropping it kills it and the rest of its
 /// group. On Windows, the group is a job, which ends when its parent does.
 ///
+/// If this process is stopped and continued (Ctrl-Z), so is the worker: see
+/// [`pauses`](crate::signal::pauses).
+///
 /// Its standard error is read continuously, and the last 16 KiB are kept.
 #[derive(Debug)]
 pub struct Worker(os::process::Worker);

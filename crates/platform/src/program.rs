@@ -1,14 +1,39 @@
 //! Runs other programs from start to end: wall time, resource usage, exit.
 
+use std::fs::File;
 use std::io;
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use crate::process::Finished;
+use crate::os;
+use crate::process::{Exit, Finished};
 
-/// True where a process begins as a copy of its parent, whose memory counts as its own: no peak is below that of
-/// this process.
-pub const COUNTS_FROM_PARENT: bool = !cfg!(windows);
+/// A program to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    /// Its name, which is looked up in `PATH` unless it contains a slash, and its arguments.
+    pub words: &'a [String],
+    /// Its standard input; an empty one if it is `None`.
+    pub stdin: Option<&'a File>,
+    /// Its standard output.
+    pub stdout: Output<'a>,
+    /// Its standard error.
+    pub stderr: Output<'a>,
+}
+
+/// The place for output of a program.
+#[derive(Clone, Copy, Debug)]
+pub enum Output<'a> {
+    /// It is discarded by the system.
+    Null,
+    /// It is read from a pipe, and discarded. Of standard error, the last 16 KiB are kept.
+    Pipe,
+    /// It goes where that of this process goes.
+    Inherit,
+    /// It goes where the standard error of this process goes.
+    Errors,
+    /// It goes to this file.
+    File(&'a File),
+}
 
 /// A program that ran to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,24 +43,83 @@ pub struct Ran {
     /// Its exit, and the usage of it and of the children that it waited for.
     pub finished: Finished,
     /// Peak resident memory of the largest process among them, in bytes; on Windows of the program itself.
-    /// See [`COUNTS_FROM_PARENT`].
+    /// See [`Starter::floor_bytes`].
     pub peak_bytes: u64,
     /// The end of its standard error, if that is a pipe.
     pub stderr: String,
+    /// True if it or this process was stopped for a while, as by Ctrl-Z: its time means nothing then.
+    pub was_stopped: bool,
 }
+
+/// The reason why a program did not run to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// It does not exist, or cannot be executed.
+    #[error("it cannot be started: {0}")]
+    Start(#[source] io::Error),
+    /// It uses the terminal, and was stopped. It is killed.
+    #[error(
+        "it uses the terminal, which belongs to another program: start oscope in the foreground, or \
+         redirect the command's input and output"
+    )]
+    NoTerminal,
+    /// It was stopped by this signal, and not continued. It is killed.
+    #[error("{} stopped it, and it was not continued", Exit::Signal(*.0))]
+    Stopped(i32),
+    /// Its pipes failed, or its exit is not known.
+    #[error("it cannot be waited for: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Starts programs, one at a time.
+///
+/// Each program has the environment and the working directory that this process had when the starter
+/// was made. It has a process group of its own, so that Ctrl-C on a terminal reaches only this process.
+/// On Linux:
+///
+/// - It is killed when the thread that made the starter exits: keep that thread.
+/// - If it is stopped because it uses the terminal, it becomes the foreground group of this process's
+///   terminal, and so does each later program, from its start. The terminal and its modes are restored
+///   after each. If Ctrl-C or Ctrl-\ ends such a program, this process gets the same signal.
+/// - Processes that it leaves behind become children of this process, also those in other sessions.
+///   Dropping the starter ends them.
+#[derive(Debug)]
+pub struct Starter(os::program::Starter);
 
 face! {
     os::program;
 
-    /// Runs `command` to its end. Reads and discards its standard output and error where they are pipes,
-    /// and keeps the last 16 KiB of standard error. `None` if `interrupted` became true: the program was
-    /// killed.
-    ///
-    /// The program gets a process group of its own, so that Ctrl-C on a terminal reaches only this
-    /// process. The rest of the group is killed with it, and left alone after a regular exit.
-    ///
-    /// # Errors
-    /// If it cannot be started, or its pipes fail.
-    pub fn run(command: &mut Command, interrupted: &AtomicBool) -> io::Result<Option<Ran>>
-        = refuse_io();
+    impl Starter {
+        /// Prepares to start programs.
+        ///
+        /// # Errors
+        /// If the system gives neither a process nor a file for it.
+        pub fn new() -> io::Result<Self> = refuse_io();
+
+        /// Runs a program to its end. `None` if `interrupted` became true: the program and the rest of
+        /// its group were killed.
+        ///
+        /// # Errors
+        /// If it cannot be started or does not come to its end.
+        pub fn run(
+            &self,
+            program: &Program<'_>,
+            interrupted: &AtomicBool,
+        ) -> Result<Option<Ran>, ProgramError>;
+
+        /// Peak memory that each program has at least, in bytes: a process begins as a copy of the one
+        /// that starts it. This is that of a process of a few pages, or, if the system does not
+        /// allow one, of this process. 0 on Windows, where it does not count.
+        pub fn floor_bytes(&self) -> u64 = 0;
+
+        /// Lets processes that programs have left behind so far run until the starter is dropped.
+        pub fn keep_leftovers(&self) = ();
+
+        /// Ends the other processes that programs have left behind: by SIGTERM, and soon after by
+        /// SIGKILL. Returns their number. 0 on Windows, where they are left alone.
+        pub fn end_leftovers(&self) -> usize = 0;
+
+        /// As [`Starter::end_leftovers`], also for those that were kept.
+        pub fn end_all_leftovers(&self) -> usize = 0;
+    }
 }

@@ -11,6 +11,8 @@ use crate::{Result, os};
 pub enum Signal {
     /// Ctrl-C on the terminal (SIGINT).
     Interrupt,
+    /// Ctrl-\ on the terminal (SIGQUIT).
+    Quit,
     /// Request of another process to terminate (SIGTERM).
     Terminate,
     /// The terminal was closed (SIGHUP).
@@ -26,6 +28,7 @@ impl Signal {
         match self {
             Self::HangUp => 1,
             Self::Interrupt => 2,
+            Self::Quit => 3,
             Self::ClosedPipe => 13,
             Self::Terminate => 15,
         }
@@ -38,6 +41,7 @@ impl fmt::Display for Signal {
             Self::HangUp => "SIGHUP",
             Self::ClosedPipe => "SIGPIPE",
             Self::Interrupt => "SIGINT",
+            Self::Quit => "SIGQUIT",
             Self::Terminate => "SIGTERM",
         })
     }
@@ -50,10 +54,11 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// From now on, the first SIGINT, SIGTERM or SIGHUP only sets a flag, for the whole process. A
-    /// second one has its default effect, so that a user can still end the process. Each SIGPIPE
-    /// sets the flag, and the write fails with [`BrokenPipe`](std::io::ErrorKind::BrokenPipe). An
-    /// ignored signal (e.g. under `nohup`) stays ignored. Interrupted system calls are restarted.
+    /// From now on, the first SIGINT, SIGQUIT, SIGTERM or SIGHUP only sets a flag, for the whole
+    /// process. A second one has its default effect, so that a user can still end the process. Each
+    /// SIGPIPE sets the flag, and the write fails with
+    /// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe). An ignored signal (e.g. under `nohup`) stays
+    /// ignored. Interrupted system calls are restarted.
     ///
     /// On Windows, Ctrl-C counts as SIGINT, Ctrl-Break as SIGTERM, and a closed console as SIGHUP, after
     /// which the system ends the process within 5 s. A closed pipe sets no flag.
@@ -94,6 +99,11 @@ impl Interrupt {
 
 face! {
     os::signal;
+
+    /// Number of times that this process was stopped or continued so far (on a terminal by Ctrl-Z and
+    /// `fg`), since its first program or worker started; 0 on Windows. Workers and programs stop and
+    /// continue with it. A time across such a pause means nothing.
+    pub fn pauses() -> u64 = 0;
 
     /// Restores the default effect of SIGPIPE: a write to a closed pipe ends this process silently, as
     /// in other programs, instead of failing. Example: `oscope list | head -1`.

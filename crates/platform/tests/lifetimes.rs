@@ -2,12 +2,14 @@
 //! ends that process, and checks.
 
 #[cfg(target_os = "linux")]
+mod programs;
+#[cfg(target_os = "linux")]
 mod roles;
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::io::{BufRead, BufReader, Read, Write};
-    use std::os::unix::process::ExitStatusExt;
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
     use std::sync::atomic::AtomicBool;
@@ -21,7 +23,8 @@ mod linux {
     use oscope_platform::signal::{Interrupt, Signal, ignore_sigpipe, restore_default_sigpipe};
     use rustix::process;
 
-    use super::roles::{self, Check, PATIENCE, REMOVAL, say};
+    use super::programs;
+    use super::roles::{self, Check, PATIENCE, REMOVAL, eventually, is_stopped, runs, say};
 
     const CHECKS: &[Check] = &[
         ("scratch of a killed owner is swept", killed_scratch),
@@ -37,6 +40,32 @@ mod linux {
             ignored_closed_pipe,
         ),
         ("a worker that is gone does not end its parent", gone_worker),
+        (
+            "a worker stops and continues with its parent",
+            stopped_parent,
+        ),
+        ("a program dies with its starter", programs::killed_starter),
+        (
+            "programs stop and continue with their starter",
+            programs::stopped_starter,
+        ),
+        (
+            "what programs leave behind is found and ended",
+            programs::leftovers,
+        ),
+        (
+            "programs use the terminal, and give it back",
+            programs::terminal,
+        ),
+        (
+            "Ctrl-C ends a program that has the terminal, and is passed on",
+            programs::ctrl_c,
+        ),
+        ("Ctrl-Z does not leave a program stopped", programs::ctrl_z),
+        (
+            "a program in the background does not wait for the terminal",
+            programs::background,
+        ),
     ];
 
     pub fn main() {
@@ -104,6 +133,7 @@ mod linux {
                     .expect_err("nobody reads");
                 say(&error.to_string());
             }
+            [role, runs, script] if role == "starter" => programs::play(runs, script),
             _ => panic!("no such role: {arguments:?}"),
         }
     }
@@ -153,19 +183,12 @@ mod linux {
     fn signal(child: &Child, signal: Signal) {
         let name = match signal {
             Signal::Interrupt => process::Signal::INT,
+            Signal::Quit => process::Signal::QUIT,
             Signal::Terminate => process::Signal::TERM,
             Signal::HangUp => process::Signal::HUP,
             Signal::ClosedPipe => process::Signal::PIPE,
         };
         process::kill_process(process::Pid::from_child(child), name).expect("it runs");
-    }
-
-    fn eventually(what: &str, is_so: impl Fn() -> bool) {
-        let start = Instant::now();
-        while !is_so() {
-            assert!(start.elapsed() < PATIENCE, "not in time: {what}");
-            std::thread::sleep(Duration::from_millis(1));
-        }
     }
 
     fn killed_scratch() {
@@ -195,11 +218,20 @@ mod linux {
         eventually("the worker ends", || !runs(&worker));
     }
 
-    /// True if the process with this id has not exited. A zombie, which no process has waited for
-    /// yet, counts as exited, like a process without an entry.
-    fn runs(process: &str) -> bool {
-        std::fs::read_to_string(format!("/proc/{process}/stat"))
-            .is_ok_and(|stat| !stat.contains(") Z "))
+    fn stopped_parent() {
+        let mut parent = role(&["parent"]);
+        // The kernel does not stop a group that no shell could continue.
+        parent.process_group(0);
+        let (mut parent, _said, worker) = start(parent);
+        let pid = process::Pid::from_child(&parent);
+        let own = parent.id().to_string();
+        for _ in 0..2 {
+            process::kill_process(pid, process::Signal::TSTP).expect("it runs");
+            eventually("both stop", || is_stopped(&own) && is_stopped(&worker));
+            process::kill_process(pid, process::Signal::CONT).expect("it runs");
+            eventually("both go on", || !is_stopped(&own) && !is_stopped(&worker));
+        }
+        kill(&mut parent);
     }
 
     fn killed_owner_of_a_partner() {
@@ -217,7 +249,12 @@ mod linux {
     }
 
     fn two_signals() {
-        for wanted in [Signal::Interrupt, Signal::Terminate, Signal::HangUp] {
+        for wanted in [
+            Signal::Interrupt,
+            Signal::Quit,
+            Signal::Terminate,
+            Signal::HangUp,
+        ] {
             let (mut child, mut said, line) = start(role(&["interrupted"]));
             assert_eq!(line, "installed");
             signal(&child, wanted);

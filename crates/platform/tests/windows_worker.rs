@@ -7,14 +7,14 @@ mod roles;
 mod windows {
     use std::io::BufRead;
     use std::path::{Path, PathBuf};
-    use std::process::{Command, Stdio};
+    use std::process::Command;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
     use oscope_platform::clock::now_ns;
     use oscope_platform::placement::{allowed_cpus, parent_cpus};
     use oscope_platform::process::{Exit, Worker, WorkerError, WorkerLimits, WorkerOptions};
-    use oscope_platform::program;
+    use oscope_platform::program::{Output, Program, Starter};
     use oscope_platform::programs::running;
     use oscope_platform::scratch::Scratch;
 
@@ -268,16 +268,25 @@ mod windows {
     }
 
     fn programs() {
-        let mut command = role("complainer");
-        command.stdout(Stdio::null()).stderr(Stdio::piped());
-        let ran = program::run(&mut command, &NEVER).expect("it can be started");
+        let starter = Starter::new().expect("it needs nothing");
+        let run = |role: &str, interrupted: &AtomicBool| {
+            let own = std::env::current_exe().expect("this program has a path");
+            let own = own.to_string_lossy().into_owned();
+            let program = Program {
+                words: &[own, "role".to_owned(), role.to_owned()],
+                stdin: None,
+                stdout: Output::Null,
+                stderr: Output::Pipe,
+            };
+            starter.run(&program, interrupted)
+        };
+        let ran = run("complainer", &NEVER).expect("it can be started");
         let ran = ran.expect("nobody interrupted it");
         assert_eq!(ran.finished.exit, Exit::Code(3));
         assert_eq!(ran.stderr, "sorry\n");
         // Wine has forgotten the memory of a process once it has exited.
         assert!(ran.wall_ns > 0, "{ran:?}");
-        let interrupted = AtomicBool::new(true);
-        let killed = program::run(&mut role("sleeper"), &interrupted).expect("it can be started");
+        let killed = run("sleeper", &AtomicBool::new(true)).expect("it can be started");
         assert_eq!(killed, None);
     }
 }

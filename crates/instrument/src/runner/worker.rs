@@ -18,7 +18,7 @@ use platform::clock::now_ns;
 use platform::confinement::{MemoryGroup, SwapFile, free_swap_bytes};
 use platform::memory::available_bytes;
 use platform::process::{Worker, WorkerError, WorkerLimits, WorkerOptions};
-use platform::signal::Interrupt;
+use platform::signal::{Interrupt, pauses};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, BufRead, Write};
@@ -202,7 +202,22 @@ impl Executor for WorkerExecutor {
 }
 
 impl WorkerExecutor {
+    /// Takes the batches; once more if this process was stopped meanwhile, as by Ctrl-Z: times across a
+    /// pause mean nothing.
     fn take(&mut self, request: &Request) -> Result<Vec<Result<Batch, BatchError>>, BatchError> {
+        loop {
+            let pauses_before = pauses();
+            let taken = self.take_confined(request);
+            if pauses() == pauses_before || self.interrupt.is_set() {
+                return taken;
+            }
+        }
+    }
+
+    fn take_confined(
+        &mut self,
+        request: &Request,
+    ) -> Result<Vec<Result<Batch, BatchError>>, BatchError> {
         let memory_group = self.confine(request)?;
         let taken = self.take_in(memory_group.as_ref(), request);
         let peak_bytes = memory_group.as_ref().and_then(MemoryGroup::peak_bytes);
@@ -406,8 +421,13 @@ fn broken(error: WorkerError) -> BatchError {
 
 #[cfg(test)]
 mod tests {
-    use super::{BatchError, Failure, MeasureError, check_binding};
+    use super::{
+        BatchError, Executor, Failure, Interrupt, Limits, MeasureError, Point, Request,
+        Surroundings, Swap, Task, WorkerExecutor, check_binding,
+    };
+    use crate::clock::calibrate;
     use std::io::{Error, ErrorKind};
+    use std::time::Duration;
 
     #[test]
     fn a_limit_that_the_machine_cannot_fill_is_refused_with_both_amounts() {
@@ -438,5 +458,51 @@ mod tests {
             MeasureError::Disturbed("it left".into()).into(),
             Failure::Disturbed(reason) if reason == "it left"
         ));
+    }
+
+    /// A process that is continued was stopped before.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_visit_across_a_pause_is_done_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        let visited = "{\"outputs\":[],\"failure\":null,\"ended_ns\":1}";
+        let script = format!(
+            "echo visit >> {0}; read request; test $(wc -l < {0}) -gt 2 || kill -CONT $PPID; echo '{visited}'",
+            log.display()
+        );
+        let mut executor = WorkerExecutor {
+            program: "sh".into(),
+            arguments: ["-c".into(), script].into(),
+            environment: Vec::new(),
+            cpu: None,
+            scratch: dir.path().into(),
+            swap: Swap::default(),
+            patience: Duration::from_mins(1),
+            interrupt: Interrupt::install().unwrap(),
+            surroundings: Surroundings::default(),
+            limits: Limits::default(),
+            available_bytes: None,
+            group_peak_bytes: None,
+        };
+        let request = Request {
+            experiment: "made.up".into(),
+            points: vec![Point::new()],
+            confinement: None,
+            space_bytes: 0,
+            task: Task {
+                samples: 1,
+                legs: 1,
+                leg_ns: 1,
+                batch_ns: 1,
+                calibration: calibrate(),
+                scratch: dir.path().into(),
+                given: crate::given::Givens::default(),
+                seed: 1,
+            },
+        };
+        let taken = executor.execute(&request);
+        assert!(matches!(taken[..], [Ok(_)]), "{taken:?}");
+        assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), 3);
     }
 }

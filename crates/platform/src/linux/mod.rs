@@ -39,6 +39,7 @@ mod socket_diag;
 pub(crate) mod stack;
 pub(crate) mod startup;
 pub(crate) mod stdio;
+mod stop;
 pub(crate) mod storage;
 pub(crate) mod stream_ring;
 mod system_memory;

@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
+pub(crate) use crate::linux::stop::pauses;
 use crate::signal::Signal;
 
 static FLAG: AtomicBool = AtomicBool::new(false);
 static NUMBER: AtomicI32 = AtomicI32::new(0);
 
-const CAUGHT: [Signal; 4] = [
+const CAUGHT: [Signal; 5] = [
     Signal::Interrupt,
+    Signal::Quit,
     Signal::Terminate,
     Signal::HangUp,
     Signal::ClosedPipe,

@@ -36,3 +36,31 @@ pub fn say(line: &str) {
     println!("{line}");
     std::io::stdout().flush().expect("the parent reads");
 }
+
+/// Waits until it is so.
+#[cfg(target_os = "linux")]
+pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// True if the process with this id has not exited. A zombie, which no process has waited for
+/// yet, counts as exited, like a process without an entry.
+#[cfg(target_os = "linux")]
+pub fn runs(process: &str) -> bool {
+    state(process).is_some_and(|state| state != 'Z')
+}
+
+#[cfg(target_os = "linux")]
+pub fn is_stopped(process: &str) -> bool {
+    state(process) == Some('T')
+}
+
+#[cfg(target_os = "linux")]
+fn state(process: &str) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}

@@ -7,12 +7,11 @@ use crate::exit::WrongUse;
 use crate::target::{Replaces, Target};
 use anyhow::{Context, Result, bail};
 use platform::process::Exit;
-use platform::program::{Ran, run};
+use platform::program::{Output as Stream, Program, ProgramError, Ran, Starter};
 use platform::signal::Interrupt;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
 /// Starts programs.
@@ -23,6 +22,7 @@ pub struct Launcher {
     output: Output,
     ignored: Option<Codes>,
     interrupt: Interrupt,
+    starter: Starter,
 }
 
 /// Standard output of the programs.
@@ -55,33 +55,40 @@ impl Launcher {
             output,
             ignored: options.ignore_failure.clone(),
             interrupt,
+            starter: Starter::new().context("cannot start the process that starts commands")?,
         };
         launcher.stdin()?;
         Ok(launcher)
     }
 
     /// Runs the command of a program once; `None` if the user asked to stop. True stands for a
-    /// success, false for a failure that is ignored.
+    /// success, false for a failure that is ignored, as that of a command that was stopped is.
     pub fn run(&self, text: &str) -> Result<Option<(Ran, bool)>> {
-        let mut command = command(text, self.shell.as_deref())?;
-        command.stdin(self.stdin()?).stderr(Stdio::piped());
-        match &self.output {
-            Output::Null => command.stdout(Stdio::null()),
-            Output::Pipe => command.stdout(Stdio::piped()),
-            Output::Inherit => command.stdout(Stdio::inherit()).stderr(Stdio::inherit()),
+        let words = words_of(text, self.shell.as_deref())?;
+        let (stdout, stderr) = match &self.output {
+            Output::Null => (Stream::Null, Stream::Pipe),
+            Output::Pipe => (Stream::Pipe, Stream::Pipe),
+            Output::Inherit => (Stream::Inherit, Stream::Inherit),
             Output::File(file) => {
                 // Each run writes the file anew.
-                let mut file = file.try_clone()?;
                 file.set_len(0)?;
-                file.seek(SeekFrom::Start(0))?;
-                command.stdout(file)
+                let mut start = file;
+                start.seek(SeekFrom::Start(0))?;
+                (Stream::File(file), Stream::Pipe)
             }
         };
-        let Some(ran) = complete(&mut command, text, self.interrupt.flag())? else {
+        let stdin = self.stdin()?;
+        let program = Program {
+            words: &words,
+            stdin: stdin.as_ref(),
+            stdout,
+            stderr,
+        };
+        let Some(ran) = self.complete(&program, text, self.interrupt.flag())? else {
             return Ok(None);
         };
         let is_success = ran.finished.exit.is_success();
-        if !is_success && !self.is_ignored(ran.finished.exit) {
+        if !is_success && !self.is_ignored(ran.finished.exit) && !ran.was_stopped {
             bail!(
                 "'{text}' failed with {}{}; `--ignore-failure` goes on",
                 ran.finished.exit,
@@ -93,12 +100,11 @@ impl Launcher {
 
     /// Time of a command that does nothing, started in the same way; `None` if there is none.
     pub fn start_ns(&self) -> Option<f64> {
-        let mut command = command("true", self.shell.as_deref()).ok()?;
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        let ran = run(&mut command, self.interrupt.flag()).ok()??;
+        let words = words_of("true", self.shell.as_deref()).ok()?;
+        let ran = self
+            .starter
+            .run(&aside(&words), self.interrupt.flag())
+            .ok()??;
         Some(ran.wall_ns as f64)
     }
 
@@ -118,12 +124,8 @@ impl Launcher {
             Some(shell) => Some(shell.as_slice()),
             None => words::needs_shell(text).then_some(usual.as_slice()),
         };
-        let mut command = command(text, shell)?;
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        let Some(ran) = complete(&mut command, text, interrupted)? else {
+        let words = words_of(text, shell)?;
+        let Some(ran) = self.complete(&aside(&words), text, interrupted)? else {
             return Ok(false);
         };
         if !ran.finished.exit.is_success() {
@@ -133,15 +135,52 @@ impl Launcher {
         Ok(true)
     }
 
-    fn stdin(&self) -> Result<Stdio> {
-        match &self.input {
-            None => Ok(Stdio::null()),
-            Some(path) => {
-                let file = File::open(path);
-                let file = file.with_context(|| format!("cannot read {}", path.display()))?;
-                Ok(file.into())
-            }
-        }
+    /// Peak memory that each command has at least.
+    pub fn floor_bytes(&self) -> u64 {
+        self.starter.floor_bytes()
+    }
+
+    /// Lets processes that the set-up started run until the end of the comparison.
+    pub fn keep_leftovers(&self) {
+        self.starter.keep_leftovers();
+    }
+
+    /// Ends the processes that commands left behind since then. Returns their number.
+    pub fn end_leftovers(&self) -> usize {
+        self.starter.end_leftovers()
+    }
+
+    /// Ends all processes that commands left behind; a sentence about them if there are any.
+    pub fn end_all_leftovers(&self) -> Option<String> {
+        let left = self.starter.end_all_leftovers();
+        let processes = if left == 1 { "process" } else { "processes" };
+        (left > 0)
+            .then(|| format!("ended {left} {processes} that commands around the runs left behind"))
+    }
+
+    /// Runs a program to its end; `None` if `interrupted` became true.
+    fn complete(
+        &self,
+        program: &Program<'_>,
+        text: &str,
+        interrupted: &AtomicBool,
+    ) -> Result<Option<Ran>> {
+        self.starter
+            .run(program, interrupted)
+            .map_err(|error| match error {
+                ProgramError::Start(error) => {
+                    let name = &program.words[0];
+                    anyhow::Error::new(error).context(format!("cannot start '{name}' of '{text}'"))
+                }
+                error => anyhow::Error::new(error).context(format!("'{text}' did not end")),
+            })
+    }
+
+    fn stdin(&self) -> Result<Option<File>> {
+        let open = |path: &PathBuf| {
+            File::open(path).with_context(|| format!("cannot read {}", path.display()))
+        };
+        self.input.as_ref().map(open).transpose()
     }
 
     fn is_ignored(&self, exit: Exit) -> bool {
@@ -165,29 +204,28 @@ fn create(path: &Path, force: bool, common: &Common) -> Result<File> {
     file.with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Runs `command` to its end; `None` if `interrupted` became true.
-fn complete(command: &mut Command, text: &str, interrupted: &AtomicBool) -> Result<Option<Ran>> {
-    run(command, interrupted).with_context(|| {
-        let program = command.get_program().to_string_lossy().into_owned();
-        format!("cannot start '{program}' of '{text}'")
-    })
+/// A program whose input is empty and whose output is discarded.
+fn aside(words: &[String]) -> Program<'_> {
+    Program {
+        words,
+        stdin: None,
+        stdout: Stream::Null,
+        stderr: Stream::Pipe,
+    }
 }
 
-/// The process that `text` stands for.
-fn command(text: &str, shell: Option<&[String]>) -> Result<Command, WrongUse> {
-    let words = match shell {
-        Some(shell) => [shell, &["-c".to_owned(), text.to_owned()]].concat(),
+/// The name and the arguments of the program that `text` stands for.
+fn words_of(text: &str, shell: Option<&[String]>) -> Result<Vec<String>, WrongUse> {
+    match shell {
+        Some(shell) => Ok([shell, &["-c".to_owned(), text.to_owned()]].concat()),
         None => words::split(text)
             .filter(|words| !words.is_empty())
             .ok_or_else(|| {
                 WrongUse(format!(
                     "'{text}' is no command: a quote is open, or it is empty"
                 ))
-            })?,
-    };
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]);
-    Ok(command)
+            }),
+    }
 }
 
 /// The last words of a program, if any.

@@ -56,6 +56,9 @@ pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     );
     progress.end();
     let cleaned = clean_up(&launcher, &programs[..is_set_up]);
+    if let Some(ended) = launcher.end_all_leftovers().filter(|_| !common.quiet) {
+        output::say(&format!("oscope: {ended}"));
+    }
     let stopped = || Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt));
     let Some(compared) = compared? else {
         cleaned?;
@@ -105,6 +108,7 @@ fn with_set_up(
             return Ok(None);
         }
     }
+    launcher.keep_leftovers();
     for _ in 0..arguments.pace.warmup {
         for program in programs {
             if timed::measure(launcher, program)?.is_none() {

@@ -16,8 +16,10 @@ use platform::clock::now_ns;
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
+use platform::usage::Usage;
 use record::store::{Recorder, Store};
 use record::{Header, Run, draw_id, now};
+use std::ops::Range;
 use std::path::Path;
 
 /// Length of the stretches of time whose blocks are stored together: as a batch of each program, and
@@ -32,13 +34,33 @@ pub struct Recording<'s> {
     recorder: Recorder<'s>,
     definition: Definition,
     points: Vec<Point>,
-    /// The batch in progress of each program.
-    open: Vec<Batch>,
-    /// All batches so far.
-    taken: Vec<Vec<Batch>>,
+    /// All runs of each program so far. Their samples would take ten times as much memory.
+    rows: Vec<Vec<Row>>,
+    /// The stretches of each program that are stored as batches, one after the other.
+    stretches: Vec<Vec<Stretch>>,
     /// Number of passes so far: stretches of whole blocks, in which each program ran.
     passes: u32,
     started_ns: u64,
+}
+
+/// One run of a program.
+#[derive(Clone, Copy)]
+struct Row {
+    wall_ns: u64,
+    usage: Usage,
+    peak_bytes: Option<u64>,
+    /// Its end.
+    at_ns: u64,
+    /// Its time over that of the first program in the same turn, and the end of their block.
+    ratio: Option<(f64, u64)>,
+}
+
+/// Runs that are stored as one batch.
+struct Stretch {
+    runs: Range<usize>,
+    started_ns: u64,
+    wall_ns: u64,
+    pass: u32,
 }
 
 impl<'s> Recording<'s> {
@@ -57,8 +79,8 @@ impl<'s> Recording<'s> {
         let mut recording = Self {
             recorder,
             definition: definition(),
-            open: vec![Batch::default(); points.len()],
-            taken: vec![Vec::new(); points.len()],
+            rows: vec![Vec::new(); points.len()],
+            stretches: points.iter().map(|_| Vec::new()).collect(),
             passes: 0,
             points,
             started_ns: now_ns(),
@@ -82,13 +104,15 @@ impl<'s> Recording<'s> {
     pub fn add(&mut self, block: &Block, runs: &[Vec<Timed>]) -> Result<()> {
         let at_ns = now_ns();
         for (program, runs) in runs.iter().enumerate() {
-            let batch = &mut self.open[program];
-            batch.samples.extend(runs.iter().flat_map(samples));
-            if program > 0 {
-                let ratios = block.log_ratios(program).into_iter();
-                let ratios = ratios.map(|ratio| value(RATIO, ratio.exp(), at_ns));
-                batch.samples.extend(ratios);
-            }
+            let ratios = (program > 0).then(|| block.log_ratios(program));
+            let mut ratios = ratios.into_iter().flatten();
+            self.rows[program].extend(runs.iter().map(|timed| Row {
+                wall_ns: timed.ran.wall_ns,
+                usage: timed.ran.finished.usage,
+                peak_bytes: timed.peak_bytes(),
+                at_ns: timed.at_ns,
+                ratio: ratios.next().map(|ratio| (ratio.exp(), at_ns)),
+            }));
         }
         if at_ns - self.started_ns >= STRETCH_NS {
             self.flush()?;
@@ -96,22 +120,22 @@ impl<'s> Recording<'s> {
         Ok(())
     }
 
-    /// Stores the batches in progress.
+    /// Stores the runs since the last time as a batch of each program.
     fn flush(&mut self) -> Result<()> {
         let (started_ns, end_ns) = (self.started_ns, now_ns());
         self.started_ns = end_ns;
-        for (index, open) in self.open.iter_mut().enumerate() {
-            let batch = Batch {
-                warm: true,
+        for index in 0..self.points.len() {
+            let stored = self.stretches[index].last().map_or(0, |last| last.runs.end);
+            let stretch = Stretch {
+                runs: stored..self.rows[index].len(),
                 started_ns,
                 wall_ns: end_ns - started_ns,
-                disturbance: Disturbance::default(),
-                pass: Some(self.passes),
-                ..std::mem::take(open)
+                pass: self.passes,
             };
-            if batch.samples.is_empty() {
+            if stretch.runs.is_empty() {
                 continue;
             }
+            let batch = stretch.batch(&self.rows[index]);
             let event = Event::Taken {
                 definition: &self.definition,
                 point: &self.points[index],
@@ -126,7 +150,7 @@ impl<'s> Recording<'s> {
                 },
             };
             tell(&mut self.recorder, &event)?;
-            self.taken[index].push(batch);
+            self.stretches[index].push(stretch);
         }
         self.passes += 1;
         Ok(())
@@ -142,8 +166,10 @@ impl<'s> Recording<'s> {
             Ok(Ending::Stopped) => runner::Ending::Interrupted,
             Err(reason) => runner::Ending::Failed(reason),
         };
-        for (point, batches) in self.points.iter().zip(&self.taken) {
-            let result = PointResult::new(&self.definition, point, batches, None);
+        for (index, point) in self.points.iter().enumerate() {
+            let stretches = self.stretches[index].iter();
+            let batches: Vec<_> = stretches.map(|it| it.batch(&self.rows[index])).collect();
+            let result = PointResult::new(&self.definition, point, &batches, None);
             let event = Event::Closed {
                 definition: &self.definition,
                 point,
@@ -160,15 +186,28 @@ pub fn tell(recorder: &mut Recorder<'_>, event: &Event<'_>) -> Result<()> {
     recorder.observe(event).map_err(|error| anyhow!(error))
 }
 
+impl Stretch {
+    fn batch(&self, rows: &[Row]) -> Batch {
+        Batch {
+            warm: true,
+            started_ns: self.started_ns,
+            wall_ns: self.wall_ns,
+            disturbance: Disturbance::default(),
+            pass: Some(self.pass),
+            samples: rows[self.runs.clone()].iter().flat_map(samples).collect(),
+            ..Batch::default()
+        }
+    }
+}
+
 /// The samples of one run of a program.
-fn samples(timed: &Timed) -> Vec<Sample> {
-    let at_ns = timed.at_ns;
-    let usage = timed.ran.finished.usage;
+fn samples(row: &Row) -> Vec<Sample> {
+    let Row { usage, at_ns, .. } = *row;
     let wall = Sample {
         metric: "wall".into(),
         reading: Reading::Once {
             work: 1.0,
-            wall_ns: timed.ran.wall_ns,
+            wall_ns: row.wall_ns,
             reference_ns: None,
         },
         usage,
@@ -179,8 +218,9 @@ fn samples(timed: &Timed) -> Vec<Sample> {
         value("user", usage.user_ns as f64, at_ns),
         value("system", usage.system_ns as f64, at_ns),
     ];
-    let peak = timed.peak_bytes();
+    let peak = row.peak_bytes;
     samples.extend(peak.map(|bytes| value("peak_memory", bytes as f64, at_ns)));
+    samples.extend(row.ratio.map(|(ratio, at_ns)| value(RATIO, ratio, at_ns)));
     samples
 }
 

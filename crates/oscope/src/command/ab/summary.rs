@@ -24,6 +24,9 @@ pub struct Summary {
     pub peak_bytes: Option<u64>,
     /// A smaller peak cannot be seen.
     pub least_peak_bytes: Option<u64>,
+    /// Processes that the runs left behind.
+    #[serde(skip)]
+    pub leftovers: usize,
     #[serde(skip)]
     pub remarks: Vec<Remark>,
 }
@@ -46,6 +49,7 @@ impl Summary {
             system_ns: mean_of(|run| run.ran.finished.usage.system_ns),
             peak_bytes: runs.iter().filter_map(Timed::peak_bytes).max(),
             least_peak_bytes: runs.iter().map(|run| run.floor_bytes).max(),
+            leftovers: runs.iter().map(|run| run.leftovers).sum(),
             remarks: remarks(&walls),
         }
     }

@@ -4,11 +4,7 @@ use super::launch::Launcher;
 use super::programs::Program;
 use anyhow::Result;
 use platform::clock::now_ns;
-use platform::program::{COUNTS_FROM_PARENT, Ran};
-use platform::usage::Consumption;
-
-/// The kernel sums the memory of a process over its processors, and lags behind by so much.
-const KERNEL_ERROR_BYTES: u64 = 2 << 20;
+use platform::program::Ran;
 
 /// One timed run of a program.
 #[derive(Clone, Debug)]
@@ -17,40 +13,46 @@ pub struct Timed {
     pub is_success: bool,
     /// Its end in monotonic ns.
     pub at_ns: u64,
-    /// Peak memory of oscope itself, where a smaller peak of the program cannot be seen.
+    /// A smaller peak of the program's memory cannot be seen.
     pub floor_bytes: u64,
+    /// Number of processes that the program left behind.
+    pub leftovers: usize,
 }
 
 impl Timed {
-    /// The program's peak memory; `None` if it is below that of oscope.
+    /// The program's peak memory; `None` if it is below what can be seen.
     pub fn peak_bytes(&self) -> Option<u64> {
         (self.ran.peak_bytes > self.floor_bytes).then_some(self.ran.peak_bytes)
     }
 }
 
-/// Runs a program once and records the load around it; `None` if the user asked to stop.
+/// Runs a program once, with the commands around it, and ends what it left behind; `None` if the user
+/// asked to stop. Does all of it again if the program was stopped meanwhile, as by Ctrl-Z.
 pub fn measure(launcher: &Launcher, program: &Program) -> Result<Option<Timed>> {
-    if !beside(launcher, program.prepare.as_deref())? {
-        return Ok(None);
+    loop {
+        if !beside(launcher, program.prepare.as_deref())? {
+            return Ok(None);
+        }
+        let Some((mut ran, is_success)) = launcher.run(&program.command)? else {
+            return Ok(None);
+        };
+        // Nobody reads them, and all runs stay in memory.
+        ran.stderr = String::new();
+        let at_ns = now_ns();
+        if !beside(launcher, program.conclude.as_deref())? {
+            return Ok(None);
+        }
+        let leftovers = launcher.end_leftovers();
+        if !ran.was_stopped {
+            return Ok(Some(Timed {
+                ran,
+                is_success,
+                at_ns,
+                floor_bytes: launcher.floor_bytes(),
+                leftovers,
+            }));
+        }
     }
-    let floor_bytes = if COUNTS_FROM_PARENT {
-        Consumption::read()?.own_peak_bytes + KERNEL_ERROR_BYTES
-    } else {
-        0
-    };
-    let Some((ran, is_success)) = launcher.run(&program.command)? else {
-        return Ok(None);
-    };
-    let timed = Timed {
-        ran,
-        is_success,
-        at_ns: now_ns(),
-        floor_bytes,
-    };
-    if !beside(launcher, program.conclude.as_deref())? {
-        return Ok(None);
-    }
-    Ok(Some(timed))
 }
 
 /// Runs a command beside the measurement, if there is one; false if the user asked to stop.

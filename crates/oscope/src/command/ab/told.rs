@@ -209,6 +209,12 @@ pub fn remarks(
                 "'{name}' failed in {failures} of {runs} runs, which count"
             ));
         }
+        if summary.leftovers > 0 {
+            let (left, runs) = (summary.leftovers, summary.runs);
+            told.push(format!(
+                "{runs} runs of '{name}' left {left} of their processes behind, which were ended after each run"
+            ));
+        }
         told.extend(
             summary
                 .remarks

@@ -1,4 +1,7 @@
+mod leftovers;
 pub(crate) mod program;
+mod starter;
+mod terminal;
 mod twin;
 mod wait;
 mod worker;

@@ -1,77 +1,284 @@
+use std::cell::Cell;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, getppid, kill_process,
+    kill_process_group, pidfd_open, set_parent_process_death_signal, waitid,
+};
 
+use super::leftovers::Leftovers;
+use super::starter::{Helper, Started};
+use super::terminal::{Terminal, put_in_foreground};
 use super::wait::wait4;
 use crate::linux::clock::{now_ns, timespec};
+use crate::linux::stop::{Follower, pauses, stop_here};
+use crate::process::Exit;
 use crate::process::buffer::Tail;
-use crate::program::Ran;
+use crate::program::{Output, Program, ProgramError, Ran};
+use crate::usage::Consumption;
 
 /// Interval for checks of the caller's flag. Long enough not to disturb a measurement.
 const GLANCE_NS: u64 = 100_000_000;
 /// The interval if the kernel cannot report the exit: before Linux 5.3, or where pidfds are
 /// forbidden.
 const BLIND_GLANCE_NS: u64 = 200_000;
+/// Time after which a program that something stopped counts as stopped for good.
+const LONGEST_STOP_NS: u64 = 1_000_000_000;
+/// A program that is stopped more often, for the terminal's sake, does not want the terminal.
+const MOST_LOANS: usize = 20;
+/// The kernel sums the memory of a process over its processors, and lags behind by about as much.
+const KERNEL_ERROR_BYTES: u64 = 2 << 20;
 
-pub(crate) fn run(command: &mut Command, interrupted: &AtomicBool) -> io::Result<Option<Ran>> {
-    command.process_group(0);
+#[derive(Debug)]
+pub(crate) struct Starter {
+    /// `None` where the system does not allow it: this process starts programs itself then.
+    helper: Option<Helper>,
+    /// Peak memory of the helper.
+    helper_bytes: u64,
+    leftovers: Leftovers,
+    /// True once a program has used the terminal.
+    lends_terminal: Cell<bool>,
+    null: File,
+}
+
+impl Starter {
+    pub(crate) fn new() -> io::Result<Self> {
+        Self::with(Helper::start().ok())
+    }
+
+    fn with(helper: Option<Helper>) -> io::Result<Self> {
+        let mut starter = Self {
+            leftovers: Leftovers::new(helper.as_ref().map(Helper::pid)),
+            helper,
+            helper_bytes: 0,
+            lends_terminal: Cell::new(false),
+            null: OpenOptions::new()
+                .read(true)
+                .write(true)
+                .open("/dev/null")?,
+        };
+        // The helper is as large as it gets after its first request. A directory cannot be executed.
+        let request = Program {
+            words: &["/".into()],
+            stdin: None,
+            stdout: Output::Null,
+            stderr: Output::Null,
+        };
+        let _ = starter.run(&request, &AtomicBool::new(false));
+        let helper = starter.helper.as_ref();
+        starter.helper_bytes = helper.and_then(Helper::peak_bytes).unwrap_or(0);
+        Ok(starter)
+    }
+
+    pub(crate) fn floor_bytes(&self) -> u64 {
+        match (&self.helper, Consumption::read()) {
+            (Some(_), _) => self.helper_bytes,
+            (None, Ok(own)) => own.own_peak_bytes + KERNEL_ERROR_BYTES,
+            (None, Err(_)) => u64::MAX,
+        }
+    }
+
+    pub(crate) fn keep_leftovers(&self) {
+        self.leftovers.keep();
+    }
+
+    pub(crate) fn end_leftovers(&self) -> usize {
+        self.leftovers.end()
+    }
+
+    pub(crate) fn end_all_leftovers(&self) -> usize {
+        self.leftovers.end_all()
+    }
+
+    pub(crate) fn run(
+        &self,
+        program: &Program<'_>,
+        interrupted: &AtomicBool,
+    ) -> Result<Option<Ran>, ProgramError> {
+        let pauses_before = pauses();
+        let stdout = Pipe::for_output(program.stdout)?;
+        let stderr = Pipe::for_output(program.stderr)?;
+        let files = [
+            program.stdin.map_or(self.null.as_fd(), AsFd::as_fd),
+            self.file(program.stdout, &stdout, rustix::stdio::stdout()),
+            self.file(program.stderr, &stderr, rustix::stdio::stderr()),
+        ];
+        let lends_terminal = self.lends_terminal.get();
+        let terminal = lends_terminal.then(Terminal::of_foreground).flatten();
+        let lent = terminal.as_ref().map(AsFd::as_fd);
+        let started = match &self.helper {
+            Some(helper) => helper.run(program.words, files, lent),
+            None => start_here(program.words, files, lent),
+        };
+        let started = started.map_err(ProgramError::Start)?;
+        let mut running = Running {
+            pid: started.pid,
+            life: pidfd_open(started.pid, PidfdFlags::empty()).ok(),
+            stdout: stdout.map(|pipe| pipe.reader),
+            stderr: stderr.map(|pipe| pipe.reader),
+            tail: Tail::default(),
+            terminal,
+            was_stopped: false,
+            loans: 0,
+            stopped_since_ns: None,
+        };
+        let follower = Follower::new(started.pid);
+        let has_ended = running.wait(interrupted);
+        let wall_ns = now_ns().saturating_sub(started.start_ns);
+        if !matches!(has_ended, Ok(true)) {
+            // It fails only if the group is empty.
+            let _ = kill_process_group(started.pid, Signal::KILL);
+        }
+        drop(follower);
+        let (finished, peak_bytes) = wait4(started.pid)?;
+        let terminal = running.terminal.take();
+        let had_terminal = terminal.is_some();
+        if let Some(terminal) = terminal {
+            terminal.take_back();
+            self.lends_terminal.set(true);
+        }
+        let failure = match &self.helper {
+            Some(helper) => helper.failure(started),
+            None => None,
+        };
+        if let Some(failure) = failure {
+            return Err(ProgramError::Start(failure));
+        }
+        if !has_ended? {
+            return Ok(None);
+        }
+        if had_terminal && let Some(signal) = from_keyboard(finished.exit) {
+            // The terminal sent it to the program alone.
+            kill_process(getpid(), signal).map_err(io::Error::from)?;
+            return Ok(None);
+        }
+        running.drain()?;
+        Ok(Some(Ran {
+            wall_ns,
+            finished,
+            peak_bytes,
+            stderr: running.tail.text(),
+            was_stopped: running.was_stopped || pauses() != pauses_before,
+        }))
+    }
+
+    fn file<'a>(
+        &'a self,
+        output: Output<'a>,
+        pipe: &'a Option<Pipe>,
+        own: BorrowedFd<'a>,
+    ) -> BorrowedFd<'a> {
+        match (output, pipe) {
+            (Output::File(file), _) => file.as_fd(),
+            (Output::Inherit, _) => own,
+            (Output::Errors, _) => rustix::stdio::stderr(),
+            (_, Some(pipe)) => pipe.writer.as_fd(),
+            (_, None) => self.null.as_fd(),
+        }
+    }
+}
+
+impl Drop for Starter {
+    fn drop(&mut self) {
+        self.end_all_leftovers();
+    }
+}
+
+/// A pipe from a program.
+struct Pipe {
+    reader: OwnedFd,
+    writer: OwnedFd,
+}
+
+impl Pipe {
+    fn for_output(output: Output<'_>) -> io::Result<Option<Self>> {
+        let Output::Pipe = output else {
+            return Ok(None);
+        };
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+        fcntl_setfl(&reader, OFlags::NONBLOCK)?;
+        Ok(Some(Self { reader, writer }))
+    }
+}
+
+/// Starts a program as a child of this process in the usual way.
+fn start_here(
+    words: &[String],
+    files: [BorrowedFd<'_>; 3],
+    terminal: Option<BorrowedFd<'_>>,
+) -> io::Result<Started> {
+    let [stdin, stdout, stderr] = files.map(|file| file.try_clone_to_owned().map(Stdio::from));
+    let (name, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(name);
+    command
+        .args(arguments)
+        .stdin(stdin?)
+        .stdout(stdout?)
+        .stderr(stderr?)
+        .process_group(0);
+    let parent = getpid();
+    let terminal = terminal.map(|terminal| terminal.as_raw_fd());
+    // SAFETY: the closure makes system calls only; it neither allocates nor locks.
+    unsafe {
+        command.pre_exec(move || {
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            // The parent may have died before that call, and no signal would come.
+            if getppid() != Some(parent) {
+                return Err(Errno::SRCH.into());
+            }
+            if let Some(terminal) = terminal {
+                put_in_foreground(terminal, getpid());
+            }
+            Ok(())
+        });
+    }
     let start_ns = now_ns();
     let child = command.spawn()?;
-    let pid = Pid::from_child(&child);
-    let mut program = Program::new(child)?;
-    let has_ended = program.wait(pid, interrupted);
-    let wall_ns = now_ns() - start_ns;
-    if !matches!(has_ended, Ok(true)) {
-        // It fails only if the group is empty.
-        let _ = kill_process_group(pid, Signal::KILL);
-    }
-    let (finished, peak_bytes) = wait4(pid)?;
-    if !has_ended? {
-        return Ok(None);
-    }
-    program.drain()?;
-    Ok(Some(Ran {
-        wall_ns,
-        finished,
-        peak_bytes,
-        stderr: program.tail.text(),
-    }))
+    Ok(Started {
+        pid: Pid::from_child(&child),
+        start_ns,
+        failure: None,
+    })
+}
+
+/// The signal by which the terminal has ended a program, as far as its exit tells: shells have an exit
+/// code for it.
+fn from_keyboard(exit: Exit) -> Option<Signal> {
+    const SHELL: i32 = 128;
+    [Signal::INT, Signal::QUIT].into_iter().find(|signal| {
+        let number = signal.as_raw();
+        exit == Exit::Signal(number) || exit == Exit::Code(SHELL + number)
+    })
 }
 
 /// A running program and its output.
-struct Program {
+struct Running {
+    pid: Pid,
     /// Readable after its exit.
     life: Option<OwnedFd>,
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
     tail: Tail,
+    /// Lent to it.
+    terminal: Option<Terminal>,
+    was_stopped: bool,
+    /// Number of times that the terminal was lent while it ran.
+    loans: usize,
+    stopped_since_ns: Option<u64>,
 }
 
-impl Program {
-    fn new(child: Child) -> io::Result<Self> {
-        let life = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).ok();
-        let stdout = child.stdout.map(OwnedFd::from);
-        let stderr = child.stderr.map(OwnedFd::from);
-        for pipe in stdout.iter().chain(&stderr) {
-            fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
-        }
-        Ok(Self {
-            life,
-            stdout,
-            stderr,
-            tail: Tail::default(),
-        })
-    }
-
+impl Running {
     /// Waits for its exit and drains its pipes; false if the caller's flag was set first.
-    fn wait(&mut self, pid: Pid, interrupted: &AtomicBool) -> io::Result<bool> {
+    fn wait(&mut self, interrupted: &AtomicBool) -> Result<bool, ProgramError> {
         loop {
             if interrupted.load(Ordering::Acquire) {
                 return Ok(false);
@@ -85,17 +292,65 @@ impl Program {
             let glance_ns = self.life.as_ref().map_or(BLIND_GLANCE_NS, |_| GLANCE_NS);
             match poll(&mut fds, Some(&timespec(glance_ns))) {
                 Ok(_) | Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno.into()),
+                Err(errno) => return Err(io::Error::from(errno).into()),
             }
             let has_ended = match &self.life {
                 Some(_) => !fds[0].revents().is_empty(),
-                None => has_ended(pid)?,
+                None => look(self.pid)?.is_some_and(|status| !status.stopped()),
             };
             if has_ended {
                 return Ok(true);
             }
             self.drain()?;
+            match look(self.pid)?.and_then(|status| status.stopping_signal()) {
+                Some(signal) => self.attend_stop(signal)?,
+                None => self.stopped_since_ns = None,
+            }
         }
+    }
+
+    /// Continues a program that `signal` has stopped, if that is for this process to do.
+    fn attend_stop(&mut self, signal: i32) -> Result<(), ProgramError> {
+        match signal {
+            libc::SIGTTIN | libc::SIGTTOU => {
+                self.loans += 1;
+                if self.loans > MOST_LOANS {
+                    return Err(ProgramError::Stopped(signal));
+                }
+                let is_lent = self.terminal.as_ref().is_some_and(|it| it.is_of(self.pid));
+                if !is_lent {
+                    self.terminal = Terminal::of_foreground();
+                    let terminal = self.terminal.as_ref().ok_or(ProgramError::NoTerminal)?;
+                    terminal.lend_to(self.pid);
+                }
+                self.resume();
+            }
+            libc::SIGTSTP if self.terminal.is_some() => {
+                // The terminal sent it to the program alone.
+                if let Some(terminal) = self.terminal.take() {
+                    terminal.take_back();
+                }
+                stop_here();
+                self.terminal = Terminal::of_foreground();
+                if let Some(terminal) = &self.terminal {
+                    terminal.lend_to(self.pid);
+                }
+                self.resume();
+            }
+            _ => {
+                let since_ns = *self.stopped_since_ns.get_or_insert_with(now_ns);
+                if now_ns() - since_ns > LONGEST_STOP_NS {
+                    return Err(ProgramError::Stopped(signal));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn resume(&mut self) {
+        self.was_stopped = true;
+        // It fails only if the group is empty.
+        let _ = kill_process_group(self.pid, Signal::CONT);
     }
 
     /// Reads what its pipes hold now.
@@ -111,13 +366,15 @@ impl Program {
     }
 }
 
-/// True if the process has exited; it stays a zombie.
-fn has_ended(pid: Pid) -> io::Result<bool> {
-    use rustix::process::{WaitId, WaitIdOptions, waitid};
-    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    match waitid(WaitId::Pid(pid), look) {
-        Ok(status) => Ok(status.is_some()),
-        Err(Errno::INTR) => Ok(false),
+/// The state of a child that has exited or is stopped. It stays as it is: one that has exited is a
+/// zombie.
+fn look(pid: Pid) -> io::Result<Option<WaitIdStatus>> {
+    // Without the first, it is an error if the child is a zombie.
+    let states = WaitIdOptions::EXITED | WaitIdOptions::STOPPED;
+    let now = WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    match waitid(WaitId::Pid(pid), states | now) {
+        Ok(status) => Ok(status),
+        Err(Errno::INTR) => Ok(None),
         Err(errno) => Err(errno.into()),
     }
 }
@@ -138,57 +395,4 @@ fn take(pipe: &mut Option<OwnedFd>, mut sink: impl FnMut(&[u8])) -> io::Result<(
 }
 
 #[cfg(test)]
-mod tests {
-    use std::process::{Command, Stdio};
-    use std::sync::atomic::AtomicBool;
-    use std::time::{Duration, Instant};
-
-    use crate::process::Exit;
-    use crate::program::{Ran, run};
-
-    fn shell(text: &str) -> Ran {
-        let mut command = Command::new("sh");
-        command
-            .args(["-c", text])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let ran = run(&mut command, &AtomicBool::new(false)).unwrap();
-        ran.expect("nobody interrupted it")
-    }
-
-    #[test]
-    fn a_program_runs_to_its_end() {
-        let ran = shell("sleep 0.05; echo gone wrong >&2; exit 3");
-        assert_eq!(ran.finished.exit, Exit::Code(3));
-        assert_eq!(ran.stderr, "gone wrong\n");
-        assert!(ran.wall_ns >= 50_000_000 && ran.peak_bytes > 0, "{ran:?}");
-        let killed = shell("kill -TERM $$");
-        assert_eq!(killed.finished.exit, Exit::Signal(15));
-    }
-
-    #[test]
-    fn more_output_than_a_pipe_holds_is_taken() {
-        let ran = shell("head -c 3000000 /dev/zero; head -c 300000 /dev/zero >&2; echo end >&2");
-        assert!(ran.finished.exit.is_success());
-        assert!(ran.stderr.ends_with("end\n"));
-    }
-
-    #[test]
-    fn a_child_that_keeps_the_pipe_does_not_delay_the_end() {
-        let begin = Instant::now();
-        let ran = shell("sleep 5 & echo started");
-        assert!(ran.finished.exit.is_success());
-        assert!(begin.elapsed() < Duration::from_secs(4));
-    }
-
-    #[test]
-    fn an_interrupted_program_is_killed() {
-        let mut command = Command::new("sleep");
-        command.arg("60").stdin(Stdio::null());
-        let interrupted = AtomicBool::new(true);
-        assert_eq!(run(&mut command, &interrupted).unwrap(), None);
-        let missing = run(&mut Command::new("/nonexistent"), &interrupted);
-        missing.unwrap_err();
-    }
-}
+mod tests;

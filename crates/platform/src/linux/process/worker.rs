@@ -16,6 +16,7 @@ use rustix::process::{
 use super::wait::wait4;
 use crate::linux::clock::{now_ns, timespec};
 use crate::linux::placement::CpuSet;
+use crate::linux::stop::Follower;
 use crate::process::buffer::{LineBuffer, Tail};
 use crate::process::{Finished, WorkerError, WorkerLimits, WorkerOptions};
 
@@ -40,6 +41,8 @@ pub(crate) struct Worker {
     lines: LineBuffer,
     tail: Tail,
     finished: Option<Finished>,
+    /// Until it has exited.
+    follower: Option<Follower>,
 }
 
 /// Conditions to give up.
@@ -99,6 +102,7 @@ impl Worker {
             lines: LineBuffer::default(),
             tail: Tail::default(),
             finished: None,
+            follower: Some(Follower::new(pid)),
         };
         for pipe in [
             worker.stdout.as_ref().map(AsFd::as_fd),
@@ -318,6 +322,7 @@ impl Worker {
     fn reap(&mut self) -> Result<Finished, WorkerError> {
         // It fails only if the group is empty.
         let _ = kill_process_group(self.pid, Signal::KILL);
+        self.follower = None;
         let (finished, _) = wait4(self.pid).map_err(WorkerError::Io)?;
         self.finished = Some(finished);
         self.hear(usize::MAX)?;

@@ -1,0 +1,118 @@
+//! Stops and continuations of this process (Ctrl-Z and `fg` on a terminal), shared with the process
+//! groups of its children.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::Once;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+use rustix::process::Pid;
+
+/// Number of times that this process was stopped or continued.
+static PAUSES: AtomicU64 = AtomicU64::new(0);
+
+/// Process groups that stop with this process; 0 is none. More than ever run at once.
+static GROUPS: [AtomicI32; 64] = [const { AtomicI32::new(0) }; 64];
+
+pub(crate) fn pauses() -> u64 {
+    PAUSES.load(Ordering::Acquire)
+}
+
+/// A process group that stops and continues with this process, until this value is dropped. Drop it
+/// before the process that leads the group is waited for: its number may be another's after that.
+#[derive(Debug)]
+pub(super) struct Follower(Option<&'static AtomicI32>);
+
+impl Follower {
+    pub(super) fn new(leader: Pid) -> Self {
+        static INSTALLED: Once = Once::new();
+        INSTALLED.call_once(|| {
+            // Without handlers, children do not stop, as if this were never called.
+            let _ = catch(libc::SIGTSTP, on_stop).and(catch(libc::SIGCONT, on_continue));
+        });
+        let group = leader.as_raw_nonzero().get();
+        let is_taken = |place: &&AtomicI32| {
+            place
+                .compare_exchange(0, group, Ordering::AcqRel, Ordering::Acquire)
+                .is_ok()
+        };
+        Self(GROUPS.iter().find(is_taken))
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        if let Some(place) = self.0 {
+            place.store(0, Ordering::Release);
+        }
+    }
+}
+
+/// Stops this process as SIGTSTP does if nobody catches it, until it is continued. The kernel does not
+/// stop a process that no shell could continue.
+pub(super) fn stop_here() {
+    PAUSES.fetch_add(1, Ordering::AcqRel);
+    // SAFETY: all of these may be called at any moment. The signal has its default action here, which
+    // stops the process in `raise`.
+    unsafe {
+        let mut before = MaybeUninit::<libc::sigaction>::uninit();
+        let mut usual: libc::sigaction = std::mem::zeroed();
+        usual.sa_sigaction = libc::SIG_DFL;
+        if libc::sigaction(libc::SIGTSTP, &raw const usual, before.as_mut_ptr()) == 0 {
+            libc::raise(libc::SIGTSTP);
+            libc::sigaction(libc::SIGTSTP, before.as_ptr(), ptr::null_mut());
+        }
+    }
+}
+
+/// Uses only atomics and calls that are safe in a signal handler.
+extern "C" fn on_stop(_: libc::c_int) {
+    send_to_groups(libc::SIGSTOP);
+    stop_here();
+    send_to_groups(libc::SIGCONT);
+}
+
+extern "C" fn on_continue(_: libc::c_int) {
+    PAUSES.fetch_add(1, Ordering::AcqRel);
+}
+
+/// Leaves `errno` to the code that a signal interrupted.
+fn send_to_groups(signal: libc::c_int) {
+    // SAFETY: the address of `errno` is good in this thread, and signal-safety(7) lists `kill`.
+    unsafe {
+        let errno = *libc::__errno_location();
+        for group in &GROUPS {
+            match group.load(Ordering::Acquire) {
+                0 => {}
+                group => {
+                    libc::kill(-group, signal);
+                }
+            }
+        }
+        *libc::__errno_location() = errno;
+    }
+}
+
+/// Catches a signal that has its default action; one that is ignored stays ignored.
+fn catch(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) -> io::Result<()> {
+    let check = |outcome| match outcome {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    };
+    let mut before = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: a null action changes nothing, and `before` has room for the old action.
+    check(unsafe { libc::sigaction(signal, ptr::null(), before.as_mut_ptr()) })?;
+    // SAFETY: the call succeeded, so all of it was written.
+    if unsafe { before.assume_init_ref() }.sa_sigaction != libc::SIG_DFL {
+        return Ok(());
+    }
+    // SAFETY: zeros are a valid `sigaction`: no flags and an empty mask.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as *const () as libc::sighandler_t;
+    // The handler raises its own signal.
+    action.sa_flags = libc::SA_RESTART | libc::SA_NODEFER;
+    // SAFETY: the handler has the right type for an action without SA_SIGINFO, and only makes calls
+    // that are safe in a handler.
+    check(unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) })
+}

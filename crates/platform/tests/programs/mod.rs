@@ -1,0 +1,281 @@
+//! Programs that are started by a process which is killed or stopped, or which has a terminal.
+
+#![expect(unsafe_code, reason = "no crate here opens terminals")]
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use oscope_platform::program::{Output, Program, Starter};
+use oscope_platform::signal::Interrupt;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::roles::{PATIENCE, eventually, is_stopped, runs, say};
+
+/// Runs `script` several times, and says how each ended.
+pub fn play(runs: &str, script: &str) {
+    // Without an end, the test would wait for its words without an end.
+    std::thread::spawn(|| {
+        std::thread::sleep(4 * PATIENCE);
+        std::process::exit(1);
+    });
+    let starter = Starter::new().expect("a process can be started");
+    let interrupt = Interrupt::install().expect("signals can be caught");
+    let words = ["sh", "-c", script].map(str::to_owned);
+    let program = Program {
+        words: &words,
+        stdin: None,
+        stdout: Output::Null,
+        stderr: Output::Pipe,
+    };
+    for _ in 0..runs.parse().expect("a number") {
+        let ended = match starter.run(&program, interrupt.flag()) {
+            Ok(Some(ran)) if ran.was_stopped => format!("{} after a stop", ran.finished.exit),
+            Ok(Some(ran)) => ran.finished.exit.to_string(),
+            Ok(None) => "interrupted".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let left = starter.end_leftovers();
+        say(&format!("{ended}, {left} left"));
+    }
+}
+
+/// A process in that role.
+struct Role {
+    child: Child,
+    said: BufReader<ChildStdout>,
+}
+
+impl Role {
+    fn start(runs: usize, script: &str) -> Self {
+        let mut command = Self::command(runs, script);
+        // The kernel does not stop a group that no shell could continue.
+        command.process_group(0);
+        Self::spawn(command)
+    }
+
+    fn command(runs: usize, script: &str) -> Command {
+        let own = std::env::current_exe().expect("this program has a path");
+        let mut command = Command::new(own);
+        let runs = runs.to_string();
+        command.args(["role", "starter", &runs, script]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        command
+    }
+
+    fn spawn(mut command: Command) -> Self {
+        let mut child = command.spawn().expect("this program can be started");
+        let said = child.stdout.take().expect("it is piped");
+        Self {
+            child,
+            said: BufReader::new(said),
+        }
+    }
+
+    fn hear(&mut self) -> String {
+        let mut line = String::new();
+        self.said.read_line(&mut line).expect("it can be read");
+        line.trim_end().to_owned()
+    }
+
+    fn id(&self) -> String {
+        self.child.id().to_string()
+    }
+
+    fn send(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("it runs");
+    }
+}
+
+impl Drop for Role {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The process ids that scripts wrote to a file, once it has so many.
+fn written(path: &Path, count: usize) -> Vec<String> {
+    let read = || -> Vec<String> {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    };
+    eventually("scripts write their ids", || read().len() == count);
+    read()
+}
+
+pub fn killed_starter() {
+    let dir = tempfile::tempdir().expect("there is a place for temporary files");
+    let ids = dir.path().join("ids");
+    let script = format!("echo $$ >> {}; exec sleep 60", ids.display());
+    let role = Role::start(1, &script);
+    let program = written(&ids, 1).remove(0);
+    let helper = children(&role.id()).into_iter().find(|id| *id != program);
+    let helper = helper.expect("it has started the program");
+    role.send(Signal::KILL);
+    eventually("both end", || !runs(&program) && !runs(&helper));
+}
+
+fn children(process: &str) -> Vec<String> {
+    let list = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    let list = list.expect("the kernel lists them");
+    list.split_whitespace().map(str::to_owned).collect()
+}
+
+pub fn stopped_starter() {
+    let dir = tempfile::tempdir().expect("there is a place for temporary files");
+    let (ids, end) = (dir.path().join("ids"), dir.path().join("end"));
+    let wait = format!("while ! test -e {}; do sleep 0.01; done", end.display());
+    let script = format!("echo $$ >> {}; {wait}", ids.display());
+    let mut role = Role::start(2, &script);
+    let own = role.id();
+    let program = written(&ids, 1).remove(0);
+    role.send(Signal::TSTP);
+    eventually("both stop", || is_stopped(&own) && is_stopped(&program));
+    role.send(Signal::CONT);
+    eventually("both go on", || !is_stopped(&own) && !is_stopped(&program));
+    File::create(&end).expect("a file");
+    assert_eq!(role.hear(), "exit code 0 after a stop, 0 left");
+    assert_eq!(role.hear(), "exit code 0, 0 left");
+}
+
+pub fn leftovers() {
+    let dir = tempfile::tempdir().expect("there is a place for temporary files");
+    let ids = dir.path().join("ids");
+    let write = format!("echo $! >> {}", ids.display());
+    let stubborn = "sh -c 'trap \"\" TERM; while :; do sleep 0.05; done'";
+    let script =
+        format!("sleep 60 & {write}; setsid sleep 60 & {write}; setsid {stubborn} & {write}");
+    let mut role = Role::start(2, &script);
+    for _ in 0..2 {
+        let said = role.hear();
+        let left = said.strip_prefix("exit code 0, ").expect(&said);
+        let left: usize = left.trim_end_matches(" left").parse().expect("a number");
+        // The stubborn one may leave a child of its own.
+        assert!((3..5).contains(&left), "{said}");
+    }
+    for id in written(&ids, 6) {
+        assert!(!runs(&id), "{id}");
+    }
+    assert_eq!(children(&std::process::id().to_string()), [role.id()]);
+}
+
+fn on_a_terminal(runs: usize, script: &str) -> (File, Role) {
+    with_terminal(Role::command(runs, script))
+}
+
+/// A terminal whose keyboard is here, and the process that has it.
+fn with_terminal(mut command: Command) -> (File, Role) {
+    // SAFETY: the calls get a new descriptor and a buffer with its size.
+    let (keyboard, name) = unsafe {
+        let keyboard = libc::posix_openpt(libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC);
+        assert!(keyboard >= 0, "{}", std::io::Error::last_os_error());
+        assert_eq!(libc::grantpt(keyboard) + libc::unlockpt(keyboard), 0);
+        let mut name = [0; 64];
+        assert_eq!(
+            libc::ptsname_r(keyboard, name.as_mut_ptr().cast(), name.len()),
+            0
+        );
+        (File::from_raw_fd(keyboard), name)
+    };
+    // SAFETY: system calls only, in a child.
+    unsafe {
+        command.pre_exec(move || {
+            libc::setsid();
+            // The first terminal that the leader of a session opens is that of the session.
+            match libc::open(name.as_ptr().cast(), libc::O_RDWR | libc::O_CLOEXEC) {
+                -1 => Err(std::io::Error::last_os_error()),
+                _ => Ok(()),
+            }
+        });
+    }
+    (keyboard, Role::spawn(command))
+}
+
+/// The group in the foreground of a terminal, and true if it echoes.
+fn state_of(keyboard: &File) -> (i32, bool) {
+    // SAFETY: the descriptor is open, and there is room for the modes.
+    unsafe {
+        let mut modes: libc::termios = std::mem::zeroed();
+        assert_eq!(libc::tcgetattr(keyboard.as_raw_fd(), &raw mut modes), 0);
+        let group = libc::tcgetpgrp(keyboard.as_raw_fd());
+        (group, modes.c_lflag & libc::ECHO != 0)
+    }
+}
+
+pub fn terminal() {
+    for script in [
+        "stty -echo </dev/tty",
+        "stty sane </dev/tty",
+        "read x </dev/tty && test \"$x\" = hello",
+        "sh -c 'read x </dev/tty; true'; stty -echo </dev/tty",
+        "bash -i -c exit",
+        "bash -i -c 'read x </dev/tty'; true",
+    ] {
+        let (mut keyboard, mut role) = on_a_terminal(3, script);
+        keyboard
+            .write_all(b"hello\nhello\nhello\n")
+            .expect("the terminal takes it");
+        assert_eq!(role.hear(), "exit code 0 after a stop, 0 left", "{script}");
+        // From now on, it has the terminal from its start.
+        assert_eq!(role.hear(), "exit code 0, 0 left", "{script}");
+        assert_eq!(role.hear(), "exit code 0, 0 left", "{script}");
+        let own: i32 = role.id().parse().expect("a number");
+        let (group, echoes) = state_of(&keyboard);
+        assert!(echoes, "{script}");
+        // Once it has ended, no group is in the foreground.
+        assert!(group == own || group == 0, "{script}: {group}");
+    }
+}
+
+/// A role whose program has the terminal, in its second run.
+fn with_lent_terminal() -> (File, Role) {
+    let dir = tempfile::tempdir().expect("there is a place for temporary files");
+    let ids = dir.path().join("ids");
+    let script = format!(
+        "echo $$ >> {0}; stty sane </dev/tty; test $(wc -l < {0}) = 1 || {{ echo $$ >> {0}; read x </dev/tty; }}",
+        ids.display()
+    );
+    let (keyboard, mut role) = on_a_terminal(2, &script);
+    assert_eq!(role.hear(), "exit code 0 after a stop, 0 left");
+    written(&ids, 3);
+    (keyboard, role)
+}
+
+pub fn ctrl_c() {
+    for (key, code) in [(b"\x03", 2), (b"\x1c", 3)] {
+        let (mut keyboard, mut role) = with_lent_terminal();
+        keyboard.write_all(key).expect("the terminal takes it");
+        assert_eq!(role.hear(), "interrupted, 0 left", "signal {code}");
+    }
+}
+
+pub fn ctrl_z() {
+    let (mut keyboard, mut role) = with_lent_terminal();
+    // No shell could continue this session, so it goes on at once.
+    keyboard.write_all(b"\x1a").expect("the terminal takes it");
+    let own = role.id();
+    eventually("it goes on", || !is_stopped(&own));
+    keyboard
+        .write_all(b"hello\n")
+        .expect("the terminal takes it");
+    assert_eq!(role.hear(), "exit code 0 after a stop, 0 left");
+}
+
+pub fn background() {
+    let role = Role::command(1, "read x </dev/tty");
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", "set -m; \"$@\" & wait", "sh"])
+        .arg(role.get_program())
+        .args(role.get_args())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    let (_keyboard, mut role) = with_terminal(shell);
+    let said = role.hear();
+    assert!(said.contains("start oscope in the foreground"), "{said}");
+}
