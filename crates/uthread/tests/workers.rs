@@ -139,3 +139,60 @@ fn a_short_run_of_many_workers_ends() {
         assert_eq!(runtime.run(|| spawn(|| 1).join().unwrap()), 1);
     }
 }
+
+/// The last sender is dropped while the first `recv` of the channel runs on the other worker.
+#[test]
+fn a_sender_dropped_at_the_first_receive_ends_it() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    runtime.run(|| {
+        for round in 0..20_000 {
+            let (sender, receiver) = bounded::<u32>(1);
+            let drops = spawn(move || {
+                (0..round % 8).for_each(|_| std::hint::spin_loop());
+                drop(sender);
+            });
+            let receives = spawn(move || receiver.recv());
+            drops.join().unwrap();
+            assert!(receives.join().unwrap().is_err());
+        }
+    });
+}
+
+/// A sender is cloned while the first `recv` of the channel runs on the other worker.
+#[test]
+fn a_sender_cloned_at_the_first_receive_still_sends() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    runtime.run(|| {
+        for _ in 0..20_000 {
+            let (sender, receiver) = bounded(4);
+            let sends = spawn(move || {
+                let other = sender.clone();
+                drop(sender);
+                yield_now();
+                other.send(7)
+            });
+            let receives = spawn(move || receiver.recv());
+            sends.join().unwrap().unwrap();
+            assert_eq!(receives.join().unwrap(), Ok(7));
+        }
+    });
+}
+
+#[test]
+fn ends_that_are_cloned_outside_the_runtime_are_counted() {
+    for workers in 1..=2 {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        runtime.run(|| {
+            let (sender, receiver) = bounded(4);
+            assert!(receiver.try_recv().is_err());
+            let clone = || (sender.clone(), receiver.clone());
+            let (other_sender, other_receiver) =
+                std::thread::scope(|outside| outside.spawn(clone).join().unwrap());
+            drop((sender, receiver));
+            other_sender.send(7).unwrap();
+            assert_eq!(other_receiver.recv(), Ok(7));
+            drop(other_sender);
+            assert!(other_receiver.recv().is_err());
+        });
+    }
+}
