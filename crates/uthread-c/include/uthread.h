@@ -103,8 +103,8 @@ typedef struct uthread_config {
 } uthread_config_t;
 
 /* Runs main(argument) as the first user thread of a cooperative runtime. It returns when all threads
- * have ended. -EDEADLK: threads were left that can never run again; a message names them. -EBUSY: the
- * caller is a user thread. */
+ * have ended. -EDEADLK: threads were left that can never run again; a message names them. They stay where
+ * they are, so what they may use must stay as well. -EBUSY: the caller is a user thread. */
 int uthread_run(void *(*main)(void *), void *argument);
 
 /* The same with a configuration, which may be NULL; `value`, which may be NULL, receives the result. */
@@ -118,7 +118,8 @@ int uthread_init(unsigned int slice_us);
 int uthread_init_with(const uthread_config_t *config);
 
 /* Ends the runtime of uthread_init: waits for all other threads, and continues as a kernel thread.
- * Only in the first thread (-EPERM). -EDEADLK: threads were left that can never run again. */
+ * Only in the first thread (-EPERM). -EDEADLK: threads were left that can never run again, as in
+ * uthread_run. */
 int uthread_end(void);
 
 /* Counts of the running runtime. */

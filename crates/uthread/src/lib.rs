@@ -67,7 +67,8 @@
 //! # Misuse
 //!
 //! These errors are panics that name the threads: locking twice, a cycle of threads that wait for
-//! each other, blocking while preemption is disabled, and leaving threads that can never run again.
+//! each other, and blocking while preemption is disabled. If all threads that are left can never run
+//! again, a message names them and the process is aborted: a panic would free what they borrow.
 //! Unlocking from a thread other than the owner does not compile.
 //!
 //! # Structure

@@ -1,11 +1,19 @@
 //! Several kernel threads.
 
+#![expect(
+    unsafe_code,
+    reason = "a preemptive runtime is a promise about thread-locals"
+)]
+
+mod common;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
+use common::aborts;
 use uthread::{Barrier, Kind, Lock, Priority, Protocol, Runtime, bounded, spawn, yield_now};
 
 /// Longer than a loaded machine keeps a worker waiting for a processor.
@@ -119,15 +127,15 @@ fn everything_that_blocks_works_across_workers() {
 
 #[test]
 fn a_deadlock_is_found_when_the_last_worker_has_nothing_to_do() {
-    let runtime = Runtime::builder().workers(3).build().unwrap();
-    let run = std::panic::catch_unwind(|| {
+    let test = "a_deadlock_is_found_when_the_last_worker_has_nothing_to_do";
+    let text = aborts(test, || {
+        let runtime = Runtime::builder().workers(3).build().unwrap();
         runtime.run(|| {
             let (_sender, receiver) = bounded::<u8>(1);
             drop(spawn(uthread::suspend));
             receiver.recv().unwrap();
         });
     });
-    let text = run.unwrap_err().downcast_ref::<String>().unwrap().clone();
     assert!(text.contains("'main' waits for a channel"), "{text}");
     assert!(text.contains("thread 4 is suspended"), "{text}");
 }
