@@ -122,3 +122,8 @@ pub(crate) fn program_counter(context: &libc::ucontext_t) -> usize {
 pub(crate) fn stack_pointer(context: &libc::ucontext_t) -> usize {
     context.uc_mcontext.sp as usize
 }
+
+/// Every fault for which the kernel sends `SIGSEGV` has an address.
+pub(crate) fn may_have_faulted(_context: &libc::ucontext_t) -> bool {
+    false
+}

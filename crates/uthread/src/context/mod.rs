@@ -21,7 +21,7 @@ pub(crate) use fiber::{Context, switch};
 #[cfg(not(uthread_tsan))]
 pub(crate) use machine::{Context, switch};
 #[cfg(target_os = "linux")]
-pub(crate) use machine::{program_counter, stack_pointer};
+pub(crate) use machine::{may_have_faulted, program_counter, stack_pointer};
 
 /// The first function of a fresh context. It must not return.
 pub(crate) type Entry = unsafe extern "C" fn(*mut ()) -> !;

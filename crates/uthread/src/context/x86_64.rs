@@ -124,3 +124,13 @@ pub(crate) fn program_counter(context: &libc::ucontext_t) -> usize {
 pub(crate) fn stack_pointer(context: &libc::ucontext_t) -> usize {
     context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize
 }
+
+/// True if a fault without an address may have caused the signal. False only if it cannot: the number is that
+/// of the last fault of the kernel thread, also for signals with another cause.
+pub(crate) fn may_have_faulted(context: &libc::ucontext_t) -> bool {
+    /// Overflow, bounds, and the range from an invalid task segment to a general protection fault (*Intel 64
+    /// and IA-32 Architectures Software Developer's Manual*, volume 3, 6.15).
+    const WITHOUT_ADDRESS: [core::ops::RangeInclusive<i64>; 2] = [4..=5, 10..=13];
+    let number = context.uc_mcontext.gregs[libc::REG_TRAPNO as usize];
+    WITHOUT_ADDRESS.iter().any(|range| range.contains(&number))
+}

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::OnceLock;
 
 use super::tick::{minimum_signal_stack, tick_set};
-use crate::context::stack_pointer;
+use crate::context::{may_have_faulted, program_counter, stack_pointer};
 use crate::worker::{Worker, current_worker};
 
 /// Stack that the handler needs besides the kernel's frame, in bytes.
@@ -88,14 +88,23 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
     unsafe { chain(signal, info, context) };
 }
 
-/// Handles a tick whose frame did not fit on a nearly full stack: the kernel forced this signal
-/// instead. The thread is unharmed, so the tick is deferred.
+/// True for a tick whose frame did not fit on a nearly full stack: the kernel forced this signal
+/// instead. The thread is unharmed.
+///
+/// The kernel reports some faults of the processor in the same way, as that of a pointer that cannot be an
+/// address. A thread that continues after such a fault faults again at the same place at once.
 fn tick_without_room(worker: &Worker, info: &libc::siginfo_t, context: &libc::ucontext_t) -> bool {
     if info.si_code != SI_KERNEL || worker.is_in_loop() || !worker.is_ticking() {
         return false;
     }
-    let room = stack_pointer(context).checked_sub(worker.current().stack_bottom());
-    room.is_some_and(|room| room <= minimum_signal_stack() + crate::stack::HANDLER_BYTES)
+    let stack_pointer = stack_pointer(context);
+    let room = stack_pointer.checked_sub(worker.current().stack_bottom());
+    let needed = minimum_signal_stack() + crate::stack::HANDLER_BYTES;
+    if room.is_none_or(|room| room > needed) {
+        return false;
+    }
+    let place = (program_counter(context), stack_pointer);
+    !may_have_faulted(context) || worker.fault_place.replace(place) != place
 }
 
 /// Writes without allocating, as a signal handler must.
