@@ -67,6 +67,14 @@
  *     has linked statically that is not re-entrant (an allocator, for example).
  *     A program that is linked statically to its C library has no slices: -ENOEXEC.
  *
+ * STATE OF A THREAD
+ *     Each thread has its own errno, rounding mode, and other control and (on x86-64, of SSE) exception flags
+ *     of floating-point numbers; it inherits the latter from the thread that starts it. Calls of this library
+ *     and ticks leave them as they are. A thread that has begun stays on its kernel thread, so addresses of
+ *     errno and of thread-local values, which functions keep, stay right.
+ *     The signal mask and the alternate signal stack belong to the kernel thread: all its user threads share
+ *     them, and the last change counts.
+ *
  * EXCEPTIONS (C++)
  *     Each thread has its own exceptions: it may wait, and be preempted, in a catch block and in
  *     destructors. (The C++ library must be loaded with the program, not by dlopen(3) later.)

@@ -173,6 +173,19 @@ fn a_program_with_its_c_library_inside_has_threads_without_slices() {
 }
 
 #[test]
+fn each_thread_has_its_own_rounding_and_error_number() {
+    let installed = Installed::new();
+    for shared in [false, true] {
+        let flags = ["-frounding-math", "-Wl,--no-as-needed", "-lm"];
+        if let Some(program) = installed.build(&source("tests/c/state.c"), &flags, shared) {
+            for slice_us in ["0", "100"] {
+                assert_eq!(text_of(&program, &[slice_us]), "each thread has its own\n");
+            }
+        }
+    }
+}
+
+#[test]
 fn exceptions_and_exits_run_destructors() {
     let expected = "destroyed: throws\ncaught: boom\ndestroyed: exits\ndestroyed: exits in C\n\
                     error 35\nthe last thread\n";

@@ -32,7 +32,11 @@
 //! does so inside a shared library (the C library with its allocator, the unwinder), while the
 //! thread unwinds, while its stack is nearly full, inside this crate, or while a [`no_preempt`]
 //! guard exists. Such ticks take effect as soon as that ends; [`Statistics`] counts them. A
-//! preemption preserves `errno` and the floating-point and vector registers.
+//! preemption preserves `errno` and the floating-point and vector registers. The signal mask and the alternate
+//! signal stack belong to the kernel thread: all its user threads share them.
+//!
+//! A switch keeps how each thread rounds, as C asks. The feature `float-control`, on by default, is for that;
+//! programs in Rust alone, which must keep the default, can do without.
 //!
 //! 1. All user threads of a worker share one kernel thread, and with it every `std::thread_local!`.
 //!    In a preemptive runtime, hold a [`no_preempt`] guard around each use of such a value that
@@ -127,7 +131,7 @@ pub mod workload;
 
 pub use build_error::BuildError;
 #[doc(hidden)]
-pub use preempt::Exceptions;
+pub use preempt::{Errno, Exceptions};
 pub use preempt::{GuardedAlloc, NoPreempt, no_preempt};
 #[doc(hidden)]
 pub use print::{print_error_line, print_line};

@@ -1,5 +1,8 @@
 //! The machine context of a thread, and the switch from one to another.
 
+#[macro_use]
+mod float_control;
+
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 #[cfg(uthread_tsan)]
