@@ -67,6 +67,12 @@
  *     has linked statically that is not re-entrant (an allocator, for example).
  *     A program that is linked statically to its C library has no slices: -ENOEXEC.
  *
+ * STACKS
+ *     Below each stack are 64 KiB of address space that nothing may touch. A thread that gets there ends the
+ *     process (SIGABRT), with a message that names it. A function with more than 64 KiB of variables can jump
+ *     over them and change the stack of another thread: compile with -fstack-clash-protection, and it touches
+ *     them in order.
+ *
  * STATE OF A THREAD
  *     Each thread has its own errno, rounding mode, and other control and (on x86-64, of SSE) exception flags
  *     of floating-point numbers; it inherits the latter from the thread that starts it. Calls of this library
@@ -104,7 +110,7 @@ enum {
 typedef struct uthread_config {
     unsigned int slice_us;     /* time slice in us, at least 20; 0: threads switch only in calls */
     unsigned int workers;      /* kernel threads that run user threads; 0 means 1 */
-    size_t stack_size;         /* of a thread, in bytes of address space; 0 means 64 KiB */
+    size_t stack_size;         /* of a thread, in bytes of address space; 0 means 64 KiB (see STACKS) */
     size_t main_stack_size;    /* of the first thread of uthread_run_with; 0 means 1 MiB */
     int keep_priority;         /* not 0: a thread that uses up its slice keeps its priority */
     int io;                    /* one of UTHREAD_IO_ */
@@ -157,7 +163,7 @@ enum {
 /* All zeros: no name, the runtime's stack size, ORANGE. */
 typedef struct uthread_attr {
     const char *name;          /* for messages; copied */
-    size_t stack_size;         /* in bytes; rounded up to 16 KiB times a power of two */
+    size_t stack_size;         /* in bytes; rounded up to 16 KiB times a power of two, at most 512 MiB */
     int priority;
 } uthread_attr_t;
 

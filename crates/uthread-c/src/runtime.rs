@@ -77,7 +77,9 @@ unsafe fn build(configuration: *const Configuration) -> Result<Runtime, Errno> {
         BuildError::StaticLibrary => libc::ENOEXEC,
         BuildError::NoPreemption => libc::ENOTSUP,
         BuildError::Timer(error) => errno(&error),
-        BuildError::SliceTooShort(_) | BuildError::SeveralDeterministic(_) => libc::EINVAL,
+        BuildError::SliceTooShort(_)
+        | BuildError::StackTooLarge { .. }
+        | BuildError::SeveralDeterministic(_) => libc::EINVAL,
     })
 }
 

@@ -3,6 +3,7 @@
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::Ordering;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 
@@ -99,7 +100,10 @@ unsafe extern "C-unwind" fn uthread_create(
             // SAFETY: the header asks for a function that takes this argument.
             unsafe { call(function, argument) }
         };
-        let handle = builder.spawn(work).map_err(|_| libc::ENOMEM)?;
+        let handle = builder.spawn(work).map_err(|error| match error.kind() {
+            ErrorKind::InvalidInput => libc::EINVAL,
+            _ => libc::ENOMEM,
+        })?;
         record.knows(handle.thread());
         if thread.is_null() {
             return Ok(0); // detached

@@ -48,7 +48,7 @@
 //!    [`println!`].
 //! 3. Wrap a global allocator that is part of the program in [`GuardedAlloc`].
 //! 4. Stacks are small: 64 KiB of address space by default. A stack overflow ends the process with
-//!    a message that names the thread. A preemptive runtime needs about 4 to 12 KiB of the stack
+//!    a message that names the thread, since nothing may touch the 64 KiB below. A preemptive runtime needs about 4 to 12 KiB of the stack
 //!    for the frame of a tick; with less room, ticks are deferred.
 //! 5. System calls block the whole worker, except those in [`io`]. Ticks may interrupt them
 //!    (`EINTR`), but the kernel restarts most of them.

@@ -194,8 +194,8 @@ fn a_nearly_full_stack_defers_ticks_and_loses_nothing() {
     let depth = beside_spinners(&runtime, || {
         let local = 0u8;
         let top = std::ptr::from_ref(black_box(&local)).addr();
-        // After the guard page and the first frames, too little remains for any signal frame.
-        descend(top - (64 << 10) + (4 << 10) + (5 << 10))
+        // After the first frames, too little remains for any signal frame.
+        descend(top - (64 << 10) + (5 << 10))
     });
     assert!(depth > 50);
 }

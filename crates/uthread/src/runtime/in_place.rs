@@ -16,7 +16,7 @@ use std::io;
 
 use super::run::{Runtime, require_none};
 use crate::context::{Context, switch};
-use crate::stack::{HANDLER_BYTES, LoopStack, guard_bytes, lowest_stack_address};
+use crate::stack::{HANDLER_BYTES, LoopStack, lowest_stack_address};
 use crate::thread::Control;
 use crate::worker::{enter, leave, require_worker};
 
@@ -80,7 +80,7 @@ impl Runtime {
     /// ```
     pub unsafe fn begin(self) -> io::Result<InPlace> {
         require_none();
-        let limit = lowest_stack_address()? + guard_bytes() + HANDLER_BYTES;
+        let limit = lowest_stack_address()? + HANDLER_BYTES;
         let stack = LoopStack::map()?;
         let addresses = stack.addresses();
         let state = NonNull::from(Box::leak(Box::new(State {

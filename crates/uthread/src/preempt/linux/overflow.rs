@@ -79,9 +79,9 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
         }
         // SAFETY: `SIGSEGV` carries an address.
         let address = unsafe { info.si_addr() }.addr();
-        let (guard_page, stack_bytes) = worker.current().guard();
-        if !worker.is_in_loop() && guard_page.contains(&address) {
-            report(worker, stack_bytes);
+        let [guard, stack] = worker.current().guard_and_stack();
+        if !worker.is_in_loop() && guard.contains(&address) {
+            report(worker, stack.len());
         }
     }
     // SAFETY: the arguments are passed on unchanged.
@@ -124,7 +124,8 @@ fn report(worker: &Worker, stack_bytes: usize) -> ! {
     let _ = writeln!(
         StandardError,
         "\n{thread} has overflowed its stack of {kib} KiB: give it a larger one with \
-         uthread::Builder::stack_size\nfatal runtime error: stack overflow"
+         uthread::Builder::stack_size, or in C with stack_size of uthread_attr_t\n\
+         fatal runtime error: stack overflow"
     );
     // SAFETY: the call only ends the process.
     unsafe { libc::abort() }
