@@ -67,6 +67,20 @@
  *     has linked statically that is not re-entrant (an allocator, for example).
  *     A program that is linked statically to its C library has no slices: -ENOEXEC.
  *
+ * STACKS
+ *     Below each stack are 64 KiB of address space that nothing may touch. A thread that gets there ends the
+ *     process (SIGABRT), with a message that names it. A function with more than 64 KiB of variables can jump
+ *     over them and change the stack of another thread: compile with -fstack-clash-protection, and it touches
+ *     them in order.
+ *
+ * STATE OF A THREAD
+ *     Each thread has its own errno, rounding mode, and other control and (on x86-64, of SSE) exception flags
+ *     of floating-point numbers; it inherits the latter from the thread that starts it. Calls of this library
+ *     and ticks leave them as they are. A thread that has begun stays on its kernel thread, so addresses of
+ *     errno and of thread-local values, which functions keep, stay right.
+ *     The signal mask and the alternate signal stack belong to the kernel thread: all its user threads share
+ *     them, and the last change counts.
+ *
  * EXCEPTIONS (C++)
  *     Each thread has its own exceptions: it may wait, and be preempted, in a catch block and in
  *     destructors. (The C++ library must be loaded with the program, not by dlopen(3) later.)
@@ -96,15 +110,15 @@ enum {
 typedef struct uthread_config {
     unsigned int slice_us;     /* time slice in us, at least 20; 0: threads switch only in calls */
     unsigned int workers;      /* kernel threads that run user threads; 0 means 1 */
-    size_t stack_size;         /* of a thread, in bytes of address space; 0 means 64 KiB */
+    size_t stack_size;         /* of a thread, in bytes of address space; 0 means 64 KiB (see STACKS) */
     size_t main_stack_size;    /* of the first thread of uthread_run_with; 0 means 1 MiB */
     int keep_priority;         /* not 0: a thread that uses up its slice keeps its priority */
     int io;                    /* one of UTHREAD_IO_ */
 } uthread_config_t;
 
 /* Runs main(argument) as the first user thread of a cooperative runtime. It returns when all threads
- * have ended. -EDEADLK: threads were left that can never run again; a message names them. -EBUSY: the
- * caller is a user thread. */
+ * have ended. -EDEADLK: threads were left that can never run again; a message names them. They stay where
+ * they are, so what they may use must stay as well. -EBUSY: the caller is a user thread. */
 int uthread_run(void *(*main)(void *), void *argument);
 
 /* The same with a configuration, which may be NULL; `value`, which may be NULL, receives the result. */
@@ -118,7 +132,8 @@ int uthread_init(unsigned int slice_us);
 int uthread_init_with(const uthread_config_t *config);
 
 /* Ends the runtime of uthread_init: waits for all other threads, and continues as a kernel thread.
- * Only in the first thread (-EPERM). -EDEADLK: threads were left that can never run again. */
+ * Only in the first thread (-EPERM). -EDEADLK: threads were left that can never run again, as in
+ * uthread_run. */
 int uthread_end(void);
 
 /* Counts of the running runtime. */
@@ -148,7 +163,7 @@ enum {
 /* All zeros: no name, the runtime's stack size, ORANGE. */
 typedef struct uthread_attr {
     const char *name;          /* for messages; copied */
-    size_t stack_size;         /* in bytes; rounded up to 16 KiB times a power of two */
+    size_t stack_size;         /* in bytes; rounded up to 16 KiB times a power of two, at most 512 MiB */
     int priority;
 } uthread_attr_t;
 

@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 use std::panic::AssertUnwindSafe;
 
-use uthread::Exceptions;
+use uthread::{Errno as ErrorNumber, Exceptions};
 
 use crate::error::{Errno, errno_of};
 use crate::record::obeys_terminate;
@@ -17,6 +17,7 @@ pub(crate) fn caught(work: impl FnOnce() -> Result<c_int, Errno>) -> c_int {
 
 /// The value of `work`, which may wait, or an error number. A terminated thread does not return.
 pub(crate) fn outcome<T>(work: impl FnOnce() -> Result<T, Errno>) -> Result<T, Errno> {
+    let _back_at_the_end = ErrorNumber::keep();
     let exceptions = Exceptions::put_aside();
     let result = uthread::catch_unwind(AssertUnwindSafe(work));
     drop(exceptions);
@@ -30,6 +31,7 @@ pub(crate) fn outcome<T>(work: impl FnOnce() -> Result<T, Errno>) -> Result<T, E
 
 /// The same for functions that return a new object.
 pub(crate) fn created<T>(work: impl FnOnce() -> T) -> *mut T {
+    let _back_at_the_end = ErrorNumber::keep();
     match uthread::catch_unwind(AssertUnwindSafe(work)) {
         Ok(object) => Box::into_raw(Box::new(object)),
         Err(_) => core::ptr::null_mut(),

@@ -77,7 +77,9 @@ unsafe fn build(configuration: *const Configuration) -> Result<Runtime, Errno> {
         BuildError::StaticLibrary => libc::ENOEXEC,
         BuildError::NoPreemption => libc::ENOTSUP,
         BuildError::Timer(error) => errno(&error),
-        BuildError::SliceTooShort(_) | BuildError::SeveralDeterministic(_) => libc::EINVAL,
+        BuildError::SliceTooShort(_)
+        | BuildError::StackTooLarge { .. }
+        | BuildError::SeveralDeterministic(_) => libc::EINVAL,
     })
 }
 
@@ -100,7 +102,9 @@ unsafe extern "C-unwind" fn uthread_run_with(
         let runtime = unsafe { build(configuration) }?;
         // SAFETY: the header asks for a function that takes this argument.
         let run = || unsafe { call(main, Pointer(argument)) };
-        let result = runtime.try_run(run).map_err(|error| errno(&error))??;
+        // SAFETY: the header asks that what stuck threads use stays.
+        let result = unsafe { runtime.try_run_and_leave(run) };
+        let result = result.map_err(|error| errno(&error))??;
         if !value.is_null() {
             // SAFETY: the header asks for null or a place for a pointer.
             unsafe { value.write(result.0) };

@@ -7,8 +7,8 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 
 use uthread::{
-    Barrier, Exceptions, Lock, Protocol, Receiver, RecvTimeoutError, Semaphore, SendTimeoutError,
-    Sender, TryRecvError, bounded, no_preempt,
+    Barrier, Errno as ErrorNumber, Exceptions, Lock, Protocol, Receiver, RecvTimeoutError,
+    Semaphore, SendTimeoutError, Sender, TryRecvError, bounded, no_preempt,
 };
 
 use crate::call::{caught, created, destroy};
@@ -273,9 +273,9 @@ unsafe extern "C-unwind" fn uthread_once(
         let function = function.ok_or(libc::EINVAL)?;
         // SAFETY: the header asks for a living `uthread_once_t`.
         let once: &Once = unsafe { object(once) }?;
-        let exceptions = Exceptions::put_aside();
+        let own = (Exceptions::put_aside(), ErrorNumber::keep());
         let locked = once.lock().lock();
-        drop(exceptions);
+        drop(own);
         let mut done = locked.unwrap_or_else(PoisonError::into_inner);
         if !*done {
             // SAFETY: the header asks for such a function, which ignores the argument.

@@ -3,10 +3,11 @@
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::Ordering;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 
-use uthread::{Builder, JoinHandle, Priority, Thread, no_preempt};
+use uthread::{Builder, Errno as ErrorNumber, JoinHandle, Priority, Thread, no_preempt};
 
 use crate::call::caught;
 use crate::error::{Errno, errno_of, limit, object};
@@ -93,12 +94,16 @@ unsafe extern "C-unwind" fn uthread_create(
         let (own, argument) = (Arc::clone(&record), Pointer(argument));
         let work = move || {
             let argument = argument;
+            ErrorNumber::clear();
             own.knows(uthread::current());
             SELF.with(|mine| *mine.borrow_mut() = Some(own));
             // SAFETY: the header asks for a function that takes this argument.
             unsafe { call(function, argument) }
         };
-        let handle = builder.spawn(work).map_err(|_| libc::ENOMEM)?;
+        let handle = builder.spawn(work).map_err(|error| match error.kind() {
+            ErrorKind::InvalidInput => libc::EINVAL,
+            _ => libc::ENOMEM,
+        })?;
         record.knows(handle.thread());
         if thread.is_null() {
             return Ok(0); // detached
@@ -189,6 +194,7 @@ unsafe extern "C-unwind" fn uthread_self() -> *const CThread {
     if !uthread::is_user_thread() {
         return ptr::null();
     }
+    let _back_at_the_end = ErrorNumber::keep();
     let find = || {
         SELF.with(|mine| {
             let mut mine = mine.borrow_mut();
@@ -310,11 +316,13 @@ unsafe extern "C-unwind" fn uthread_terminate(thread: *const CThread) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_terminate_disable() {
+    let _back_at_the_end = ErrorNumber::keep();
     with_own(|own| own.held_off.fetch_add(1, Ordering::Relaxed));
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_terminate_enable() {
+    let _back_at_the_end = ErrorNumber::keep();
     with_own(|own| {
         let last = own.held_off.fetch_sub(1, Ordering::Relaxed) == 1;
         // A wait may have obeyed the request meanwhile: the next one is to do so again.
@@ -358,6 +366,7 @@ unsafe extern "C-unwind" fn uthread_preempt_disable() {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_preempt_enable() {
+    let _back_at_the_end = ErrorNumber::keep();
     let guard = no_preempt();
     // SAFETY: a guard is nothing but a count; this is the one that `uthread_preempt_disable` forgot.
     drop(unsafe { ptr::read(&raw const guard) });

@@ -85,7 +85,8 @@ unsafe extern "C-unwind" fn uthread_set(key: *const Key, value: *mut c_void) -> 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_get(key: *const Key) -> *mut c_void {
     // SAFETY: the header asks for a living key.
-    let Some(key) = (unsafe { key.as_ref() }).filter(|_| uthread::is_user_thread()) else {
+    let found = unsafe { key.as_ref() };
+    let Some(key) = found.filter(|_| uthread::is_user_thread()) else {
         return ptr::null_mut();
     };
     VALUES.with(|values| {

@@ -173,6 +173,40 @@ fn a_program_with_its_c_library_inside_has_threads_without_slices() {
 }
 
 #[test]
+fn each_thread_has_its_own_rounding_and_error_number() {
+    let installed = Installed::new();
+    for shared in [false, true] {
+        let flags = ["-frounding-math", "-Wl,--no-as-needed", "-lm"];
+        if let Some(program) = installed.build(&source("tests/c/state.c"), &flags, shared) {
+            for slice_us in ["0", "100"] {
+                assert_eq!(text_of(&program, &[slice_us]), "each thread has its own\n");
+            }
+        }
+    }
+}
+
+/// Also a function whose only frame is larger than the stack, and which touches its far end first.
+#[test]
+fn an_overflow_names_the_thread_and_what_to_do() {
+    use std::os::unix::process::ExitStatusExt;
+    let installed = Installed::new();
+    let Some(program) = installed.build(&source("tests/c/overflow.c"), &[], true) else {
+        return;
+    };
+    for way in ["recursion", "70000", "100000"] {
+        let output = run(&program, &[way]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{output:?}");
+        assert!(message.contains("'diver' has overflowed its stack of 64 KiB"));
+        assert!(
+            message.contains("stack_size of uthread_attr_t"),
+            "{message}"
+        );
+    }
+    assert_eq!(text_of(&program, &["30000"]), "there was room\n");
+}
+
+#[test]
 fn exceptions_and_exits_run_destructors() {
     let expected = "destroyed: throws\ncaught: boom\ndestroyed: exits\ndestroyed: exits in C\n\
                     error 35\nthe last thread\n";

@@ -1,7 +1,9 @@
 //! Atomic types of the structures that several workers share. The model check (`tests/model.rs`)
 //! compiles those files again with loom's types under this name.
 
-pub(crate) use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, fence};
+pub(crate) use core::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence,
+};
 
 /// Waits a moment in a spin loop, for the `attempt`th time. Owners hold the lock for a few
 /// instructions only. But the kernel may have descheduled the owner, so every few attempts this

@@ -21,6 +21,14 @@ pub enum BuildError {
     /// The slice is shorter than 20 µs.
     #[error("a slice of {0:?} is too short: 20 µs is the least")]
     SliceTooShort(Duration),
+    /// No stack can be that large.
+    #[error("a stack of {bytes} bytes is too large: {most} is the most")]
+    StackTooLarge {
+        /// The size that was asked for.
+        bytes: usize,
+        /// The largest size there is.
+        most: usize,
+    },
     /// A deterministic runtime has one worker.
     #[error("a deterministic runtime cannot have {0} workers")]
     SeveralDeterministic(usize),

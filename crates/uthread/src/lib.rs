@@ -32,7 +32,11 @@
 //! does so inside a shared library (the C library with its allocator, the unwinder), while the
 //! thread unwinds, while its stack is nearly full, inside this crate, or while a [`no_preempt`]
 //! guard exists. Such ticks take effect as soon as that ends; [`Statistics`] counts them. A
-//! preemption preserves `errno` and the floating-point and vector registers.
+//! preemption preserves `errno` and the floating-point and vector registers. The signal mask and the alternate
+//! signal stack belong to the kernel thread: all its user threads share them.
+//!
+//! A switch keeps how each thread rounds, as C asks. The feature `float-control`, on by default, is for that;
+//! programs in Rust alone, which must keep the default, can do without.
 //!
 //! 1. All user threads of a worker share one kernel thread, and with it every `std::thread_local!`.
 //!    In a preemptive runtime, hold a [`no_preempt`] guard around each use of such a value that
@@ -44,7 +48,7 @@
 //!    [`println!`].
 //! 3. Wrap a global allocator that is part of the program in [`GuardedAlloc`].
 //! 4. Stacks are small: 64 KiB of address space by default. A stack overflow ends the process with
-//!    a message that names the thread. A preemptive runtime needs about 4 to 12 KiB of the stack
+//!    a message that names the thread, since nothing may touch the 64 KiB below. A preemptive runtime needs about 4 to 12 KiB of the stack
 //!    for the frame of a tick; with less room, ticks are deferred.
 //! 5. System calls block the whole worker, except those in [`io`]. Ticks may interrupt them
 //!    (`EINTR`), but the kernel restarts most of them.
@@ -67,7 +71,8 @@
 //! # Misuse
 //!
 //! These errors are panics that name the threads: locking twice, a cycle of threads that wait for
-//! each other, blocking while preemption is disabled, and leaving threads that can never run again.
+//! each other, and blocking while preemption is disabled. If all threads that are left can never run
+//! again, a message names them and the process is aborted: a panic would free what they borrow.
 //! Unlocking from a thread other than the owner does not compile.
 //!
 //! # Structure
@@ -126,7 +131,7 @@ pub mod workload;
 
 pub use build_error::BuildError;
 #[doc(hidden)]
-pub use preempt::Exceptions;
+pub use preempt::{Errno, Exceptions};
 pub use preempt::{GuardedAlloc, NoPreempt, no_preempt};
 #[doc(hidden)]
 pub use print::{print_error_line, print_line};

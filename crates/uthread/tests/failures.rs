@@ -26,6 +26,7 @@ use uthread::{Builder, GuardedAlloc, Lock, Runtime, spawn, unbounded};
 static ALLOCATIONS_LEFT: AtomicU64 = AtomicU64::new(0);
 static MAPPINGS_LEFT: AtomicU64 = AtomicU64::new(0);
 static THREADS_LEFT: AtomicU64 = AtomicU64::new(0);
+static TIMERS_LEFT: AtomicU64 = AtomicU64::new(0);
 
 /// True if this call is the one to fail.
 fn fails(left: &AtomicU64) -> bool {
@@ -109,6 +110,28 @@ unsafe extern "C" fn pthread_create(
     }
 }
 
+/// Replaces the function of the C library.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn timer_create(
+    clock: libc::clockid_t,
+    event: *mut libc::sigevent,
+    timer: *mut libc::timer_t,
+) -> c_int {
+    type Create =
+        unsafe extern "C" fn(libc::clockid_t, *mut libc::sigevent, *mut libc::timer_t) -> c_int;
+    if fails(&TIMERS_LEFT) {
+        // SAFETY: the address of this kernel thread's errno is valid.
+        unsafe { *libc::__errno_location() = libc::EAGAIN };
+        return -1;
+    }
+    // SAFETY: the C library's own function has this type; the caller's contract is its contract.
+    unsafe {
+        let own = libc::dlsym(libc::RTLD_NEXT, c"timer_create".as_ptr());
+        let own = std::mem::transmute::<*mut c_void, Create>(own);
+        own(clock, event, timer)
+    }
+}
+
 type Outcome = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 
 /// Uses every kind of kernel thread: workers and transfer helpers.
@@ -126,6 +149,25 @@ fn program_of_kernel_threads() -> Outcome {
         }
         Ok(())
     })?
+}
+
+/// Each worker has a timer. If one is refused, the first thread must not have begun: it would be left in
+/// the middle, with what it borrows.
+fn program_of_timers() -> Outcome {
+    let builder = common::preemptive(Duration::from_millis(1));
+    let runtime = builder.workers(3).build()?;
+    let begun = AtomicU64::new(0);
+    let run = runtime.try_run(|| {
+        begun.store(1, Ordering::Relaxed);
+        let threads: Vec<_> = (0..20).map(|_| spawn(uthread::yield_now)).collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        uthread::io::sleep(Duration::from_millis(1));
+    });
+    let begun = begun.into_inner() == 1;
+    assert_eq!(begun, run.is_ok());
+    Ok(run?)
 }
 
 /// Uses a little of everything.
@@ -166,6 +208,7 @@ fn act(role: &str) {
     let (left, program): (_, fn() -> Outcome) = match kind {
         "allocation" => (&ALLOCATIONS_LEFT, program),
         "mapping" => (&MAPPINGS_LEFT, program),
+        "timer" => (&TIMERS_LEFT, program_of_timers),
         _ => (&THREADS_LEFT, program_of_kernel_threads),
     };
     left.store(number.parse().unwrap(), Ordering::Relaxed);
@@ -220,6 +263,14 @@ fn any_mapping_may_fail() {
         std::env::var_os(ROLE).is_some() || mappings >= 3,
         "{mappings}"
     );
+}
+
+#[test]
+fn any_timer_may_be_refused() {
+    let timers = fail_in_turn("any_timer_may_be_refused", "timer");
+    // The trial of the builder, and three workers.
+    let expected = if cfg!(uthread_tsan) { 0 } else { 4 };
+    assert!(std::env::var_os(ROLE).is_some() || timers == expected);
 }
 
 #[test]

@@ -178,14 +178,15 @@ fn broadcast_serves_all_waiters_in_order_before_newcomers() {
 
 #[test]
 fn a_condition_has_one_lock() {
-    let result = std::panic::catch_unwind(|| {
-        uthread::run(|| {
-            let shared = Arc::new((Lock::new(()), Lock::new(()), Condvar::new()));
-            let inner = Arc::clone(&shared);
-            drop(spawn(move || drop(inner.2.wait(inner.0.lock().unwrap()))));
-            yield_now();
-            drop(shared.2.wait(shared.1.lock().unwrap()));
-        });
+    let result = uthread::run(|| {
+        let shared = Arc::new((Lock::new(()), Lock::new(()), Condvar::new()));
+        let inner = Arc::clone(&shared);
+        drop(spawn(move || drop(inner.2.wait(inner.0.lock().unwrap()))));
+        yield_now();
+        let misuse = || drop(shared.2.wait(shared.1.lock().unwrap()));
+        let result = uthread::catch_unwind(std::panic::AssertUnwindSafe(misuse));
+        shared.2.notify(&shared.0.lock().unwrap());
+        result
     });
     let text = common::message(&*result.unwrap_err());
     assert_eq!(

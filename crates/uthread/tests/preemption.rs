@@ -11,6 +11,7 @@ mod common;
 use std::alloc::System;
 use std::hint::black_box;
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -193,8 +194,8 @@ fn a_nearly_full_stack_defers_ticks_and_loses_nothing() {
     let depth = beside_spinners(&runtime, || {
         let local = 0u8;
         let top = std::ptr::from_ref(black_box(&local)).addr();
-        // After the guard page and the first frames, too little remains for any signal frame.
-        descend(top - (64 << 10) + (4 << 10) + (5 << 10))
+        // After the first frames, too little remains for any signal frame.
+        descend(top - (64 << 10) + (5 << 10))
     });
     assert!(depth > 50);
 }
@@ -414,4 +415,58 @@ fn the_first_thread_is_preempted_and_preempts() {
     thread.join().unwrap();
     assert!(uthread::statistics().preemptions > 0);
     first.end().unwrap();
+}
+
+/// Calls `work` when the stack has grown by `bytes`.
+#[inline(never)]
+fn deep_down(top: usize, bytes: usize, work: &dyn Fn()) {
+    let frame = [0u8; 256];
+    if top - black_box(&frame).as_ptr().addr() < bytes {
+        deep_down(top, bytes, work);
+    } else {
+        work();
+    }
+    black_box(&frame);
+}
+
+/// Runs `work` on a stack of which at most some KiB are free, beside a thread that computes.
+fn on_a_nearly_full_stack(used_kib: usize, work: fn()) {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    preemptive(SLICE).decay(false).build().unwrap().run(|| {
+        let other = spawn(|| spin(&STOP));
+        let full = spawn(move || {
+            let local = 0u8;
+            let top = std::ptr::from_ref(black_box(&local)).addr();
+            deep_down(top, used_kib << 10, &work);
+        });
+        full.join().unwrap();
+        STOP.store(true, Ordering::Relaxed);
+        other.join().unwrap();
+    });
+}
+
+/// The kernel reports this fault as it reports a tick without room.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_pointer_that_is_no_address_ends_the_process_on_a_nearly_full_stack() {
+    const ROLE: &str = "UTHREAD_WILD_KIB";
+    if let Ok(kib) = std::env::var(ROLE) {
+        // SAFETY: the call takes no pointers. The alarm ends a process that faults for ever.
+        unsafe { libc::alarm(30) };
+        on_a_nearly_full_stack(kib.parse().unwrap(), || {
+            let wild = black_box(1usize << 63) as *const u8;
+            // SAFETY: there is none: this must end the process.
+            let _ = unsafe { wild.read_volatile() };
+        });
+        return;
+    }
+    let test = "a_pointer_that_is_no_address_ends_the_process_on_a_nearly_full_stack";
+    for used_kib in [40, 44, 48, 52] {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([test, "--exact", "--nocapture"])
+            .env(ROLE, used_kib.to_string())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{output:?}");
+    }
 }

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use common::{Random, again, message};
+use common::{Random, aborts, again, message};
 use corosensei::{Coroutine, CoroutineResult};
 use uthread::{Builder, Exited, Runtime, spawn, suspend, yield_now};
 
@@ -242,7 +242,7 @@ fn one_runtime_runs_again_and_several_run_side_by_side() {
 
 #[test]
 fn misuse_is_a_panic_that_says_so() {
-    let cases: [(&str, fn()); 4] = [
+    let cases: [(&str, fn()); 3] = [
         ("spawn was called outside", || drop(spawn(|| {}))),
         ("started inside a user thread", || {
             uthread::run(|| uthread::run(|| {}));
@@ -256,15 +256,6 @@ fn misuse_is_a_panic_that_says_so() {
                 });
             },
         ),
-        (
-            "deadlock of all threads: 'main' joins a thread, 'lonely' is suspended",
-            || {
-                uthread::run(|| {
-                    let lonely = Builder::new().name("lonely").spawn(suspend).unwrap();
-                    lonely.join().unwrap();
-                });
-            },
-        ),
     ];
     for (expected, misuse) in cases {
         let text = message(&*catch_unwind(misuse).unwrap_err());
@@ -273,6 +264,40 @@ fn misuse_is_a_panic_that_says_so() {
             "{text:?} does not contain {expected:?}"
         );
     }
+}
+
+/// A kernel thread uses what `main` borrows for as long as that waits.
+#[test]
+fn a_deadlock_aborts_before_what_main_borrows_is_freed() {
+    let test = "a_deadlock_aborts_before_what_main_borrows_is_freed";
+    let text = aborts(test, || {
+        let data = vec![7; 1000];
+        let unwound = catch_unwind(AssertUnwindSafe(|| {
+            uthread::run(|| {
+                std::thread::scope(|scope| {
+                    scope.spawn(|| {
+                        while std::hint::black_box(&data).iter().all(|value| *value == 7) {}
+                    });
+                    let lonely = Builder::new().name("lonely").spawn(suspend).unwrap();
+                    lonely.join().unwrap();
+                });
+            });
+        }));
+        assert!(unwound.is_err(), "the run has ended");
+    });
+    let expected = "deadlock of all threads: 'main' joins a thread, 'lonely' is suspended";
+    assert!(text.contains(expected), "{text}");
+}
+
+/// A thread that is left may use thread-local values of its kernel thread, which would end.
+#[test]
+fn a_deadlock_aborts_after_main_has_ended() {
+    let test = "a_deadlock_aborts_after_main_has_ended";
+    let text = aborts(test, || uthread::run(|| drop(spawn(suspend))));
+    assert!(
+        text.contains("deadlock of all threads: thread 2 is suspended"),
+        "{text}"
+    );
 }
 
 #[test]

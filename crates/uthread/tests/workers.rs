@@ -1,11 +1,19 @@
 //! Several kernel threads.
 
+#![expect(
+    unsafe_code,
+    reason = "a preemptive runtime is a promise about thread-locals"
+)]
+
+mod common;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
+use common::aborts;
 use uthread::{Barrier, Kind, Lock, Priority, Protocol, Runtime, bounded, spawn, yield_now};
 
 /// Longer than a loaded machine keeps a worker waiting for a processor.
@@ -119,15 +127,15 @@ fn everything_that_blocks_works_across_workers() {
 
 #[test]
 fn a_deadlock_is_found_when_the_last_worker_has_nothing_to_do() {
-    let runtime = Runtime::builder().workers(3).build().unwrap();
-    let run = std::panic::catch_unwind(|| {
+    let test = "a_deadlock_is_found_when_the_last_worker_has_nothing_to_do";
+    let text = aborts(test, || {
+        let runtime = Runtime::builder().workers(3).build().unwrap();
         runtime.run(|| {
             let (_sender, receiver) = bounded::<u8>(1);
             drop(spawn(uthread::suspend));
             receiver.recv().unwrap();
         });
     });
-    let text = run.unwrap_err().downcast_ref::<String>().unwrap().clone();
     assert!(text.contains("'main' waits for a channel"), "{text}");
     assert!(text.contains("thread 4 is suspended"), "{text}");
 }
@@ -137,5 +145,62 @@ fn a_short_run_of_many_workers_ends() {
     let runtime = Runtime::builder().workers(8).build().unwrap();
     for _ in 0..50 {
         assert_eq!(runtime.run(|| spawn(|| 1).join().unwrap()), 1);
+    }
+}
+
+/// The last sender is dropped while the first `recv` of the channel runs on the other worker.
+#[test]
+fn a_sender_dropped_at_the_first_receive_ends_it() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    runtime.run(|| {
+        for round in 0..20_000 {
+            let (sender, receiver) = bounded::<u32>(1);
+            let drops = spawn(move || {
+                (0..round % 8).for_each(|_| std::hint::spin_loop());
+                drop(sender);
+            });
+            let receives = spawn(move || receiver.recv());
+            drops.join().unwrap();
+            assert!(receives.join().unwrap().is_err());
+        }
+    });
+}
+
+/// A sender is cloned while the first `recv` of the channel runs on the other worker.
+#[test]
+fn a_sender_cloned_at_the_first_receive_still_sends() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    runtime.run(|| {
+        for _ in 0..20_000 {
+            let (sender, receiver) = bounded(4);
+            let sends = spawn(move || {
+                let other = sender.clone();
+                drop(sender);
+                yield_now();
+                other.send(7)
+            });
+            let receives = spawn(move || receiver.recv());
+            sends.join().unwrap().unwrap();
+            assert_eq!(receives.join().unwrap(), Ok(7));
+        }
+    });
+}
+
+#[test]
+fn ends_that_are_cloned_outside_the_runtime_are_counted() {
+    for workers in 1..=2 {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        runtime.run(|| {
+            let (sender, receiver) = bounded(4);
+            assert!(receiver.try_recv().is_err());
+            let clone = || (sender.clone(), receiver.clone());
+            let (other_sender, other_receiver) =
+                std::thread::scope(|outside| outside.spawn(clone).join().unwrap());
+            drop((sender, receiver));
+            other_sender.send(7).unwrap();
+            assert_eq!(other_receiver.recv(), Ok(7));
+            drop(other_sender);
+            assert!(other_receiver.recv().is_err());
+        });
     }
 }

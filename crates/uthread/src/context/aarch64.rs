@@ -5,10 +5,10 @@ use core::ops::Range;
 use core::ptr;
 
 use super::Entry;
+use super::float_control::FloatControl;
 
 /// Registers that a switch saves. It declares all others as clobbered, so the compiler saves only
-/// those that are live at the call, on the stack. `x18` belongs to the platform, and FPCR keeps its
-/// default.
+/// those that are live at the call, on the stack. `x18` belongs to the platform.
 ///
 /// ```text
 ///   Context, in the control block              stack of the thread
@@ -17,7 +17,8 @@ use super::Entry;
 ///   |  8 | program_counter |    label 2        | live registers, saved |
 ///   | 16 | x29             |                   | by the compiler       |
 ///   | 24 | x19             |                   | frames of the callers |
-///   +----+-----------------+                   +-----------------------+
+///   | 32 | float_control   |                   +-----------------------+
+///   +----+-----------------+
 /// ```
 ///
 /// A fresh context has `sp` at the top of the stack, `begin` as program counter, the argument in
@@ -29,6 +30,7 @@ pub(crate) struct Context {
     // LLVM reserves these two registers, so an `asm!` block cannot clobber them.
     x29: *mut (),
     x19: *const (),
+    float_control: FloatControl,
 }
 
 impl Context {
@@ -39,6 +41,7 @@ impl Context {
             program_counter: ptr::null(),
             x29: ptr::null_mut(),
             x19: ptr::null(),
+            float_control: FloatControl::DEFAULT,
         }
     }
 
@@ -52,6 +55,7 @@ impl Context {
             program_counter: begin as *const u8,
             x29: argument,
             x19: entry as *const (),
+            float_control: FloatControl::current(),
         }
     }
 }
@@ -97,6 +101,7 @@ pub(crate) unsafe fn switch(from: *mut Context, to: *const Context) {
             "mov x10, sp",
             "stp x10, x9, [x0]",
             "stp x29, x19, [x0, #16]",
+            switch_float_control!("32"),
             "ldp x10, x9, [x1]",
             "ldp x29, x19, [x1, #16]",
             "mov sp, x10",
@@ -121,4 +126,9 @@ pub(crate) fn program_counter(context: &libc::ucontext_t) -> usize {
 /// The stack pointer at the time of the signal.
 pub(crate) fn stack_pointer(context: &libc::ucontext_t) -> usize {
     context.uc_mcontext.sp as usize
+}
+
+/// Every fault for which the kernel sends `SIGSEGV` has an address.
+pub(crate) fn may_have_faulted(_context: &libc::ucontext_t) -> bool {
+    false
 }

@@ -1,5 +1,8 @@
 //! The machine context of a thread, and the switch from one to another.
 
+#[macro_use]
+mod float_control;
+
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 #[cfg(uthread_tsan)]
@@ -21,7 +24,7 @@ pub(crate) use fiber::{Context, switch};
 #[cfg(not(uthread_tsan))]
 pub(crate) use machine::{Context, switch};
 #[cfg(target_os = "linux")]
-pub(crate) use machine::{program_counter, stack_pointer};
+pub(crate) use machine::{may_have_faulted, program_counter, stack_pointer};
 
 /// The first function of a fresh context. It must not return.
 pub(crate) type Entry = unsafe extern "C" fn(*mut ()) -> !;

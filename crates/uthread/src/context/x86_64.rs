@@ -5,10 +5,10 @@ use core::ops::Range;
 use core::ptr;
 
 use super::Entry;
+use super::float_control::FloatControl;
 
 /// Registers that a switch saves. It declares all others as clobbered, so the compiler saves only
-/// those that are live at the call, on the stack. A switch does not save the control words of SSE
-/// and x87: Rust requires them to keep their defaults.
+/// those that are live at the call, on the stack.
 ///
 /// ```text
 ///   Context, in the control block              stack of the thread
@@ -17,7 +17,8 @@ use super::Entry;
 ///   |  8 | program_counter |    label 2        | live registers, saved |
 ///   | 16 | rbp             |                   | by the compiler       |
 ///   | 24 | rbx             |                   | frames of the callers |
-///   +----+-----------------+                   +-----------------------+
+///   | 32 | float_control   |                   +-----------------------+
+///   +----+-----------------+
 /// ```
 ///
 /// A fresh context has `rsp` at the top of the stack, `begin` as program counter, the argument in
@@ -29,6 +30,7 @@ pub(crate) struct Context {
     // LLVM reserves these two registers, so an `asm!` block cannot clobber them.
     rbp: *mut (),
     rbx: *const (),
+    float_control: FloatControl,
 }
 
 impl Context {
@@ -39,6 +41,7 @@ impl Context {
             program_counter: ptr::null(),
             rbp: ptr::null_mut(),
             rbx: ptr::null(),
+            float_control: FloatControl::DEFAULT,
         }
     }
 
@@ -52,6 +55,7 @@ impl Context {
             program_counter: begin as *const u8,
             rbp: argument,
             rbx: entry as *const (),
+            float_control: FloatControl::current(),
         }
     }
 }
@@ -99,10 +103,12 @@ pub(crate) unsafe fn switch(from: *mut Context, to: *const Context) {
             "mov [rdi + 8], rax",
             "mov [rdi + 16], rbp",
             "mov [rdi + 24], rbx",
+            switch_float_control!("32"),
             "mov rsp, [rsi]",
             "mov rbp, [rsi + 16]",
             "mov rbx, [rsi + 24]",
             "jmp [rsi + 8]",
+            load_float_control!("32"),
             "2:",
             inout("rdi") from => _,
             inout("rsi") to => _,
@@ -123,4 +129,14 @@ pub(crate) fn program_counter(context: &libc::ucontext_t) -> usize {
 /// The stack pointer at the time of the signal.
 pub(crate) fn stack_pointer(context: &libc::ucontext_t) -> usize {
     context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize
+}
+
+/// True if a fault without an address may have caused the signal. False only if it cannot: the number is that
+/// of the last fault of the kernel thread, also for signals with another cause.
+pub(crate) fn may_have_faulted(context: &libc::ucontext_t) -> bool {
+    /// Overflow, bounds, and the range from an invalid task segment to a general protection fault (*Intel 64
+    /// and IA-32 Architectures Software Developer's Manual*, volume 3, 6.15).
+    const WITHOUT_ADDRESS: [core::ops::RangeInclusive<i64>; 2] = [4..=5, 10..=13];
+    let number = context.uc_mcontext.gregs[libc::REG_TRAPNO as usize];
+    WITHOUT_ADDRESS.iter().any(|range| range.contains(&number))
 }

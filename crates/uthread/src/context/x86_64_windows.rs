@@ -5,12 +5,12 @@ use core::ops::Range;
 use core::ptr;
 
 use super::Entry;
+use super::float_control::FloatControl;
 use crate::stack::guard_bytes;
 
 /// Registers that a switch saves, and what the system knows of the stack. The switch declares all other
 /// registers as clobbered, also those that this convention preserves (`rdi`, `rsi`, `xmm6` to `xmm15`), so the
-/// compiler saves only those that are live at the call, on the stack. A switch does not save the
-/// control words of SSE and x87: Rust requires them to keep their defaults.
+/// compiler saves only those that are live at the call, on the stack.
 ///
 /// ```text
 ///   Context, in the control block              stack of the thread
@@ -23,12 +23,13 @@ use crate::stack::guard_bytes;
 ///   | 40 | limit           |    gs:[16], its lowest address in use
 ///   | 48 | lowest          |    gs:[0x1478], with its guard
 ///   | 56 | handlers        |    gs:[0]
+///   | 64 | float_control   |
 ///   +----+-----------------+
 /// ```
 ///
-/// Three of the last are `StackBase` and `StackLimit` of the thread information block, and
+/// Three of those from `base` on are `StackBase` and `StackLimit` of the thread information block, and
 /// `DeallocationStack` of the block around it. The system takes a frame outside of them for a broken stack: no
-/// exception, and so no panic, would find its handler there. The last is `ExceptionList`. Windows does
+/// exception, and so no panic, would find its handler there. The fourth is `ExceptionList`. Windows does
 /// not use it on x86-64, but Wine does, and takes all handlers at lower addresses for those of inner functions.
 ///
 /// A fresh context has `rsp` at the top of the stack, `begin` as program counter, the argument in
@@ -44,6 +45,7 @@ pub(crate) struct Context {
     limit: *mut u8,
     lowest: *mut u8,
     handlers: *mut u8,
+    float_control: FloatControl,
 }
 
 /// The end of the list of handlers.
@@ -61,6 +63,7 @@ impl Context {
             limit: ptr::null_mut(),
             lowest: ptr::null_mut(),
             handlers: NO_HANDLERS,
+            float_control: FloatControl::DEFAULT,
         }
     }
 
@@ -78,6 +81,7 @@ impl Context {
             limit: stack.start.wrapping_add(guard_bytes()),
             lowest: stack.start,
             handlers: NO_HANDLERS,
+            float_control: FloatControl::current(),
         }
     }
 }
@@ -139,6 +143,7 @@ pub(crate) unsafe fn switch(from: *mut Context, to: *const Context) {
             "mov [rdi + 40], rdx",
             "mov [rdi + 48], r8",
             "mov [rdi + 56], r9",
+            switch_float_control!("64"),
             "mov rcx, [rsi + 32]",
             "mov rdx, [rsi + 40]",
             "mov r8, [rsi + 48]",
@@ -151,6 +156,7 @@ pub(crate) unsafe fn switch(from: *mut Context, to: *const Context) {
             "mov gs:[0x1478], r8",
             "mov gs:[0x00], r9",
             "jmp [rsi + 8]",
+            load_float_control!("64"),
             "2:",
             inout("rdi") from => _,
             inout("rsi") to => _,

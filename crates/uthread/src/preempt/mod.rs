@@ -14,5 +14,5 @@ use windows as system;
 
 pub use alloc::GuardedAlloc;
 pub use guard::{NoPreempt, no_preempt};
-pub use system::Exceptions;
+pub use system::{Errno, Exceptions};
 pub(crate) use system::{OverflowWatch, TickSignal, Ticker, prepare};

@@ -7,7 +7,7 @@ use crate::build_error::BuildError;
 use crate::io::Backend;
 use crate::preempt::prepare;
 use crate::scheduler::Policy;
-use crate::stack::class_for;
+use crate::stack::{LARGEST_BYTES, class_for};
 use crate::worker::{Config, Mode};
 
 /// Shorter slices would spend most of their time on the ticks.
@@ -260,8 +260,8 @@ impl RuntimeBuilder {
             mode,
             policy: self.policy,
             workers: self.workers,
-            stack_class: class_for(stack_bytes),
-            main_stack_class: class_for(self.main_stack_bytes.max(stack_bytes)),
+            stack_class: class_of(stack_bytes)?,
+            main_stack_class: class_of(self.main_stack_bytes.max(stack_bytes))?,
             backend: self.backend,
             trace_events: self.trace_events,
         }))
@@ -286,4 +286,11 @@ impl RuntimeBuilder {
             None => Ok(Mode::Preemptive { slice_ns }),
         }
     }
+}
+
+fn class_of(bytes: usize) -> Result<usize, BuildError> {
+    class_for(bytes).map_err(|_| BuildError::StackTooLarge {
+        bytes,
+        most: LARGEST_BYTES,
+    })
 }

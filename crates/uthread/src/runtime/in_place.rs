@@ -13,11 +13,10 @@ use core::cell::{Cell, UnsafeCell};
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::run::Runtime;
+use super::run::{Runtime, require_none};
 use crate::context::{Context, switch};
-use crate::stack::{HANDLER_BYTES, LoopStack, guard_bytes, lowest_stack_address};
+use crate::stack::{HANDLER_BYTES, LoopStack, lowest_stack_address};
 use crate::thread::Control;
 use crate::worker::{enter, leave, require_worker};
 
@@ -66,10 +65,11 @@ impl Runtime {
     /// As [`Runtime::try_run`], and if there is no memory for the stack of the worker's loop.
     ///
     /// # Panics
-    /// Inside a user thread.
+    /// Inside a user thread, and while a [`NoPreempt`](crate::NoPreempt) guard exists.
     ///
     /// # Safety
-    /// The kernel thread must not end before [`InPlace::end`], except with its process.
+    /// The kernel thread must not end before [`InPlace::end`], except with its process. Threads that
+    /// `end` leaves must not have lent thread-local values of a kernel thread to another one.
     ///
     /// ```
     /// let runtime = uthread::Runtime::builder().build().unwrap();
@@ -79,11 +79,8 @@ impl Runtime {
     /// first.end().unwrap();
     /// ```
     pub unsafe fn begin(self) -> io::Result<InPlace> {
-        assert!(
-            crate::worker::current_worker().is_none(),
-            "a runtime was started inside a user thread"
-        );
-        let limit = lowest_stack_address()? + guard_bytes() + HANDLER_BYTES;
+        require_none();
+        let limit = lowest_stack_address()? + HANDLER_BYTES;
         let stack = LoopStack::map()?;
         let addresses = stack.addresses();
         let state = NonNull::from(Box::leak(Box::new(State {
@@ -155,16 +152,13 @@ impl InPlace {
 unsafe extern "C" fn run_loop(state: *mut ()) -> ! {
     // SAFETY: `begin` passed it; the caller frees it only after this has switched back.
     let state = unsafe { &*state.cast::<State>() };
-    let work = || state.runtime.try_run(|| wait_in_slot(state));
-    let outcome = catch_unwind(AssertUnwindSafe(work));
+    // SAFETY: `wait_in_slot` borrows the state, and the caller of `begin` answers for the rest.
+    let outcome = unsafe { state.runtime.try_run_and_leave(|| wait_in_slot(state)) };
     if outcome.is_err() && state.phase.get() == Phase::Running {
-        // The first thread can never run again, so nobody could be told.
+        // The first thread can never run again, so nobody could get the error.
         std::process::abort();
     }
-    let stuck = io::ErrorKind::Deadlock;
-    state
-        .outcome
-        .set(Some(outcome.unwrap_or_else(|_| Err(stuck.into()))));
+    state.outcome.set(Some(outcome));
     let mut never = Context::empty();
     // SAFETY: the caller waits for this, and this stack holds nothing that is still needed.
     unsafe { switch(&raw mut never, state.caller.get()) };

@@ -3,6 +3,7 @@
 use core::sync::atomic::Ordering;
 use std::io;
 use std::panic::resume_unwind;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::io::Backend;
@@ -90,11 +91,12 @@ impl Runtime {
     /// Runs `main` as the first thread on the calling kernel thread. Returns its value when *all*
     /// threads have ended.
     ///
+    /// If threads remain that can never run again, a message names them, and the process is aborted:
+    /// they still borrow what the caller would go on to free.
+    ///
     /// # Panics
-    /// If `main` panics, with its payload; if threads remain that can never run again, naming them;
-    /// inside a user thread; if the system has no descriptors, memory or kernel threads left
-    /// ([`Runtime::try_run`] reports these). Threads that can never run again are not unwound, and
-    /// their memory is not freed.
+    /// If `main` panics, with its payload; inside a user thread; if the system has no descriptors,
+    /// memory or kernel threads left ([`Runtime::try_run`] reports these).
     ///
     /// ```
     /// let runtime = uthread::Runtime::builder().build().unwrap();
@@ -122,16 +124,38 @@ impl Runtime {
     /// }
     /// ```
     pub fn try_run<T>(&self, main: impl FnOnce() -> T) -> io::Result<T> {
-        assert!(
-            current_worker().is_none(),
-            "a runtime was started inside a user thread"
-        );
-        assert!(
-            depth() == 0,
-            "a runtime was started while preemption is held off"
-        );
+        // SAFETY: nothing is left.
+        match unsafe { self.try_run_and_leave(main) } {
+            Err(error) if error.kind() == io::ErrorKind::Deadlock => std::process::abort(),
+            result => result,
+        }
+    }
+
+    /// Like [`Runtime::try_run`], but threads that can never run again stay where they are for good.
+    ///
+    /// # Errors
+    /// As [`Runtime::try_run`]; `Deadlock` if threads are left, which a message on the standard error
+    /// names.
+    ///
+    /// # Panics
+    /// Same as [`Runtime::run`].
+    ///
+    /// # Safety
+    /// What the threads that are left borrow must stay in place as well: what `main` captures, and
+    /// thread-local values of the kernel threads, which end.
+    ///
+    /// ```
+    /// let runtime = uthread::Runtime::builder().build().unwrap();
+    /// // SAFETY: `main` borrows nothing.
+    /// let error = unsafe { runtime.try_run_and_leave(uthread::suspend) }.unwrap_err();
+    /// assert_eq!(error.kind(), std::io::ErrorKind::Deadlock);
+    /// ```
+    pub unsafe fn try_run_and_leave<T>(&self, main: impl FnOnce() -> T) -> io::Result<T> {
+        require_none();
         let shared = Arc::new(Shared::new(self.config, clock(self.config.mode))?);
+        let whole = MustNotUnwind;
         let result = run_workers(&shared, main);
+        core::mem::forget(whole);
         let failed = shared.failure.get();
         let none_left = result.is_ok() || shared.live() == 0;
         if failed.is_none() && none_left {
@@ -143,12 +167,15 @@ impl Runtime {
         }
         reap_orphans(&shared);
         self.remember(&shared);
-        let main = result?;
-        match (main, failed) {
-            (Some(Err(payload)), _) => resume_unwind(payload),
-            (_, Some(failure)) => panic!("{failure}"),
-            (Some(Ok(value)), None) => Ok(value),
-            (None, None) => unreachable!("all threads have ended, and main has not"),
+        if let Some(failure) = failed {
+            crate::print::print_error_line(format_args!("uthread: {failure}"));
+            // The result of `main` may borrow from the threads that are left.
+            core::mem::forget(result);
+            return Err(io::ErrorKind::Deadlock.into());
+        }
+        match result?.expect("all threads have ended, so main has") {
+            Ok(value) => Ok(value),
+            Err(payload) => resume_unwind(payload),
         }
     }
 
@@ -214,6 +241,28 @@ fn clock(mode: Mode) -> Box<dyn Clock> {
     }
 }
 
+/// Panics where no runtime may start.
+pub(super) fn require_none() {
+    assert!(
+        current_worker().is_none(),
+        "a runtime was started inside a user thread"
+    );
+    assert!(
+        depth() == 0,
+        "a runtime was started while preemption is held off"
+    );
+}
+
+/// Threads borrow from the caller, so nothing may unwind past them.
+struct MustNotUnwind;
+
+impl Drop for MustNotUnwind {
+    fn drop(&mut self) {
+        crate::print::print_error_line(format_args!("uthread: a worker has failed"));
+        std::process::abort();
+    }
+}
+
 /// Runs worker 0 here and the others on their own kernel threads. Returns the result of `main` if
 /// it has ended.
 fn run_workers<T>(
@@ -221,30 +270,39 @@ fn run_workers<T>(
     main: impl FnOnce() -> T,
 ) -> io::Result<Option<std::thread::Result<T>>> {
     std::thread::scope(|scope| {
-        let mut helpers = Vec::new();
+        let (ready, others) = channel();
         let helped = (1..shared.config.workers).try_for_each(|index| {
             let name = format!("uthread-{index}");
-            let help = move || Station::new(shared, index)?.worker.run();
+            let (shared, ready) = (Arc::clone(shared), ready.clone());
             let builder = std::thread::Builder::new().name(name);
-            helpers.push(builder.spawn_scoped(scope, move || stop_on_error(shared, help()))?);
+            builder.spawn_scoped(scope, move || help(&shared, index, ready))?;
             Ok(())
         });
-        let result = stop_on_error(shared, helped.and_then(|()| run_first(shared, main)));
-        for helper in helpers {
-            helper
-                .join()
-                .unwrap_or_else(|payload| resume_unwind(payload))?;
+        drop(ready);
+        // A worker that cannot start must not be missing later, when `main` cannot be taken back.
+        let all_ready = helped.and_then(|()| others.iter().collect());
+        let result = all_ready.and_then(|()| run_first(shared, main));
+        if result.is_err() {
+            shared.stop_all();
         }
         result
     })
 }
 
-/// Stops all workers: if one is missing, the others would wait forever.
-fn stop_on_error<T>(shared: &Shared, result: io::Result<T>) -> io::Result<T> {
-    if result.is_err() {
-        shared.stop_all();
+/// Runs a worker on a kernel thread of its own, once it has reported that it has all it needs.
+fn help(shared: &Arc<Shared>, index: usize, ready: Sender<io::Result<()>>) {
+    let whole = MustNotUnwind;
+    let (station, report) = match Station::new(shared, index) {
+        Ok(station) => (Some(station), Ok(())),
+        Err(error) => (None, Err(error)),
+    };
+    // The receiver is gone if another kernel thread could not start. Then this worker has to stop.
+    let _ = ready.send(report);
+    drop(ready);
+    if let Some(mut station) = station {
+        station.worker.run();
     }
-    result
+    core::mem::forget(whole);
 }
 
 fn run_first<T>(
@@ -253,7 +311,7 @@ fn run_first<T>(
 ) -> io::Result<Option<std::thread::Result<T>>> {
     let mut station = Station::new(shared, 0)?;
     let handle: JoinHandle<T> = start_main(&station.worker, main).map_err(io::Error::other)?;
-    station.worker.run()?;
+    station.worker.run();
     drop(station);
     if handle.is_finished() {
         // SAFETY: all workers have left their loops, so the thread has ended.
@@ -265,7 +323,7 @@ fn run_first<T>(
 
 /// A worker and the resources of its kernel thread. The fields are dropped in this order.
 struct Station {
-    worker: Worker,
+    worker: Box<Worker>,
     _signal: Option<TickSignal>,
     _stack: OverflowWatch,
 }
@@ -275,7 +333,8 @@ impl Station {
         let preemptive = matches!(shared.config.mode, Mode::Preemptive { .. });
         let stack = OverflowWatch::install()?;
         let signal = preemptive.then(TickSignal::receive).transpose()?;
-        let worker = Worker::new(shared, index);
+        let mut worker = Box::new(Worker::new(shared, index));
+        worker.prepare()?;
         Ok(Self {
             worker,
             _signal: signal,

@@ -7,8 +7,10 @@ use std::io;
 pub(crate) enum MapError {
     #[error("cannot map {bytes} bytes for stacks")]
     Map { bytes: usize, source: io::Error },
-    #[error("cannot install a guard page")]
+    #[error("cannot install a guard")]
     Guard { source: io::Error },
+    #[error("a stack of {bytes} bytes is too large: {most} is the most")]
+    TooLarge { bytes: usize, most: usize },
 }
 
 impl MapError {
@@ -16,6 +18,7 @@ impl MapError {
     pub(crate) fn into_source(self) -> io::Error {
         match self {
             Self::Map { source, .. } | Self::Guard { source } => source,
+            Self::TooLarge { .. } => io::ErrorKind::InvalidInput.into(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use core::mem;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::io;
 
 use super::error::MapError;
@@ -10,8 +10,11 @@ use super::error::MapError;
 /// Smallest slot in bytes.
 pub(super) const SMALLEST_BYTES: usize = 16 << 10;
 
-/// Room in a slot besides the stack that a thread asks for, in bytes: the guard is a part of that.
+/// Room in a slot besides the stack that a thread asks for, in bytes: the guard is apart from that.
 pub(super) const EXTRA_BYTES: usize = 0;
+
+/// Address space of a slot besides the smallest slot times a power of two.
+pub(super) const APART_BYTES: usize = guard_bytes();
 
 /// `MADV_GUARD_INSTALL`: guard pages as marks in the page table, without mappings of their own
 /// (Linux 6.13, madvise(2)).
@@ -19,19 +22,11 @@ const MADV_GUARD_INSTALL: libc::c_int = 102;
 
 static GUARD_INSTALL_WORKS: AtomicBool = AtomicBool::new(true);
 
-/// Size of the guard below each stack in bytes: a page.
+/// Size of the guard below each stack in bytes. C functions touch their frames in any order, so one with large
+/// variables would jump over a single page. It takes no memory, and is a multiple of every page size.
 #[inline]
-pub(crate) fn guard_bytes() -> usize {
-    static SIZE: AtomicUsize = AtomicUsize::new(0);
-    match SIZE.load(Ordering::Relaxed) {
-        0 => {
-            // SAFETY: the query takes no pointers.
-            let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-            SIZE.store(size, Ordering::Relaxed);
-            size
-        }
-        size => size,
-    }
+pub(crate) const fn guard_bytes() -> usize {
+    64 << 10
 }
 
 /// Maps address space; the kernel provides memory page by page at the first touch.
@@ -69,21 +64,21 @@ pub(super) unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
     unsafe { libc::munmap(start.as_ptr().cast(), bytes) };
 }
 
-/// Makes a mapped range a stack, by protecting its lowest page.
+/// Makes a mapped range a stack, by protecting its lowest part.
 ///
 /// # Safety
 /// The range must be mapped, page-aligned, and used by no thread yet.
 pub(super) unsafe fn prepare(slot: NonNull<u8>, _slot_bytes: usize) -> Result<(), MapError> {
-    let page = slot.as_ptr().cast();
+    let guard = slot.as_ptr().cast();
     if GUARD_INSTALL_WORKS.load(Ordering::Relaxed) {
-        // SAFETY: the lowest page of the caller's range.
-        if unsafe { libc::madvise(page, guard_bytes(), MADV_GUARD_INSTALL) } == 0 {
+        // SAFETY: the lowest part of the caller's range.
+        if unsafe { libc::madvise(guard, guard_bytes(), MADV_GUARD_INSTALL) } == 0 {
             return Ok(());
         }
         GUARD_INSTALL_WORKS.store(false, Ordering::Relaxed);
     }
     // SAFETY: as above.
-    if unsafe { libc::mprotect(page, guard_bytes(), libc::PROT_NONE) } == 0 {
+    if unsafe { libc::mprotect(guard, guard_bytes(), libc::PROT_NONE) } == 0 {
         return Ok(());
     }
     Err(MapError::Guard {
@@ -91,16 +86,16 @@ pub(super) unsafe fn prepare(slot: NonNull<u8>, _slot_bytes: usize) -> Result<()
     })
 }
 
-/// Returns the memory of a stack to the system. Its guard page and address remain.
+/// Returns the memory of a stack to the system. Its guard and address remain.
 ///
 /// # Safety
-/// `range` must be page-aligned, part of a slot above its guard page, and hold no data in use.
+/// `range` must be page-aligned, part of a slot above its guard, and hold no data in use.
 pub(super) unsafe fn discard(start: *mut u8, bytes: usize) {
     // SAFETY: the caller's contract. If the call fails, the pages stay.
     unsafe { libc::madvise(start.cast(), bytes, libc::MADV_DONTNEED) };
 }
 
-/// The lowest address of the kernel thread's stack, which may include a guard page.
+/// The lowest address of the kernel thread's stack above its guard page, if it has one.
 pub(crate) fn lowest_stack_address() -> io::Result<usize> {
     // SAFETY: plain data, for which zeros are valid; all pointers are to locals, and the attributes
     // are destroyed once.
@@ -117,6 +112,6 @@ pub(crate) fn lowest_stack_address() -> io::Result<usize> {
         if error != 0 {
             return Err(io::Error::from_raw_os_error(error));
         }
-        Ok(lowest.addr())
+        Ok(lowest.addr() + libc::sysconf(libc::_SC_PAGESIZE) as usize)
     }
 }

@@ -12,7 +12,7 @@ use super::valgrind::{self, StackId};
 pub(crate) struct LoopStack(NonNull<u8>, StackId);
 
 impl LoopStack {
-    const BYTES: usize = 256 << 10;
+    const BYTES: usize = (256 << 10) + system::guard_bytes();
 
     pub(crate) fn map() -> io::Result<Self> {
         let start = system::map(Self::BYTES).map_err(MapError::into_source)?;

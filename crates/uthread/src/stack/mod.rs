@@ -1,8 +1,8 @@
-//! Stacks: slots of equal size cut from large mappings, each above a guard page, kept for reuse.
+//! Stacks: slots of equal size cut from large mappings, each above a guard, kept for reuse.
 //!
 //! ```text
 //! slot start  +---------------------------------+  page-aligned
-//!             | guard page                      |  one page, no access
+//!             | guard                           |  64 KiB, no access
 //!             +---------------------------------+  lowest address of the stack
 //!             | unused stack                    |  takes no memory until touched
 //!             |    :                            |
@@ -19,7 +19,7 @@
 //! ```
 //!
 //! The control block is in the slot of its thread, so an idle thread touches one page and starting
-//! a thread allocates nothing. The guard is one page on Linux; `windows` shows that of Windows.
+//! a thread allocates nothing. `windows` shows the guard of Windows.
 
 mod error;
 #[cfg(target_os = "linux")]
@@ -38,7 +38,7 @@ use windows as system;
 
 pub(crate) use error::MapError;
 pub(crate) use loop_stack::LoopStack;
-pub(crate) use pool::{Cache, POOL, class_bytes, class_for};
+pub(crate) use pool::{Cache, LARGEST_BYTES, POOL, class_bytes, class_for};
 pub(crate) use system::{guard_bytes, lowest_stack_address};
 #[cfg(windows)]
 pub(crate) use windows::REPORT_BYTES;

@@ -24,9 +24,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::error::MapError;
 use super::slab::Slab;
-use super::system::{EXTRA_BYTES, SMALLEST_BYTES, discard, guard_bytes};
+use super::system::{APART_BYTES, EXTRA_BYTES, SMALLEST_BYTES, discard, guard_bytes};
 
-/// Each size class is the smallest slot times a power of two.
+/// Each size class is the smallest slot times a power of two, and what is apart from that.
 const CLASSES: usize = 16;
 
 /// A slab starts small and each further one is twice as large, so a million stacks need only a few
@@ -46,18 +46,24 @@ const WARM_SLOTS: usize = 1024;
 
 pub(crate) static POOL: Pool = Pool(Mutex::new([const { Class::new() }; CLASSES]));
 
-/// Smallest class whose slots hold a stack of `bytes`; the largest class if none does.
+/// The largest stack, in bytes.
+pub(crate) const LARGEST_BYTES: usize = (SMALLEST_BYTES << (CLASSES - 1)) - EXTRA_BYTES;
+
+/// Smallest class whose slots hold a stack of `bytes`.
 #[inline]
-pub(crate) fn class_for(bytes: usize) -> usize {
-    let bytes = bytes.saturating_add(EXTRA_BYTES);
-    let slots = bytes.div_ceil(SMALLEST_BYTES).next_power_of_two();
-    (slots.trailing_zeros() as usize).min(CLASSES - 1)
+pub(crate) fn class_for(bytes: usize) -> Result<usize, MapError> {
+    if bytes > LARGEST_BYTES {
+        let most = LARGEST_BYTES;
+        return Err(MapError::TooLarge { bytes, most });
+    }
+    let slots = (bytes + EXTRA_BYTES).div_ceil(SMALLEST_BYTES);
+    Ok(slots.next_power_of_two().trailing_zeros() as usize)
 }
 
 /// Size of a slot of the class, in bytes.
 #[inline]
 pub(crate) const fn class_bytes(class: usize) -> usize {
-    SMALLEST_BYTES << class
+    (SMALLEST_BYTES << class) + APART_BYTES
 }
 
 struct Class {
@@ -151,7 +157,7 @@ impl Cache {
         }
     }
 
-    /// Takes a slot. Returns its start address, which is the guard page.
+    /// Takes a slot. Returns its start address, where its guard is.
     #[inline]
     pub(crate) fn take(&self, class: usize) -> Result<NonNull<u8>, MapError> {
         match self.pop(class) {
@@ -248,10 +254,14 @@ mod tests {
     #[test]
     fn classes_hold_what_is_asked_for() {
         for bytes in [1, 16 << 10, (16 << 10) + 1, 64 << 10, 1 << 20] {
-            let class = class_for(bytes);
-            let slot_bytes = bytes + EXTRA_BYTES;
+            let class = class_for(bytes).expect("it is small enough");
+            let slot_bytes = bytes + EXTRA_BYTES + APART_BYTES;
             assert!(class_bytes(class) >= slot_bytes);
             assert!(class == 0 || class_bytes(class - 1) < slot_bytes);
+        }
+        assert_eq!(class_for(LARGEST_BYTES).expect("it fits"), CLASSES - 1);
+        for bytes in [LARGEST_BYTES + 1, 1 << 40, usize::MAX] {
+            assert!(class_for(bytes).is_err());
         }
     }
 

@@ -32,6 +32,9 @@ pub(super) const SMALLEST_BYTES: usize = 64 << 10;
 /// Windows takes some 10 KiB of stack.
 pub(super) const EXTRA_BYTES: usize = guard_bytes();
 
+/// Address space of a slot besides the smallest slot times a power of two.
+pub(super) const APART_BYTES: usize = 0;
+
 /// Size of a page on every processor but the Itanium.
 const PAGE_BYTES: usize = 4096;
 
@@ -89,13 +92,13 @@ pub(super) unsafe fn discard(start: *mut u8, bytes: usize) {
     unsafe { VirtualAlloc(start.cast(), bytes, MEM_RESET, PAGE_READWRITE) };
 }
 
-/// The lowest address of the kernel thread's stack, which includes its guard.
+/// The lowest address of the kernel thread's stack above its guard.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may fail to tell")]
 pub(crate) fn lowest_stack_address() -> io::Result<usize> {
     let (mut lowest, mut end) = (0, 0);
     // SAFETY: both pointers are to locals.
     unsafe { GetCurrentThreadStackLimits(&raw mut lowest, &raw mut end) };
-    Ok(lowest)
+    Ok(lowest + guard_bytes())
 }
 
 /// # Safety

@@ -1,5 +1,7 @@
 //! Starting threads.
 
+use std::io::ErrorKind;
+
 use super::control::Birth;
 use super::entry::make;
 use super::handle::JoinHandle;
@@ -7,7 +9,7 @@ use crate::scheduler::Priority;
 use crate::stack::{MapError, class_for};
 use crate::worker::{Worker, enter, leave, require_worker};
 
-/// The system has no memory for another stack.
+/// The system has no memory for another stack, or the stack is too large.
 ///
 /// ```
 /// uthread::run(|| {
@@ -20,6 +22,25 @@ use crate::worker::{Worker, enter, leave, require_worker};
 #[derive(Debug, thiserror::Error)]
 #[error("cannot start a thread")]
 pub struct SpawnError(#[from] MapError);
+
+impl SpawnError {
+    /// `InvalidInput` if the stack is larger than any can be, else `OutOfMemory`.
+    ///
+    /// ```
+    /// use std::io::ErrorKind;
+    ///
+    /// uthread::run(|| {
+    ///     let error = uthread::Builder::new().stack_size(usize::MAX).spawn(|| ()).unwrap_err();
+    ///     assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    /// });
+    /// ```
+    pub fn kind(&self) -> ErrorKind {
+        match self.0 {
+            MapError::TooLarge { .. } => ErrorKind::InvalidInput,
+            MapError::Map { .. } | MapError::Guard { .. } => ErrorKind::OutOfMemory,
+        }
+    }
+}
 
 /// Starts a thread with the default stack and priority.
 ///
@@ -165,14 +186,17 @@ impl Builder {
         let worker = require_worker("spawn");
         enter();
         let config = &worker.shared.config;
-        let birth = Birth {
-            id: worker.next_id(),
-            runtime: worker.shared.id,
-            class: self.stack_bytes.map_or(config.stack_class, class_for),
-            priority: self.priority,
-            name: self.name,
-        };
-        let made = make(worker, birth, function);
+        let class = self.stack_bytes.map_or(Ok(config.stack_class), class_for);
+        let made = class.and_then(|class| {
+            let birth = Birth {
+                id: worker.next_id(),
+                runtime: worker.shared.id,
+                class,
+                priority: self.priority,
+                name: self.name,
+            };
+            make(worker, birth, function)
+        });
         if let Ok(thread) = &made {
             worker.start(*thread);
         }

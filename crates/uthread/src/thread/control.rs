@@ -2,6 +2,7 @@
 
 use core::cell::{Cell, UnsafeCell};
 use core::fmt;
+use core::ops::Range;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::thread::panicking;
@@ -307,10 +308,11 @@ impl Control {
         self.slot().addr().get() + crate::stack::guard_bytes()
     }
 
-    /// Address range of the guard, and the size of the slot in bytes.
-    pub(crate) fn guard(&self) -> (core::ops::Range<usize>, usize) {
-        let slot = self.slot().addr().get();
-        (slot..self.stack_bottom(), class_bytes(self.class as usize))
+    /// Address ranges of the guard, and of the stack above it with the control block.
+    pub(crate) fn guard_and_stack(&self) -> [Range<usize>; 2] {
+        let (start, bottom) = (self.slot().addr().get(), self.stack_bottom());
+        let end = start + class_bytes(self.class as usize);
+        [start..bottom, bottom..end]
     }
 
     /// Drops the result of a thread that nobody joins.

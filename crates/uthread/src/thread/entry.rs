@@ -36,7 +36,7 @@ where
     let bytes = size_of::<Packet<F, T>>() + align_of::<Packet<F, T>>();
     birth.class = birth
         .class
-        .max(class_for(bytes.saturating_mul(LEAST_SHARE)));
+        .max(class_for(bytes.saturating_mul(LEAST_SHARE))?);
     let slot = worker.stacks.take(birth.class)?;
     #[cfg(uthread_asan)]
     forget_the_dead(slot, birth.class);

@@ -35,11 +35,9 @@ fn a_block_finds_the_slot_that_it_lies_in() {
     let (control, end) = unsafe { (block.as_ref(), slot.add(class_bytes(CLASS))) };
     assert_eq!(control.slot(), slot);
     assert_eq!(Control::at_end(end), block);
-    let (guard, bytes) = control.guard();
-    assert_eq!(
-        (guard.start, bytes),
-        (slot.addr().get(), class_bytes(CLASS))
-    );
+    let [guard, stack] = control.guard_and_stack();
+    assert_eq!((guard.start, guard.end), (slot.addr().get(), stack.start));
+    assert_eq!(guard.len() + stack.len(), class_bytes(CLASS));
     assert_eq!(control.label().to_string(), "'worker'");
 }
 

@@ -1,6 +1,6 @@
 //! The runtime to which a synchronization object belongs.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use crate::atomic::{AtomicU32, Ordering};
 
 use super::local::{enter, leave};
 use super::registry::live;
@@ -23,19 +23,18 @@ impl Home {
         }
     }
 
-    /// True if the object belongs to `runtime`.
+    /// True if the object belongs to `runtime`. If not, a thread that claims it later sees all that the
+    /// caller did before. Preemption must be disabled.
     #[inline]
     pub(crate) fn is(&self, runtime: &Shared) -> bool {
-        self.0.load(Ordering::Relaxed) == runtime.id
+        self.0.load(Ordering::Relaxed) == runtime.id || self.is_by_now(runtime)
     }
 
-    /// Runs `work` if the object belongs to no live runtime, and prevents any from claiming it
-    /// meanwhile.
-    pub(crate) fn unless_live(&self, work: impl FnOnce()) {
-        let live = live();
-        if !live.contains(&self.0.load(Ordering::Relaxed)) {
-            work();
-        }
+    /// Looks again under the lock: another worker may claim the object at the same time.
+    #[cold]
+    fn is_by_now(&self, runtime: &Shared) -> bool {
+        let _live = live();
+        self.0.load(Ordering::Relaxed) == runtime.id
     }
 
     #[cold]

@@ -240,17 +240,21 @@ impl Worker {
         unreachable!("a finished thread was continued")
     }
 
-    /// The worker's loop; returns when the runtime has ended.
-    pub(crate) fn run(&mut self) -> io::Result<()> {
+    /// Takes from the system what may be refused. The worker must stay in place from here on.
+    pub(crate) fn prepare(&mut self) -> io::Result<()> {
         if matches!(self.shared.config.mode, Mode::Preemptive { .. }) {
             // SAFETY: the field belongs to this kernel thread, and stays in place until the timer
             // is removed.
             let ticker = unsafe { Ticker::new(&raw const self.running) }?;
             let _ = self.ticker.set(ticker);
         }
+        Ok(())
+    }
+
+    /// The worker's loop; returns when the runtime has ended.
+    pub(crate) fn run(&mut self) {
         self.run_threads();
         self.ticker.take();
-        Ok(())
     }
 
     fn run_threads(&self) {

@@ -26,6 +26,8 @@ pub(crate) struct Worker {
     pub(super) tick_due: Cell<bool>,
     /// Number of consecutive deferred ticks.
     pub(super) misses: Cell<u32>,
+    /// Program counter and stack pointer of the last signal that may have been a fault, or a tick without room.
+    pub(crate) fault_place: Cell<(usize, usize)>,
     pub(crate) traced: bool,
     pub(super) next_id: Cell<u64>,
     pub(crate) stacks: Cache,
@@ -61,6 +63,7 @@ impl Worker {
             armed: Cell::new(false),
             tick_due: Cell::new(false),
             misses: Cell::new(0),
+            fault_place: Cell::new((0, 0)),
             traced: shared.config.trace_events > 0,
             next_id: Cell::new(index as u64 + 1),
             stacks: Cache::new(),

@@ -3,7 +3,7 @@
 use super::local::{self, set_depth, set_pending};
 use super::shared::count;
 use super::state::Worker;
-use crate::preempt::Exceptions;
+use crate::preempt::{Errno, Exceptions};
 use crate::scheduler::{Schedulable, Verdict};
 use crate::thread::State;
 use crate::trace::Kind;
@@ -118,7 +118,7 @@ impl Worker {
             } else {
                 self.scheduler.ready.push_back(me);
             }
-            let _back_at_the_end = Exceptions::put_aside();
+            let _back_at_the_end = (Exceptions::put_aside(), Errno::keep());
             self.switch_to(next);
         }
     }

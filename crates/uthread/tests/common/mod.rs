@@ -84,6 +84,24 @@ pub fn again(test: &str, variable: &str) -> Output {
         .unwrap()
 }
 
+/// Runs `work`, which must abort the process, in one of its own: this test of this program again.
+/// Returns what it wrote to the standard error.
+pub fn aborts(test: &str, work: impl FnOnce()) -> String {
+    const ROLE: &str = "UTHREAD_ABORTS";
+    if std::env::var_os(ROLE).is_some() {
+        work();
+        std::process::exit(0);
+    }
+    let output = again(test, ROLE);
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        assert_eq!(output.status.signal(), Some(6), "{output:?}");
+    }
+    assert!(!output.status.success(), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
 /// The message of a panic.
 pub fn message(payload: &(dyn std::any::Any + Send)) -> String {
     match (

@@ -34,6 +34,7 @@ macro_rules! late {
 
 late!(AtomicBool, bool);
 late!(AtomicU32, u32);
+late!(AtomicUsize, usize);
 
 impl<T> Deref for Late<*mut T, loom::sync::atomic::AtomicPtr<T>> {
     type Target = loom::sync::atomic::AtomicPtr<T>;
@@ -46,6 +47,7 @@ impl<T> Deref for Late<*mut T, loom::sync::atomic::AtomicPtr<T>> {
 
 pub(crate) type AtomicBool = Late<bool, loom::sync::atomic::AtomicBool>;
 pub(crate) type AtomicU32 = Late<u32, loom::sync::atomic::AtomicU32>;
+pub(crate) type AtomicUsize = Late<usize, loom::sync::atomic::AtomicUsize>;
 pub(crate) type AtomicPtr<T> = Late<*mut T, loom::sync::atomic::AtomicPtr<T>>;
 
 pub(crate) fn pause(_attempt: u32) {

@@ -400,6 +400,58 @@ fn a_closed_channel_wakes_its_receiver() {
     );
 }
 
+/// The ends of a channel that no runtime owns yet.
+struct Unused(std::sync::Mutex<Option<Sender<u32>>>, Receiver<u32>);
+
+impl Touch for Unused {
+    fn touch(&self) {
+        worker::in_a_former_runtime(|| {
+            let sender = self.0.lock().expect("no poison").clone();
+            drop((sender, self.1.clone()));
+            assert!(self.1.try_recv().is_err());
+        });
+    }
+}
+
+impl Unused {
+    fn new() -> Self {
+        let (sender, receiver) = bounded(1);
+        Self(std::sync::Mutex::new(Some(sender)), receiver)
+    }
+
+    fn take_sender(&self) -> Sender<u32> {
+        let mut sender = self.0.lock().expect("no poison");
+        sender.take().expect("it is taken once")
+    }
+}
+
+/// One worker drops the sender while the other makes the channel its runtime's.
+#[test]
+fn a_sender_that_goes_at_the_first_receive_is_counted() {
+    model(
+        Unused::new,
+        |ends| drop(ends.take_sender()),
+        |ends| assert!(ends.1.recv().is_err()),
+        |_| {},
+    );
+}
+
+/// One worker clones the sender while the other makes the channel its runtime's.
+#[test]
+fn a_sender_that_is_cloned_at_the_first_receive_is_counted() {
+    model(
+        Unused::new,
+        |ends| {
+            let sender = ends.take_sender();
+            let other = sender.clone();
+            drop(sender);
+            other.send(7).expect("the receiver lives");
+        },
+        |ends| assert_eq!(ends.1.recv(), Ok(7)),
+        |_| {},
+    );
+}
+
 /// Each thread sees what the other did before the barrier.
 #[test]
 fn a_barrier_opens_for_all() {

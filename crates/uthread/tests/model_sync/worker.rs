@@ -1,6 +1,10 @@
 //! Workers with one thread each.
 
+#[path = "../../src/worker/home.rs"]
+mod home;
+
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,14 +13,59 @@ use crate::spin::SpinCell;
 use crate::thread::{Control, Wait, Woken};
 use crate::trace::Kind;
 
+pub(crate) use home::Home;
+
+/// The parts of the library that `home` uses.
+mod local {
+    pub(crate) use super::{enter, leave};
+}
+
+mod shared {
+    pub(crate) use super::Shared;
+}
+
+mod registry {
+    use super::{BTreeSet, LIVE};
+
+    pub(crate) fn live() -> loom::sync::MutexGuard<'static, BTreeSet<u32>> {
+        LIVE.lock().expect("no poison")
+    }
+}
+
+loom::lazy_static! {
+    static ref LIVE: loom::sync::Mutex<BTreeSet<u32>> = loom::sync::Mutex::new(BTreeSet::new());
+}
+
+/// The numbers of the model's runtime and of one that ended before.
+const RUNTIME: u32 = 1;
+const FORMER: u32 = 2;
+
+/// Runs `work` in a thread of a runtime that ends then: what it uses is free again.
+pub(crate) fn in_a_former_runtime(work: impl FnOnce()) {
+    let former = Worker::new(&Shared::with_number(FORMER), 0);
+    let own = WORKER.with(Cell::get);
+    // SAFETY: `work` starts no thread.
+    let begun = unsafe { former.begin() };
+    work();
+    drop(begun);
+    registry::live().remove(&FORMER);
+    WORKER.with(|mine| mine.set(own));
+}
+
 pub(crate) struct Shared {
+    pub(crate) id: u32,
     pub(crate) graph: SpinCell<()>,
 }
 
 impl Shared {
     pub(crate) fn new() -> Arc<Self> {
+        Self::with_number(RUNTIME)
+    }
+
+    fn with_number(id: u32) -> Arc<Self> {
+        registry::live().insert(id);
         let graph = SpinCell::new(AtomicBool::new(false), ());
-        Arc::new(Self { graph })
+        Arc::new(Self { id, graph })
     }
 
     pub(crate) fn preemptive(&self) -> bool {
@@ -128,23 +177,4 @@ pub(crate) fn leave_blocking() {}
 
 pub(crate) fn depth() -> u32 {
     0
-}
-
-/// All objects belong to the one runtime of the model.
-pub(crate) struct Home;
-
-impl Home {
-    pub(crate) const fn new() -> Self {
-        Self
-    }
-
-    pub(crate) fn check(&self, _runtime: &Shared, _operation: &str) {}
-
-    pub(crate) fn is(&self, _runtime: &Shared) -> bool {
-        true
-    }
-
-    pub(crate) fn unless_live(&self, work: impl FnOnce()) {
-        work();
-    }
 }

@@ -1,5 +1,6 @@
 //! Preemption by the signal of a timer, and the handlers of Linux.
 
+mod errno;
 mod exceptions;
 mod overflow;
 mod prepare;
@@ -7,6 +8,7 @@ mod text;
 mod tick;
 mod timer;
 
+pub use errno::Errno;
 pub use exceptions::Exceptions;
 pub(crate) use overflow::OverflowWatch;
 pub(crate) use prepare::prepare;

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::OnceLock;
 
 use super::tick::{minimum_signal_stack, tick_set};
-use crate::context::stack_pointer;
+use crate::context::{may_have_faulted, program_counter, stack_pointer};
 use crate::worker::{Worker, current_worker};
 
 /// Stack that the handler needs besides the kernel's frame, in bytes.
@@ -79,23 +79,32 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
         }
         // SAFETY: `SIGSEGV` carries an address.
         let address = unsafe { info.si_addr() }.addr();
-        let (guard_page, stack_bytes) = worker.current().guard();
-        if !worker.is_in_loop() && guard_page.contains(&address) {
-            report(worker, stack_bytes);
+        let [guard, stack] = worker.current().guard_and_stack();
+        if !worker.is_in_loop() && guard.contains(&address) {
+            report(worker, stack.len());
         }
     }
     // SAFETY: the arguments are passed on unchanged.
     unsafe { chain(signal, info, context) };
 }
 
-/// Handles a tick whose frame did not fit on a nearly full stack: the kernel forced this signal
-/// instead. The thread is unharmed, so the tick is deferred.
+/// True for a tick whose frame did not fit on a nearly full stack: the kernel forced this signal
+/// instead. The thread is unharmed.
+///
+/// The kernel reports some faults of the processor in the same way, as that of a pointer that cannot be an
+/// address. A thread that continues after such a fault faults again at the same place at once.
 fn tick_without_room(worker: &Worker, info: &libc::siginfo_t, context: &libc::ucontext_t) -> bool {
     if info.si_code != SI_KERNEL || worker.is_in_loop() || !worker.is_ticking() {
         return false;
     }
-    let room = stack_pointer(context).checked_sub(worker.current().stack_bottom());
-    room.is_some_and(|room| room <= minimum_signal_stack() + crate::stack::HANDLER_BYTES)
+    let stack_pointer = stack_pointer(context);
+    let room = stack_pointer.checked_sub(worker.current().stack_bottom());
+    let needed = minimum_signal_stack() + crate::stack::HANDLER_BYTES;
+    if room.is_none_or(|room| room > needed) {
+        return false;
+    }
+    let place = (program_counter(context), stack_pointer);
+    !may_have_faulted(context) || worker.fault_place.replace(place) != place
 }
 
 /// Writes without allocating, as a signal handler must.
@@ -115,7 +124,8 @@ fn report(worker: &Worker, stack_bytes: usize) -> ! {
     let _ = writeln!(
         StandardError,
         "\n{thread} has overflowed its stack of {kib} KiB: give it a larger one with \
-         uthread::Builder::stack_size\nfatal runtime error: stack overflow"
+         uthread::Builder::stack_size, or in C with stack_size of uthread_attr_t\n\
+         fatal runtime error: stack overflow"
     );
     // SAFETY: the call only ends the process.
     unsafe { libc::abort() }

@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io;
 use std::sync::OnceLock;
 
+use super::errno::Errno;
 use super::timer::TICK_SIGNAL;
 use crate::context::program_counter;
 use crate::thread::Control;
@@ -149,31 +150,45 @@ unsafe extern "C" fn on_roomy_tick(_: c_int, _: *mut libc::siginfo_t, context: *
     let Some(worker) = current_worker() else {
         return;
     };
+    let _back_at_the_end = Errno::keep();
     // Check the counter first: while it is above zero, the handler must not read any other state of
     // the worker.
     if depth() > 0 {
         worker.defer_tick();
     } else {
         // SAFETY: the kernel passes it, and it stays valid while the handler runs.
-        tick(worker, unsafe { &*context.cast::<libc::ucontext_t>() });
+        tick(worker, unsafe { &mut *context.cast::<libc::ucontext_t>() });
     }
 }
 
-fn tick(worker: &Worker, context: &libc::ucontext_t) {
+fn tick(worker: &Worker, context: &mut libc::ucontext_t) {
     let text = TEXT_START.load(Ordering::Relaxed)..TEXT_END.load(Ordering::Relaxed);
     if !text.contains(&program_counter(context)) || std::thread::panicking() {
         worker.defer_tick();
         worker.retry_tick();
         return;
     }
-    // SAFETY: the address of this kernel thread's errno is valid. Other threads change the value
-    // before this one continues.
-    let errno = unsafe { *libc::__errno_location() };
-    // Other threads need ticks as well. The return from the handler restores the mask in any case.
+    // Other threads need ticks as well.
     enter();
     // SAFETY: a valid set; unblocking cannot fail.
     unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &tick_set(), ptr::null_mut()) };
     worker.take_tick();
-    // SAFETY: as above; started threads stay on their kernel thread.
-    unsafe { *libc::__errno_location() = errno };
+    keep_signal_state(context);
+}
+
+/// The return from the handler restores the mask and the alternate stack of the time of the tick. They belong to
+/// the kernel thread, and other threads may have changed them: so those of now are put in their place. No tick
+/// comes in between.
+fn keep_signal_state(context: &mut libc::ucontext_t) {
+    /// Size of the kernel's set. That of the C library is larger, and goes beyond the kernel's structure.
+    const MASK_BYTES: usize = 8;
+    // SAFETY: plain data, for which zeros are valid; the pointers are to locals and to the context, and both
+    // sets have this size at least.
+    unsafe {
+        let mut mask: libc::sigset_t = mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_BLOCK, &tick_set(), &raw mut mask);
+        let (now, saved) = (&raw const mask, &raw mut context.uc_sigmask);
+        ptr::copy_nonoverlapping(now.cast::<u8>(), saved.cast::<u8>(), MASK_BYTES);
+        libc::sigaltstack(ptr::null(), &raw mut context.uc_stack);
+    }
 }

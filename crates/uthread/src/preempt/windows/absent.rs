@@ -59,3 +59,17 @@ impl Exceptions {
         Self
     }
 }
+
+/// The error number of C, which no tick disturbs here.
+#[derive(Debug)]
+pub struct Errno;
+
+impl Errno {
+    /// Does nothing.
+    pub fn keep() -> Self {
+        Self
+    }
+
+    /// Does nothing.
+    pub fn clear() {}
+}

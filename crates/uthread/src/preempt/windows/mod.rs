@@ -3,6 +3,6 @@
 mod absent;
 mod overflow;
 
-pub use absent::Exceptions;
+pub use absent::{Errno, Exceptions};
 pub(crate) use absent::{TickSignal, Ticker, prepare};
 pub(crate) use overflow::OverflowWatch;

@@ -54,14 +54,14 @@ unsafe extern "system" fn on_exception(exception: *mut EXCEPTION_POINTERS) -> i3
         && let Some(worker) = current_worker()
         && !worker.is_in_loop()
     {
-        let (guard, stack_bytes) = worker.current().guard();
-        let stack = guard.start..guard.start + stack_bytes;
+        let [guard, stack] = worker.current().guard_and_stack();
+        let slot = guard.start..stack.end;
         let overflow = match record.ExceptionCode {
-            EXCEPTION_STACK_OVERFLOW => stack.contains(&(context.Rsp as usize)),
+            EXCEPTION_STACK_OVERFLOW => slot.contains(&(context.Rsp as usize)),
             _ => guard.contains(&record.ExceptionInformation[1]),
         };
         if overflow {
-            report(worker, stack_bytes);
+            report(worker, slot.len());
         }
     }
     EXCEPTION_CONTINUE_SEARCH

@@ -5,16 +5,15 @@ use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
 
-use super::state::{Shared, wake};
+use super::state::{Shared, State, wake};
 use super::{RecvError, RecvTimeoutError, TryRecvError};
-use crate::scheduler::Queue;
 use crate::thread::Woken;
 use crate::worker::{enter, leave, leave_blocking, require_worker};
 
 /// The receiving end of a channel. Each value goes to one receiver.
 ///
-/// Dropping it is allowed anywhere. But if it is dropped outside the runtime during a run, the
-/// senders do not notice.
+/// It may be cloned and dropped anywhere. But if the last one is dropped outside the runtime, the
+/// senders that wait already do not notice.
 ///
 /// ```
 /// uthread::run(|| {
@@ -88,7 +87,7 @@ impl<T: Send> Receiver<T> {
         let place = parcel.get();
         let (blocks, sender) = self.0.with(worker, |state| {
             let (value, sender) = state.take();
-            let blocks = value.is_none() && state.senders > 0;
+            let blocks = value.is_none() && self.0.has_senders();
             // SAFETY: the slot is this thread's own; the thread is alive while it waits, and in no
             // queue yet.
             unsafe {
@@ -131,13 +130,12 @@ impl<T: Send> Receiver<T> {
         let worker = require_worker("Receiver::try_recv");
         self.0.home.check(&worker.shared, "Receiver::try_recv");
         enter();
-        let (value, sender, senders) = self.0.with(worker, |state| {
-            let (value, sender) = state.take();
-            (value, sender, state.senders)
-        });
+        // Senders that go now leave nothing behind: what they sent is found below.
+        let senders = self.0.has_senders();
+        let (value, sender) = self.0.with(worker, State::take);
         wake(worker, sender);
         leave();
-        value.ok_or(if senders > 0 {
+        value.ok_or(if senders {
             TryRecvError::Empty
         } else {
             TryRecvError::Disconnected
@@ -160,23 +158,14 @@ impl<T: Send> Receiver<T> {
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        self.0.count(|state| {
-            state.receivers += 1;
-            Queue::new()
-        });
+        self.0.add_receiver();
         Self(Arc::clone(&self.0))
     }
 }
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.0.count(|state| {
-            state.receivers -= 1;
-            if state.receivers > 0 {
-                return Queue::new();
-            }
-            state.blocked_senders.take_all()
-        });
+        self.0.remove_receiver();
     }
 }
 

@@ -7,14 +7,13 @@ use std::sync::Arc;
 
 use super::state::{Shared, State, wake};
 use super::{SendError, SendTimeoutError};
-use crate::scheduler::Queue;
 use crate::thread::Woken;
 use crate::worker::{leave_blocking, require_worker};
 
 /// The sending end of a channel.
 ///
-/// Dropping it is allowed anywhere. But if it is dropped outside the runtime during a run, the
-/// receivers do not notice.
+/// It may be cloned and dropped anywhere. But if the last one is dropped outside the runtime, the
+/// receivers that wait already do not notice.
 ///
 /// ```
 /// uthread::run(|| {
@@ -96,7 +95,7 @@ impl<T: Send> Sender<T> {
             // SAFETY: the slot is this thread's own, here and below; the slot of a blocked receiver
             // is on its stack, and empty.
             unsafe {
-                if state.receivers == 0 {
+                if !self.0.has_receivers() {
                     return (false, None);
                 }
                 if let Some(receiver) = state.blocked_receivers.pop_front() {
@@ -125,23 +124,14 @@ impl<T: Send> Sender<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        self.0.count(|state| {
-            state.senders += 1;
-            Queue::new()
-        });
+        self.0.add_sender();
         Self(Arc::clone(&self.0))
     }
 }
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        self.0.count(|state| {
-            state.senders -= 1;
-            if state.senders > 0 {
-                return Queue::new();
-            }
-            state.blocked_receivers.take_all()
-        });
+        self.0.remove_sender();
     }
 }
 

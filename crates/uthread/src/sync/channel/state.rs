@@ -4,8 +4,8 @@ use core::time::Duration;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::atomic::AtomicBool;
-use crate::scheduler::{Queue, Waiters};
+use crate::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
 use crate::thread::{Control, Wait, Woken};
 use crate::worker::{Home, Worker, current_worker, enter, leave};
@@ -20,8 +20,6 @@ pub(super) struct State<T> {
     /// Each has an empty slot in its parcel. A receiver that is woken with the slot still empty
     /// has no sender left.
     pub(super) blocked_receivers: Waiters<Control>,
-    pub(super) senders: usize,
-    pub(super) receivers: usize,
 }
 
 // SAFETY: the queues only link threads, and are used with the spin lock around the state held.
@@ -57,6 +55,10 @@ impl<T> State<T> {
 /// State that the ends of a channel share, and their counters.
 pub(super) struct Shared<T> {
     pub(super) home: Home,
+    /// Numbers of ends. An end may be cloned and dropped anywhere, so they are not part of the state,
+    /// which only threads of the home runtime may use.
+    senders: AtomicUsize,
+    receivers: AtomicUsize,
     state: SpinCell<State<T>>,
 }
 
@@ -67,11 +69,11 @@ impl<T> Shared<T> {
             capacity,
             blocked_senders: Waiters::new(),
             blocked_receivers: Waiters::new(),
-            senders: 1,
-            receivers: 1,
         };
         Arc::new(Self {
             home: Home::new(),
+            senders: AtomicUsize::new(1),
+            receivers: AtomicUsize::new(1),
             state: SpinCell::new(AtomicBool::new(false), state),
         })
     }
@@ -102,27 +104,45 @@ impl<T> Shared<T> {
         })
     }
 
-    /// Changes the number of ends. An end may be cloned or dropped anywhere. `work` returns a queue
-    /// of threads to wake.
-    pub(super) fn count(&self, work: impl FnOnce(&mut State<T>) -> Queue<Control>) {
+    pub(super) fn has_senders(&self) -> bool {
+        self.senders.load(Ordering::Acquire) > 0
+    }
+
+    pub(super) fn has_receivers(&self) -> bool {
+        self.receivers.load(Ordering::Acquire) > 0
+    }
+
+    pub(super) fn add_sender(&self) {
+        self.senders.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn add_receiver(&self) {
+        self.receivers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn remove_sender(&self) {
+        if self.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.wake_all(|state| &mut state.blocked_receivers);
+        }
+    }
+
+    pub(super) fn remove_receiver(&self) {
+        if self.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.wake_all(|state| &mut state.blocked_senders);
+        }
+    }
+
+    /// Wakes all threads of a queue, if the caller is a thread of the home runtime. A thread that comes
+    /// to the queue later finds the number of ends that the caller has left.
+    fn wake_all(&self, queue: impl FnOnce(&mut State<T>) -> &mut Waiters<Control>) {
         enter();
-        match current_worker() {
-            Some(worker) if self.home.is(&worker.shared) => {
-                let woken = self.with(worker, work);
-                while let Some(thread) = woken.pop_front() {
-                    // SAFETY: a waiting thread is alive until woken.
-                    worker.wake(unsafe { &*thread });
-                }
+        if let Some(worker) = current_worker()
+            && self.home.is(&worker.shared)
+        {
+            let woken = self.with(worker, |state| queue(state).take_all());
+            while let Some(thread) = woken.pop_front() {
+                wake(worker, Some(thread));
             }
-            _ => self.home.unless_live(|| {
-                // SAFETY: no runtime uses the channel now or starts to; the spin lock excludes
-                // other kernel threads.
-                let woken = unsafe { self.state.with(true, work) };
-                debug_assert!(
-                    woken.is_empty(),
-                    "all threads of the former runtime have ended"
-                );
-            }),
         }
         leave();
     }

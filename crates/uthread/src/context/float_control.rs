@@ -1,0 +1,166 @@
+//! How a thread rounds, and which floating-point exceptions it traps: registers that a switch saves and
+//! restores, as the calling conventions ask. A new thread inherits those of the thread that starts it, as with
+//! `pthread_create(3)`.
+//!
+//! Rust requires all programs to keep the defaults, so those in Rust alone can do without, by leaving out the
+//! feature `float-control`.
+
+#[cfg(not(feature = "float-control"))]
+#[derive(Clone, Copy)]
+pub(super) struct FloatControl;
+
+#[cfg(not(feature = "float-control"))]
+impl FloatControl {
+    pub(super) const DEFAULT: Self = Self;
+
+    pub(super) fn current() -> Self {
+        Self
+    }
+}
+
+/// `MXCSR`, whose flags of exceptions go with it, and the control word of x87.
+#[cfg(all(feature = "float-control", target_arch = "x86_64"))]
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct FloatControl {
+    sse: u32,
+    x87: u16,
+}
+
+#[cfg(all(feature = "float-control", target_arch = "x86_64"))]
+impl FloatControl {
+    pub(super) const DEFAULT: Self = Self {
+        sse: 0x1f80,
+        x87: 0x37f,
+    };
+
+    #[inline]
+    pub(super) fn current() -> Self {
+        let mut current = Self::DEFAULT;
+        // SAFETY: the instructions write the two fields.
+        #[cfg(not(miri))]
+        unsafe {
+            core::arch::asm!(
+                "stmxcsr [{current}]",
+                "fnstcw [{current} + 4]",
+                current = in(reg) &raw mut current,
+                options(nostack, preserves_flags),
+            );
+        }
+        current
+    }
+}
+
+/// `FPCR`.
+#[cfg(all(feature = "float-control", target_arch = "aarch64"))]
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct FloatControl {
+    fpcr: u64,
+}
+
+#[cfg(all(feature = "float-control", target_arch = "aarch64"))]
+impl FloatControl {
+    pub(super) const DEFAULT: Self = Self { fpcr: 0 };
+
+    #[inline]
+    pub(super) fn current() -> Self {
+        let mut current = Self::DEFAULT;
+        // SAFETY: the instruction only reads the register.
+        #[cfg(not(miri))]
+        unsafe {
+            core::arch::asm!(
+                "mrs {fpcr}, fpcr",
+                fpcr = out(reg) current.fpcr,
+                options(nomem, nostack, preserves_flags),
+            );
+        }
+        current
+    }
+}
+
+/// Saves the registers at the offset in the context of `rdi`. Goes to the code below where those in the context of
+/// `rsi` differ: to load them costs more than to compare them. Changes `eax`.
+#[cfg(all(feature = "float-control", target_arch = "x86_64"))]
+macro_rules! switch_float_control {
+    ($offset:literal) => {
+        concat!(
+            "stmxcsr [rdi + ",
+            $offset,
+            "]\n",
+            "fnstcw [rdi + ",
+            $offset,
+            " + 4]\n",
+            "mov eax, [rdi + ",
+            $offset,
+            "]\n",
+            "cmp eax, [rsi + ",
+            $offset,
+            "]\n",
+            "jne 3f\n",
+            "4:\n",
+            "movzx eax, word ptr [rdi + ",
+            $offset,
+            " + 4]\n",
+            "cmp ax, [rsi + ",
+            $offset,
+            " + 4]\n",
+            "jne 5f\n",
+            "6:",
+        )
+    };
+}
+
+/// What `switch_float_control` goes to.
+#[cfg(all(feature = "float-control", target_arch = "x86_64"))]
+macro_rules! load_float_control {
+    ($offset:literal) => {
+        concat!(
+            "3:\n",
+            "ldmxcsr [rsi + ",
+            $offset,
+            "]\n",
+            "jmp 4b\n",
+            "5:\n",
+            "fldcw [rsi + ",
+            $offset,
+            " + 4]\n",
+            "jmp 6b",
+        )
+    };
+}
+
+/// Saves the register at the offset in the context of `x0`, and loads that in the context of `x1` if it differs.
+/// Changes `x9` and `x10`.
+#[cfg(all(feature = "float-control", target_arch = "aarch64"))]
+macro_rules! switch_float_control {
+    ($offset:literal) => {
+        concat!(
+            "mrs x9, fpcr\n",
+            "ldr x10, [x1, #",
+            $offset,
+            "]\n",
+            "str x9, [x0, #",
+            $offset,
+            "]\n",
+            "cmp x9, x10\n",
+            "b.eq 3f\n",
+            "msr fpcr, x10\n",
+            "3:",
+        )
+    };
+}
+
+#[cfg(not(feature = "float-control"))]
+macro_rules! switch_float_control {
+    ($offset:literal) => {
+        ""
+    };
+}
+
+#[cfg(all(not(feature = "float-control"), target_arch = "x86_64"))]
+macro_rules! load_float_control {
+    ($offset:literal) => {
+        ""
+    };
+}
