@@ -10,7 +10,11 @@ static HAS_LOST_WORDS: AtomicBool = AtomicBool::new(false);
 /// Prints a line on standard error, made [`harmless`] for a terminal. A write error stops no work:
 /// see [`has_lost_words`]. A closed pipe is no error.
 pub fn say(line: &str) {
-    match writeln!(io::stderr(), "{}", harmless(line)) {
+    complain(&(harmless(line) + "\n"));
+}
+
+fn complain(text: &str) {
+    match io::stderr().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             HAS_LOST_WORDS.store(true, Ordering::Relaxed);
         }
@@ -32,6 +36,20 @@ pub fn show(text: &str) -> Result<()> {
 /// text from elsewhere.
 pub fn show_painted(text: &str) -> Result<()> {
     print(cleaned(text, colour_length).as_bytes())
+}
+
+/// Prints a report as [`show_painted`] does, or on standard error where standard output carries data.
+pub fn report(text: &str, has_data: bool) -> Result<()> {
+    if has_data {
+        complain(&cleaned(text, colour_length));
+        return Ok(());
+    }
+    show_painted(text)
+}
+
+/// `text` on a single line, [`harmless`].
+pub fn on_one_line(text: &str) -> String {
+    harmless(&text.replace(['\n', '\t', '\r'], " "))
 }
 
 /// `text` without escape sequences and other characters that control a terminal or change the order
@@ -123,7 +141,12 @@ pub fn print(contents: &[u8]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cleaned, colour_length, harmless};
+    use super::{cleaned, colour_length, harmless, on_one_line};
+
+    #[test]
+    fn a_text_of_several_lines_becomes_one() {
+        assert_eq!(on_one_line("a\nb\tc\u{1b}d"), "a b c\u{fffd}d");
+    }
 
     #[test]
     fn only_line_breaks_reach_the_terminal() {

@@ -11,3 +11,8 @@ impl fmt::Display for Count {
         self.0.fmt(f)
     }
 }
+/// `count` with its noun: `1 point`, `2 points`.
+pub fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}

@@ -10,6 +10,7 @@ use super::turn;
 use crate::arguments::Common;
 use crate::arguments::fleet::Run as Arguments;
 use crate::exit::{Exit, WrongUse, words};
+use crate::target::make_directory;
 use crate::{output, selection};
 use anyhow::{Context, Result};
 use instrument::statistics::peers::FEWEST_NODES;
@@ -38,6 +39,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         ))
         .into());
     }
+    make_directory(&arguments.output)?;
     let member = Member {
         arguments,
         common,
