@@ -2,6 +2,7 @@
 
 use crate::common::{Place, scratch_files};
 use crate::{SmallDisk, end, signal};
+use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
@@ -191,4 +192,30 @@ fn a_store_that_is_removed_meanwhile_is_missed() {
         stderr.contains("the store was removed meanwhile"),
         "{stderr}"
     );
+}
+
+#[test]
+fn a_comparison_whose_store_fills_up_keeps_its_results() {
+    let mut place = Place::new();
+    let mount = place.path("small");
+    fs::create_dir(&mount).expect("a directory");
+    let Some(_disk) = SmallDisk::tmpfs(&mount, "size=8m") else {
+        return;
+    };
+    place.store = mount.join("oscope.db");
+    let (count, export) = (place.path("count"), place.path("times.json"));
+    let fills_it = format!(
+        "echo >> {0}; test $(wc -l < {0}) -lt 4 || cat /dev/zero > {1}/filler; true",
+        count.display(),
+        mount.display()
+    );
+    let mut compare = place.oscope(&["ab", "-r", "9", "true", &fills_it, "--export-json"]);
+    let failed = compare.arg(&export).assert().code(1);
+    failed
+        .stdout(contains("program").and(contains("true ")))
+        .stderr(contains("is full; make room"));
+    let exported: Value =
+        serde_json::from_slice(&fs::read(&export).expect("a file")).expect("JSON");
+    let times = exported["results"][0]["times"].as_array();
+    assert!(times.is_some_and(|times| times.len() >= 3), "{exported}");
 }

@@ -41,11 +41,11 @@ pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     // Whatever can be refused is refused before a command runs.
     let programs = programs::programs(arguments)?;
     let shell = programs::shell(arguments, &programs)?;
-    places::check_input(&arguments.programs)?;
     let exports = Exports::new(arguments, common)?;
+    places::check(arguments, common)?;
     let interrupt = Interrupt::install()?;
     let mut store = stored::open(common)?;
-    let output = Output::open(arguments, common.json || exports.are_shown(), common)?;
+    let output = Output::open(arguments, common.json || exports.are_shown())?;
     let launcher = Launcher::new(shell, &arguments.programs, output, interrupt);
     let mut progress = Progress::new(common.quiet);
     let mut state = State::default();

@@ -23,9 +23,9 @@ pub enum Output {
 }
 
 impl Output {
-    /// Opens what the command line names. An existing file is kept without `--force`. `has_data` says that
+    /// Opens what the command line names, after [`check`]. `has_data` says that
     /// standard output carries data of oscope, which stays free of what the programs write.
-    pub fn open(arguments: &Ab, has_data: bool, common: &Common) -> Result<Self> {
+    pub fn open(arguments: &Ab, has_data: bool) -> Result<Self> {
         let path = &arguments.programs.output;
         Ok(match path.to_str() {
             Some("null") => Self::Null,
@@ -38,7 +38,7 @@ impl Output {
                 }
             }
             _ => {
-                let file = open_file(path, arguments.results.force, common)?;
+                let file = open_file(path)?;
                 // Under another name, too: each run writes it anew.
                 if input(&arguments.programs).is_some_and(|input| is_at(&file, input)) {
                     let path = path.display();
@@ -70,11 +70,15 @@ pub fn input(options: &Programs) -> Option<&Path> {
     (path != Path::new("null")).then_some(path)
 }
 
-/// Checks that each run can read the input from its start.
-pub fn check_input(options: &Programs) -> Result<()> {
-    let Some(path) = input(options) else {
-        return Ok(());
-    };
+/// Checks that the output can be written, and that each run can read the input from its start.
+pub fn check(arguments: &Ab, common: &Common) -> Result<()> {
+    if let Some(path) = output_file(&arguments.programs) {
+        Target::new(path, Replaces::with(arguments.results.force), common)?;
+    }
+    input(&arguments.programs).map_or(Ok(()), check_input)
+}
+
+fn check_input(path: &Path) -> Result<()> {
     let cannot_read = || format!("cannot read {}", path.display());
     let refused = |what: &str| {
         WrongUse(format!(
@@ -91,9 +95,7 @@ pub fn check_input(options: &Programs) -> Result<()> {
     Ok(())
 }
 
-/// Opens a file for the programs' output, refused where an output file of oscope would be.
-fn open_file(path: &Path, force: bool, common: &Common) -> Result<File> {
-    Target::new(path, Replaces::with(force), common)?;
+fn open_file(path: &Path) -> Result<File> {
     let cannot_write = || format!("cannot write {}", path.display());
     let is_stream = fs::metadata(path).is_ok_and(|metadata| is_stream(&metadata));
     // Held until the file is open, so that the reader of a pipe sees no end.

@@ -262,3 +262,38 @@ fn remark(name: &str, remark: &Remark) -> String {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{remark, sentence};
+    use instrument::ab::{Pair, Remark, Verdict};
+
+    #[test]
+    fn one_outlier_is_no_outliers() {
+        let said = |count| remark("x", &Remark::Outliers { count, worst: 3.0 });
+        assert!(
+            said(1).starts_with("'x' had 1 outlier, up to"),
+            "{}",
+            said(1)
+        );
+        assert!(
+            said(2).starts_with("'x' had 2 outliers, up to"),
+            "{}",
+            said(2)
+        );
+    }
+
+    #[test]
+    fn a_sentence_is_on_one_line() {
+        let pair = Pair {
+            rival: 1,
+            ratio: 1.0,
+            interval: None,
+            verdict: Verdict::Untold,
+            needed: None,
+            spread: None,
+        };
+        let said = sentence("a\nb", "c\td", &pair);
+        assert_eq!(said, "'c d' and 'a b': too few runs to tell anything");
+    }
+}
