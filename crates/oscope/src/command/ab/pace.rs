@@ -114,12 +114,12 @@ mod tests {
         assert_eq!(said(None, None, 0.01), "at most about 30 s");
         assert_eq!(
             said(None, None, 10.0),
-            "at most 12 runs of each in about 120 s"
+            "at most 12 runs of each in about 2.0 min"
         );
         assert_eq!(said(None, Some(3), 1.0), "3 runs of each in about 3.0 s");
         assert_eq!(
             said(None, Some(20), 10.0),
-            "12 runs of each in about 120 s, since there is no time for 20"
+            "12 runs of each in about 2.0 min, since there is no time for 20"
         );
         assert_eq!(
             said(Some(10.0), None, 4.0),
