@@ -178,7 +178,7 @@ fn settings(environment: &Environment) -> String {
             environment
                 .cgroup
                 .cpus
-                .map(|cpus| format!("limited to {} processors", significant(cpus, 3))),
+                .map(|cpus| format!("limited to {}", counted(significant(cpus, 3), "processor"))),
             environment
                 .load_average
                 .map(|[load, ..]| format!("load {}", significant(load, 2))),

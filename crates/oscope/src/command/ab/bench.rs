@@ -8,6 +8,7 @@ use super::timed::{Timed, measure};
 use super::told;
 use anyhow::{Context, Result};
 use instrument::ab::{Bench, Block, Contest};
+use instrument::quantity::counted;
 use platform::clock::now_ns;
 
 /// The programs as the subjects of a comparison.
@@ -87,7 +88,11 @@ impl Bench for Turns<'_> {
         self.progress.update(|| {
             let pairs = contest.pairs(elapsed_ns);
             let known = pairs.first().map(|pair| told::pair(programs, pair));
-            format!("{kept} runs of each: {}", known.unwrap_or_default())
+            format!(
+                "{} of each: {}",
+                counted(kept, "run"),
+                known.unwrap_or_default()
+            )
         });
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::programs::Program;
 use crate::exit::WrongUse;
 use instrument::ab::{Budget, Rules};
-use instrument::quantity::Nanoseconds;
+use instrument::quantity::{Nanoseconds, counted};
 
 /// The shortest time of a run of each program so far, with the commands around it, in ns.
 #[derive(Default)]
@@ -70,26 +70,26 @@ pub fn announcement(rules: &Rules, round_ns: Option<f64>) -> String {
     };
     let room = rules.room(round_ns);
     let wanted = rules.least_runs.max(Rules::USUAL_RUNS);
-    let runs = if room == 1 { "run" } else { "runs" };
+    let runs = counted(room, "run");
     let all = Nanoseconds(room as f64 * round_ns);
     if rules.most_runs == Some(room) {
-        format!("{room} {runs} of each in about {all:.2}")
+        format!("{runs} of each in about {all:.2}")
     } else if room > wanted {
         format!("at most {time}")
     } else if rules.least_runs > room {
         format!(
-            "{room} {runs} of each in about {all:.2}, since there is no time for {}",
+            "{runs} of each in about {all:.2}, since there is no time for {}",
             rules.least_runs
         )
     } else if rules.budget == Budget::Usual {
-        format!("at most {room} {runs} of each in about {all:.2}")
+        format!("at most {runs} of each in about {all:.2}")
     } else {
         let few = if room < Rules::USUAL_RUNS {
             enough(round_ns)
         } else {
             String::new()
         };
-        format!("at most {time}, enough for {room} {runs} of each.{few}")
+        format!("at most {time}, enough for {runs} of each.{few}")
     }
 }
 
@@ -97,7 +97,7 @@ pub fn announcement(rules: &Rules, round_ns: Option<f64>) -> String {
 mod tests {
     use super::announcement;
     use instrument::ab::{Budget, Rules};
-    use instrument::quantity::Nanoseconds;
+    use instrument::quantity::{Nanoseconds, counted};
 
     #[test]
     fn what_fits_is_announced() {

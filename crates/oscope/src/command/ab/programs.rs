@@ -4,6 +4,7 @@ use super::words;
 use crate::arguments::ab::Ab;
 use crate::exit::WrongUse;
 use crate::output::on_one_line;
+use instrument::quantity::counted;
 
 /// The shell if one is needed and none is named.
 const USUAL_SHELL: &str = "sh";
@@ -33,7 +34,8 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
     ] {
         if given > 1 && given != commands {
             return Err(WrongUse(format!(
-                "{option} is there {given} times for {commands} commands: give one for all, or one for each"
+                "{option} is there {given} times for {}: give one for all, or one for each",
+                counted(commands, "command")
             )));
         }
     }
@@ -63,9 +65,9 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
     }
     if options.names.len() > programs.len() {
         return Err(WrongUse(format!(
-            "--name is there {} times for {} commands",
-            options.names.len(),
-            programs.len()
+            "--name is there {} for {}",
+            counted(options.names.len(), "time"),
+            counted(programs.len(), "command")
         )));
     }
     if programs.len() < 2 {

@@ -175,7 +175,7 @@ fn schedule(member: &Member<'_, Arguments>, own: Present) -> Result<(Schedule, V
     }
     if nodes.len() < 2 {
         return Err(WrongUse(format!(
-            "the job has {} nodes that answer: start one process on each of two nodes or more. {}",
+            "of the nodes of the job, {} can answer: start one process on each of two nodes or more. {}",
             nodes.len(),
             missing.join(" ")
         ))

@@ -34,7 +34,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let job = Job::join().map_err(with_advice)?;
     if (job.size() as usize) < FEWEST_NODES {
         return Err(WrongUse(format!(
-            "the job has {} processes: start one on each of {FEWEST_NODES} nodes or more",
+            "the job is too small, with a size of {}: start one process on each of {FEWEST_NODES} nodes or more",
             job.size()
         ))
         .into());
