@@ -3,6 +3,7 @@
 use instrument::experiment::MeasureError;
 use instrument::need::Need;
 use instrument::plan::Setting;
+use instrument::quantity::counted;
 use platform::placement::{allowed_cpus, parent_cpus, pin_to};
 use std::hint::spin_loop;
 use std::io;
@@ -27,8 +28,8 @@ pub(crate) fn cpus_for(threads: usize) -> Result<Vec<usize>, MeasureError> {
     let cpus = parent_cpus()?;
     if cpus.len() < threads {
         return Err(MeasureError::Unsupported(format!(
-            "only {} processors may be used here",
-            cpus.len()
+            "no more than {} may be used here",
+            counted(cpus.len(), "processor")
         )));
     }
     Ok(cpus.into_iter().rev().take(threads).collect())

@@ -123,7 +123,7 @@ fn rules(seconds: f64) -> Rules {
 
 fn run(noise: Noise, factor: f64, subjects: usize, rules: &Rules, seed: u64) -> Outcome {
     let mut machine = Machine::new(noise, factor, seed);
-    let Ok(outcome) = compare(subjects, rules, seed ^ 0xabba, &mut machine);
+    let (outcome, Ok(())) = compare(subjects, rules, seed ^ 0xabba, &mut machine);
     outcome
 }
 
@@ -168,7 +168,7 @@ fn a_difference_of_one_per_cent_is_told_soon_and_rightly() {
         let outcomes: Vec<(Outcome, f64)> = (0..100)
             .map(|seed| {
                 let mut machine = Machine::new(noise, 1.01, seed);
-                let Ok(outcome) = compare(2, &rules(seconds), seed ^ 0xabba, &mut machine);
+                let (outcome, Ok(())) = compare(2, &rules(seconds), seed ^ 0xabba, &mut machine);
                 (outcome, machine.now_ns / 1e9)
             })
             .collect();
@@ -219,7 +219,7 @@ fn long_runs_are_decided_in_twelve_turns() {
         ..rules(0.0)
     };
     let mut slow = Scaled(Machine::new(Noise::Quiet, 1.5, 1), 500.0);
-    let Ok(outcome) = compare(2, &rules, 1, &mut slow);
+    let (outcome, Ok(())) = compare(2, &rules, 1, &mut slow);
     assert_eq!(outcome.pairs[0].verdict, Verdict::Slower);
     assert_eq!(outcome.ending, Ending::Told);
     assert!(outcome.blocks <= 12, "{}", outcome.blocks);

@@ -1,5 +1,8 @@
 //! Exit codes.
 
+use crate::output;
+use anyhow::Result;
+use platform::process;
 use platform::signal::Signal;
 use std::process::ExitCode;
 
@@ -59,6 +62,30 @@ pub fn words(error: &anyhow::Error) -> String {
         }
     }
     words
+}
+
+/// The first error of steps that do not depend on each other. Prints the others, unless they say the same.
+pub fn first_error(steps: impl IntoIterator<Item = Result<()>>) -> Result<()> {
+    let mut errors = steps.into_iter().filter_map(Result::err);
+    let Some(first) = errors.next() else {
+        return Ok(());
+    };
+    let mut said = vec![words(&first)];
+    for other in errors.map(|error| words(&error)) {
+        if !said.contains(&other) {
+            output::say(&format!("oscope: {other}"));
+            said.push(other);
+        }
+    }
+    Err(first)
+}
+
+/// The exit code of another program, as shells report it: 128 plus the number of a signal that ended it.
+pub fn code_of(exit: process::Exit) -> i32 {
+    match exit {
+        process::Exit::Code(code) => code,
+        process::Exit::Signal(number) => 128 + number,
+    }
 }
 
 /// The exit code of an error.

@@ -72,6 +72,11 @@ pub fn painted(text: &str) -> String {
     cleaned(text, colour_length)
 }
 
+/// `text` on a single line, [`harmless`].
+pub fn on_one_line(text: &str) -> String {
+    harmless(&text.replace(['\n', '\t', '\r'], " "))
+}
+
 /// `text` without escape sequences and other characters that control a terminal or change the order
 /// of the text: names and reasons may come from other people's files. Keeps line breaks.
 pub fn harmless(text: &str) -> String {
@@ -161,7 +166,12 @@ pub fn print(contents: &[u8]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cleaned, colour_length, harmless};
+    use super::{cleaned, colour_length, harmless, on_one_line};
+
+    #[test]
+    fn a_text_of_several_lines_becomes_one() {
+        assert_eq!(on_one_line("a\nb\tc\u{1b}d"), "a b c\u{fffd}d");
+    }
 
     #[test]
     fn only_line_breaks_reach_the_terminal() {

@@ -3,7 +3,7 @@
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use instrument::experiment::Definition;
-use instrument::quantity::Nanoseconds;
+use instrument::quantity::{Nanoseconds, counted};
 use instrument::results::Estimate;
 use instrument::runner::{Ending, Event, Observer, ObserverError};
 use std::io::IsTerminal;
@@ -75,7 +75,8 @@ impl Progress {
             bar.finish_and_clear();
         }
         if visits > 0 {
-            self.say(&format!("{title}: {visits} visits in {took}"));
+            let visits = counted(visits, "visit");
+            self.say(&format!("{title}: {visits} in {took}"));
         }
     }
 }
@@ -156,8 +157,8 @@ fn scarce(experiments: &[(&str, usize)], enough: Nanoseconds) -> String {
         .collect();
     let seconds = (enough.0 / 1e9).ceil();
     format!(
-        "the time will not suffice for an estimate of {points} points: {}; `--budget {seconds}s` \
-         would do for all",
+        "the time will not suffice for an estimate of {}: {}; `--budget {seconds}s` would do for all",
+        counted(points, "point"),
         named.join(", ")
     )
 }

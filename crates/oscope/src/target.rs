@@ -1,10 +1,10 @@
 //! Output files: written completely or not at all. They replace existing files only if allowed.
 
 use crate::arguments::{Common, Output};
-use crate::exit::WrongUse;
+use crate::exit::{WrongUse, first_error};
 use crate::{output, stored};
 use anyhow::{Context, Result, bail};
-use files::{Partial, Watch, names_standard_output};
+use files::{Partial, Watch, is_standard_output, names_standard_output};
 use platform::file::{OpenMode, is_stream};
 use record::store::is_store;
 use std::fs;
@@ -56,11 +56,16 @@ impl Target {
         Ok(target)
     }
 
-    /// As [`Target::new`], for an option that names a file and stands beside `--force`.
+    /// As [`Target::new`], for an option that names a file for a command that also prints a report.
     pub fn if_named(path: Option<&PathBuf>, force: bool, common: &Common) -> Result<Option<Self>> {
-        let replaces = Replaces::with(force);
-        path.map(|path| Self::new(path, replaces, common))
-            .transpose()
+        let Some(path) = path else { return Ok(None) };
+        keep_apart(&[path], common)?;
+        Self::new(path, Replaces::with(force), common).map(Some)
+    }
+
+    /// True if the contents go to standard output.
+    pub fn is_standard_output(&self) -> bool {
+        names_standard_output(&self.path)
     }
 
     /// The file's path.
@@ -118,6 +123,55 @@ impl Target {
             refused.context(format!("cannot write {path}"))
         }
     }
+}
+
+/// Writes a page, if one is asked for, and then prints a report: on standard error if standard output has the page.
+pub fn publish(
+    page: Option<&Target>,
+    contents: impl FnOnce() -> Result<String>,
+    report: &str,
+    common: &Common,
+) -> Result<()> {
+    let write = |page: &Target| {
+        page.write(contents()?.as_bytes(), &Watch::default())?;
+        if !common.quiet {
+            output::say(&format!("page: {}", page.path().display()));
+        }
+        Ok(())
+    };
+    let written = page.map_or(Ok(()), write);
+    first_error([written, output::show_painted(report)])
+}
+
+/// Refuses outputs of one command that would replace each other, or mix with its report.
+pub fn keep_apart(outputs: &[&Path], common: &Common) -> Result<(), WrongUse> {
+    for (index, output) in outputs.iter().enumerate() {
+        let name = output.display();
+        if let Some(other) = outputs[..index].iter().find(|other| are_one(other, output)) {
+            let other = other.display();
+            return Err(WrongUse(format!(
+                "{other} and {name} are the same file: name two files"
+            )));
+        }
+        if names_standard_output(output) && common.json {
+            return Err(WrongUse(format!(
+                "`--json` writes to standard output, as {name} does: name a file"
+            )));
+        }
+        if !names_standard_output(output) && is_standard_output(output) {
+            return Err(WrongUse(format!(
+                "{name} is the standard output of this command, where its report goes: name another file"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// True if contents for both paths would reach one place, where the second replaces or follows the first.
+fn are_one(one: &Path, other: &Path) -> bool {
+    let is_null = platform::file::null_device().is_ok_and(|null| is_same(null, one));
+    let both_are_standard_output = names_standard_output(one) && names_standard_output(other);
+    both_are_standard_output || is_same(one, other) && !is_null
 }
 
 /// Writes contents to standard output; a terminal gets sanitised text.
@@ -208,6 +262,35 @@ mod tests {
         page.write(b"page", &Watch::default()).unwrap_err();
         assert_eq!(fs::read(&path).unwrap(), b"mine");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn outputs_of_one_command_are_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        fs::write(dir.path().join("file"), "").unwrap();
+        std::fs::hard_link(dir.path().join("file"), dir.path().join("other")).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("file", dir.path().join("link")).unwrap();
+        let apart = |names: [&str; 2], json| {
+            let paths = names.map(|name| dir.path().join(name));
+            let common = Common {
+                json,
+                ..Common::default()
+            };
+            super::keep_apart(&[&paths[0], &paths[1]], &common).is_ok()
+        };
+        assert!(apart(["new", "newer"], true));
+        // A file with two names is replaced under one of them only.
+        assert!(apart(["file", "other"], false));
+        assert!(!apart(["new", "sub/../new"], false));
+        if cfg!(unix) {
+            assert!(!apart(["/dev/stdout", "/dev/fd/1"], false));
+            assert!(!apart(["file", "link"], false));
+            assert!(apart(["/dev/null", "/dev/null"], false));
+            assert!(apart(["/dev/stdout", "new"], false));
+            assert!(!apart(["/dev/stdout", "new"], true));
+        }
     }
 
     #[test]

@@ -1,7 +1,12 @@
 //! `oscope ab` as a user sees it.
 
 mod common;
+#[path = "ab/launch.rs"]
 mod launch;
+#[path = "ab/refusals.rs"]
+mod refusals;
+#[path = "ab/results.rs"]
+mod results;
 
 use common::{Place, wait_for};
 use predicates::prelude::*;
@@ -209,24 +214,6 @@ fn failures_may_be_ignored() {
 }
 
 #[test]
-fn a_failure_on_the_way_keeps_what_was_measured() {
-    let place = Place::new();
-    let count = place.path("count");
-    let fails_late = format!("echo >> {0}; test $(wc -l < {0}) -lt 6", count.display());
-    place
-        .oscope(&["ab", "true", &fails_late])
-        .assert()
-        .code(1)
-        .stderr(contains("failed with exit code 1"));
-    place
-        .oscope(&["show"])
-        .assert()
-        .success()
-        .stdout(contains("ab.programs"));
-    assert!(place.samples() > 0);
-}
-
-#[test]
 fn input_and_output_go_where_they_are_told() {
     let place = Place::new();
     let (input, output) = (place.path("input"), place.path("output"));
@@ -241,6 +228,7 @@ fn input_and_output_go_where_they_are_told() {
     compare(&[]).code(1).stderr(contains("--force"));
     compare(&["--force"]).success();
     assert_eq!(fs::read_to_string(&output).expect("a file"), "some words\n");
+    told(&place, &["cat", "cat", "-r", "2", "--output", "/dev/null"]);
     let head = "head -c 2000000 /dev/zero";
     told(&place, &[head, head, "-r", "2", "--output", "pipe"]);
     place

@@ -142,6 +142,29 @@ fn what_cannot_vary_is_refused_with_a_word() {
 }
 
 #[test]
+fn points_for_which_there_is_no_time_are_named() {
+    let _others = beside_others();
+    let place = Place::new();
+    let words = [
+        "ab",
+        "process.calls",
+        "--vary",
+        "env:A=1,2",
+        "--budget",
+        "1s",
+        "--dir",
+    ];
+    let output = place.oscope(&words).arg(place.scratch()).output();
+    let output = output.expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("there is time for about "), "{said}");
+    assert!(said.contains("oscope: there was no time for "), "{said}");
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(shown.contains("process.calls, "), "{shown}");
+}
+
+#[test]
 fn scratch_in_every_directory_is_swept_after_a_kill() {
     let _others = beside_others();
     let place = Place::new();

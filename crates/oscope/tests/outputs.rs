@@ -301,6 +301,54 @@ fn a_standard_output_that_is_closed_or_full_is_an_error() {
 }
 
 #[test]
+fn a_page_on_standard_output_is_alone_there() {
+    let place = Place::new();
+    let compare = ["compare", RUN, "reference:pentium4-2003-windows", "--page"];
+    let done = place.oscope(&[&compare[..], &["-"]].concat()).assert();
+    let output = done.success().get_output().clone();
+    let page = String::from_utf8_lossy(&output.stdout);
+    assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
+    let report = String::from_utf8_lossy(&output.stderr);
+    assert!(report.contains("process.calls"), "{report}");
+    place
+        .oscope(&[&compare[..], &["-", "--json"]].concat())
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(contains("`--json` writes to standard output, as - does"));
+    // A page that is standard output's own file would lose the report.
+    let file = place.path("page.html");
+    let opened = fs::File::create(&file).expect("a file");
+    let mut same = place.plain(&[&compare[..3], &["--force", "--page"]].concat());
+    let output = same.arg(&file).stdout(opened).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("is the standard output of this command"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_page_is_written_where_nothing_can_be_shown() {
+    let place = Place::new();
+    let page = place.path("page.html");
+    let page_words = page.to_str().expect("text");
+    let compare = [
+        "compare",
+        RUN,
+        "reference:pentium4-2003-windows",
+        "--page",
+        page_words,
+    ];
+    with_closed_output(&compare)
+        .assert()
+        .code(1)
+        .stderr(contains("cannot write to standard output"));
+    assert!(page.exists());
+}
+
+#[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let head = format!("'{}' list | head -1", program().display());
     let mut shell = Command::new("sh");

@@ -1,6 +1,6 @@
 //! Other activity on the machine during a run.
 
-use instrument::quantity::{Unit, significant};
+use instrument::quantity::{Unit, counted, significant};
 use instrument::sample::{Batch, Disturbance};
 use instrument::statistics::summary::median;
 use record::Run;
@@ -73,8 +73,8 @@ impl Surroundings {
         });
         let others = notable(self.others, USUAL_LOAD).map(|others| {
             format!(
-                "Other programs kept {} processors busy.",
-                significant(others, 2)
+                "Other programs kept {} busy.",
+                counted(significant(others, 2), "processor")
             )
         });
         let stolen = notable(self.stolen, NOTABLE).map(|stolen| {

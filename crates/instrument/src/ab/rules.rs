@@ -6,9 +6,6 @@ use serde::{Deserialize, Serialize};
 
 /// Time of a comparison if the user gives none.
 const USUAL_BUDGET: Nanoseconds = Nanoseconds(30e9);
-/// A comparison without a given time gives each subject this many runs, however long they take:
-/// fewer blocks of one run cannot decide.
-const USUAL_RUNS: usize = 12;
 /// Even a clear case runs for this long, so that its interval is worth printing.
 const LEAST_NS: f64 = 1e9;
 /// Blocks run there and back if there is time for this many of them.
@@ -53,12 +50,35 @@ pub enum Ending {
     RunsUsed,
     /// The user asked to stop.
     Stopped,
+    /// A subject could not be measured, or its measurements could not be kept.
+    Failed,
 }
 
 impl Rules {
     /// The probability of error by design: a hundred equal pairs then raise at most two alarms, in
     /// 99 % of cases.
     pub const ERROR: f64 = 0.005;
+    /// A comparison without a given time gives each subject this many runs, however long they take:
+    /// fewer blocks of one run cannot decide.
+    pub const USUAL_RUNS: usize = 12;
+
+    /// Runs of each subject for which there is time, if one run of each takes `pace_ns`.
+    pub fn room(&self, pace_ns: f64) -> usize {
+        let fitting = |budget: Nanoseconds| (budget.0 / pace_ns.max(1.0)) as usize;
+        let runs = match self.budget {
+            Budget::Usual => fitting(USUAL_BUDGET).max(Self::USUAL_RUNS),
+            Budget::Fixed(budget) => fitting(budget),
+        };
+        self.most_runs.map_or(runs, |most| runs.min(most))
+    }
+
+    /// True if the time is over: nothing more may begin, not even the rest of a turn.
+    pub(super) fn is_over(&self, elapsed_ns: f64) -> bool {
+        match self.budget {
+            Budget::Usual => false,
+            Budget::Fixed(budget) => elapsed_ns >= budget.0,
+        }
+    }
 
     /// The reason to stop before another block, if there is one. `pace_ns` is the time of one run
     /// of each subject.
@@ -72,7 +92,7 @@ impl Rules {
             return Some(Ending::RunsUsed);
         }
         let (budget_ns, is_open) = match self.budget {
-            Budget::Usual => (USUAL_BUDGET.0, runs < USUAL_RUNS),
+            Budget::Usual => (USUAL_BUDGET.0, runs < Self::USUAL_RUNS),
             Budget::Fixed(budget) => (budget.0, false),
         };
         let next_ns = pace_ns.unwrap_or(0.0) * self.turns(runs, pace_ns) as f64;
@@ -85,13 +105,13 @@ impl Rules {
     }
 
     /// Runs of each subject in the next block: two, there and back, or one where time or runs would
-    /// not be enough for the blocks that a decision takes.
+    /// not be enough for the blocks that a decision takes, or where the time of a run is unknown.
     pub(super) fn turns(&self, runs: usize, pace_ns: Option<f64>) -> usize {
         let budget_ns = match self.budget {
             Budget::Usual => USUAL_BUDGET.0,
             Budget::Fixed(budget) => budget.0,
         };
-        let is_long = pace_ns.is_some_and(|pace| 2.0 * MANY_BLOCKS * pace > budget_ns);
+        let is_long = pace_ns.is_none_or(|pace| 2.0 * MANY_BLOCKS * pace > budget_ns);
         let is_short_of_runs = self
             .most_runs
             .is_some_and(|most| most - runs < 2 || (most as f64) < 2.0 * MANY_BLOCKS);
@@ -121,7 +141,7 @@ mod tests {
     #[test]
     fn long_runs_go_in_blocks_of_one() {
         let rules = rules(Budget::Usual);
-        assert_eq!(rules.turns(0, None), 2);
+        assert_eq!(rules.turns(0, None), 1);
         assert_eq!(rules.turns(2, Some(1e6)), 2);
         assert_eq!(rules.turns(2, Some(10e9)), 1);
     }
@@ -135,6 +155,20 @@ mod tests {
         let named = rules(Budget::Fixed(Nanoseconds(5e9)));
         assert_eq!(named.exhausted(1, 4e9, Some(4e9)), used);
         assert_eq!(named.exhausted(0, 0.0, None), None);
+    }
+
+    #[test]
+    fn the_room_is_that_of_the_time_and_of_the_runs() {
+        let fixed = rules(Budget::Fixed(Nanoseconds(10e9)));
+        assert_eq!(fixed.room(4e9), 2);
+        assert_eq!(fixed.room(11e9), 0);
+        assert_eq!(rules(Budget::Usual).room(10e9), Rules::USUAL_RUNS);
+        assert_eq!(rules(Budget::Usual).room(1e9), 30);
+        let few = Rules {
+            most_runs: Some(5),
+            ..rules(Budget::Usual)
+        };
+        assert_eq!(few.room(1e9), 5);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Possible harm of a run to other work on a machine that is short of some resource.
 
 use super::{Check, Effect, check};
-use crate::quantity::{Bytes, significant};
+use crate::quantity::{Bytes, counted, significant};
 use platform::memory::GroupRoom;
 use platform::power::Battery;
 use std::path::PathBuf;
@@ -105,8 +105,9 @@ fn load(supplies: &Supplies) -> Option<Check> {
         check(
             "load",
             format!(
-                "other programs keep {} of {all} processors busy",
-                significant(busy, 2)
+                "other programs keep {} of {} busy",
+                significant(busy, 2),
+                counted(all, "processor")
             ),
             Effect::Hurts,
             "`oscope run --gentle` takes a quarter of one, in short bursts",

@@ -6,7 +6,7 @@ mod watch;
 pub use harm::{Disk, Supplies, harms, told};
 pub use watch::Watch;
 
-use crate::quantity::{Bytes, significant};
+use crate::quantity::{Bytes, counted, significant};
 use platform::environment::{AddressRandomisation, Environment, System};
 use platform::machine::Machine;
 use platform::storage::Storage;
@@ -222,8 +222,8 @@ fn cpu_quota(environment: &Environment) -> Option<Check> {
     Some(check(
         "CPU quota",
         format!(
-            "the control group stops its programs beyond {} processors",
-            significant(cpus, 3)
+            "the control group stops its programs beyond {}",
+            counted(significant(cpus, 3), "processor")
         ),
         Effect::Disturbs,
         "lift the quota: time spent stopped counts as wall time",

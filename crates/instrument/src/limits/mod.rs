@@ -8,7 +8,7 @@ pub use bound::Bound;
 pub use pace::{Pace, Spent};
 pub use parse::{KEYS, ParseLimitsError};
 
-use crate::quantity::{Bytes, BytesPerSecond, significant};
+use crate::quantity::{Bytes, BytesPerSecond, counted, significant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -231,8 +231,7 @@ impl Used {
             Bound::Processor => {
                 format!("{} of a processor", percent(self.processor_percent()))
             }
-            Bound::Cpus if self.cpus == 1 => String::from("1 processor at once"),
-            Bound::Cpus => format!("{} processors at once", self.cpus),
+            Bound::Cpus => counted(self.cpus, "processor") + " at once",
             Bound::Memory => format!("{} of memory", bytes(self.memory_bytes)),
             Bound::Disk => format!("{} of scratch files", bytes(self.disk_bytes)),
             Bound::Written => format!("{} written", bytes(self.written_bytes)),

@@ -12,7 +12,7 @@ mod unit;
 mod value;
 
 pub use bytes::Bytes;
-pub use count::Count;
+pub use count::{Count, counted};
 pub use duration::Nanoseconds;
 pub use rate::{BytesPerSecond, OperationsPerSecond};
 pub use scale::{ParseQuantityError, significant};

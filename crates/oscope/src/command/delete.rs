@@ -4,6 +4,7 @@ use crate::arguments::{Common, Delete};
 use crate::exit::{Exit, WrongUse};
 use crate::{legible, output, stored};
 use anyhow::Result;
+use instrument::quantity::counted;
 use record::store::{Candidate, RunSelector, Store};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -76,10 +77,10 @@ fn tell(store: &Store, run: &Candidate) -> String {
                 None => ", which is under way or was cut off",
             };
             format!(
-                "run {run} of {}, {} experiments, {} samples{end}",
+                "run {run} of {}, {}, {}{end}",
                 entry.started.strftime("%Y-%m-%d %H:%M UTC"),
-                entry.experiments,
-                entry.samples
+                counted(entry.experiments, "experiment"),
+                counted(entry.samples, "sample")
             )
         }
         _ => format!("run {run}, whose entry is damaged"),

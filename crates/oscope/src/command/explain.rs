@@ -7,6 +7,7 @@ use anyhow::Result;
 use instrument::given::Givens;
 use instrument::limits::Limits;
 use instrument::plan::{Plan, Planned, Profile, Setting};
+use instrument::quantity::counted;
 use report::json;
 use std::path::Path;
 
@@ -37,9 +38,8 @@ pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
 fn needs(planned: &Planned<'_>, profile: Profile) -> String {
     match &planned.points {
         Ok(points) => format!(
-            "Nothing is missing here. In the {profile} profile it has {} points and takes at most \
-             {:.2}.",
-            points.len(),
+            "Nothing is missing here. In the {profile} profile it has {} and takes at most {:.2}.",
+            counted(points.len(), "point"),
             planned.budget()
         ),
         Err(reason) => format!("It cannot be measured here: {reason}."),

@@ -1,7 +1,7 @@
 //! `oscope man`: manual pages generated from the command-line definition.
 
 use crate::arguments::{Arguments, Common, Man as Asked};
-use crate::exit::Exit;
+use crate::exit::{Exit, first_error};
 use crate::output;
 use crate::target::{Replaces, Target, make_directory};
 use anyhow::Result;
@@ -26,9 +26,10 @@ pub fn execute(arguments: &Asked, common: &Common) -> Result<Exit> {
             Ok((target, rendered(&page)?))
         })
         .collect::<Result<Vec<_>>>()?;
-    for (target, page) in targets {
-        target.write(&page, &Watch::default())?;
-    }
+    let written = targets
+        .iter()
+        .map(|(target, page)| target.write(page, &Watch::default()));
+    first_error(written)?;
     Ok(Exit::Done)
 }
 

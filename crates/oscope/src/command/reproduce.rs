@@ -2,7 +2,7 @@
 
 use super::run;
 use crate::arguments::{Arguments, Command, Common, Reproduce};
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{self, Exit, WrongUse};
 use crate::target::Target;
 use crate::{output, selection, setting, stored, style};
 use anyhow::Result;
@@ -91,7 +91,10 @@ fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exi
                     output::say(&format!("oscope: {}: {error}", words.join(" ")));
                     exit = Exit::Incomplete;
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    output::say(&format!("oscope: {}", exit::words(&error)));
+                    return Ok((reproduction(arguments, common)?, Exit::Incomplete));
+                }
             }
         }
         let mut subjects: Vec<_> = commands.iter().map(|words| subject(words)).collect();

@@ -1,14 +1,14 @@
 //! `oscope run`: measures.
 
+mod written;
+
 use super::resume::{self, Stopped};
 use crate::arguments::{Common, Run as Arguments, Worker};
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{Exit, WrongUse, first_error, words};
 use crate::progress::Progress;
 use crate::stored::Judged;
-use crate::target::{Replaces, Target, make_directory};
 use crate::{beside, given, leftovers, output, selection, setting, stored, style};
-use anyhow::{Context, Result};
-use files::Watch;
+use anyhow::{Context, Result, bail};
 use instrument::chosen::Chosen;
 use instrument::clock::{SystemClock, calibrate};
 use instrument::definition::Definition;
@@ -17,7 +17,7 @@ use instrument::experiment::Experiment;
 use instrument::fitness;
 use instrument::limits::{Limited, Limits};
 use instrument::plan::{Plan, Setting};
-use instrument::quantity::Nanoseconds;
+use instrument::quantity::{Nanoseconds, counted};
 use instrument::removal::REMOVAL;
 use instrument::runner::{
     Earlier, LimitedExecutor, Observer, Outcome, Runner, Surroundings, Swap, WorkerExecutor,
@@ -32,11 +32,10 @@ use platform::storage::Storage;
 use record::store::{Recorder, RunSelector, Store};
 use record::{Header, Run, draw_id, now};
 use report::comparison::{self, Comparison, MARGIN, Question, Side};
-use report::{Analysis, page, terminal};
-use std::fs::File;
-use std::io::Read;
+use report::{Analysis, terminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use written::Page;
 
 /// So many of the names that a profile leaves out are told.
 const NAMED: usize = 6;
@@ -61,32 +60,37 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     }
     let progress = Progress::new(common.quiet);
     let sessions = Sessions::new(arguments, stopped.as_ref(), &chosen, common, &progress)?;
-    let (mut measured, exit) = sessions.measure(&progress, &mut [])?;
+    let (mut measured, result) = sessions.measure(&progress, &mut []);
     let cut_off = measured.last().filter(|last| last.is_cut_off);
     let cut_off = cut_off.map(|last| last.number);
-    match (against, exit) {
-        (Some(against), Exit::Done | Exit::Incomplete) => compare(&against, measured, common)?,
-        _ => {
-            if let Some(last) = measured.last_mut() {
-                let mut analysis = last.judged.analysis();
-                let store = stored::open_to_read(common)?;
-                stored::add_settings_of_system(&mut analysis, store.as_ref())?;
-                let shown = present(&analysis, arguments, common);
-                page.write(
-                    &analysis,
-                    last.number,
-                    sessions.interrupt,
-                    common,
-                    &progress,
-                )?;
-                shown?;
-            }
+    let is_compared = matches!(result, Ok(Exit::Done | Exit::Incomplete));
+    let against = against.filter(|_| is_compared);
+    let mut steps = Vec::new();
+    if let Some(last) = measured.last_mut() {
+        let mut analysis = last.judged.analysis();
+        let store = stored::open_to_read(common)?;
+        stored::add_settings_of_system(&mut analysis, store.as_ref())?;
+        let interrupt = sessions.interrupt;
+        steps.push(page.write(&analysis, last.number, interrupt, common, &progress));
+        if against.is_none() {
+            steps.push(present(&analysis, arguments, common));
         }
     }
+    if let Some(against) = against {
+        steps.push(compare(&against, measured, common));
+    }
+    let exit = match result {
+        Ok(exit) => exit,
+        Err(error) => {
+            steps.push(Err(error));
+            Exit::Incomplete
+        }
+    };
     if let Some(number) = cut_off {
         let command = resume::command(number, common);
         progress.say(&format!("{command} continues this run"));
     }
+    first_error(steps)?;
     Ok(exit)
 }
 
@@ -100,7 +104,7 @@ pub fn measure_only(
     given::check(arguments, &chosen)?;
     let progress = Progress::new(common.quiet);
     let sessions = Sessions::new(arguments, None, &chosen, common, &progress)?;
-    Ok(sessions.measure(&progress, observers)?.1)
+    sessions.measure(&progress, observers).1
 }
 
 /// Sessions to measure.
@@ -132,13 +136,24 @@ impl<'s> Sessions<'s> {
         })
     }
 
-    /// Measures all sessions, and tells their events to `observers`.
+    /// Measures all sessions, and passes their events to `observers`. An error ends it, and what was measured
+    /// until then is returned next to it.
     fn measure(
         &self,
         progress: &Progress,
         observers: &mut [&mut dyn Observer],
-    ) -> Result<(Vec<Measured>, Exit)> {
+    ) -> (Vec<Measured>, Result<Exit>) {
         let mut measured = Vec::new();
+        let exit = self.measure_all(progress, observers, &mut measured);
+        (measured, exit)
+    }
+
+    fn measure_all(
+        &self,
+        progress: &Progress,
+        observers: &mut [&mut dyn Observer],
+        measured: &mut Vec<Measured>,
+    ) -> Result<Exit> {
         let mut exit = Exit::Done;
         let count = self.arguments.session_count();
         for session in 1..=count {
@@ -146,16 +161,20 @@ impl<'s> Sessions<'s> {
                 progress.say(&format!("session {session} of {count}"));
             }
             let (run, outcome) = self.measure_one(session, observers)?;
+            let kept_limits = run.kept_limits;
+            if outcome.is_ok() || !run.judged.run.experiments.is_empty() {
+                measured.push(run);
+            }
+            let outcome = outcome?;
             exit = worse(exit, self::exit(outcome, self.arguments, self.interrupt));
-            if !run.kept_limits {
+            if !kept_limits {
                 exit = worse(exit, Exit::Incomplete);
             }
-            measured.push(run);
             if outcome.interrupted {
                 break;
             }
         }
-        Ok((measured, exit))
+        Ok(exit)
     }
 }
 
@@ -186,16 +205,17 @@ fn compare(against: &Side, measured: Vec<Measured>, common: &Common) -> Result<(
         baseline: None,
         margin: MARGIN,
     })?;
-    output::show_painted(&super::compare::shown(&[comparison], false, common)?)
+    let text = super::compare::shown(&[comparison], false, common)?;
+    output::show_painted(&text)
 }
 
 impl Sessions<'_> {
-    /// Measures one session.
+    /// Measures one session. An error that ends it comes with the part that is stored.
     fn measure_one(
         &self,
         session: u8,
         others: &mut [&mut dyn Observer],
-    ) -> Result<(Measured, Outcome)> {
+    ) -> Result<(Measured, Result<Outcome>)> {
         let (arguments, limits, common) = (self.arguments, self.limits, self.common);
         let mut progress = Progress::new(common.quiet);
         let mut store = stored::open(common)?;
@@ -265,20 +285,31 @@ impl Sessions<'_> {
             visit_costs,
         };
         let outcome = runner.resume(&plan, &earlier);
-        let outcome = outcome.map_err(|error| anyhow::anyhow!(error))?;
-        let used = executor.finish()?;
-        let used = used.map(|used| recorder.note_use(used)).transpose()?;
-        recorder.finish(outcome.interrupted)?;
+        let outcome = outcome.map_err(|error| anyhow::anyhow!(error));
+        let outcome = outcome.and_then(|outcome| {
+            let used = executor.finish()?;
+            let used = used.map(|used| recorder.note_use(used)).transpose()?;
+            recorder.finish(outcome.interrupted)?;
+            Ok((outcome, used))
+        });
         drop((scratch, elsewhere));
-        if outcome.beyond > 0 {
-            progress.say(&format!(
-                "left out for the limits: {} points",
-                outcome.beyond
-            ));
+        let (outcome, used) = match outcome {
+            Ok((outcome, used)) => (Ok(outcome), used),
+            Err(error) => (Err(error), None),
+        };
+        let beyond = outcome.as_ref().map_or(0, |outcome| outcome.beyond);
+        if beyond > 0 {
+            let points = counted(beyond, "point");
+            progress.say(&format!("left out for the limits: {points}"));
         }
         let kept_limits = used.is_none_or(|used| beside::tell(&used, &limits, &progress));
 
-        let judged = stored::judged_in(&store, &RunSelector::Text(run.header.id))?;
+        let judged = stored::judged_in(&store, &RunSelector::Text(run.header.id));
+        let judged = match (judged, &outcome) {
+            // What ended the run says more.
+            (Err(_), Err(error)) => bail!("{}", words(error)),
+            (judged, _) => judged?,
+        };
         let path = stored::path(common)?;
         if !path.exists() {
             progress.say(&format!(
@@ -290,7 +321,9 @@ impl Sessions<'_> {
             judged,
             number,
             kept_limits,
-            is_cut_off: outcome.interrupted || outcome.unreached > 0,
+            is_cut_off: outcome
+                .as_ref()
+                .map_or(true, |it| it.interrupted || it.unreached > 0),
         };
         Ok((measured, outcome))
     }
@@ -444,20 +477,16 @@ fn announce(
     common: &Common,
     progress: &Progress,
 ) -> Result<()> {
-    let experiments = match plan.experiments.len() {
-        1 => "1 experiment".into(),
-        count => format!("{count} experiments"),
-    };
+    let experiments = counted(plan.experiments.len(), "experiment");
+    let points = counted(plan.point_count(), "point");
     let rests = if setting.limits.stretch() > 1.0 {
         ", rests included"
     } else {
         ""
     };
     progress.say(&format!(
-        "{experiments}, {} points, {} profile: at most {:.2}{rests}",
-        plan.point_count(),
-        setting.profile,
-        time
+        "{experiments}, {points}, {} profile: at most {:.2}{rests}",
+        setting.profile, time
     ));
     progress.say(&format!(
         "scratch files in {}, results in {}",
@@ -495,71 +524,6 @@ fn present(analysis: &Analysis<'_>, arguments: &Arguments, common: &Common) -> R
         terminal::summary(analysis, &style::of_stdout(common))
     };
     output::show_painted(&text)
-}
-
-/// The location of a run's page.
-enum Page {
-    None,
-    /// The file given by `--page`.
-    Asked(Target),
-    /// Beside the store, named after the run's number. An existing page there belongs to a deleted
-    /// store.
-    Numbered(PathBuf),
-}
-
-impl Page {
-    /// Checks that the page can be written, before the measurement starts.
-    fn new(arguments: &Arguments, common: &Common) -> Result<Self> {
-        if let Some(path) = &arguments.page {
-            let replaces = Replaces::with(arguments.force);
-            return Ok(Self::Asked(Target::new(path, replaces, common)?));
-        }
-        if arguments.no_page {
-            return Ok(Self::None);
-        }
-        let folder = files::folder(&stored::path(common)?).join("pages");
-        make_directory(&folder)?;
-        Self::numbered(&folder, 0, common)?;
-        Ok(Self::Numbered(folder))
-    }
-
-    /// The page of run `number`. No run has the number 0.
-    fn numbered(folder: &Path, number: u64, common: &Common) -> Result<Target> {
-        let path = folder.join(format!("run-{number}.html"));
-        Target::new(&path, Replaces::Own(is_page), common)
-    }
-
-    fn write(
-        &self,
-        analysis: &Analysis<'_>,
-        number: u64,
-        interrupt: Interrupt,
-        common: &Common,
-        progress: &Progress,
-    ) -> Result<()> {
-        let numbered;
-        let target = match self {
-            Self::None => return Ok(()),
-            Self::Asked(target) => target,
-            Self::Numbered(folder) => {
-                numbered = Self::numbered(folder, number, common)?;
-                &numbered
-            }
-        };
-        let page = page::render(analysis)?;
-        target.write(page.as_bytes(), &Watch::stopped_by(interrupt.flag()))?;
-        progress.say(&format!("page: {}", target.path().display()));
-        Ok(())
-    }
-}
-
-/// True if a file is a page of oscope: each has a marker in its head.
-fn is_page(path: &Path) -> bool {
-    const HEAD_BYTES: u64 = 4096;
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
-    let generator = r#"<meta name="generator" content="oscope "#;
-    read.is_ok() && String::from_utf8_lossy(&head).contains(generator)
 }
 
 /// The command line of a worker process.

@@ -2,6 +2,7 @@
 
 use crate::common::{Place, scratch_files};
 use crate::{SmallDisk, end, signal};
+use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
@@ -191,4 +192,63 @@ fn a_store_that_is_removed_meanwhile_is_missed() {
         stderr.contains("the store was removed meanwhile"),
         "{stderr}"
     );
+}
+
+#[test]
+fn a_comparison_whose_store_fills_up_keeps_its_results() {
+    let mut place = Place::new();
+    let mount = place.path("small");
+    fs::create_dir(&mount).expect("a directory");
+    let Some(_disk) = SmallDisk::tmpfs(&mount, "size=8m") else {
+        return;
+    };
+    place.store = mount.join("oscope.db");
+    let (count, export) = (place.path("count"), place.path("times.json"));
+    let fills_it = format!(
+        "echo >> {0}; test $(wc -l < {0}) -lt 4 || cat /dev/zero > {1}/filler; true",
+        count.display(),
+        mount.display()
+    );
+    let mut compare = place.oscope(&["ab", "-r", "9", "true", &fills_it, "--export-json"]);
+    let failed = compare.arg(&export).assert().code(1);
+    failed
+        .stdout(contains("program").and(contains("true ")))
+        .stderr(contains("is full; make room"));
+    let exported: Value =
+        serde_json::from_slice(&fs::read(&export).expect("a file")).expect("JSON");
+    let times = exported["results"][0]["times"].as_array();
+    assert!(times.is_some_and(|times| times.len() >= 3), "{exported}");
+}
+
+#[test]
+fn a_run_whose_store_fills_up_shows_what_it_has() {
+    let mut place = Place::new();
+    let mount = place.path("small");
+    fs::create_dir(&mount).expect("a directory");
+    let Some(_disk) = SmallDisk::tmpfs(&mount, "size=8m") else {
+        return;
+    };
+    place.store = mount.join("oscope.db");
+    let child = place.long_run();
+    let filler = fs::File::create(mount.join("filler")).expect("a file");
+    while (&filler).write_all(&[1; 1024]).is_ok() {}
+    let (output, stdout, stderr) = end(child);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stdout.contains("process.calls"), "{stdout}");
+    assert!(stderr.contains("is full; make room"), "{stderr}");
+    assert!(stderr.contains("continues this run"), "{stderr}");
+    assert!(scratch_files(&place.scratch()).is_empty());
+}
+
+#[test]
+fn a_mistyped_store_leaves_no_trace() {
+    let mut place = Place::new();
+    let nowhere = place.path("nowhere");
+    place.store = nowhere.join("oscope.db");
+    let mut run = place.oscope(&["run", "process.calls", "--budget", "2s", "--dir"]);
+    run.arg(place.scratch())
+        .assert()
+        .code(1)
+        .stderr(contains("does not exist"));
+    assert!(!nowhere.exists());
 }

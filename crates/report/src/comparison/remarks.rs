@@ -4,6 +4,7 @@ use super::conditions::Conditions;
 use super::row::{Basis, Row};
 use super::{Circumstance, Question, Side};
 use crate::show;
+use instrument::quantity::counted;
 
 /// Enough sessions to tell a change from a machine state that two sessions share by chance.
 const ENOUGH_SESSIONS: usize = 3;
@@ -50,8 +51,8 @@ pub(super) fn remarks(
     let doubtful = rows.iter().filter(|row| row.doubtful).count();
     if doubtful > 0 {
         remarks.push(format!(
-            "{doubtful} of {} values carry a warning in some session; they are marked.",
-            rows.len()
+            "Marked for a warning in some session: {doubtful} of {}.",
+            counted(rows.len(), "value")
         ));
     }
     let left_out = rows.iter().filter(|row| row.left_out > 0).count();
@@ -157,9 +158,9 @@ fn unfinished(side: &Side) -> Option<String> {
     let cut_off = side.runs.iter().filter(|run| !run.is_finished()).count();
     (cut_off > 0 && !side.is_reported).then(|| {
         format!(
-            "{cut_off} of {} sessions of {} did not come to the end of the plan: what they measured \
+            "{cut_off} of {} of {} did not come to the end of the plan: what they measured \
              is compared.",
-            side.runs.len(),
+            counted(side.runs.len(), "session"),
             side.label
         )
     })

@@ -2,6 +2,7 @@
 
 use super::gathered::Gathered;
 use super::reading::Reading;
+use instrument::quantity::counted;
 use std::collections::BTreeMap;
 
 /// Fewer nodes are judged with a caveat.
@@ -30,9 +31,8 @@ pub(super) fn remarks(gathered: &Gathered, components: usize) -> Vec<String> {
     remarks.extend(unfinished(gathered));
     if gathered.left_out.unknown > 0 {
         remarks.push(format!(
-            "{} values belong to experiments that this version of oscope does not know; they are not \
-             judged.",
-            gathered.left_out.unknown
+            "Not judged: {} of experiments that this version of oscope does not know.",
+            counted(gathered.left_out.unknown, "value")
         ));
     }
     if components == 1 {
@@ -116,8 +116,8 @@ fn differing(
     let (usual, names) = nodes.next()?;
     let others = nodes.map(|(property, names)| format!("{property} on {}", list(&names)));
     Some(format!(
-        "The {what} differ: {usual} on {} nodes, {}. Only values of the same meaning are compared.",
-        names.len(),
+        "The {what} differ: {usual} on {}, {}. Only values of the same meaning are compared.",
+        counted(names.len(), "node"),
         others.collect::<Vec<_>>().join(", ")
     ))
 }

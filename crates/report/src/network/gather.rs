@@ -2,7 +2,7 @@
 
 use super::aspect::Metric;
 use super::{FEWEST_NODES, Network, Origin, judge};
-use instrument::quantity::Unit;
+use instrument::quantity::{Unit, counted};
 use instrument::statistics::summary::median;
 use network::{Measured, Protocol};
 use std::collections::BTreeMap;
@@ -198,7 +198,10 @@ impl Gathering {
             told.push(format!("Not measured between {listed}{more}: {reason}."));
         }
         if self.unmeasured() > 0 {
-            told.push(format!("{} links have no measurement.", self.unmeasured()));
+            told.push(format!(
+                "No measurement of {}.",
+                counted(self.unmeasured(), "link")
+            ));
         }
         told
     }

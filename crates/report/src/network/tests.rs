@@ -188,7 +188,7 @@ fn what_lacks_is_told_with_its_links() {
         "Between a and b, 17 % of the datagrams were lost.",
         "Not measured between c and d: d does not answer.",
         "Not measured between a and b: throughput: no.",
-        "5 links have no measurement.",
+        "No measurement of 5 links.",
     ];
     assert_eq!(network.remarks, expected);
     assert_eq!(json(&network)["nodes"][3], "d");

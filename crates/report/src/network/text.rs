@@ -5,7 +5,7 @@ use super::{Aspect, Link, Matrix, Network, Odd, Port};
 use crate::comparison::{show_interval, show_ratio};
 use crate::fleet::Standing;
 use crate::show;
-use instrument::quantity::{Bytes, Unit};
+use instrument::quantity::{Bytes, Unit, counted};
 use network::Protocol;
 
 impl Metric {
@@ -95,8 +95,7 @@ impl Network {
             whats.dedup();
             match whats.len() {
                 0 => format!("no slower {one}"),
-                1 => format!("1 slower {one}"),
-                count => format!("{count} slower {one}s"),
+                count => counted(count, &format!("slower {one}")),
             }
         };
         let is_slower = |standing: Standing| standing == Standing::Slower;
@@ -105,7 +104,8 @@ impl Network {
         let odd_links = self.links.iter().filter(|it| is_slower(it.standing));
         let of_pair = |link: Link| link.from.min(link.to) * count + link.from.max(link.to);
         let odd_links = slower(odd_links.map(|it| of_pair(it.what)).collect(), "link");
-        format!("{count} nodes, {links} links: {ports}, {odd_links}")
+        let (nodes, links) = (counted(count, "node"), counted(links, "link"));
+        format!("{nodes}, {links}: {ports}, {odd_links}")
     }
 
     /// The link of `matrix` with the worst value; `None` without values.

@@ -2,6 +2,7 @@
 
 use crate::{Analysis, Verdict, show};
 use instrument::noise::Warning;
+use instrument::quantity::counted;
 
 /// The evidence for and against a run.
 pub(super) struct Evidence {
@@ -173,15 +174,12 @@ pub(super) fn summary(analysis: &Analysis<'_>) -> Vec<String> {
         .iter()
         .filter(|e| e.skipped.is_none())
         .count();
-    let plural = |count: usize, one: &str| {
-        if count == 1 {
-            format!("1 {one}")
-        } else {
-            format!("{count} {one}s")
-        }
-    };
     if let Some(printed) = show::printed(header) {
-        return vec![printed, plural(ran, "experiment"), plural(points, "point")];
+        return vec![
+            printed,
+            counted(ran, "experiment"),
+            counted(points, "point"),
+        ];
     }
     let mut parts = vec![
         format!("{} profile", header.profile),
@@ -194,8 +192,8 @@ pub(super) fn summary(analysis: &Analysis<'_>) -> Vec<String> {
         let took = ended.duration_since(header.started);
         parts.push(format!("took {}", show::length(took.as_secs_f64() * 1e9)));
     }
-    parts.push(plural(ran, "experiment"));
-    parts.push(plural(points, "point"));
-    parts.push(plural(analysis.samples, "sample"));
+    parts.push(counted(ran, "experiment"));
+    parts.push(counted(points, "point"));
+    parts.push(counted(analysis.samples, "sample"));
     parts
 }

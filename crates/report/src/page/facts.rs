@@ -1,7 +1,7 @@
 //! The machine and its state, as pairs of name and value.
 
 use crate::show;
-use instrument::quantity::{Unit, significant};
+use instrument::quantity::{Unit, counted, significant};
 use platform::machine::Cache;
 use record::Run;
 use std::fmt::Display;
@@ -80,14 +80,10 @@ fn processor(run: &Run) -> Group {
         (topology.threads, "hardware thread"),
         (topology.numa_nodes, "NUMA node"),
     ];
-    let counted = numbers.into_iter().filter_map(|(count, name)| {
-        let count = count?;
-        Some(format!(
-            "{count} {name}{}",
-            if count == 1 { "" } else { "s" }
-        ))
-    });
-    let counted = counted.collect::<Vec<_>>().join(", ");
+    let numbers = numbers
+        .into_iter()
+        .filter_map(|(count, name)| Some(counted(count?, name)));
+    let numbers = numbers.collect::<Vec<_>>().join(", ");
     let identity = [
         ("family", cpu.family),
         ("model", cpu.model_number),
@@ -103,7 +99,7 @@ fn processor(run: &Run) -> Group {
         pair("Vendor", cpu.vendor.as_ref()),
         pair("Identity", some(identity)),
         pair("Architecture", some(cpu.architecture.clone())),
-        pair("Topology", some(counted)),
+        pair("Topology", some(numbers)),
         pair("Extensions", some(cpu.features.join(", "))),
     ];
     ("Processor", pairs)
@@ -219,7 +215,7 @@ fn settings(run: &Run) -> Group {
     let limit = environment
         .cgroup
         .cpus
-        .map(|cpus| format!("{} processors", significant(cpus, 3)));
+        .map(|cpus| counted(significant(cpus, 3), "processor"));
     let pairs = vec![
         pair("Governor", frequency.governor.as_ref()),
         pair("Turbo", frequency.turbo.map(yes_no)),

@@ -4,7 +4,7 @@ use super::render::Error;
 use crate::fleet::Standing;
 use crate::network::{Matrix, Network, Odd, Origin, Shown};
 use askama::Template;
-use instrument::quantity::Unit;
+use instrument::quantity::{Unit, counted};
 
 /// A matrix of more nodes shows the first ones, those that differ before the others, so that the page stays small.
 const MOST_NODES: usize = 64;
@@ -41,14 +41,14 @@ pub fn network(network: &Network) -> Result<String, Error> {
         margin: Unit::Share.show(network.margin, 2),
         measured: match network.origin {
             Origin::Oscope => format!(
-                "Each link was measured {} times, in rounds in which no node took part in two measurements; a value is \
+                "Each link was measured {}, in rounds in which no node took part in two measurements; a value is \
                  the median over them. Round trips are the median of many messages.",
-                network.passes
+                counted(network.passes, "time")
             ),
             Origin::Osu => format!(
-                "The values are what osu_latency and osu_bw of the OSU benchmarks printed, the median over up to {} runs \
+                "The values are what osu_latency and osu_bw of the OSU benchmarks printed, the median over up to {} \
                  of each pair: half a round trip of the smallest message, and the throughput of the largest one.",
-                network.passes
+                counted(network.passes, "run")
             ),
         },
         version: env!("CARGO_PKG_VERSION"),

@@ -3,28 +3,28 @@
 use super::{JudgedFigure, Outcome, Reproduction, ShapeKind, Tally};
 use crate::show;
 use crate::show::words::{AS_REPORTED, CANNOT_BE_TOLD, DIFFERS};
-use instrument::quantity::{Quantity, Unit};
+use instrument::quantity::{Quantity, Unit, counted};
 use std::fmt::Write as _;
 
 /// The counts, a line for each.
 pub(crate) fn counts(reproduction: &Reproduction) -> String {
     let line = |name: &str, tally: Tally| {
         format!(
-            "{} {name}: {} as reported, {} differ, {} cannot be told\n",
-            tally.all(),
+            "{}: {} as reported, {} differ, {} cannot be told\n",
+            counted(tally.all(), name),
             tally.as_reported,
             tally.differs,
             tally.cannot_be_told
         )
     };
-    let mut text = line("figures", reproduction.figures());
-    text += &line("shapes", reproduction.shapes());
+    let mut text = line("figure", reproduction.figures());
+    text += &line("shape", reproduction.shapes());
     if !reproduction.claims.is_empty() {
         let [holds, in_part, does_not, open] = reproduction.claims();
-        let all = reproduction.claims.len();
+        let all = counted(reproduction.claims.len(), "claim");
         let _ = writeln!(
             text,
-            "{all} claims: {holds} hold, {in_part} hold in part, {does_not} do not hold, {open} cannot be told"
+            "{all}: {holds} hold, {in_part} hold in part, {does_not} do not hold, {open} cannot be told"
         );
     }
     text

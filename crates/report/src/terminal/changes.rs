@@ -2,16 +2,16 @@
 
 use super::grid::{Cell, Column, Grid};
 use super::style::{Role, Style};
-use super::text::{count, paragraph, title};
+use super::text::{paragraph, title};
 use crate::changes::{Changes, Event, Kind, Moved};
 use crate::comparison::{FALSE_DISCOVERY_RATE, show_ratio};
 use crate::show;
-use instrument::quantity::Unit;
+use instrument::quantity::{Unit, counted};
 use instrument::statistics::changes::LEAST;
 
 /// The changes, the newest first, each with what else changed there.
 pub fn changes(changes: &Changes, style: &Style) -> String {
-    let runs = count(changes.sessions.len(), "run");
+    let runs = counted(changes.sessions.len(), "run");
     let mut text = title(
         &format!("Changes over {runs} of the machine {}", changes.machine),
         style,
@@ -32,16 +32,16 @@ fn searched(changes: &Changes) -> String {
         0 => String::new(),
         short => format!(
             " {} in fewer than {LEAST} runs, where a change cannot be told from noise.",
-            count(short, "value")
+            counted(short, "value")
         ),
     };
     if changes.searched == 0 {
         return format!(
             "Changes are looked for in values of {LEAST} runs or more; here are {}.{short}",
-            count(changes.sessions.len(), "run")
+            counted(changes.sessions.len(), "run")
         );
     }
-    let searched = count(changes.searched, "value");
+    let searched = counted(changes.searched, "value");
     if changes.events.is_empty() {
         format!("None of {searched} changed.{short}")
     } else {
@@ -57,7 +57,7 @@ fn heading(event: &Event, changes: &Changes) -> String {
     let number = |session: usize| changes.sessions[session].number;
     let (earliest, latest) = event.between;
     let moved: usize = event.moved.iter().map(|moved| moved.values.len()).sum();
-    let values = count(moved, "value");
+    let values = counted(moved, "value");
     match event.kind {
         Kind::Drift => format!(
             "Runs {} to {}: {values} drifted",

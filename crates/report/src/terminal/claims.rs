@@ -1,9 +1,10 @@
 //! Claims of reports and common beliefs, judged by the measurements on this machine.
 
 use super::style::{Role, Style};
-use super::text::{count, paragraph, title};
+use super::text::{paragraph, title};
 use crate::{Analysis, show};
 use instrument::claim::{Claim, Judgement, Ruling};
+use instrument::quantity::counted;
 
 /// All claims with their rulings and reasons, decided claims first.
 pub fn claims(analysis: &Analysis, style: &Style) -> String {
@@ -26,7 +27,7 @@ pub(super) fn tally(analysis: &Analysis, style: &Style) -> String {
     let line = format!(
         "{} of the reports and of common belief: {} hold here, {} in part, {} do not; {} cannot be \
          told from this run.",
-        count(analysis.claims.len(), "claim"),
+        counted(analysis.claims.len(), "claim"),
         of(Ruling::Holds),
         of(Ruling::HoldsInPart),
         of(Ruling::DoesNotHold),

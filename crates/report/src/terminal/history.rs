@@ -2,11 +2,12 @@
 
 use super::grid::{Cell, Column, Grid};
 use super::style::{Role, Style};
-use super::text::{count, paragraph, title};
+use super::text::{paragraph, title};
 use crate::comparison::show_ratio;
 use crate::history::History;
 use crate::show;
 use instrument::experiment::Better;
+use instrument::quantity::counted;
 use instrument::statistics::changes::{Change, LEAST};
 use instrument::statistics::summary::median;
 
@@ -89,7 +90,7 @@ fn single(history: &History, style: &Style) -> String {
     if runs < LEAST {
         let few = format!(
             "{}: changes are looked for from {LEAST} runs on.",
-            count(runs, "run")
+            counted(runs, "run")
         );
         text += &paragraph("", &few, style);
     }
@@ -97,14 +98,14 @@ fn single(history: &History, style: &Style) -> String {
     if history.left_out > 0 {
         let left_out = format!(
             "{} left out: of another version of the metric, measured in another way, or not sound.",
-            count(history.left_out, "run")
+            counted(history.left_out, "run")
         );
         text += &paragraph("", &left_out, style);
     }
     if history.damaged > 0 {
         let damaged = format!(
             "{} left out: damaged. `oscope verify` tells what is.",
-            count(history.damaged, "run")
+            counted(history.damaged, "run")
         );
         text += &paragraph("", &damaged, style);
     }

@@ -1,8 +1,8 @@
 //! The machine, and those parts of its state that affect the numbers, in a few lines.
 
 use super::style::Style;
-use super::text::{count, labelled};
-use instrument::quantity::{Unit, significant};
+use super::text::labelled;
+use instrument::quantity::{Unit, counted, significant};
 use platform::environment::Environment;
 use platform::machine::{Cache, CacheKind, Machine};
 use platform::storage::Storage;
@@ -36,7 +36,7 @@ pub fn machine(
 
 fn processor(machine: &Machine) -> String {
     let topology = &machine.topology;
-    let counted = |number: Option<usize>, thing: &str| number.map(|number| count(number, thing));
+    let known = |number: Option<usize>, thing: &str| number.map(|number| counted(number, thing));
     let name = machine
         .cpu
         .model
@@ -45,10 +45,10 @@ fn processor(machine: &Machine) -> String {
     join(
         [
             Some(name),
-            counted(topology.sockets.filter(|sockets| *sockets > 1), "socket"),
-            counted(topology.cores, "core"),
-            counted(topology.threads, "thread"),
-            counted(topology.numa_nodes.filter(|nodes| *nodes > 1), "NUMA node"),
+            known(topology.sockets.filter(|sockets| *sockets > 1), "socket"),
+            known(topology.cores, "core"),
+            known(topology.threads, "thread"),
+            known(topology.numa_nodes.filter(|nodes| *nodes > 1), "NUMA node"),
             machine
                 .hypervisor
                 .as_ref()
@@ -156,7 +156,7 @@ fn settings(environment: &Environment) -> String {
         .filter(|state| state.starts_with("Mitigation"));
     let active = match active.count() {
         0 => None,
-        number => Some(format!("{} active", count(number, "mitigation"))),
+        number => Some(format!("{} active", counted(number, "mitigation"))),
     };
     let on = |setting: bool| if setting { "on" } else { "off" };
     join(
@@ -178,7 +178,7 @@ fn settings(environment: &Environment) -> String {
             environment
                 .cgroup
                 .cpus
-                .map(|cpus| format!("limited to {} processors", significant(cpus, 3))),
+                .map(|cpus| format!("limited to {}", counted(significant(cpus, 3), "processor"))),
             environment
                 .load_average
                 .map(|[load, ..]| format!("load {}", significant(load, 2))),

@@ -1,11 +1,12 @@
 //! The letters beside doubtful numbers, and their legend.
 
 use super::style::{Role, Style};
-use super::text::{count, paragraph};
+use super::text::paragraph;
 use crate::ExperimentAnalysis;
 use crate::show::letter;
 use crate::show::words::{BROKEN, DOUBTFUL};
 use instrument::noise::Warning;
+use instrument::quantity::counted;
 use instrument::results::{PointResult, Verdict};
 
 /// The distinct letters of all warnings that concern `metric` at a point.
@@ -73,7 +74,7 @@ pub(super) fn legend(experiment: &ExperimentAnalysis, style: &Style) -> String {
     }
     for (reason, values) in broken(experiment) {
         let label = style.paint(BROKEN.tone.into(), &format!("{}: ", BROKEN.text));
-        let values = count(values, "value");
+        let values = counted(values, "value");
         legend += &paragraph(&label, &format!("{reason} ({values})"), style);
     }
     legend

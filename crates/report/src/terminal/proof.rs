@@ -2,7 +2,8 @@
 
 use super::grid::{Cell, Column, Grid};
 use super::style::{Role, Style};
-use super::text::{count, paragraph};
+use super::text::paragraph;
+use instrument::quantity::counted;
 use record::Proof;
 use record::store::{Verification, VerifiedRun};
 
@@ -34,7 +35,7 @@ pub fn verification(found: &Verification, style: &Style) -> String {
     match unproven.count() {
         0 => {}
         unproven => {
-            let runs = count(unproven, "run");
+            let runs = counted(unproven, "run");
             text += &paragraph("", &format!("{runs} unproven: {OLDER}"), style);
         }
     }

@@ -9,12 +9,13 @@ use super::marks;
 use super::opening::opening;
 use super::style::{Role, Style};
 use super::table::table;
-use super::text::{count, paragraph, title};
+use super::text::{paragraph, title};
 use super::trust::trust;
 use crate::advice::{FIRST, commands, foremost as foremost_settings};
 use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::{Analysis, ExperimentAnalysis, show};
 use instrument::claim::Ruling;
+use instrument::quantity::counted;
 use instrument::results::Verdict;
 use record::NOT_REACHED;
 use std::collections::BTreeSet;
@@ -125,7 +126,7 @@ fn settings(analysis: &Analysis<'_>, style: &Style) -> String {
         let command = commands(name, setting, system).set;
         text += &paragraph("  ", &style.paint(Role::Faint, &command), style);
     }
-    let all = count(advice.settings.len(), "setting");
+    let all = counted(advice.settings.len(), "setting");
     let more = format!("`oscope advise` gives {all}, each with what it follows from.");
     text + &paragraph("", &more, style) + "\n"
 }
@@ -168,7 +169,7 @@ pub(super) fn results(experiment: &ExperimentAnalysis, style: &Style) -> String 
     } else if !experiment.points.is_empty() {
         let seen = format!(
             "{} seen too seldom for an estimate",
-            count(experiment.points.len(), "point")
+            counted(experiment.points.len(), "point")
         );
         text += &Outcome::NotReached.told(&seen, style);
     }
@@ -189,7 +190,9 @@ fn failures(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let line = |(reason, points): (&str, Vec<String>)| {
         let points = match points.as_slice() {
             [] | [_] | [_, _] => points.join("; "),
-            [first, .., last] => format!("{} from {first} to {last}", count(points.len(), "point")),
+            [first, .., last] => {
+                format!("{} from {first} to {last}", counted(points.len(), "point"))
+            }
         };
         failure(reason, &points, style)
     };
@@ -207,11 +210,11 @@ fn missing(analysis: &Analysis, style: &Style) -> String {
             .map(move |(_, reason)| (*reason, id))
     });
     let failed = by_reason(points).into_iter().map(|(reason, ids)| {
-        let points = count(ids.len(), "point");
+        let points = counted(ids.len(), "point");
         let ids: BTreeSet<&str> = ids.into_iter().collect();
         let of = match ids.first() {
             Some(id) if ids.len() == 1 => format!("{points} of {id}"),
-            _ => format!("{points} of {}", count(ids.len(), "experiment")),
+            _ => format!("{points} of {}", counted(ids.len(), "experiment")),
         };
         failure(reason, &of, style)
     });
@@ -223,7 +226,11 @@ fn missing(analysis: &Analysis, style: &Style) -> String {
     let (first, further) = told.split_at(told.len().min(MOST_REASONS));
     let more = match further.len() {
         0 => String::new(),
-        more => paragraph("", &format!("and {}", count(more, "further reason")), style),
+        more => paragraph(
+            "",
+            &format!("and {}", counted(more, "further reason")),
+            style,
+        ),
     };
     first.concat() + &more
 }

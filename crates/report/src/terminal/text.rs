@@ -38,12 +38,6 @@ pub(super) fn title(text: &str, style: &Style) -> String {
     style.paint(Role::Strong, &style.text(text)) + "\n"
 }
 
-/// `count` with its noun: `1 point`, `2 points`.
-pub(super) fn count(count: usize, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{plural}")
-}
-
 /// `text` with all spaces non-breaking.
 pub(super) fn unbroken(text: &str) -> String {
     text.replace(' ', &NO_BREAK.to_string())

@@ -2,8 +2,9 @@
 
 use super::marks;
 use super::style::{Role, Style};
-use super::text::{count, labelled, paragraph};
+use super::text::{labelled, paragraph};
 use crate::Analysis;
+use instrument::quantity::counted;
 
 /// Reasons to doubt the run, and one line of advice for each kind of warning. The verdict itself stands
 /// above, in the first lines.
@@ -43,10 +44,13 @@ fn reasons(analysis: &Analysis, style: &Style) -> String {
     let skipped = experiments.iter().filter(|one| one.skipped.is_some());
     let skipped = skipped.count();
     if failed > 0 {
-        sentences.push(format!("{} could not be measured.", count(failed, "point")));
+        sentences.push(format!(
+            "{} could not be measured.",
+            counted(failed, "point")
+        ));
     }
     if skipped > 0 {
-        let experiments = count(skipped, "experiment");
+        let experiments = counted(skipped, "experiment");
         sentences.push(format!("{experiments} could not run here."));
     }
     sentences.extend(analysis.surroundings.text());

@@ -6,6 +6,7 @@ use crate::prelude::*;
 use crate::threads::two_locks::{BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, STEPS, TwoLocks};
 use crate::threads::user_threads::UserThreads;
 use crate::together::start_together;
+use instrument::quantity::counted;
 use platform::clock::{now_ns, process_cpu_ns};
 use platform::lock::{CriticalSection, PthreadMutex, PthreadSpin, SlimLock};
 use platform::placement::{parent_cpus, pin_to};
@@ -62,8 +63,8 @@ fn at_two(
     let half = processors as usize;
     let Some(unused) = cpus.len().checked_sub(half) else {
         return Err(MeasureError::Unsupported(format!(
-            "this program may use {} processors",
-            cpus.len()
+            "this program may use {}",
+            counted(cpus.len(), "processor")
         )));
     };
     pin_to(&cpus[unused..])?;

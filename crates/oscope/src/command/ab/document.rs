@@ -24,6 +24,8 @@ pub struct Document<'a> {
     error: f64,
     ending: Ending,
     blocks: usize,
+    /// The error that ended the comparison.
+    failure: Option<&'a str>,
     programs: Vec<Measured<'a>>,
     pairs: Vec<Judged<'a>>,
     remarks: &'a [String],
@@ -44,6 +46,7 @@ pub struct Circumstances<'a> {
     pub shell: Option<&'a [String]>,
     pub seed: u64,
     pub rules: &'a Rules,
+    pub failure: Option<&'a str>,
     pub remarks: &'a [String],
 }
 
@@ -65,6 +68,7 @@ impl<'a> Document<'a> {
             error: around.rules.error,
             ending: outcome.ending,
             blocks: outcome.blocks,
+            failure: around.failure,
             programs: measured
                 .map(|(program, summary)| Measured {
                     name: &program.name,

@@ -3,10 +3,11 @@
 use super::programs::Program;
 use super::summary::Summary;
 use super::timed::Timed;
+use crate::exit::code_of;
+use crate::output::on_one_line;
 use anyhow::Result;
 use instrument::ab::Outcome;
 use instrument::quantity::Nanoseconds;
-use platform::process::Exit;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -22,7 +23,7 @@ pub fn json(programs: &[Program], summaries: &[Summary], runs: &[Vec<Timed>]) ->
     let results: Vec<Value> = results
         .map(|((program, summary), runs)| {
             let mut result = json!({
-                "command": program.name,
+                "command": command(program),
                 "mean": seconds(summary.mean_ns),
                 "stddev": seconds(summary.stddev_ns),
                 "median": seconds(summary.median_ns),
@@ -32,7 +33,7 @@ pub fn json(programs: &[Program], summaries: &[Summary], runs: &[Vec<Timed>]) ->
                 "max": seconds(summary.max_ns),
                 "times": runs.iter().map(|run| run.ran.wall_ns as f64 / NS_PER_S).collect::<Vec<_>>(),
                 "memory_usage_byte": runs.iter().map(|run| run.ran.peak_bytes).collect::<Vec<_>>(),
-                "exit_codes": runs.iter().map(exit_code).collect::<Vec<_>>(),
+                "exit_codes": runs.iter().map(|run| code_of(run.ran.finished.exit)).collect::<Vec<_>>(),
             });
             if !program.parameters.is_empty() {
                 let parameters = program.parameters.iter();
@@ -49,10 +50,12 @@ pub fn json(programs: &[Program], summaries: &[Summary], runs: &[Vec<Timed>]) ->
     Ok(text)
 }
 
-fn exit_code(run: &Timed) -> Option<i32> {
-    match run.ran.finished.exit {
-        Exit::Code(code) => Some(code),
-        Exit::Signal(_) => None,
+/// The name of a program. One without a name is called as its command, of which all lines are kept.
+fn command(program: &Program) -> &str {
+    if on_one_line(&program.command) == program.name {
+        &program.command
+    } else {
+        &program.name
     }
 }
 
@@ -82,7 +85,7 @@ pub fn csv(programs: &[Program], summaries: &[Summary]) -> Result<Vec<u8>> {
         let times =
             times.map(|time| seconds(time).map_or_else(String::new, |time| time.to_string()));
         let values = program.parameters.iter().map(|(_, value)| value.clone());
-        let row = std::iter::once(program.name.clone()).chain(times);
+        let row = std::iter::once(command(program).to_owned()).chain(times);
         table.write_record(row.chain(values))?;
     }
     Ok(table.into_inner()?)
@@ -112,8 +115,8 @@ pub fn markdown(programs: &[Program], summaries: &[Summary], outcome: &Outcome) 
         });
         let _ = writeln!(
             text,
-            "| `{}` | {} | {} | {} | {} | {ratio} | {verdict} |",
-            program.name.replace('|', "\\|").replace('\n', " "),
+            "| {} | {} | {} | {} | {} | {ratio} | {verdict} |",
+            code(&program.name),
             time(summary.median_ns),
             time(summary.mean_ns),
             time(summary.min_ns),
@@ -121,4 +124,40 @@ pub fn markdown(programs: &[Program], summaries: &[Summary], outcome: &Outcome) 
         );
     }
     text.into_bytes()
+}
+
+/// `text` as code in a cell of a table, in any dialect of Markdown.
+fn code(text: &str) -> String {
+    let is_plain = |text: &str| !text.contains(['`', '|', '<', '\\']) && text.trim() == text;
+    if is_plain(text) {
+        return format!("`{text}`");
+    }
+    // Between backquotes there is no way to write a backquote or a bar that all dialects share.
+    let mut escaped = String::new();
+    for character in text.chars() {
+        if character.is_ascii_punctuation() {
+            let _ = write!(escaped, "&#{};", u32::from(character));
+        } else {
+            escaped.push(character);
+        }
+    }
+    format!("<code>{escaped}</code>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::code;
+
+    #[test]
+    fn no_command_breaks_the_table() {
+        for (text, cell) in [
+            ("sort -S1G big.txt", "`sort -S1G big.txt`"),
+            ("echo `id`", "<code>echo &#96;id&#96;</code>"),
+            ("a | b", "<code>a &#124; b</code>"),
+            (r"grep 'a\|b'", "<code>grep &#39;a&#92;&#124;b&#39;</code>"),
+            ("cat <b>", "<code>cat &#60;b&#62;</code>"),
+        ] {
+            assert_eq!(code(text), cell);
+        }
+    }
 }

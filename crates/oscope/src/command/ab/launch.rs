@@ -1,16 +1,15 @@
 //! Starts the programs and the commands around them.
 
+use super::places::{self, Output};
 use super::words;
-use crate::arguments::Common;
 use crate::arguments::ab::{Codes, Programs};
-use crate::exit::WrongUse;
-use crate::target::{Replaces, Target};
+use crate::exit::{WrongUse, code_of};
 use anyhow::{Context, Result, bail};
 use platform::process::Exit;
 use platform::program::{Output as Stream, Program, ProgramError, Ran, Starter};
 use platform::signal::Interrupt;
-use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom};
+use std::fs::File;
+use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -25,40 +24,22 @@ pub struct Launcher {
     starter: Starter,
 }
 
-/// Standard output of the programs.
-enum Output {
-    Null,
-    Pipe,
-    Inherit,
-    File(File),
-}
-
 impl Launcher {
-    /// Opens the files for input and output. An existing output file is kept unless `force` is set.
+    /// Starts programs whose standard output goes to `output`.
     pub fn new(
         shell: Option<Vec<String>>,
         options: &Programs,
-        force: bool,
+        output: Output,
         interrupt: Interrupt,
-        common: &Common,
     ) -> Result<Self> {
-        let input = (options.input != Path::new("null")).then(|| options.input.clone());
-        let output = match options.output.to_str() {
-            Some("null") => Output::Null,
-            Some("pipe") => Output::Pipe,
-            Some("inherit") => Output::Inherit,
-            _ => Output::File(create(&options.output, force, common)?),
-        };
-        let launcher = Self {
+        Ok(Self {
             shell,
-            input,
+            input: places::input(options).map(Path::to_owned),
             output,
             ignored: options.ignore_failure.clone(),
             interrupt,
             starter: Starter::new().context("cannot start the process that starts commands")?,
-        };
-        launcher.stdin()?;
-        Ok(launcher)
+        })
     }
 
     /// Runs the command of a program once; `None` if the user asked to stop. True stands for a
@@ -69,11 +50,14 @@ impl Launcher {
             Output::Null => (Stream::Null, Stream::Pipe),
             Output::Pipe => (Stream::Pipe, Stream::Pipe),
             Output::Inherit => (Stream::Inherit, Stream::Inherit),
+            Output::Errors => (Stream::Errors, Stream::Inherit),
             Output::File(file) => {
                 // Each run writes the file anew.
-                file.set_len(0)?;
-                let mut start = file;
-                start.seek(SeekFrom::Start(0))?;
+                if file.metadata()?.is_file() {
+                    file.set_len(0)?;
+                    let mut start = file;
+                    start.rewind()?;
+                }
                 (Stream::File(file), Stream::Pipe)
             }
         };
@@ -184,24 +168,12 @@ impl Launcher {
     }
 
     fn is_ignored(&self, exit: Exit) -> bool {
-        match (&self.ignored, exit) {
-            (Some(Codes::All), Exit::Code(_)) => true,
-            (Some(Codes::These(codes)), Exit::Code(code)) => codes.contains(&code),
-            // A program that a signal ended has not done its work.
-            _ => false,
+        match &self.ignored {
+            None => false,
+            Some(Codes::All) => true,
+            Some(Codes::These(codes)) => codes.contains(&code_of(exit)),
         }
     }
-}
-
-/// The file for the programs' output, refused where an output file of oscope would be.
-fn create(path: &Path, force: bool, common: &Common) -> Result<File> {
-    Target::new(path, Replaces::with(force), common)?;
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path);
-    file.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// A program whose input is empty and whose output is discarded.
@@ -218,13 +190,7 @@ fn aside(words: &[String]) -> Program<'_> {
 fn words_of(text: &str, shell: Option<&[String]>) -> Result<Vec<String>, WrongUse> {
     match shell {
         Some(shell) => Ok([shell, &["-c".to_owned(), text.to_owned()]].concat()),
-        None => words::split(text)
-            .filter(|words| !words.is_empty())
-            .ok_or_else(|| {
-                WrongUse(format!(
-                    "'{text}' is no command: a quote is open, or it is empty"
-                ))
-            }),
+        None => words::command(text),
     }
 }
 

@@ -3,6 +3,8 @@
 use super::words;
 use crate::arguments::ab::Ab;
 use crate::exit::WrongUse;
+use crate::output::on_one_line;
+use instrument::quantity::counted;
 
 /// The shell if one is needed and none is named.
 const USUAL_SHELL: &str = "sh";
@@ -10,6 +12,7 @@ const USUAL_SHELL: &str = "sh";
 /// A program to compare.
 #[derive(Clone, Debug)]
 pub struct Program {
+    /// On one line, and different from all others.
     pub name: String,
     /// The text of its command.
     pub command: String,
@@ -31,32 +34,40 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
     ] {
         if given > 1 && given != commands {
             return Err(WrongUse(format!(
-                "{option} is there {given} times for {commands} commands: give one for all, or one for each"
+                "{option} is there {given} times for {}: give one for all, or one for each",
+                counted(commands, "command")
             )));
         }
     }
+    check_parameters(arguments)?;
+    let is_there = |text: &String| !text.trim().is_empty();
     let one_of = |all: &[String], index: usize| all.get(index.min(all.len().max(1) - 1)).cloned();
     let mut programs = Vec::new();
     for (index, command) in arguments.commands.iter().enumerate() {
         for parameters in combinations(&options.parameters) {
             let filled = |text: String| fill(&text, &parameters);
             let name = options.names.get(programs.len()).cloned();
+            let beside = |text: Option<String>| text.map(filled).filter(is_there);
+            let text = filled(command.clone());
+            if !is_there(&text) {
+                return Err(WrongUse(format!("command {} is empty", programs.len() + 1)));
+            }
             programs.push(Program {
-                name: filled(name.unwrap_or_else(|| command.clone())),
-                command: filled(command.clone()),
-                prepare: one_of(&options.prepare, index).map(filled),
-                conclude: one_of(&options.conclude, index).map(filled),
-                setup: options.setup.clone().map(filled),
-                cleanup: options.cleanup.clone().map(filled),
+                name: on_one_line(&name.map_or_else(|| text.clone(), filled)),
+                command: text,
+                prepare: beside(one_of(&options.prepare, index)),
+                conclude: beside(one_of(&options.conclude, index)),
+                setup: beside(options.setup.clone()),
+                cleanup: beside(options.cleanup.clone()),
                 parameters: parameters.clone(),
             });
         }
     }
     if options.names.len() > programs.len() {
         return Err(WrongUse(format!(
-            "--name is there {} times for {} commands",
-            options.names.len(),
-            programs.len()
+            "--name is there {} for {}",
+            counted(options.names.len(), "time"),
+            counted(programs.len(), "command")
         )));
     }
     if programs.len() < 2 {
@@ -86,12 +97,55 @@ fn combinations(parameters: &[(String, Vec<String>)]) -> Vec<Vec<(String, String
     all
 }
 
-/// `text` with the values of the parameters in the places of their names.
+/// Refuses a parameter that is given twice, or that changes nothing.
+fn check_parameters(arguments: &Ab) -> Result<(), WrongUse> {
+    let options = &arguments.programs;
+    for (index, (name, values)) in options.parameters.iter().enumerate() {
+        let earlier = &options.parameters[..index];
+        if let Some((_, others)) = earlier.iter().find(|(other, _)| other == name) {
+            return Err(WrongUse(format!(
+                "the parameter '{name}' is given twice: give all its values at once, `--parameter \
+                 {name}={},{}`",
+                others.join(","),
+                values.join(",")
+            )));
+        }
+        let around = [&options.prepare, &options.conclude];
+        let once = options.setup.iter().chain(&options.cleanup);
+        let mut texts = arguments
+            .commands
+            .iter()
+            .chain(once)
+            .chain(around.into_iter().flatten());
+        if !texts.any(|text| text.contains(&placeholder(name))) {
+            return Err(WrongUse(format!(
+                "no command uses the parameter '{name}': write {} where its values belong",
+                placeholder(name)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn placeholder(name: &str) -> String {
+    format!("{{{name}}}")
+}
+
+/// `text` with the values of the parameters in the places of their names. A value stays as it is.
 fn fill(text: &str, parameters: &[(String, String)]) -> String {
-    let filled = |text: String, (name, value): &(String, String)| {
-        text.replace(&format!("{{{name}}}"), value)
-    };
-    parameters.iter().fold(text.to_owned(), filled)
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        let (before, from) = rest.split_at(at);
+        let found = parameters.iter().find_map(|(name, value)| {
+            let after = from.strip_prefix(&placeholder(name))?;
+            Some((value.as_str(), after))
+        });
+        let (place, after) = found.unwrap_or_else(|| from.split_at(1));
+        filled = filled + before + place;
+        rest = after;
+    }
+    filled + rest
 }
 
 /// Each point of a record has a name of its own, also where a command is compared with itself.
@@ -109,11 +163,14 @@ fn number_equal_names(programs: &mut [Program]) {
     }
 }
 
-/// The words of the shell that runs the programs; `None` if they are started directly.
+/// The words of the shell that runs the programs; `None` if they are started directly, which then is possible.
 pub fn shell(arguments: &Ab, programs: &[Program]) -> Result<Option<Vec<String>>, WrongUse> {
     let options = &arguments.programs;
     let named = options.shell.as_deref().unwrap_or("");
     if options.no_shell || named == "none" {
+        for Program { command, .. } in programs {
+            words::command(command)?;
+        }
         return Ok(None);
     }
     // All by the same way: the start of a shell must not be the difference.
@@ -148,6 +205,60 @@ mod tests {
     fn names(words: &[&str]) -> Vec<String> {
         let programs = programs(&parsed(words)).unwrap();
         programs.into_iter().map(|program| program.name).collect()
+    }
+
+    fn refused(words: &[&str]) -> String {
+        programs(&parsed(words)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_value_is_filled_in_once() {
+        let words = [
+            "--parameter",
+            "a={b},x",
+            "--parameter",
+            "b=1,2",
+            "echo {a} {b} {c} {",
+        ];
+        assert_eq!(
+            names(&words),
+            [
+                "echo {b} 1 {c} {",
+                "echo {b} 2 {c} {",
+                "echo x 1 {c} {",
+                "echo x 2 {c} {"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_parameter_that_means_nothing_is_refused() {
+        let twice = refused(&["--parameter", "a=1,2", "--parameter", "a=3", "echo {a}"]);
+        assert!(twice.contains("`--parameter a=1,2,3`"), "{twice}");
+        let unused = refused(&["--parameter", "a=1,2", "-n", "{a}", "echo {b}"]);
+        assert!(
+            unused.contains("no command uses the parameter 'a'"),
+            "{unused}"
+        );
+        for option in ["--prepare", "--conclude", "--setup", "--cleanup"] {
+            let words = ["--parameter", "a=1,2", option, "set {a}", "work"];
+            assert_eq!(names(&words), ["work", "work (2)"]);
+        }
+    }
+
+    #[test]
+    fn an_empty_command_is_refused_and_an_empty_preparation_is_none() {
+        assert_eq!(refused(&["true", " "]), "command 2 is empty");
+        let by_value = ["--parameter", "c=true,", "{c}"];
+        assert_eq!(refused(&by_value), "command 2 is empty");
+        let programs = programs(&parsed(&["-p", "sync", "-p", "", "x", "y"])).unwrap();
+        assert_eq!(programs[0].prepare.as_deref(), Some("sync"));
+        assert_eq!(programs[1].prepare, None);
+    }
+
+    #[test]
+    fn a_name_is_on_one_line() {
+        assert_eq!(names(&["a\nb", "a b"]), ["a b", "a b (2)"]);
     }
 
     #[test]

@@ -164,6 +164,7 @@ impl<'s> Recording<'s> {
             Ok(Ending::Told) => runner::Ending::TargetReached,
             Ok(Ending::BudgetUsed | Ending::RunsUsed) => runner::Ending::BudgetUsed,
             Ok(Ending::Stopped) => runner::Ending::Interrupted,
+            Ok(Ending::Failed) => runner::Ending::Failed("it could not be measured further".into()),
             Err(reason) => runner::Ending::Failed(reason),
         };
         for (index, point) in self.points.iter().enumerate() {

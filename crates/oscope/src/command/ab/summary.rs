@@ -1,16 +1,21 @@
 //! The runs of one program in numbers.
 
 use super::timed::Timed;
+use crate::exit::code_of;
 use instrument::ab::{Remark, remarks};
 use instrument::statistics::summary::{mean, median, standard_deviation};
+use platform::process::Exit;
 use serde::Serialize;
 
 /// The runs of one program. Times are in ns; those that do not exist are `None`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     pub runs: usize,
-    /// Runs with an exit code other than 0, which the user ignores.
+    /// Runs with an exit code other than 0 or ended by a signal, which the user ignores.
     pub failures: usize,
+    /// The ends of these runs, each once.
+    #[serde(skip)]
+    pub failed_with: Vec<Exit>,
     pub median_ns: Option<f64>,
     pub mean_ns: Option<f64>,
     pub stddev_ns: Option<f64>,
@@ -37,9 +42,14 @@ impl Summary {
         let mean_of = |read: fn(&Timed) -> u64| {
             mean(&runs.iter().map(|run| read(run) as f64).collect::<Vec<_>>())
         };
+        let failed = || runs.iter().filter(|run| !run.is_success);
+        let mut failed_with: Vec<Exit> = failed().map(|run| run.ran.finished.exit).collect();
+        failed_with.sort_by_key(|exit| code_of(*exit));
+        failed_with.dedup();
         Self {
             runs: runs.len(),
-            failures: runs.iter().filter(|run| !run.is_success).count(),
+            failures: failed().count(),
+            failed_with,
             median_ns: median(&walls),
             mean_ns: mean(&walls),
             stddev_ns: standard_deviation(&walls),

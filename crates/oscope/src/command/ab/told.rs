@@ -2,8 +2,9 @@
 
 use super::programs::Program;
 use super::summary::Summary;
-use instrument::ab::{Ending, Outcome, Pair, Remark, Verdict};
-use instrument::quantity::{Bytes, Nanoseconds};
+use crate::output::on_one_line;
+use instrument::ab::{Ending, Outcome, Pair, Remark, Rules, Verdict};
+use instrument::quantity::{Bytes, Nanoseconds, counted};
 use instrument::statistics::Interval;
 use serde::Serialize;
 
@@ -47,6 +48,7 @@ pub fn pair(programs: &[Program], pair: &Pair) -> String {
 
 /// The verdict on `rival` beside `first`, as a sentence.
 pub fn sentence(first: &str, rival: &str, pair: &Pair) -> String {
+    let (first, rival) = (on_one_line(first), on_one_line(rival));
     let Some(interval) = pair.interval else {
         return format!("'{rival}' and '{first}': too few runs to tell anything");
     };
@@ -126,11 +128,12 @@ fn ending(outcome: &Outcome, margin: f64) -> String {
         Ending::BudgetUsed => "Stopped at the end of the time (`--budget`)",
         Ending::RunsUsed => "Stopped at the number of runs",
         Ending::Stopped => "Stopped by a signal",
+        Ending::Failed => "Stopped by an error",
     };
     format!(
-        "{why}, after {} blocks. Margin {} %. Each interval holds in 199 of 200 comparisons, at \
+        "{why}, after {}. Margin {} %. Each interval holds in 199 of 200 comparisons, at \
          whatever moment they stop.",
-        outcome.blocks,
+        counted(outcome.blocks, "block"),
         margin * 100.0
     )
 }
@@ -204,9 +207,16 @@ pub fn remarks(
     }
     for (Program { name, .. }, summary) in programs.iter().zip(summaries) {
         if summary.failures > 0 {
-            let (failures, runs) = (summary.failures, summary.runs);
+            let ends: Vec<String> = summary
+                .failed_with
+                .iter()
+                .map(ToString::to_string)
+                .collect();
             told.push(format!(
-                "'{name}' failed in {failures} of {runs} runs, which count"
+                "'{name}' failed in {} of {}, with {}; they count",
+                summary.failures,
+                counted(summary.runs, "run"),
+                ends.join(", ")
             ));
         }
         if summary.leftovers > 0 {
@@ -225,6 +235,16 @@ pub fn remarks(
     told
 }
 
+/// The runs for which there was no time.
+pub fn missing(outcome: &Outcome, summaries: &[Summary], rules: &Rules) -> Option<String> {
+    let done = summaries.iter().map(|summary| summary.runs).min()?;
+    let is_short = outcome.ending == Ending::BudgetUsed && done < rules.least_runs;
+    is_short.then(|| {
+        let wanted = counted(rules.least_runs, "run");
+        format!("there was time for {done} of {wanted} of each command; a longer `--budget` makes the rest")
+    })
+}
+
 /// True if the start of a process is a good part of the program's time.
 pub fn is_short(summary: &Summary) -> bool {
     summary.median_ns.is_some_and(|median| median < SHORT.0)
@@ -233,8 +253,9 @@ pub fn is_short(summary: &Summary) -> bool {
 fn remark(name: &str, remark: &Remark) -> String {
     match *remark {
         Remark::Outliers { count, worst } => format!(
-            "'{name}' had {count} outliers, up to {worst:.2} times the median: something else was \
-             busy. They hardly move the ratio"
+            "'{name}' had {}, up to {worst:.2} times the median: something else was busy. Outliers hardly \
+             move the ratio",
+            counted(count, "outlier")
         ),
         Remark::SlowStart { factor } => format!(
             "the first run of '{name}' took {factor:.2} times the median: something was cold. \
@@ -245,5 +266,40 @@ fn remark(name: &str, remark: &Remark) -> String {
              The pairs share what the machine does, and the ratio stays",
             (factor - 1.0) * 100.0
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{remark, sentence};
+    use instrument::ab::{Pair, Remark, Verdict};
+
+    #[test]
+    fn one_outlier_is_no_outliers() {
+        let said = |count| remark("x", &Remark::Outliers { count, worst: 3.0 });
+        assert!(
+            said(1).starts_with("'x' had 1 outlier, up to"),
+            "{}",
+            said(1)
+        );
+        assert!(
+            said(2).starts_with("'x' had 2 outliers, up to"),
+            "{}",
+            said(2)
+        );
+    }
+
+    #[test]
+    fn a_sentence_is_on_one_line() {
+        let pair = Pair {
+            rival: 1,
+            ratio: 1.0,
+            interval: None,
+            verdict: Verdict::Untold,
+            needed: None,
+            spread: None,
+        };
+        let said = sentence("a\nb", "c\td", &pair);
+        assert_eq!(said, "'c d' and 'a b': too few runs to tell anything");
     }
 }

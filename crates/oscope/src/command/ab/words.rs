@@ -1,5 +1,6 @@
 //! The words of a command, and the commands that need a shell to find them.
 
+use crate::exit::WrongUse;
 use std::env;
 use std::path::Path;
 
@@ -43,6 +44,17 @@ pub fn split(text: &str) -> Option<Vec<String>> {
     }
     words.extend(word);
     Some(words)
+}
+
+/// The words of a command that is started without a shell.
+pub fn command(text: &str) -> Result<Vec<String>, WrongUse> {
+    split(text)
+        .filter(|words| !words.is_empty())
+        .ok_or_else(|| {
+            WrongUse(format!(
+                "'{text}' is no command: a quote is open, or it is empty"
+            ))
+        })
 }
 
 /// True unless a shell would do nothing with `text` but split it and start the program that its first

@@ -4,9 +4,8 @@ use super::files::{self, NodeFile};
 use crate::arguments::Common;
 use crate::arguments::fleet::{Judge, Judging};
 use crate::exit::{Exit, WrongUse, words};
-use crate::target::Target;
+use crate::target::{Target, publish};
 use crate::{legible, output, selection, style};
-use ::files::Watch;
 use anyhow::{Context, Result};
 use record::file;
 use report::fleet::{self, Fleet, Gathering, Reading, Standing, Unjudged};
@@ -54,14 +53,8 @@ fn wrong_use(unjudged: &Unjudged) -> WrongUse {
 
 /// Shows a judged fleet, and tells if a node is slower than the others, or could not be judged as they were.
 pub fn show(judged: &Fleet, page: Option<Target>, common: &Common) -> Result<Exit> {
-    let shown = output::show_painted(&shown(judged, common)?);
-    if let Some(page) = page {
-        page.write(page::fleet(judged)?.as_bytes(), &Watch::default())?;
-        if !common.quiet {
-            output::say(&format!("page: {}", page.path().display()));
-        }
-    }
-    shown?;
+    let text = shown(judged, common)?;
+    publish(page.as_ref(), || Ok(page::fleet(judged)?), &text, common)?;
     Ok(if judged.count(Standing::Slower) > 0 {
         Exit::Found
     } else {

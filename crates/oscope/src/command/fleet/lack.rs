@@ -1,5 +1,6 @@
 //! Experiments that some nodes could not measure, and others could: their disk is full, for example.
 
+use instrument::quantity::counted;
 use instrument::runner::Ending;
 use record::ExperimentRecord;
 use std::collections::BTreeMap;
@@ -32,7 +33,8 @@ fn failure(record: &ExperimentRecord) -> Option<String> {
     let reasons: Vec<&String> = reasons.collect();
     let reason = reasons.first()?;
     let (failed, all) = (reasons.len(), record.points.len());
-    Some(format!("{failed} of {all} points failed: {reason}"))
+    let all = counted(all, "point");
+    Some(format!("{failed} of {all} failed: {reason}"))
 }
 
 /// A sentence for each experiment that some of the nodes lack, with the reason of the first of them. What all

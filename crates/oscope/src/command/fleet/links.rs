@@ -3,7 +3,7 @@
 use super::member::Member;
 use ::network::rounds::{Pair, rounds};
 use ::network::{Invitation, Measured, Peer};
-use instrument::quantity::Nanoseconds;
+use instrument::quantity::{Nanoseconds, counted};
 use instrument::statistics::random::Random;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -84,9 +84,9 @@ impl Schedule {
     /// The plan in words.
     pub fn sentence(&self) -> String {
         format!(
-            "{} nodes, {} rounds of {:.2}: about {:.2}",
-            self.nodes.len(),
-            self.rounds().count(),
+            "{}, {} of {:.2}: about {:.2}",
+            counted(self.nodes.len(), "node"),
+            counted(self.rounds().count(), "round"),
             Nanoseconds::from(self.time),
             Nanoseconds::from(self.expected())
         )

@@ -8,8 +8,7 @@ use crate::arguments::fleet::Network as Arguments;
 use crate::exit::{Exit, WrongUse, words};
 use crate::output::{self, harmless};
 use crate::style;
-use crate::target::Target;
-use ::files::Watch;
+use crate::target::{Target, publish};
 use ::network::{Answerer, Invitation, addresses, addresses_of};
 use anyhow::{Context, Result};
 use platform::job::{Job, JobError, host_name};
@@ -176,7 +175,7 @@ fn schedule(member: &Member<'_, Arguments>, own: Present) -> Result<(Schedule, V
     }
     if nodes.len() < 2 {
         return Err(WrongUse(format!(
-            "the job has {} nodes that answer: start one process on each of two nodes or more. {}",
+            "of the nodes of the job, {} can answer: start one process on each of two nodes or more. {}",
             nodes.len(),
             missing.join(" ")
         ))
@@ -259,14 +258,7 @@ pub(super) fn show(judged: &Network, page: Option<Target>, common: &Common) -> R
     } else {
         terminal::network(judged, &style::of_stdout(common))
     };
-    let shown = output::show_painted(&text);
-    if let Some(page) = page {
-        page.write(page::network(judged)?.as_bytes(), &Watch::default())?;
-        if !common.quiet {
-            output::say(&format!("page: {}", page.path().display()));
-        }
-    }
-    shown?;
+    publish(page.as_ref(), || Ok(page::network(judged)?), &text, common)?;
     Ok(if judged.has_slower() {
         Exit::Found
     } else {

@@ -2,6 +2,7 @@
 
 use crate::arguments::fleet::Per;
 use anyhow::{Result, bail};
+use instrument::quantity::counted;
 use platform::placement::{allowed_cpus, cpus_of_core, package, pin_to};
 use std::collections::BTreeMap;
 use std::env;
@@ -52,12 +53,12 @@ pub fn part(per: Per, rank: u16) -> Result<Option<Part>> {
     let mut parts = parts(per)?;
     let count = parts.len();
     if usize::from(rank) >= count {
-        let (what, s) = match per {
-            Per::Socket => ("socket", if count == 1 { "" } else { "s" }),
-            _ => ("core", if count == 1 { "" } else { "s" }),
+        let parts = match per {
+            Per::Socket => counted(count, "socket"),
+            _ => counted(count, "core"),
         };
         bail!(
-            "this process may run on {count} {what}{s}, and {rank} processes of its node come before it: start \
+            "this process may run on {parts}, and its rank on its node is {rank}, where the first is 0: start \
              fewer on each node, or leave each process all processors (`mpirun --bind-to none`, `srun \
              --cpu-bind=none`)"
         );

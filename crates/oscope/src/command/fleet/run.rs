@@ -10,6 +10,7 @@ use super::turn;
 use crate::arguments::Common;
 use crate::arguments::fleet::Run as Arguments;
 use crate::exit::{Exit, WrongUse, words};
+use crate::target::make_directory;
 use crate::{output, selection};
 use anyhow::{Context, Result};
 use instrument::statistics::peers::FEWEST_NODES;
@@ -33,11 +34,12 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let job = Job::join().map_err(with_advice)?;
     if (job.size() as usize) < FEWEST_NODES {
         return Err(WrongUse(format!(
-            "the job has {} processes: start one on each of {FEWEST_NODES} nodes or more",
+            "the job is too small, with a size of {}: start one process on each of {FEWEST_NODES} nodes or more",
             job.size()
         ))
         .into());
     }
+    make_directory(&arguments.output)?;
     let member = Member {
         arguments,
         common,

@@ -24,10 +24,11 @@ pub struct Measured {
     pub exit: Exit,
 }
 
-/// Measures all steps, or reads the runs that were named.
-pub fn measured(lab: &Lab, arguments: &Start, common: &Common) -> Result<Measured> {
+/// The runs that were named; `None` if there are none, and all can be measured.
+pub fn named(lab: &Lab, arguments: &Start, common: &Common) -> Result<Option<Measured>> {
     if arguments.of.is_empty() {
-        return anew(lab, arguments, common);
+        drop(stored::open(common)?);
+        return Ok(None);
     }
     let named = arguments.of.iter().map(|name| stored::run(common, name));
     let mut here: Vec<Run> = named.collect::<Result<_>>()?;
@@ -44,14 +45,15 @@ pub fn measured(lab: &Lab, arguments: &Start, common: &Common) -> Result<Measure
         ))
         .into());
     }
-    Ok(Measured {
+    Ok(Some(Measured {
         here,
         first,
         exit: Exit::Done,
-    })
+    }))
 }
 
-fn anew(lab: &Lab, arguments: &Start, common: &Common) -> Result<Measured> {
+/// Measures all steps.
+pub fn anew(lab: &Lab, arguments: &Start, common: &Common) -> Result<Measured> {
     let mut exit = Exit::Done;
     for step in lab.steps {
         match run::measure_only(&command(lab, step, arguments)?, common, &mut [])? {

@@ -5,7 +5,7 @@ use super::measure::{self, Measured};
 use super::written::Files;
 use crate::arguments::Common;
 use crate::arguments::lab::Start;
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{Exit, WrongUse, first_error};
 use crate::output;
 use anyhow::{Context, Result};
 use platform::signal::Interrupt;
@@ -70,10 +70,15 @@ fn done(
     }
     let name = answers.student.clone().unwrap_or_default();
     let files = Files::new(lab, &name, arguments, common)?;
+    // A question that is answered in vain annoys: the runs are read, or their store is opened, before the first.
+    let named = measure::named(lab, arguments, common)?;
     if let Some(terminal) = terminal {
         terminal.predictions(lab, answers)?;
     }
-    let measured = measure::measured(lab, arguments, common)?;
+    let measured = match named {
+        Some(named) => named,
+        None => measure::anew(lab, arguments, common)?,
+    };
     if let Exit::Stopped(_) = measured.exit {
         return Ok(measured.exit);
     }
@@ -95,10 +100,16 @@ fn done(
         None => hand_in.answers.iter().for_each(|it| output::say(&told(it))),
     }
     let hand_in = HandIn::new(lab, answers, &sides, student);
-    if common.json {
-        output::show(&hand_in.to_json()?)?;
-    }
-    files.write(&hand_in, &results, common)?;
+    let written = files.write(&hand_in, &results, common);
+    let shown = if common.json {
+        hand_in
+            .to_json()
+            .map_err(Into::into)
+            .and_then(|text| output::show(&text))
+    } else {
+        Ok(())
+    };
+    first_error([written, shown])?;
     Ok(measured.exit)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::arguments::Common;
 use crate::arguments::lab::Start;
+use crate::exit::first_error;
 use crate::output;
 use crate::target::{Replaces, Target, make_directory};
 use anyhow::Result;
@@ -44,31 +45,39 @@ impl Files {
         })
     }
 
-    /// Writes all of them, the document last.
+    /// Writes all of them, the document last, each also if another cannot be written.
     pub fn write(&self, hand_in: &HandIn, results: &[Results<'_>], common: &Common) -> Result<()> {
         let is_drawn = |of: &&Results<'_>| self.experiments.contains(&of.definition.id.as_str());
         let drawn = results.iter().filter(is_drawn);
         let mut figures: Vec<Figure> = drawn.flat_map(figures).collect();
         figures.truncate(MOST);
-        let mut named = Vec::new();
-        for (figure, target) in figures.iter().zip(&self.graphs) {
-            target.write(page::plot(figure).as_bytes(), &Watch::default())?;
-            let name: PathBuf = target.path().file_name().unwrap_or_default().into();
-            named.push((figure.title.clone(), name.display().to_string()));
-        }
-        let markdown = hand_in_markdown(hand_in, &named);
-        self.markdown
-            .write(markdown.as_bytes(), &Watch::default())?;
-        let page = page::hand_in(hand_in, &figures)?;
-        self.page.write(page.as_bytes(), &Watch::default())?;
-        self.document
-            .write(hand_in.to_json()?.as_bytes(), &Watch::default())?;
-        if !common.quiet {
-            for target in [&self.markdown, &self.page, &self.document] {
+        let write = |target: &Target, text: Result<String>| {
+            target.write(text?.as_bytes(), &Watch::default())
+        };
+        let graphs = || figures.iter().zip(&self.graphs);
+        let named: Vec<(String, String)> = graphs()
+            .map(|(figure, target)| {
+                let name: PathBuf = target.path().file_name().unwrap_or_default().into();
+                (figure.title.clone(), name.display().to_string())
+            })
+            .collect();
+        let texts = [
+            (&self.markdown, Ok(hand_in_markdown(hand_in, &named))),
+            (
+                &self.page,
+                page::hand_in(hand_in, &figures).map_err(Into::into),
+            ),
+            (&self.document, hand_in.to_json().map_err(Into::into)),
+        ];
+        let texts = texts.into_iter().map(|(target, text)| {
+            write(target, text)?;
+            if !common.quiet {
                 output::say(&format!("hand-in: {}", target.path().display()));
             }
-        }
-        Ok(())
+            Ok(())
+        });
+        let graphs = graphs().map(|(figure, target)| write(target, Ok(page::plot(figure))));
+        first_error(graphs.chain(texts))
     }
 }
 

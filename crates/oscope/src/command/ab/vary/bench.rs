@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Costs are counted in this part of a ns: the cost of a byte is a fraction of a ns.
 const PARTS_OF_A_NS: f64 = 1e9;
 
-/// A visit that something else in the system disturbed is tried again so many times.
+/// Attempts at a visit that something else in the system disturbs.
 const ATTEMPTS: usize = 3;
 
 /// The reason why a duel ended early.
@@ -53,6 +53,8 @@ pub struct Visits<'a, 's> {
     pub seed: u64,
     pub done: u64,
     pub begin_ns: u64,
+    /// Time of one visit of each way, as the warm-up shows it.
+    pub round_ns: f64,
 }
 
 impl Visits<'_, '_> {
@@ -65,13 +67,16 @@ impl Visits<'_, '_> {
         warmup: usize,
     ) -> Result<Option<Self>, Stop> {
         self.metrics = metrics.to_vec();
+        self.round_ns = f64::INFINITY;
         for _ in 0..warmup.max(1) {
+            let round_begin_ns = now_ns();
             for way in 0..self.ways.len() {
                 let Some(batch) = self.visit(way)? else {
                     return Ok(None);
                 };
                 self.metrics.retain(|metric| cost(&batch, metric).is_some());
             }
+            self.round_ns = self.round_ns.min((now_ns() - round_begin_ns) as f64);
         }
         if self.metrics.is_empty() {
             return Err(Stop::Point(
@@ -142,8 +147,13 @@ impl Bench for Visits<'_, '_> {
         (now_ns() - self.begin_ns) as f64
     }
 
-    fn keep(&mut self, _: &Block, contest: &Contest) -> Result<(), Stop> {
-        let taken = std::mem::take(&mut self.taken);
+    fn pace_ns(&self) -> Option<f64> {
+        Some(self.round_ns)
+    }
+
+    fn keep(&mut self, block: &Block, contest: &Contest) -> Result<(), Stop> {
+        let finished = block.turns() * self.ways.len();
+        let taken: Vec<_> = self.taken.drain(..finished).collect();
         for (index, other) in self.others.iter_mut().enumerate() {
             let turns = taken.chunks(self.ways.len()).map(|turn| {
                 let mut costs = vec![0.0; turn.len()];

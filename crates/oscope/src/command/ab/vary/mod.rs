@@ -13,15 +13,16 @@ use super::progress::Progress;
 use super::{is_found, recording as programs};
 use crate::arguments::{Ab, Common, FailOn, Varied, Vary, Worker};
 use crate::command::run::PATIENCE;
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{Exit, WrongUse, first_error};
 use crate::settings::{Changed, Scalar};
 use crate::{leftovers, output, selection, setting, stored};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use arms::Duel;
 use instrument::ab::{Budget, Rules};
 use instrument::given::Givens;
 use instrument::limits::Limits;
 use instrument::plan::{Plan, Profile, Setting};
+use instrument::quantity::counted;
 use instrument::removal::REMOVAL;
 use instrument::runner::{Surroundings, Swap, WorkerExecutor};
 use platform::environment::Environment;
@@ -30,7 +31,7 @@ use platform::scratch::Scratch;
 use platform::signal::{Interrupt, Signal};
 use platform::startup;
 use recording::Recording;
-use session::Session;
+use session::{Found, Session};
 use std::path::{Path, PathBuf};
 use told::{Document, Judged};
 
@@ -101,33 +102,60 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
         changed: changed.as_ref(),
         recording: Recording::new(recorder),
         progress: &mut progress,
+        count: duels.len(),
     };
-    let judged = session.all(&duels);
+    let mut found = Found::default();
+    let measured = session.all(&duels, &mut found);
     let Session {
         recording, rules, ..
     } = session;
     progress.end();
     let restored = changed.map(Changed::restore).transpose();
-    recording.finish(interrupt.is_set())?;
+    let finished = recording.finish(interrupt.is_set());
     drop((elsewhere, scratch));
-    if let Some(remark) = restored?.flatten() {
-        progress.say(&remark);
-    }
-    let judged = judged?;
-
-    let text = if common.json {
+    let restored = restored.map(|remark| {
+        if let Some(remark) = remark.flatten() {
+            progress.say(&remark);
+        }
+    });
+    let judged = &found.judged;
+    let missing = missing(&found, duels.len(), arguments.pace.warmup);
+    let shown = if judged.is_empty() && (measured.is_err() || missing.is_err()) {
+        Ok(())
+    } else if common.json {
         let key = vary.key();
-        let document = Document::new(&judged, &key, vary, &rules, (number, seed));
-        serde_json::to_string_pretty(&document)? + "\n"
+        let document = Document::new(judged, &key, vary, &rules, (number, seed));
+        output::show(&(serde_json::to_string_pretty(&document)? + "\n"))
     } else {
-        told::all(&judged, &vary.values, &rules)
+        output::show(&told::all(judged, &vary.values, &rules))
     };
-    output::show(&text)?;
     progress.say(&format!(
         "run {number} in {}",
         stored::path(common)?.display()
     ));
-    Ok(exit(&judged, arguments.results.fail_on, interrupt))
+    first_error([measured, missing, finished, restored, shown])?;
+    Ok(exit(judged, arguments.results.fail_on, interrupt))
+}
+
+/// An error if there was no time for some points; wrong use if there was none for any.
+fn missing(found: &Found, all: usize, warmup: usize) -> Result<()> {
+    if found.unreached == 0 {
+        return Ok(());
+    }
+    let round_ns = found.round_ns.unwrap_or(0.0);
+    let seconds = session::least_ns(round_ns, warmup, Rules::USUAL_RUNS) * all as f64 / 1e9;
+    let reason = format!(
+        "there was no time for {} of {}: `--budget {}s` has time for {} visits to each, the fewest for a verdict",
+        found.unreached,
+        counted(all, "point"),
+        seconds.ceil(),
+        Rules::USUAL_RUNS
+    );
+    Err(if found.judged.is_empty() {
+        WrongUse(reason).into()
+    } else {
+        anyhow!(reason)
+    })
 }
 
 /// The directories to measure in: those that are compared, or one.
@@ -163,7 +191,7 @@ fn exit(judged: &[Judged], fail_on: Option<FailOn>, interrupt: Interrupt) -> Exi
     } else if pairs.any(|pair| is_found(pair.verdict, fail_on)) {
         Exit::Found
     } else {
-        Exit::incomplete_if(judged.iter().any(|at| at.result.is_err()))
+        Exit::incomplete_if(judged.iter().any(|at| at.failure().is_some()))
     }
 }
 
@@ -183,10 +211,7 @@ fn announcement(duels: &[Duel], vary: &Vary, rules: &Rules) -> String {
         Budget::Usual => "about 30 s for each".to_owned(),
         Budget::Fixed(budget) => format!("{budget:.2} for all"),
     };
-    let points = match duels.len() {
-        1 => "1 point".to_owned(),
-        count => format!("{count} points"),
-    };
+    let points = counted(duels.len(), "point");
     let ways = vary.values.join(" and ");
     format!("{points} with {} {ways}: at most {time}", vary.key())
 }

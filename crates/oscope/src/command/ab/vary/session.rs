@@ -6,13 +6,14 @@ use super::recording::Recording;
 use super::told::{Judged, Metrics};
 use crate::arguments::{Varied, Vary};
 use crate::command::ab::progress::Progress;
+use crate::exit::{first_error, words};
 use crate::settings::Changed;
 use anyhow::Result;
 use instrument::ab::{Budget, Ending, Rules, compare};
 use instrument::clock::Calibration;
 use instrument::plan::{Plan, Planned};
 use instrument::point::Point;
-use instrument::quantity::Nanoseconds;
+use instrument::quantity::{Nanoseconds, counted};
 use instrument::runner::{self, Executor, Request, WorkerExecutor};
 use instrument::sampler::Task;
 use platform::clock::now_ns;
@@ -34,13 +35,25 @@ pub struct Session<'a, 's> {
     pub changed: Option<&'a Changed>,
     pub recording: Recording<'s>,
     pub progress: &'a mut Progress,
+    /// Number of duels.
+    pub count: usize,
+}
+
+/// The points that were compared, and those that were not.
+#[derive(Default)]
+pub struct Found {
+    pub judged: Vec<Judged>,
+    /// Points for which there was no time.
+    pub unreached: usize,
+    /// Time of one visit of each way, at the point that was compared last.
+    pub round_ns: Option<f64>,
 }
 
 impl Session<'_, '_> {
-    /// All duels in turn. The time that one leaves over goes to those after it.
-    pub fn all(&mut self, duels: &[Duel]) -> Result<Vec<Judged>> {
+    /// All duels in turn. The time that one leaves over goes to those after it. `found` holds what was compared,
+    /// also after an error.
+    pub fn all(&mut self, duels: &[Duel], found: &mut Found) -> Result<()> {
         let begin_ns = now_ns();
-        let mut judged = Vec::new();
         let mut current = None;
         for (index, duel) in duels.iter().enumerate() {
             let plan = self.plan;
@@ -53,57 +66,76 @@ impl Session<'_, '_> {
                 self.recording
                     .start(&planned.definition, of_experiment, (&key, values))?;
             }
+            let left = duels.len() - index;
+            let least_ns = least_ns(found.round_ns.unwrap_or(0.0), self.warmup, 1);
+            let Some(budget) = share(self.rules.budget, now_ns() - begin_ns, left, least_ns) else {
+                found.unreached = left;
+                return Ok(());
+            };
             let rules = Rules {
-                budget: share(self.rules.budget, now_ns() - begin_ns, duels.len() - index),
+                budget,
                 ..self.rules.clone()
             };
-            judged.extend(self.one(duel, planned, &rules)?);
+            self.one(duel, planned, &rules, found)?;
         }
-        Ok(judged)
+        Ok(())
     }
 
-    /// One duel; `None` if the user asked to stop before it began.
-    fn one(&mut self, duel: &Duel, planned: &Planned<'_>, rules: &Rules) -> Result<Option<Judged>> {
+    /// One duel.
+    fn one(
+        &mut self,
+        duel: &Duel,
+        planned: &Planned<'_>,
+        rules: &Rules,
+        found: &mut Found,
+    ) -> Result<()> {
         self.recording.turn_to(duel, &self.vary.values);
         if self.executor.is_interrupted() {
-            self.recording.close(&runner::Ending::Interrupted)?;
-            return Ok(None);
+            return self.recording.close(&runner::Ending::Interrupted);
         }
         let ways = self.ways(duel, planned);
-        let result = match self.measure(&ways, planned, rules) {
-            Ok(None) => {
-                self.recording.close(&runner::Ending::Interrupted)?;
-                return Ok(None);
-            }
-            Ok(Some(metrics)) => Ok(metrics),
-            Err(Stop::Point(reason)) => Err(reason),
-            Err(Stop::All(error)) => return Err(error),
+        let (metrics, stop) = self.measure(&ways, planned, rules, &mut found.round_ns);
+        let (failure, error) = match stop {
+            Ok(()) => (None, Ok(())),
+            Err(Stop::Point(reason)) => (Some(reason), Ok(())),
+            Err(Stop::All(error)) => (Some(words(&error)), Err(error)),
         };
-        self.recording.close(&match &result {
-            Err(reason) => runner::Ending::Failed(reason.clone()),
-            Ok(metrics) => match metrics.ending {
+        let ending = match (&failure, &metrics) {
+            (Some(reason), _) => runner::Ending::Failed(reason.clone()),
+            (None, None) => runner::Ending::Interrupted,
+            (None, Some(metrics)) => match metrics.ending {
                 Ending::Told => runner::Ending::TargetReached,
                 Ending::BudgetUsed | Ending::RunsUsed => runner::Ending::BudgetUsed,
-                Ending::Stopped => runner::Ending::Interrupted,
+                Ending::Stopped | Ending::Failed => runner::Ending::Interrupted,
             },
-        })?;
-        Ok(Some(Judged {
+        };
+        let closed = self.recording.close(&ending);
+        let result = match (metrics, failure) {
+            (Some(metrics), failure) => Some(Ok(Metrics { failure, ..metrics })),
+            (None, failure) => failure.map(Err),
+        };
+        found.judged.extend(result.map(|result| Judged {
             experiment: planned.definition.id.clone(),
             point: duel.shared.clone(),
             shown: planned.definition.show(&duel.shared),
             result,
-        }))
+        }));
+        first_error([error, closed])
     }
 
+    /// The metrics of a duel with at least one finished block, or of one that ended regularly; neither they nor an
+    /// error if the user asked to stop before it began.
     fn measure(
         &mut self,
         ways: &[Way],
         planned: &Planned<'_>,
         rules: &Rules,
-    ) -> Result<Option<Metrics>, Stop> {
+        round_ns: &mut Option<f64>,
+    ) -> (Option<Metrics>, Result<(), Stop>) {
         let targets = planned.definition.metrics.iter();
         let targets = targets.filter(|metric| metric.has_target());
         let targets: Vec<String> = targets.map(|metric| metric.name.clone()).collect();
+        let begin_ns = now_ns();
         let visits = Visits {
             ways,
             metrics: Vec::new(),
@@ -115,18 +147,39 @@ impl Session<'_, '_> {
             taken: Vec::new(),
             seed: self.seed,
             done: 0,
-            begin_ns: now_ns(),
+            begin_ns,
+            round_ns: 0.0,
         };
-        let Some(mut visits) = visits.warm_up(&targets, rules, self.warmup)? else {
-            return Ok(None);
+        let mut visits = match visits.warm_up(&targets, rules, self.warmup) {
+            Ok(Some(visits)) => visits,
+            Ok(None) => return (None, Ok(())),
+            Err(stop) => return (None, Err(stop)),
         };
-        let outcome = compare(ways.len(), rules, self.seed, &mut visits)?;
+        let is_first = round_ns.replace(visits.round_ns).is_none();
+        if let Budget::Fixed(all) = self.rules.budget {
+            let each_ns = least_ns(visits.round_ns, self.warmup, 1);
+            if is_first && each_ns * self.count as f64 > all.0 {
+                visits.progress.say(&format!(
+                    "there is time for about {:.0} of {}",
+                    (all.0 / each_ns).floor(),
+                    counted(self.count, "point")
+                ));
+            }
+        }
+        let rules = Rules {
+            budget: after(rules.budget, now_ns() - begin_ns),
+            ..rules.clone()
+        };
+        let (outcome, result) = compare(ways.len(), &rules, self.seed, &mut visits);
         let pairs = std::iter::once(outcome.pairs).chain(visits.other_pairs());
-        Ok(Some(Metrics {
+        let metrics = Metrics {
             ending: outcome.ending,
             blocks: outcome.blocks,
             pairs: visits.metrics.iter().cloned().zip(pairs).collect(),
-        }))
+            failure: None,
+        };
+        let is_worth_showing = outcome.blocks > 0 || result.is_ok();
+        (is_worth_showing.then_some(metrics), result)
     }
 
     /// The ways of a duel.
@@ -173,13 +226,50 @@ impl Session<'_, '_> {
     }
 }
 
-/// The time of the next of `left` duels.
-fn share(budget: Budget, elapsed_ns: u64, left: usize) -> Budget {
+/// Time of a duel with `visits` to each way after the warm-up, if one visit of each takes `round_ns`.
+pub fn least_ns(round_ns: f64, warmup: usize, visits: usize) -> f64 {
+    round_ns * (warmup.max(1) + visits) as f64
+}
+
+/// The time of the next of `left` duels, of which each takes `least_ns`; `None` if there is too little for it.
+fn share(budget: Budget, elapsed_ns: u64, left: usize, least_ns: f64) -> Option<Budget> {
+    match after(budget, elapsed_ns) {
+        Budget::Usual => Some(Budget::Usual),
+        Budget::Fixed(rest) => {
+            let share_ns = (rest.0 / left.max(1) as f64).max(least_ns);
+            (rest.0 > 0.0 && share_ns <= rest.0).then_some(Budget::Fixed(Nanoseconds(share_ns)))
+        }
+    }
+}
+
+/// The time that is left of `budget`.
+fn after(budget: Budget, elapsed_ns: u64) -> Budget {
     match budget {
         Budget::Usual => Budget::Usual,
         Budget::Fixed(budget) => {
-            let rest_ns = (budget.0 - elapsed_ns as f64).max(0.0);
-            Budget::Fixed(Nanoseconds(rest_ns / left.max(1) as f64))
+            Budget::Fixed(Nanoseconds((budget.0 - elapsed_ns as f64).max(0.0)))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+    use instrument::ab::Budget;
+    use instrument::quantity::Nanoseconds;
+
+    #[test]
+    fn a_point_begins_only_if_there_is_time_for_it() {
+        let ten = Budget::Fixed(Nanoseconds(10.0));
+        let time = |elapsed_ns, left, least_ns| match share(ten, elapsed_ns, left, least_ns) {
+            Some(Budget::Fixed(time)) => Some(time.0),
+            Some(Budget::Usual) => panic!("there is a limit"),
+            None => None,
+        };
+        assert_eq!(time(0, 5, 0.0), Some(2.0));
+        assert_eq!(time(0, 5, 4.0), Some(4.0));
+        assert_eq!(time(8, 2, 4.0), None);
+        assert_eq!(time(10, 2, 0.0), None);
+        assert_eq!(share(Budget::Usual, 1 << 40, 1, 1e12), Some(Budget::Usual));
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::arguments::Vary;
 use crate::command::ab::told;
+use crate::output::on_one_line;
 use instrument::ab::{Ending, Pair, Rules, Verdict};
 use instrument::point::Point;
+use instrument::quantity::counted;
 use serde::Serialize;
 
 /// Version of the document.
@@ -26,9 +28,19 @@ pub struct Metrics {
     pub ending: Ending,
     pub blocks: usize,
     pub pairs: Vec<(String, Vec<Pair>)>,
+    /// The error that ended it.
+    pub failure: Option<String>,
 }
 
 impl Judged {
+    /// The reason why it could not be measured, or not to its end.
+    pub fn failure(&self) -> Option<&str> {
+        match &self.result {
+            Ok(metrics) => metrics.failure.as_deref(),
+            Err(reason) => Some(reason),
+        }
+    }
+
     pub fn pairs(&self) -> impl Iterator<Item = &Pair> {
         let metrics = self.result.iter().flat_map(|it| &it.pairs);
         metrics.flat_map(|(_, pairs)| pairs)
@@ -69,7 +81,19 @@ fn lines(at: &Judged, values: &[String]) -> Vec<String> {
         let line = |pair| format!("{place}, {metric}: {}\n", sentence(pair));
         pairs.iter().map(line).collect()
     };
-    result.pairs.iter().flat_map(of_metric).collect()
+    let ended = result.failure.as_ref().map(|reason| {
+        let blocks = counted(result.blocks, "block");
+        format!(
+            "{place}: ended after {blocks} by an error: {}\n",
+            on_one_line(reason)
+        )
+    });
+    result
+        .pairs
+        .iter()
+        .flat_map(of_metric)
+        .chain(ended)
+        .collect()
 }
 
 /// The document that `--json` prints.
@@ -92,7 +116,7 @@ pub struct Document<'a> {
 struct At<'a> {
     experiment: &'a str,
     point: &'a Point,
-    /// The reason why it could not be measured.
+    /// The reason why it could not be measured, or not to its end.
     failed: Option<&'a str>,
     ending: Option<Ending>,
     blocks: usize,
@@ -125,7 +149,7 @@ impl<'a> Document<'a> {
             At {
                 experiment: &at.experiment,
                 point: &at.point,
-                failed: at.result.as_ref().err().map(String::as_str),
+                failed: at.failure(),
                 ending: found.map(|it| it.ending),
                 blocks: found.map_or(0, |it| it.blocks),
                 pairs: metrics
