@@ -64,7 +64,7 @@ pub struct Programs {
         value_name = "NAME"
     )]
     pub names: Vec<String>,
-    /// Replace {NAME} in the commands by each value in turn; can be repeated
+    /// Replace {NAME} in the commands by each value in turn; can be repeated, for other names
     #[arg(long = "parameter", value_name = "NAME=A,B,…", value_parser = parse_parameter)]
     pub parameters: Vec<(String, Vec<String>)>,
     /// Command before each run, not timed; one for all, or one for each command
@@ -89,10 +89,11 @@ pub struct Programs {
     /// Standard input of each run: `null` or a file
     #[arg(long, value_name = "FILE", default_value = "null")]
     pub input: PathBuf,
-    /// Standard output of each run: `null`, `pipe` (read and thrown away), `inherit` or a file
+    /// Standard output of each run: `null`, `pipe` (read and thrown away), `inherit` (to standard error if `--json` or
+    /// an export is on standard output) or a file
     #[arg(long, value_name = "WHERE", default_value = "null")]
     pub output: PathBuf,
-    /// Continue if a command fails with one of these exit codes, or with any
+    /// Continue if a command fails with one of these exit codes, or with any; a signal counts as 128 + its number
     #[arg(long, short = 'i', value_name = "CODES", num_args = 0..=1, require_equals = true,
           default_missing_value = "all", value_parser = parse_codes)]
     pub ignore_failure: Option<Codes>,
@@ -107,8 +108,8 @@ pub struct Pace {
     /// Margin within which commands are called equivalent
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = parse_percent)]
     pub margin: f64,
-    /// Time for all runs, such as `10s` or `5min` [default: 30 s, or 12 runs of each if that is
-    /// longer]
+    /// Time for all runs after the warm-up, such as `10s` or `5min` [default: 30 s, or 12 runs of each
+    /// if that is longer]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Nanoseconds>,
     /// Runs of each command before the comparison may stop as decided: more give a narrower interval

@@ -306,7 +306,7 @@ impl Sessions<'_> {
 
         let judged = stored::judged_in(&store, &RunSelector::Text(run.header.id));
         let judged = match (judged, &outcome) {
-            // What ended the run says more.
+            // The end of the run has the better reason.
             (Err(_), Err(error)) => bail!("{}", words(error)),
             (judged, _) => judged?,
         };

@@ -1,4 +1,4 @@
-//! What is refused, and that nothing runs before.
+//! Refusals, before which nothing runs.
 
 use crate::common::Place;
 use crate::lines;

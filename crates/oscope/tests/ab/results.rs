@@ -1,4 +1,4 @@
-//! Where the results of a comparison go, and what is in them.
+//! Results of a comparison: their places and contents.
 
 use crate::common::Place;
 use crate::{json, told};

@@ -38,7 +38,7 @@ pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     if let Some(vary) = &arguments.variation.vary {
         return vary::execute(arguments, vary, common);
     }
-    // Whatever can be refused is refused before a command runs.
+    // All refusals come before a command runs.
     let programs = programs::programs(arguments)?;
     let shell = programs::shell(arguments, &programs)?;
     let exports = Exports::new(arguments, common)?;
@@ -59,7 +59,7 @@ pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     );
     progress.end();
     let compared = state.compared.as_ref();
-    // What was measured is written before anything else can fail.
+    // The results are written before anything else can fail.
     let written = compared.map_or(Ok(()), |it| exports.write(&programs, it, interrupt));
     let cleaned = clean_up(&launcher, &programs[..state.set_up]);
     if let Some(ended) = launcher.end_all_leftovers().filter(|_| !common.quiet) {
