@@ -218,7 +218,7 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// Checks that a copy to `target` can be compared: the copies are files beside it.
+/// Checks that a copy to `target` can be compared: the copies are files in its directory.
 ///
 /// # Errors
 /// [`Error::InOrderOnly`] for a pipe or a device.

@@ -10,7 +10,7 @@ use platform::file::{
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
@@ -58,11 +58,12 @@ impl Partial {
         watch: &Watch<'_>,
     ) -> Result<Self> {
         if names_standard_output(target) {
-            return Ok(Self::directly_to(
-                standard_output()?,
-                Path::new("standard output"),
-                false,
-            ));
+            let begun = Self::directly_to(standard_output()?, Path::new("standard output"));
+            // It is written from its position on, so that earlier output stays.
+            return Ok(Self {
+                takes_offsets: false,
+                ..begun
+            });
         }
         let refused = Error::on(target);
         match fs::metadata(target) {
@@ -70,12 +71,12 @@ impl Partial {
             Ok(_) if !force => Err(Error::Exists(target.to_owned())),
             // A device or a pipe cannot be replaced by a file.
             Ok(metadata) if !metadata.is_file() => {
-                if is_stream(&metadata) {
-                    let stream = open_stream(target, mode, watch)?;
-                    return Ok(Self::directly_to(stream, target, false));
-                }
-                let device = open_write(target, mode).map_err(refused)?;
-                Ok(Self::directly_to(device, target, true))
+                let file = if is_stream(&metadata) {
+                    open_stream(target, mode, watch)?
+                } else {
+                    open_write(target, mode).map_err(refused)?
+                };
+                Ok(Self::directly_to(file, target))
             }
             Ok(metadata) => {
                 // A symbolic link is kept and points to the new file.
@@ -89,7 +90,7 @@ impl Partial {
                 // Windows tells nothing of a device before it is open.
                 if let Some(device) = device(target, mode) {
                     return if force {
-                        Ok(Self::directly_to(device, target, false))
+                        Ok(Self::directly_to(device, target))
                     } else {
                         Err(Error::Exists(target.to_owned()))
                     };
@@ -105,12 +106,13 @@ impl Partial {
     }
 
     /// Writes into what is there, which gets no other name.
-    fn directly_to(file: File, target: &Path, takes_offsets: bool) -> Self {
+    fn directly_to(file: File, target: &Path) -> Self {
         Self {
+            // Pipes and terminals have no position.
+            takes_offsets: (&file).stream_position().is_ok(),
             file,
             path: target.to_owned(),
             target: None,
-            takes_offsets,
             waiting: None,
         }
     }

@@ -457,10 +457,10 @@ fn the_source_is_to_blame_if_it_is_cut_while_it_is_written_from_memory() {
         stop.store(true, Ordering::Relaxed);
         copying.join().expect("no panic").expect_err("it was cut")
     });
-    let says = error.to_string();
+    let text = error.to_string();
     assert!(
-        says.contains("file was cut short") && !says.contains("pipe"),
-        "{says}"
+        text.contains("file was cut short") && !text.contains("pipe"),
+        "{text}"
     );
 }
 
