@@ -186,6 +186,9 @@ fn with_terminal(mut command: Command) -> (File, Role) {
     unsafe {
         command.pre_exec(move || {
             libc::setsid();
+            // Tests in the background ignore these.
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            libc::signal(libc::SIGQUIT, libc::SIG_DFL);
             // The first terminal that the leader of a session opens is that of the session.
             match libc::open(name.as_ptr().cast(), libc::O_RDWR | libc::O_CLOEXEC) {
                 -1 => Err(std::io::Error::last_os_error()),

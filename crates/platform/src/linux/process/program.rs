@@ -109,8 +109,8 @@ impl Starter {
         let stderr = Pipe::for_output(program.stderr)?;
         let files = [
             program.stdin.map_or(self.null.as_fd(), AsFd::as_fd),
-            self.file(program.stdout, &stdout, rustix::stdio::stdout()),
-            self.file(program.stderr, &stderr, rustix::stdio::stderr()),
+            self.file(program.stdout, stdout.as_ref(), rustix::stdio::stdout()),
+            self.file(program.stderr, stderr.as_ref(), rustix::stdio::stderr()),
         ];
         let lends_terminal = self.lends_terminal.get();
         let terminal = lends_terminal.then(Terminal::of_foreground).flatten();
@@ -174,7 +174,7 @@ impl Starter {
     fn file<'a>(
         &'a self,
         output: Output<'a>,
-        pipe: &'a Option<Pipe>,
+        pipe: Option<&'a Pipe>,
         own: BorrowedFd<'a>,
     ) -> BorrowedFd<'a> {
         match (output, pipe) {
@@ -370,9 +370,9 @@ impl Running {
 /// zombie.
 fn look(pid: Pid) -> io::Result<Option<WaitIdStatus>> {
     // Without the first, it is an error if the child is a zombie.
-    let states = WaitIdOptions::EXITED | WaitIdOptions::STOPPED;
+    let wanted = WaitIdOptions::EXITED | WaitIdOptions::STOPPED;
     let now = WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    match waitid(WaitId::Pid(pid), states | now) {
+    match waitid(WaitId::Pid(pid), wanted | now) {
         Ok(status) => Ok(status),
         Err(Errno::INTR) => Ok(None),
         Err(errno) => Err(errno.into()),
