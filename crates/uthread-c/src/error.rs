@@ -62,8 +62,12 @@ unsafe extern "C-unwind" fn uthread_strerror(error: c_int) -> *const c_char {
         libc::EPERM => c"only a user thread, or the owner of the lock, may do this",
         libc::EBUSY => c"it is in use, or a runtime runs already",
         libc::EOVERFLOW => c"the semaphore has as many permits as it can count",
-        libc::ESRCH => c"the thread was joined, or it was detached or not created here and has ended",
-        libc::EAGAIN => c"there is nothing now, or a thread that ends sets its values again and again",
+        libc::ESRCH => {
+            c"the thread was joined, or it was detached or not created here and has ended"
+        }
+        libc::EAGAIN => {
+            c"there is nothing now, or a thread that ends sets its values again and again"
+        }
         libc::EINVAL => c"a value is out of its range",
         libc::ECANCELED => c"the wait was cancelled",
         libc::ENOMEM => c"there is no memory for a stack",

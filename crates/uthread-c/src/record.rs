@@ -71,7 +71,10 @@ static FREE: Mutex<(Vec<u32>, u32)> = Mutex::new((Vec::new(), 0));
 fn position(place: u32) -> (usize, usize) {
     let from_first = place + FIRST_CHUNK;
     let chunk = from_first.ilog2() - FIRST_CHUNK.ilog2();
-    (chunk as usize, (from_first - (FIRST_CHUNK << chunk)) as usize)
+    (
+        chunk as usize,
+        (from_first - (FIRST_CHUNK << chunk)) as usize,
+    )
 }
 
 fn record(place: u32) -> Option<&'static Record> {

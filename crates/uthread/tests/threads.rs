@@ -440,3 +440,34 @@ fn a_trace_holds_the_last_events_and_tells_what_was_waited_for() {
     let unwind = catch_unwind(AssertUnwindSafe(|| runtime.run(|| panic!("again"))));
     assert!(unwind.is_err());
 }
+
+#[test]
+fn a_semaphore_that_counts_no_further_is_misuse() {
+    uthread::run(|| {
+        let semaphore = uthread::Semaphore::new(usize::MAX - 1);
+        let release = |permits| catch_unwind(AssertUnwindSafe(|| semaphore.release(permits)));
+        assert!(release(1).is_ok());
+        for permits in [1, usize::MAX] {
+            let text = message(&*release(permits).unwrap_err());
+            assert_eq!(text, "Semaphore::release: there would be too many permits");
+        }
+        assert!(semaphore.try_acquire() && release(1).is_ok());
+    });
+}
+
+#[test]
+fn a_stack_that_no_system_has_is_refused() {
+    for bytes in [usize::MAX, usize::MAX / 2, 1 << 40] {
+        for builder in [
+            Runtime::builder().stack_size(bytes),
+            Runtime::builder().main_stack_size(bytes),
+        ] {
+            let refused = builder.build().unwrap_err();
+            assert!(refused.to_string().contains("too large"), "{refused}");
+        }
+        uthread::run(|| {
+            let refused = Builder::new().stack_size(bytes).spawn(|| ()).unwrap_err();
+            assert_eq!(refused.kind(), std::io::ErrorKind::InvalidInput);
+        });
+    }
+}

@@ -14,7 +14,9 @@ use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use common::aborts;
-use uthread::{Barrier, Kind, Lock, Priority, Protocol, Runtime, bounded, spawn, yield_now};
+use uthread::{
+    Barrier, Kind, Lock, Priority, Protocol, Runtime, SpinLock, bounded, spawn, yield_now,
+};
 
 /// Longer than a loaded machine keeps a worker waiting for a processor.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -203,4 +205,38 @@ fn ends_that_are_cloned_outside_the_runtime_are_counted() {
             assert!(other_receiver.recv().is_err());
         });
     }
+}
+
+/// Nothing could let the owner run: both are on one worker, and threads switch only where they wait.
+#[test]
+fn a_spin_lock_of_a_thread_on_the_same_worker_is_misuse() {
+    static LOCK: SpinLock<()> = SpinLock::new(());
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    runtime.run(|| {
+        let begun = Arc::new(AtomicUsize::new(0));
+        let occupy = |begun: Arc<AtomicUsize>| {
+            move || {
+                begun.store(1, Ordering::Relaxed);
+                while begun.load(Ordering::Relaxed) == 1 {
+                    std::thread::yield_now();
+                }
+            }
+        };
+        // The other worker is busy, so the next thread starts on this one.
+        let busy = spawn(occupy(Arc::clone(&begun)));
+        while begun.load(Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        let held = LOCK.lock();
+        let spins = spawn(|| drop(LOCK.lock()));
+        yield_now();
+        drop(held);
+        begun.store(2, Ordering::Relaxed);
+        busy.join().unwrap();
+        let text = common::message(&*spins.join().unwrap_err());
+        assert!(
+            text.contains("'main', which cannot run meanwhile"),
+            "{text}"
+        );
+    });
 }

@@ -182,7 +182,10 @@ impl Semaphore {
             });
             let Some(waiter) = waiter else {
                 leave();
-                assert!(all_kept, "Semaphore::release: there would be too many permits");
+                assert!(
+                    all_kept,
+                    "Semaphore::release: there would be too many permits"
+                );
                 return;
             };
             // SAFETY: a waiting thread is alive until woken.
