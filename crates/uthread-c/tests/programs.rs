@@ -226,6 +226,11 @@ fn misuse_is_an_exception_and_none_is_lost() {
 }
 
 #[test]
+fn shares_of_a_pointer_are_counted_under_ticks() {
+    check_output("tests/c/shared.cpp", &[], "every share was counted\n");
+}
+
+#[test]
 fn exceptions_and_exits_run_destructors() {
     let expected = "destroyed: throws\ncaught: boom\ndestroyed: exits\ndestroyed: exits in C\n\
                     error 35\nthe last thread\n";
