@@ -270,7 +270,7 @@ fn misuse_is_a_panic_that_says_so() {
 #[test]
 fn a_deadlock_aborts_before_what_main_borrows_is_freed() {
     let test = "a_deadlock_aborts_before_what_main_borrows_is_freed";
-    let text = aborts(test, || {
+    let output = aborts(test, || {
         let data = vec![7; 1000];
         let unwound = catch_unwind(AssertUnwindSafe(|| {
             uthread::run(|| {
@@ -286,17 +286,17 @@ fn a_deadlock_aborts_before_what_main_borrows_is_freed() {
         assert!(unwound.is_err(), "the run has ended");
     });
     let expected = "deadlock of all threads: 'main' joins a thread, 'lonely' is suspended";
-    assert!(text.contains(expected), "{text}");
+    assert!(output.contains(expected), "{output}");
 }
 
 /// A thread that is left may use thread-local values of its kernel thread, which would end.
 #[test]
 fn a_deadlock_aborts_after_main_has_ended() {
     let test = "a_deadlock_aborts_after_main_has_ended";
-    let text = aborts(test, || uthread::run(|| drop(spawn(suspend))));
+    let output = aborts(test, || uthread::run(|| drop(spawn(suspend))));
     assert!(
-        text.contains("deadlock of all threads: thread 2 is suspended"),
-        "{text}"
+        output.contains("deadlock of all threads: thread 2 is suspended"),
+        "{output}"
     );
 }
 

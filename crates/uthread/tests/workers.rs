@@ -130,7 +130,7 @@ fn everything_that_blocks_works_across_workers() {
 #[test]
 fn a_deadlock_is_found_when_the_last_worker_has_nothing_to_do() {
     let test = "a_deadlock_is_found_when_the_last_worker_has_nothing_to_do";
-    let text = aborts(test, || {
+    let output = aborts(test, || {
         let runtime = Runtime::builder().workers(3).build().unwrap();
         runtime.run(|| {
             let (_sender, receiver) = bounded::<u8>(1);
@@ -138,8 +138,8 @@ fn a_deadlock_is_found_when_the_last_worker_has_nothing_to_do() {
             receiver.recv().unwrap();
         });
     });
-    assert!(text.contains("'main' waits for a channel"), "{text}");
-    assert!(text.contains("thread 4 is suspended"), "{text}");
+    assert!(output.contains("'main' waits for a channel"), "{output}");
+    assert!(output.contains("thread 4 is suspended"), "{output}");
 }
 
 #[test]
@@ -161,9 +161,9 @@ fn a_sender_dropped_at_the_first_receive_ends_it() {
                 (0..round % 8).for_each(|_| std::hint::spin_loop());
                 drop(sender);
             });
-            let receives = spawn(move || receiver.recv());
+            let waits = spawn(move || receiver.recv());
             drops.join().unwrap();
-            assert!(receives.join().unwrap().is_err());
+            assert!(waits.join().unwrap().is_err());
         }
     });
 }
@@ -181,9 +181,9 @@ fn a_sender_cloned_at_the_first_receive_still_sends() {
                 yield_now();
                 other.send(7)
             });
-            let receives = spawn(move || receiver.recv());
+            let waits = spawn(move || receiver.recv());
             sends.join().unwrap().unwrap();
-            assert_eq!(receives.join().unwrap(), Ok(7));
+            assert_eq!(waits.join().unwrap(), Ok(7));
         }
     });
 }
