@@ -21,6 +21,9 @@
  *       -EPERM           called outside a user thread, or by a thread that does not hold the lock,
  *                        or a wait between uthread_preempt_disable() and uthread_preempt_enable()
  *       -EINVAL          a null pointer, a value out of its range, or an object of another runtime
+ *       -ESRCH           a thread that was joined, or that has ended and nobody can join
+ *     An object that other threads wait for, or hold, cannot be destroyed: -EBUSY, and it stays. Nor can
+ *     one by a kernel thread outside while the runtime runs whose threads use it.
  *       -ENOTRECOVERABLE the library failed; its message says why
  *
  * TIME LIMITS
@@ -173,7 +176,8 @@ int uthread_create(uthread_t **thread, const uthread_attr_t *attr, void *(*funct
                    void *argument);
 
 /* Waits for a thread, and frees its handle. `value` may be NULL. -EDEADLK: the thread is the caller.
- * -EINVAL: another thread joins it, or it was not created but came from uthread_self(). */
+ * -EINVAL: another thread joins it, it was detached, or it was not created but came from uthread_self().
+ * -ESRCH: it was joined before. A handle is never used again for another thread (before 2^31 more). */
 int uthread_join(uthread_t *thread, void **value);
 
 /* The same within a time; after -ETIMEDOUT the thread must still be joined or detached. */
@@ -182,7 +186,7 @@ int uthread_join_timed(uthread_t *thread, void **value, unsigned int microsecond
 /* Frees the handle; the thread runs on. */
 int uthread_detach(uthread_t *thread);
 
-/* The running thread; the pointer is good until the thread is joined, or else until it ends. NULL
+/* The running thread; the handle is good until the thread is joined, or else until it ends. NULL
  * outside a user thread. */
 uthread_t *uthread_self(void);
 
@@ -241,7 +245,8 @@ int uthread_once(uthread_once_t *once, void (*function)(void));
 
 /* A pointer of each thread's own under a key; it is NULL until the thread sets it. At the end of a thread, the
  * destructor (or NULL for none) gets each pointer but NULL, the newest first. It runs in the thread, and may
- * wait, but must not end it or throw. A pointer that was set outlives its key. */
+ * wait, but must not end it or throw. A pointer that was set outlives its key. Destructors may set pointers
+ * again, which are destroyed in turn, but not for ever: in the fourth round uthread_set fails with -EAGAIN. */
 typedef struct uthread_key uthread_key_t;
 
 uthread_key_t *uthread_key_create(void (*destructor)(void *value));
@@ -265,7 +270,7 @@ enum {
 #define UTHREAD_CEILING(priority) (2 + (priority))
 
 /* A lock that is handed over in the order of coming, unless it is barging. -EDEADLK: the caller holds it,
- * or waits in a circle of threads; -EBUSY: trylock finds it locked, destroy as well; -EPERM: the caller does not hold it. */
+ * or waits in a circle of threads; -EBUSY: trylock finds it locked; -EPERM: the caller does not hold it. */
 uthread_lock_t *uthread_lock_create(int protocol);
 int uthread_lock_destroy(uthread_lock_t *lock);
 int uthread_lock(uthread_lock_t *lock);
@@ -288,7 +293,7 @@ int uthread_spinlock_unlock(uthread_spinlock_t *lock);
 typedef struct uthread_cond uthread_cond_t;
 
 uthread_cond_t *uthread_cond_create(void);
-void uthread_cond_destroy(uthread_cond_t *cond);
+int uthread_cond_destroy(uthread_cond_t *cond);
 
 /* All of these ask for the lock to be held by the caller (-EPERM). With waiters that use another lock
  * they fail with -EINVAL, and the caller's lock has been released. */
@@ -316,17 +321,17 @@ int uthread_cond_notify_all(uthread_cond_t *cond, uthread_lock_t *lock);
 typedef struct uthread_sem uthread_sem_t;
 
 uthread_sem_t *uthread_sem_create(size_t permits);
-void uthread_sem_destroy(uthread_sem_t *sem);
+int uthread_sem_destroy(uthread_sem_t *sem);
 int uthread_sem_wait(uthread_sem_t *sem);
 int uthread_sem_trywait(uthread_sem_t *sem);    /* -EAGAIN: no permit */
 int uthread_sem_wait_timed(uthread_sem_t *sem, unsigned int microseconds);
-int uthread_sem_post(uthread_sem_t *sem);
+int uthread_sem_post(uthread_sem_t *sem);       /* -EOVERFLOW: it has SIZE_MAX permits */
 
 typedef struct uthread_barrier uthread_barrier_t;
 
 /* Waits for this many threads; one of them gets 1, the others 0. */
 uthread_barrier_t *uthread_barrier_create(size_t threads);
-void uthread_barrier_destroy(uthread_barrier_t *barrier);
+int uthread_barrier_destroy(uthread_barrier_t *barrier);
 int uthread_barrier_wait(uthread_barrier_t *barrier);
 
 /* After -ETIMEDOUT the caller no longer counts as one that waits. */
@@ -337,7 +342,7 @@ typedef struct uthread_channel uthread_channel_t;
 /* A queue of pointers; with capacity 0 each sender waits for its receiver. After close, sending fails
  * with -EPIPE, and receiving as soon as the queue is empty. */
 uthread_channel_t *uthread_channel_create(size_t capacity);
-void uthread_channel_destroy(uthread_channel_t *channel);
+int uthread_channel_destroy(uthread_channel_t *channel);
 int uthread_channel_send(uthread_channel_t *channel, void *value);
 int uthread_channel_receive(uthread_channel_t *channel, void **value);
 int uthread_channel_send_timed(uthread_channel_t *channel, void *value, unsigned int microseconds);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <new>
@@ -44,6 +45,12 @@ template <typename T>
 T *created(T *object) {
     if (!object) throw std::bad_alloc();
     return object;
+}
+
+// The end of an object: an error that nobody could see otherwise is thrown, unless another exception is on its
+// way already.
+inline void destroyed(int result) {
+    if (result < 0 && !std::uncaught_exceptions()) throw error(result);
 }
 
 // Calls wait(us) with parts of the limit that an unsigned int can hold; false if the time was up.
@@ -109,7 +116,9 @@ public:
     runtime &operator=(const runtime &) = delete;
 };
 
-// A thread that is joined at the end of its scope. join() throws what the thread threw.
+// A thread that is joined at the end of its scope. join() throws what the thread threw, and so does the end of the
+// scope if nobody has called join(), unless another exception ends the scope: then it is written to the standard
+// error.
 class thread {
 public:
     thread() = default;
@@ -122,13 +131,13 @@ public:
 
     thread(thread &&other) noexcept
         : task_(std::move(other.task_)), handle_(std::exchange(other.handle_, nullptr)) {}
-    thread &operator=(thread &&other) noexcept {
+    thread &operator=(thread &&other) {
         finish();
         task_ = std::move(other.task_);
         handle_ = std::exchange(other.handle_, nullptr);
         return *this;
     }
-    ~thread() { finish(); }
+    ~thread() noexcept(false) { finish(); }
 
     bool joinable() const noexcept { return handle_; }
     uthread_t *get() const noexcept { return handle_; }
@@ -160,13 +169,28 @@ private:
 
     // The thread uses the task, so this waits even if the caller is cancelled. Then the request ends
     // the caller's next wait.
-    void finish() noexcept {
+    void finish() {
         if (!handle_) return;
+        auto failure = wait();
+        if (!failure) return;
+        if (!std::uncaught_exceptions()) std::rethrow_exception(failure);
+        try {
+            std::rethrow_exception(failure);
+        } catch (const cancelled &) {
+        } catch (const std::exception &lost) {
+            std::fprintf(stderr, "uthread: a thread that nobody joined threw: %s\n", lost.what());
+        } catch (...) {
+            std::fputs("uthread: a thread that nobody joined threw what is no std::exception\n", stderr);
+        }
+    }
+
+    std::exception_ptr wait() noexcept {
         no_terminate until_joined;
         auto *handle = std::exchange(handle_, nullptr);
         bool cancelled = false;
         while (uthread_join(handle, nullptr) == -ECANCELED) cancelled = true;
         if (cancelled) uthread_cancel(uthread_self());
+        return std::exchange(task_->failure, nullptr);
     }
 
     std::unique_ptr<detail::task> task_;
@@ -205,7 +229,7 @@ class lock {
 public:
     explicit lock(int protocol = UTHREAD_PLAIN)
         : raw_(detail::created(uthread_lock_create(protocol))) {}
-    ~lock() { uthread_lock_destroy(raw_); }
+    ~lock() noexcept(false) { detail::destroyed(uthread_lock_destroy(raw_)); }
     lock(const lock &) = delete;
     lock &operator=(const lock &) = delete;
 
@@ -225,7 +249,7 @@ private:
 class spin_lock {
 public:
     spin_lock() : raw_(detail::created(uthread_spinlock_create())) {}
-    ~spin_lock() { uthread_spinlock_destroy(raw_); }
+    ~spin_lock() noexcept(false) { detail::destroyed(uthread_spinlock_destroy(raw_)); }
     spin_lock(const spin_lock &) = delete;
     spin_lock &operator=(const spin_lock &) = delete;
 
@@ -259,7 +283,7 @@ private:
 class condition {
 public:
     condition() : raw_(detail::created(uthread_cond_create())) {}
-    ~condition() { uthread_cond_destroy(raw_); }
+    ~condition() noexcept(false) { detail::destroyed(uthread_cond_destroy(raw_)); }
     condition(const condition &) = delete;
     condition &operator=(const condition &) = delete;
 
@@ -305,7 +329,7 @@ private:
 class semaphore {
 public:
     explicit semaphore(size_t permits) : raw_(detail::created(uthread_sem_create(permits))) {}
-    ~semaphore() { uthread_sem_destroy(raw_); }
+    ~semaphore() noexcept(false) { detail::destroyed(uthread_sem_destroy(raw_)); }
     semaphore(const semaphore &) = delete;
     semaphore &operator=(const semaphore &) = delete;
 
@@ -323,7 +347,7 @@ private:
 class barrier {
 public:
     explicit barrier(size_t threads) : raw_(detail::created(uthread_barrier_create(threads))) {}
-    ~barrier() { uthread_barrier_destroy(raw_); }
+    ~barrier() noexcept(false) { detail::destroyed(uthread_barrier_destroy(raw_)); }
     barrier(const barrier &) = delete;
     barrier &operator=(const barrier &) = delete;
 
@@ -342,7 +366,7 @@ template <typename T>
 class channel {
 public:
     explicit channel(size_t capacity) : raw_(detail::created(uthread_channel_create(capacity))) {}
-    ~channel() { uthread_channel_destroy(raw_); }
+    ~channel() noexcept(false) { detail::destroyed(uthread_channel_destroy(raw_)); }
     channel(const channel &) = delete;
     channel &operator=(const channel &) = delete;
 

@@ -53,6 +53,27 @@ pub(crate) unsafe fn destroy<T>(object: *mut T) {
     }
 }
 
+/// The same, unless threads wait for the object: then it stays, and the result is `-EBUSY`.
+///
+/// # Safety
+/// Nobody may use it after a result of 0.
+pub(crate) unsafe fn destroy_unless<T>(
+    object: *mut T,
+    is_awaited: impl FnOnce(&T) -> bool,
+) -> c_int {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let refused = caught(|| match object.as_ref() {
+            Some(object) if is_awaited(object) => Err(libc::EBUSY),
+            _ => Ok(0),
+        });
+        if refused == 0 {
+            destroy(object);
+        }
+        refused
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use uthread::Cancelled;

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use uthread::{Cancelled, Condvar, LockGuard, LockResult, catch_unwind};
 
-use crate::call::{caught, created, destroy};
+use crate::call::{caught, created, destroy_unless};
 use crate::error::{limit, object};
 use crate::lock::CLock;
 
@@ -23,6 +23,7 @@ unsafe fn with(
     caught(|| {
         // SAFETY: the caller's contract.
         let (condition, lock) = unsafe { (object(condition)?, object::<'static, _>(lock)?) };
+        let _waiting = lock.held.wait();
         let guard = lock.held.take()?;
         let worked = catch_unwind(AssertUnwindSafe(|| work(condition, guard)));
         let (guard, result) = match worked {
@@ -60,9 +61,9 @@ unsafe extern "C-unwind" fn uthread_cond_create() -> *mut Condvar {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn uthread_cond_destroy(condition: *mut Condvar) {
-    // SAFETY: the header asks for a condition that nobody uses.
-    unsafe { destroy(condition) }
+unsafe extern "C-unwind" fn uthread_cond_destroy(condition: *mut Condvar) -> c_int {
+    // SAFETY: the header asks for a condition that nobody uses afterwards.
+    unsafe { destroy_unless(condition, Condvar::is_awaited) }
 }
 
 #[unsafe(no_mangle)]

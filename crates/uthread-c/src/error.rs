@@ -43,6 +43,8 @@ pub(crate) fn errno_of(payload: &(dyn Any + Send)) -> Errno {
         || has("only the first thread")
     {
         libc::EPERM
+    } else if has("too many permits") {
+        libc::EOVERFLOW
     } else if has("a runtime was started inside") {
         libc::EBUSY
     } else if has("ceiling") || has("another runtime") || has("with another lock") {
@@ -59,6 +61,13 @@ unsafe extern "C-unwind" fn uthread_strerror(error: c_int) -> *const c_char {
         libc::EDEADLK => c"the thread would wait for itself, or for a circle of threads",
         libc::EPERM => c"only a user thread, or the owner of the lock, may do this",
         libc::EBUSY => c"it is in use, or a runtime runs already",
+        libc::EOVERFLOW => c"the semaphore has as many permits as it can count",
+        libc::ESRCH => {
+            c"the thread was joined, or it was detached or not created here and has ended"
+        }
+        libc::EAGAIN => {
+            c"there is nothing now, or a thread that ends sets its values again and again"
+        }
         libc::EINVAL => c"a value is out of its range",
         libc::ECANCELED => c"the wait was cancelled",
         libc::ENOMEM => c"there is no memory for a stack",

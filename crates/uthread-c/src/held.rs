@@ -1,14 +1,18 @@
 //! A place for the guard of a lock, beside the lock.
 
 use core::cell::Cell;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use uthread::current_key;
 
 use crate::error::Errno;
 
 /// The guard, while the lock is held. Only the owner touches it.
 pub(crate) struct Held<G> {
-    /// The number of the owner; 0 while nobody holds the lock.
-    owner: AtomicU64,
+    /// The key of the owner; 0 while nobody holds the lock.
+    owner: AtomicUsize,
+    /// Threads that wait for the lock, or with it for a condition.
+    waiting: AtomicUsize,
     guard: Cell<Option<G>>,
 }
 
@@ -20,7 +24,8 @@ unsafe impl<G> Send for Held<G> {}
 impl<G> Held<G> {
     pub(crate) const fn nothing() -> Self {
         Self {
-            owner: AtomicU64::new(0),
+            owner: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
             guard: Cell::new(None),
         }
     }
@@ -28,7 +33,7 @@ impl<G> Held<G> {
     /// The running thread has locked.
     pub(crate) fn put(&self, guard: G) {
         self.guard.set(Some(guard));
-        self.owner.store(me(), Ordering::Relaxed);
+        self.owner.store(current_key(), Ordering::Relaxed);
     }
 
     /// The running thread is about to unlock.
@@ -36,18 +41,30 @@ impl<G> Held<G> {
     /// # Errors
     /// `EPERM` if it does not hold the lock.
     pub(crate) fn take(&self) -> Result<G, Errno> {
-        if self.owner.load(Ordering::Relaxed) != me() {
+        if self.owner.load(Ordering::Relaxed) != current_key() {
             return Err(libc::EPERM);
         }
         self.owner.store(0, Ordering::Relaxed);
         self.guard.take().ok_or(libc::EPERM)
     }
 
-    pub(crate) fn is_held(&self) -> bool {
-        self.owner.load(Ordering::Relaxed) != 0
+    /// True if a thread holds the lock or waits.
+    pub(crate) fn is_used(&self) -> bool {
+        self.owner.load(Ordering::Relaxed) != 0 || self.waiting.load(Ordering::Relaxed) != 0
+    }
+
+    /// Counts the running thread as one that waits, until this is dropped.
+    pub(crate) fn wait(&self) -> Waiting<'_> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        Waiting(&self.waiting)
     }
 }
 
-fn me() -> u64 {
-    uthread::current().id().number()
+/// A thread that waits.
+pub(crate) struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }

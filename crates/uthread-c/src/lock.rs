@@ -43,7 +43,7 @@ unsafe extern "C-unwind" fn uthread_lock_create(protocol: c_int) -> *mut CLock {
 unsafe extern "C-unwind" fn uthread_lock_destroy(lock: *mut CLock) -> c_int {
     // SAFETY: the header asks for a lock that nobody uses.
     unsafe {
-        if lock.as_ref().is_some_and(|lock| lock.held.is_held()) {
+        if lock.as_ref().is_some_and(|lock| lock.held.is_used()) {
             return -libc::EBUSY;
         }
         destroy(lock);
@@ -56,9 +56,13 @@ unsafe extern "C-unwind" fn uthread_lock(lock: *const CLock) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a lock that lives until it is unlocked.
         let lock: &'static CLock = unsafe { object(lock) }?;
-        let guard = lock.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        lock.held.put(guard);
-        Ok(0)
+        keep(lock, lock.lock.try_lock(), libc::EBUSY).or_else(|_| {
+            let waiting = lock.held.wait();
+            let guard = lock.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            lock.held.put(guard);
+            drop(waiting);
+            Ok(0)
+        })
     })
 }
 
@@ -91,6 +95,7 @@ unsafe extern "C-unwind" fn uthread_lock_timed(lock: *const CLock, microseconds:
     caught(|| {
         // SAFETY: as above.
         let lock: &'static CLock = unsafe { object(lock) }?;
+        let _waiting = lock.held.wait();
         let attempt = lock.lock.lock_timeout(limit(microseconds));
         keep(lock, attempt, libc::ETIMEDOUT)
     })
@@ -123,7 +128,7 @@ unsafe extern "C-unwind" fn uthread_spinlock_create() -> *mut CSpinLock {
 unsafe extern "C-unwind" fn uthread_spinlock_destroy(lock: *mut CSpinLock) -> c_int {
     // SAFETY: the header asks for a lock that nobody uses.
     unsafe {
-        if lock.as_ref().is_some_and(|lock| lock.held.is_held()) {
+        if lock.as_ref().is_some_and(|lock| lock.held.is_used()) {
             return -libc::EBUSY;
         }
         destroy(lock);
@@ -136,7 +141,11 @@ unsafe extern "C-unwind" fn uthread_spinlock_lock(lock: *const CSpinLock) -> c_i
     caught(|| {
         // SAFETY: the header asks for a lock that lives until it is unlocked.
         let lock: &'static CSpinLock = unsafe { object(lock) }?;
-        lock.held.put(lock.lock.lock());
+        let guard = lock.lock.try_lock().unwrap_or_else(|| {
+            let _waiting = lock.held.wait();
+            lock.lock.lock()
+        });
+        lock.held.put(guard);
         Ok(0)
     })
 }

@@ -1,9 +1,14 @@
-//! The record of each thread of C.
+//! The record of each thread of C, and handles of them.
+//!
+//! A handle is the place of a record with the number of times that the place was used before. So a handle
+//! of a thread that is gone is found by a comparison, and its memory is never read: records are used again, but
+//! never freed.
 
 use core::cell::RefCell;
 use core::ffi::c_void;
+use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use uthread::{Exceptions, JoinHandle, Thread, no_preempt};
 
@@ -28,60 +33,207 @@ pub(crate) enum Termination {
     Obeyed,
 }
 
-/// `uthread_t`.
-#[derive(Default)]
+/// `uthread_t`. A pointer to it is a handle: there is nothing at that address.
+#[repr(C)]
 pub struct CThread {
-    handle: Mutex<Option<JoinHandle<Result<Pointer, Errno>>>>,
-    pub(crate) thread: OnceLock<Thread>,
-    termination: Mutex<Termination>,
+    _nothing: [u8; 0],
+}
+
+/// What this library knows of a thread.
+#[derive(Default)]
+pub(crate) struct Record {
+    place: u32,
+    state: Mutex<State>,
     /// Number of times that the thread holds termination off. Only it uses this.
     pub(crate) held_off: AtomicU32,
 }
 
-impl CThread {
+#[derive(Default)]
+pub(crate) struct State {
+    /// Counts the threads whose record this was.
+    generation: u32,
+    /// The thread itself, and C as long as it has not joined or detached it.
+    owners: u32,
+    pub(crate) handle: Option<JoinHandle<Result<Pointer, Errno>>>,
+    pub(crate) thread: Option<Thread>,
+    pub(crate) termination: Termination,
+}
+
+const FIRST_CHUNK: u32 = 64;
+
+/// Records, in chunks of which each has twice as many as the one before.
+static CHUNKS: [OnceLock<Box<[Record]>>; 25] = [const { OnceLock::new() }; 25];
+
+/// Places of records that nobody owns, and the number of all places.
+static FREE: Mutex<(Vec<u32>, u32)> = Mutex::new((Vec::new(), 0));
+
+/// Chunk of a place, and its position there.
+fn position(place: u32) -> (usize, usize) {
+    let from_first = place + FIRST_CHUNK;
+    let chunk = from_first.ilog2() - FIRST_CHUNK.ilog2();
+    (
+        chunk as usize,
+        (from_first - (FIRST_CHUNK << chunk)) as usize,
+    )
+}
+
+fn record(place: u32) -> Option<&'static Record> {
+    let (chunk, at) = position(place);
+    CHUNKS.get(chunk)?.get()?.get(at)
+}
+
+fn make_record(place: u32) -> &'static Record {
+    let (chunk, at) = position(place);
+    let make = || {
+        let first = place - at as u32;
+        let record = |at| Record {
+            place: first + at,
+            ..Record::default()
+        };
+        (0..FIRST_CHUNK << chunk).map(record).collect()
+    };
+    &CHUNKS[chunk].get_or_init(make)[at]
+}
+
+/// A share in a record. The record is used again when the last share has gone.
+pub(crate) struct Share(&'static Record);
+
+impl Share {
+    /// Shares in a record for a thread.
+    pub(crate) fn new<const N: usize>(termination: Termination) -> [Self; N] {
+        let _guard = no_preempt();
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = free.0.pop().unwrap_or_else(|| {
+            free.1 += 1;
+            free.1 - 1
+        });
+        let record = make_record(place);
+        drop(free);
+        record.held_off.store(0, Ordering::Relaxed);
+        record.with(|state| {
+            state.owners = N as u32;
+            state.generation = state.generation.wrapping_add(1);
+            state.termination = termination;
+        });
+        [(); N].map(|()| Self(record))
+    }
+
+    pub(crate) fn record(&self) -> &'static Record {
+        self.0
+    }
+
+    /// The handle of the thread.
+    pub(crate) fn handle(&self) -> *const CThread {
+        let generation = self.0.with(|state| state.generation);
+        handle(self.0.place, generation)
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
+/// Never null: no place has this number.
+fn handle(place: u32, generation: u32) -> *const CThread {
+    let number = u64::from(generation) << 32 | u64::from(place + 1);
+    ptr::without_provenance(number as usize)
+}
+
+impl Record {
+    /// Works with what only one thread at a time may use.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
+        let _guard = no_preempt();
+        work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     pub(crate) fn knows(&self, thread: Thread) {
-        let _guard = no_preempt();
-        let _ = self.thread.set(thread);
+        self.with(|state| state.thread = Some(thread));
     }
 
-    pub(crate) fn put_handle(&self, handle: JoinHandle<Result<Pointer, Errno>>) {
-        let _guard = no_preempt();
-        *self.handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
+    fn release(&self) {
+        let last = self.with(|state| {
+            state.owners -= 1;
+            let is_last = state.owners == 0;
+            is_last.then(|| {
+                // No handle is good any more, also before the next thread has this record.
+                state.generation = state.generation.wrapping_add(1);
+                (state.handle.take(), state.thread.take())
+            })
+        });
+        if last.is_some() {
+            drop(last);
+            let _guard = no_preempt();
+            let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+            free.0.push(self.place);
+        }
     }
+}
 
-    /// Works with the state of the termination, which no request changes meanwhile.
-    pub(crate) fn with_termination<R>(&self, work: impl FnOnce(&mut Termination) -> R) -> R {
-        let _guard = no_preempt();
-        let termination = self.termination.lock();
-        work(&mut termination.unwrap_or_else(PoisonError::into_inner))
+/// Works with the record behind a handle.
+///
+/// # Errors
+/// `EINVAL` for a null pointer, and `ESRCH` if the thread is gone.
+pub(crate) fn with<R>(
+    thread: *const CThread,
+    work: impl FnOnce(&mut State) -> Result<R, Errno>,
+) -> Result<R, Errno> {
+    if thread.is_null() {
+        return Err(libc::EINVAL);
     }
+    let number = thread.addr() as u64;
+    let (place, generation) = (number as u32, (number >> 32) as u32);
+    let place = place.checked_sub(1).filter(|place| *place < u32::MAX >> 1);
+    let record = place.and_then(record).ok_or(libc::ESRCH)?;
+    record.with(|state| {
+        if state.generation == generation && state.owners > 0 {
+            work(state)
+        } else {
+            Err(libc::ESRCH)
+        }
+    })
+}
 
-    pub(crate) fn take_handle(&self) -> Option<JoinHandle<Result<Pointer, Errno>>> {
-        let _guard = no_preempt();
-        let mut handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
-        handle.take()
+/// Gives C a share in the record of a thread, with the right to join it.
+pub(crate) fn lend(share: Share, joins: JoinHandle<Result<Pointer, Errno>>) -> *const CThread {
+    let record = share.record();
+    core::mem::forget(share);
+    record.with(|state| {
+        state.thread = Some(joins.thread());
+        state.handle = Some(joins);
+        handle(record.place, state.generation)
+    })
+}
+
+/// Takes the share back that C had.
+pub(crate) fn give_back(thread: *const CThread) {
+    let place = thread.addr() as u32 - 1;
+    if let Some(record) = record(place) {
+        record.release();
     }
 }
 
 uthread::thread_local! {
-    pub(crate) static SELF: RefCell<Option<Arc<CThread>>> = RefCell::new(None);
+    pub(crate) static SELF: RefCell<Option<Share>> = RefCell::new(None);
 }
 
 /// Works with the record of the running thread, if it has one.
-pub(crate) fn with_own<R>(work: impl FnOnce(&CThread) -> R) -> Option<R> {
+pub(crate) fn with_own<R>(work: impl FnOnce(&Record) -> R) -> Option<R> {
     if !uthread::is_user_thread() {
         return None;
     }
-    let own = SELF.with(|mine| mine.borrow().clone());
-    own.map(|own| work(&own))
+    let own = SELF.with(|mine| mine.borrow().as_ref().map(Share::record));
+    own.map(work)
 }
 
 /// True if the running thread, whose wait was cancelled, is to unwind to its end now.
 #[cold]
 pub(crate) fn obeys_terminate() -> bool {
-    let obeys = |own: &CThread| {
-        own.with_termination(|termination| {
-            if *termination != Termination::Requested || own.held_off.load(Ordering::Relaxed) > 0 {
+    let obeys = |own: &Record| {
+        own.with(|state| {
+            let held_off = own.held_off.load(Ordering::Relaxed) > 0;
+            if state.termination != Termination::Requested || held_off {
                 return false;
             }
             if Exceptions::in_flight() {
@@ -89,11 +241,42 @@ pub(crate) fn obeys_terminate() -> bool {
                 uthread::current().cancel();
                 return false;
             }
-            *termination = Termination::Obeyed;
+            state.termination = Termination::Obeyed;
             // Another request may have ended the wait.
             let _ = uthread::take_cancel();
             true
         })
     };
     with_own(obeys).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FIRST_CHUNK, Share, Termination, position, with};
+
+    #[test]
+    fn places_fill_one_chunk_after_the_other() {
+        assert_eq!(position(0), (0, 0));
+        assert_eq!(position(FIRST_CHUNK - 1), (0, 63));
+        assert_eq!(position(FIRST_CHUNK), (1, 0));
+        assert_eq!(position(3 * FIRST_CHUNK - 1), (1, 127));
+        assert_eq!(position(3 * FIRST_CHUNK), (2, 0));
+    }
+
+    #[test]
+    fn a_handle_is_good_for_one_thread() {
+        let [share, other] = Share::new(Termination::Possible);
+        let handle = share.handle();
+        assert_eq!(with(handle, |_| Ok(1)), Ok(1));
+        drop(share);
+        assert_eq!(with(handle, |_| Ok(1)), Ok(1));
+        drop(other);
+        assert_eq!(with(handle, |_| Ok(1)), Err(libc::ESRCH));
+        let [next] = Share::new(Termination::Possible);
+        assert_eq!(with(handle, |_| Ok(1)), Err(libc::ESRCH));
+        assert_eq!(with(next.handle(), |_| Ok(1)), Ok(1));
+        let nowhere = core::ptr::without_provenance(usize::MAX);
+        assert_eq!(with(nowhere, |_| Ok(1)), Err(libc::ESRCH));
+        assert_eq!(with(core::ptr::null(), |_| Ok(1)), Err(libc::EINVAL));
+    }
 }

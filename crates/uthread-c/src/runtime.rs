@@ -146,6 +146,10 @@ unsafe extern "C-unwind" fn uthread_end() -> c_int {
             return Err(libc::EPERM);
         }
         let first = IN_PLACE.take().ok_or(libc::EPERM)?;
+        if !first.may_end() {
+            IN_PLACE.set(Some(first));
+            return Err(libc::EPERM);
+        }
         first.end().map_err(|error| errno(&error))?;
         Ok(0)
     })

@@ -11,7 +11,7 @@ use uthread::{
     Semaphore, SendTimeoutError, Sender, TryRecvError, bounded, no_preempt,
 };
 
-use crate::call::{caught, created, destroy};
+use crate::call::{caught, created, destroy_unless};
 use crate::error::{Errno, errno_of, limit, object};
 use crate::record::Pointer;
 use crate::thread::Exit;
@@ -23,9 +23,9 @@ unsafe extern "C-unwind" fn uthread_sem_create(permits: usize) -> *mut Semaphore
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn uthread_sem_destroy(semaphore: *mut Semaphore) {
-    // SAFETY: the header asks for a semaphore that nobody uses.
-    unsafe { destroy(semaphore) }
+unsafe extern "C-unwind" fn uthread_sem_destroy(semaphore: *mut Semaphore) -> c_int {
+    // SAFETY: the header asks for a semaphore that nobody uses afterwards.
+    unsafe { destroy_unless(semaphore, Semaphore::is_awaited) }
 }
 
 #[unsafe(no_mangle)]
@@ -73,9 +73,9 @@ unsafe extern "C-unwind" fn uthread_barrier_create(threads: usize) -> *mut Barri
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn uthread_barrier_destroy(barrier: *mut Barrier) {
-    // SAFETY: the header asks for a barrier that nobody uses.
-    unsafe { destroy(barrier) }
+unsafe extern "C-unwind" fn uthread_barrier_destroy(barrier: *mut Barrier) -> c_int {
+    // SAFETY: the header asks for a barrier that nobody uses afterwards.
+    unsafe { destroy_unless(barrier, Barrier::is_awaited) }
 }
 
 #[unsafe(no_mangle)]
@@ -128,9 +128,9 @@ unsafe extern "C-unwind" fn uthread_channel_create(capacity: usize) -> *mut Chan
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn uthread_channel_destroy(channel: *mut Channel) {
-    // SAFETY: the header asks for a channel that nobody uses.
-    unsafe { destroy(channel) }
+unsafe extern "C-unwind" fn uthread_channel_destroy(channel: *mut Channel) -> c_int {
+    // SAFETY: the header asks for a channel that nobody uses afterwards.
+    unsafe { destroy_unless(channel, |channel| channel.receiver.is_awaited()) }
 }
 
 #[unsafe(no_mangle)]

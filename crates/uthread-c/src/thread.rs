@@ -5,13 +5,12 @@ use core::ptr;
 use core::sync::atomic::Ordering;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::sync::Arc;
 
 use uthread::{Builder, Errno as ErrorNumber, JoinHandle, Priority, Thread, no_preempt};
 
 use crate::call::caught;
-use crate::error::{Errno, errno_of, limit, object};
-use crate::record::{CThread, Pointer, SELF, Termination, with_own};
+use crate::error::{Errno, errno_of, limit};
+use crate::record::{self, CThread, Pointer, SELF, Share, Termination, give_back, lend, with_own};
 use crate::unwind::{Function, Terminated, enclose};
 
 /// The payload with which `uthread_exit` unwinds.
@@ -89,13 +88,11 @@ unsafe extern "C-unwind" fn uthread_create(
         let function = function.ok_or(libc::EINVAL)?;
         // SAFETY: the header asks for null or valid attributes.
         let builder = unsafe { builder_of(attributes) }?;
-        let record = Arc::new(CThread::default());
-        record.with_termination(|termination| *termination = Termination::Possible);
-        let (own, argument) = (Arc::clone(&record), Pointer(argument));
+        let ([own, other], argument) = (Share::new(Termination::Possible), Pointer(argument));
         let work = move || {
             let argument = argument;
             ErrorNumber::clear();
-            own.knows(uthread::current());
+            own.record().knows(uthread::current());
             SELF.with(|mine| *mine.borrow_mut() = Some(own));
             // SAFETY: the header asks for a function that takes this argument.
             unsafe { call(function, argument) }
@@ -104,13 +101,10 @@ unsafe extern "C-unwind" fn uthread_create(
             ErrorKind::InvalidInput => libc::EINVAL,
             _ => libc::ENOMEM,
         })?;
-        record.knows(handle.thread());
-        if thread.is_null() {
-            return Ok(0); // detached
+        if !thread.is_null() {
+            // SAFETY: the header asks for null or a place for a pointer.
+            unsafe { thread.write(lend(other, handle)) };
         }
-        record.put_handle(handle);
-        // SAFETY: the header asks for null or a place for a pointer.
-        unsafe { thread.write(Arc::into_raw(record)) };
         Ok(0)
     })
 }
@@ -118,29 +112,31 @@ unsafe extern "C-unwind" fn uthread_create(
 /// Joins a thread, if `wait` says that it has ended. Otherwise C keeps the thread.
 ///
 /// # Safety
-/// The pointer must be null, or to a thread that was neither joined nor detached; the place must be
-/// null or valid.
+/// The place must be null or valid.
 unsafe fn join(
     thread: *const CThread,
     value: *mut *mut c_void,
     wait: impl FnOnce(&mut JoinHandle<Result<Pointer, Errno>>) -> bool,
 ) -> c_int {
     caught(|| {
-        // SAFETY: the caller's contract.
-        let record = unsafe { object(thread) }?;
-        if record.thread.get().map(Thread::id) == Some(uthread::current().id()) {
-            return Err(libc::EDEADLK);
-        }
-        let mut handle = record.take_handle().ok_or(libc::EINVAL)?;
+        let me = uthread::current().id();
+        let mut handle = record::with(thread, |state| {
+            if state.thread.as_ref().map(Thread::id) == Some(me) {
+                return Err(libc::EDEADLK);
+            }
+            state.handle.take().ok_or(libc::EINVAL)
+        })?;
         let waited = uthread::catch_unwind(AssertUnwindSafe(|| wait(&mut handle)));
         if !matches!(waited, Ok(true)) {
-            record.put_handle(handle);
+            record::with(thread, |state| {
+                state.handle = Some(handle);
+                Ok(())
+            })?;
             waited.unwrap_or_else(|payload| resume_unwind(payload));
             return Err(libc::ETIMEDOUT);
         }
         let result = handle.join();
-        // SAFETY: the reference of the pointer, which C gives up here.
-        drop(unsafe { Arc::from_raw(thread) });
+        give_back(thread);
         let result = result.map_err(|payload| errno_of(&*payload))??;
         if !value.is_null() {
             // SAFETY: the caller's contract.
@@ -177,14 +173,9 @@ unsafe extern "C-unwind" fn uthread_join_timed(
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_detach(thread: *const CThread) -> c_int {
     caught(|| {
-        // SAFETY: the header asks for a thread that was neither joined nor detached.
-        drop(
-            unsafe { object(thread) }?
-                .take_handle()
-                .ok_or(libc::EINVAL)?,
-        );
-        // SAFETY: the reference of the pointer, which C gives up here.
-        drop(unsafe { Arc::from_raw(thread) });
+        let handle = record::with(thread, |state| state.handle.take().ok_or(libc::EINVAL))?;
+        drop(handle);
+        give_back(thread);
         Ok(0)
     })
 }
@@ -198,12 +189,12 @@ unsafe extern "C-unwind" fn uthread_self() -> *const CThread {
     let find = || {
         SELF.with(|mine| {
             let mut mine = mine.borrow_mut();
-            let record = mine.get_or_insert_with(|| {
-                let record = Arc::new(CThread::default());
-                record.knows(uthread::current());
-                record
+            let own = mine.get_or_insert_with(|| {
+                let [own] = Share::new(Termination::Impossible);
+                own.record().knows(uthread::current());
+                own
             });
-            Arc::as_ptr(record)
+            own.handle()
         })
     };
     uthread::catch_unwind(find).unwrap_or(ptr::null())
@@ -242,44 +233,26 @@ unsafe extern "C-unwind" fn uthread_suspend_timed(microseconds: c_uint) -> c_int
     })
 }
 
-/// Works with the thread behind a pointer.
-///
-/// # Safety
-/// The pointer must be null, or to a thread that was neither joined nor detached.
-unsafe fn with(
-    thread: *const CThread,
-    work: impl FnOnce(&Thread) -> Result<c_int, Errno>,
-) -> c_int {
-    caught(|| {
-        // SAFETY: the caller's contract.
-        work(
-            unsafe { object(thread) }?
-                .thread
-                .get()
-                .ok_or(libc::EINVAL)?,
-        )
-    })
+/// Works with the thread behind a handle.
+fn with(thread: *const CThread, work: impl FnOnce(&Thread) -> Result<c_int, Errno>) -> c_int {
+    let find = |state: &mut record::State| state.thread.clone().ok_or(libc::EINVAL);
+    caught(|| work(&record::with(thread, find)?))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_resume(thread: *const CThread) -> c_int {
-    // SAFETY: the header asks for it.
-    unsafe {
-        with(thread, |thread| {
-            thread.resume();
-            Ok(0)
-        })
-    }
+    with(thread, |thread| {
+        thread.resume();
+        Ok(0)
+    })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_cancel(thread: *const CThread) -> c_int {
     caught(|| {
-        // SAFETY: the header asks for a thread that was neither joined nor detached.
-        let record = unsafe { object(thread) }?;
-        record.with_termination(|termination| {
-            if *termination != Termination::Obeyed {
-                record.thread.get().ok_or(libc::EINVAL)?.cancel();
+        record::with(thread, |state| {
+            if state.termination != Termination::Obeyed {
+                state.thread.as_ref().ok_or(libc::EINVAL)?.cancel();
             }
             Ok(0)
         })
@@ -300,13 +273,11 @@ unsafe extern "C-unwind" fn uthread_testcancel() -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_terminate(thread: *const CThread) -> c_int {
     caught(|| {
-        // SAFETY: the header asks for a thread that was neither joined nor detached.
-        let record = unsafe { object(thread) }?;
-        record.with_termination(|termination| match *termination {
+        record::with(thread, |state| match state.termination {
             Termination::Impossible => Err(libc::EINVAL),
             Termination::Possible => {
-                record.thread.get().ok_or(libc::EINVAL)?.cancel();
-                *termination = Termination::Requested;
+                state.thread.as_ref().ok_or(libc::EINVAL)?.cancel();
+                state.termination = Termination::Requested;
                 Ok(0)
             }
             Termination::Requested | Termination::Obeyed => Ok(0),
@@ -326,8 +297,8 @@ unsafe extern "C-unwind" fn uthread_terminate_enable() {
     with_own(|own| {
         let last = own.held_off.fetch_sub(1, Ordering::Relaxed) == 1;
         // A wait may have obeyed the request meanwhile: the next one is to do so again.
-        own.with_termination(|termination| {
-            if last && *termination == Termination::Requested {
+        own.with(|state| {
+            if last && state.termination == Termination::Requested {
                 uthread::current().cancel();
             }
         });
@@ -336,19 +307,15 @@ unsafe extern "C-unwind" fn uthread_terminate_enable() {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_priority(thread: *const CThread) -> c_int {
-    // SAFETY: the header asks for it.
-    unsafe { with(thread, |thread| Ok(number_of(thread.priority()))) }
+    with(thread, |thread| Ok(number_of(thread.priority())))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_set_priority(thread: *const CThread, priority: c_int) -> c_int {
-    // SAFETY: the header asks for it.
-    unsafe {
-        with(thread, |thread| {
-            thread.set_priority(priority_of(priority)?);
-            Ok(0)
-        })
-    }
+    with(thread, |thread| {
+        thread.set_priority(priority_of(priority)?);
+        Ok(0)
+    })
 }
 
 #[unsafe(no_mangle)]

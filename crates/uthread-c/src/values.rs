@@ -1,6 +1,6 @@
 //! Values that each thread has of its own.
 
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -30,12 +30,19 @@ struct Values(RefCell<Vec<Value>>);
 
 uthread::thread_local! {
     static VALUES: Values = Values(RefCell::new(Vec::new()));
+    /// Number of times that the thread, which ends, has destroyed all its values. The destructors may have set
+    /// new ones.
+    static ROUNDS: Cell<u32> = Cell::new(0);
 }
+
+/// As many as of `PTHREAD_DESTRUCTOR_ITERATIONS`.
+const MOST_ROUNDS: u32 = 4;
 
 impl Drop for Values {
     fn drop(&mut self) {
         // A destructor that waits must not unwind: nothing is left that could catch it.
         with_own(|own| own.held_off.fetch_add(1, Ordering::Relaxed));
+        ROUNDS.with(|rounds| rounds.set(rounds.get() + 1));
         while let Some(value) = self.0.get_mut().pop() {
             if let Some(destructor) = value.destructor
                 && !value.pointer.is_null()
@@ -71,14 +78,15 @@ unsafe extern "C-unwind" fn uthread_set(key: *const Key, value: *mut c_void) -> 
             let mut values = values.0.borrow_mut();
             match values.iter_mut().find(|old| old.key == key.number) {
                 Some(old) => old.pointer = value,
+                None if ROUNDS.with(Cell::get) == MOST_ROUNDS => return Err(libc::EAGAIN),
                 None => values.push(Value {
                     key: key.number,
                     pointer: value,
                     destructor: key.destructor,
                 }),
             }
-        });
-        Ok(0)
+            Ok(0)
+        })
     })
 }
 

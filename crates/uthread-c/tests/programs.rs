@@ -207,6 +207,30 @@ fn an_overflow_names_the_thread_and_what_to_do() {
 }
 
 #[test]
+fn misuse_is_an_error() {
+    check_output("tests/c/misuse.c", &[], "misuse is refused\n");
+}
+
+#[test]
+fn misuse_is_an_exception_and_none_is_lost() {
+    let installed = Installed::new();
+    if let Some(program) = installed.build(&source("tests/c/misuse.cpp"), &[], true) {
+        let output = run(&program, &[]);
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.stdout, b"misuse is thrown\n", "{output:?}");
+        assert!(
+            messages.contains("nobody joined threw: of a thread"),
+            "{messages}"
+        );
+    }
+}
+
+#[test]
+fn shares_of_a_pointer_are_counted_under_ticks() {
+    check_output("tests/c/shared.cpp", &[], "every share was counted\n");
+}
+
+#[test]
 fn exceptions_and_exits_run_destructors() {
     let expected = "destroyed: throws\ncaught: boom\ndestroyed: exits\ndestroyed: exits in C\n\
                     error 35\nthe last thread\n";

@@ -143,6 +143,8 @@ pub use sync::{
     RecvError, RecvTimeoutError, Semaphore, SendError, SendTimeoutError, Sender, SpinGuard,
     SpinLock, TryLockResult, TryRecvError, WaitTimeoutResult, bounded, unbounded,
 };
+#[doc(hidden)]
+pub use thread::current_key;
 pub use thread::{
     Builder, Cancelled, Exited, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait,
     catch_unwind, current, exit, is_user_thread, spawn, suspend, suspend_timeout, take_cancel,

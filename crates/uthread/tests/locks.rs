@@ -217,7 +217,7 @@ fn a_panic_inside_poisons() {
 #[test]
 fn a_forgotten_guard_keeps_the_lock_and_its_owner_known() {
     let test = "a_forgotten_guard_keeps_the_lock_and_its_owner_known";
-    let text = aborts(test, || {
+    let output = aborts(test, || {
         uthread::run(|| {
             let lock = Arc::new(Lock::new(()));
             let inner = Arc::clone(&lock);
@@ -228,7 +228,7 @@ fn a_forgotten_guard_keeps_the_lock_and_its_owner_known() {
         });
     });
     let expected = "deadlock of all threads: 'main' waits for a lock";
-    assert!(text.contains(expected), "{text}");
+    assert!(output.contains(expected), "{output}");
 }
 
 #[test]

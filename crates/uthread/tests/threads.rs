@@ -270,7 +270,7 @@ fn misuse_is_a_panic_that_says_so() {
 #[test]
 fn a_deadlock_aborts_before_what_main_borrows_is_freed() {
     let test = "a_deadlock_aborts_before_what_main_borrows_is_freed";
-    let text = aborts(test, || {
+    let output = aborts(test, || {
         let data = vec![7; 1000];
         let unwound = catch_unwind(AssertUnwindSafe(|| {
             uthread::run(|| {
@@ -286,17 +286,17 @@ fn a_deadlock_aborts_before_what_main_borrows_is_freed() {
         assert!(unwound.is_err(), "the run has ended");
     });
     let expected = "deadlock of all threads: 'main' joins a thread, 'lonely' is suspended";
-    assert!(text.contains(expected), "{text}");
+    assert!(output.contains(expected), "{output}");
 }
 
 /// A thread that is left may use thread-local values of its kernel thread, which would end.
 #[test]
 fn a_deadlock_aborts_after_main_has_ended() {
     let test = "a_deadlock_aborts_after_main_has_ended";
-    let text = aborts(test, || uthread::run(|| drop(spawn(suspend))));
+    let output = aborts(test, || uthread::run(|| drop(spawn(suspend))));
     assert!(
-        text.contains("deadlock of all threads: thread 2 is suspended"),
-        "{text}"
+        output.contains("deadlock of all threads: thread 2 is suspended"),
+        "{output}"
     );
 }
 
@@ -439,4 +439,35 @@ fn a_trace_holds_the_last_events_and_tells_what_was_waited_for() {
     );
     let unwind = catch_unwind(AssertUnwindSafe(|| runtime.run(|| panic!("again"))));
     assert!(unwind.is_err());
+}
+
+#[test]
+fn a_semaphore_that_counts_no_further_is_misuse() {
+    uthread::run(|| {
+        let semaphore = uthread::Semaphore::new(usize::MAX - 1);
+        let release = |permits| catch_unwind(AssertUnwindSafe(|| semaphore.release(permits)));
+        assert!(release(1).is_ok());
+        for permits in [1, usize::MAX] {
+            let text = message(&*release(permits).unwrap_err());
+            assert_eq!(text, "Semaphore::release: there would be too many permits");
+        }
+        assert!(semaphore.try_acquire() && release(1).is_ok());
+    });
+}
+
+#[test]
+fn a_stack_that_no_system_has_is_refused() {
+    for bytes in [usize::MAX, usize::MAX / 2, 1 << 40] {
+        for builder in [
+            Runtime::builder().stack_size(bytes),
+            Runtime::builder().main_stack_size(bytes),
+        ] {
+            let refused = builder.build().unwrap_err();
+            assert!(refused.to_string().contains("too large"), "{refused}");
+        }
+        uthread::run(|| {
+            let refused = Builder::new().stack_size(bytes).spawn(|| ()).unwrap_err();
+            assert_eq!(refused.kind(), std::io::ErrorKind::InvalidInput);
+        });
+    }
 }

@@ -14,7 +14,9 @@ use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use common::aborts;
-use uthread::{Barrier, Kind, Lock, Priority, Protocol, Runtime, bounded, spawn, yield_now};
+use uthread::{
+    Barrier, Kind, Lock, Priority, Protocol, Runtime, SpinLock, bounded, spawn, yield_now,
+};
 
 /// Longer than a loaded machine keeps a worker waiting for a processor.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -128,7 +130,7 @@ fn everything_that_blocks_works_across_workers() {
 #[test]
 fn a_deadlock_is_found_when_the_last_worker_has_nothing_to_do() {
     let test = "a_deadlock_is_found_when_the_last_worker_has_nothing_to_do";
-    let text = aborts(test, || {
+    let output = aborts(test, || {
         let runtime = Runtime::builder().workers(3).build().unwrap();
         runtime.run(|| {
             let (_sender, receiver) = bounded::<u8>(1);
@@ -136,8 +138,8 @@ fn a_deadlock_is_found_when_the_last_worker_has_nothing_to_do() {
             receiver.recv().unwrap();
         });
     });
-    assert!(text.contains("'main' waits for a channel"), "{text}");
-    assert!(text.contains("thread 4 is suspended"), "{text}");
+    assert!(output.contains("'main' waits for a channel"), "{output}");
+    assert!(output.contains("thread 4 is suspended"), "{output}");
 }
 
 #[test]
@@ -159,9 +161,9 @@ fn a_sender_dropped_at_the_first_receive_ends_it() {
                 (0..round % 8).for_each(|_| std::hint::spin_loop());
                 drop(sender);
             });
-            let receives = spawn(move || receiver.recv());
+            let waits = spawn(move || receiver.recv());
             drops.join().unwrap();
-            assert!(receives.join().unwrap().is_err());
+            assert!(waits.join().unwrap().is_err());
         }
     });
 }
@@ -179,9 +181,9 @@ fn a_sender_cloned_at_the_first_receive_still_sends() {
                 yield_now();
                 other.send(7)
             });
-            let receives = spawn(move || receiver.recv());
+            let waits = spawn(move || receiver.recv());
             sends.join().unwrap().unwrap();
-            assert_eq!(receives.join().unwrap(), Ok(7));
+            assert_eq!(waits.join().unwrap(), Ok(7));
         }
     });
 }
@@ -203,4 +205,38 @@ fn ends_that_are_cloned_outside_the_runtime_are_counted() {
             assert!(other_receiver.recv().is_err());
         });
     }
+}
+
+/// Nothing could let the owner run: both are on one worker, and threads switch only where they wait.
+#[test]
+fn a_spin_lock_of_a_thread_on_the_same_worker_is_misuse() {
+    static LOCK: SpinLock<()> = SpinLock::new(());
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    runtime.run(|| {
+        let begun = Arc::new(AtomicUsize::new(0));
+        let occupy = |begun: Arc<AtomicUsize>| {
+            move || {
+                begun.store(1, Ordering::Relaxed);
+                while begun.load(Ordering::Relaxed) == 1 {
+                    std::thread::yield_now();
+                }
+            }
+        };
+        // The other worker is busy, so the next thread starts on this one.
+        let busy = spawn(occupy(Arc::clone(&begun)));
+        while begun.load(Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        let held = LOCK.lock();
+        let spins = spawn(|| drop(LOCK.lock()));
+        yield_now();
+        drop(held);
+        begun.store(2, Ordering::Relaxed);
+        busy.join().unwrap();
+        let text = common::message(&*spins.join().unwrap_err());
+        assert!(
+            text.contains("'main', which cannot run meanwhile"),
+            "{text}"
+        );
+    });
 }

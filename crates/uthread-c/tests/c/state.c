@@ -152,6 +152,7 @@ static void signals(void) {
 int main(int count, char **arguments) {
     uthread_config_t config = {.slice_us = count > 1 ? atoi(arguments[1]) : 0, .keep_priority = 1};
     is_preemptive = config.slice_us > 0;
+    alarm(60);    /* nothing here waits that long */
     CHECK(uthread_init_with(&config) == 0);
     all(rounds, 4);
     all(raises, 2);

@@ -18,7 +18,7 @@ use super::run::{Runtime, require_none};
 use crate::context::{Context, switch};
 use crate::stack::{HANDLER_BYTES, LoopStack, lowest_stack_address};
 use crate::thread::Control;
-use crate::worker::{enter, leave, require_worker};
+use crate::worker::{current_worker, depth, enter, leave, require_worker};
 
 /// The caller of [`Runtime::begin`] as the first user thread, until [`InPlace::end`].
 ///
@@ -113,6 +113,15 @@ impl Runtime {
 }
 
 impl InPlace {
+    /// True in the first thread, while no [`NoPreempt`](crate::NoPreempt) guard exists: then
+    /// [`InPlace::end`] does not panic.
+    #[doc(hidden)]
+    pub fn may_end(&self) -> bool {
+        // SAFETY: it lives until `end` frees it.
+        let first = unsafe { self.state.as_ref() }.first.get();
+        depth() == 0 && current_worker().is_some_and(|worker| ptr::eq(worker.current(), first))
+    }
+
     /// Ends the first thread, waits for all others, and continues without a runtime.
     ///
     /// # Errors

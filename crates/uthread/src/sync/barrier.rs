@@ -166,6 +166,15 @@ impl Barrier {
     }
 }
 
+impl Barrier {
+    /// True if threads wait here, or may wait in a runtime that the caller is not in.
+    #[doc(hidden)]
+    pub fn is_awaited(&self) -> bool {
+        self.home
+            .is_awaited(|worker| self.with(worker, |state| !state.waiters.is_empty()))
+    }
+}
+
 impl fmt::Debug for Barrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Barrier")

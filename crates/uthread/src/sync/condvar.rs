@@ -500,6 +500,15 @@ impl Condvar {
     }
 }
 
+impl Condvar {
+    /// True if threads wait here, or may wait in a runtime that the caller is not in.
+    #[doc(hidden)]
+    pub fn is_awaited(&self) -> bool {
+        self.home
+            .is_awaited(|worker| with_graph(worker, || !self.waiters.is_empty()))
+    }
+}
+
 /// Runs `work` with the wait-for graph locked; preemption must be disabled.
 #[inline]
 fn with_graph<R>(worker: &Worker, work: impl FnOnce() -> R) -> R {

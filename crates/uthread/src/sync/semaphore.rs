@@ -174,18 +174,33 @@ impl Semaphore {
         self.home.check(&worker.shared, "Semaphore::release");
         enter();
         for left in (1..=permits).rev() {
-            let waiter = self.with(worker, |state| {
+            let (waiter, all_kept) = self.with(worker, |state| {
                 let waiter = state.waiters.pop_front();
-                if waiter.is_none() {
-                    state.permits += left;
-                }
-                waiter
+                let all = state.permits.checked_add(left).filter(|_| waiter.is_none());
+                state.permits = all.unwrap_or(state.permits);
+                (waiter, all.is_some())
             });
-            let Some(waiter) = waiter else { break };
+            let Some(waiter) = waiter else {
+                leave();
+                assert!(
+                    all_kept,
+                    "Semaphore::release: there would be too many permits"
+                );
+                return;
+            };
             // SAFETY: a waiting thread is alive until woken.
             worker.wake(unsafe { &*waiter });
         }
         leave();
+    }
+}
+
+impl Semaphore {
+    /// True if threads wait here, or may wait in a runtime that the caller is not in.
+    #[doc(hidden)]
+    pub fn is_awaited(&self) -> bool {
+        self.home
+            .is_awaited(|worker| self.with(worker, |state| !state.waiters.is_empty()))
     }
 }
 

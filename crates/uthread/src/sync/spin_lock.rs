@@ -9,6 +9,22 @@ use core::{fmt, hint, ptr};
 use crate::thread::Control;
 use crate::worker::{Home, Worker, enter, leave, require_worker};
 
+/// Control blocks begin with a cache line, so the lower bits of their addresses are free.
+const LINE_BYTES: usize = 64;
+
+/// In the place of the index of a worker that has too large a one.
+const SOMEWHERE: usize = LINE_BYTES - 1;
+
+/// The running thread as an owner: the address of its control block, and the index of its worker. An owner on another
+/// worker may end at any time, so only its mark can be read.
+#[inline]
+fn mark(worker: &Worker) -> *mut Control {
+    let index = worker.index.min(SOMEWHERE);
+    ptr::from_ref(worker.current())
+        .cast_mut()
+        .map_addr(|address| address | index)
+}
+
 /// A spin lock. Waiting threads get it in no particular order.
 ///
 /// A plain spin lock ([`SpinLock::new`]) lets its owner be preempted; a waiting thread then wastes
@@ -144,7 +160,7 @@ impl<T: ?Sized> SpinLock<T> {
     /// Preemption must be disabled.
     #[inline]
     fn try_own(&self, worker: &Worker) -> bool {
-        let me = ptr::from_ref(worker.current()).cast_mut();
+        let me = mark(worker);
         if worker.several {
             let free = ptr::null_mut();
             let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
@@ -167,14 +183,15 @@ impl<T: ?Sized> SpinLock<T> {
         let owner = self.owner.load(Ordering::Relaxed);
         let me = worker.current();
         assert!(
-            !ptr::eq(owner, me),
+            owner != mark(worker),
             "{} locks a spin lock that it holds",
             me.label()
         );
         let stuck = crate::worker::depth() > 0 || !worker.shared.preemptive();
-        if stuck && !owner.is_null() && !worker.several {
-            // SAFETY: with one worker, the owner cannot have run since the load.
-            let owner = unsafe { (*owner).label() };
+        let here = worker.index < SOMEWHERE && owner.addr() % LINE_BYTES == worker.index;
+        if stuck && !owner.is_null() && here {
+            // SAFETY: the owner is on this worker, so it cannot have run since the load.
+            let owner = unsafe { (*owner.map_addr(|address| address & !SOMEWHERE)).label() };
             panic!(
                 "{} waits for a spin lock of {owner}, which cannot run meanwhile",
                 me.label()

@@ -20,6 +20,15 @@ pub fn current() -> Thread {
     Thread::of(require_worker("current").current())
 }
 
+/// A number of the running thread, which no other thread has as long as this one runs or holds a lock.
+///
+/// # Panics
+/// Outside a runtime.
+#[doc(hidden)]
+pub fn current_key() -> usize {
+    core::ptr::from_ref(require_worker("current").current()).addr()
+}
+
 /// True inside a user thread, where [`current`] has an answer.
 ///
 /// ```

@@ -2,9 +2,10 @@
 
 use crate::atomic::{AtomicU32, Ordering};
 
-use super::local::{enter, leave};
+use super::local::{current_worker, enter, leave};
 use super::registry::live;
 use super::shared::Shared;
+use super::state::Worker;
 
 /// The runtime that owns a synchronization object: the first whose threads use it. In a runtime
 /// with one worker, its operations then need no locked instruction.
@@ -28,6 +29,18 @@ impl Home {
     #[inline]
     pub(crate) fn is(&self, runtime: &Shared) -> bool {
         self.0.load(Ordering::Relaxed) == runtime.id || self.is_by_now(runtime)
+    }
+
+    /// True if threads wait for the object, as `look` finds, or may wait for it in a runtime that the caller
+    /// is not in.
+    pub(crate) fn is_awaited(&self, look: impl FnOnce(&Worker) -> bool) -> bool {
+        enter();
+        let awaited = match current_worker() {
+            Some(worker) if self.is(&worker.shared) => look(worker),
+            _ => live().contains(&self.0.load(Ordering::Relaxed)),
+        };
+        leave();
+        awaited
     }
 
     /// Looks again under the lock: another worker may claim the object at the same time.

@@ -27,6 +27,7 @@ pub(crate) struct Worker {
     /// Number of consecutive deferred ticks.
     pub(super) misses: Cell<u32>,
     /// Program counter and stack pointer of the last signal that may have been a fault, or a tick without room.
+    #[cfg(target_os = "linux")]
     pub(crate) fault_place: Cell<(usize, usize)>,
     pub(crate) traced: bool,
     pub(super) next_id: Cell<u64>,
@@ -63,6 +64,7 @@ impl Worker {
             armed: Cell::new(false),
             tick_due: Cell::new(false),
             misses: Cell::new(0),
+            #[cfg(target_os = "linux")]
             fault_place: Cell::new((0, 0)),
             traced: shared.config.trace_events > 0,
             next_id: Cell::new(index as u64 + 1),

@@ -17,11 +17,15 @@ pub(crate) use home::Home;
 
 /// The parts of the library that `home` uses.
 mod local {
-    pub(crate) use super::{enter, leave};
+    pub(crate) use super::{current_worker, enter, leave};
 }
 
 mod shared {
     pub(crate) use super::Shared;
+}
+
+mod state {
+    pub(crate) use super::Worker;
 }
 
 mod registry {

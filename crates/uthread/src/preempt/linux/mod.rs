@@ -4,6 +4,7 @@ mod errno;
 mod exceptions;
 mod overflow;
 mod prepare;
+mod single_threaded;
 mod text;
 mod tick;
 mod timer;

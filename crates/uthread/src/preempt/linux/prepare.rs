@@ -1,5 +1,6 @@
 //! Getting ready for ticks.
 
+use super::single_threaded;
 use super::text::text_range;
 use super::tick::{TickSignal, minimum_signal_stack, set_text};
 use super::timer::Ticker;
@@ -16,6 +17,7 @@ pub(crate) fn prepare(address: Option<usize>) -> Result<usize, BuildError> {
         return Err(BuildError::StaticLibrary);
     };
     set_text(text);
+    single_threaded::end().map_err(BuildError::Timer)?;
     TickSignal::receive().map_err(BuildError::Timer)?;
     // SAFETY: a timer that is never armed reads nothing.
     unsafe { Ticker::new(core::ptr::null()) }.map_err(BuildError::Timer)?;

@@ -156,6 +156,18 @@ impl<T: Send> Receiver<T> {
     }
 }
 
+impl<T> Receiver<T> {
+    /// True if threads wait at any end, or may wait in a runtime that the caller is not in.
+    #[doc(hidden)]
+    pub fn is_awaited(&self) -> bool {
+        self.0.home.is_awaited(|worker| {
+            self.0.with(worker, |state| {
+                !state.blocked_senders.is_empty() || !state.blocked_receivers.is_empty()
+            })
+        })
+    }
+}
+
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.0.add_receiver();

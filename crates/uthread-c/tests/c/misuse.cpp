@@ -1,0 +1,68 @@
+// Misuse in C++ is an exception, and no exception is lost. Ends with 1 at the first broken promise.
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "check.h"
+#include "uthread.hpp"
+
+// The error number of what `work` throws; 0 if it throws nothing.
+template <typename F>
+static int error_of(F work) {
+    try {
+        work();
+    } catch (const uthread::error &error) {
+        return error.code().value();
+    }
+    return 0;
+}
+
+template <typename F>
+static std::string thrown_by(F work) {
+    try {
+        work();
+    } catch (const std::runtime_error &error) {
+        return error.what();
+    }
+    return "";
+}
+
+static void throws_up() { throw std::runtime_error("of a thread"); }
+
+int main() {
+    uthread::runtime runtime;
+    uthread::semaphore most(std::numeric_limits<size_t>::max());
+    CHECK(error_of([&] { most.post(); }) == EOVERFLOW);
+    uthread_attr_t large{};
+    large.stack_size = std::numeric_limits<size_t>::max();
+    CHECK(error_of([&] { uthread::thread thread([] {}, large); }) == EINVAL);
+    uthread::lock lock;
+    uthread::condition condition;
+    CHECK(error_of([&] { condition.wait(lock); }) == EPERM);
+
+    // A semaphore for which a thread waits.
+    auto *awaited = new uthread::semaphore(0);
+    uthread::thread waits([&] { error_of([&] { awaited->wait(); }); });
+    uthread::yield();
+    CHECK(error_of([&] { awaited->~semaphore(); }) == EBUSY);
+    awaited->post();
+    waits.join();
+    delete awaited;
+
+    CHECK(thrown_by([] { uthread::thread thread(throws_up); }) == "of a thread");
+    CHECK(thrown_by([] {
+              uthread::thread thread(throws_up);
+              thread = uthread::thread([] {});
+          }) == "of a thread");
+    CHECK(thrown_by([] {
+              uthread::thread thread(throws_up);
+              thread.join();
+          }) == "of a thread");
+    // Two at once: the first goes on, and the other is written.
+    CHECK(thrown_by([] {
+              uthread::thread thread(throws_up);
+              throw std::runtime_error("of the scope");
+          }) == "of the scope");
+    std::puts("misuse is thrown");
+}
