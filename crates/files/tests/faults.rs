@@ -341,7 +341,7 @@ fn a_full_device_is_told_and_leaves_nothing_behind() {
     let place = Place::new();
     let mount = place.path("small");
     fs::create_dir(&mount).expect("room");
-    let mounted = std::process::Command::new("mount")
+    let mounted = testing::Command::new("mount")
         .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
         .arg(&mount)
         .output()
@@ -369,7 +369,7 @@ fn a_full_device_is_told_and_leaves_nothing_behind() {
     });
     let copies: Vec<_> = copies.collect();
     let left = fs::read_dir(&mount).expect("it is there").count();
-    let unmounted = std::process::Command::new("umount")
+    let unmounted = testing::Command::new("umount")
         .arg("-l")
         .arg(&mount)
         .status();

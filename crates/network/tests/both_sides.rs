@@ -4,6 +4,7 @@ use oscope_network::{Answerer, Invitation, Peer, Protocol, addresses_of};
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
+use testing as _;
 
 fn answerer() -> Answerer {
     let addresses = addresses_of("127.0.0.1").expect("loopback");

@@ -180,11 +180,12 @@ fn a_command_that_fails_ends_it_with_its_words_and_the_cleanup() {
         )
         .stdout("");
     assert_eq!(lines(&log), 2);
+    let nowhere = place.path("nonexistent").display().to_string();
     place
-        .oscope(&["ab", "true", "/nonexistent/program"])
+        .oscope(&["ab", "true", &nowhere])
         .assert()
         .code(1)
-        .stderr(contains("cannot start '/nonexistent/program'"));
+        .stderr(contains(format!("cannot start '{nowhere}'")));
     place
         .oscope(&["ab", "true", "true", "--prepare", "exit 3"])
         .assert()
@@ -242,11 +243,12 @@ fn input_and_output_go_where_they_are_told() {
     assert_eq!(fs::read_to_string(&output).expect("a file"), "some words\n");
     let head = "head -c 2000000 /dev/zero";
     told(&place, &[head, head, "-r", "2", "--output", "pipe"]);
+    let nowhere = place.path("nonexistent").display().to_string();
     place
-        .oscope(&["ab", "true", "true", "--input", "/nonexistent"])
+        .oscope(&["ab", "true", "true", "--input", &nowhere])
         .assert()
         .code(1)
-        .stderr(contains("cannot read /nonexistent"));
+        .stderr(contains(format!("cannot read {nowhere}")));
 }
 
 #[test]
@@ -369,7 +371,7 @@ fn ctrl_c_does_not_wait_for_a_long_command() {
 }
 
 fn interrupt(id: u32) {
-    let kill = std::process::Command::new("kill")
+    let kill = testing::Command::new("kill")
         .args(["-INT", &id.to_string()])
         .status();
     assert!(kill.expect("kill(1) is there").success());

@@ -361,7 +361,7 @@ fn without_a_command_everything_is_measured_in_the_directory_one_is_in() {
     let told = lines.find(|line| line.contains("scratch files in"));
     let scratch = place.scratch().canonicalize().expect("it is there");
     assert!(told.is_some_and(|told| told.contains(scratch.to_str().expect("a plain path"))));
-    let interrupt = std::process::Command::new("kill")
+    let interrupt = testing::Command::new("kill")
         .args(["-INT", &running.id().to_string()])
         .status();
     assert!(interrupt.expect("kill is there").success());

@@ -8,7 +8,8 @@ use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use testing::{Command, joined};
 
 fn json(stdout: &[u8]) -> Value {
     serde_json::from_slice(stdout).expect("what --json prints is JSON")
@@ -101,8 +102,8 @@ fn one_file_that_fails_does_not_hide_the_others() {
     let path = known_file(&place);
     let directory = place.scratch();
     place
-        .oscope(&["file", "sum", "/nonexistent", &path])
-        .arg(&directory)
+        .oscope(&["file", "sum", &path])
+        .args([&place.path("nonexistent"), &directory])
         .assert()
         .code(1)
         .stdout(contains("00000504 14"))
@@ -154,7 +155,7 @@ fn a_pipe_with_a_name_is_read_to_its_end_and_never_waited_for_in_vain() {
         .assert()
         .success()
         .stdout(contains("00000003 5 "));
-    writing.join().expect("no panic").expect("it was read");
+    joined("a reader of the pipe", writing).expect("it was read");
     // Methods that need offsets report it.
     let writing = writer(pipe.clone());
     place
@@ -173,7 +174,7 @@ fn a_pipe_with_a_name_is_read_to_its_end_and_never_waited_for_in_vain() {
     // The writer may have succeeded, found no reader, or come when the reader had gone: then it waits
     // for another, which reads and writes so that it does not wait itself.
     let another = fs::File::options().read(true).write(true).open(&pipe);
-    let _ = writing.join().expect("no panic");
+    let _ = joined("another reader of the pipe", writing);
     drop(another);
     place
         .oscope(&["file", "copy", &path, &pipe])

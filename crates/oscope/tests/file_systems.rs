@@ -7,7 +7,8 @@ use common::{Place, may, scratch_files};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
+use testing::Command;
 
 const IMAGE_BYTES: u64 = 2 << 30;
 

@@ -10,8 +10,8 @@ use platform::process::{Exit, Worker, WorkerError, WorkerOptions};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
+use testing::Command;
 
 const MIB: u64 = 1 << 20;
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -72,7 +72,7 @@ fn a_gentle_run_takes_no_more_than_a_quarter_of_a_processor() {
     let started_ns = now_ns();
     let deadline_ns = started_ns + 120_000_000_000;
     let mut program =
-        Worker::spawn(run(&place, &what), &WorkerOptions::default()).expect("it starts");
+        Worker::spawn(run(&place, &what).into(), &WorkerOptions::default()).expect("it starts");
     let mut text = String::new();
     let ended = loop {
         match program.read_line_until(deadline_ns, &NEVER) {
@@ -432,7 +432,7 @@ fn a_control_group_that_is_nearly_full_is_warned_of() {
         .arg(place.path("full"))
         .arg(doctor.get_program())
         .args(doctor.get_args());
-    let mut program = Worker::spawn(command, &options).expect("the shell starts");
+    let mut program = Worker::spawn(command.into(), &options).expect("the shell starts");
     let deadline_ns = now_ns() + 60_000_000_000;
     let mut text = String::new();
     while let Some(line) = program

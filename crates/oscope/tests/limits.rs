@@ -2,12 +2,12 @@
 
 mod common;
 
-use common::{Place, as_user, may, program, scratch_files};
+use common::{Place, as_user, fresh_user, scratch_files};
 use platform::sandbox::{Call, forbid};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use testing::Command;
 
 /// `command`, started by `wrapper`.
 fn under(wrapper: &[&str], command: &Command) -> Command {
@@ -153,22 +153,11 @@ fn on_one_processor_nothing_is_said_of_two() {
     assert_fails_only(&mut confined, &["two cores"], "only one core");
 }
 
-/// `run` as `user`, who has no other processes and is limited to `most`; `None` without the right
-/// to it.
-fn run_as(user: u32, most: u32, place: &Place, run: &Command) -> Option<Command> {
-    if !may("becoming a user who has no other processes") {
-        return None;
-    }
-    // The other user needs access to the program and to the scratch directory.
-    let copy = place.path("oscope");
-    fs::copy(program(), &copy).expect("a copy that others may run");
-    for (path, mode) in [
-        (copy.parent().expect("it has one"), "777"),
-        (&place.scratch(), "777"),
-    ] {
-        let status = Command::new("chmod").arg(mode).arg(path).status();
-        assert!(status.expect("chmod(1) is there").success());
-    }
+/// `run` as a user who has no other processes and is limited to `most`; `None` without the right to
+/// it.
+fn run_as_other(most: u32, place: &Place, run: &Command) -> Option<Command> {
+    let user = fresh_user();
+    let copy = place.program_for(user)?;
     let mut limited = as_user(user);
     limited
         .args(["prlimit", &format!("--nproc={most}")])
@@ -182,7 +171,7 @@ fn run_as(user: u32, most: u32, place: &Place, run: &Command) -> Option<Command>
 fn a_limit_on_processes_fails_what_makes_them() {
     let place = Place::new();
     // The program itself and its worker.
-    let limited = run_as(61234, 2, &place, &run(&place, "process.calls", "6s"));
+    let limited = run_as_other(2, &place, &run(&place, "process.calls", "6s"));
     if let Some(mut limited) = limited {
         assert_fails_only(&mut limited, &CHILDREN, NO_MORE_PROCESSES);
     }
@@ -191,12 +180,12 @@ fn a_limit_on_processes_fails_what_makes_them() {
 /// Threads that did start must not wait for the others.
 #[test]
 fn a_limit_on_processes_fails_threads_that_wait_for_each_other() {
-    for (user, most, experiment, crowd) in [
-        (61235, 3, "threads.switch", "\"kernel\""),
-        (61236, 10, "threads.create", "\"threads\":100}"),
+    for (most, experiment, crowd) in [
+        (3, "threads.switch", "\"kernel\""),
+        (10, "threads.create", "\"threads\":100}"),
     ] {
         let place = Place::new();
-        let limited = run_as(user, most, &place, &run(&place, experiment, "6s"));
+        let limited = run_as_other(most, &place, &run(&place, experiment, "6s"));
         if let Some(mut limited) = limited {
             assert_fails_only(&mut limited, &[crowd], NO_MORE_PROCESSES);
         }
@@ -214,7 +203,7 @@ fn a_limit_on_processes_fails_threads_that_share_the_memory() {
     let several: Vec<&str> = several.iter().map(String::as_str).collect();
     let place = Place::new();
     // The program itself, its worker, and one thread of the worker.
-    let limited = run_as(61237, 3, &place, &run(&place, "memory.parallel", "6s"));
+    let limited = run_as_other(3, &place, &run(&place, "memory.parallel", "6s"));
     if let Some(mut limited) = limited {
         assert_fails_only(&mut limited, &several, NO_MORE_PROCESSES);
     }
@@ -225,7 +214,7 @@ fn a_limit_on_processes_fails_threads_that_sum_a_file() {
     let several = ["\"threads\":2", "\"threads\":4", "\"threads\":8"];
     let place = Place::new();
     // The program itself and its worker.
-    let limited = run_as(61238, 2, &place, &run(&place, "file.sum", "9s"));
+    let limited = run_as_other(2, &place, &run(&place, "file.sum", "9s"));
     if let Some(mut limited) = limited {
         let reason = "cannot start a thread: Resource temporarily unavailable";
         assert_fails_only(&mut limited, &several, reason);

@@ -11,8 +11,9 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::Duration;
+use testing::{Command, Process, joined};
 
 const TOKEN: &str = "a token that nobody should see";
 
@@ -196,7 +197,8 @@ fn who_is_not_there_or_does_not_measure_is_on_the_record() {
         &["--token-file", text(&wrong)],
         "does not know the token",
     );
-    assert_skipped(&place, to, &["--token-file", "/nowhere"], "/nowhere");
+    let nowhere = place.path("nowhere");
+    assert_skipped(&place, to, &["--token-file", text(&nowhere)], "/nowhere");
     let keeper = Receiver::start(&there, &[]);
     assert_skipped(&place, &keeper.address, &[], "--measure");
 }
@@ -216,11 +218,11 @@ fn a_receiver_of_another_version_is_told_as_such() {
         socket.write_all(&answer).expect("it listens");
     });
     assert_skipped(&place, &address, &[], "another version");
-    old.join().expect("it only answers");
+    joined("the old receiver", old);
 }
 
 /// A run over the link that has started to measure.
-fn measuring(place: &Place, receiver: &Receiver) -> Child {
+fn measuring(place: &Place, receiver: &Receiver) -> Process {
     let mut command = place.plain(&["run", "transfer", "--budget", "20s", "--json", "--no-page"]);
     command
         .args(["--to", &receiver.address, "--dir"])

@@ -11,10 +11,11 @@ use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use testing::{Command, Process};
 
 const MIB: u64 = 1 << 20;
 /// Reason why a point may fail on a busy machine.
@@ -69,8 +70,8 @@ const SWAPPING_RUN: [&str; 6] = [
 ];
 
 /// Waits until such a run has created swap.
-fn makes_swap(run: &mut Child, scratch: &Path) -> bool {
-    let has_ended = |run: &mut Child| run.try_wait().is_ok_and(|status| status.is_some());
+fn makes_swap(run: &mut Process, scratch: &Path) -> bool {
+    let has_ended = |run: &mut Process| run.try_wait().is_ok_and(|status| status.is_some());
     let until = || swap_is_on(scratch) || has_ended(run);
     wait_at_most(Duration::from_mins(4), until) && swap_is_on(scratch)
 }
@@ -106,7 +107,7 @@ fn in_little_memory_blocks_are_cut_and_the_finding_says_so() {
     };
     let mut command = place.plain(&["run", "memory.bandwidth", "--budget", "20s", "--no-page"]);
     command.arg("--json").arg("--dir").arg(place.scratch());
-    let mut run = Worker::spawn(command, &options).expect("the program starts");
+    let mut run = Worker::spawn(command.into(), &options).expect("the program starts");
     let deadline_ns = platform::clock::now_ns() + 120_000_000_000;
     let mut text = String::new();
     while let Ok(Some(line)) = run.read_line_until(deadline_ns, &NEVER) {
@@ -146,7 +147,7 @@ fn an_address_space_that_is_too_small_is_named() {
     assert!(stderr.contains("of memory, of which"), "{stderr}");
 }
 
-fn start_swapping(place: &Place) -> Child {
+fn start_swapping(place: &Place) -> Process {
     place
         .plain(&SWAPPING_RUN)
         .arg("--dir")

@@ -4,17 +4,17 @@
 mod common;
 
 use assert_cmd::Command;
-use common::{Place, program, wait_at_most};
+use common::{Place, asserted, program, wait_at_most};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
-use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{self, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+use testing::joined;
 
 /// A run that always exists.
 const RUN: &str = "reference:pentium4-2003-linux";
@@ -42,7 +42,7 @@ fn directory(place: &Place, name: &str) -> PathBuf {
 /// Creates a named pipe in an environment.
 fn pipe(place: &Place) -> PathBuf {
     let path = place.path("pipe");
-    let made = process::Command::new("mkfifo").arg(&path).status();
+    let made = testing::Command::new("mkfifo").arg(&path).status();
     assert!(made.expect("mkfifo(1) is there").success());
     path
 }
@@ -89,7 +89,7 @@ fn a_page_that_cannot_be_written_is_told_before_anything_is_measured() {
     let here = directory(&place, "here");
     let file = here.join("mine.html");
     fs::write(&file, "mine").expect("a file");
-    for page in [file.as_path(), &here, Path::new("/nonexistent/page.html")] {
+    for page in [&file, &here, &place.path("nonexistent/page.html")] {
         let mut run = place.oscope(&["run", "process.calls", "--budget", "1min", "--page"]);
         run.arg(page).arg("--dir").arg(place.scratch());
         let started = Instant::now();
@@ -179,11 +179,9 @@ fn devices_and_pipes_take_what_they_are_given() {
     let pipe = pipe(&place);
     let mut report = place.plain(&["report", RUN, "--output"]);
     let mut child = report.arg(&pipe).spawn().expect("it starts");
-    let mut read = Vec::new();
-    let mut opened = fs::File::open(&pipe).expect("somebody writes");
-    opened.read_to_end(&mut read).expect("it is read");
+    let reader = std::thread::spawn(move || fs::read(pipe));
     assert!(child.wait().expect("it ends").success());
-    assert_eq!(read, page);
+    assert_eq!(joined("the pipe's end", reader).expect("it is read"), page);
 }
 
 #[test]
@@ -224,7 +222,7 @@ fn manual_pages_replace_nothing_without_force() {
 
 /// The program, started by a shell that closes its standard output.
 fn with_closed_output(arguments: &[&str]) -> Command {
-    let mut shell = Command::new("sh");
+    let mut shell = asserted(testing::Command::new("sh"));
     let command = "exec \"$0\" \"$@\" >&-";
     shell.args(["-c", command]).arg(program()).args(arguments);
     shell
@@ -247,7 +245,7 @@ fn a_standard_output_that_is_closed_or_full_is_an_error() {
             .code(1)
             .stderr(contains("standard output"));
         if let Ok(full) = fs::File::options().write(true).open("/dev/full") {
-            let mut command = process::Command::new(program());
+            let mut command = testing::Command::new(program());
             let status = command
                 .args(arguments)
                 .stdout(full)
@@ -256,7 +254,7 @@ fn a_standard_output_that_is_closed_or_full_is_an_error() {
             assert_eq!(status.expect("it starts").code(), Some(1), "{arguments:?}");
         }
     }
-    let mut command = process::Command::new(program());
+    let mut command = testing::Command::new(program());
     let read_only = fs::File::open("/dev/null").expect("it is there");
     let status = command
         .arg("list")
@@ -271,14 +269,14 @@ fn a_standard_output_that_is_closed_or_full_is_an_error() {
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let head = format!("'{}' list | head -1", program().display());
-    let mut shell = Command::new("sh");
+    let mut shell = asserted(testing::Command::new("sh"));
     let assert = shell.args(["-c", &head]).assert().success();
     assert.stdout("memory\n").stderr("");
 }
 
 /// Asks a command to end after `wait`, which is given its process: its status, and the time that it took.
 fn ended(arguments: &[&Path], wait: impl Fn(u32)) -> (ExitStatus, Duration) {
-    let mut command = process::Command::new("env");
+    let mut command = testing::Command::new("env");
     command
         .arg("--default-signal")
         .arg(program())
@@ -295,7 +293,7 @@ fn ended(arguments: &[&Path], wait: impl Fn(u32)) -> (ExitStatus, Duration) {
         "{arguments:?}"
     );
     let asked = Instant::now();
-    let kill = process::Command::new("kill")
+    let kill = testing::Command::new("kill")
         .arg(child.id().to_string())
         .status();
     assert!(kill.expect("kill(1) is there").success());
@@ -416,7 +414,7 @@ fn hostile_run(place: &Place) -> PathBuf {
 
 /// The output of a command on a terminal.
 fn on_a_terminal(place: &Place, arguments: &str) -> String {
-    let mut script = process::Command::new("script");
+    let mut script = testing::Command::new("script");
     let program = program().display();
     let store = place.store.display();
     let command = format!("'{program}' --store '{store}' {arguments}");
@@ -439,7 +437,7 @@ fn does_things(text: &str) -> bool {
 
 #[test]
 fn text_from_elsewhere_does_nothing_to_a_terminal() {
-    let script = process::Command::new("script").arg("--version").output();
+    let script = testing::Command::new("script").arg("--version").output();
     if script.is_err() {
         return eprintln!("skipped: there is no script(1) here");
     }

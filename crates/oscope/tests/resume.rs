@@ -7,14 +7,15 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Output, Stdio};
+use testing::{Command, Process};
 
 /// A run of some seconds, after its first measurement.
-fn begun(place: &Place) -> Child {
+fn begun(place: &Place) -> Process {
     begun_with(place, &[])
 }
 
-fn begun_with(place: &Place, options: &[&str]) -> Child {
+fn begun_with(place: &Place, options: &[&str]) -> Process {
     let what = ["run", "process.calls", "--budget", "8s", "--no-page"];
     let child = place
         .plain(&what)
@@ -29,7 +30,7 @@ fn begun_with(place: &Place, options: &[&str]) -> Child {
     child
 }
 
-fn end_by(signal: &str, child: Child) -> Output {
+fn end_by(signal: &str, child: Process) -> Output {
     let sent = Command::new("kill")
         .args([format!("-{signal}"), child.id().to_string()])
         .status();

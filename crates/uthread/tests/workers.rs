@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
+use testing as _;
 use uthread::{Barrier, Kind, Lock, Priority, Protocol, Runtime, bounded, spawn, yield_now};
 
 /// Longer than a loaded machine keeps a worker waiting for a processor.

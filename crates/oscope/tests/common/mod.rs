@@ -11,8 +11,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use testing::LONGEST_WAIT;
 
 /// A private environment for one test.
 pub struct Place {
@@ -39,29 +41,15 @@ impl Place {
 
     /// The program with the store of this environment.
     pub fn oscope(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::from_std(self.plain(arguments));
-        command.timeout(Duration::from_mins(2));
-        command
+        asserted(self.plain(arguments))
     }
 
     /// The program with this environment's store, run as an unprivileged user by `wrapper`; `None`,
     /// with the reason printed, if this process lacks the rights.
-    pub fn as_somebody(
-        &self,
-        wrapper: &[&str],
-        arguments: &[&str],
-    ) -> Option<std::process::Command> {
-        if !may("becoming another user") {
-            return None;
-        }
-        // The other user needs access to the program, the store and the scratch directory.
-        let copy = self.path("oscope");
-        fs::copy(program(), &copy).expect("a copy that others may run");
-        for directory in [self.root.path(), &self.scratch()] {
-            let everyone = fs::Permissions::from_mode(0o777);
-            fs::set_permissions(directory, everyone).expect("it is ours");
-        }
-        let mut command = as_user(61233);
+    pub fn as_somebody(&self, wrapper: &[&str], arguments: &[&str]) -> Option<testing::Command> {
+        let user = fresh_user();
+        let copy = self.program_for(user)?;
+        let mut command = as_user(user);
         command
             .args(wrapper)
             .arg(copy)
@@ -72,9 +60,29 @@ impl Place {
         Some(command)
     }
 
-    /// The same as [`Place::oscope`], as a command of the standard library.
-    pub fn plain(&self, arguments: &[&str]) -> std::process::Command {
-        let mut command = std::process::Command::new(program());
+    /// A copy of the program that `user` may start, with access to the store and the scratch directory;
+    /// `None`, with the reason printed, without the right to become that user.
+    pub fn program_for(&self, user: u32) -> Option<PathBuf> {
+        if !may("becoming another user") {
+            return None;
+        }
+        let copy = self.path("oscope");
+        fs::copy(program(), &copy).expect("a copy that others may run");
+        for directory in [self.root.path(), &self.scratch()] {
+            let everyone = fs::Permissions::from_mode(0o777);
+            fs::set_permissions(directory, everyone).expect("it is ours");
+        }
+        let probe = as_user(user).arg(&copy).arg("--version").output();
+        let starts = probe.is_ok_and(|output| output.status.success());
+        if !starts {
+            eprintln!("skipped: another user cannot start {}", copy.display());
+        }
+        starts.then_some(copy)
+    }
+
+    /// The same as [`Place::oscope`], without assertions.
+    pub fn plain(&self, arguments: &[&str]) -> testing::Command {
+        let mut command = testing::Command::new(program());
         command
             .arg("--store")
             .arg(&self.store)
@@ -98,7 +106,7 @@ impl Place {
     }
 
     /// Starts a run that is long enough to be disturbed, with its output in pipes.
-    pub fn start_long_run(&self) -> std::process::Child {
+    pub fn start_long_run(&self) -> testing::Process {
         let what = ["run", "process.calls", "--profile", "thorough", "--no-page"];
         self.plain(&what)
             .arg("--dir")
@@ -110,7 +118,7 @@ impl Place {
     }
 
     /// The same, after its first measurement.
-    pub fn long_run(&self) -> std::process::Child {
+    pub fn long_run(&self) -> testing::Process {
         let child = self.start_long_run();
         let scratch = self.scratch();
         assert!(
@@ -132,6 +140,13 @@ impl Place {
             .and_then(|runs| runs.iter().filter_map(|run| run["samples"].as_u64()).max())
             .unwrap_or(0)
     }
+}
+
+/// A command with assertions on its end, which comes for certain.
+pub fn asserted(command: testing::Command) -> Command {
+    let mut command = Command::from_std(command.into());
+    command.timeout(LONGEST_WAIT);
+    command
 }
 
 pub fn program() -> &'static Path {
@@ -157,9 +172,9 @@ pub fn scratch_files(directory: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Waits up to 30 s until a condition is true.
+/// Waits until a condition is true; `false` if it never is.
 pub fn wait_for(is_true: impl FnMut() -> bool) -> bool {
-    wait_at_most(Duration::from_secs(30), is_true)
+    wait_at_most(LONGEST_WAIT, is_true)
 }
 
 /// Waits until a condition is true, at most for `limit`.
@@ -188,9 +203,16 @@ pub fn may(what: &str) -> bool {
     may
 }
 
+/// A user of whom nothing runs: another one each time, also in tests that run at the same time.
+pub fn fresh_user() -> u32 {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    20_000 + (8 * std::process::id() + count) % 40_000
+}
+
 /// Runs the program in the arguments to come as another user, which root may do.
-pub fn as_user(user: u32) -> std::process::Command {
-    let mut command = std::process::Command::new("setpriv");
+pub fn as_user(user: u32) -> testing::Command {
+    let mut command = testing::Command::new("setpriv");
     let [uid, gid] = ["uid", "gid"].map(|id| format!("--re{id}={user}"));
     command.args([&uid, &gid, "--clear-groups"]);
     command

@@ -13,12 +13,14 @@ use std::os::unix::ffi::OsStrExt;
 fn a_directory_that_is_not_there_is_named() {
     let place = Place::new();
     place
-        .oscope(&["run", "process", "--dir", "/nonexistent/scratch"])
+        .oscope(&["run", "process", "--dir"])
+        .arg(place.path("nonexistent/scratch"))
         .assert()
         .code(1)
         .stderr(contains("/nonexistent/scratch"));
     place
-        .oscope(&["doctor", "--dir", "/nonexistent"])
+        .oscope(&["doctor", "--dir"])
+        .arg(place.path("nonexistent"))
         .assert()
         .code(1);
 }

@@ -6,7 +6,8 @@ use platform::programs;
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use testing::Command;
 
 #[test]
 fn points_that_the_time_does_not_reach_are_named_and_the_exit_code_tells() {

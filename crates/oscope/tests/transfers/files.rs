@@ -80,7 +80,7 @@ fn wrong_use_is_told() {
     oscope(&["receive", "--listen", "0.0.0.0:0"])
         .code(1)
         .stderr(contains("--token-file"));
-    oscope(&["receive", "/nonexistent"])
+    oscope(&["receive", text(&place.path("nonexistent"))])
         .code(1)
         .stderr(contains("/nonexistent"));
     oscope(&["send", "--to", "127.0.0.1:1"]).code(2);

@@ -11,8 +11,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
+use testing::Command;
 
 /// The greeting of a sender of this version without a token.
 fn greeting(version: u16) -> [u8; 64] {

@@ -9,9 +9,10 @@
 pub mod world;
 
 use std::fs::File;
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::Arc;
 use std::time::Duration;
+use testing::Command;
 
 use uthread::io::{Backend, fsync, read_at, write_at};
 use uthread::{Runtime, RuntimeBuilder, spawn};

@@ -188,7 +188,7 @@ mod tests {
         command.arg("60").stdin(Stdio::null());
         let interrupted = AtomicBool::new(true);
         assert_eq!(run(&mut command, &interrupted).unwrap(), None);
-        let missing = run(&mut Command::new("/nonexistent"), &interrupted);
+        let missing = run(&mut Command::new("/dev/null/none"), &interrupted);
         missing.unwrap_err();
     }
 }
