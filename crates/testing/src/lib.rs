@@ -9,10 +9,12 @@
 )]
 
 mod command;
+mod count;
 mod process;
 mod signals;
 mod wait;
 
 pub use command::Command;
+pub use count::bytes_read;
 pub use process::Process;
 pub use wait::{LONGEST_WAIT, joined, wait_until};

@@ -8,9 +8,10 @@ use instrument::quantity::Quantity;
 use serde::Deserialize;
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -93,14 +94,16 @@ impl Place {
         command
     }
 
-    /// A short run of one cheap experiment.
+    /// A short run of one cheap experiment. Its few points are measured as often as in any run: the budget
+    /// decides nothing.
     pub fn short_run(&self) -> Command {
         self.short_run_in(&self.scratch())
     }
 
     /// The same, with its scratch files in `directory`.
     pub fn short_run_in(&self, directory: &Path) -> Command {
-        let mut run = self.oscope(&["run", "process.calls", "--budget", "4s", "--no-page"]);
+        let mut run = self.oscope(&["run", "process.calls", "--at", "call=getpid"]);
+        run.args(["--budget", LARGE_BUDGET, "--no-page"]);
         run.arg("--dir").arg(directory);
         run
     }
@@ -151,6 +154,46 @@ pub fn asserted(command: testing::Command) -> Command {
 
 pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_oscope"))
+}
+
+/// A budget that decides nothing: a run ends by its passes, or by the test.
+pub const LARGE_BUDGET: &str = "10min";
+
+/// The output of a run that has visited each of its points, and was then interrupted. With a budget instead,
+/// the speed of the machine would decide which points are measured.
+pub fn visit_each_point(run: &mut testing::Command) -> Output {
+    visit(run, "pass 1 of ")
+}
+
+/// The output of a run that is interrupted when a line of its messages contains `sign`, or ends before.
+pub fn visit(run: &mut testing::Command, sign: &str) -> Output {
+    let mut run = run
+        .args(["--budget", LARGE_BUDGET])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let id = run.id().to_string();
+    let mut messages = BufReader::new(run.stderr.take().expect("it is piped"));
+    let sign = sign.to_owned();
+    let reader = std::thread::spawn(move || {
+        let mut said = Vec::new();
+        let mut is_waiting = true;
+        loop {
+            let start = said.len();
+            if messages.read_until(b'\n', &mut said).unwrap_or(0) == 0 {
+                return said;
+            }
+            if is_waiting && String::from_utf8_lossy(&said[start..]).contains(&sign) {
+                is_waiting = false;
+                let kill = testing::Command::new("kill").args(["-INT", &id]).status();
+                kill.expect("kill(1) is there");
+            }
+        }
+    });
+    let mut output = run.wait_with_output().expect("it ends");
+    output.stderr = testing::joined("the messages of a run", reader);
+    output
 }
 
 /// The leftovers of runs in a directory.

@@ -1,6 +1,6 @@
 //! Runs and workers that are interrupted or killed, and exhausted time budgets.
 
-use crate::common::{Place, scratch_files, wait_for};
+use crate::common::{LARGE_BUDGET, Place, scratch_files, wait_for};
 use crate::{end, signal};
 use platform::programs;
 use predicates::prelude::*;
@@ -70,7 +70,7 @@ fn a_comparison_that_was_killed_is_not_said_to_be_resumable() {
     let place = Place::new();
     let mut comparison = place.plain(&["ab", "process.calls", "--vary", "env:A=1,2"]);
     comparison
-        .args(["--budget", "60s", "--dir"])
+        .args(["--budget", LARGE_BUDGET, "--dir"])
         .arg(place.scratch());
     let child = comparison
         .stdout(Stdio::piped())
