@@ -3,9 +3,7 @@
 mod common;
 
 use common::receiver::Receiver;
-use common::{
-    LARGE_BUDGET, Place, is_vague, may, scratch_files, visit, visit_each_point, wait_for,
-};
+use common::{LARGE_BUDGET, Place, is_vague, may, scratch_files, visit_each_point, wait_for};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
@@ -59,7 +57,7 @@ fn files_go_to_a_receiver_elsewhere_and_the_record_says_where() {
         .args(["--to", &receiver.address, "--token-file", text(&token)])
         .arg("--dir")
         .arg(place.scratch());
-    let output = visit(&mut command, "pass 3 of ");
+    let output = visit_each_point(&mut command);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("a round trip takes"), "{said}");
     let experiment = found(&output);

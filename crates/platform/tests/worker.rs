@@ -192,7 +192,7 @@ fn a_worker_in_a_memory_group_cannot_hold_more_and_leaves_no_group_behind() {
     drop(worker);
 
     if free_swap_bytes() > 0 {
-        println!("skipped in part: with swap, more than the limit can be held");
+        println!("skipped: a part, since with swap more than the limit can be held");
     } else {
         // tail(1) keeps its last line in memory, and the input is a single line.
         let script = "head -c 100000000 /dev/zero | tail > /dev/null; exit 7";

@@ -35,7 +35,7 @@ pub fn runtimes() -> Vec<Runtime> {
     let file = tempfile::tempfile().unwrap();
     let ring_works = ring.run(|| fsync(&file)).is_ok();
     if !ring_works {
-        println!("the ring is not tested: io_uring is not allowed here");
+        println!("skipped: the ring, since io_uring is not allowed here");
     }
     let builders: [fn() -> RuntimeBuilder; 3] = [
         Runtime::builder,
