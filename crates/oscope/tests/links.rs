@@ -217,12 +217,13 @@ fn measuring(place: &Place, receiver: &Receiver) -> Process {
     let mut command = place.plain(&[
         "run",
         "transfer",
-        "--budget",
-        LARGE_BUDGET,
+        "--at",
+        "size=64KiB",
         "--json",
         "--no-page",
     ]);
     command
+        .args(["--budget", LARGE_BUDGET])
         .args(["--to", &receiver.address, "--dir"])
         .arg(place.scratch())
         .stdout(Stdio::piped())

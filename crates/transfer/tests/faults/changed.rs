@@ -184,15 +184,13 @@ fn between_its_parts(change: fn(&Path)) {
     let hold = Some(Mischief::Hold(1 << 20, Arc::clone(&go_on)));
     let address = between_each(served.address, vec![None, hold]);
     let options = send_options(SendMethod::File);
-    let progress = Arc::clone(&options.progress);
+    let (progress, log) = (Arc::clone(&options.progress), Arc::clone(&served.log));
     let changer = std::thread::spawn(move || {
         // The first connection ends with its part of the second file.
-        let (mut before, mut now) = (0, 1);
         wait_until("the end of the first connection", || {
-            std::thread::sleep(Duration::from_millis(200));
-            (before, now) = (now, progress.load(Ordering::Relaxed));
-            now >= 46 << 20 && now == before
+            log.lock().unwrap().iter().any(|line| line == "ended")
         });
+        let now = progress.load(Ordering::Relaxed);
         assert!(now < 91 << 20, "the second connection does not lag behind");
         change(&path);
         go_on.store(true, Ordering::Release);
