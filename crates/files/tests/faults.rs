@@ -21,12 +21,9 @@ struct Place {
 }
 
 impl Place {
-    /// In the folder of this program: the default folder for temporary files may be in memory.
     fn new() -> Self {
-        let program = std::env::current_exe().expect("a running program has a path");
-        let dir = tempfile::tempdir_in(program.parent().expect("it lies in a folder"));
         Self {
-            dir: dir.expect("room"),
+            dir: testing::directory_on_disk(),
         }
     }
 

@@ -10,11 +10,13 @@
 
 mod command;
 mod count;
+mod directory;
 mod process;
 mod signals;
 mod wait;
 
 pub use command::Command;
 pub use count::bytes_read;
+pub use directory::directory_on_disk;
 pub use process::Process;
 pub use wait::{LONGEST_WAIT, joined, wait_until};

@@ -48,7 +48,7 @@ fn others_run_while_one_waits() {
 fn direct_transfers() {
     #[repr(align(4096))]
     struct Block([u8; 4096]);
-    let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let directory = testing::directory_on_disk();
     let mut options = OpenOptions::new();
     options
         .read(true)

@@ -188,7 +188,8 @@ fn between_its_parts(change: fn(&Path)) {
     let changer = std::thread::spawn(move || {
         // The first connection ends with its part of the second file.
         wait_until("the end of the first connection", || {
-            log.lock().unwrap().iter().any(|line| line == "ended")
+            let log = log.lock().expect("nobody panics with it");
+            log.iter().any(|line| line == "ended")
         });
         let now = progress.load(Ordering::Relaxed);
         assert!(now < 91 << 20, "the second connection does not lag behind");
