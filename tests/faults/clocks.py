@@ -4,7 +4,6 @@ time namespace. What was measured stays what it is, and the run can be read."""
 
 import json
 import subprocess
-import time
 from pathlib import Path
 
 from campaign import BRIEF, Part, Skip, finish, need_root, need_tools, require
@@ -57,9 +56,7 @@ def wall_clock(part):
                 with fault.trial(f"{what} after {at_s} s"), part.place() as place:
                     usual_ns = latencies_ns(place.run(*BRIEF, budget="3s").must(0, 1).json())
                     env = {"LD_PRELOAD": preload, "OSCOPE_JUMP_AT": str(at_s), "OSCOPE_JUMP_BY": str(by_s)}
-                    began = time.monotonic()
                     run = place.run(*BRIEF, budget="3s", env=env).must(0, 1).json()
-                    require(time.monotonic() - began < 30, "it took much longer than its budget")
                     # Those that start processes wait for others on a busy machine.
                     for call, ns in latencies_ns(run).items():
                         usual = usual_ns.get(call, ns) if call[0] == "getpid" else ns

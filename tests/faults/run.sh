@@ -57,8 +57,8 @@ touch "$work/rows"
 echo "the fault campaign, seed $seed: ${parts[*]}"
 for part in "${parts[@]}"; do
     echo "$part"
-    # In the background, so that a signal is heeded at once; there, Ctrl-C would be ignored.
-    PYTHONDONTWRITEBYTECODE=1 env --default-signal=INT python3 "$here/$part.py" "$oscope" "$work" \
+    # In the background, so that a signal is heeded at once; there, a shell ignores some signals.
+    PYTHONDONTWRITEBYTECODE=1 env --default-signal python3 "$here/$part.py" "$oscope" "$work" \
         --seed "$seed" "${options[@]}" &
     running=$!
     wait "$running" || echo "$part ended with $?" | tee -a "$work/broken"

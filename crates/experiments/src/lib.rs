@@ -12,6 +12,9 @@
 //! Format, print or store: findings are sentences whose numbers stay numbers, figures say what to
 //! draw and not how.
 
+#[cfg(test)]
+use testing as _;
+
 mod advice;
 mod claims;
 mod compute;

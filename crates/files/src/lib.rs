@@ -16,6 +16,9 @@
 //! Know an experiment or a command, or print. A file that changes during a read gives an error,
 //! never a result.
 
+#[cfg(test)]
+use testing as _;
+
 pub mod cache;
 pub mod choose;
 pub mod copy;

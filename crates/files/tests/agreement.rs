@@ -12,10 +12,8 @@ use tempfile::TempDir;
 /// Longer than several blocks of any generated size.
 const LONGEST: usize = 300_000;
 
-/// In the folder of this program: the default folder for temporary files may be in memory.
 fn dir() -> TempDir {
-    let program = std::env::current_exe().expect("a running program has a path");
-    tempfile::tempdir_in(program.parent().expect("it lies in a folder")).expect("room")
+    testing::directory_on_disk()
 }
 
 /// The definition, word by word.

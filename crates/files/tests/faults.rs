@@ -23,12 +23,9 @@ struct Place {
 }
 
 impl Place {
-    /// In the folder of this program: the default folder for temporary files may be in memory.
     fn new() -> Self {
-        let program = std::env::current_exe().expect("a running program has a path");
-        let dir = tempfile::tempdir_in(program.parent().expect("it lies in a folder"));
         Self {
-            dir: dir.expect("room"),
+            dir: testing::directory_on_disk(),
         }
     }
 
@@ -346,7 +343,7 @@ fn a_full_device_is_told_and_leaves_nothing_behind() {
     let place = Place::new();
     let mount = place.path("small");
     fs::create_dir(&mount).expect("room");
-    let mounted = std::process::Command::new("mount")
+    let mounted = testing::Command::new("mount")
         .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
         .arg(&mount)
         .output()
@@ -374,7 +371,7 @@ fn a_full_device_is_told_and_leaves_nothing_behind() {
     });
     let copies: Vec<_> = copies.collect();
     let left = fs::read_dir(&mount).expect("it is there").count();
-    let unmounted = std::process::Command::new("umount")
+    let unmounted = testing::Command::new("umount")
         .arg("-l")
         .arg(&mount)
         .status();

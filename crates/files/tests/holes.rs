@@ -22,8 +22,7 @@ fn sparse(path: &Path, pieces: u64, data: &[u64], tail: u64) {
 
 #[test]
 fn holes_stay_holes_by_every_method() {
-    let program = std::env::current_exe().expect("a running program has a path");
-    let dir = tempfile::tempdir_in(program.parent().expect("it lies in a folder")).expect("room");
+    let dir = testing::directory_on_disk();
     let places: [(&str, u64, &[u64], u64); 8] = [
         ("between", 8, &[0, 3, 7], 0),
         ("before", 8, &[6, 7], 0),

@@ -17,6 +17,9 @@
 //!
 //! Know *what* is measured: this crate names no experiment. Print or store anything.
 
+#[cfg(test)]
+use testing as _;
+
 pub mod ab;
 pub mod advice;
 pub mod any_path;

@@ -8,6 +8,9 @@
 //!
 //! It must never know a fleet, an experiment or a command, or print.
 
+#[cfg(test)]
+use testing as _;
+
 mod address;
 mod answerer;
 mod ask;

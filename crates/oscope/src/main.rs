@@ -12,6 +12,9 @@
 //!
 //! Measure or compute anything itself.
 
+#[cfg(test)]
+use testing as _;
+
 mod arguments;
 mod beside;
 mod command;

@@ -15,7 +15,6 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Instant;
 
 fn json(text: &[u8]) -> Value {
     serde_json::from_slice(text).expect("it is JSON")
@@ -186,11 +185,12 @@ fn a_command_that_fails_ends_it_with_its_words_and_the_cleanup() {
         )
         .stdout("");
     assert_eq!(lines(&log), 2);
+    let nowhere = place.path("nonexistent").display().to_string();
     place
-        .oscope(&["ab", "true", "/nonexistent/program"])
+        .oscope(&["ab", "true", &nowhere])
         .assert()
         .code(1)
-        .stderr(contains("cannot start '/nonexistent/program'"));
+        .stderr(contains(format!("cannot start '{nowhere}'")));
     place
         .oscope(&["ab", "true", "true", "--prepare", "exit 3"])
         .assert()
@@ -231,11 +231,12 @@ fn input_and_output_go_where_they_are_told() {
     told(&place, &["cat", "cat", "-r", "2", "--output", "/dev/null"]);
     let head = "head -c 2000000 /dev/zero";
     told(&place, &[head, head, "-r", "2", "--output", "pipe"]);
+    let nowhere = place.path("nonexistent").display().to_string();
     place
-        .oscope(&["ab", "true", "true", "--input", "/nonexistent"])
+        .oscope(&["ab", "true", "true", "--input", &nowhere])
         .assert()
         .code(1)
-        .stderr(contains("cannot read /nonexistent"));
+        .stderr(contains(format!("cannot read {nowhere}")));
 }
 
 #[test]
@@ -259,7 +260,7 @@ fn exports_are_those_of_hyperfine() {
     let times: Vec<f64> = serde_json::from_value(result["times"].clone()).expect("seconds");
     let mean = times.iter().sum::<f64>() / 3.0;
     assert!((result["mean"].as_f64().expect("seconds") - mean).abs() < 1e-9);
-    assert!(times.iter().all(|time| (0.002..10.0).contains(time)));
+    assert!(times.iter().all(|time| *time >= 0.002));
     let csv = fs::read_to_string(&two).expect("a file");
     let header = "command,mean,stddev,median,user,system,min,max,parameter_n\nsleep 0.001,";
     assert!(csv.starts_with(header), "{csv}");
@@ -342,11 +343,16 @@ fn ctrl_c_ends_it_with_what_is_known() {
 #[test]
 fn ctrl_c_does_not_wait_for_a_long_command() {
     let place = Place::new();
-    let begin = Instant::now();
     let log = place.path("log");
     let prepare = format!("echo started >> {}", log.display());
     let mut child = place
-        .plain(&["ab", "sleep 60", "sleep 61", "--prepare", &prepare])
+        .plain(&[
+            "ab",
+            "sleep 1000000",
+            "sleep 1000001",
+            "--prepare",
+            &prepare,
+        ])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -354,11 +360,10 @@ fn ctrl_c_does_not_wait_for_a_long_command() {
     assert!(wait_for(|| lines(&log) > 0), "it never began");
     interrupt(child.id());
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
-    assert!(begin.elapsed().as_secs() < 50);
 }
 
 fn interrupt(id: u32) {
-    let kill = std::process::Command::new("kill")
+    let kill = testing::Command::new("kill")
         .args(["-INT", &id.to_string()])
         .status();
     assert!(kill.expect("kill(1) is there").success());

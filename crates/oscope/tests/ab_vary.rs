@@ -9,8 +9,9 @@ use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use testing::{Command, Process};
 
 /// A setting that changes nothing while memory is free.
 const SETTING: &str = "/proc/sys/vm/vfs_cache_pressure";
@@ -245,7 +246,7 @@ fn value() -> Option<String> {
 }
 
 /// A comparison under way that has changed the setting.
-fn under_way(place: &Place, before: &str) -> Child {
+fn under_way(place: &Place, before: &str) -> Process {
     let vary = format!("sysfs:{SETTING}={before}1,{before}2");
     let child = place
         .plain(&["ab", "process.calls", "--vary", &vary, "--dir"])

@@ -58,7 +58,7 @@ fn a_setting_of_the_kernel_is_tried_and_put_back() {
             .stdout(contains("memory.page_fault"))
             .stdout(contains("if it gains, to set: echo ").and(contains("to undo: echo ")));
     } else {
-        println!("skipped in part: this setting cannot be changed here");
+        println!("skipped: a part, since this setting cannot be changed here");
         tried.assert().failure();
     }
     assert_eq!(fs::read_to_string(HUGE_PAGES).expect("it is there"), before);

@@ -3,15 +3,15 @@
 
 mod common;
 
-use common::{Place, scratch_files, wait_for};
+use common::{Place, scratch_files, visit, wait_for};
 use platform::clock::now_ns;
 use platform::confinement::MemoryGroup;
 use platform::process::{Exit, Worker, WorkerError, WorkerOptions};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
+use testing::{Command, LONGEST_WAIT};
 
 const MIB: u64 = 1 << 20;
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -23,12 +23,17 @@ fn run(place: &Place, arguments: &[&str]) -> Command {
     command
 }
 
-/// The output of a run, and its exit code.
-fn outcome(command: &mut Command) -> (Value, Option<i32>, String) {
-    let output = command.output().expect("the program starts");
+/// The output of a run that has visited each point, and its messages.
+fn outcome(command: &mut Command) -> (Value, String) {
+    outcome_until(command, "pass 1 of ")
+}
+
+/// The same, interrupted when its messages contain `sign`.
+fn outcome_until(command: &mut Command, sign: &str) -> (Value, String) {
+    let output = visit(command, sign);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     let run = serde_json::from_slice(&output.stdout);
-    (run.expect("a run, as JSON"), output.status.code(), stderr)
+    (run.expect("a run, as JSON"), stderr)
 }
 
 fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
@@ -70,9 +75,9 @@ fn a_gentle_run_takes_no_more_than_a_quarter_of_a_processor() {
         "12s",
     ];
     let started_ns = now_ns();
-    let deadline_ns = started_ns + 120_000_000_000;
+    let deadline_ns = started_ns + LONGEST_WAIT.as_nanos() as u64;
     let mut program =
-        Worker::spawn(run(&place, &what), &WorkerOptions::default()).expect("it starts");
+        Worker::spawn(run(&place, &what).into(), &WorkerOptions::default()).expect("it starts");
     let mut text = String::new();
     let ended = loop {
         match program.read_line_until(deadline_ns, &NEVER) {
@@ -114,14 +119,8 @@ fn a_gentle_run_takes_no_more_than_a_quarter_of_a_processor() {
 #[test]
 fn a_limit_on_memory_leaves_out_what_needs_more_and_says_so() {
     let place = Place::new();
-    let what = [
-        "memory.bandwidth",
-        "--limit",
-        "memory=128MiB",
-        "--budget",
-        "10s",
-    ];
-    let (run, _, stderr) = outcome(&mut run(&place, &what));
+    let what = ["memory.bandwidth", "--limit", "memory=128MiB"];
+    let (run, stderr) = outcome(&mut run(&place, &what));
     let bandwidth = experiment(&run, "memory.bandwidth");
     let beyond = "beyond the limit of 128 MiB of memory";
     let left_out: Vec<u64> = list(bandwidth, "failures")
@@ -157,8 +156,6 @@ fn without_a_control_group_the_address_space_is_limited() {
         "threads.create",
         "--limit",
         "memory=128MiB",
-        "--budget",
-        "6s",
         "--no-page",
         "--json",
         "--dir",
@@ -167,7 +164,7 @@ fn without_a_control_group_the_address_space_is_limited() {
         return;
     };
     command.arg(place.scratch());
-    let (run, _, stderr) = outcome(&mut command);
+    let (run, stderr) = outcome(&mut command);
     let used = &run["run"]["limited"]["used"];
     assert_eq!(used["memory_of_group"], false, "{stderr}");
     // A thousand stacks exceed the address space limit; a hundred do not.
@@ -185,15 +182,8 @@ fn without_a_control_group_the_address_space_is_limited() {
 #[test]
 fn a_limit_on_scratch_files_leaves_out_what_needs_larger_ones() {
     let place = Place::new();
-    let what = [
-        "file.block_size",
-        "memory.latency",
-        "--limit",
-        "disk=1MiB",
-        "--budget",
-        "12s",
-    ];
-    let (run, _, stderr) = outcome(&mut run(&place, &what));
+    let what = ["file.block_size", "memory.latency", "--limit", "disk=1MiB"];
+    let (run, stderr) = outcome(&mut run(&place, &what));
     let skipped = experiment(&run, "file.block_size")["skipped"].as_str();
     let beyond = "beyond the limit of 1.00 MiB of scratch files: it needs ";
     assert!(
@@ -215,10 +205,9 @@ fn a_limit_on_what_is_written_ends_what_writes_and_nothing_else() {
         "memory.latency",
         "--limit",
         "written=160MiB",
-        "--budget",
-        "30s",
     ];
-    let (run, _, stderr) = outcome(&mut run(&place, &what));
+    let sign = "not measured: beyond the limit of 160 MiB written";
+    let (run, stderr) = outcome_until(&mut run(&place, &what), sign);
     let is_memory = run["storage"]["file_system"] == "tmpfs";
     if is_memory {
         return eprintln!("skipped: scratch files lie in memory here");
@@ -339,7 +328,7 @@ fn limits_in_wrong_syntax_are_refused_with_the_list_of_all() {
 #[test]
 fn a_run_without_limits_says_nothing_of_them() {
     let place = Place::new();
-    let (run, _, stderr) = outcome(&mut run(&place, &["process.calls", "--budget", "2s"]));
+    let (run, stderr) = outcome(&mut run(&place, &["process.calls"]));
     assert!(run["run"].get("limited").is_none(), "{run}");
     assert!(!stderr.contains("limit"), "{stderr}");
 }
@@ -432,8 +421,8 @@ fn a_control_group_that_is_nearly_full_is_warned_of() {
         .arg(place.path("full"))
         .arg(doctor.get_program())
         .args(doctor.get_args());
-    let mut program = Worker::spawn(command, &options).expect("the shell starts");
-    let deadline_ns = now_ns() + 60_000_000_000;
+    let mut program = Worker::spawn(command.into(), &options).expect("the shell starts");
+    let deadline_ns = now_ns() + LONGEST_WAIT.as_nanos() as u64;
     let mut text = String::new();
     while let Some(line) = program
         .read_line_until(deadline_ns, &NEVER)

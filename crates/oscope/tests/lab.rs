@@ -275,7 +275,7 @@ fn a_stop_leaves_no_hand_in_and_no_scratch_files() {
         .spawn()
         .expect("it starts");
     assert!(wait_for(|| place.samples() > 0), "it never measured");
-    let interrupt = std::process::Command::new("kill")
+    let interrupt = testing::Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(interrupt.expect("kill is there").success());

@@ -3,7 +3,7 @@
 mod common;
 
 use common::receiver::Receiver;
-use common::{Place, is_vague, may, scratch_files, wait_for};
+use common::{LARGE_BUDGET, Place, is_vague, may, scratch_files, visit_each_point, wait_for};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
@@ -11,8 +11,9 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::Duration;
+use testing::{Command, Process, joined};
 
 const TOKEN: &str = "a token that nobody should see";
 
@@ -50,24 +51,15 @@ fn files_go_to_a_receiver_elsewhere_and_the_record_says_where() {
     fs::write(&token, TOKEN).expect("a file");
     let receiver = Receiver::start(&there, &["--measure", "--token-file", text(&token)]);
     let page = place.path("page.html");
-    let mut command = place.oscope(&[
-        "run",
-        "transfer.file",
-        "--budget",
-        "10s",
-        "--json",
-        "--page",
-    ]);
+    let mut command = place.plain(&["run", "transfer.file", "--json", "--page"]);
     command
         .arg(&page)
         .args(["--to", &receiver.address, "--token-file", text(&token)])
         .arg("--dir")
         .arg(place.scratch());
-    let assert = command.assert();
-    let output = assert
-        .stderr(contains("a round trip takes"))
-        .get_output()
-        .clone();
+    let output = visit_each_point(&mut command);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("a round trip takes"), "{said}");
     let experiment = found(&output);
     assert_eq!(failures(&experiment), "");
     let points = experiment["points"].as_array().expect("a list");
@@ -196,7 +188,8 @@ fn who_is_not_there_or_does_not_measure_is_on_the_record() {
         &["--token-file", text(&wrong)],
         "does not know the token",
     );
-    assert_skipped(&place, to, &["--token-file", "/nowhere"], "/nowhere");
+    let nowhere = place.path("nowhere");
+    assert_skipped(&place, to, &["--token-file", text(&nowhere)], "/nowhere");
     let keeper = Receiver::start(&there, &[]);
     assert_skipped(&place, &keeper.address, &[], "--measure");
 }
@@ -216,13 +209,21 @@ fn a_receiver_of_another_version_is_told_as_such() {
         socket.write_all(&answer).expect("it listens");
     });
     assert_skipped(&place, &address, &[], "another version");
-    old.join().expect("it only answers");
+    joined("the old receiver", old);
 }
 
 /// A run over the link that has started to measure.
-fn measuring(place: &Place, receiver: &Receiver) -> Child {
-    let mut command = place.plain(&["run", "transfer", "--budget", "20s", "--json", "--no-page"]);
+fn measuring(place: &Place, receiver: &Receiver) -> Process {
+    let mut command = place.plain(&[
+        "run",
+        "transfer",
+        "--at",
+        "size=64KiB",
+        "--json",
+        "--no-page",
+    ]);
     command
+        .args(["--budget", LARGE_BUDGET])
         .args(["--to", &receiver.address, "--dir"])
         .arg(place.scratch())
         .stdout(Stdio::piped())
@@ -252,8 +253,11 @@ fn a_receiver_that_dies_ends_the_points_that_are_left() {
 fn files_are_no_larger_than_the_receiver_takes() {
     let place = Place::new();
     let receiver = Receiver::start(&place.path("there"), &["--measure", "--max-size", "100KiB"]);
-    let assert = measure(&place, &receiver.address, &[]).assert();
-    let experiment = found(assert.get_output());
+    let mut command = place.plain(&["run", "transfer", "--json", "--no-page"]);
+    command
+        .args(["--to", &receiver.address, "--dir"])
+        .arg(place.scratch());
+    let experiment = found(&visit_each_point(&mut command));
     assert_eq!(failures(&experiment), "");
     let points = experiment["points"].as_array().expect("a list");
     let sizes = points

@@ -2,22 +2,24 @@
 
 mod common;
 
-use common::{Place, wait_for};
+use common::{LARGE_BUDGET, Place, wait_for};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Output, Stdio};
+use testing::{Command, Process};
 
-/// A run of some seconds, after its first measurement.
-fn begun(place: &Place) -> Child {
+/// A run of ten passes, after its first measurement.
+fn begun(place: &Place) -> Process {
     begun_with(place, &[])
 }
 
-fn begun_with(place: &Place, options: &[&str]) -> Child {
-    let what = ["run", "process.calls", "--budget", "8s", "--no-page"];
+fn begun_with(place: &Place, options: &[&str]) -> Process {
+    let what = ["run", "process.calls", "--at", "call=getpid", "--no-page"];
     let child = place
         .plain(&what)
+        .args(["--budget", LARGE_BUDGET])
         .args(options)
         .arg("--dir")
         .arg(place.scratch())
@@ -29,7 +31,7 @@ fn begun_with(place: &Place, options: &[&str]) -> Child {
     child
 }
 
-fn end_by(signal: &str, child: Child) -> Output {
+fn end_by(signal: &str, child: Process) -> Output {
     let sent = Command::new("kill")
         .args([format!("-{signal}"), child.id().to_string()])
         .status();
@@ -156,14 +158,13 @@ fn limits_hold_for_both_parts_together() {
     for grows in ["wall_ns", "cpu_ns", "written_bytes"] {
         assert!(used(&after, grows) > used(&before, grows), "{grows}");
     }
-    assert!(used(&after, "wall_ns") < 20_000_000_000);
 }
 
 #[test]
 fn a_run_with_relative_paths_goes_on_from_another_directory() {
     let place = Place::new();
     fs::create_dir_all(place.path("there")).expect("it is ours");
-    let what = ["run", "file.remote", "--budget", "20s", "--no-page"];
+    let what = ["run", "file.remote", "--budget", LARGE_BUDGET, "--no-page"];
     let child = place
         .plain(&what)
         .current_dir(place.path(""))

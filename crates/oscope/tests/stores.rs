@@ -152,7 +152,8 @@ fn a_store_that_was_written_over_says_so() {
 fn a_cause_is_told_once() {
     let place = Place::new();
     let error = place
-        .oscope(&["doctor", "--dir", "/nonexistent"])
+        .oscope(&["doctor", "--dir"])
+        .arg(place.path("none"))
         .assert()
         .code(1);
     let stderr = String::from_utf8_lossy(&error.get_output().stderr).into_owned();

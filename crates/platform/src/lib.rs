@@ -27,6 +27,9 @@
     )
 )]
 
+#[cfg(test)]
+use testing as _;
+
 #[macro_use]
 mod face;
 

@@ -11,9 +11,10 @@ mod linux {
     use std::io::{BufRead, BufReader, Read, Write};
     use std::os::unix::process::{CommandExt, ExitStatusExt};
     use std::path::{Path, PathBuf};
-    use std::process::{Child, Command, Stdio};
+    use std::process::Stdio;
     use std::sync::atomic::AtomicBool;
     use std::time::{Duration, Instant};
+    use testing::{Command, Process};
 
     use oscope_platform::clock::now_ns;
     use oscope_platform::partner::Partner;
@@ -84,7 +85,8 @@ mod linux {
             [role] if role == "parent" => {
                 let mut command = Command::new("sleep");
                 command.arg(PATIENCE.as_secs().to_string());
-                let worker = Worker::spawn(command, &WorkerOptions::default()).expect("sleep");
+                let worker =
+                    Worker::spawn(command.into(), &WorkerOptions::default()).expect("sleep");
                 say(&worker.id().to_string());
                 std::thread::sleep(PATIENCE);
             }
@@ -96,8 +98,11 @@ mod linux {
                 drop(sleeping_partner());
                 std::thread::sleep(PATIENCE);
             }
-            [role] if role == "interrupted" => {
+            [role, ignored @ ..] if role == "interrupted" => {
                 restore_default_sigpipe();
+                if ignored == ["HUP"] {
+                    ignore_hang_ups();
+                }
                 let interrupt = Interrupt::install().expect("signals can be caught");
                 say("installed");
                 let start = Instant::now();
@@ -126,7 +131,8 @@ mod linux {
                 restore_default_sigpipe();
                 let interrupted = AtomicBool::new(false);
                 let mut worker =
-                    Worker::spawn(Command::new("true"), &WorkerOptions::default()).expect("true");
+                    Worker::spawn(Command::new("true").into(), &WorkerOptions::default())
+                        .expect("true");
                 let deadline = now_ns() + PATIENCE.as_nanos() as u64;
                 let error = worker
                     .send(&vec![b'x'; 1 << 20], deadline, &interrupted)
@@ -138,16 +144,24 @@ mod linux {
         }
     }
 
+    /// As `nohup` does before it starts a program: `testing` has undone that for this one.
+    #[expect(unsafe_code, reason = "no crate has a safe call for it")]
+    fn ignore_hang_ups() {
+        // SAFETY: no handler is involved.
+        unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
+    }
+
     /// A partner that prints its process id and sleeps.
     fn sleeping_partner() -> Partner {
         let cpus = allowed_cpus().expect("this process runs somewhere");
-        let body = || {
+        let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
+        let body = move || {
             say(&std::process::id().to_string());
+            writer.write_all(&[1]).expect("its parent reads");
             std::thread::sleep(PATIENCE);
         };
         let partner = Partner::start(cpus[0], body).expect("there is only one thread");
-        // Long enough for its output, on any machine.
-        std::thread::sleep(Duration::from_millis(200));
+        reader.read_exact(&mut [0]).expect("the partner writes");
         partner
     }
 
@@ -162,7 +176,7 @@ mod linux {
     }
 
     /// Starts the command, and waits for its first line.
-    fn start(mut command: Command) -> (Child, BufReader<impl Read>, String) {
+    fn start(mut command: Command) -> (Process, BufReader<impl Read>, String) {
         let mut child = command.spawn().expect("this program can be started");
         let mut said = BufReader::new(child.stdout.take().expect("it is piped"));
         let line = hear(&mut said);
@@ -175,12 +189,12 @@ mod linux {
         line.trim_end().to_owned()
     }
 
-    fn kill(child: &mut Child) {
+    fn kill(child: &mut Process) {
         child.kill().expect("it runs");
         child.wait().expect("it was started here");
     }
 
-    fn signal(child: &Child, signal: Signal) {
+    fn signal(child: &Process, signal: Signal) {
         let name = match signal {
             Signal::Interrupt => process::Signal::INT,
             Signal::Quit => process::Signal::QUIT,
@@ -188,7 +202,8 @@ mod linux {
             Signal::HangUp => process::Signal::HUP,
             Signal::ClosedPipe => process::Signal::PIPE,
         };
-        process::kill_process(process::Pid::from_child(child), name).expect("it runs");
+        let id = process::Pid::from_raw(child.id().cast_signed()).expect("not 0");
+        process::kill_process(id, name).expect("it runs");
     }
 
     fn killed_scratch() {
@@ -280,12 +295,7 @@ mod linux {
     }
 
     fn ignored_signal() {
-        let mut command = Command::new("sh");
-        command
-            .args(["-c", "trap '' HUP; exec \"$0\" role interrupted"])
-            .arg(this_program())
-            .stdout(Stdio::piped());
-        let (mut child, mut said, _) = start(command);
+        let (mut child, mut said, _) = start(role(&["interrupted", "HUP"]));
         signal(&child, Signal::HangUp);
         signal(&child, Signal::Terminate);
         assert_eq!(hear(&mut said), "SIGTERM");

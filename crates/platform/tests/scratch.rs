@@ -4,8 +4,8 @@
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, SystemTime};
+use testing::Command;
 
 use oscope_platform::scratch::{Removal, Scratch, ScratchError};
 

@@ -1,9 +1,9 @@
 //! Workers that succeed, die, hang, flood and are interrupted.
 #![cfg(target_os = "linux")]
 
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use testing::{Command, LONGEST_WAIT, wait_until};
 
 use oscope_platform::clock::now_ns;
 use oscope_platform::confinement::{MemoryGroup, free_swap_bytes};
@@ -18,12 +18,12 @@ fn shell(script: &str) -> Worker {
 fn shell_with(script: &str, options: &WorkerOptions<'_>) -> Result<Worker, WorkerError> {
     let mut command = Command::new("sh");
     command.args(["-c", script]);
-    Worker::spawn(command, options)
+    Worker::spawn(command.into(), options)
 }
 
 /// A deadline far beyond the duration of any test.
 fn late() -> u64 {
-    now_ns() + 20_000_000_000
+    now_ns() + LONGEST_WAIT.as_nanos() as u64
 }
 
 fn is_gone(id: u32) -> bool {
@@ -99,11 +99,10 @@ fn a_worker_that_outlives_its_time_is_killed_with_all_its_children() {
     drop(worker);
     assert!(is_gone(id));
     // It was reparented to another process, which waits for it at its own time.
-    while std::fs::read_to_string(format!("/proc/{sleeper}/stat"))
-        .is_ok_and(|stat| stat.contains("(sleep)") && !stat.contains(") Z "))
-    {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_until("the end of its child", || {
+        let stat = std::fs::read_to_string(format!("/proc/{sleeper}/stat"));
+        !stat.is_ok_and(|stat| stat.contains("(sleep)") && !stat.contains(") Z "))
+    });
 }
 
 #[test]
@@ -193,7 +192,7 @@ fn a_worker_in_a_memory_group_cannot_hold_more_and_leaves_no_group_behind() {
     drop(worker);
 
     if free_swap_bytes() > 0 {
-        println!("skipped in part: with swap, more than the limit can be held");
+        println!("skipped: a part, since with swap more than the limit can be held");
     } else {
         // tail(1) keeps its last line in memory, and the input is a single line.
         let script = "head -c 100000000 /dev/zero | tail > /dev/null; exit 7";
@@ -212,7 +211,7 @@ fn a_worker_in_a_memory_group_cannot_hold_more_and_leaves_no_group_behind() {
 #[test]
 fn what_cannot_be_started_is_an_error() {
     let options = WorkerOptions::default();
-    let error = Worker::spawn(Command::new("/no/such/program"), &options).unwrap_err();
+    let error = Worker::spawn(Command::new("/dev/null/none").into(), &options).unwrap_err();
     assert!(matches!(error, WorkerError::Spawn(_)), "{error}");
     let options = WorkerOptions {
         pin_cpu: Some(100_000),

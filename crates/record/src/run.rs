@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(dated(EPOCH + far), Timestamp::MAX);
         match EPOCH.checked_sub(2 * far) {
             Some(past) => assert_eq!(dated(past), Timestamp::MIN),
-            None => println!("skipped in part: this system's times begin later"),
+            None => println!("skipped: a part, since this system's times begin later"),
         }
     }
 }

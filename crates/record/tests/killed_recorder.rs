@@ -13,7 +13,8 @@ use oscope_record::Proof;
 use oscope_record::store::{RunSelector, Store};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use testing::Command;
 
 /// Environment variable with the path of the recorder's store.
 const STORE: &str = "OSCOPE_TEST_KILLED_STORE";

@@ -18,6 +18,9 @@
 //!
 //! Print, read the command line, or know any experiment.
 
+#[cfg(test)]
+use testing as _;
+
 mod buffer;
 mod clock;
 mod connection;

@@ -184,7 +184,7 @@ mod tests {
     use proptest::prelude::*;
     use std::fs::File;
     use std::sync::atomic::AtomicBool;
-    use std::time::{Duration, Instant};
+    use testing::bytes_read;
 
     static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -232,14 +232,14 @@ mod tests {
 
     #[test]
     #[cfg_attr(windows, ignore = "Wine 8.0 does not tell holes, so all would be read")]
-    fn a_hole_of_any_size_takes_no_time() {
+    fn a_hole_of_any_size_is_not_read() {
         let len = 900 << 30;
         let file = file(len, &[(len - 7, b"the end")]);
-        let began = Instant::now();
+        let before = bytes_read();
         let there = of_start(&file, len);
         assert_eq!(in_common(&file, &there), len);
-        // Reading 1 GiB alone would take longer.
-        assert!(began.elapsed() < Duration::from_secs(2));
+        // A hundredth, which leaves room for the other tests of this process.
+        assert!(bytes_read() - before < len / 100);
     }
 
     #[test]

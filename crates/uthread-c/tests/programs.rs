@@ -1,7 +1,8 @@
 //! Programs in C and C++, built by the system's compilers against the installed library.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
+use testing::Command;
 
 /// The folder of the built libraries: tests are built beside them.
 fn built() -> PathBuf {

@@ -110,6 +110,9 @@
     reason = "switching stacks and handling signals is what this crate is for"
 )]
 
+#[cfg(test)]
+use testing as _;
+
 mod atomic;
 mod build_error;
 mod context;

@@ -14,10 +14,10 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::{c_int, c_void};
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use testing::Command;
 
 use uthread::io::{Backend, read_at, write_at};
 use uthread::{Builder, GuardedAlloc, Lock, Runtime, spawn, unbounded};

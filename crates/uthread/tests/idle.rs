@@ -14,7 +14,7 @@ use common::preemptive;
 use uthread::{Runtime, no_preempt, spawn};
 
 /// Longer than a loaded machine keeps a worker waiting for a processor.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(5);
 /// A worker whose processor time stands still for so long sleeps.
 const STANDS_STILL: Duration = Duration::from_millis(5);
 /// The processor time in which a worker must find that it has no work.

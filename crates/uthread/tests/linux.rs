@@ -48,7 +48,7 @@ fn others_run_while_one_waits() {
 fn direct_transfers() {
     #[repr(align(4096))]
     struct Block([u8; 4096]);
-    let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let directory = testing::directory_on_disk();
     let mut options = OpenOptions::new();
     options
         .read(true)
@@ -56,7 +56,7 @@ fn direct_transfers() {
         .create_new(true)
         .custom_flags(libc::O_DIRECT);
     let Ok(file) = options.open(directory.path().join("direct")) else {
-        println!("direct transfers are not tested: the file system has none");
+        println!("skipped: direct transfers, which the file system has not");
         return;
     };
     let file = Arc::new(file);
@@ -89,7 +89,7 @@ fn a_cancelled_read_does_not_write_into_its_buffer() {
     };
     let (reader, mut writer) = std::io::pipe().unwrap();
     if ring.run(|| poll_fd(&writer, Interest::WRITABLE)).is_err() {
-        println!("not tested: io_uring is not allowed here");
+        println!("skipped: io_uring is not allowed here");
         return;
     }
     let reader = File::from(OwnedFd::from(reader));
@@ -140,7 +140,7 @@ fn a_transfer_in_the_kernel_is_cancelled() {
     };
     let (reader, writer) = std::io::pipe().unwrap();
     if ring.run(|| poll_fd(&writer, Interest::WRITABLE)).is_err() {
-        println!("not tested: io_uring is not allowed here");
+        println!("skipped: io_uring is not allowed here");
         return;
     }
     let reader = File::from(OwnedFd::from(reader));

@@ -17,6 +17,7 @@
 mod checker;
 #[cfg(not(miri))]
 use loom as checker;
+use testing as _;
 
 /// Replaces the module of the same name in the library.
 mod atomic {

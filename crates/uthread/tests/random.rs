@@ -5,6 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
+use testing as _;
 use uthread::{
     Builder, Condvar, Lock, Priority, Protocol, Runtime, RuntimeBuilder, Semaphore, spawn,
     yield_now,

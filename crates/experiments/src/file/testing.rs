@@ -4,11 +4,9 @@ use platform::storage::Storage;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A directory beside the build, since the usual place for temporary files may be memory.
+/// A directory on a disk, in most cases.
 pub(crate) fn scratch() -> TempDir {
-    let program = std::env::current_exe().expect("a running program has a path");
-    let folder = program.parent().expect("a program lies in a folder");
-    tempfile::tempdir_in(folder).expect("the build folder takes files")
+    testing::directory_on_disk()
 }
 
 /// Files there can be evicted from the page cache; prints the reason if not.

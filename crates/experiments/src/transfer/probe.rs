@@ -83,12 +83,14 @@ mod tests {
         static STOP: AtomicBool = AtomicBool::new(false);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("it listens").to_string();
-        let reason = link(&address, Some(Path::new("/nowhere")), &STOP).expect_err("no token");
+        // A file has no entries.
+        let nowhere = Some(Path::new("/dev/null/nowhere"));
+        let reason = link(&address, nowhere, &STOP).expect_err("no token");
         assert!(reason.contains("/nowhere"), "{reason}");
         let stranger = std::thread::spawn(move || drop(listener.accept()));
         let reason = link(&address, None, &STOP).expect_err("it hangs up");
         assert!(reason.contains(&address), "{reason}");
-        stranger.join().expect("it only hangs up");
+        testing::joined("the stranger", stranger);
         let reason = link(&address, None, &STOP).expect_err("nobody listens");
         assert!(reason.contains("cannot connect"), "{reason}");
     }

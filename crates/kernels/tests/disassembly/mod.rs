@@ -1,8 +1,8 @@
 //! The functions of the running test, disassembled by objdump.
 
 use std::env;
-use std::process::Command;
 use std::sync::LazyLock;
+use testing::Command;
 
 /// One instruction of a disassembly.
 pub struct Instruction {

@@ -5,6 +5,7 @@ use std::process::Command;
 
 /// The layers from bottom to top, as in `docs/architecture.md`.
 const FLOORS: &[&str] = &[
+    "oscope-testing",
     "uthread",
     "uthread-c",
     "oscope-advice",
@@ -82,6 +83,21 @@ fn no_crate_uses_one_above_it() {
 }
 
 #[test]
+fn only_tests_use_what_tests_share() {
+    let workspace = workspace();
+    for package in workspace["packages"].as_array().expect("a list") {
+        for dependency in package["dependencies"].as_array().expect("a list") {
+            let is_shared = dependency["name"] == "oscope-testing";
+            assert!(
+                !is_shared || dependency["kind"] == "dev",
+                "{}",
+                package["name"]
+            );
+        }
+    }
+}
+
+#[test]
 fn libraries_that_stand_alone_use_nothing_of_the_house() {
     let workspace = workspace();
     for alone in ["uthread", "oscope-platform", "oscope-kernels"] {
@@ -91,8 +107,10 @@ fn libraries_that_stand_alone_use_nothing_of_the_house() {
             .find(|package| package["name"] == alone)
             .expect(alone);
         for dependency in names(&package["dependencies"], "") {
+            let may =
+                dependency == "oscope-testing" || dependency.starts_with("oscope-kernels-level");
             assert!(
-                !FLOORS.contains(&dependency) || dependency.starts_with("oscope-kernels-level"),
+                !FLOORS.contains(&dependency) || may,
                 "{alone} must not use {dependency}"
             );
         }

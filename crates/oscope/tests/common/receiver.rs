@@ -4,14 +4,15 @@ use super::program;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::thread::JoinHandle;
+use testing::{Command, Process, joined};
 
 /// A receiver in its own process, killed when dropped.
 pub struct Receiver {
-    child: Option<Child>,
+    child: Process,
     /// Reads the rest of its standard error.
-    said: Option<JoinHandle<Vec<u8>>>,
+    said: JoinHandle<Vec<u8>>,
     /// The address it listens on.
     pub address: String,
 }
@@ -56,32 +57,21 @@ impl Receiver {
             said
         });
         Self {
-            child: Some(child),
-            said: Some(said),
+            child,
+            said,
             address,
         }
     }
 
     /// Its process id.
     pub fn id(&self) -> u32 {
-        self.child.as_ref().expect("it runs").id()
+        self.child.id()
     }
 
     /// Its output, after it ended by itself.
-    pub fn end(mut self) -> Output {
-        let child = self.child.take().expect("it runs");
-        let mut output = child.wait_with_output().expect("it ends");
-        let said = self.said.take().expect("it is asked once").join();
-        output.stderr = said.expect("it only reads");
+    pub fn end(self) -> Output {
+        let mut output = self.child.wait_with_output().expect("it ends");
+        output.stderr = joined("the end of the receiver's messages", self.said);
         output
-    }
-}
-
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
     }
 }

@@ -11,7 +11,8 @@ mod streams;
 use common::may;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Output};
+use std::process::Output;
+use testing::{Command, Process};
 
 /// Sends a signal by its name.
 pub(crate) fn signal(name: &str, id: u32) {
@@ -22,7 +23,7 @@ pub(crate) fn signal(name: &str, id: u32) {
 }
 
 /// Waits for the process to end: its output, and both streams as text.
-pub(crate) fn end(child: Child) -> (Output, String, String) {
+pub(crate) fn end(child: Process) -> (Output, String, String) {
     let output = child.wait_with_output().expect("the program ends");
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

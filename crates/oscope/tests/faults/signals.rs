@@ -1,12 +1,13 @@
 //! Runs and workers that are interrupted or killed, and exhausted time budgets.
 
-use crate::common::{Place, scratch_files, wait_for};
+use crate::common::{LARGE_BUDGET, Place, scratch_files, wait_for};
 use crate::{end, signal};
 use platform::programs;
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use testing::Command;
 
 #[test]
 fn points_that_the_time_does_not_reach_are_named_and_the_exit_code_tells() {
@@ -69,7 +70,7 @@ fn a_comparison_that_was_killed_is_not_said_to_be_resumable() {
     let place = Place::new();
     let mut comparison = place.plain(&["ab", "process.calls", "--vary", "env:A=1,2"]);
     comparison
-        .args(["--budget", "60s", "--dir"])
+        .args(["--budget", LARGE_BUDGET, "--dir"])
         .arg(place.scratch());
     let child = comparison
         .stdout(Stdio::piped())

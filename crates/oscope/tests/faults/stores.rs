@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use testing::Command;
 
 #[test]
 fn a_store_on_a_full_disk_is_a_clear_error() {

@@ -1,6 +1,6 @@
 //! Output streams and pages that cannot be written.
 
-use crate::common::{Place, scratch_files, wait_for};
+use crate::common::{LARGE_BUDGET, Place, scratch_files, wait_for};
 use crate::end;
 use predicates::str::contains;
 use std::fs;
@@ -26,7 +26,15 @@ fn words_that_cannot_be_written_cost_nothing_but_the_exit_code() {
     let scratch = place.scratch();
     let full = || full.try_clone().expect("a descriptor");
     let run = |stdout: Stdio, stderr: Stdio| {
-        let mut run = place.plain(&["run", "process.calls", "--budget", "4s", "--no-page"]);
+        let mut run = place.plain(&[
+            "run",
+            "process.calls",
+            "--at",
+            "call=getpid",
+            "--budget",
+            LARGE_BUDGET,
+            "--no-page",
+        ]);
         run.arg("--dir").arg(&scratch).stdout(stdout).stderr(stderr);
         end(run.spawn().expect("the program starts"))
     };
@@ -46,7 +54,15 @@ fn a_page_whose_place_is_gone_costs_nothing_else() {
     let place = Place::new();
     let pages = place.path("pages");
     fs::create_dir(&pages).expect("a directory");
-    let mut run = place.plain(&["run", "process.calls", "--budget", "4s", "--page"]);
+    let mut run = place.plain(&[
+        "run",
+        "process.calls",
+        "--at",
+        "call=getpid",
+        "--budget",
+        LARGE_BUDGET,
+        "--page",
+    ]);
     run.arg(pages.join("page.html"))
         .arg("--dir")
         .arg(place.scratch());

@@ -5,7 +5,8 @@ use crate::common::{self, Place, program};
 use crate::{Stream, file, send, signal, text};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use testing::Command;
 
 /// Starts to send an endless stream, and waits until some of it has arrived.
 fn endless(receiver: &Receiver, to: &Path, name: &str) -> Stream {

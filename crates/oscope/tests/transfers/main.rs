@@ -14,8 +14,8 @@ use common::{Place, program};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{ChildStdin, Output, Stdio};
+use testing::{Command, Process};
 
 pub(crate) const TOKEN: &str = "a token of some length\n";
 
@@ -43,11 +43,10 @@ pub(crate) fn file(place: &Place, name: &str, len: usize) -> PathBuf {
 }
 
 pub(crate) fn send(receiver: &Receiver, arguments: &[&str]) -> assert_cmd::Command {
-    let mut command = assert_cmd::Command::new(program());
+    let mut command = common::asserted(Command::new(program()));
     command
         .args(["send", "--to", &receiver.address])
-        .args(arguments)
-        .timeout(Duration::from_mins(1));
+        .args(arguments);
     command
 }
 
@@ -57,7 +56,7 @@ pub(crate) fn text(path: &Path) -> &str {
 
 /// A sender of a stream, which goes on until the test ends it.
 pub(crate) struct Stream {
-    sender: Child,
+    sender: Process,
     input: ChildStdin,
 }
 

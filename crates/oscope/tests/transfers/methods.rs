@@ -5,8 +5,8 @@ use crate::common::{Place, program};
 use crate::{Stream, file, send, text};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
+use testing::Command;
 
 #[test]
 fn every_method_is_known_by_name_and_the_usual_one_needs_no_right() {
@@ -32,9 +32,9 @@ fn every_method_is_known_by_name_and_the_usual_one_needs_no_right() {
 #[test]
 fn the_usual_method_depends_on_the_directory() {
     let rings = platform::stream_ring::StreamRing::new(1, Duration::ZERO);
-    let disk = tempfile::tempdir_in("/var/tmp").expect("a directory");
-    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
-        return eprintln!("skipped: there is no /dev/shm");
+    let [disk, memory] = ["/var/tmp", "/dev/shm"].map(tempfile::tempdir_in);
+    let (Ok(disk), Ok(memory)) = (disk, memory) else {
+        return eprintln!("skipped: there is no /var/tmp or no /dev/shm to write to");
     };
     for to in [disk.path(), memory.path()] {
         let directory = platform::directory::Directory::open(to).expect("it is there");

@@ -4,8 +4,9 @@ use crate::common::{Place, program};
 use crate::{Stream, TOKEN, text};
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
+use testing::Command;
 
 /// The address of the second host's receiver.
 const ADDRESS: &str = "10.77.0.2:5735";

@@ -1,12 +1,13 @@
 //! Receivers that may not do everything.
 
 use crate::common::receiver::Receiver;
-use crate::common::{Place, as_user, may, program};
+use crate::common::{Place, as_user, fresh_user, program};
 use crate::{TOKEN, file, send, text};
 use predicates::str::contains;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use testing::Command;
 
 #[test]
 fn hidden_files_are_taken_only_where_somebody_named_the_place() {
@@ -27,31 +28,28 @@ fn hidden_files_are_taken_only_where_somebody_named_the_place() {
     assert!(here.join(".profile").exists());
 }
 
-/// A world-readable directory, and a copy of the program in it.
-fn for_everyone(place: &Place) -> (PathBuf, PathBuf) {
+/// A directory that everybody may read, and a copy of the program that `user` may start; `None`, with the
+/// reason printed, without the right to become that user.
+fn for_everyone(place: &Place, user: u32) -> Option<(PathBuf, PathBuf)> {
+    let copy = place.program_for(user)?;
     let everyone = place.path("everyone");
     fs::create_dir(&everyone).expect("a directory");
-    let copy = everyone.join("oscope");
-    fs::copy(program(), &copy).expect("a copy that others may run");
-    for path in [everyone.parent().expect("it has one"), &everyone] {
-        let status = Command::new("chmod").arg("755").arg(path).status();
-        assert!(status.expect("chmod(1) is there").success());
-    }
-    (everyone, copy)
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(&everyone, mode).expect("it is ours");
+    Some((everyone, copy))
 }
 
 #[test]
 fn a_directory_that_may_not_be_written_to_is_an_error_of_the_file() {
-    if !may("becoming another user") {
+    let (place, user) = (Place::new(), fresh_user());
+    let Some((everyone, copy)) = for_everyone(&place, user) else {
         return;
-    }
-    let place = Place::new();
-    let (everyone, copy) = for_everyone(&place);
+    };
     let token = everyone.join("token");
     fs::write(&token, TOKEN).expect("a file");
     let one = file(&place, "one", 100);
     let nobody = || {
-        let mut command = as_user(65534);
+        let mut command = as_user(user);
         command.arg(&copy);
         command
     };
@@ -72,9 +70,9 @@ fn a_directory_that_may_not_be_written_to_is_an_error_of_the_file() {
 }
 
 /// A command as another user, limited to one thread.
-fn one_thread(program: &Path) -> Command {
+fn one_thread(user: u32, program: &Path) -> Command {
     let mut command = Command::new("prlimit");
-    let user = as_user(61234);
+    let user = as_user(user);
     command
         .arg("--nproc=1:100")
         .arg(user.get_program())
@@ -85,25 +83,31 @@ fn one_thread(program: &Path) -> Command {
 
 #[test]
 fn where_no_thread_can_be_started_both_sides_say_so_and_the_receiver_lives() {
-    if !may("becoming another user") {
+    let (place, user) = (Place::new(), fresh_user());
+    let Some((everyone, copy)) = for_everyone(&place, user) else {
         return;
-    }
-    let place = Place::new();
-    let (everyone, copy) = for_everyone(&place);
+    };
     let token = everyone.join("token");
     fs::write(&token, TOKEN).expect("a file");
     let one = file(&place, "one", 100_000);
     let to = everyone.join("to");
     fs::create_dir(&to).expect("a directory");
-    let status = Command::new("chown").arg("61234").arg(&to).status();
+    let status = Command::new("chown")
+        .arg(user.to_string())
+        .arg(&to)
+        .status();
     assert!(status.expect("chown(1) is there").success());
-    let receiver = Receiver::by(one_thread(&copy), &to, &["--token-file", text(&token)]);
+    let receiver = Receiver::by(
+        one_thread(user, &copy),
+        &to,
+        &["--token-file", text(&token)],
+    );
     let sending = || send(&receiver, &[text(&one), "--token-file", text(&token)]).assert();
     sending()
         .code(1)
         .stderr(contains("as many connections as it can have"));
     // The limit counts all threads of the user, so the sender has none either.
-    let mut sender = one_thread(&copy);
+    let mut sender = one_thread(user, &copy);
     let sender = sender
         .args(["send", "--to", &receiver.address, text(&one)])
         .args(["--token-file", text(&token)])
@@ -112,7 +116,7 @@ fn where_no_thread_can_be_started_both_sides_say_so_and_the_receiver_lives() {
     assert!(!sender.status.success(), "{sender:?}");
     let pid = receiver.id().to_string();
     // Root may lack the right to raise the limit of other users.
-    let raised = as_user(61234)
+    let raised = as_user(user)
         .args(["prlimit", "--pid", &pid, "--nproc=100:100"])
         .status();
     assert!(raised.expect("prlimit(1) is there").success());

@@ -276,10 +276,8 @@ mod tests {
 
     const LEN: usize = 1 << 20;
 
-    /// In the folder of this program: the default folder for temporary files may be in memory.
     fn dir() -> TempDir {
-        let program = std::env::current_exe().unwrap();
-        tempfile::tempdir_in(program.parent().unwrap()).unwrap()
+        testing::directory_on_disk()
     }
 
     /// Pages of a file system in memory cannot be evicted.

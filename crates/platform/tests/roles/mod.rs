@@ -5,7 +5,7 @@ use std::io::Write;
 use std::time::Duration;
 
 /// Timeout after which a step counts as stuck.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_mins(5);
 
 pub const REMOVAL: Removal = Removal {
     exit_wait: PATIENCE,

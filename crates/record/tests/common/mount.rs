@@ -1,7 +1,8 @@
 //! A small file system in memory, for tests with full or read-only disks.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use testing::Command;
 
 /// A mounted tmpfs; unmounted when dropped.
 pub struct Mount {

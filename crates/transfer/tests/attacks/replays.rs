@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// An honest transfer of the session with this number, and its recording.
 fn record(scene: &Scene, session: u8) -> Vec<(Turn, Speech)> {
@@ -75,7 +75,7 @@ fn nothing_comes_of_a_session_that_is_said_again() {
 
 #[test]
 fn whoever_only_says_recorded_words_takes_nobodys_place() {
-    let scene = Scene::with_places(SEALED, ReceiveMethod::File, Duration::from_secs(5), 1);
+    let scene = Scene::with_places(SEALED, ReceiveMethod::File, Duration::from_mins(1), 1);
     let recording = record(&scene, 7);
     let words = said(&recording, &SENDERS[..1]);
     let held: Vec<_> = (0..20)
@@ -92,15 +92,17 @@ fn whoever_only_says_recorded_words_takes_nobodys_place() {
         .collect();
     scene.served.log.lock().unwrap().clear();
     assert_eq!(scene.place.names(), [""; 0]);
-    let before = Instant::now();
     let (result, outcomes) = scene.send_as(scene.served.address, [8; 16]);
     result.expect("the one place is free");
     assert!(
         outcomes.iter().all(|outcome| outcome.failure.is_none()),
         "{outcomes:?}"
     );
-    assert!(before.elapsed() < Duration::from_secs(4));
     let log = scene.served.log();
+    assert!(
+        !log.contains("given up"),
+        "those who only repeat still wait: {log}"
+    );
     assert_eq!(
         log.lines().filter(|line| *line == "began").count(),
         1,

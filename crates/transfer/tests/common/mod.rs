@@ -11,12 +11,12 @@ pub mod proxy;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tempfile::TempDir;
+use testing::{Command, joined, wait_until};
 
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -146,24 +146,14 @@ impl Served {
 
     /// Waits until this number of connections have ended.
     pub fn wait_for_ends(&self, count: usize) {
-        for _ in 0..10_000 {
-            if self.ends() >= count {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        panic!("fewer than {count} connections ended: {}", self.log());
+        wait_until(&format!("{count} connections that end"), || {
+            self.ends() >= count
+        });
     }
 
     /// Waits until the log contains a text.
     pub fn wait_for(&self, what: &str) {
-        for _ in 0..1000 {
-            if self.log().contains(what) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        panic!("the receiver never said '{what}' but: {}", self.log());
+        wait_until(what, || self.log().contains(what));
     }
 }
 
@@ -171,7 +161,7 @@ impl Drop for Served {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
-            thread.join().expect("the receiver does not panic");
+            joined("the end of the receiver", thread);
         }
     }
 }
@@ -210,9 +200,7 @@ impl Place {
 
     /// Waits until a file is arriving, under any name.
     pub fn wait_for_a_file(&self) {
-        while self.names().is_empty() {
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_until("a file", || !self.names().is_empty());
     }
 
     pub fn received(&self, name: &str) -> Vec<u8> {

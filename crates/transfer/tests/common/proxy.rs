@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
+use testing::wait_until;
 
 /// The proxy's treatment of the bytes from the sender to the receiver.
 #[derive(Clone)]
@@ -101,7 +102,5 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
 }
 
 fn wait_for(flag: &AtomicBool) {
-    while !flag.load(Ordering::Acquire) {
-        thread::sleep(Duration::from_millis(2));
-    }
+    wait_until("the test's sign", || flag.load(Ordering::Acquire));
 }

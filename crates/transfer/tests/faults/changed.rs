@@ -13,6 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use testing::{joined, wait_until};
 
 #[test]
 fn a_byte_that_changes_on_its_way_is_found() {
@@ -73,9 +74,7 @@ fn a_source_that_is_cut_short_is_an_error_on_both_sides() {
         let progress = Arc::clone(&options.progress);
         let path = place.root.path().join("from/file");
         let cutter = std::thread::spawn(move || {
-            while progress.load(Ordering::Relaxed) == 0 {
-                std::thread::sleep(Duration::from_millis(5));
-            }
+            wait_until("contents", || progress.load(Ordering::Relaxed) > 0);
             File::options()
                 .write(true)
                 .open(path)
@@ -85,7 +84,7 @@ fn a_source_that_is_cut_short_is_an_error_on_both_sides() {
             go_on.store(true, Ordering::Release);
         });
         let (summary, outcomes) = send_to(address, &jobs, PLAN, &options);
-        cutter.join().unwrap();
+        joined("the cut", cutter);
         assert_eq!(summary.unwrap().failed, 1, "{method}");
         let failure = outcomes[0].failure.clone().unwrap();
         assert!(
@@ -125,15 +124,13 @@ fn assert_change_is_told(method: SendMethod, streams: u16, name: &str, change: f
     let options = send_options(method);
     let progress = Arc::clone(&options.progress);
     let changer = std::thread::spawn(move || {
-        while progress.load(Ordering::Relaxed) == 0 {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_until("contents", || progress.load(Ordering::Relaxed) > 0);
         change(&path);
         go_on.store(true, Ordering::Release);
     });
     let plan = Plan { streams, ..PLAN };
     let (summary, outcomes) = send_to(address, &jobs, plan, &options);
-    changer.join().expect("it does not panic");
+    joined("the change", changer);
     let failed = summary.expect("only the file fails").failed;
     assert_eq!(failed, 1, "{name}, {method}, {streams}: {outcomes:?}");
     let failure = outcomes[0].failure.clone().unwrap_or_default();
@@ -187,21 +184,21 @@ fn between_its_parts(change: fn(&Path)) {
     let hold = Some(Mischief::Hold(1 << 20, Arc::clone(&go_on)));
     let address = between_each(served.address, vec![None, hold]);
     let options = send_options(SendMethod::File);
-    let progress = Arc::clone(&options.progress);
+    let (progress, log) = (Arc::clone(&options.progress), Arc::clone(&served.log));
     let changer = std::thread::spawn(move || {
         // The first connection ends with its part of the second file.
-        let (mut before, mut now) = (0, 1);
-        while now < 46 << 20 || now != before {
-            std::thread::sleep(Duration::from_millis(200));
-            (before, now) = (now, progress.load(Ordering::Relaxed));
-        }
+        wait_until("the end of the first connection", || {
+            let log = log.lock().expect("nobody panics with it");
+            log.iter().any(|line| line == "ended")
+        });
+        let now = progress.load(Ordering::Relaxed);
         assert!(now < 91 << 20, "the second connection does not lag behind");
         change(&path);
         go_on.store(true, Ordering::Release);
     });
     let plan = Plan { streams: 2, ..PLAN };
     let (summary, outcomes) = send_to(address, &jobs, plan, &options);
-    changer.join().expect("it does not panic");
+    joined("the change", changer);
     let summary = summary.expect("only the file fails");
     assert_eq!((summary.files, summary.failed), (1, 1), "{outcomes:?}");
     let failure = outcomes[0].failure.clone().unwrap_or_default();

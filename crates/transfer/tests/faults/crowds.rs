@@ -11,8 +11,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
-use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use testing::Command;
 
 /// The greeting of a sender of this version without a token.
 fn greeting(version: u16) -> [u8; 64] {
@@ -30,7 +30,7 @@ fn two_hundred_who_say_nothing_keep_nobody_out() {
     let served = Served::start(receiver::Options {
         max_connections: 2,
         limits: Limits {
-            patience: Duration::from_secs(4),
+            patience: Duration::from_mins(1),
             ..limits()
         },
         ..receive_options(&place.to(), ReceiveMethod::File)
@@ -38,20 +38,15 @@ fn two_hundred_who_say_nothing_keep_nobody_out() {
     let silent: Vec<_> = (0..SILENT)
         .map(|_| TcpStream::connect(served.address).expect("it listens"))
         .collect();
-    let began = Instant::now();
     let jobs = [place.file("file", b"in spite of them")];
     let plan = Plan { streams: 2, ..PLAN };
     let (summary, outcomes) = send(&served, &jobs, plan, &send_options(SendMethod::File));
     assert_eq!(summary.unwrap().files, 1, "{outcomes:?}");
-    assert!(
-        began.elapsed() < Duration::from_secs(3),
-        "{:?}",
-        began.elapsed()
-    );
-    // All but those allowed to wait are disconnected; the others follow soon.
+    // Some are allowed to wait, and still do; the others are disconnected.
+    assert!(served.ends() < SILENT, "{}", served.log());
     served.wait_for_ends(SILENT - 64);
-    served.wait_for_ends(SILENT + 2);
     drop(silent);
+    served.wait_for_ends(SILENT + 2);
 }
 
 #[test]
@@ -64,10 +59,10 @@ fn a_greeting_that_trickles_in_is_not_waited_for() {
         },
         ..receive_options(&place.to(), ReceiveMethod::File)
     });
-    let began = Instant::now();
     let mut slow = TcpStream::connect(served.address).unwrap();
     slow.set_read_timeout(Some(Duration::from_millis(250)))
         .unwrap();
+    let mut taken = 0;
     for byte in greeting(VERSION) {
         let is_over = slow.write_all(&[byte]).is_err()
             || match slow.read(&mut [0]) {
@@ -80,13 +75,10 @@ fn a_greeting_that_trickles_in_is_not_waited_for() {
         if is_over {
             break;
         }
+        taken += 1;
     }
     served.wait_for("did not prove in time");
-    let took = began.elapsed();
-    assert!(
-        took > Duration::from_secs(9) && took < Duration::from_secs(15),
-        "{took:?}"
-    );
+    assert!(taken < greeting(VERSION).len(), "all of it was waited for");
 }
 
 #[test]
@@ -103,7 +95,6 @@ fn files_of_which_only_parts_come_do_not_use_up_descriptors() {
     let options = send_options(SendMethod::File);
     let address = served.address.to_string();
     let mut session = Session::connect(&address, &options, [1; 16], (0, 1)).unwrap();
-    let began = Instant::now();
     for id in 0..FILES {
         let name = format!("file{id}");
         let item = Item {
@@ -128,12 +119,6 @@ fn files_of_which_only_parts_come_do_not_use_up_descriptors() {
         }
     }
     assert!(taken > 0 && refused > 0, "{taken} {refused}");
-    // It waits only once, not for each file.
-    assert!(
-        began.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        began.elapsed()
-    );
     let open = open_files(&place.to());
     assert!(open < 100, "{open} descriptors for {taken} files");
     session.finish().unwrap();

@@ -11,6 +11,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use testing::wait_until;
 
 const RESUME: Plan = Plan {
     resume: true,
@@ -66,9 +67,7 @@ fn a_lost_connection_keeps_nothing_of_a_file_that_is_published() {
         let sending =
             scope.spawn(|| send_to(address, &large, RESUME, &send_options(SendMethod::File)));
         // Contents arrive only once the connection has locked the file.
-        while received.load(Ordering::Relaxed) == 0 {
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_until("contents", || received.load(Ordering::Relaxed) > 0);
         let (summary, outcomes) = send(&served, &small, PLAN, &send_options(SendMethod::File));
         assert_eq!(summary.unwrap().files, 1, "{outcomes:?}");
         // The other connection receives it, so it stays until that one ends.

@@ -9,9 +9,9 @@ use oscope_transfer::receiver::Receiver;
 use oscope_transfer::sender::{Job, Plan};
 use oscope_transfer::{Error, receiver};
 use std::fs::{self, File};
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use testing::Command;
 
 #[test]
 fn the_second_sender_of_a_name_is_refused_until_the_first_is_done() {
@@ -54,7 +54,7 @@ fn a_port_that_is_taken_and_a_place_that_is_not_there_are_named() {
         "{error}"
     );
     let nowhere = receiver::Options {
-        directory: Some("/nonexistent".into()),
+        directory: Some(place.root.path().join("nonexistent")),
         ..options
     };
     let error = Receiver::bind("127.0.0.1:0", nowhere)
@@ -76,7 +76,7 @@ fn files_that_cannot_be_read_do_not_keep_others_back() {
     let place = Place::new();
     let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
     let jobs = [
-        job("missing", "/nonexistent/file".as_ref()),
+        job("missing", &place.root.path().join("nonexistent")),
         job("folder", "/".as_ref()),
         place.file("good", b"x"),
     ];

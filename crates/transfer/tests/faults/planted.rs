@@ -9,7 +9,7 @@ use oscope_transfer::sender::Plan;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use testing::Command;
 
 const PRECIOUS: &[u8] = b"of somebody else, and not to be touched";
 /// A user id that is neither this test's nor anybody's.

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use testing::bytes_read;
 
 const RESUME: Plan = Plan {
     resume: true,
@@ -36,7 +36,7 @@ fn leave(place: &Place, len: u64, data: &[(u64, &[u8])]) {
 }
 
 #[test]
-fn a_hole_of_any_size_is_gone_on_with_at_once() {
+fn a_hole_of_any_size_is_not_read_to_go_on() {
     let place = Place::new();
     let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
     let source = place.root.path().join("from/file");
@@ -46,19 +46,13 @@ fn a_hole_of_any_size_is_gone_on_with_at_once() {
     make(&source, len, &data);
     leave(&place, kept, &data[..2]);
     let options = send_options(SendMethod::File);
-    let began = Instant::now();
+    let before = bytes_read();
     let (summary, outcomes) = send(&served, &[job("file", &source)], RESUME, &options);
-    let took = began.elapsed();
+    let read = bytes_read() - before;
     let summary = summary.unwrap();
     assert_eq!(summary.files, 1, "{outcomes:?}");
-    // Reading a hundredth of it would take longer, and more CPU time.
-    assert!(took < Duration::from_secs(2), "{took:?}");
-    let farewell = summary.farewell;
-    assert!(farewell.sender_cpu < Duration::from_secs(1), "{farewell:?}");
-    assert!(
-        farewell.receiver_cpu < Duration::from_secs(1),
-        "{farewell:?}"
-    );
+    // Neither side reads its hole. The bound leaves room for the other tests of this process.
+    assert!(read < len / 100, "{read}");
     assert_eq!(options.progress.load(Ordering::Relaxed), 4096);
     let arrived = File::open(place.to().join("file")).unwrap();
     assert_eq!(arrived.metadata().unwrap().len(), len);

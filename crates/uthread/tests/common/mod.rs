@@ -9,9 +9,10 @@
 pub mod world;
 
 use std::fs::File;
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::Arc;
 use std::time::Duration;
+use testing::Command;
 
 use uthread::io::{Backend, fsync, read_at, write_at};
 use uthread::{Runtime, RuntimeBuilder, spawn};
@@ -34,7 +35,7 @@ pub fn runtimes() -> Vec<Runtime> {
     let file = tempfile::tempfile().unwrap();
     let ring_works = ring.run(|| fsync(&file)).is_ok();
     if !ring_works {
-        println!("the ring is not tested: io_uring is not allowed here");
+        println!("skipped: the ring, since io_uring is not allowed here");
     }
     let builders: [fn() -> RuntimeBuilder; 3] = [
         Runtime::builder,
