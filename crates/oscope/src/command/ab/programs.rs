@@ -40,6 +40,9 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
         }
     }
     check_parameters(arguments)?;
+    if options.names.iter().any(|name| name.trim().is_empty()) {
+        return Err(WrongUse("a name of `--name` is empty".into()));
+    }
     let is_there = |text: &String| !text.trim().is_empty();
     let one_of = |all: &[String], index: usize| all.get(index.min(all.len().max(1) - 1)).cloned();
     let mut programs = Vec::new();
@@ -249,6 +252,10 @@ mod tests {
     #[test]
     fn an_empty_command_is_refused_and_an_empty_preparation_is_none() {
         assert_eq!(refused(&["true", " "]), "command 2 is empty");
+        assert_eq!(
+            refused(&["-n", "", "a", "b"]),
+            "a name of `--name` is empty"
+        );
         let by_value = ["--parameter", "c=true,", "{c}"];
         assert_eq!(refused(&by_value), "command 2 is empty");
         let programs = programs(&parsed(&["-p", "sync", "-p", "", "x", "y"])).unwrap();
