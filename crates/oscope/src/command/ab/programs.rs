@@ -50,7 +50,7 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
         for parameters in combinations(&options.parameters) {
             let filled = |text: String| fill(&text, &parameters);
             let name = options.names.get(programs.len()).cloned();
-            let beside = |text: Option<String>| text.map(filled).filter(is_there);
+            let around = |text: Option<String>| text.map(filled).filter(is_there);
             let text = filled(command.clone());
             if !is_there(&text) {
                 return Err(WrongUse(format!("command {} is empty", programs.len() + 1)));
@@ -58,10 +58,10 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
             programs.push(Program {
                 name: on_one_line(&name.map_or_else(|| text.clone(), filled)),
                 command: text,
-                prepare: beside(one_of(&options.prepare, index)),
-                conclude: beside(one_of(&options.conclude, index)),
-                setup: beside(options.setup.clone()),
-                cleanup: beside(options.cleanup.clone()),
+                prepare: around(one_of(&options.prepare, index)),
+                conclude: around(one_of(&options.conclude, index)),
+                setup: around(options.setup.clone()),
+                cleanup: around(options.cleanup.clone()),
                 parameters: parameters.clone(),
             });
         }
