@@ -304,19 +304,7 @@ impl Sessions<'_> {
         }
         let kept_limits = used.is_none_or(|used| beside::tell(&used, &limits, &progress));
 
-        let judged = stored::judged_in(&store, &RunSelector::Text(run.header.id));
-        let judged = match (judged, &outcome) {
-            // The end of the run has the better reason.
-            (Err(_), Err(error)) => bail!("{}", words(error)),
-            (judged, _) => judged?,
-        };
-        let path = stored::path(common)?;
-        if !path.exists() {
-            progress.say(&format!(
-                "the store was removed meanwhile: nothing of this run is kept in {}",
-                path.display()
-            ));
-        }
+        let judged = read_back(&store, run.header.id, &outcome, common, &progress)?;
         let measured = Measured {
             judged,
             number,
@@ -361,6 +349,29 @@ impl Sessions<'_> {
             store.begin(run)?
         })
     }
+}
+
+/// Reads a run from the store when it is over, also if an error ended it.
+fn read_back(
+    store: &Store,
+    id: String,
+    outcome: &Result<Outcome>,
+    common: &Common,
+    progress: &Progress,
+) -> Result<Judged> {
+    let judged = match (stored::judged_in(store, &RunSelector::Text(id)), outcome) {
+        // The end of the run has the better reason.
+        (Err(_), Err(error)) => bail!("{}", words(error)),
+        (judged, _) => judged?,
+    };
+    let path = stored::path(common)?;
+    if !path.exists() {
+        progress.say(&format!(
+            "the store was removed meanwhile: nothing of this run is kept in {}",
+            path.display()
+        ));
+    }
+    Ok(judged)
 }
 
 /// Checks that no other process is measuring the run that is to be continued.

@@ -97,7 +97,7 @@ pub fn announcement(rules: &Rules, round_ns: Option<f64>) -> String {
 mod tests {
     use super::announcement;
     use instrument::ab::{Budget, Rules};
-    use instrument::quantity::{Nanoseconds, counted};
+    use instrument::quantity::Nanoseconds;
 
     #[test]
     fn what_fits_is_announced() {

@@ -40,6 +40,9 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
         }
     }
     check_parameters(arguments)?;
+    if options.names.iter().any(|name| name.trim().is_empty()) {
+        return Err(WrongUse("a name of `--name` is empty".into()));
+    }
     let is_there = |text: &String| !text.trim().is_empty();
     let one_of = |all: &[String], index: usize| all.get(index.min(all.len().max(1) - 1)).cloned();
     let mut programs = Vec::new();
@@ -47,7 +50,7 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
         for parameters in combinations(&options.parameters) {
             let filled = |text: String| fill(&text, &parameters);
             let name = options.names.get(programs.len()).cloned();
-            let beside = |text: Option<String>| text.map(filled).filter(is_there);
+            let around = |text: Option<String>| text.map(filled).filter(is_there);
             let text = filled(command.clone());
             if !is_there(&text) {
                 return Err(WrongUse(format!("command {} is empty", programs.len() + 1)));
@@ -55,10 +58,10 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
             programs.push(Program {
                 name: on_one_line(&name.map_or_else(|| text.clone(), filled)),
                 command: text,
-                prepare: beside(one_of(&options.prepare, index)),
-                conclude: beside(one_of(&options.conclude, index)),
-                setup: beside(options.setup.clone()),
-                cleanup: beside(options.cleanup.clone()),
+                prepare: around(one_of(&options.prepare, index)),
+                conclude: around(one_of(&options.conclude, index)),
+                setup: around(options.setup.clone()),
+                cleanup: around(options.cleanup.clone()),
                 parameters: parameters.clone(),
             });
         }
@@ -249,6 +252,10 @@ mod tests {
     #[test]
     fn an_empty_command_is_refused_and_an_empty_preparation_is_none() {
         assert_eq!(refused(&["true", " "]), "command 2 is empty");
+        assert_eq!(
+            refused(&["-n", "", "a", "b"]),
+            "a name of `--name` is empty"
+        );
         let by_value = ["--parameter", "c=true,", "{c}"];
         assert_eq!(refused(&by_value), "command 2 is empty");
         let programs = programs(&parsed(&["-p", "sync", "-p", "", "x", "y"])).unwrap();

@@ -44,7 +44,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     for reason in few(&failed) {
         gathered.fail(harmless(&reason));
     }
-    show(&gathered.judge(judging.margin), page, common)
+    show(&gathered.judge(judging.margin), page.as_ref(), common)
 }
 
 /// The first ones of many sentences, and how many there are beside them.

@@ -29,7 +29,7 @@ pub fn execute(arguments: &Judge, common: &Common) -> Result<Exit> {
         runs = runs.since(before.runs).map_err(|it| wrong_use(&it))?;
     }
     let judged = judged(runs, arguments.judging.margin)?;
-    let exit = show(&judged, page, common)?;
+    let exit = show(&judged, page.as_ref(), common)?;
     Ok(match exit {
         Exit::Done => Exit::incomplete_if(lacks_something),
         other => other,
@@ -52,9 +52,9 @@ fn wrong_use(unjudged: &Unjudged) -> WrongUse {
 }
 
 /// Shows a judged fleet, and tells if a node is slower than the others, or could not be judged as they were.
-pub fn show(judged: &Fleet, page: Option<Target>, common: &Common) -> Result<Exit> {
+pub fn show(judged: &Fleet, page: Option<&Target>, common: &Common) -> Result<Exit> {
     let text = shown(judged, common)?;
-    publish(page.as_ref(), || Ok(page::fleet(judged)?), &text, common)?;
+    publish(page, || Ok(page::fleet(judged)?), &text, common)?;
     Ok(if judged.count(Standing::Slower) > 0 {
         Exit::Found
     } else {

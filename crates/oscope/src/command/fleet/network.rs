@@ -60,7 +60,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let (_answerer, present) = present(&member);
     member.job.publish(PRESENT, &message::written(&present)?)?;
     if member.job.rank() == FIRST {
-        let exit = lead(&member, present, page);
+        let exit = lead(&member, present, page.as_ref());
         member.stay_for_last_word();
         exit
     } else {
@@ -125,7 +125,7 @@ fn follow(member: &Member<'_, Arguments>) -> Result<Exit> {
 }
 
 /// Gathers the nodes, measures with them, and judges.
-fn lead(member: &Member<'_, Arguments>, own: Present, page: Option<Target>) -> Result<Exit> {
+fn lead(member: &Member<'_, Arguments>, own: Present, page: Option<&Target>) -> Result<Exit> {
     let (schedule, missing) = schedule(member, own)?;
     member
         .job
@@ -252,13 +252,13 @@ fn gather(
 }
 
 /// Shows a judged network, and tells if a part of it is slower than the others or could not be measured.
-pub(super) fn show(judged: &Network, page: Option<Target>, common: &Common) -> Result<Exit> {
+pub(super) fn show(judged: &Network, page: Option<&Target>, common: &Common) -> Result<Exit> {
     let text = if common.json {
         serde_json::to_string_pretty(&json(judged))? + "\n"
     } else {
         terminal::network(judged, &style::of_stdout(common))
     };
-    publish(page.as_ref(), || Ok(page::network(judged)?), &text, common)?;
+    publish(page, || Ok(page::network(judged)?), &text, common)?;
     Ok(if judged.has_slower() {
         Exit::Found
     } else {

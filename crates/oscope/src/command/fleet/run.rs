@@ -153,7 +153,7 @@ fn lead(member: &Member<'_>) -> Result<Exit> {
         let output = member.arguments.output.display();
         output::say(&format!("runs: {output}"));
     }
-    let exit = judge::show(&judged.fleet, page, member.common)?;
+    let exit = judge::show(&judged.fleet, page.as_ref(), member.common)?;
     Ok(match exit {
         Exit::Done => Exit::incomplete_if(judged.lacks_something),
         other => other,
