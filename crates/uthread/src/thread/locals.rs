@@ -9,6 +9,9 @@ struct Slot {
 /// The thread-local values of one thread.
 pub(crate) struct Locals(Vec<Slot>);
 
+/// More values than this that destructors have created mean that they never stop.
+const MOST_CREATED_AT_THE_END: usize = 10_000;
+
 impl Locals {
     pub(super) const fn new() -> Self {
         Self(Vec::new())
@@ -44,9 +47,17 @@ impl Locals {
     /// # Safety
     /// Only the thread itself may call this, at its end.
     pub(super) unsafe fn destroy(locals: *mut Self) {
-        // SAFETY: only the thread itself uses its locals; the reference ends before a destructor
-        // runs, which may use them in turn.
+        // SAFETY: only the thread itself uses its locals.
+        let mut left = unsafe { (*locals).0.len() } + MOST_CREATED_AT_THE_END;
+        // SAFETY: as above; the reference ends before a destructor runs, which may use them in turn.
         while let Some(slot) = unsafe { (*locals).pop() } {
+            if left == 0 {
+                crate::print::print_error_line(format_args!(
+                    "uthread: destructors of thread-local values create values without end"
+                ));
+                std::process::abort();
+            }
+            left -= 1;
             // SAFETY: `insert` created it, and it was just taken out.
             unsafe { (slot.destroy)(slot.value) };
         }
