@@ -1,5 +1,5 @@
-//! How a thread rounds, and which floating-point exceptions it traps: registers that a switch saves and
-//! restores, as the calling conventions ask. A new thread inherits those of the thread that starts it, as with
+//! The registers for rounding and for traps of floating-point numbers. A switch saves and restores them, as
+//! the calling conventions ask. A new thread inherits those of the thread that starts it, as with
 //! `pthread_create(3)`.
 //!
 //! Rust requires all programs to keep the defaults, so those in Rust alone can do without, by leaving out the

@@ -42,20 +42,19 @@ impl Locals {
         self.0.pop()
     }
 
-    /// Drops all values, newest first, including those that a destructor creates.
+    /// Drops all values, newest first, including those that a destructor creates; `false` if there is no end of
+    /// them.
     ///
     /// # Safety
     /// Only the thread itself may call this, at its end.
-    pub(super) unsafe fn destroy(locals: *mut Self) {
+    #[must_use = "the thread cannot end"]
+    pub(super) unsafe fn destroy(locals: *mut Self) -> bool {
         // SAFETY: only the thread itself uses its locals.
         let mut left = unsafe { (*locals).0.len() } + MOST_CREATED_AT_THE_END;
         // SAFETY: as above; the reference ends before a destructor runs, which may use them in turn.
         while let Some(slot) = unsafe { (*locals).pop() } {
             if left == 0 {
-                crate::print::print_error_line(format_args!(
-                    "uthread: destructors of thread-local values create values without end"
-                ));
-                std::process::abort();
+                return false;
             }
             left -= 1;
             // SAFETY: `insert` created it, and it was just taken out.
@@ -63,5 +62,6 @@ impl Locals {
         }
         // SAFETY: as above; this frees the list itself.
         unsafe { *locals = Self::new() };
+        true
     }
 }
