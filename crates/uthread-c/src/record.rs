@@ -39,7 +39,7 @@ pub struct CThread {
     _nothing: [u8; 0],
 }
 
-/// What this library knows of a thread.
+/// All that this library knows of a thread.
 #[derive(Default)]
 pub(crate) struct Record {
     place: u32,

@@ -78,7 +78,7 @@ unsafe extern "C-unwind" fn uthread_set(key: *const Key, value: *mut c_void) -> 
             let mut values = values.0.borrow_mut();
             match values.iter_mut().find(|old| old.key == key.number) {
                 Some(old) => old.pointer = value,
-                None if ROUNDS.with(Cell::get) == MOST_ROUNDS => return Err(libc::EAGAIN),
+                None if ROUNDS.with(Cell::get) >= MOST_ROUNDS => return Err(libc::EAGAIN),
                 None => values.push(Value {
                     key: key.number,
                     pointer: value,

@@ -471,3 +471,21 @@ fn a_stack_that_no_system_has_is_refused() {
         });
     }
 }
+
+#[test]
+fn thread_local_values_that_come_back_without_end_abort() {
+    struct Again;
+    impl Drop for Again {
+        fn drop(&mut self) {
+            AGAIN.with(|_| ());
+        }
+    }
+    uthread::thread_local! {
+        static AGAIN: Again = Again;
+    }
+    let test = "thread_local_values_that_come_back_without_end_abort";
+    let output = aborts(test, || {
+        uthread::run(|| spawn(|| AGAIN.with(|_| ())).join().unwrap());
+    });
+    assert!(output.contains("create values without end"), "{output}");
+}

@@ -1,5 +1,5 @@
-//! How a thread rounds, and which floating-point exceptions it traps: registers that a switch saves and
-//! restores, as the calling conventions ask. A new thread inherits those of the thread that starts it, as with
+//! The registers for rounding and for traps of floating-point numbers. A switch saves and restores them, as
+//! the calling conventions ask. A new thread inherits those of the thread that starts it, as with
 //! `pthread_create(3)`.
 //!
 //! Rust requires all programs to keep the defaults, so those in Rust alone can do without, by leaving out the
@@ -36,18 +36,20 @@ impl FloatControl {
 
     #[inline]
     pub(super) fn current() -> Self {
-        let mut current = Self::DEFAULT;
-        // SAFETY: the instructions write the two fields.
+        // Two variables: the processor would wait to load both at once after two stores.
+        let Self { mut sse, mut x87 } = Self::DEFAULT;
+        // SAFETY: the instructions write the two variables.
         #[cfg(not(miri))]
         unsafe {
             core::arch::asm!(
-                "stmxcsr [{current}]",
-                "fnstcw [{current} + 4]",
-                current = in(reg) &raw mut current,
+                "stmxcsr [{sse}]",
+                "fnstcw [{x87}]",
+                sse = in(reg) &raw mut sse,
+                x87 = in(reg) &raw mut x87,
                 options(nostack, preserves_flags),
             );
         }
-        current
+        Self { sse, x87 }
     }
 }
 
@@ -111,7 +113,7 @@ macro_rules! switch_float_control {
     };
 }
 
-/// What `switch_float_control` goes to.
+/// The code to which `switch_float_control` goes.
 #[cfg(all(feature = "float-control", target_arch = "x86_64"))]
 macro_rules! load_float_control {
     ($offset:literal) => {

@@ -141,7 +141,7 @@ impl Runtime {
     /// Same as [`Runtime::run`].
     ///
     /// # Safety
-    /// What the threads that are left borrow must stay in place as well: what `main` captures, and
+    /// All that the threads that are left borrow must stay in place as well: values that `main` captures, and
     /// thread-local values of the kernel threads, which end.
     ///
     /// ```

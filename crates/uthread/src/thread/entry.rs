@@ -10,6 +10,7 @@ use super::control::{Birth, Control, DETACHED};
 use super::locals::Locals;
 use super::unwind::catch_unwind;
 use crate::context::Context;
+use crate::print::print_error_line;
 use crate::stack::{MapError, class_bytes, class_for, guard_bytes, valgrind};
 use crate::worker::{Worker, enter, leave, require_worker, set_depth};
 
@@ -81,7 +82,12 @@ unsafe extern "C" fn begin(control: *mut ()) -> ! {
     // SAFETY: the packet holds the function, which is taken out once.
     unsafe { (control.run)(control.packet) };
     // SAFETY: only the thread itself uses its locals.
-    unsafe { Locals::destroy(control.locals.get()) };
+    if !unsafe { Locals::destroy(control.locals.get()) } {
+        print_error_line(format_args!(
+            "uthread: destructors of thread-local values create values without end"
+        ));
+        std::process::abort();
+    }
     let worker = require_worker("the end of a thread");
     set_depth(1);
     if control.joiner.load(Ordering::Acquire) == DETACHED {
