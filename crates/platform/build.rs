@@ -4,7 +4,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
@@ -29,58 +29,58 @@ fn rustc() -> OsString {
     env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())
 }
 
+/// Options to link a program without libraries: by the linker that comes with the compiler, or, if there
+/// is none, by that of the system.
+const WAYS_TO_LINK: [&[&str]; 2] = [
+    &[
+        "-Clinker=rust-lld",
+        "-Clinker-flavor=ld.lld",
+        "-Clink-self-contained=no",
+    ],
+    &["-Clink-args=-nostartfiles -nostdlib -static"],
+];
+
 /// Compiles the program in the folder `starter`, which needs neither a library nor relocations. An
-/// empty file stands for none.
+/// empty file means that there is none.
 fn compile_starter() {
     println!("cargo::rerun-if-changed=starter");
-    println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
-    let Some(folder) = env::var_os("OUT_DIR") else {
-        return;
-    };
+    let folder = env::var_os("OUT_DIR").expect("cargo sets it");
     let output = Path::new(&folder).join("starter");
     let has_one = variable("CARGO_CFG_TARGET_OS") == "linux"
-        && ["x86_64", "aarch64"].contains(&variable("CARGO_CFG_TARGET_ARCH").as_str())
-        && variable("CARGO_CFG_TARGET_POINTER_WIDTH") == "64";
-    let problem = has_one.then(|| starter_problem(&output)).flatten();
-    if let Some(problem) = &problem {
-        println!("cargo::warning=programs will be started by oscope itself: {problem}");
-    }
-    if !has_one || problem.is_some() {
+        && variable("CARGO_CFG_TARGET_POINTER_WIDTH") == "64"
+        && ["x86_64", "aarch64"].contains(&variable("CARGO_CFG_TARGET_ARCH").as_str());
+    if !has_one {
         fs::write(&output, []).expect("cargo makes this folder");
+        return;
     }
+    let mut problems = Vec::new();
+    for way in WAYS_TO_LINK {
+        match starter_problem(&output, way) {
+            None => return,
+            Some(problem) => problems.push(problem.replace('\n', " ")),
+        }
+    }
+    let problems = problems.join("; ");
+    println!("cargo::warning=the memory of commands will not be below that of oscope: {problems}");
+    fs::write(&output, []).expect("cargo makes this folder");
 }
 
 /// Compiles it; the reason if that fails.
-fn starter_problem(output: &PathBuf) -> Option<String> {
-    let mut command = Command::new(rustc());
-    command
-        .args(["--edition", "2024", "--crate-type", "bin", "--target"])
+fn starter_problem(output: &Path, way_to_link: &[&str]) -> Option<String> {
+    let ended = Command::new(rustc())
+        .args(["--edition=2024", "--crate-type=bin", "--target"])
         .arg(variable("TARGET"))
-        .args([
-            "-C",
-            "opt-level=s",
-            "-C",
-            "panic=abort",
-            "-C",
-            "strip=symbols",
-        ])
-        .args(["-C", "relocation-model=static"])
-        .args(["-C", "link-args=-nostartfiles -nostdlib -static"])
+        .args(["-Copt-level=s", "-Cpanic=abort", "-Cstrip=symbols"])
+        .arg("-Crelocation-model=static")
+        .args(way_to_link)
         .arg("-o")
         .arg(output)
-        .arg("starter/main.rs");
-    if let Some(linker) = env::var_os("RUSTC_LINKER") {
-        let mut option = OsString::from("linker=");
-        option.push(linker);
-        command.arg("-C").arg(option);
-    }
-    match command.output() {
+        .arg("starter/main.rs")
+        .output();
+    match ended {
         Err(error) => Some(error.to_string()),
         Ok(ended) if ended.status.success() => None,
-        Ok(ended) => {
-            let words = String::from_utf8_lossy(&ended.stderr);
-            Some(words.trim().replace('\n', " "))
-        }
+        Ok(ended) => Some(String::from_utf8_lossy(&ended.stderr).into_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 const MIB: u64 = 1 << 20;
 
@@ -46,16 +46,22 @@ fn start(command: &mut Command) -> Child {
         .expect("the program starts")
 }
 
+/// Waits for the end of the program.
+fn end_of(mut child: Child) -> Output {
+    let has_ended = wait_for(|| child.try_wait().expect("it was started here").is_some());
+    if !has_ended {
+        // The assertion below is the one to report.
+        let _ = child.kill();
+    }
+    let output = child.wait_with_output().expect("it was started here");
+    assert!(has_ended, "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
 fn exported(place: &Place, arguments: &[&str]) -> Value {
     let file = place.path("export.json");
-    let mut command = place.oscope(
-        &[
-            &["ab", "--force", "--export-json"],
-            &[file.to_str().unwrap()][..],
-            arguments,
-        ]
-        .concat(),
-    );
+    let mut command = place.oscope(&["ab", "--force", "--export-json"]);
+    command.arg(&file).args(arguments);
     command.assert().success();
     json(&fs::read(&file).expect("a file"))
 }
@@ -67,7 +73,7 @@ fn peaks(result: &Value) -> Vec<u64> {
 #[test]
 fn the_memory_of_a_command_is_its_own() {
     let place = Place::new();
-    let large = "head -c 30000000 /dev/zero | tail -c 30000000";
+    let large = "head -c 60000000 /dev/zero | tail -c 60000000";
     let exported = exported(
         &place,
         &[
@@ -82,12 +88,9 @@ fn the_memory_of_a_command_is_its_own() {
     );
     let [small, large] = [0, 1].map(|index| peaks(&exported["results"][index]));
     assert_eq!(small.len(), 10);
-    assert!(large.iter().all(|peak| *peak > 28 * MIB), "{large:?}");
+    assert!(large.iter().all(|peak| *peak > 40 * MIB), "{large:?}");
     // That of oscope itself is larger than 10 MiB.
-    assert!(
-        small.iter().all(|peak| (MIB / 4..4 * MIB).contains(peak)),
-        "{small:?}"
-    );
+    assert!(small.iter().all(|peak| *peak < 4 * MIB), "{small:?}");
     if let Some(usual) = peak_by_time() {
         let most = *small.iter().max().expect("ten of them");
         assert!(most.abs_diff(usual) < MIB / 2, "{most} {usual}");
@@ -130,12 +133,12 @@ fn a_signal_ends_the_command_that_runs() {
         let child = start(&mut command);
         assert!(wait_for(|| ids(&log).len() == 1), "it never began");
         send(signal, child.id());
-        let output = child.wait_with_output().expect("it ends");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let output = end_of(child);
+        let words = String::from_utf8_lossy(&output.stderr);
         assert_eq!(
             output.status.code(),
             Some(code),
-            "{place_of_command} {signal}: {said}"
+            "{place_of_command} {signal}: {words}"
         );
         assert_eq!(state(&ids(&log)[0]), None, "{place_of_command} {signal}");
     }
@@ -148,7 +151,7 @@ fn a_command_ends_when_oscope_is_killed() {
     let child = start(&mut place.plain(&["ab", &sleeper(&log), "true"]));
     assert!(wait_for(|| ids(&log).len() == 1), "it never began");
     send("KILL", child.id());
-    child.wait_with_output().expect("it ends");
+    end_of(child);
     assert!(wait_for(|| state(&ids(&log)[0]).is_none()));
 }
 
@@ -174,7 +177,7 @@ fn a_run_across_a_pause_is_done_again() {
     ));
     send("CONT", child.id());
     fs::write(&end, "").expect("a file");
-    let output = child.wait_with_output().expect("it ends");
+    let output = end_of(child);
     assert!(
         output.status.success(),
         "{}",
@@ -219,12 +222,12 @@ fn a_measurement_and_its_worker_stop_and_continue() {
     send("CONT", child.id());
     assert!(wait_for(|| place.samples() > before), "it did not go on");
     send("INT", child.id());
-    let output = child.wait_with_output().expect("it ends");
+    let output = end_of(child);
     assert_eq!(output.status.code(), Some(130));
 }
 
 #[test]
-fn what_commands_leave_behind_is_ended_and_told() {
+fn what_commands_leave_behind_is_ended_and_reported() {
     let place = Place::new();
     let [kept, left] = ["kept", "left"].map(|name| place.path(name));
     let leave = |log: &Path| format!("sleep 60 & echo $! >> {}", log.display());

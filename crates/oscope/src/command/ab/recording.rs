@@ -34,7 +34,7 @@ pub struct Recording<'s> {
     recorder: Recorder<'s>,
     definition: Definition,
     points: Vec<Point>,
-    /// All runs of each program so far. Their samples would take ten times as much memory.
+    /// All runs of each program so far. Their samples would take several times the memory.
     rows: Vec<Vec<Row>>,
     /// The stretches of each program that are stored as batches, one after the other.
     stretches: Vec<Vec<Stretch>>,

@@ -156,7 +156,14 @@ impl Helper {
 
     fn answer(&self) -> io::Result<(i64, i64)> {
         let mut bytes = [0; ANSWER_BYTES];
-        (&self.socket).read_exact(&mut bytes)?;
+        (&self.socket)
+            .read_exact(&mut bytes)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => {
+                    io::Error::other("the process that starts programs has ended")
+                }
+                _ => error,
+            })?;
         let number = |half: &[u8]| {
             half.try_into()
                 .map(i64::from_ne_bytes)

@@ -161,10 +161,9 @@ fn the_memory_of_a_program_is_its_own() {
     let floor_bytes = starter.floor_bytes();
     assert!((1..1500 * KIB).contains(&floor_bytes), "{floor_bytes}");
     let peak_bytes = (0..3).map(|_| shell(&starter, "true").peak_bytes).max();
-    let peak_bytes = peak_bytes.expect("three of them");
-    assert!((100 * KIB..8 << 20).contains(&peak_bytes), "{peak_bytes}");
-    let large = shell(&starter, "head -c 30000000 /dev/zero | tail -c 30000000");
-    assert!(large.peak_bytes > 28 << 20, "{large:?}");
+    assert!(peak_bytes < Some(8 << 20), "{peak_bytes:?}");
+    let large = shell(&starter, "head -c 60000000 /dev/zero | tail -c 60000000");
+    assert!(large.peak_bytes > 40 << 20, "{large:?}");
     // A process that starts programs itself gives them its own size.
     assert!(fallback.floor_bytes() > mine.len() as u64 + KERNEL_ERROR_BYTES);
     assert!(shell(&fallback, "true").peak_bytes <= fallback.floor_bytes());
