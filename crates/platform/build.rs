@@ -41,7 +41,7 @@ const WAYS_TO_LINK: [&[&str]; 2] = [
 ];
 
 /// Compiles the program in the folder `starter`, which needs neither a library nor relocations. An
-/// empty file stands for none.
+/// empty file means that there is none.
 fn compile_starter() {
     println!("cargo::rerun-if-changed=starter");
     let folder = env::var_os("OUT_DIR").expect("cargo sets it");

@@ -40,7 +40,7 @@ fn answer(socket: Descriptor, request: &Request, environment: Environment) {
         system::exit(1)
     };
     let start_ns = system::now_ns();
-    let child = system::fork_beside();
+    let child = system::fork_sibling();
     if child == 0 {
         let error = become_program(request, &text, environment);
         // Zero is no process id.

@@ -343,7 +343,7 @@ pub fn now_ns() -> i64 {
 
 /// Copies this process; the copy is a child of this process's parent, and gets 0. Otherwise the id of
 /// the copy, or the negative number of an error.
-pub fn fork_beside() -> i64 {
+pub fn fork_sibling() -> i64 {
     const SAME_PARENT: usize = 0x8000;
     call_with_numbers(number::CLONE, [SAME_PARENT | SIGCHLD, 0, 0]) as i64
 }

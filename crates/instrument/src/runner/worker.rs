@@ -202,7 +202,7 @@ impl Executor for WorkerExecutor {
 }
 
 impl WorkerExecutor {
-    /// Takes the batches; once more if this process was stopped meanwhile, as by Ctrl-Z: times across a
+    /// Takes the batches; once more if this process was stopped during the visit, as by Ctrl-Z: times across a
     /// pause mean nothing.
     fn take(&mut self, request: &Request) -> Result<Vec<Result<Batch, BatchError>>, BatchError> {
         loop {

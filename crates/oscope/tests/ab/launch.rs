@@ -134,11 +134,11 @@ fn a_signal_ends_the_command_that_runs() {
         assert!(wait_for(|| ids(&log).len() == 1), "it never began");
         send(signal, child.id());
         let output = end_of(child);
-        let said = String::from_utf8_lossy(&output.stderr);
+        let words = String::from_utf8_lossy(&output.stderr);
         assert_eq!(
             output.status.code(),
             Some(code),
-            "{place_of_command} {signal}: {said}"
+            "{place_of_command} {signal}: {words}"
         );
         assert_eq!(state(&ids(&log)[0]), None, "{place_of_command} {signal}");
     }
@@ -227,7 +227,7 @@ fn a_measurement_and_its_worker_stop_and_continue() {
 }
 
 #[test]
-fn what_commands_leave_behind_is_ended_and_told() {
+fn what_commands_leave_behind_is_ended_and_reported() {
     let place = Place::new();
     let [kept, left] = ["kept", "left"].map(|name| place.path(name));
     let leave = |log: &Path| format!("sleep 60 & echo $! >> {}", log.display());

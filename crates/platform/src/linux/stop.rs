@@ -5,7 +5,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Once;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
 use rustix::process::Pid;
 
@@ -16,7 +16,57 @@ static PAUSES: AtomicU64 = AtomicU64::new(0);
 static GROUPS: [AtomicI32; 64] = [const { AtomicI32::new(0) }; 64];
 
 pub(crate) fn pauses() -> u64 {
-    PAUSES.load(Ordering::Acquire)
+    PAUSES.load(Ordering::SeqCst)
+}
+
+/// Number of process groups that are being started: they cannot be stopped yet.
+static STARTING: AtomicUsize = AtomicUsize::new(0);
+
+/// True if this process was asked to stop during such a start.
+static IS_DUE: AtomicBool = AtomicBool::new(false);
+
+/// The start of a process group. Until this value is dropped, SIGTSTP waits, so that it stops the group
+/// as well.
+#[derive(Debug)]
+pub(super) struct Starting;
+
+impl Starting {
+    pub(super) fn begin() -> Self {
+        static INSTALLED: Once = Once::new();
+        INSTALLED.call_once(|| {
+            // Without handlers, children do not stop, as if this were never called.
+            let _ = catch(libc::SIGTSTP, on_stop).and(catch(libc::SIGCONT, on_continue));
+        });
+        STARTING.fetch_add(1, Ordering::SeqCst);
+        Self
+    }
+
+    /// From now on, the group of `leader` stops and continues with this process.
+    pub(super) fn follow(self, leader: Pid) -> Follower {
+        let group = leader.as_raw_nonzero().get();
+        let is_taken = |place: &&AtomicI32| {
+            place
+                .compare_exchange(0, group, Ordering::SeqCst, Ordering::SeqCst)
+                .is_ok()
+        };
+        let follower = Follower(GROUPS.iter().find(is_taken));
+        // A stop that waits for this reaches the group.
+        drop(self);
+        follower
+    }
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        STARTING.fetch_sub(1, Ordering::SeqCst);
+        if !is_put_off() && IS_DUE.swap(false, Ordering::SeqCst) {
+            stop_all();
+        }
+    }
+}
+
+fn is_put_off() -> bool {
+    STARTING.load(Ordering::SeqCst) > 0
 }
 
 /// A process group that stops and continues with this process, until this value is dropped. Drop it
@@ -24,27 +74,10 @@ pub(crate) fn pauses() -> u64 {
 #[derive(Debug)]
 pub(super) struct Follower(Option<&'static AtomicI32>);
 
-impl Follower {
-    pub(super) fn new(leader: Pid) -> Self {
-        static INSTALLED: Once = Once::new();
-        INSTALLED.call_once(|| {
-            // Without handlers, children do not stop, as if this were never called.
-            let _ = catch(libc::SIGTSTP, on_stop).and(catch(libc::SIGCONT, on_continue));
-        });
-        let group = leader.as_raw_nonzero().get();
-        let is_taken = |place: &&AtomicI32| {
-            place
-                .compare_exchange(0, group, Ordering::AcqRel, Ordering::Acquire)
-                .is_ok()
-        };
-        Self(GROUPS.iter().find(is_taken))
-    }
-}
-
 impl Drop for Follower {
     fn drop(&mut self) {
         if let Some(place) = self.0 {
-            place.store(0, Ordering::Release);
+            place.store(0, Ordering::SeqCst);
         }
     }
 }
@@ -52,7 +85,7 @@ impl Drop for Follower {
 /// Stops this process as SIGTSTP does if nobody catches it, until it is continued. The kernel does not
 /// stop a process that no shell could continue.
 pub(super) fn stop_here() {
-    PAUSES.fetch_add(1, Ordering::AcqRel);
+    PAUSES.fetch_add(1, Ordering::SeqCst);
     // SAFETY: all of these may be called at any moment. The signal has its default action here, which
     // stops the process in `raise`.
     unsafe {
@@ -68,13 +101,25 @@ pub(super) fn stop_here() {
 
 /// Uses only atomics and calls that are safe in a signal handler.
 extern "C" fn on_stop(_: libc::c_int) {
+    if is_put_off() {
+        IS_DUE.store(true, Ordering::SeqCst);
+        // The last start may have ended before the store, in another thread.
+        if is_put_off() || !IS_DUE.swap(false, Ordering::SeqCst) {
+            return;
+        }
+    }
+    stop_all();
+}
+
+/// Stops this process and the groups that follow it, until this process is continued.
+fn stop_all() {
     send_to_groups(libc::SIGSTOP);
     stop_here();
     send_to_groups(libc::SIGCONT);
 }
 
 extern "C" fn on_continue(_: libc::c_int) {
-    PAUSES.fetch_add(1, Ordering::AcqRel);
+    PAUSES.fetch_add(1, Ordering::SeqCst);
 }
 
 /// Leaves `errno` to the code that a signal interrupted.
@@ -83,7 +128,7 @@ fn send_to_groups(signal: libc::c_int) {
     unsafe {
         let errno = *libc::__errno_location();
         for group in &GROUPS {
-            match group.load(Ordering::Acquire) {
+            match group.load(Ordering::SeqCst) {
                 0 => {}
                 group => {
                     libc::kill(-group, signal);

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::roles::{PATIENCE, eventually, is_stopped, runs, say};
 
-/// Runs `script` several times, and says how each ended.
+/// Runs `script` several times, and prints how each ended.
 pub fn play(runs: &str, script: &str) {
     // Without an end, the test would wait for its words without an end.
     std::thread::spawn(|| {
@@ -46,7 +46,7 @@ pub fn play(runs: &str, script: &str) {
 /// A process in that role.
 struct Role {
     child: Child,
-    said: BufReader<ChildStdout>,
+    heard: BufReader<ChildStdout>,
 }
 
 impl Role {
@@ -68,16 +68,16 @@ impl Role {
 
     fn spawn(mut command: Command) -> Self {
         let mut child = command.spawn().expect("this program can be started");
-        let said = child.stdout.take().expect("it is piped");
+        let heard = child.stdout.take().expect("it is piped");
         Self {
             child,
-            said: BufReader::new(said),
+            heard: BufReader::new(heard),
         }
     }
 
     fn hear(&mut self) -> String {
         let mut line = String::new();
-        self.said.read_line(&mut line).expect("it can be read");
+        self.heard.read_line(&mut line).expect("it can be read");
         line.trim_end().to_owned()
     }
 
@@ -98,7 +98,7 @@ impl Drop for Role {
     }
 }
 
-/// The process ids that scripts wrote to a file, once it has so many.
+/// The process ids that scripts wrote to a file, once it has `count` lines.
 fn written(path: &Path, count: usize) -> Vec<String> {
     let read = || -> Vec<String> {
         let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -152,11 +152,11 @@ pub fn leftovers() {
         format!("sleep 60 & {write}; setsid sleep 60 & {write}; setsid {stubborn} & {write}");
     let mut role = Role::start(2, &script);
     for _ in 0..2 {
-        let said = role.hear();
-        let left = said.strip_prefix("exit code 0, ").expect(&said);
+        let heard = role.hear();
+        let left = heard.strip_prefix("exit code 0, ").expect(&heard);
         let left: usize = left.trim_end_matches(" left").parse().expect("a number");
         // The stubborn one may leave a child of its own.
-        assert!((3..5).contains(&left), "{said}");
+        assert!((3..5).contains(&left), "{heard}");
     }
     for id in written(&ids, 6) {
         assert!(!runs(&id), "{id}");
@@ -279,6 +279,6 @@ pub fn background() {
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
     let (_keyboard, mut role) = with_terminal(shell);
-    let said = role.hear();
-    assert!(said.contains("start oscope in the foreground"), "{said}");
+    let heard = role.hear();
+    assert!(heard.contains("start oscope in the foreground"), "{heard}");
 }

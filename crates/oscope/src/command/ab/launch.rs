@@ -186,7 +186,7 @@ fn aside(words: &[String]) -> Program<'_> {
     }
 }
 
-/// The name and the arguments of the program that `text` stands for.
+/// The name and the arguments of the program that `text` names.
 fn words_of(text: &str, shell: Option<&[String]>) -> Result<Vec<String>, WrongUse> {
     match shell {
         Some(shell) => Ok([shell, &["-c".to_owned(), text.to_owned()]].concat()),

@@ -27,7 +27,7 @@ impl Timed {
 }
 
 /// Runs a program once, with the commands around it, and ends what it left behind; `None` if the user
-/// asked to stop. Does all of it again if the program was stopped meanwhile, as by Ctrl-Z.
+/// asked to stop. Repeats all of it if the program was stopped in between, as by Ctrl-Z.
 pub fn measure(launcher: &Launcher, program: &Program) -> Result<Option<Timed>> {
     loop {
         if !beside(launcher, program.prepare.as_deref())? {

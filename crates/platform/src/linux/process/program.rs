@@ -20,7 +20,7 @@ use super::starter::{Helper, Started};
 use super::terminal::{Terminal, put_in_foreground};
 use super::wait::wait4;
 use crate::linux::clock::{now_ns, timespec};
-use crate::linux::stop::{Follower, pauses, stop_here};
+use crate::linux::stop::{Starting, pauses, stop_here};
 use crate::process::Exit;
 use crate::process::buffer::Tail;
 use crate::program::{Output, Program, ProgramError, Ran};
@@ -115,11 +115,13 @@ impl Starter {
         let lends_terminal = self.lends_terminal.get();
         let terminal = lends_terminal.then(Terminal::of_foreground).flatten();
         let lent = terminal.as_ref().map(AsFd::as_fd);
+        let starting = Starting::begin();
         let started = match &self.helper {
             Some(helper) => helper.run(program.words, files, lent),
             None => start_here(program.words, files, lent),
         };
         let started = started.map_err(ProgramError::Start)?;
+        let follower = starting.follow(started.pid);
         let mut running = Running {
             pid: started.pid,
             life: pidfd_open(started.pid, PidfdFlags::empty()).ok(),
@@ -131,7 +133,6 @@ impl Starter {
             loans: 0,
             stopped_since_ns: None,
         };
-        let follower = Follower::new(started.pid);
         let has_ended = running.wait(interrupted);
         let wall_ns = now_ns().saturating_sub(started.start_ns);
         if !matches!(has_ended, Ok(true)) {

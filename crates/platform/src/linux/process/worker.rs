@@ -16,7 +16,7 @@ use rustix::process::{
 use super::wait::wait4;
 use crate::linux::clock::{now_ns, timespec};
 use crate::linux::placement::CpuSet;
-use crate::linux::stop::Follower;
+use crate::linux::stop::{Follower, Starting};
 use crate::process::buffer::{LineBuffer, Tail};
 use crate::process::{Finished, WorkerError, WorkerLimits, WorkerOptions};
 
@@ -88,6 +88,7 @@ impl Worker {
         unsafe {
             command.pre_exec(move || prepare(parent, cpus.as_ref(), entrance.as_ref(), limits));
         }
+        let starting = Starting::begin();
         let mut child = command.spawn().map_err(WorkerError::Spawn)?;
         // The command holds this process's copy of the worker's end of the socket.
         drop(command);
@@ -102,7 +103,7 @@ impl Worker {
             lines: LineBuffer::default(),
             tail: Tail::default(),
             finished: None,
-            follower: Some(Follower::new(pid)),
+            follower: Some(starting.follow(pid)),
         };
         for pipe in [
             worker.stdout.as_ref().map(AsFd::as_fd),
