@@ -1,7 +1,9 @@
 //! Errors of a transfer as a whole.
 
+use crate::peer::Distrust;
 use crate::protocol::{Malformed, Verdict};
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,7 +28,16 @@ pub enum Error {
     },
     /// A receiver without a token would listen at an address that other machines can reach.
     #[error("listening on {0}, which others can reach, needs a token (--token-file)")]
-    Open(std::net::SocketAddr),
+    Open(SocketAddr),
+    /// A sender without a token would send to an address that another machine can have.
+    #[error("sending to {0}, which is not on this machine, needs a token (--token-file)")]
+    Away(SocketAddr),
+    /// Without a token, the system would have to report who peers belong to.
+    #[error("this system does not report who connects, so both sides need a token (--token-file)")]
+    NoOwners,
+    /// The sender does not trust the receiver.
+    #[error("the receiver is not trusted: {0}, and there is no token (--token-file on both sides)")]
+    Distrusted(Distrust),
     /// The peer closed the connection before the transfer was complete.
     #[error("the peer is gone")]
     PeerGone,
@@ -54,6 +65,9 @@ pub enum Error {
     /// This receiver refused a sender.
     #[error("turned away: {}", shortcoming(*.0))]
     TurnedAway(Verdict),
+    /// This receiver, which has no token, does not trust a sender.
+    #[error("turned away: {0}, and there is no token (--token-file)")]
+    Untrusted(Distrust),
     /// The other side does not know the token.
     #[error("the peer does not know the token")]
     WrongToken,
@@ -138,7 +152,7 @@ fn shortcoming(verdict: Verdict) -> &'static str {
         Verdict::Sealed => {
             "its contents are sealed, which the kernel cannot open (--unsealed there allows it)"
         }
-        Verdict::Stranger => "it is another user's, and there is no token (--token-file)",
+        Verdict::Stranger => "it is not known to be this user's, and there is no token",
     }
 }
 

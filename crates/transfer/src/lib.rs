@@ -25,6 +25,7 @@ mod cover;
 mod error;
 pub mod method;
 mod outcome;
+mod peer;
 pub mod protocol;
 mod random;
 mod ranges;
@@ -35,6 +36,7 @@ mod token;
 pub use cover::{Cover, Suite};
 pub use error::{Error, Result};
 pub use outcome::{Outcome, Timing};
+pub use peer::Distrust;
 pub use token::Token;
 
 use std::sync::atomic::AtomicBool;
