@@ -60,16 +60,14 @@ pub enum Owner {
 /// # Errors
 /// If the text is no address, or no host has this name.
 pub fn resolve(address: &str) -> io::Result<Vec<SocketAddr>> {
-    let in_brackets = address
-        .strip_prefix('[')
-        .and_then(|rest| rest.rsplit_once("]:"))
-        .filter(|(host, _)| host.contains('%'));
-    match in_brackets {
-        Some((host, port)) => {
-            let wrong = |_| io::Error::new(io::ErrorKind::InvalidInput, "invalid port value");
-            let port: u16 = port.parse().map_err(wrong)?;
-            Ok((host, port).to_socket_addrs()?.collect())
-        }
+    let scoped = || {
+        let (host, port) = address.strip_prefix('[')?.rsplit_once("]:")?;
+        let port: u16 = port.parse().ok()?;
+        host.contains('%').then_some((host, port))
+    };
+    let is_complete = address.parse::<SocketAddr>().is_ok();
+    match scoped().filter(|_| !is_complete) {
+        Some(host_and_port) => Ok(host_and_port.to_socket_addrs()?.collect()),
         None => Ok(address.to_socket_addrs()?.collect()),
     }
 }
