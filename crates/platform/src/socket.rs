@@ -54,7 +54,7 @@ pub enum Owner {
     AnotherUser,
 }
 
-/// The addresses of `HOST:PORT`. An IPv6 address stands in brackets; its scope may be the name of an
+/// The addresses of `HOST:PORT`. An IPv6 address is in brackets; its scope may be the name of an
 /// interface (`[fe80::1%eth0]:80`), which the standard library does not take there.
 ///
 /// # Errors

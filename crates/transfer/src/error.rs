@@ -1,6 +1,5 @@
 //! Errors of a transfer as a whole.
 
-use crate::peer::Distrust;
 use crate::protocol::{Malformed, Verdict};
 use std::io;
 use std::net::SocketAddr;
@@ -116,6 +115,20 @@ pub enum Error {
     /// A query to the operating system failed.
     #[error(transparent)]
     Platform(#[from] platform::Error),
+}
+
+/// The reason why a peer is not trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Distrust {
+    /// It is not on this machine.
+    #[error("it is not on this machine")]
+    Elsewhere,
+    /// It belongs to another user.
+    #[error("it belongs to another user")]
+    AnotherUser,
+    /// Its owner is unknown: it has closed the connection, or the system does not report it.
+    #[error("the system does not report whose it is")]
+    Unknown,
 }
 
 /// A result with this crate's [`Error`].

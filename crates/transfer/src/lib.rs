@@ -34,9 +34,8 @@ pub mod sender;
 mod token;
 
 pub use cover::{Cover, Suite};
-pub use error::{Error, Result};
+pub use error::{Distrust, Error, Result};
 pub use outcome::{Outcome, Timing};
-pub use peer::Distrust;
 pub use token::Token;
 
 use std::sync::atomic::AtomicBool;

@@ -1,23 +1,9 @@
 //! Trust in a peer without a token: only between processes of one machine, and as far as the system
 //! reports who they belong to.
 
-use crate::error::{Error, Result};
+use crate::error::{Distrust, Error, Result};
 use platform::socket::{Owner, peer_owner, reports_owners};
 use std::net::{IpAddr, TcpStream};
-
-/// The reason why a peer is not trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Distrust {
-    /// It is not on this machine.
-    #[error("it is not on this machine")]
-    Elsewhere,
-    /// It belongs to another user.
-    #[error("it belongs to another user")]
-    AnotherUser,
-    /// Its owner is unknown: it has closed the connection, or the system does not report it.
-    #[error("the system does not report whose it is")]
-    Unknown,
-}
 
 /// Checks that the system reports owners at all.
 pub(crate) fn check_that_owners_are_known() -> Result<()> {

@@ -38,7 +38,7 @@ pub struct Send {
     /// yours, or of root, on this machine
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// Send to whoever answers, without a token: others may read and change the files
+    /// Send to anyone who answers, without a token: others may read and change the files
     #[arg(long, conflicts_with = "token_file")]
     pub insecure: bool,
     /// Name at the receiver [default: the file's own]

@@ -146,15 +146,15 @@ fn owner_by_table(peer: SocketAddr, own: SocketAddr) -> Option<u32> {
     }
 }
 
-/// False for the number that stands for all users that the user namespace of this process does not
+/// False for the number of all users that the user namespace of this process does not
 /// know ([user_namespaces(7)](https://man7.org/linux/man-pages/man7/user_namespaces.7.html)).
 fn is_one_user(user: u32) -> bool {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
-    let stands_for_unknown = read("/proc/sys/kernel/overflowuid")
+    let unknown = read("/proc/sys/kernel/overflowuid")
         .trim()
         .parse()
         .unwrap_or(65534);
-    user != stands_for_unknown || maps_all_users(&read("/proc/self/uid_map"))
+    user != unknown || maps_all_users(&read("/proc/self/uid_map"))
 }
 
 pub(crate) fn reports_owners() -> bool {

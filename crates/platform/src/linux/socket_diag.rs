@@ -190,10 +190,10 @@ mod tests {
 
     #[test]
     fn only_an_answer_about_that_socket_counts() {
-        let told = answer(at(1), at(2), ESTABLISHED, 1001);
-        assert_eq!(owner((at(1), at(2)), &told), Some(1001));
-        assert_eq!(owner((at(1), at(3)), &told), None);
-        assert_eq!(owner((at(3), at(2)), &told), None);
+        let found = answer(at(1), at(2), ESTABLISHED, 1001);
+        assert_eq!(owner((at(1), at(2)), &found), Some(1001));
+        assert_eq!(owner((at(1), at(3)), &found), None);
+        assert_eq!(owner((at(3), at(2)), &found), None);
         let mapped: SocketAddr = "[::ffff:127.0.0.1]:1".parse().unwrap();
         let mapped = answer(mapped, mapped, ESTABLISHED, 1001);
         assert_eq!(owner((at(1), at(1)), &mapped), Some(1001));
@@ -202,15 +202,15 @@ mod tests {
             let closed = answer(at(1), at(2), state, 1001);
             assert_eq!(owner((at(1), at(2)), &closed), None, "{state}");
         }
-        let mut failed = told.clone();
+        let mut failed = found.clone();
         failed[4] = 2;
         assert_eq!(owner((at(1), at(2)), &failed), None);
         // Nobody has the socket open.
-        let mut orphan = told.clone();
+        let mut orphan = found.clone();
         orphan[INODE..][..4].fill(0);
         assert_eq!(owner((at(1), at(2)), &orphan), None);
         for len in 0..INODE + 4 {
-            assert_eq!(owner((at(1), at(2)), &told[..len]), None);
+            assert_eq!(owner((at(1), at(2)), &found[..len]), None);
         }
     }
 

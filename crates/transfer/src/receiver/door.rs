@@ -23,7 +23,7 @@ pub(super) struct Door {
     threads: AtomicUsize,
 }
 
-/// What a waiting connection has shown so far.
+/// The trust that a waiting connection has earned so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     /// Nothing.

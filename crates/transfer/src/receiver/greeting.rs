@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::connection::{Inlet, Outlet, both};
-use crate::cover::{Cover, OPENING_BYTES, answer};
+use crate::cover::{Cover, OPENING_BYTES, Responder};
 use crate::error::{Error, Result};
 use crate::peer::is_of_this_user;
 use crate::protocol::{Answer, Frame, Hello, Malformed, Verdict};
@@ -53,13 +53,15 @@ pub(super) fn greet(
     let (mut there, mut back) = (None, None);
     if let Some(token) = &options.token {
         let opening = inlet.words()?;
-        let answered = answer(token, (&greeting, &hello), &plain, &opening);
-        if answered.is_err() {
+        let responder = Responder::new(token, &greeting, &opening);
+        if responder.is_err() {
             // The peer gets the plain answer and nothing else.
             outlet.flush()?;
         }
-        let (message, keys) = answered?;
+        let responder = responder?;
+        // The rest takes longer.
         proves(Some(&opening));
+        let (message, keys) = responder.finish(&hello, &plain)?;
         outlet.words(&message);
         (there, back) = (Some(keys.0), Some(keys.1));
     } else {

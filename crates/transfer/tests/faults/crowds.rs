@@ -89,7 +89,7 @@ fn a_flood_of_strangers_shuts_out_no_sender_on_a_slow_line() {
         };
         pass(&mut near, &mut far, OPENING);
         pass(&mut far, &mut near, ANSWER);
-        // What the sender says next is still on the line while strangers come.
+        // Strangers come while the next words of the sender are still on the line.
         let strangers: Vec<_> = (0..STRANGERS)
             .map(|_| TcpStream::connect(served.address).unwrap())
             .collect();

@@ -1,4 +1,4 @@
-//! Who may send to whom without a token: processes of one user on one machine, and nobody else.
+//! Without a token, processes of one user on one machine send to each other, and nobody else does.
 
 use crate::common::{PLAN, Place, Served, job, receive_options, send, send_options, send_to};
 use crate::crowds::{as_another_user, setpriv};
