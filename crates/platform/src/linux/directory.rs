@@ -297,6 +297,7 @@ pub(crate) fn mode(metadata: &Metadata) -> Option<u32> {
 
 /// Before Linux 4.7, or without /proc, the only way to read it is to set it for a moment: to one that
 /// gives others nothing.
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
 pub(crate) fn umask() -> Option<u32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let known = colon_field(&status, "Umask").and_then(|mask| u32::from_str_radix(mask, 8).ok());

@@ -146,8 +146,8 @@ fn owner_by_table(peer: SocketAddr, own: SocketAddr) -> Option<u32> {
     }
 }
 
-/// False for the number of all users that the user namespace of this process does not
-/// know ([user_namespaces(7)](https://man7.org/linux/man-pages/man7/user_namespaces.7.html)).
+/// False for the one number that a user namespace gives to all users whom it does not know
+/// ([user_namespaces(7)](https://man7.org/linux/man-pages/man7/user_namespaces.7.html)).
 fn is_one_user(user: u32) -> bool {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     let unknown = read("/proc/sys/kernel/overflowuid")

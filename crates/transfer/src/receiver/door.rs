@@ -110,9 +110,10 @@ impl Door {
     pub(super) fn come(&self, number: u64, socket: Arc<TcpStream>, address: IpAddr) {
         self.threads.fetch_add(1, Ordering::AcqRel);
         let mut hall = self.hall();
-        let standing = match hall.known.has(&address) {
-            true => Standing::Known,
-            false => Standing::Stranger,
+        let standing = if hall.known.has(&address) {
+            Standing::Known
+        } else {
+            Standing::Stranger
         };
         hall.add(Waiting {
             number,

@@ -216,9 +216,10 @@ impl Place {
             return kept.map_or(Ok(()), |bits| set_mode(file, bits));
         };
         let directory = self.destination.directory();
-        let replaced = match self.replaces {
-            true => directory.metadata(&self.name)?.filter(Metadata::is_file),
-            false => None,
+        let replaced = if self.replaces {
+            directory.metadata(&self.name)?.filter(Metadata::is_file)
+        } else {
+            None
         };
         if let Some(replaced) = &replaced {
             become_like(file, replaced)?;
