@@ -124,13 +124,14 @@ impl Partial {
             return Err(Error::NoDirectory(path.to_owned()));
         };
         let directory = Directory::open(folder(path)).map_err(&refused)?;
-        let (file, waiting) = match directory.create_unnamed(mode, model) {
-            Err(error) if error.is_not_supported() => {
-                let (file, waiting) = Beside::make(path, mode, model).map_err(refused)?;
-                (file, Some(waiting))
-            }
-            unnamed => (unnamed.map_err(refused)?, None),
-        };
+        let (file, waiting) =
+            match directory.create_unnamed(mode, model.and_then(platform::directory::mode)) {
+                Err(error) if error.is_not_supported() => {
+                    let (file, waiting) = Beside::make(path, mode, model).map_err(refused)?;
+                    (file, Some(waiting))
+                }
+                unnamed => (unnamed.map_err(refused)?, None),
+            };
         let target = Some(Target {
             directory,
             name: name.to_owned(),

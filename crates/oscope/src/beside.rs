@@ -41,7 +41,7 @@ pub fn limits(arguments: &Run, progress: &Progress) -> Result<Limits> {
         && let Err(error) = placement::be_served_last()
     {
         limits.idle_io = None;
-        progress.say(&format!("disks serve this run like others: {error}"));
+        progress.warn(&format!("disks serve this run like others: {error}"));
     }
     progress.say(&format!("within limits: {limits}"));
     Ok(limits)
@@ -62,7 +62,7 @@ pub fn tell(used: &Used, limits: &Limits, progress: &Progress) -> bool {
     progress.say(&format!("taken at the most: {}", used.told(limits)));
     let excesses = used.excesses(limits);
     for excess in &excesses {
-        progress.say(&format!("beyond its limit: {excess}"));
+        progress.warn(&format!("beyond its limit: {excess}"));
     }
     excesses.is_empty()
 }

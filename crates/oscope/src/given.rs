@@ -3,6 +3,7 @@
 use crate::arguments::Run as Arguments;
 use crate::exit::WrongUse;
 use crate::progress::Progress;
+use crate::token_file;
 use anyhow::Result;
 use experiments::{Link, RemoteDirectory};
 use instrument::experiment::Experiment;
@@ -55,6 +56,10 @@ pub fn take(
         given.add(Ok(RemoteDirectory(remote.path().to_owned())));
     }
     if let Some(address) = arguments.to.as_deref() {
+        if let Some(path) = arguments.token_file.as_deref() {
+            // The link says what is wrong with it.
+            let _ = token_file::read(path);
+        }
         let link = experiments::link(address, arguments.token_file.as_deref(), interrupt.flag());
         if let Ok(link) = &link {
             progress.say(&format!(

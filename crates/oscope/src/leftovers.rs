@@ -1,6 +1,8 @@
 //! Leftovers of killed runs.
 
+use crate::arguments::Common;
 use crate::command::resume;
+use crate::output;
 use anyhow::Result;
 use instrument::removal::REMOVAL;
 use platform::scratch::Scratch;
@@ -51,6 +53,23 @@ impl fmt::Display for Leftover {
             ),
         }
     }
+}
+
+impl Leftover {
+    /// True if it is still there.
+    pub fn is_stuck(&self) -> bool {
+        matches!(self, Self::Stuck(..))
+    }
+}
+
+/// As [`clear`], and reports each leftover before the work begins.
+pub fn clear_and_report(store: Option<&Store>, dir: &Path, common: &Common) -> Result<()> {
+    for leftover in clear(store, dir)? {
+        if leftover.is_stuck() || !(common.quiet || common.is_led) {
+            output::say(&leftover.to_string());
+        }
+    }
+    Ok(())
 }
 
 /// Removes the leftovers in the directories of the runs in `store` that never ended, and in `dir`,

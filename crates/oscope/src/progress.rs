@@ -1,5 +1,6 @@
 //! Progress on standard error: a live line on a terminal, else one line per pass.
 
+use crate::arguments::Common;
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use instrument::experiment::Definition;
@@ -22,15 +23,19 @@ enum Voice {
     Live(ProgressBar),
     /// Standard error is a log or a pipe.
     Plain,
+    /// Errors and warnings only.
+    Quiet,
     /// No output.
     Silent,
 }
 
 impl Progress {
-    /// Progress on standard error of this process, or none if `quiet`.
-    pub fn new(quiet: bool) -> Self {
-        let voice = if quiet {
+    /// Progress on standard error of this process.
+    pub fn new(common: &Common) -> Self {
+        let voice = if common.is_led {
             Voice::Silent
+        } else if common.quiet {
+            Voice::Quiet
         } else if std::io::stderr().is_terminal() {
             Voice::Live(live_bar())
         } else {
@@ -43,11 +48,18 @@ impl Progress {
         }
     }
 
-    /// Prints a line.
+    /// Prints a line, unless the user wants quiet.
     pub fn say(&self, line: &str) {
+        if !matches!(self.voice, Voice::Quiet) {
+            self.warn(line);
+        }
+    }
+
+    /// Prints an error or a warning.
+    pub fn warn(&self, line: &str) {
         match &self.voice {
             Voice::Live(bar) => bar.suspend(|| output::say(line)),
-            Voice::Plain => output::say(line),
+            Voice::Plain | Voice::Quiet => output::say(line),
             Voice::Silent => {}
         }
     }
@@ -89,7 +101,7 @@ impl Observer for Progress {
             | Event::Visiting { .. }
             | Event::Using { .. } => {}
             Event::Skipped { definition, reason } => {
-                self.say(&format!(
+                self.warn(&format!(
                     "{}: cannot be measured here: {reason}",
                     definition.id
                 ));
@@ -122,7 +134,7 @@ impl Observer for Progress {
                 self.end();
                 if let Ending::Failed(reason) = ending {
                     let point = definition.show(point);
-                    self.say(&format!(
+                    self.warn(&format!(
                         "{}, {point}: not measured: {reason}",
                         definition.id
                     ));

@@ -82,6 +82,10 @@ face! {
     /// The permission bits of a file (`0o644`); `None` if the system has none.
     pub fn mode(metadata: &Metadata) -> Option<u32> = None;
 
+    /// The permission bits that this process gives to no new file
+    /// ([umask(2)](https://man7.org/linux/man-pages/man2/umask.2.html)); `None` if the system has none.
+    pub fn umask() -> Option<u32> = None;
+
     fn set_mode(file: &File, mode: u32) -> Result<()>
         = refuse("setting the permissions of a file");
 
@@ -105,13 +109,13 @@ face! {
         pub fn open_or_create(&self, name: &OsStr) -> Result<File>;
 
         /// Creates an unnamed file in its file system, which vanishes if it never gets a name
-        /// (`O_TMPFILE` on Linux). It has the permissions of `model`, if given, less the process's
-        /// umask.
+        /// (`O_TMPFILE` on Linux). It has these permission bits (`0o666` if none are given) less the
+        /// process's umask; only `0o777` of them count.
         ///
         /// # Errors
         /// If none can be created; [`crate::Error::NotSupported`] if the file system has no unnamed
         /// files, or not in this mode.
-        pub fn create_unnamed(&self, mode: OpenMode, model: Option<&Metadata>) -> Result<File>
+        pub fn create_unnamed(&self, mode: OpenMode, permissions: Option<u32>) -> Result<File>
             = refuse("a file without a name");
 
         /// Gives a file from [`Directory::create_unnamed`] a name.
@@ -127,13 +131,21 @@ face! {
         /// If the directory cannot be searched.
         pub fn what_is(&self, name: &OsStr) -> Result<Option<Kind>>;
 
+        /// The metadata of `name`, without following links; `None` if it does not exist.
+        ///
+        /// # Errors
+        /// If the directory cannot be searched.
+        pub fn metadata(&self, name: &OsStr) -> Result<Option<Metadata>>;
+
         /// True if `name` still names this open file.
         ///
         /// # Errors
         /// If the directory cannot be searched.
         pub fn holds(&self, name: &OsStr, file: &File) -> Result<bool>;
 
-        /// As [`Directory::open_or_create`], for a file that no other user can change.
+        /// As [`Directory::open_or_create`], for a file that no other user can read or change (`0600` on
+        /// Linux). An existing file to which others had rights is removed, and made anew: they may still
+        /// have it open.
         ///
         /// # Errors
         /// [`crate::Error::Planted`] if it belongs to another user or has a second name; another error

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use crate::os;
@@ -43,6 +43,35 @@ pub fn accept_within(
     }
 }
 
+/// The user who has one end of a connection open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The user of this process.
+    ThisUser,
+    /// The superuser, and this process is another user's.
+    Root,
+    /// Any other user.
+    AnotherUser,
+}
+
+/// The addresses of `HOST:PORT`. An IPv6 address is in brackets; its scope may be the name of an
+/// interface (`[fe80::1%eth0]:80`), which the standard library does not take there.
+///
+/// # Errors
+/// If the text is no address, or no host has this name.
+pub fn resolve(address: &str) -> io::Result<Vec<SocketAddr>> {
+    let scoped = || {
+        let (host, port) = address.strip_prefix('[')?.rsplit_once("]:")?;
+        let port: u16 = port.parse().ok()?;
+        host.contains('%').then_some((host, port))
+    };
+    let is_complete = address.parse::<SocketAddr>().is_ok();
+    match scoped().filter(|_| !is_complete) {
+        Some(host_and_port) => Ok(host_and_port.to_socket_addrs()?.collect()),
+        None => Ok(address.to_socket_addrs()?.collect()),
+    }
+}
+
 /// A pipe within the kernel that moves bytes from a file to a connection or back
 /// ([splice(2)](https://man7.org/linux/man-pages/man2/splice.2.html)).
 #[derive(Debug)]
@@ -78,15 +107,15 @@ face! {
     pub fn listen(address: &SocketAddr, congestion: Option<&str>) -> io::Result<TcpListener>
         = TcpListener::bind(address);
 
-    /// True if the process at the other end of a connection within this machine belongs to the same
-    /// user; `None` if the system does not tell (Linux: from `sock_diag` or `/proc/net/tcp`).
+    /// The user whose process has the other end of a connection open; `None` if the system reports none,
+    /// as when the other end is closed, or on another machine (Linux: from `sock_diag` or `/proc/net/tcp`).
     ///
     /// # Errors
     /// If the connection is closed.
-    pub fn is_of_same_user(socket: &TcpStream) -> io::Result<Option<bool>> = Ok(None);
+    pub fn peer_owner(socket: &TcpStream) -> io::Result<Option<Owner>> = Ok(None);
 
-    /// True if the system reports the user at the other end of a connection ([`is_of_same_user`]).
-    pub fn tells_users() -> bool = false;
+    /// True if the system reports the owners of connections ([`peer_owner`]).
+    pub fn reports_owners() -> bool = false;
 
     /// The longest wait of a call of this module. On Windows the connection becomes non-blocking: what a call
     /// that times out has transferred is not known there
@@ -249,6 +278,31 @@ mod tests {
         let ours = connect(&listener.local_addr().unwrap(), LONG, None).unwrap();
         let theirs = accept_within(&listener, &bell, LONG).unwrap().unwrap();
         (ours, theirs)
+    }
+
+    #[test]
+    fn addresses_are_resolved_with_the_scopes_of_their_names() {
+        let one = |address: &str| resolve(address).unwrap()[0].to_string();
+        assert_eq!(one("127.0.0.1:80"), "127.0.0.1:80");
+        assert_eq!(one("[::1]:80"), "[::1]:80");
+        assert_eq!(one("[fe80::1%7]:80"), "[fe80::1%7]:80");
+        for wrong in [
+            "127.0.0.1",
+            "[fe80::1%1]:x",
+            "[fe80::1%1]:65536",
+            "[fe80::1%none]:80",
+            "[%]:1",
+        ] {
+            resolve(wrong).unwrap_err();
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_name_of_an_interface_is_a_scope() {
+        let index = std::fs::read_to_string("/sys/class/net/lo/ifindex").unwrap();
+        let expected = format!("[fe80::1%{}]:80", index.trim());
+        assert_eq!(resolve("[fe80::1%lo]:80").unwrap()[0].to_string(), expected);
     }
 
     #[test]

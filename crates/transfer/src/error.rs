@@ -2,6 +2,7 @@
 
 use crate::protocol::{Malformed, Verdict};
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,7 +27,16 @@ pub enum Error {
     },
     /// A receiver without a token would listen at an address that other machines can reach.
     #[error("listening on {0}, which others can reach, needs a token (--token-file)")]
-    Open(std::net::SocketAddr),
+    Open(SocketAddr),
+    /// A sender without a token would send to an address that another machine can have.
+    #[error("sending to {0}, which is not on this machine, needs a token (--token-file)")]
+    Away(SocketAddr),
+    /// Without a token, the system would have to report who peers belong to.
+    #[error("this system does not report who connects, so both sides need a token (--token-file)")]
+    NoOwners,
+    /// The sender does not trust the receiver.
+    #[error("the receiver is not trusted: {0}, and there is no token (--token-file on both sides)")]
+    Distrusted(Distrust),
     /// The peer closed the connection before the transfer was complete.
     #[error("the peer is gone")]
     PeerGone,
@@ -54,6 +64,9 @@ pub enum Error {
     /// This receiver refused a sender.
     #[error("turned away: {}", shortcoming(*.0))]
     TurnedAway(Verdict),
+    /// This receiver, which has no token, does not trust a sender.
+    #[error("turned away: {0}, and there is no token (--token-file)")]
+    Untrusted(Distrust),
     /// The other side does not know the token.
     #[error("the peer does not know the token")]
     WrongToken,
@@ -104,6 +117,20 @@ pub enum Error {
     Platform(#[from] platform::Error),
 }
 
+/// The reason why a peer is not trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Distrust {
+    /// It is not on this machine.
+    #[error("it is not on this machine")]
+    Elsewhere,
+    /// It belongs to another user.
+    #[error("it belongs to another user")]
+    AnotherUser,
+    /// Its owner is unknown: it has closed the connection, or the system does not report it.
+    #[error("the system does not report whose it is")]
+    Unknown,
+}
+
 /// A result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -138,7 +165,7 @@ fn shortcoming(verdict: Verdict) -> &'static str {
         Verdict::Sealed => {
             "its contents are sealed, which the kernel cannot open (--unsealed there allows it)"
         }
-        Verdict::Stranger => "it is another user's, and there is no token (--token-file)",
+        Verdict::Stranger => "it is not known to be this user's, and there is no token",
     }
 }
 

@@ -28,6 +28,7 @@ mod cover;
 mod error;
 pub mod method;
 mod outcome;
+mod peer;
 pub mod protocol;
 mod random;
 mod ranges;
@@ -36,7 +37,7 @@ pub mod sender;
 mod token;
 
 pub use cover::{Cover, Suite};
-pub use error::{Error, Result};
+pub use error::{Distrust, Error, Result};
 pub use outcome::{Outcome, Timing};
 pub use token::Token;
 

@@ -5,17 +5,23 @@ use crate::random;
 use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use platform::directory::mode;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// A secret that both sides know.
 #[derive(Clone)]
-pub struct Token(Vec<u8>);
+pub struct Token {
+    secret: Vec<u8>,
+    is_exposed: bool,
+}
 
 /// An attacker could guess a shorter one by an offline search over recorded traffic.
 const SHORTEST_TOKEN: usize = 16;
 const LONGEST_TOKEN: usize = 4096;
+/// The permission bits of all users but the owner.
+const OF_OTHERS: u32 = 0o077;
 /// Separates this protocol's key from other uses of the same token.
 const LABEL: &[u8] = b"oscope transfer 3: key of the token";
 
@@ -40,10 +46,24 @@ impl Token {
             reason,
         };
         let mut bytes = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(LONGEST_TOKEN as u64 + 1).read_to_end(&mut bytes))
-            .map_err(|error| failed(error.to_string()))?;
-        Self::new(&bytes).map_err(failed)
+        let mut read = || {
+            let file = File::open(path)?;
+            let metadata = file.metadata()?;
+            file.take(LONGEST_TOKEN as u64 + 1)
+                .read_to_end(&mut bytes)?;
+            Ok(mode(&metadata).is_some_and(|mode| mode & OF_OTHERS != 0))
+        };
+        let is_exposed = read().map_err(|error: io::Error| failed(error.to_string()))?;
+        let token = Self::new(&bytes).map_err(failed)?;
+        Ok(Self {
+            is_exposed,
+            ..token
+        })
+    }
+
+    /// True if the file of the token gives other users rights.
+    pub fn is_exposed(&self) -> bool {
+        self.is_exposed
     }
 
     /// A token of these bytes, without trailing white space.
@@ -56,14 +76,17 @@ impl Token {
             0..SHORTEST_TOKEN => Err(format!(
                 "it has fewer than {SHORTEST_TOKEN} bytes; `oscope token` makes a good one"
             )),
-            SHORTEST_TOKEN..=LONGEST_TOKEN => Ok(Self(bytes.to_vec())),
+            SHORTEST_TOKEN..=LONGEST_TOKEN => Ok(Self {
+                secret: bytes.to_vec(),
+                is_exposed: false,
+            }),
             _ => Err(format!("it has more than {LONGEST_TOKEN} bytes")),
         }
     }
 
     /// Derives the handshake's key, which has a fixed length.
     pub(crate) fn key(&self) -> [u8; 32] {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.secret);
         let tag = hmac::sign(&key, LABEL);
         tag.as_ref().try_into().expect("SHA-256 gives 32 bytes")
     }
@@ -87,7 +110,7 @@ mod tests {
         assert!(Token::new(&[b'x'; 5000]).is_err());
         let token = |bytes| Token::new(bytes).unwrap();
         let one = token(b"0123456789abcdef\n\n");
-        assert_eq!(one.0, b"0123456789abcdef");
+        assert_eq!(one.secret, b"0123456789abcdef");
         assert_eq!(one.key(), token(b"0123456789abcdef").key());
         assert_ne!(one.key(), token(b"0123456789abcdeX").key());
     }

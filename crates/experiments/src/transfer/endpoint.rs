@@ -13,6 +13,7 @@ use instrument::quantity::{BytesPerSecond, Nanoseconds};
 use instrument::sampler::Sampler;
 use platform::placement::{current_cpu, pin_to};
 use platform::signal::ignore_sigpipe;
+use platform::socket::reports_owners;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) struct Endpoint {
     address: String,
     token: Option<Token>,
+    cover: Cover,
     limits: Limits,
     /// Held while the receiver runs here.
     _here: Option<Here>,
@@ -58,9 +60,14 @@ impl Endpoint {
         token_file: Option<&Path>,
         stop: &'static AtomicBool,
     ) -> Result<Self, Error> {
+        let token = token_file.map(Token::read).transpose()?;
         Ok(Self {
             address: address.to_owned(),
-            token: token_file.map(Token::read).transpose()?,
+            cover: match token {
+                Some(_) => Cover::Sealed,
+                None => Cover::Summed,
+            },
+            token,
             limits: Limits {
                 patience: PATIENCE,
                 stop,
@@ -92,12 +99,14 @@ impl Endpoint {
             patience: USUAL_PATIENCE,
             stop,
         };
+        let token = token_within_process().map_err(failed)?;
         let options = receiver::Options {
             directory: Some(directory.clone()),
             measures: true,
             method: Some(ReceiveMethod::File),
-            token: None,
-            unsealed: false,
+            token: token.clone(),
+            insecure: false,
+            unsealed: true,
             allow_hidden: false,
             max_size: u64::MAX,
             max_files: u64::MAX,
@@ -120,7 +129,8 @@ impl Endpoint {
         let thread = thread.map_err(MeasureError::system("start a thread"))?;
         Ok(Self {
             address: address.to_string(),
-            token: None,
+            token,
+            cover: Cover::Summed,
             limits,
             _here: Some(Here {
                 directory,
@@ -134,16 +144,25 @@ impl Endpoint {
     pub(super) fn connect(&self) -> Result<Connection, Error> {
         let options = sender::Options {
             method: PLAIN.sender,
-            cover: match self.token {
-                Some(_) => Cover::Sealed,
-                None => Cover::Summed,
-            },
+            cover: self.cover,
             token: self.token.clone(),
+            insecure: false,
             limits: self.limits,
             progress: Arc::default(),
         };
         Session::connect(&self.address, &options, [0; 16], (0, 1)).map(Connection)
     }
+}
+
+/// A token for both ends in this process, where the system does not report that they have the same
+/// owner.
+fn token_within_process() -> Result<Option<Token>, Error> {
+    if reports_owners() {
+        return Ok(None);
+    }
+    let text = Token::random_text()?;
+    let token = Token::new(text.as_bytes()).expect("a new token is long enough");
+    Ok(Some(token))
 }
 
 /// The remark on the link to another machine.

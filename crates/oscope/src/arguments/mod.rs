@@ -73,9 +73,12 @@ pub struct Common {
     /// Print JSON instead of tables
     #[arg(long, global = true)]
     pub json: bool,
-    /// Print nothing but errors on standard error
+    /// Print nothing but errors and warnings on standard error
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// True in a process whose errors another process reports.
+    #[arg(skip)]
+    pub is_led: bool,
     /// Use colours; `auto` uses them on a terminal, unless `NO_COLOR` is set
     #[arg(
         long,

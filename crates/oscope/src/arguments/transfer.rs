@@ -34,9 +34,13 @@ pub struct Send {
     /// and more, and for zeros]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub streams: Option<u16>,
-    /// File with the token that the receiver has, too
+    /// File with the token that the receiver has, too; without one, files go only to a receiver of
+    /// yours, or of root, on this machine
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+    /// Send to anyone who answers, without a token: others may read and change the files
+    #[arg(long, conflicts_with = "token_file")]
+    pub insecure: bool,
     /// Name at the receiver [default: the file's own]
     #[arg(long)]
     pub name: Option<String>,
@@ -90,9 +94,13 @@ pub struct Receive {
     /// End after the first transfer
     #[arg(long)]
     pub once: bool,
-    /// File with the token that senders must have
+    /// File with the token that senders must have; without one, only your own senders on this
+    /// machine are served
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+    /// Serve everyone who reaches the address, without a token
+    #[arg(long, conflicts_with = "token_file")]
+    pub insecure: bool,
     /// Accept contents that are not encrypted in spite of a token
     #[arg(long, requires = "token_file")]
     pub unsealed: bool,

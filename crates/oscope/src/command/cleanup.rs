@@ -22,8 +22,7 @@ pub fn execute(arguments: &Cleanup, common: &Common) -> Result<Exit> {
         lines.join("\n") + "\n"
     };
     output::show(&text)?;
-    let is_stuck = |leftover: &Leftover| matches!(leftover, Leftover::Stuck(..));
     Ok(Exit::incomplete_if(
-        leftovers.iter().any(is_stuck) || recovered.is_some_and(|it| it.is_stuck()),
+        leftovers.iter().any(Leftover::is_stuck) || recovered.is_some_and(|it| it.is_stuck()),
     ))
 }

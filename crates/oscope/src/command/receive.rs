@@ -1,10 +1,10 @@
 //! `oscope receive`: receives files from `oscope send`.
 
-use super::transfer::{FORMAT, Voice, cost, line, told_of_cover, totals, value};
+use super::transfer::{FORMAT, Voice, cost, line, totals, value, warn_of_cover};
 use crate::arguments::Common;
 use crate::arguments::transfer::Receive as Arguments;
 use crate::exit::Exit;
-use crate::{leftovers, output};
+use crate::{leftovers, output, token_file};
 use anyhow::Result;
 use instrument::quantity::Nanoseconds;
 use instrument::removal::REMOVAL;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use transfer::receiver::{Event, Options, Receiver};
-use transfer::{Cover, Limits, Outcome, Timing, Token};
+use transfer::{Cover, Limits, Outcome, Timing};
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
@@ -24,7 +24,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let voice = Voice::new(common.quiet, || None);
     let named = arguments.dir.as_ref().or(arguments.into.as_ref());
     let dir = named.map_or(Path::new("."), PathBuf::as_path);
-    let scratch = arguments.measure.then(|| scratch(dir, &voice));
+    let scratch = arguments.measure.then(|| scratch(dir, common));
     let scratch = scratch.transpose()?;
     let directory = match &scratch {
         Some(scratch) => Some(scratch.path().to_owned()),
@@ -35,15 +35,15 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         ..options(arguments, directory, interrupt)?
     };
     let watch = voice.watch(&options.progress);
-    let has_token = options.token.is_some();
+    let (has_token, is_insecure) = (options.token.is_some(), options.insecure);
     let receiver = Receiver::bind(&arguments.listen, options)?;
     let address = receiver.address()?;
     voice.say(&format!("listening on {address}"));
-    if !has_token && !platform::socket::tells_users() {
-        voice.say(
-            "the system does not tell who connects, so every user of this machine can send files \
-             here; --token-file lets nobody in who does not know it",
-        );
+    if is_insecure {
+        voice.warn(&format!(
+            "insecure: everyone who reaches {address} can send files here, and others on the \
+             network can read and change them"
+        ));
     }
     let told = Told {
         voice: &voice,
@@ -67,10 +67,8 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
 
 /// A directory for measured files, removed at the end; if this process is killed, the next start
 /// removes it.
-fn scratch(dir: &Path, voice: &Voice) -> Result<Scratch> {
-    for left in leftovers::clear(None, dir)? {
-        voice.say(&left.to_string());
-    }
+fn scratch(dir: &Path, common: &Common) -> Result<Scratch> {
+    leftovers::clear_and_report(None, dir, common)?;
     Ok(Scratch::create(dir, &REMOVAL)?)
 }
 
@@ -86,8 +84,9 @@ fn options(
         token: arguments
             .token_file
             .as_deref()
-            .map(Token::read)
+            .map(token_file::read)
             .transpose()?,
+        insecure: arguments.insecure,
         unsealed: arguments.unsealed,
         allow_hidden: arguments.allow_hidden,
         max_size: arguments.max_size.0,
@@ -141,7 +140,7 @@ impl Told<'_> {
             }
             Event::Settled { peer, outcome } => self.settled(&mut state, *peer, outcome),
             Event::Ended { cpu, .. } => state.cpu += *cpu,
-            Event::GivenUp { peer, reason } => self.voice.say(&format!("{peer}: {reason}")),
+            Event::GivenUp { peer, reason } => self.voice.warn(&format!("{peer}: {reason}")),
         }
     }
 
@@ -157,7 +156,7 @@ impl Told<'_> {
         };
         if outcome.failure.is_some() {
             state.failed += 1;
-            self.voice.say(&format!("{peer}: {}", line(outcome)));
+            self.voice.warn(&format!("{peer}: {}", line(outcome)));
         } else {
             state.files += 1;
             state.bytes += outcome.size;
@@ -174,7 +173,7 @@ impl Told<'_> {
     fn finish(&self) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cover) = state.cover.filter(|_| self.has_token) {
-            told_of_cover(self.voice, cover);
+            warn_of_cover(self.voice, cover);
         }
         if self.is_json {
             let mut total = totals(state.files, state.failed, state.bytes, state.timing);

@@ -58,7 +58,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         let definitions: Vec<Definition> = designs.map(Definition::from).collect();
         comparison::check_comparable(against, &definitions)?;
     }
-    let progress = Progress::new(common.quiet);
+    let progress = Progress::new(common);
     let sessions = Sessions::new(arguments, stopped.as_ref(), &chosen, common, &progress)?;
     let (mut measured, result) = sessions.measure(&progress, &mut []);
     let cut_off = measured.last().filter(|last| last.is_cut_off);
@@ -102,7 +102,7 @@ pub fn measure_only(
 ) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
     given::check(arguments, &chosen)?;
-    let progress = Progress::new(common.quiet);
+    let progress = Progress::new(common);
     let sessions = Sessions::new(arguments, None, &chosen, common, &progress)?;
     sessions.measure(&progress, observers).1
 }
@@ -217,12 +217,10 @@ impl Sessions<'_> {
         others: &mut [&mut dyn Observer],
     ) -> Result<(Measured, Result<Outcome>)> {
         let (arguments, limits, common) = (self.arguments, self.limits, self.common);
-        let mut progress = Progress::new(common.quiet);
+        let mut progress = Progress::new(common);
         let mut store = stored::open(common)?;
         for directory in std::iter::once(&arguments.dir).chain(&arguments.remote) {
-            for left in leftovers::clear(Some(&store), directory)? {
-                progress.say(&left.to_string());
-            }
+            leftovers::clear_and_report(Some(&store), directory, common)?;
         }
         let scratch = Scratch::create(&arguments.dir, &REMOVAL)?;
         if let Some(stopped) = self.stopped {
@@ -237,7 +235,7 @@ impl Sessions<'_> {
             limits,
         );
         if arguments.allow_swap_file && !(setting.is_root && setting.can_limit_memory) {
-            progress.say("no swap file will be made: that needs root, and a memory control group");
+            progress.warn("no swap file will be made: that needs root, and a memory control group");
         }
         let mut run = match self.stopped {
             Some(stopped) => stopped.run.clone(),
@@ -366,7 +364,7 @@ fn read_back(
     };
     let path = stored::path(common)?;
     if !path.exists() {
-        progress.say(&format!(
+        progress.warn(&format!(
             "the store was removed meanwhile: nothing of this run is kept in {}",
             path.display()
         ));
@@ -415,7 +413,7 @@ fn warn(run: &Run, setting: &Setting, common: &Common, progress: &Progress) {
     let busy = beside::busy_now();
     let supplies = beside::supplies(&setting.directory, common, &run.machine, environment, busy);
     if let Some(harm) = fitness::told(&fitness::harms(&supplies)) {
-        progress.say(&format!(
+        progress.warn(&format!(
             "{harm}: `oscope doctor` says more, `--gentle` takes less"
         ));
     }

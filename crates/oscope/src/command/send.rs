@@ -1,10 +1,10 @@
 //! `oscope send`: sends files to an `oscope receive`.
 
-use super::transfer::{FORMAT, Voice, cost, line, told_of_cover, totals, value};
+use super::transfer::{FORMAT, Voice, cost, line, totals, value, warn_of_cover};
 use crate::arguments::Common;
 use crate::arguments::transfer::Send as Arguments;
 use crate::exit::{Exit, WrongUse};
-use crate::output;
+use crate::{output, token_file};
 use anyhow::{Context, Result};
 use instrument::quantity::Nanoseconds;
 use platform::file::standard_input;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use transfer::method::SendMethod;
 use transfer::sender::{self, Job, Options, Plan, Source, Summary};
-use transfer::{Cover, Error, Limits, Outcome, Token};
+use transfer::{Cover, Error, Limits, Outcome};
 
 /// Beyond this number, files are reported only in total.
 const TOLD_SINGLY: usize = 20;
@@ -38,11 +38,17 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let outcomes = Mutex::new(Vec::new());
     let observe = |outcome: &Outcome| {
         if outcome.failure.is_some() {
-            voice.say(&line(outcome));
+            voice.warn(&line(outcome));
         }
         let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         outcomes.push(outcome.clone());
     };
+    if options.insecure {
+        voice.warn(
+            "insecure: the receiver is not checked, and others on the network can read and change \
+             the files",
+        );
+    }
     let watch = voice.watch(&options.progress);
     let sent = sender::send(&arguments.to, &jobs, plan, &options, &observe);
     drop(watch);
@@ -64,7 +70,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
     if options.token.is_some() {
-        told_of_cover(&voice, options.cover);
+        warn_of_cover(&voice, options.cover);
     }
     output::show(&present(&summary, &outcomes, options.cover, common)?)?;
     Ok(Exit::incomplete_if(summary.failed > 0))
@@ -108,7 +114,7 @@ fn options(arguments: &Arguments, interrupt: Interrupt) -> Result<Options> {
     let token = arguments
         .token_file
         .as_deref()
-        .map(Token::read)
+        .map(token_file::read)
         .transpose()?;
     let is_sealed = token.is_some() && !arguments.unsealed;
     let cover = match (is_sealed, arguments.no_checksum) {
@@ -124,6 +130,7 @@ fn options(arguments: &Arguments, interrupt: Interrupt) -> Result<Options> {
         method: arguments.method.unwrap_or_else(|| SendMethod::usual(cover)),
         cover,
         token,
+        insecure: arguments.insecure,
         limits: Limits {
             patience: arguments.timeout,
             stop: interrupt.flag(),

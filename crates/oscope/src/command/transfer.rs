@@ -40,10 +40,16 @@ impl Voice {
         Self { bar, is_quiet }
     }
 
-    /// Prints a line.
+    /// Prints a line, unless the user wants quiet.
     pub(super) fn say(&self, line: &str) {
+        if !self.is_quiet {
+            self.warn(line);
+        }
+    }
+
+    /// Prints an error or a warning.
+    pub(super) fn warn(&self, line: &str) {
         match &self.bar {
-            _ if self.is_quiet => {}
             Some(bar) => bar.suspend(|| output::say(line)),
             None => output::say(line),
         }
@@ -86,10 +92,10 @@ impl Drop for Watch {
     }
 }
 
-/// Reports contents that are sent unprotected between peers with a token.
-pub(super) fn told_of_cover(voice: &Voice, cover: Cover) {
+/// Warns of contents that are sent unprotected between peers with a token.
+pub(super) fn warn_of_cover(voice: &Voice, cover: Cover) {
     if cover != Cover::Sealed {
-        voice.say("contents were not sealed: others on the network could read and change them");
+        voice.warn("contents were not sealed: others on the network could read and change them");
     }
 }
 

@@ -1,10 +1,12 @@
-//! A network that fails for a while.
+//! Networks: one that fails for a while, one that leads to the loopback addresses of another machine,
+//! and one whose addresses have a scope.
 
+use crate::common::receiver::Receiver;
 use crate::common::{Place, program};
-use crate::{Stream, TOKEN, text};
+use crate::{Stream, TOKEN, file, text};
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::Duration;
 use testing::Command;
 
@@ -32,11 +34,16 @@ impl Hosts {
             format!("-n {a} link set cable up"),
             format!("-n {b} link set cable up"),
         ];
-        let all = steps.iter().all(|step| Self::ip(step));
-        if !all {
-            eprintln!("skipped: it takes root and ip(8) to make network namespaces");
+        Self::all(&steps).then_some(hosts)
+    }
+
+    /// True if all `steps` are done; else a reason is printed.
+    fn all(steps: &[String]) -> bool {
+        let are_done = steps.iter().all(|step| Self::ip(step));
+        if !are_done {
+            eprintln!("skipped: it takes root, ip(8) and some settings to make such a network");
         }
-        all.then_some(hosts)
+        are_done
     }
 
     fn ip(arguments: &str) -> bool {
@@ -53,6 +60,36 @@ impl Hosts {
             .args(["netns", "exec", &self.names[host]])
             .arg(program());
         command
+    }
+
+    /// A receiver on a host, which listens already.
+    fn receiver(&self, host: usize, listen: &str, arguments: &[&str]) -> Listening {
+        let mut child = self
+            .on(host)
+            .args(["receive", "--once", "--listen", listen])
+            .args(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        while !line.contains("listening on") {
+            line.clear();
+            let count = said.read_line(&mut line).expect("it is text");
+            assert!(count > 0, "it never listened");
+        }
+        Listening(child)
+    }
+}
+
+/// A receiver, killed when dropped.
+struct Listening(Child);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -71,18 +108,7 @@ fn a_cable_that_is_pulled_for_a_while_only_delays() {
     let (to, token) = (place.path("to"), place.path("token"));
     fs::create_dir(&to).expect("a directory");
     fs::write(&token, TOKEN).expect("a file");
-    let mut receiver = hosts
-        .on(1)
-        .args(["receive", "--once", "--listen", ADDRESS, "--token-file"])
-        .arg(&token)
-        .arg(&to)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    let mut said = BufReader::new(receiver.stderr.take().expect("a pipe"));
-    said.read_line(&mut String::new())
-        .expect("it says where it listens");
+    let mut receiver = hosts.receiver(1, ADDRESS, &["--token-file", text(&token), text(&to)]);
     let options = ["--token-file", text(&token)];
     let mut stream = Stream::start(hosts.on(0), ADDRESS, "file", &options);
     stream.write(1, 2);
@@ -94,8 +120,81 @@ fn a_cable_that_is_pulled_for_a_while_only_delays() {
     stream.write(3, 1);
     let output = stream.end();
     assert!(output.status.success(), "{output:?}");
-    assert!(receiver.wait().expect("it ends").success());
+    assert!(receiver.0.wait().expect("it ends").success());
     let arrived = fs::read(to.join("file")).expect("it arrived");
     let written = [vec![1; 2 << 20], vec![2; 1 << 20], vec![3; 1 << 20]].concat();
     assert!(arrived == written, "{} bytes", arrived.len());
+}
+
+#[test]
+fn another_machine_that_reaches_the_loopback_address_delivers_nothing() {
+    let Some(hosts) = Hosts::join() else { return };
+    let [a, b] = &hosts.names;
+    let local = |host: &str| {
+        let set = "echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet";
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", host, "sh", "-c", set]);
+        command.status().is_ok_and(|status| status.success())
+    };
+    let steps = [
+        format!("-n {b} link set lo up"),
+        format!("-n {a} route add 127.0.0.1/32 via 10.77.0.2 dev cable"),
+    ];
+    if !Hosts::all(&steps) || !local(a) || !local(b) {
+        return;
+    }
+    let place = Place::new();
+    let (to, one) = (place.path("to"), file(&place, "one", 1000));
+    let send = |receiver: &Receiver| {
+        let mut sender = hosts.on(0);
+        sender.args(["send", "--insecure", text(&one), "--to", &receiver.address]);
+        sender.output().expect("the program starts")
+    };
+    let receiver = Receiver::by(hosts.on(1), &to, &[]);
+    let output = send(&receiver);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("its own user only"), "{said}");
+    assert!(!to.join("one").exists());
+    drop(receiver);
+    // The way is there.
+    let receiver = Receiver::by(hosts.on(1), &to, &["--insecure"]);
+    let output = send(&receiver);
+    assert!(output.status.success(), "{output:?}");
+    assert!(to.join("one").exists());
+}
+
+#[test]
+fn the_name_of_an_interface_is_part_of_an_address() {
+    const SCOPED: &str = "[fe80::1%lo]:5735";
+    let Some(hosts) = Hosts::join() else { return };
+    let [a, _] = &hosts.names;
+    let steps = [
+        format!("-n {a} link set lo up"),
+        format!("-n {a} addr add fe80::1/64 dev lo nodad"),
+    ];
+    if !Hosts::all(&steps) {
+        return;
+    }
+    let place = Place::new();
+    let (to, token) = (place.path("to"), place.path("token"));
+    fs::create_dir(&to).expect("a directory");
+    fs::write(&token, TOKEN).expect("a file");
+    let one = file(&place, "one", 1000);
+    let mut receiver = hosts.receiver(0, SCOPED, &["--token-file", text(&token), text(&to)]);
+    let sent = hosts
+        .on(0)
+        .args([
+            "send",
+            text(&one),
+            "--to",
+            SCOPED,
+            "--token-file",
+            text(&token),
+        ])
+        .output()
+        .expect("the program starts");
+    assert!(sent.status.success(), "{sent:?}");
+    assert!(receiver.0.wait().expect("it ends").success());
+    assert!(to.join("one").exists());
 }

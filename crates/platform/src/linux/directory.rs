@@ -1,14 +1,16 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, Permissions};
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, IFlags, Mode, OFlags, RenameFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FileType, IFlags, Mode, OFlags, RenameFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
-use super::file::{flags, permission_bits};
+use super::file::flags;
+use super::parse::colon_field;
 use crate::directory::Kind;
 use crate::error::{Error, Result};
 use crate::file::OpenMode;
@@ -50,11 +52,16 @@ impl Directory {
     }
 
     pub(crate) fn open_or_create(&self, name: &OsStr) -> Result<File> {
+        let mode = Mode::from_raw_mode(0o666);
+        let (file, _) = self.open_regular(name, OFlags::CREATE, mode)?;
+        Ok(file.into())
+    }
+
+    /// Opens the regular file `name` for reading and writing, or creates it if `creation` says so.
+    fn open_regular(&self, name: &OsStr, creation: OFlags, mode: Mode) -> Result<(OwnedFd, Stat)> {
         let failed = |errno: Errno| Error::path("open", &self.at(name))(errno);
         // If the name is a pipe, opening it does not wait.
-        let flags =
-            OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let mode = Mode::from_raw_mode(0o666);
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | creation;
         let beneath =
             ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let file = match rustix::fs::openat2(&self.handle, name, flags, mode, beneath) {
@@ -64,11 +71,11 @@ impl Directory {
             opened => opened,
         }
         .map_err(failed)?;
-        let kind = FileType::from_raw_mode(rustix::fs::fstat(&file).map_err(failed)?.st_mode);
-        if kind != FileType::RegularFile {
+        let stat = rustix::fs::fstat(&file).map_err(failed)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(failed(Errno::EXIST));
         }
-        Ok(file.into())
+        Ok((file, stat))
     }
 
     pub(crate) fn open_private(&self, name: &OsStr) -> Result<Self> {
@@ -93,16 +100,48 @@ impl Directory {
     }
 
     pub(crate) fn open_own(&self, name: &OsStr) -> Result<File> {
-        let file = self.open_or_create(name)?;
-        let stat =
-            rustix::fs::fstat(&file).map_err(|errno| Error::path("open", &self.at(name))(errno))?;
-        if stat.st_uid != rustix::process::geteuid().as_raw() || stat.st_nlink > 1 {
-            return Err(Error::Planted {
-                path: self.at(name),
-                what: "the file belongs to another user, or has a second name",
-            });
+        /// Others may make and remove the file at the same time.
+        const ATTEMPTS: usize = 100;
+        let own = Mode::RUSR | Mode::WUSR;
+        let is = |error: &Error, kind| error.io_error().map(io::Error::kind) == Some(kind);
+        for _ in 0..ATTEMPTS {
+            match self.open_regular(name, OFlags::CREATE | OFlags::EXCL, own) {
+                Ok((file, _)) => {
+                    // The umask may have taken away rights of the owner.
+                    rustix::fs::fchmod(&file, own)
+                        .map_err(Error::path("set the permissions of", &self.at(name)))?;
+                    return Ok(file.into());
+                }
+                Err(error) if is(&error, ErrorKind::AlreadyExists) => {}
+                Err(error) => return Err(error),
+            }
+            match self.open_regular(name, OFlags::empty(), Mode::empty()) {
+                Ok((file, stat)) => {
+                    self.check_own(name, &stat)?;
+                    if stat.st_mode & 0o7777 == own.as_raw_mode() {
+                        return Ok(file.into());
+                    }
+                }
+                Err(error) if is(&error, ErrorKind::NotFound) => continue,
+                Err(error) => return Err(error),
+            }
+            match self.remove(name) {
+                Err(error) if !is(&error, ErrorKind::NotFound) => return Err(error),
+                _ => {}
+            }
         }
-        Ok(file)
+        Err(Error::path("open", &self.at(name))(Errno::AGAIN))
+    }
+
+    /// Checks that a file belongs to this user and has no second name.
+    fn check_own(&self, name: &OsStr, stat: &Stat) -> Result<()> {
+        if stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_nlink <= 1 {
+            return Ok(());
+        }
+        Err(Error::Planted {
+            path: self.at(name),
+            what: "the file belongs to another user, or has a second name",
+        })
     }
 
     pub(crate) fn remove_directory(&self, name: &OsStr) -> Result<()> {
@@ -123,11 +162,11 @@ impl Directory {
         Some(sizes.sum())
     }
 
-    pub(crate) fn create_unnamed(&self, mode: OpenMode, model: Option<&Metadata>) -> Result<File> {
+    pub(crate) fn create_unnamed(&self, mode: OpenMode, permissions: Option<u32>) -> Result<File> {
         let of_mode = OFlags::from_bits_retain(flags(mode).cast_unsigned());
         let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC | of_mode;
-        let permissions = model.map_or(0o666, permission_bits);
-        match rustix::fs::openat(&self.handle, c".", flags, Mode::from_raw_mode(permissions)) {
+        let permissions = Mode::from_raw_mode(permissions.unwrap_or(0o666) & 0o777);
+        match rustix::fs::openat(&self.handle, c".", flags, permissions) {
             Ok(file) => Ok(file.into()),
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Err(Error::NotSupported {
                 what: "a file without a name",
@@ -159,6 +198,18 @@ impl Directory {
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(Error::path("look for", &self.at(name))(errno)),
         }
+    }
+
+    pub(crate) fn metadata(&self, name: &OsStr) -> Result<Option<Metadata>> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let found = match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(None),
+            found => found.map_err(io::Error::from),
+        };
+        found
+            .and_then(|found| File::from(found).metadata())
+            .map(Some)
+            .map_err(Error::path("look for", &self.at(name)))
     }
 
     pub(crate) fn holds(&self, name: &OsStr, file: &File) -> Result<bool> {
@@ -244,6 +295,19 @@ pub(crate) fn mode(metadata: &Metadata) -> Option<u32> {
     Some(metadata.permissions().mode() & 0o7777)
 }
 
+/// Before Linux 4.7, or without /proc, the only way to read it is to set it for a moment: to one that
+/// gives others nothing.
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
+pub(crate) fn umask() -> Option<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let known = colon_field(&status, "Umask").and_then(|mask| u32::from_str_radix(mask, 8).ok());
+    Some(known.unwrap_or_else(|| {
+        let mask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
+        rustix::process::umask(mask);
+        mask.as_raw_mode()
+    }))
+}
+
 pub(crate) fn set_mode(file: &File, mode: u32) -> Result<()> {
     file.set_permissions(Permissions::from_mode(mode))
         .map_err(Error::os("set the permissions of a file"))
@@ -251,10 +315,9 @@ pub(crate) fn set_mode(file: &File, mode: u32) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::ErrorKind;
+    use std::fs;
     use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::fs::symlink;
-    use std::{fs, io};
+    use std::os::unix::fs::{MetadataExt, symlink};
 
     use super::*;
     use crate::directory::Directory;
@@ -414,6 +477,49 @@ mod tests {
         fs::hard_link(place.path().join(name), place.path().join("second")).unwrap();
         let error = directory.open_own(name).unwrap_err();
         assert!(matches!(error, Error::Planted { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_file_of_ones_own_is_closed_to_others_and_made_anew_if_it_was_not() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let (name, path) = (OsStr::new("file"), place.path().join("file"));
+        let inode = |file: &File| {
+            let metadata = file.metadata().unwrap();
+            assert_eq!(metadata.mode() & 0o7777, 0o600);
+            metadata.ino()
+        };
+        let made = directory.open_own(name).unwrap();
+        crate::block_io::write_at(&made, b"x", 0).unwrap();
+        assert_eq!(inode(&directory.open_own(name).unwrap()), inode(&made));
+        for mode in [0o4777, 0o666, 0o640, 0o400] {
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            let before = File::open(&path).unwrap();
+            let anew = directory.open_own(name).unwrap();
+            let (metadata, old) = (anew.metadata().unwrap(), before.metadata().unwrap());
+            assert_ne!(inode(&anew), old.ino(), "{mode:o}");
+            assert_eq!((metadata.len(), old.nlink()), (0, 0), "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn metadata_is_of_the_name_itself() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        fs::write(place.path().join("file"), "abc").unwrap();
+        symlink("file", place.path().join("link")).unwrap();
+        let of = |name: &str| directory.metadata(OsStr::new(name)).unwrap();
+        assert_eq!(of("file").unwrap().len(), 3);
+        assert!(of("link").unwrap().is_symlink());
+        assert!(of("none").is_none());
+    }
+
+    #[test]
+    fn the_umask_is_what_new_files_do_not_get() {
+        let place = tempfile::tempdir().unwrap();
+        let file = File::create(place.path().join("file")).unwrap();
+        let mode = mode(&file.metadata().unwrap()).unwrap();
+        assert_eq!(mode, 0o666 & !umask().unwrap());
     }
 
     #[test]

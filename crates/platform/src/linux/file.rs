@@ -88,7 +88,7 @@ pub(crate) fn set_permissions(options: &mut OpenOptions, model: &Metadata) {
     options.mode(permission_bits(model));
 }
 
-pub(super) fn permission_bits(model: &Metadata) -> u32 {
+fn permission_bits(model: &Metadata) -> u32 {
     model.mode() & PERMISSIONS
 }
 

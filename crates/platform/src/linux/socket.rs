@@ -1,6 +1,6 @@
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
@@ -12,10 +12,11 @@ use rustix::net::{
 };
 use rustix::pipe::{PipeFlags, SpliceFlags};
 
-use super::parse::socket_owner;
+use super::parse::{maps_all_users, socket_owner};
 use super::socket_diag;
 
 pub(crate) use super::zero_copy::ZeroCopy;
+use crate::socket::Owner;
 pub(crate) use crate::socket::lacking::wait_at_most;
 
 #[derive(Debug)]
@@ -110,28 +111,55 @@ pub(crate) fn listen(address: &SocketAddr, congestion: Option<&str>) -> io::Resu
     Ok(socket.into())
 }
 
-pub(crate) fn is_of_same_user(socket: &TcpStream) -> io::Result<Option<bool>> {
+pub(crate) fn peer_owner(socket: &TcpStream) -> io::Result<Option<Owner>> {
     let (peer, own) = (socket.peer_addr()?, socket.local_addr()?);
     let user = match socket_diag::socket_owner(peer, own) {
         Ok(Some(user)) => Some(user),
-        // The kernel refuses the query, or the peer is gone.
+        // The kernel refuses the query, or there is no such socket.
         _ => owner_by_table(peer, own),
     };
-    Ok(user.map(|user| user == rustix::process::geteuid().as_raw()))
+    Ok(user
+        .filter(|user| is_one_user(*user))
+        .map(|user| match user {
+            user if user == rustix::process::geteuid().as_raw() => Owner::ThisUser,
+            0 => Owner::Root,
+            _ => Owner::AnotherUser,
+        }))
 }
 
 fn owner_by_table(peer: SocketAddr, own: SocketAddr) -> Option<u32> {
-    let path = match peer {
-        SocketAddr::V4(_) => "/proc/net/tcp",
-        SocketAddr::V6(_) => "/proc/net/tcp6",
+    // If /proc is hidden, the system does not report owners.
+    let search = |path, peer, own| {
+        let table = std::fs::read_to_string(path).ok()?;
+        socket_owner(&table, peer, own)
     };
-    // If /proc is hidden, the system does not tell.
-    let table = std::fs::read_to_string(path).ok()?;
-    socket_owner(&table, peer, own)
+    let with = |address: SocketAddr, ip: IpAddr| SocketAddr::new(ip, address.port());
+    match (peer.ip().to_canonical(), own.ip().to_canonical()) {
+        (IpAddr::V4(peer_ip), IpAddr::V4(own_ip)) => {
+            let (peer_4, own_4) = (with(peer, peer_ip.into()), with(own, own_ip.into()));
+            let of = |ip: Ipv4Addr| ip.to_ipv6_mapped().into();
+            let (peer_6, own_6) = (with(peer, of(peer_ip)), with(own, of(own_ip)));
+            search("/proc/net/tcp", peer_4, own_4)
+                .or_else(|| search("/proc/net/tcp6", peer_6, own_6))
+        }
+        _ => search("/proc/net/tcp6", peer, own),
+    }
 }
 
-pub(crate) fn tells_users() -> bool {
-    File::open("/proc/net/tcp").is_ok()
+/// False for the one number that a user namespace gives to all users whom it does not know
+/// ([user_namespaces(7)](https://man7.org/linux/man-pages/man7/user_namespaces.7.html)).
+fn is_one_user(user: u32) -> bool {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let unknown = read("/proc/sys/kernel/overflowuid")
+        .trim()
+        .parse()
+        .unwrap_or(65534);
+    user != unknown || maps_all_users(&read("/proc/self/uid_map"))
+}
+
+pub(crate) fn reports_owners() -> bool {
+    let nobody = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    socket_diag::socket_owner(nobody, nobody).is_ok() || File::open("/proc/net/tcp").is_ok()
 }
 
 pub(crate) fn receive_parts(socket: &TcpStream, parts: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
@@ -407,13 +435,18 @@ mod tests {
     }
 
     #[test]
-    fn the_user_at_the_other_end_is_known() {
-        let (near, far) = connected();
-        match is_of_same_user(&far).unwrap() {
-            None => println!("skipped: /proc/net/tcp cannot be read here"),
-            is_same => assert_eq!(is_same, Some(true)),
+    fn the_owner_of_the_other_end_is_known_while_it_is_open() {
+        if !reports_owners() {
+            return println!("skipped: the system reports no owners here");
         }
+        let (near, far) = connected();
+        assert_eq!(peer_owner(&far).unwrap(), Some(Owner::ThisUser));
+        assert_eq!(peer_owner(&near).unwrap(), Some(Owner::ThisUser));
+        let (peer, own) = (far.peer_addr().unwrap(), far.local_addr().unwrap());
+        let user = rustix::process::geteuid().as_raw();
+        assert_eq!(owner_by_table(peer, own), Some(user));
         drop(near);
+        assert_eq!(peer_owner(&far).unwrap(), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::directory::Kind;
@@ -40,11 +40,21 @@ impl Directory {
     }
 
     pub(crate) fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
+        let found = self.metadata(name)?;
+        Ok(found.map(|found| {
+            if found.is_file() {
+                Kind::File
+            } else {
+                Kind::Other
+            }
+        }))
+    }
+
+    pub(crate) fn metadata(&self, name: &OsStr) -> Result<Option<Metadata>> {
         let path = self.path.join(name);
         match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_file() => Ok(Some(Kind::File)),
-            Ok(_) => Ok(Some(Kind::Other)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::path("look for", &path)(error)),
         }
     }

@@ -1,5 +1,5 @@
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
@@ -124,10 +124,20 @@ impl Directory {
     }
 
     pub(crate) fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
+        let found = self.metadata(name)?;
+        Ok(found.map(|found| {
+            if found.is_file() {
+                Kind::File
+            } else {
+                Kind::Other
+            }
+        }))
+    }
+
+    pub(crate) fn metadata(&self, name: &OsStr) -> Result<Option<Metadata>> {
         let path = self.path.join(name);
         match fs::symlink_metadata(&path) {
-            Ok(found) if found.is_file() => Ok(Some(Kind::File)),
-            Ok(_) => Ok(Some(Kind::Other)),
+            Ok(found) => Ok(Some(found)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::path("look for", &path)(error)),
         }

@@ -55,25 +55,39 @@ impl Initiator {
     }
 }
 
-/// The receiver's side: returns the reply to the sender's `opening`, and the keys for receiving and
-/// for sending.
-pub(crate) fn answer(
-    token: &Token,
-    (greeting, hello): (&[u8; GREETING_BYTES], &Hello),
-    plain: &[u8; GREETING_BYTES],
-    opening: &[u8; OPENING_BYTES],
-) -> Result<([u8; ANSWER_BYTES], (Keys, Keys))> {
-    let psk = token.key();
-    let mut state = builder(&psk, greeting)?
-        .build_responder()
-        .map_err(Error::Handshake)?;
-    let read = state.read_message(opening, &mut []);
-    read.map_err(|_| Error::WrongToken)?;
-    let mut message = [0; ANSWER_BYTES];
-    state
-        .write_message(plain, &mut message)
-        .map_err(Error::Handshake)?;
-    Ok((message, keys(&mut state, hello)?))
+/// The receiver's side of a handshake in progress.
+pub(crate) struct Responder {
+    state: HandshakeState,
+}
+
+impl Responder {
+    /// Reads the sender's `opening`. That costs little.
+    pub(crate) fn new(
+        token: &Token,
+        greeting: &[u8; GREETING_BYTES],
+        opening: &[u8; OPENING_BYTES],
+    ) -> Result<Self> {
+        let psk = token.key();
+        let mut state = builder(&psk, greeting)?
+            .build_responder()
+            .map_err(Error::Handshake)?;
+        let read = state.read_message(opening, &mut []);
+        read.map_err(|_| Error::WrongToken)?;
+        Ok(Self { state })
+    }
+
+    /// The reply, which repeats the `plain` answer, and the keys for receiving and for sending.
+    pub(crate) fn finish(
+        mut self,
+        hello: &Hello,
+        plain: &[u8; GREETING_BYTES],
+    ) -> Result<([u8; ANSWER_BYTES], (Keys, Keys))> {
+        let mut message = [0; ANSWER_BYTES];
+        self.state
+            .write_message(plain, &mut message)
+            .map_err(Error::Handshake)?;
+        Ok((message, keys(&mut self.state, hello)?))
+    }
 }
 
 /// Both sides must agree on the greeting: it is the handshake's prologue.
@@ -100,7 +114,7 @@ fn keys(state: &mut HandshakeState, hello: &Hello) -> Result<(Keys, Keys)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Initiator, answer};
+    use super::{Initiator, Responder};
     use crate::cover::{Check, Cover, Guard, Suite};
     use crate::protocol::{Answer, Hello, VERSION, Verdict};
     use crate::token::Token;
@@ -125,8 +139,8 @@ mod tests {
         let ours = token("0123456789abcdef");
         let initiator = Initiator::new(&ours, &said.encode())?;
         let plain = Answer::new(Verdict::Welcome).encode();
-        let (message, (there, _)) =
-            answer(theirs, (&heard.encode(), heard), &plain, &initiator.opening)?;
+        let responder = Responder::new(theirs, &heard.encode(), &initiator.opening)?;
+        let (message, (there, _)) = responder.finish(heard, &plain)?;
         let (mine, _) = initiator.finish(said, &plain, &message)?;
         let check = |keys| Guard::new(Some(keys), &[0; 64], Cover::Sealed).begin(&[0; 16]);
         Ok((check(mine), check(there)))
@@ -152,8 +166,8 @@ mod tests {
         let (right, said) = (token("0123456789abcdef"), hello(0));
         let initiator = Initiator::new(&right, &said.encode()).unwrap();
         let plain = Answer::new(Verdict::Welcome).encode();
-        let greeting = (&said.encode(), &said);
-        let (message, _) = answer(&right, greeting, &plain, &initiator.opening).unwrap();
+        let responder = Responder::new(&right, &said.encode(), &initiator.opening).unwrap();
+        let (message, _) = responder.finish(&said, &plain).unwrap();
         let changed = Answer::new(Verdict::Busy).encode();
         assert!(initiator.finish(&said, &changed, &message).is_err());
     }

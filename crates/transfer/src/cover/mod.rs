@@ -23,7 +23,7 @@ mod vectors;
 pub(crate) use check::Check;
 pub(crate) use cipher::Keys;
 pub(crate) use guard::Guard;
-pub(crate) use handshake::{Initiator, answer};
+pub(crate) use handshake::{Initiator, OPENING_BYTES, Responder};
 
 /// Protection of file contents in transit, from the weakest to the strongest. Everything else is
 /// sealed if the peers share a token, and checksummed if they do not.

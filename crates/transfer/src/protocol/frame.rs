@@ -3,7 +3,7 @@
 
 use super::header::{
     ABORT, BYE, DATA, DONE, END, FILE, Header, MORE, OPEN, OPENED, PARTIAL, PREPARE, READY,
-    RECEIPT, RESUME, START, WORKING,
+    RECEIPT, START, WORKING,
 };
 use super::wire::Reader;
 use super::{HEADER_BYTES, LONGEST_REASON, Malformed, Part, Partial, Verdict};
@@ -203,7 +203,7 @@ impl<'b> Frame<'b> {
         let header = Header {
             kind,
             flags: match self {
-                Self::File(part) if part.resume => RESUME,
+                Self::File(part) => part.flags(),
                 _ => 0,
             },
             len: (out.len() - at - HEADER_BYTES) as u32,
@@ -238,7 +238,7 @@ mod tests {
     use super::Frame;
     use crate::method::ReceiveMethod;
     use crate::protocol::{
-        FileName, HEADER_BYTES, Header, LONGEST_BARE, LONGEST_BODY, Malformed, Part, Partial,
+        FileName, HEADER_BYTES, Header, LONGEST_BARE, LONGEST_BODY, Malformed, Mode, Part, Partial,
         Times, Verdict,
     };
     use choice::Choice;
@@ -293,11 +293,12 @@ mod tests {
         #[test]
         fn files_come_back_as_they_were(
             id: u64, size in proptest::option::of(0..u64::MAX), parts in 1_u16..=64, resume: bool,
-            mode in proptest::option::of(0_u32..=0o7777),
+            mode in proptest::option::of((0_u32..=0o7777, any::<bool>())),
             modified in proptest::option::of((any::<i64>(), 0_u32..1_000_000_000)),
             name in proptest::collection::vec(1_u8..=255, 1..=255),
         ) {
             let Ok(name) = FileName::new(&name) else { return Ok(()) };
+            let mode = mode.map(|(bits, is_kept)| Mode { bits, is_kept });
             let modified = modified.map(|(seconds, nanoseconds)| Times { seconds, nanoseconds });
             assert_returns(Frame::File(Part { id, size, parts, resume, mode, modified, name }));
         }
@@ -321,6 +322,31 @@ mod tests {
                 prop_assert_eq!(frame.kind(), kind);
             }
         }
+    }
+
+    #[test]
+    fn only_a_mode_that_is_there_can_be_kept() {
+        let file = |flags, mode: u32| {
+            let mut body = vec![0; 26];
+            body[8] = 1;
+            body[10..14].copy_from_slice(&mode.to_le_bytes());
+            body.push(b'x');
+            let len = body.len() as u32;
+            let header = Header {
+                kind: 1,
+                flags,
+                len,
+                value: 0,
+            };
+            let header = Header::parse(&header.encode())?;
+            Frame::parse(&header, &body).map(|_| ())
+        };
+        assert_eq!(file(4, 0o640), Ok(()));
+        assert_eq!(file(0, u32::MAX), Ok(()));
+        for (flags, mode) in [(4, u32::MAX), (0, 0o10_000), (4, 0o10_000)] {
+            assert_eq!(file(flags, mode), Err(Malformed::Number("mode")));
+        }
+        assert_eq!(file(2, 0), Err(Malformed::Number("flag")));
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub(super) const WORKING: u8 = 32;
 
 /// Flag of a file that resumes an earlier attempt.
 pub(super) const RESUME: u8 = 1;
+/// Flag of a file whose permission bits are set exactly as they are at the sender.
+pub(super) const KEEP_MODE: u8 = 4;
 /// Flag of a frame of data that another one immediately follows. In total, at least
 /// [`FOLLOWING`](super::FOLLOWING) bytes follow.
 pub(super) const MORE: u8 = 2;
@@ -62,7 +64,7 @@ impl Header {
             return Err(Malformed::Length { kind, len });
         }
         let known_flags = match kind {
-            FILE => RESUME,
+            FILE => RESUME | KEEP_MODE,
             DATA => MORE,
             _ => 0,
         };

@@ -1,6 +1,6 @@
 //! The announcement of a file, or of a part of one, before its bytes.
 
-use super::header::{Header, RESUME};
+use super::header::{Header, KEEP_MODE, RESUME};
 use super::wire::Reader;
 use super::{FileName, MOST_STREAMS, Malformed};
 
@@ -15,12 +15,22 @@ pub struct Part<'b> {
     pub parts: u16,
     /// True if the receiver should keep what it already has, where that agrees with the file.
     pub resume: bool,
-    /// Permission bits to set.
-    pub mode: Option<u32>,
+    /// Its permission bits; `None` if the sender's system has none.
+    pub mode: Option<Mode>,
     /// Modification time to set.
     pub modified: Option<Times>,
     /// Its name.
     pub name: FileName<'b>,
+}
+
+/// Permission bits of a file at the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// The bits, up to `0o7777`.
+    pub bits: u32,
+    /// True if the receiver should set exactly these; otherwise it sets those of them that it would
+    /// give to a new file.
+    pub is_kept: bool,
 }
 
 /// A point in time: seconds since 1970, and nanoseconds.
@@ -52,7 +62,8 @@ impl<'b> Part<'b> {
         if parts == 0 || parts > MOST_STREAMS {
             return Err(Malformed::Number("number of parts"));
         }
-        if mode != NONE_U32 && mode > 0o7777 {
+        let is_kept = header.flags & KEEP_MODE != 0;
+        if mode > 0o7777 && (mode != NONE_U32 || is_kept) {
             return Err(Malformed::Number("mode"));
         }
         let is_none = nanoseconds == NONE_U32 && seconds == 0;
@@ -64,13 +75,23 @@ impl<'b> Part<'b> {
             size: (size != NONE_U64).then_some(size),
             parts,
             resume: header.flags & RESUME != 0,
-            mode: (mode != NONE_U32).then_some(mode),
+            mode: (mode != NONE_U32).then_some(Mode {
+                bits: mode,
+                is_kept,
+            }),
             modified: (!is_none).then_some(Times {
                 seconds,
                 nanoseconds,
             }),
             name: FileName::new(reader.0)?,
         })
+    }
+
+    /// The flags of its header.
+    pub(super) fn flags(&self) -> u8 {
+        let resume = if self.resume { RESUME } else { 0 };
+        let keeps_mode = self.mode.is_some_and(|mode| mode.is_kept);
+        resume | if keeps_mode { KEEP_MODE } else { 0 }
     }
 
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
@@ -80,7 +101,7 @@ impl<'b> Part<'b> {
         });
         out.extend(self.size.unwrap_or(NONE_U64).to_le_bytes());
         out.extend(self.parts.to_le_bytes());
-        out.extend(self.mode.unwrap_or(NONE_U32).to_le_bytes());
+        out.extend(self.mode.map_or(NONE_U32, |mode| mode.bits).to_le_bytes());
         out.extend(modified.seconds.to_le_bytes());
         out.extend(modified.nanoseconds.to_le_bytes());
         out.extend(self.name.bytes());

@@ -1,7 +1,7 @@
 //! The directory that files arrive in, and the incomplete ones in it.
 
 use crate::protocol::PARTIAL_NAME;
-use platform::directory::Directory;
+use platform::directory::{Directory, umask};
 use platform::file::{Access, LockedFile};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The directory that files arrive in.
 pub(super) struct Destination {
     directory: Directory,
+    /// The permission bits that this process gives to no new file; `None` if the system has none.
+    umask: Option<u32>,
     /// False while this receiver has found and made no incomplete file that has a name. Looking for
     /// one takes the directory's lock in the kernel, which costs a small file a tenth of its time.
     has_partials: AtomicBool,
@@ -21,12 +23,18 @@ impl Destination {
         let of_before = directory.what_is(PARTIAL_NAME.as_ref());
         Self {
             directory,
+            umask: umask(),
             has_partials: AtomicBool::new(!matches!(of_before, Ok(None))),
         }
     }
 
     pub(super) fn directory(&self) -> &Directory {
         &self.directory
+    }
+
+    /// The permission bits that this process gives to no new file; `None` if the system has none.
+    pub(super) fn umask(&self) -> Option<u32> {
+        self.umask
     }
 
     /// Opens or creates the directory of incomplete files, and one file in it. If other users can

@@ -2,15 +2,18 @@
 
 use super::Options;
 use crate::connection::{Inlet, Outlet, both};
-use crate::cover::{Cover, answer};
+use crate::cover::{Cover, OPENING_BYTES, Responder};
 use crate::error::{Error, Result};
+use crate::peer::is_of_this_user;
 use crate::protocol::{Answer, Frame, Hello, Malformed, Verdict};
-use platform::socket::is_of_same_user;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// Time in which a peer must prove its right to send.
 const GREETING_TIME: Duration = Duration::from_secs(10);
+
+/// The first message of a sender that has a token.
+pub(super) type Opening = [u8; OPENING_BYTES];
 
 /// A sender that knows the token, if there is one.
 pub(super) struct Greeted {
@@ -21,7 +24,14 @@ pub(super) struct Greeted {
 
 /// Exchanges greetings and waits for the first frame. With a token, only a peer that knows it can
 /// make that frame; until then the receiver does no work for the peer.
-pub(super) fn greet(socket: &TcpStream, options: &Options) -> Result<Greeted> {
+///
+/// Calls `proves` as soon as the peer has shown that it may send, with what it said for that: a
+/// message that takes the token to make, but may be a recorded one.
+pub(super) fn greet(
+    socket: &TcpStream,
+    options: &Options,
+    proves: impl FnOnce(Option<&Opening>),
+) -> Result<Greeted> {
     let (mut inlet, mut outlet) = both(socket, options.limits)?;
     let deadline = Some(Instant::now() + GREETING_TIME.min(options.limits.patience));
     inlet.set_deadline(deadline);
@@ -30,24 +40,32 @@ pub(super) fn greet(socket: &TcpStream, options: &Options) -> Result<Greeted> {
         .first_words()
         .map_err(|error| stranger(error, &inlet))?;
     let hello = Hello::parse(&greeting)?;
-    let verdict = hello.map_or(Verdict::Version, |hello| verdict(&hello, options, socket));
+    let judged = judge(hello, options, socket);
+    let verdict = judged
+        .as_ref()
+        .map_or_else(|refusal| refusal.0, |_| Verdict::Welcome);
     let plain = Answer::new(verdict).encode();
     outlet.words(&plain);
-    let Some(hello) = hello.filter(|_| verdict == Verdict::Welcome) else {
+    if judged.is_err() {
         outlet.flush()?;
-        return Err(Error::TurnedAway(verdict));
-    };
+    }
+    let hello = judged.map_err(|refusal| refusal.1)?;
     let (mut there, mut back) = (None, None);
     if let Some(token) = &options.token {
         let opening = inlet.words()?;
-        let answered = answer(token, (&greeting, &hello), &plain, &opening);
-        if answered.is_err() {
+        let responder = Responder::new(token, &greeting, &opening);
+        if responder.is_err() {
             // The peer gets the plain answer and nothing else.
             outlet.flush()?;
         }
-        let (message, keys) = answered?;
+        let responder = responder?;
+        // The rest takes longer.
+        proves(Some(&opening));
+        let (message, keys) = responder.finish(&hello, &plain)?;
         outlet.words(&message);
         (there, back) = (Some(keys.0), Some(keys.1));
+    } else {
+        proves(None);
     }
     outlet.flush()?;
     inlet.guard(there, &greeting, hello.cover);
@@ -74,22 +92,29 @@ impl Greeted {
     }
 }
 
-fn verdict(hello: &Hello, options: &Options, socket: &TcpStream) -> Verdict {
+/// The sender's greeting, if it may send; else the verdict for it, and the error here.
+fn judge(
+    hello: Option<Hello>,
+    options: &Options,
+    socket: &TcpStream,
+) -> std::result::Result<Hello, (Verdict, Error)> {
+    let refused = |verdict| Err((verdict, Error::TurnedAway(verdict)));
+    let Some(hello) = hello else {
+        return refused(Verdict::Version);
+    };
     let is_sealed = hello.cover == Cover::Sealed;
     let can = options.method.is_none_or(|method| method.can(hello.cover));
     match (&options.token, hello.suite) {
-        (Some(_), None) => Verdict::TokenNeeded,
-        (None, Some(_)) => Verdict::NoToken,
-        (Some(_), Some(_)) if !is_sealed && !options.unsealed => Verdict::Unsealed,
-        (Some(_), Some(_)) if !can => Verdict::Sealed,
-        (None, None) if is_of_another_user(socket) => Verdict::Stranger,
-        _ => Verdict::Welcome,
+        (Some(_), None) => refused(Verdict::TokenNeeded),
+        (None, Some(_)) => refused(Verdict::NoToken),
+        (Some(_), Some(_)) if !is_sealed && !options.unsealed => refused(Verdict::Unsealed),
+        (Some(_), Some(_)) if !can => refused(Verdict::Sealed),
+        (None, None) if !options.insecure => match is_of_this_user(socket) {
+            Ok(()) => Ok(hello),
+            Err(distrust) => Err((Verdict::Stranger, Error::Untrusted(distrust))),
+        },
+        _ => Ok(hello),
     }
-}
-
-/// True if the peer is known to act for another user than this process.
-fn is_of_another_user(socket: &TcpStream) -> bool {
-    matches!(is_of_same_user(socket), Ok(Some(false)))
 }
 
 /// Adds the first bytes of a peer that is no oscope sender to the error.

@@ -8,12 +8,13 @@ use super::{Event, Observer, Options};
 use crate::connection::{congestion, prepare};
 use crate::cover::Cover;
 use crate::error::{Error, Result};
+use crate::peer::{check_that_owners_are_known, is_within_machine};
 use crate::protocol::{Answer, Verdict};
 use choice::Choice;
 use platform::directory::Directory;
-use platform::socket::{Bell, accept_within, listen};
+use platform::socket::{Bell, accept_within, listen, resolve};
 use std::io::{self, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -49,10 +50,13 @@ impl Receiver {
             address: address.to_owned(),
             reason,
         };
-        let addresses: Vec<_> = address.to_socket_addrs().map_err(failed)?.collect();
-        let open = addresses.iter().find(|address| !address.ip().is_loopback());
-        if let (Some(open), None) = (open, &options.token) {
-            return Err(Error::Open(*open));
+        let addresses = resolve(address).map_err(failed)?;
+        if options.token.is_none() && !options.insecure {
+            let is_open = |address: &&SocketAddr| !is_within_machine(address.ip());
+            if let Some(open) = addresses.iter().find(is_open) {
+                return Err(Error::Open(*open));
+            }
+            check_that_owners_are_known()?;
         }
         let directory = options
             .directory
@@ -104,7 +108,7 @@ impl Receiver {
                     continue;
                 };
                 let socket = Arc::new(socket);
-                door.come(number, Arc::clone(&socket));
+                door.come(number, Arc::clone(&socket), peer.ip());
                 let mine = Arc::clone(&socket);
                 let (door, served) = (&door, &served);
                 let thread = thread::Builder::new().name("connection".into());
@@ -154,8 +158,12 @@ impl Receiver {
             let reason = error.to_string();
             observer(&Event::GivenUp { peer, reason });
         };
-        let greeted = prepare(socket).and_then(|()| greet(socket, &self.options));
+        let proves = |opening: Option<&_>| door.vouch(number, opening);
+        let greeted = prepare(socket).and_then(|()| greet(socket, &self.options, proves));
         door.leave(number);
+        if greeted.is_ok() && self.options.token.is_some() {
+            door.remember(peer.ip());
+        }
         let mut greeted = match greeted {
             Ok(greeted) => greeted,
             Err(error) => {

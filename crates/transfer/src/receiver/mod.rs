@@ -37,6 +37,8 @@ pub struct Options {
     /// The shared secret. Without one, the receiver accepts only connections from this machine,
     /// made by its own user.
     pub token: Option<Token>,
+    /// True to accept anyone without a token.
+    pub insecure: bool,
     /// True if contents may arrive unsealed although there is a token.
     pub unsealed: bool,
     /// True if names of files may begin with a dot.

@@ -3,11 +3,11 @@
 
 use super::Options;
 use super::destination::{Destination, remove_unless_replaced};
-use crate::protocol::{Part, Times};
-use platform::directory::{Directory, Kind, name_from_bytes, set_mode};
-use platform::file::{Access, LockedFile, OpenMode};
+use crate::protocol::{Mode, Part, Times};
+use platform::directory::{Directory, Kind, mode, name_from_bytes, set_mode};
+use platform::file::{Access, LockedFile, OpenMode, become_like};
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, FileTimes};
+use std::fs::{File, FileTimes, Metadata};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -29,6 +29,9 @@ const TICK: Duration = Duration::from_millis(20);
 /// use. After that, its parent directory must be gone.
 const ATTEMPTS: usize = 100;
 
+/// The permission bits of a new file whose sender says nothing of them, before the umask.
+const USUAL_BITS: u32 = 0o666;
+
 /// The reason why a file is not kept.
 pub(super) type Failure = String;
 
@@ -41,7 +44,7 @@ pub(super) struct Place {
     name: OsString,
     /// True if an existing file of this name is replaced.
     replaces: bool,
-    mode: Option<u32>,
+    mode: Option<Mode>,
     modified: Option<Times>,
     /// Maximum total size of incomplete files, in bytes, including this one.
     most_kept: u64,
@@ -86,9 +89,10 @@ impl Place {
         let is_small = part.parts == 1 && part.size.is_some_and(|size| size <= SMALL);
         let unnamed = (is_small && !part.resume && !options.force)
             .then(|| {
+                let bits = part.mode.map(|mode| mode.bits);
                 destination
                     .directory()
-                    .create_unnamed(OpenMode::Plain, None)
+                    .create_unnamed(OpenMode::Plain, bits)
             })
             .and_then(Result::ok);
         let hidden = if let Some(file) = unnamed {
@@ -173,9 +177,7 @@ impl Place {
             }
         };
         let publish = || {
-            if let Some(mode) = self.mode {
-                set_mode(file, mode)?;
-            }
+            self.set_rights()?;
             let directory = self.destination.directory();
             match &self.hidden {
                 Hidden::Named { partials, .. } => {
@@ -201,6 +203,38 @@ impl Place {
             }
             _ => error.to_string(),
         })
+    }
+
+    /// Gives the file its owner and its permissions: those of the file that it replaces, or those of the
+    /// source less the umask. Permissions that the sender wants kept go before both. Set-user-ID and
+    /// set-group-ID never arrive.
+    fn set_rights(&self) -> platform::Result<()> {
+        let file = self.file();
+        let kept = self.mode.filter(|mode| mode.is_kept);
+        let kept = kept.map(|mode| mode.bits);
+        let Some(umask) = self.destination.umask() else {
+            return kept.map_or(Ok(()), |bits| set_mode(file, bits));
+        };
+        let directory = self.destination.directory();
+        let replaced = if self.replaces {
+            directory.metadata(&self.name)?.filter(Metadata::is_file)
+        } else {
+            None
+        };
+        if let Some(replaced) = &replaced {
+            become_like(file, replaced)?;
+        }
+        let usual = || match (&replaced, &self.hidden) {
+            (Some(replaced), _) => mode(replaced),
+            (None, Hidden::Named { .. }) => {
+                let bits = self.mode.map_or(USUAL_BITS, |mode| mode.bits);
+                Some(bits & !umask)
+            }
+            // It was made with them.
+            (None, Hidden::Unnamed(_)) => None,
+        };
+        kept.or_else(usual)
+            .map_or(Ok(()), |bits| set_mode(file, bits))
     }
 
     /// Deletes the incomplete file.

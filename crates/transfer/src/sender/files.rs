@@ -5,7 +5,7 @@ use super::{Contents, Item, Options, Session};
 use crate::clock::thread_cpu;
 use crate::error::{Error, Result};
 use crate::outcome::{Outcome, Timing};
-use crate::protocol::{FileName, Times, Verdict};
+use crate::protocol::{FileName, Mode, Times, Verdict};
 use crate::random;
 use platform::directory::mode;
 use platform::file::{open_without_waiting, standard_input};
@@ -43,7 +43,7 @@ pub struct Plan {
     pub streams: u16,
     /// True to keep what the receiver already has of a file, where it agrees.
     pub resume: bool,
-    /// True to keep permission bits.
+    /// True to keep permission bits. Otherwise the receiver's umask takes some away.
     pub keep_mode: bool,
     /// True to keep modification times.
     pub keep_times: bool,
@@ -326,7 +326,9 @@ fn one_file(
             if metadata.is_dir() {
                 return Err(failed("it is a directory".into()));
             }
-            item.mode = plan.keep_mode.then(|| mode(&metadata)).flatten();
+            // A new file at the receiver is never open to more users than the source.
+            let is_kept = plan.keep_mode;
+            item.mode = mode(&metadata).map(|bits| Mode { bits, is_kept });
             item.modified = plan.keep_times.then(|| modified(&metadata)).flatten();
             if !metadata.is_file() {
                 session.send(&item, Contents::Stream(&file))?;

@@ -4,12 +4,13 @@ use super::Options;
 use crate::connection::{Inlet, Outlet, both, congestion, prepare};
 use crate::cover::{Initiator, Suite};
 use crate::error::{Error, Result};
+use crate::peer::{check_that_owners_are_known, is_of_this_user_or_root, is_within_machine};
 use crate::protocol::{Answer, Frame, Hello, Malformed, VERSION, Verdict};
 use choice::Choice;
-use platform::socket;
+use platform::socket::{self, resolve};
 use std::io;
-use std::net::{TcpStream, ToSocketAddrs};
-use std::time::{Duration, Instant};
+use std::net::TcpStream;
+use std::time::Instant;
 
 /// Connects to a receiver at `address`, as `stream` of `streams` connections of one transfer.
 pub(super) fn connect(
@@ -19,7 +20,7 @@ pub(super) fn connect(
     (stream, streams): (u16, u16),
 ) -> Result<(Inlet, Outlet)> {
     let limits = options.limits;
-    let socket = reach(address, limits.patience)?;
+    let socket = reach(address, options)?;
     prepare(&socket)?;
     let (mut inlet, mut outlet) = both(&socket, limits)?;
     let hello = Hello {
@@ -40,14 +41,23 @@ pub(super) fn connect(
     Ok((inlet, outlet))
 }
 
-fn reach(address: &str, patience: Duration) -> Result<TcpStream> {
+fn reach(address: &str, options: &Options) -> Result<TcpStream> {
     let failed = |reason| Error::Connect {
         address: address.to_owned(),
         reason,
     };
     let mut last = io::Error::new(io::ErrorKind::NotFound, "there is no such host");
-    for address in address.to_socket_addrs().map_err(failed)? {
-        match socket::connect(&address, patience, congestion(&address)) {
+    let mut addresses = resolve(address).map_err(failed)?;
+    if must_know_owner(options) {
+        let first = addresses.first().copied();
+        addresses.retain(|address| is_within_machine(address.ip()));
+        if let (Some(away), []) = (first, &addresses[..]) {
+            return Err(Error::Away(away));
+        }
+        check_that_owners_are_known()?;
+    }
+    for address in addresses {
+        match socket::connect(&address, options.limits.patience, congestion(&address)) {
             Ok(socket) => return Ok(socket),
             Err(error) => last = error,
         }
@@ -55,7 +65,13 @@ fn reach(address: &str, patience: Duration) -> Result<TcpStream> {
     Err(failed(last))
 }
 
-/// Exchanges greetings and makes sure that both sides know the token.
+/// True if the receiver is trusted only for its owner.
+fn must_know_owner(options: &Options) -> bool {
+    options.token.is_none() && !options.insecure
+}
+
+/// Exchanges greetings and makes sure that both sides know the token, or that the receiver has the
+/// right owner.
 fn greet(hello: &Hello, options: &Options, inlet: &mut Inlet, outlet: &mut Outlet) -> Result<()> {
     let greeting = hello.encode();
     outlet.words(&greeting);
@@ -71,6 +87,10 @@ fn greet(hello: &Hello, options: &Options, inlet: &mut Inlet, outlet: &mut Outle
     let answer = Answer::parse(&plain)?;
     if answer.verdict != Verdict::Welcome {
         return Err(Error::Refused(answer.verdict));
+    }
+    if must_know_owner(options) {
+        // Only now does a process have the other end for sure: it has answered.
+        is_of_this_user_or_root(outlet.socket()).map_err(Error::Distrusted)?;
     }
     let (mut there, mut back) = (None, None);
     if let Some(initiator) = initiator {

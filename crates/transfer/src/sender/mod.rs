@@ -26,8 +26,11 @@ pub struct Options {
     /// Protection of file contents. With a token it is [`Cover::Sealed`] unless both sides choose
     /// otherwise; without one nothing can be sealed.
     pub cover: Cover,
-    /// The shared secret.
+    /// The shared secret. Without one, the sender trusts only a receiver on this machine that
+    /// belongs to its own user or to root.
     pub token: Option<Token>,
+    /// True to send to any receiver without a token.
+    pub insecure: bool,
     /// Patience and stop flag.
     pub limits: Limits,
     /// Counter of sent bytes, for a progress display.

@@ -9,7 +9,7 @@ use crate::connection::Outlet;
 use crate::error::{Error, Result};
 use crate::method::{ReceiveMethod, SendMethod};
 use crate::outcome::{Outcome, Timing};
-use crate::protocol::{FileName, Frame, Malformed, Part, Times};
+use crate::protocol::{FileName, Frame, Malformed, Mode, Part, Times};
 use crate::ranges::Hashing;
 use std::collections::VecDeque;
 use std::fs::Metadata;
@@ -32,8 +32,8 @@ pub struct Item<'i> {
     pub part: (u16, u16),
     /// True to keep what the receiver already has of the file, where it agrees.
     pub resume: bool,
-    /// Permission bits to set.
-    pub mode: Option<u32>,
+    /// Its permission bits, and whether the receiver should set exactly these.
+    pub mode: Option<Mode>,
     /// Modification time to set.
     pub modified: Option<Times>,
 }

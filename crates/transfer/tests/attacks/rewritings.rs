@@ -229,7 +229,10 @@ fn what_is_said_of_a_partial_cannot_be_rewritten() {
         )
         .expect("it is there");
         let source = fs::read(scene.place.root.path().join("from/sparse")).expect("it is there");
-        fs::write(partials.join(&hidden), &source[..100_000]).expect("there is room");
+        let hidden = partials.join(&hidden);
+        fs::write(&hidden, &source[..100_000]).expect("there is room");
+        fs::set_permissions(&hidden, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+            .expect("it is there");
         scene.send(resume, line(), act)
     };
     let (recording, act) = recorder();

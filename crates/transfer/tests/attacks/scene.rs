@@ -5,7 +5,7 @@ use crate::common::{
     PLAN, Place, Served, bytes, limits, receive_options, send_options, send_to, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::protocol::{FileName, Times};
+use oscope_transfer::protocol::{FileName, Mode, Times};
 use oscope_transfer::sender::{Contents, Item, Job, Plan, Session, Source};
 use oscope_transfer::{Cover, Error, Limits, Outcome, receiver, sender};
 use std::fs::{self, File};
@@ -219,7 +219,10 @@ impl Scene {
                     size: Some(metadata.len()),
                     part: (1, 0),
                     resume: false,
-                    mode: Some(metadata.mode() & 0o777),
+                    mode: Some(Mode {
+                        bits: metadata.mode() & 0o777,
+                        is_kept: true,
+                    }),
                     modified: Some(Times {
                         seconds: metadata.mtime(),
                         nanoseconds: metadata.mtime_nsec() as u32,

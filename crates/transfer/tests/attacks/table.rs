@@ -10,6 +10,7 @@ use crate::between::{
 };
 use crate::scene::Protection;
 use oscope_transfer::Cover;
+use oscope_transfer::protocol::VERSION;
 
 /// All attacks on a transfer like `sample`, which is an earlier one of the same files.
 pub(crate) fn attacks(sample: &Heard, protection: Protection) -> Vec<Attack> {
@@ -57,7 +58,7 @@ fn on_first_words(turn: Turn, sample: &Speech, protection: Protection) -> Vec<At
     };
     if turn == Turn::Greeting {
         set("version 2", &[(8, 2)]);
-        set("version 4", &[(8, 4)]);
+        set("the next version", &[(8, VERSION as u8 + 1)]);
         for_covers(protection.cover, &mut set);
         set("no cipher", &[(11, 0)]);
         set("no cipher and only sums", &[(10, 1), (11, 0)]);
@@ -232,7 +233,7 @@ fn on_ends(turn: Turn, sample: &Speech) -> Vec<Attack> {
 /// Fields of every frame's header.
 pub(crate) fn on_headers(turn: Turn, sample: &Speech) -> Vec<Attack> {
     type Edit = fn(&mut Unit);
-    const EDITS: [(&str, Edit); 16] = [
+    const EDITS: [(&str, Edit); 17] = [
         ("value 0", |unit| unit.set_value(0)),
         ("value 1", |unit| unit.set_value(1)),
         ("value + 4096", |unit| unit.set_value(unit.value() + 4096)),
@@ -240,6 +241,7 @@ pub(crate) fn on_headers(turn: Turn, sample: &Speech) -> Vec<Attack> {
         ("the largest value", |unit| unit.set_value(u64::MAX)),
         ("the other resuming", |unit| unit.0[1] ^= 1),
         ("the other following", |unit| unit.0[1] ^= 2),
+        ("the other keeping", |unit| unit.0[1] ^= 4),
         ("something where zeros are", |unit| unit.0[2] = 1),
         ("a longer body", |unit| unit.set_len(unit.len() + 1)),
         ("a shorter body", |unit| {

@@ -33,6 +33,7 @@ pub fn receive_options(directory: &Path, method: ReceiveMethod) -> receiver::Opt
         measures: false,
         method: Some(method),
         token: None,
+        insecure: false,
         unsealed: false,
         allow_hidden: true,
         max_size: u64::MAX >> 1,
@@ -51,6 +52,7 @@ pub fn send_options(method: SendMethod) -> sender::Options {
         method,
         cover: Cover::Summed,
         token: None,
+        insecure: false,
         limits: limits(),
         progress: Arc::default(),
     }

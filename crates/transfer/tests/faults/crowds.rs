@@ -1,14 +1,16 @@
 //! Many peers with small demands, and some with large ones: nobody else is kept out, and no
 //! resource runs out.
 
-use crate::common::{PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options};
+use crate::common::{
+    PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options, send_to, token,
+};
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::{FileName, VERSION};
 use oscope_transfer::sender::{Contents, Item, Plan, Session};
-use oscope_transfer::{Error, Limits, receiver};
+use oscope_transfer::{Cover, Error, Limits, receiver, sender};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
@@ -47,6 +49,57 @@ fn two_hundred_who_say_nothing_keep_nobody_out() {
     served.wait_for_ends(SILENT - 64);
     drop(silent);
     served.wait_for_ends(SILENT + 2);
+}
+
+#[test]
+fn a_flood_of_strangers_shuts_out_no_sender_on_a_slow_line() {
+    const STRANGERS: usize = 300;
+    // The first words of a sender with a token, and the answer to them.
+    const OPENING: usize = 64 + 48;
+    const ANSWER: usize = 64 + 112;
+    let place = Place::new();
+    let secret = token("a token of some length");
+    let served = Served::start(receiver::Options {
+        token: Some(secret.clone()),
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    });
+    let line = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = line.local_addr().unwrap();
+    let jobs = [place.file("file", b"in spite of them")];
+    std::thread::scope(|scope| {
+        let sending = scope.spawn(|| {
+            let options = sender::Options {
+                token: Some(secret),
+                cover: Cover::Sealed,
+                ..send_options(SendMethod::File)
+            };
+            send_to(address, &jobs, PLAN, &options)
+        });
+        let (mut near, _) = line.accept().unwrap();
+        let mut far = TcpStream::connect(served.address).unwrap();
+        let pass = |from: &mut TcpStream, to: &mut TcpStream, len| {
+            let mut words = vec![0; len];
+            from.read_exact(&mut words).unwrap();
+            to.write_all(&words).unwrap();
+        };
+        pass(&mut near, &mut far, OPENING);
+        pass(&mut far, &mut near, ANSWER);
+        // Strangers come while the next words of the sender are still on the line.
+        let strangers: Vec<_> = (0..STRANGERS)
+            .map(|_| TcpStream::connect(served.address).unwrap())
+            .collect();
+        served.wait_for_ends(STRANGERS - 64);
+        let mut back = (far.try_clone().unwrap(), near.try_clone().unwrap());
+        scope.spawn(move || std::io::copy(&mut back.0, &mut back.1));
+        scope.spawn(move || {
+            let _ = std::io::copy(&mut near, &mut far);
+            let _ = far.shutdown(Shutdown::Write);
+        });
+        let (sent, outcomes) = sending.join().unwrap();
+        assert_eq!(sent.unwrap().files, 1, "{outcomes:?}");
+        drop(strangers);
+    });
+    assert_eq!(place.received("file"), b"in spite of them");
 }
 
 #[test]
@@ -224,7 +277,7 @@ fn a_receiver_of_the_version_before_is_named() {
 }
 
 /// Runs a command as an unrelated user; `None`, with the reason printed, if that is not allowed.
-fn as_another_user(command: &mut Command) -> Option<Vec<u8>> {
+pub(crate) fn as_another_user(command: &mut Command) -> Option<Vec<u8>> {
     let output = command.current_dir("/").output();
     match output {
         Ok(output) if !output.status.success() => {
@@ -246,7 +299,7 @@ fn as_another_user(command: &mut Command) -> Option<Vec<u8>> {
     }
 }
 
-fn setpriv(user: u32) -> Command {
+pub(crate) fn setpriv(user: u32) -> Command {
     let mut command = Command::new("setpriv");
     command.args([
         &format!("--reuid={user}"),
@@ -260,7 +313,7 @@ fn setpriv(user: u32) -> Command {
 fn another_user_of_this_machine_needs_a_token() {
     const CLIENT: &str = r#"
         exec 3<>"/dev/tcp/127.0.0.1/$1"
-        printf 'oscope\r\n\x03\x00\x01\x00\x01\x00\x00\x00' >&3
+        printf 'oscope\r\n\x04\x00\x01\x00\x01\x00\x00\x00' >&3
         head -c 48 /dev/zero >&3
         cat <&3
     "#;
@@ -281,7 +334,7 @@ fn another_user_of_this_machine_needs_a_token() {
         return;
     };
     assert_eq!((refused.len(), refused[10]), (64, 7));
-    served.wait_for("another user's");
+    served.wait_for("it belongs to another user");
     assert_eq!(place.names(), [""; 0]);
 }
 

@@ -11,3 +11,5 @@ mod peers;
 mod places;
 mod planted;
 mod resumed;
+mod rights;
+mod trust;

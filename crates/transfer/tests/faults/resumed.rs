@@ -32,7 +32,9 @@ fn leave(place: &Place, len: u64, data: &[(u64, &[u8])]) {
     fs::create_dir(&partials).expect("it is not there yet");
     fs::set_permissions(&partials, PermissionsExt::from_mode(0o700)).expect("it is there");
     let hidden = format!("{:032x}", twox_hash::XxHash3_128::oneshot(b"file"));
-    make(&partials.join(hidden), len, data);
+    let hidden = partials.join(hidden);
+    make(&hidden, len, data);
+    fs::set_permissions(&hidden, PermissionsExt::from_mode(0o600)).expect("it is there");
 }
 
 #[test]

@@ -30,10 +30,16 @@ impl Progress {
         }
     }
 
-    /// Prints a line.
+    /// Prints a line, unless the user wants quiet.
     pub fn say(&self, line: &str) {
+        if !self.is_quiet {
+            self.warn(line);
+        }
+    }
+
+    /// Prints an error or a warning.
+    pub fn warn(&self, line: &str) {
         match &self.live {
-            _ if self.is_quiet => {}
             Some(bar) => bar.suspend(|| output::say(line)),
             None => output::say(line),
         }

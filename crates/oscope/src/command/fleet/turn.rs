@@ -52,7 +52,7 @@ fn measure(
     let rank = member.job.rank();
     let host = host_name().unwrap_or_else(|| format!("rank{rank}"));
     let common = Common {
-        quiet: member.common.quiet || rank != FIRST,
+        is_led: rank != FIRST,
         ..member.common.clone()
     };
     let mut tags = vec![(HOST.to_owned(), host)];

@@ -10,6 +10,7 @@ mod program;
 mod size;
 mod smaps;
 mod sockets;
+mod users;
 mod virtio;
 
 pub(super) use cgroup::{Membership, cpu_quota, memberships};
@@ -22,4 +23,5 @@ pub(super) use program::program;
 pub(super) use size::size_bytes;
 pub(super) use smaps::huge_bytes_within;
 pub(super) use sockets::socket_owner;
+pub(super) use users::maps_all_users;
 pub(super) use virtio::has_feature;

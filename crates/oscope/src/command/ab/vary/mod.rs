@@ -46,9 +46,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let mut progress = Progress::new(common.quiet);
     let mut store = stored::open(common)?;
     for directory in &directories {
-        for left in leftovers::clear(Some(&store), directory)? {
-            progress.say(&left.to_string());
-        }
+        leftovers::clear_and_report(Some(&store), directory, common)?;
     }
     let scratch = Scratch::create(&directories[0], &REMOVAL)?;
     let elsewhere = directories[1..].iter();
@@ -115,7 +113,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     drop((elsewhere, scratch));
     let restored = restored.map(|remark| {
         if let Some(remark) = remark.flatten() {
-            progress.say(&remark);
+            progress.warn(&remark);
         }
     });
     let judged = &found.judged;
