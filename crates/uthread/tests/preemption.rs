@@ -429,7 +429,7 @@ fn deep_down(top: usize, bytes: usize, work: &dyn Fn()) {
     black_box(&frame);
 }
 
-/// Runs `work` on a stack of which at most some KiB are free, beside a thread that computes.
+/// Runs `work` on a stack of which at most some KiB are free, next to a thread that computes.
 fn on_a_nearly_full_stack(used_kib: usize, work: fn()) {
     static STOP: AtomicBool = AtomicBool::new(false);
     preemptive(SLICE).decay(false).build().unwrap().run(|| {

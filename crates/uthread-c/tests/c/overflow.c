@@ -1,4 +1,4 @@
-/* A thread that needs more stack than it has, beside others. The argument is the size of one frame in bytes, or
+/* A thread that needs more stack than it has, next to others. The argument is the size of one frame in bytes, or
  * anything else for endless recursion. */
 #include <stdlib.h>
 

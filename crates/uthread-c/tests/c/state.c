@@ -99,7 +99,7 @@ static void *spins(void *value) {
     return value;
 }
 
-/* Runs threads, with slices beside one that only computes, so that ticks never end. */
+/* Runs threads, with slices next to one that only computes, so that ticks never end. */
 static void all(void *(*function)(void *), long threads) {
     uthread_t *other, *thread[4];
     stop = 0;

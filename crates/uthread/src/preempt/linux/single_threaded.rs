@@ -2,6 +2,7 @@
 //! (`sys/single_threaded.h`). While it holds, the C++ library counts the owners of a `shared_ptr` with plain
 //! additions, which a tick would interrupt in the middle.
 
+use core::ffi::c_void;
 use core::mem;
 use core::ptr;
 use std::io;
@@ -21,25 +22,43 @@ pub(super) fn end() -> io::Result<()> {
     ENDED.get_or_init(end).map_err(io::Error::from_raw_os_error)
 }
 
-/// With a second kernel thread the note ends, and does not come back as long as that lives. It gets no signals.
+/// With a second kernel thread the note ends, and does not come back as long as that lives. It gets no signals, and
+/// allocates nothing.
 fn start_a_thread_that_stays() -> Result<(), i32> {
-    const STACK_BYTES: usize = 16 << 10;
-    // SAFETY: plain data, for which zeros are valid; all pointers are to locals.
+    const STACK_BYTES: usize = 64 << 10;
+    // SAFETY: plain data, for which zeros are valid; all pointers are to locals, and the attributes are destroyed
+    // once.
     unsafe {
         let (mut all, mut before): (libc::sigset_t, libc::sigset_t) =
             (mem::zeroed(), mem::zeroed());
+        let mut attributes: libc::pthread_attr_t = mem::zeroed();
+        let error = libc::pthread_attr_init(&raw mut attributes);
+        if error != 0 {
+            return Err(error);
+        }
+        libc::pthread_attr_setstacksize(&raw mut attributes, STACK_BYTES);
+        libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
         libc::sigfillset(&raw mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-        let builder = std::thread::Builder::new().name("uthread-stays".into());
-        let started = builder.stack_size(STACK_BYTES).spawn(|| {
-            loop {
-                std::thread::park();
-            }
-        });
+        let mut thread = mem::zeroed();
+        let error = libc::pthread_create(
+            &raw mut thread,
+            &raw const attributes,
+            stay,
+            ptr::null_mut(),
+        );
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
-        match started {
-            Ok(_) => Ok(()),
-            Err(error) => Err(error.raw_os_error().unwrap_or(libc::EAGAIN)),
+        libc::pthread_attr_destroy(&raw mut attributes);
+        if error == 0 { Ok(()) } else { Err(error) }
+    }
+}
+
+extern "C" fn stay(_: *mut c_void) -> *mut c_void {
+    // SAFETY: the name is a string, and pause(2) takes no pointers.
+    unsafe {
+        libc::prctl(libc::PR_SET_NAME, c"uthread-stays".as_ptr());
+        loop {
+            libc::pause();
         }
     }
 }
