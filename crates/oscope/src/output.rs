@@ -7,10 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// True if a line for standard error could not be written.
 static HAS_LOST_WORDS: AtomicBool = AtomicBool::new(false);
 
-/// Prints a line on standard error, made [`harmless`] for a terminal. A write error stops no work:
-/// see [`has_lost_words`]. A closed pipe is no error.
+/// True if standard output had no reader.
+static HAS_NO_READER: AtomicBool = AtomicBool::new(false);
+
+/// Prints a line on standard error, [on one line](on_one_line): it may contain names with line breaks. A write error
+/// stops no work: see [`has_lost_words`]. A closed pipe is no error.
 pub fn say(line: &str) {
-    match writeln!(io::stderr(), "{}", harmless(line)) {
+    say_text(&on_one_line(line));
+}
+
+/// As [`say`], for text of several lines.
+pub fn say_text(text: &str) {
+    match writeln!(io::stderr(), "{}", harmless(text)) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             HAS_LOST_WORDS.store(true, Ordering::Relaxed);
         }
@@ -21,6 +29,11 @@ pub fn say(line: &str) {
 /// True if a line could not be written, for example because the disk is full.
 pub fn has_lost_words() -> bool {
     HAS_LOST_WORDS.load(Ordering::Relaxed)
+}
+
+/// True if standard output was a pipe whose reader went away.
+pub fn has_no_reader() -> bool {
+    HAS_NO_READER.load(Ordering::Relaxed)
 }
 
 /// Prints text on standard output, made [`harmless`] for a terminal.
@@ -38,6 +51,11 @@ pub fn show_painted(text: &str) -> Result<()> {
 /// of the text: names and reasons may come from other people's files. Keeps line breaks.
 pub fn harmless(text: &str) -> String {
     cleaned(text, |_| 0)
+}
+
+/// `text` made [`harmless`], on a single line.
+pub fn on_one_line(text: &str) -> String {
+    harmless(text).replace('\n', "\u{fffd}")
 }
 
 /// Bytes that are checked together.
@@ -117,7 +135,11 @@ pub fn print(contents: &[u8]) -> Result<()> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(error).context("cannot write to standard output")
         }
-        _ => Ok(()),
+        Err(_) => {
+            HAS_NO_READER.store(true, Ordering::Relaxed);
+            Ok(())
+        }
+        Ok(()) => Ok(()),
     }
 }
 

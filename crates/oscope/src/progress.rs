@@ -1,12 +1,11 @@
 //! Progress on standard error: a live line on a terminal, else one line per pass.
 
-use crate::output;
+use crate::{output, style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use instrument::experiment::Definition;
 use instrument::quantity::Nanoseconds;
 use instrument::results::Estimate;
 use instrument::runner::{Ending, Event, Observer, ObserverError};
-use std::io::IsTerminal;
 use std::time::Instant;
 
 /// Reports the progress of a run. It draws only between batches, while nothing is being timed.
@@ -31,7 +30,7 @@ impl Progress {
     pub fn new(quiet: bool) -> Self {
         let voice = if quiet {
             Voice::Silent
-        } else if std::io::stderr().is_terminal() {
+        } else if style::is_stderr_live() {
             Voice::Live(live_bar())
         } else {
             Voice::Plain

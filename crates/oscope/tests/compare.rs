@@ -273,7 +273,7 @@ fn sides_that_make_no_sense_are_told_apart() {
             .code(code)
             .stderr(contains(words));
     };
-    fails([&one, "99"], 2, "nothing has been measured yet");
+    fails([&one, "99"], 1, "there is no store at");
     fails([&one, "reference:none"], 2, "pentium4-2003-linux");
     let twice = format!("{one},{one}");
     fails([&one, &twice], 2, "names the same run twice");
@@ -344,10 +344,20 @@ fn a_run_can_be_compared_as_soon_as_it_is_measured() {
     };
     let scratch = bench.place.scratch();
     let before = bench.session("before", 1.0);
+    let page = bench.place.path("compared.html");
     bench.place.oscope(&["import", &before]).assert().success();
     bench
         .place
-        .oscope(&["run", "process.calls", "--budget", "3s", "--no-page"])
+        .oscope(&[
+            "run",
+            "process.calls",
+            "--at",
+            "call=getpid",
+            "--budget",
+            "3s",
+            "--page",
+        ])
+        .arg(&page)
         .args(["--compare-with", "1", "--sessions", "2", "--name", "after"])
         .arg("--dir")
         .arg(&scratch)
@@ -355,7 +365,9 @@ fn a_run_can_be_compared_as_soon_as_it_is_measured() {
         // On a busy machine some calls may not be reached in time.
         .code(predicate::in_iter([0, 1]))
         .stdout(contains("2,3 (2 sessions) against 1"))
-        .stderr(contains("session 2 of 2"));
+        .stderr(contains("session 2 of 2").and(contains("page: ")));
+    let page = fs::read_to_string(page).expect("the page of the comparison");
+    assert!(page.contains("2,3"), "{page}");
     bench.place.oscope(&["show", "after-2"]).assert().success();
 }
 

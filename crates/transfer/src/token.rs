@@ -5,7 +5,7 @@ use crate::random;
 use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use std::fs::File;
+use platform::file::open_input;
 use std::io::Read;
 use std::path::Path;
 
@@ -40,7 +40,7 @@ impl Token {
             reason,
         };
         let mut bytes = Vec::new();
-        File::open(path)
+        open_input(path)
             .and_then(|file| file.take(LONGEST_TOKEN as u64 + 1).read_to_end(&mut bytes))
             .map_err(|error| failed(error.to_string()))?;
         Self::new(&bytes).map_err(failed)

@@ -2,10 +2,9 @@
 
 use crate::arguments::{Common, Compare, FailOn};
 use crate::exit::{Exit, WrongUse};
-use crate::target::Target;
-use crate::{output, selection, stored, style};
+use crate::target::{Target, write_and_show};
+use crate::{selection, stored, style};
 use anyhow::Result;
-use files::Watch;
 use record::Run;
 use report::comparison::{self, Basis, Comparison, Question, Side};
 use report::{page, terminal};
@@ -54,11 +53,8 @@ pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
     } else {
         shown(&comparisons, arguments.all, common)?
     };
-    let shown = output::show_painted(&text);
-    if let Some(page) = page {
-        write_page(&comparisons, &page, common)?;
-    }
-    shown?;
+    let page = page.map(|target| anyhow::Ok((target, page::comparison(&comparisons)?)));
+    write_and_show(page.transpose()?, &text, common)?;
     Ok(exit(&comparisons, arguments.fail_on))
 }
 
@@ -73,15 +69,6 @@ pub fn shown(comparisons: &[Comparison<'_>], all: bool, common: &Common) -> Resu
         .map(|comparison| terminal::comparison(comparison, all, &style))
         .collect();
     Ok(parts.join("\n"))
-}
-
-fn write_page(comparisons: &[Comparison<'_>], target: &Target, common: &Common) -> Result<()> {
-    let page = page::comparison(comparisons)?;
-    target.write(page.as_bytes(), &Watch::default())?;
-    if !common.quiet {
-        output::say(&format!("page: {}", target.path().display()));
-    }
-    Ok(())
 }
 
 /// Refuses sides that share a run: a shared run cannot differ.

@@ -5,7 +5,7 @@ use crate::arguments::{Common, Run as Arguments, Worker};
 use crate::exit::{Exit, WrongUse};
 use crate::progress::Progress;
 use crate::stored::Judged;
-use crate::target::{Replaces, Target, make_directory};
+use crate::target::{Replaces, Target, is_page, make_directory, write_and_show};
 use crate::{beside, given, leftovers, output, selection, setting, stored, style};
 use anyhow::{Context, Result};
 use files::Watch;
@@ -33,8 +33,6 @@ use record::store::{Recorder, RunSelector, Store};
 use record::{Header, Run, draw_id, now};
 use report::comparison::{self, Comparison, MARGIN, Question, Side};
 use report::{Analysis, page, terminal};
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -65,20 +63,20 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let cut_off = measured.last().filter(|last| last.is_cut_off);
     let cut_off = cut_off.map(|last| last.number);
     match (against, exit) {
-        (Some(against), Exit::Done | Exit::Incomplete) => compare(&against, measured, common)?,
+        (Some(against), Exit::Done | Exit::Incomplete) => {
+            compare(&against, measured, page, common)?;
+        }
         _ => {
             if let Some(last) = measured.last_mut() {
                 let mut analysis = last.judged.analysis();
-                let store = stored::open_to_read(common)?;
+                let store = stored::open_if_there(common)?;
                 stored::add_settings_of_system(&mut analysis, store.as_ref())?;
+                drop(store);
+                let written = page.write(&analysis, last.number, sessions.interrupt, common);
                 let shown = present(&analysis, arguments, common);
-                page.write(
-                    &analysis,
-                    last.number,
-                    sessions.interrupt,
-                    common,
-                    &progress,
-                )?;
+                if let Some(page) = written? {
+                    progress.say(&format!("page: {}", page.display()));
+                }
                 shown?;
             }
         }
@@ -169,8 +167,8 @@ struct Measured {
     is_cut_off: bool,
 }
 
-/// Prints the comparison of the measured sessions with those of `against`.
-fn compare(against: &Side, measured: Vec<Measured>, common: &Common) -> Result<()> {
+/// Prints the comparison of the measured sessions with those of `against`, after its page if one was asked for.
+fn compare(against: &Side, measured: Vec<Measured>, page: Page, common: &Common) -> Result<()> {
     let numbers = measured.iter().map(|session| session.number.to_string());
     let side = Side {
         label: numbers.collect::<Vec<_>>().join(","),
@@ -186,7 +184,13 @@ fn compare(against: &Side, measured: Vec<Measured>, common: &Common) -> Result<(
         baseline: None,
         margin: MARGIN,
     })?;
-    output::show_painted(&super::compare::shown(&[comparison], false, common)?)
+    let comparisons = [comparison];
+    let page = match page {
+        Page::Asked(target) => Some((target, page::comparison(&comparisons)?)),
+        _ => None,
+    };
+    let text = super::compare::shown(&comparisons, false, common)?;
+    write_and_show(page, &text, common)
 }
 
 impl Sessions<'_> {
@@ -280,7 +284,7 @@ impl Sessions<'_> {
 
         let judged = stored::judged_in(&store, &RunSelector::Text(run.header.id))?;
         let path = stored::path(common)?;
-        if !path.exists() {
+        if matches!(path.try_exists(), Ok(false)) {
             progress.say(&format!(
                 "the store was removed meanwhile: nothing of this run is kept in {}",
                 path.display()
@@ -518,6 +522,8 @@ impl Page {
             return Ok(Self::None);
         }
         let folder = files::folder(&stored::path(common)?).join("pages");
+        // A mistyped store must not make a directory.
+        drop(stored::open(common)?);
         make_directory(&folder)?;
         Self::numbered(&folder, 0, common)?;
         Ok(Self::Numbered(folder))
@@ -535,11 +541,10 @@ impl Page {
         number: u64,
         interrupt: Interrupt,
         common: &Common,
-        progress: &Progress,
-    ) -> Result<()> {
+    ) -> Result<Option<PathBuf>> {
         let numbered;
         let target = match self {
-            Self::None => return Ok(()),
+            Self::None => return Ok(None),
             Self::Asked(target) => target,
             Self::Numbered(folder) => {
                 numbered = Self::numbered(folder, number, common)?;
@@ -548,18 +553,8 @@ impl Page {
         };
         let page = page::render(analysis)?;
         target.write(page.as_bytes(), &Watch::stopped_by(interrupt.flag()))?;
-        progress.say(&format!("page: {}", target.path().display()));
-        Ok(())
+        Ok(Some(target.path().to_owned()))
     }
-}
-
-/// True if a file is a page of oscope: each has a marker in its head.
-fn is_page(path: &Path) -> bool {
-    const HEAD_BYTES: u64 = 4096;
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
-    let generator = r#"<meta name="generator" content="oscope "#;
-    read.is_ok() && String::from_utf8_lossy(&head).contains(generator)
 }
 
 /// The command line of a worker process.

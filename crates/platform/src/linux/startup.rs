@@ -1,3 +1,4 @@
+use rustix::process::{Resource, getrlimit};
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -24,6 +25,12 @@ pub(crate) fn had_standard_output() -> bool {
     // A linker keeps all of this file's code or none, and this use makes it keep the code.
     std::hint::black_box(&LOOK);
     HAD_STANDARD_OUTPUT.load(Ordering::Relaxed)
+}
+
+pub(crate) fn has_small_stack() -> bool {
+    const USUAL_BYTES: u64 = 1 << 20;
+    let most = getrlimit(Resource::Stack).current;
+    most.is_some_and(|most| most < USUAL_BYTES)
 }
 
 /// The path by which the kernel started this program, as it told the process

@@ -4,14 +4,12 @@ use super::files::{self, NodeFile};
 use crate::arguments::Common;
 use crate::arguments::fleet::{Judge, Judging};
 use crate::exit::{Exit, WrongUse, words};
-use crate::target::Target;
-use crate::{legible, output, selection, style};
-use ::files::Watch;
+use crate::target::{Target, write_and_show};
+use crate::{legible, output, selection, stored, style};
 use anyhow::{Context, Result};
 use record::file;
 use report::fleet::{self, Fleet, Gathering, Reading, Standing, Unjudged};
 use report::{page, terminal};
-use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -54,14 +52,8 @@ fn wrong_use(unjudged: &Unjudged) -> WrongUse {
 
 /// Shows a judged fleet, and tells if a node is slower than the others, or could not be judged as they were.
 pub fn show(judged: &Fleet, page: Option<Target>, common: &Common) -> Result<Exit> {
-    let shown = output::show_painted(&shown(judged, common)?);
-    if let Some(page) = page {
-        page.write(page::fleet(judged)?.as_bytes(), &Watch::default())?;
-        if !common.quiet {
-            output::say(&format!("page: {}", page.path().display()));
-        }
-    }
-    shown?;
+    let page = page.map(|target| anyhow::Ok((target, page::fleet(judged)?)));
+    write_and_show(page.transpose()?, &shown(judged, common)?, common)?;
     Ok(if judged.count(Standing::Slower) > 0 {
         Exit::Found
     } else {
@@ -141,16 +133,16 @@ fn following<'f>(next: &AtomicUsize, files: &'f [NodeFile]) -> Option<(usize, &'
 /// The values of a run, and the name of its node.
 fn read(file: &NodeFile, only: &[String]) -> Result<(String, Reading)> {
     let path = file.path.display();
-    let bytes = fs::read(&file.path).with_context(|| format!("cannot read {path}"))?;
-    let run = file::parse(&bytes).with_context(|| format!("cannot read {path}"))?;
+    let text = stored::text_of(&file.path).with_context(|| format!("cannot read {path}"))?;
+    let run = file::parse(text.as_bytes()).with_context(|| format!("cannot read {path}"))?;
     if run.header.is_reported() {
         return Err(WrongUse(format!(
             "{path} holds the numbers of a published report, which have no spread: name measured runs"
         ))
         .into());
     }
-    let is_legible = str::from_utf8(&bytes).is_ok_and(legible::is);
-    drop(bytes);
+    let is_legible = legible::is_run(&text);
+    drop(text);
     let mut run = if is_legible { run } else { legible::run(run)? };
     if !only.is_empty() {
         let is_meant = |id: &str| only.iter().any(|name| selection::is_meant(id, name));

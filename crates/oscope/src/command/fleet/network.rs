@@ -8,8 +8,7 @@ use crate::arguments::fleet::Network as Arguments;
 use crate::exit::{Exit, WrongUse, words};
 use crate::output::{self, harmless};
 use crate::style;
-use crate::target::Target;
-use ::files::Watch;
+use crate::target::{Target, write_and_show};
 use ::network::{Answerer, Invitation, addresses, addresses_of};
 use anyhow::{Context, Result};
 use platform::job::{Job, JobError, host_name};
@@ -259,14 +258,8 @@ pub(super) fn show(judged: &Network, page: Option<Target>, common: &Common) -> R
     } else {
         terminal::network(judged, &style::of_stdout(common))
     };
-    let shown = output::show_painted(&text);
-    if let Some(page) = page {
-        page.write(page::network(judged)?.as_bytes(), &Watch::default())?;
-        if !common.quiet {
-            output::say(&format!("page: {}", page.path().display()));
-        }
-    }
-    shown?;
+    let page = page.map(|target| anyhow::Ok((target, page::network(judged)?)));
+    write_and_show(page.transpose()?, &text, common)?;
     Ok(if judged.has_slower() {
         Exit::Found
     } else {
