@@ -184,7 +184,7 @@ pub fn load() -> Result<Advice, Error> {
 /// If the file cannot be read, is not advice, or has another format.
 pub fn load_from(path: &Path) -> Result<Advice, Error> {
     let path_buf = || path.to_owned();
-    let text = fs::read(path).map_err(|source| Error::Unreadable {
+    let text = read(path).map_err(|source| Error::Unreadable {
         path: path_buf(),
         source,
     })?;
@@ -201,6 +201,15 @@ pub fn load_from(path: &Path) -> Result<Advice, Error> {
         });
     }
     serde_json::from_slice(&text).map_err(damaged)
+}
+
+/// The contents of a regular file. Others, such as a pipe without a writer, might never end.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if fs::metadata(path)?.is_file() {
+        fs::read(path)
+    } else {
+        Err(io::Error::other("it is no regular file"))
+    }
 }
 
 #[derive(Deserialize)]

@@ -37,7 +37,7 @@ pub enum CannotChoose {
         known: String,
     },
     /// The axis does not take the level.
-    #[error("{experiment} takes no level '{level}' of '{axis}': {takes}")]
+    #[error("{experiment} takes no level '{level}' of '{axis}': it takes {takes}")]
     NoLevel {
         /// The experiment's id.
         experiment: &'static str,
@@ -172,6 +172,43 @@ fn planned(experiment: &dyn Experiment, axis: &str, setting: &Setting) -> Vec<Le
     levels
 }
 
+/// The levels that an axis of the experiment takes, as readers see them; empty if nothing is planned there.
+pub fn takes(experiment: &dyn Experiment, axis: &str, setting: &Setting) -> String {
+    let planned = planned(experiment, axis, setting);
+    let of_axis = experiment.design().axes.iter().find(|it| it.name == axis);
+    let show =
+        |level: &Level| of_axis.map_or(level.to_string(), |axis| Axis::from(axis).show(level));
+    let multiples = |step: u64, least: u64, most: u64| {
+        let [step, least, most] = [step, least, most].map(|number| show(&Level::Number(number)));
+        format!("multiples of {step} from {least} to {most}")
+    };
+    if let Some(opened) = open_axis(experiment, axis) {
+        return multiples(opened.step, opened.least, opened.most);
+    }
+    if let Some((refined, (least, most))) = refined_axis(experiment, axis).zip(ends(&planned)) {
+        return multiples(refined.step, least, most);
+    }
+    // The names of some levels contain commas.
+    let shown: Vec<String> = planned.iter().map(show).collect();
+    shown.join("; ")
+}
+
+fn open_axis(experiment: &dyn Experiment, axis: &str) -> Option<&'static OpenAxis> {
+    let mut opened = experiment.open_axes().iter();
+    opened.find(|opened| opened.name == axis)
+}
+
+fn refined_axis(experiment: &dyn Experiment, axis: &str) -> Option<&'static RefinedAxis> {
+    let mut refined = experiment.refined_axes().iter();
+    refined.find(|refined| refined.name == axis)
+}
+
+/// The least and the largest number of these levels.
+fn ends(levels: &[Level]) -> Option<(u64, u64)> {
+    let numbers = || levels.iter().filter_map(Level::number);
+    numbers().min().zip(numbers().max())
+}
+
 fn check(
     experiment: &dyn Experiment,
     axis: &str,
@@ -179,21 +216,11 @@ fn check(
     setting: &Setting,
 ) -> Result<(), CannotChoose> {
     let planned = planned(experiment, axis, setting);
-    let mut opened = experiment.open_axes().iter();
-    let opened = opened.find(|opened| opened.name == axis);
-    let refined = experiment
-        .refined_axes()
-        .iter()
-        .find(|refined| refined.name == axis);
-    let ends = planned
-        .iter()
-        .filter_map(Level::number)
-        .min()
-        .zip(planned.iter().filter_map(Level::number).max());
+    let refined = refined_axis(experiment, axis).zip(ends(&planned));
     let is_taken = planned.contains(level)
         || level.number().is_some_and(|number| {
-            opened.is_some_and(|opened| opened.takes(number))
-                || refined.zip(ends).is_some_and(|(refined, (least, most))| {
+            open_axis(experiment, axis).is_some_and(|opened| opened.takes(number))
+                || refined.is_some_and(|(refined, (least, most))| {
                     (least..=most).contains(&number) && number.is_multiple_of(refined.step)
                 })
         });
@@ -215,29 +242,11 @@ fn check(
             lacks,
         });
     }
-    let takes = match (opened, refined.zip(ends)) {
-        (Some(opened), _) => format!(
-            "it takes multiples of {} from {} to {}",
-            show(&Level::Number(opened.step)),
-            show(&Level::Number(opened.least)),
-            show(&Level::Number(opened.most))
-        ),
-        (None, Some((refined, (least, most)))) => format!(
-            "it takes multiples of {} from {} to {}",
-            show(&Level::Number(refined.step)),
-            show(&Level::Number(least)),
-            show(&Level::Number(most))
-        ),
-        (None, None) => {
-            let known: Vec<String> = planned.iter().map(show).collect();
-            format!("there are {}", known.join(", "))
-        }
-    };
     Err(CannotChoose::NoLevel {
         experiment: design.id,
         axis: axis.to_owned(),
         level: show(level),
-        takes,
+        takes: takes(experiment, axis, setting),
     })
 }
 

@@ -50,14 +50,24 @@ impl From<Exit> for ExitCode {
 #[error("{0}")]
 pub struct WrongUse(pub String);
 
-/// An error with its causes, in one line. Many messages already end with their cause, which is then
+/// A name that the user has to choose.
+#[derive(Debug, thiserror::Error)]
+#[error("{sentence}")]
+pub struct Choice {
+    /// Says what was wrong.
+    pub sentence: String,
+    /// The names that would do, each for a line of its own.
+    pub offered: Vec<String>,
+}
+
+/// An error with its causes, in one line. Many messages already contain their cause, which is then
 /// not repeated.
 pub fn words(error: &anyhow::Error) -> String {
     let mut words = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if words.is_empty() {
             words = cause;
-        } else if !words.ends_with(&cause) {
+        } else if !words.contains(&cause) {
             words = format!("{words}: {cause}");
         }
     }
@@ -90,7 +100,7 @@ pub fn code_of(exit: process::Exit) -> i32 {
 
 /// The exit code of an error.
 pub fn of_error(error: &anyhow::Error) -> Exit {
-    if error.is::<WrongUse>() {
+    if error.is::<WrongUse>() || error.is::<Choice>() {
         Exit::WrongUse
     } else {
         Exit::Incomplete
@@ -107,11 +117,17 @@ mod tests {
     #[error("cannot open it: {0}")]
     struct Told(#[source] io::Error);
 
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}; another way works")]
+    struct WithAdvice(#[source] io::Error);
+
     #[test]
     fn a_cause_that_is_told_already_is_not_told_again() {
         let error = || io::Error::other("it is gone");
         let told = anyhow::Error::from(Told(error()));
         assert_eq!(words(&told), "cannot open it: it is gone");
+        let told = anyhow::Error::from(WithAdvice(error()));
+        assert_eq!(words(&told), "it is gone; another way works");
         let context = Err::<(), _>(error()).context("no page").unwrap_err();
         assert_eq!(words(&context), "no page: it is gone");
     }

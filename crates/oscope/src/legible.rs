@@ -1,8 +1,9 @@
 //! Sanitises text from elsewhere: names, tags and reasons in files from other people could contain
 //! control sequences for the terminal.
 
-use crate::output::{harmless, is_harmless};
+use crate::output::{harmless, is_harmless, on_one_line};
 use anyhow::Result;
+use instrument::runner::Ending;
 use record::Run;
 use record::store::RunSummary;
 use report::history::History;
@@ -11,15 +12,25 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A run with sanitised text.
+/// A run with sanitised text. Names, paths and reasons are on a single line, since they are parts of sentences.
 pub fn run(run: Run) -> Result<Run> {
     let mut run = legible(run)?;
-    if let Some(name) = &mut run.header.name {
-        *name = on_one_line(name);
+    run.header = cleaned(&run.header, on_one_line)?;
+    run.storage = cleaned(&run.storage, on_one_line)?;
+    for experiment in &mut run.experiments {
+        if let Some(reason) = &mut experiment.skipped {
+            *reason = on_one_line(reason);
+        }
+        let closings = experiment
+            .points
+            .iter_mut()
+            .filter_map(|it| it.closing.as_mut());
+        for closing in closings {
+            if let Ending::Failed(reason) = &mut closing.ending {
+                *reason = on_one_line(reason);
+            }
+        }
     }
-    let tags = std::mem::take(&mut run.header.tags).into_iter();
-    let tags = tags.map(|(key, value)| (on_one_line(&key), on_one_line(&value)));
-    run.header.tags = tags.collect();
     Ok(run)
 }
 
@@ -51,9 +62,9 @@ pub fn is(json: &str) -> bool {
     !escapes.any(|escape| escape.starts_with(['b', 'f', 'r', 't', 'u'])) && is_harmless(json)
 }
 
-/// `text` on a single line.
-fn on_one_line(text: &str) -> String {
-    harmless(text).replace('\n', "\u{fffd}")
+/// True if the JSON of a run has no text that [`run`] would change.
+pub fn is_run(json: &str) -> bool {
+    !json.contains("\\n") && is(json)
 }
 
 /// `value` with all its text sanitised. Nearly always there is nothing to do.
@@ -62,21 +73,26 @@ fn legible<T: Serialize + DeserializeOwned>(value: T) -> Result<T> {
     if is(&json) {
         return Ok(value);
     }
-    let mut tree = serde_json::to_value(&value)?;
-    make_harmless(&mut tree);
+    cleaned(&value, harmless)
+}
+
+/// `value` with `clean` applied to all its text.
+fn cleaned<T: Serialize + DeserializeOwned>(value: &T, clean: fn(&str) -> String) -> Result<T> {
+    let mut tree = serde_json::to_value(value)?;
+    clean_tree(&mut tree, clean);
     Ok(serde_json::from_value(tree)?)
 }
 
-fn make_harmless(value: &mut Value) {
+fn clean_tree(value: &mut Value, clean: fn(&str) -> String) {
     match value {
-        Value::String(text) => *text = harmless(text),
-        Value::Array(values) => values.iter_mut().for_each(make_harmless),
+        Value::String(text) => *text = clean(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| clean_tree(value, clean)),
         Value::Object(fields) => {
             let all = std::mem::take(fields).into_iter();
             *fields = all
                 .map(|(name, mut value)| {
-                    make_harmless(&mut value);
-                    (harmless(&name), value)
+                    clean_tree(&mut value, clean);
+                    (clean(&name), value)
                 })
                 .collect();
         }

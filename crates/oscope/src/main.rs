@@ -34,12 +34,28 @@ mod token_file;
 
 use arguments::{Arguments, Worker};
 use clap::Parser;
-use exit::Exit;
+use exit::{Choice, Exit};
 use std::ffi::OsStr;
 use std::io;
 use std::process::ExitCode;
+use std::thread;
+
+/// The stack of a usual main thread.
+const STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {
+    if platform::startup::has_small_stack() {
+        // Without such a thread, the small stack may do.
+        let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
+        if let Ok(thread) = thread {
+            return thread.join().unwrap_or(ExitCode::FAILURE);
+        }
+    }
+    work()
+}
+
+/// Does what the command line asks for.
+fn work() -> ExitCode {
     platform::signal::restore_default_sigpipe();
     platform::signal::ignore_sigxfsz();
     let done = match Worker::called() {
@@ -51,6 +67,12 @@ fn main() -> ExitCode {
     };
     let exit = done.unwrap_or_else(|error| {
         output::say(&format!("oscope: {}", exit::words(&error)));
+        if let Some(choice) = error.downcast_ref::<Choice>() {
+            choice
+                .offered
+                .iter()
+                .for_each(|name| output::say(&format!("  {name}")));
+        }
         exit::of_error(&error)
     });
     match exit {
@@ -64,7 +86,7 @@ fn main() -> ExitCode {
 fn tell(answer: &clap::Error) -> Exit {
     if answer.use_stderr() && !std::env::args_os().all(|argument| is_harmless(&argument)) {
         // The message quotes the command line, which may contain a harmful file name.
-        output::say(&answer.render().to_string());
+        output::say_text(&answer.render().to_string());
         return Exit::WrongUse;
     }
     let printed = if answer.use_stderr() || platform::startup::had_standard_output() {

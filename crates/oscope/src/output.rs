@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// True if a line for standard error could not be written.
 static HAS_LOST_WORDS: AtomicBool = AtomicBool::new(false);
 
+/// True if standard output had no reader.
+static HAS_NO_READER: AtomicBool = AtomicBool::new(false);
+
 /// Set if standard output carries data: true if results are not wanted on standard error.
 static CARRIES_DATA: OnceLock<bool> = OnceLock::new();
 
@@ -27,10 +30,15 @@ pub fn keep_for(target: &Path, common: &Common) {
     }
 }
 
-/// Prints a line on standard error, made [`harmless`] for a terminal. A write error stops no work:
-/// see [`has_lost_words`]. A closed pipe is no error.
+/// Prints a line on standard error, [on one line](on_one_line): it may contain names with line breaks. A write error
+/// stops no work: see [`has_lost_words`]. A closed pipe is no error.
 pub fn say(line: &str) {
-    write_error(&(harmless(line) + "\n"));
+    say_text(&on_one_line(line));
+}
+
+/// As [`say`], for text of several lines.
+pub fn say_text(text: &str) {
+    write_error(&(harmless(text) + "\n"));
 }
 
 fn write_error(text: &str) {
@@ -45,6 +53,11 @@ fn write_error(text: &str) {
 /// True if a line could not be written, for example because the disk is full.
 pub fn has_lost_words() -> bool {
     HAS_LOST_WORDS.load(Ordering::Relaxed)
+}
+
+/// True if standard output was a pipe whose reader went away.
+pub fn has_no_reader() -> bool {
+    HAS_NO_READER.load(Ordering::Relaxed)
 }
 
 /// Prints results, made [`harmless`] for a terminal.
@@ -72,15 +85,15 @@ pub fn painted(text: &str) -> String {
     cleaned(text, colour_length)
 }
 
-/// `text` on a single line, [`harmless`].
-pub fn on_one_line(text: &str) -> String {
-    harmless(&text.replace(['\n', '\t', '\r'], " "))
-}
-
 /// `text` without escape sequences and other characters that control a terminal or change the order
 /// of the text: names and reasons may come from other people's files. Keeps line breaks.
 pub fn harmless(text: &str) -> String {
     cleaned(text, |_| 0)
+}
+
+/// `text` made [`harmless`], on a single line.
+pub fn on_one_line(text: &str) -> String {
+    harmless(text).replace('\n', "\u{fffd}")
 }
 
 /// Bytes that are checked together.
@@ -160,18 +173,17 @@ pub fn print(contents: &[u8]) -> Result<()> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(error).context("cannot write to standard output")
         }
-        _ => Ok(()),
+        Err(_) => {
+            HAS_NO_READER.store(true, Ordering::Relaxed);
+            Ok(())
+        }
+        Ok(()) => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{cleaned, colour_length, harmless, on_one_line};
-
-    #[test]
-    fn a_text_of_several_lines_becomes_one() {
-        assert_eq!(on_one_line("a\nb\tc\u{1b}d"), "a b c\u{fffd}d");
-    }
+    use super::{cleaned, colour_length, harmless};
 
     #[test]
     fn only_line_breaks_reach_the_terminal() {

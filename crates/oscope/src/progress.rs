@@ -1,13 +1,12 @@
 //! Progress on standard error: a live line on a terminal, else one line per pass.
 
 use crate::arguments::Common;
-use crate::output;
+use crate::{output, style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use instrument::experiment::Definition;
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::results::Estimate;
 use instrument::runner::{Ending, Event, Observer, ObserverError};
-use std::io::IsTerminal;
 use std::time::Instant;
 
 /// Reports the progress of a run. It draws only between batches, while nothing is being timed.
@@ -36,7 +35,7 @@ impl Progress {
             Voice::Silent
         } else if common.quiet {
             Voice::Quiet
-        } else if std::io::stderr().is_terminal() {
+        } else if style::is_stderr_live() {
             Voice::Live(live_bar())
         } else {
             Voice::Plain

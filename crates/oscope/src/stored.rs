@@ -4,6 +4,7 @@ use crate::arguments::{Common, Sharing};
 use crate::exit::WrongUse;
 use crate::{legible, output};
 use anyhow::{Context, Result};
+use platform::file::open_input;
 use record::store::{
     Error, HistoryQuery, HistoryRun, RunSelector, RunSummary, Seal, Store, default_path,
 };
@@ -13,8 +14,8 @@ use report::advice;
 use report::comparison::Side;
 use report::kept::{self, Kept};
 use report::reference::{self, Reference};
-use std::fs::File;
-use std::io::{BufReader, Write};
+use std::fs;
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 /// Prefix of the names of published reports.
@@ -36,13 +37,16 @@ pub fn open(common: &Common) -> Result<Store> {
     })
 }
 
-/// Opens the store for reading; `None` if it does not exist.
-pub fn open_to_read(common: &Common) -> Result<Option<Store>> {
-    let path = path(common)?;
-    if path.exists() {
-        Ok(Some(Store::open_read_only(&path)?))
-    } else {
-        Ok(None)
+/// Opens the store for reading. A store that does not exist is an error.
+pub fn open_to_read(common: &Common) -> Result<Store> {
+    Ok(Store::open_read_only(&path(common)?)?)
+}
+
+/// Opens the store for reading, where it is of use but not needed; `None` if it does not exist.
+pub fn open_if_there(common: &Common) -> Result<Option<Store>> {
+    match Store::open_read_only(&path(common)?) {
+        Err(Error::Missing(_)) => Ok(None),
+        opened => Ok(Some(opened?)),
     }
 }
 
@@ -76,7 +80,7 @@ pub fn judged(common: &Common, name: &str, sharing: Sharing) -> Result<Judged> {
             place: None,
         });
     }
-    let store = open_to_read(common)?.ok_or_else(nothing_stored)?;
+    let store = open_to_read(common)?;
     judged_in(&store, &selector(name)?)
 }
 
@@ -129,8 +133,10 @@ pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
     if !sharing.redact {
         return Ok(run);
     }
-    let store = open_to_read(common).ok().flatten();
-    let key = store.and_then(|store| store.redaction_key().ok().flatten());
+    let key = match open_if_there(common)? {
+        Some(store) => store.redaction_key()?,
+        None => None,
+    };
     let redactor = if let Some(key) = key {
         Redactor::new(key)
     } else {
@@ -148,7 +154,7 @@ pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
 pub fn newest_with(common: &Common, experiments: &[&str]) -> Result<Vec<Run>> {
     /// Points off the grid of one experiment are spread over several runs.
     const MOST: usize = 20;
-    let Some(store) = open_to_read(common)? else {
+    let Some(store) = open_if_there(common)? else {
         return Ok(Vec::new());
     };
     let newest = experiments.iter().map(|id| store.latest_with(id));
@@ -209,7 +215,7 @@ pub fn run_as_it_is(common: &Common, name: &str) -> Result<Run> {
     if is_file(name) {
         return read_file(Path::new(name));
     }
-    let store = open_to_read(common)?.ok_or_else(nothing_stored)?;
+    let store = open_to_read(common)?;
     store.run(&selector(name)?).map_err(wrong_use_if_unknown)
 }
 
@@ -219,10 +225,19 @@ pub fn export(common: &Common, name: &str, output: impl Write) -> Result<bool> {
     if name.starts_with(REFERENCE) || is_file(name) {
         return Ok(false);
     }
-    let store = open_to_read(common)?.ok_or_else(nothing_stored)?;
+    let store = open_to_read(common)?;
     match store.export(&selector(name)?, output) {
         Err(file::ExportError::Store(error)) => Err(wrong_use_if_unknown(error)),
         other => other.map(|()| true).map_err(Into::into),
+    }
+}
+
+/// True if the store has runs called `name`.
+pub fn is_there(common: &Common, name: &str) -> Result<bool> {
+    match open_to_read(common)?.find(&selector(name)?) {
+        Ok(_) | Err(Error::Ambiguous { .. }) => Ok(true),
+        Err(Error::Unknown { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -248,7 +263,7 @@ pub fn wrong_use_if_unknown(error: Error) -> anyhow::Error {
 /// The side of a comparison that `text` names: a published report, or runs joined by commas. A file
 /// name may itself contain a comma.
 pub fn side(common: &Common, text: &str) -> Result<Side> {
-    let names: Vec<&str> = if Path::new(text).is_file() {
+    let names: Vec<&str> = if is_one_file(text) {
         vec![text]
     } else {
         text.split(',').map(str::trim).collect()
@@ -267,10 +282,18 @@ pub fn side(common: &Common, text: &str) -> Result<Side> {
         }
     }
     Ok(Side {
-        label: text.to_owned(),
+        label: output::on_one_line(text),
         runs,
         is_reported: names.iter().any(|name| name.starts_with(REFERENCE)),
     })
+}
+
+/// True if a file has this name, or lies where this user may not look.
+fn is_one_file(name: &str) -> bool {
+    match fs::metadata(name) {
+        Ok(found) => found.is_file(),
+        Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
+    }
 }
 
 /// The published report called `name`.
@@ -285,18 +308,23 @@ fn reference(name: &str) -> Result<&'static Reference, WrongUse> {
 /// Reads an exported run.
 pub fn read_file(path: &Path) -> Result<Run> {
     let cannot_read = || format!("cannot read {}", path.display());
-    let opened = File::open(path).with_context(cannot_read)?;
+    let opened = open_input(path).with_context(cannot_read)?;
     file::import(BufReader::new(opened)).with_context(cannot_read)
+}
+
+/// The text of a file that somebody wrote for this program.
+pub fn text_of(path: &Path) -> io::Result<String> {
+    io::read_to_string(open_input(path)?)
 }
 
 /// Verifies the checksums of the run in an exported file.
 pub fn verify_file(path: &Path) -> Result<Proof> {
     let cannot_read = || format!("cannot read {}", path.display());
-    let opened = File::open(path).with_context(cannot_read)?;
+    let opened = open_input(path).with_context(cannot_read)?;
     file::verify(BufReader::new(opened)).with_context(cannot_read)
 }
 
 /// The error for an empty store.
 pub fn nothing_stored() -> WrongUse {
-    WrongUse("nothing has been measured yet; `oscope run` does it".into())
+    WrongUse("no run has been stored yet: `oscope run` measures one".into())
 }

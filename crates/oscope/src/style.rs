@@ -22,10 +22,22 @@ pub fn of_stdout(common: &Common) -> Style {
                 true
             }
             ColorChoice::Never => false,
-            ColorChoice::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none() && paints(),
+            ColorChoice::Auto => {
+                is_terminal && !is_dumb() && std::env::var_os("NO_COLOR").is_none() && paints()
+            }
         },
         unicode: speaks_unicode(),
     }
+}
+
+/// True if standard error is a terminal on which a line can be drawn again.
+pub fn is_stderr_live() -> bool {
+    std::io::stderr().is_terminal() && !is_dumb()
+}
+
+/// True for a terminal that has no escape sequences.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// True if standard output paints escape sequences. A console of Windows does so once it was asked for, which this

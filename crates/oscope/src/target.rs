@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use files::{Partial, Watch, is_standard_output, names_standard_output};
 use platform::file::{OpenMode, is_stream};
 use record::store::is_store;
-use std::fs;
-use std::io::IsTerminal;
+use std::fs::{self, File};
+use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 /// An output file.
@@ -36,7 +36,16 @@ impl Replaces {
 impl Target {
     /// The file given by `--output`.
     pub fn asked(output: &Output, common: &Common) -> Result<Self> {
-        Self::new(&output.output, Replaces::with(output.force), common)
+        Self::new(output.path(), Replaces::with(output.force), common)
+    }
+
+    /// As [`Target::asked`], for a document that nobody reads on a terminal, such as "a page": without `--output` it
+    /// needs a pipe or a file.
+    pub fn for_document(document: &str, output: &Output, common: &Common) -> Result<Self> {
+        if output.output.is_none() {
+            refuse_terminal(document, "name a file with `--output FILE`")?;
+        }
+        Self::asked(output, common)
     }
 
     /// A file at `path`, or standard output (`-`). Fails immediately if it could not be written
@@ -174,6 +183,16 @@ fn are_one(one: &Path, other: &Path) -> bool {
     both_are_standard_output || is_same(one, other) && !is_null
 }
 
+/// Refuses to print a document that nobody reads on a terminal; `instead` is what to do.
+pub fn refuse_terminal(document: &str, instead: &str) -> Result<(), WrongUse> {
+    if !std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    Err(WrongUse(format!(
+        "{document} is not printed on a terminal: {instead}, or use a pipe"
+    )))
+}
+
 /// Writes contents to standard output; a terminal gets sanitised text.
 fn say(contents: &[u8]) -> Result<()> {
     match std::str::from_utf8(contents) {
@@ -194,7 +213,7 @@ fn spare_stores(path: &Path, common: &Common) -> Result<(), WrongUse> {
     let in_use = stored::path(common).ok();
     for store in std::iter::once(path.to_owned()).chain(beside) {
         let is_in_use = in_use.as_ref().is_some_and(|used| is_same(used, &store));
-        if is_in_use || store.is_file() && is_store(&store) {
+        if is_in_use || is_store(&store) {
             return Err(WrongUse(format!(
                 "{} belongs to a store of runs, which is never written over: name another file",
                 path.display()
@@ -213,6 +232,15 @@ fn is_same(one: &Path, other: &Path) -> bool {
         })
     };
     place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one))
+}
+
+/// True if a file is a page of oscope: each has a marker in its head.
+pub fn is_page(path: &Path) -> bool {
+    const HEAD_BYTES: u64 = 4096;
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    let generator = r#"<meta name="generator" content="oscope "#;
+    read.is_ok() && String::from_utf8_lossy(&head).contains(generator)
 }
 
 /// Creates a directory and its missing parents.

@@ -356,7 +356,7 @@ fn sides_that_make_no_sense_are_told_apart() {
             .code(code)
             .stderr(contains(words));
     };
-    fails([&one, "99"], 2, "nothing has been measured yet");
+    fails([&one, "99"], 1, "there is no store at");
     fails([&one, "reference:none"], 2, "pentium4-2003-linux");
     let twice = format!("{one},{one}");
     fails([&one, &twice], 2, "names the same run twice");

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, wait_for};
 use predicates::prelude::*;
 use predicates::str::contains;
 use rusqlite::Connection;
@@ -77,10 +77,25 @@ fn all_are_there_or_none_is_removed() {
         .assert()
         .code(2);
     assert_eq!(numbers(&place).len(), 2);
-    Place::new()
-        .oscope(&["delete", "1", "--force"])
-        .assert()
-        .code(2);
+    let empty = Place::new();
+    let delete = empty.oscope(&["delete", "1", "--force"]).assert();
+    delete.code(1).stderr(contains("there is no store at"));
+}
+
+#[test]
+fn a_run_under_way_is_kept_and_goes_on() {
+    let place = Place::new();
+    let mut running = place.long_run();
+    let delete = ["delete", "1", "--force"];
+    let refused = place.oscope(&delete).assert().code(1);
+    refused.stdout("").stderr(contains("run 1 is under way"));
+    let before = place.samples();
+    assert!(wait_for(|| place.samples() > before), "it measures no more");
+    running.kill().expect("it runs");
+    running.wait().expect("it ends");
+    // The claim of a killed process is no more.
+    place.oscope(&delete).assert().success();
+    assert!(numbers(&place).is_empty());
 }
 
 #[test]

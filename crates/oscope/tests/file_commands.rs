@@ -11,7 +11,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
-use testing::{Command, joined};
+use testing::{Command, LONGEST_WAIT, joined};
 
 fn json(stdout: &[u8]) -> Value {
     serde_json::from_slice(stdout).expect("what --json prints is JSON")
@@ -107,8 +107,8 @@ fn redirected(place: &Place, arguments: &[&str], redirection: &str) -> assert_cm
         .args(arguments)
         .current_dir(place.scratch())
         .env("NO_COLOR", "1");
-    let mut shell = assert_cmd::Command::from_std(shell);
-    shell.timeout(Duration::from_mins(1));
+    let mut shell = assert_cmd::Command::from_std(shell.into());
+    shell.timeout(LONGEST_WAIT);
     shell
 }
 
@@ -222,7 +222,7 @@ fn a_copy_of_an_endless_input_to_a_full_device_ends() {
     if !Path::new("/dev/full").exists() {
         return eprintln!("skipped: there is no /dev/full");
     }
-    assert_cmd::Command::from_std(shell)
+    assert_cmd::Command::from_std(shell.into())
         .assert()
         .code(1)
         .stderr(contains("no space left for /dev/full"));
@@ -298,8 +298,8 @@ fn a_block_is_bounded_by_the_file_or_by_memory() {
             let limited = "ulimit -v 2000000; exec \"$0\" \"$@\"";
             shell.args(["-c", limited]).arg(program()).args(arguments);
             shell.args(["--block-size", size]);
-            let mut shell = assert_cmd::Command::from_std(shell);
-            let refused = shell.timeout(Duration::from_mins(1)).assert().code(2);
+            let mut shell = assert_cmd::Command::from_std(shell.into());
+            let refused = shell.timeout(LONGEST_WAIT).assert().code(2);
             let stderr = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
             let most = stderr.split("at most ").nth(1).unwrap_or_default();
             let most: Bytes = most.trim().parse().unwrap_or_else(|_| panic!("{stderr}"));

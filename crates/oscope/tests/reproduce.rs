@@ -165,7 +165,7 @@ fn what_an_axis_does_not_take_is_refused() {
             .code(2)
             .stderr(contains(why));
     };
-    refused(&["threads.lock", "--at", "lock=none"], "there are Lock");
+    refused(&["threads.lock", "--at", "lock=none"], "it takes Lock");
     refused(&["threads.lock", "--at", "threads=0"], "from 1 to 999");
     refused(
         &["threads.lock", "--at", "colour=red"],

@@ -111,6 +111,20 @@ pub fn reopen_read(file: &File, path: &Path, mode: OpenMode) -> Result<File> {
     })
 }
 
+/// Opens a file, a device or a pipe whose contents are to be read to the end. It waits for no writer of a named
+/// pipe: without one the pipe is empty.
+///
+/// # Errors
+/// If it cannot be opened, or is a directory.
+pub fn open_input(path: &Path) -> io::Result<File> {
+    let (file, metadata) = open_without_waiting(path)?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    os::file::let_reads_wait(&file)?;
+    Ok(file)
+}
+
 /// True for the metadata of a named pipe, a terminal or another device that accepts a byte stream.
 pub fn is_stream(metadata: &Metadata) -> bool {
     os::file::is_named_pipe(metadata) || os::file::is_character_device(metadata)
@@ -381,8 +395,19 @@ face! {
     /// If it cannot be opened again.
     pub fn overlapped(file: File) -> Result<File> = Ok(file);
 
+    /// Locks one byte of a file that is open for writing, until this opening of the file is closed. Returns false if
+    /// another opening has locked the byte. The byte may be beyond the end of the file, and locks of other bytes
+    /// do not matter.
+    ///
+    /// # Errors
+    /// If the file system has no locks.
+    pub fn try_lock_byte(file: &File, at: u64) -> io::Result<bool>
+        = Err(io::ErrorKind::Unsupported.into());
+
     fn duplicate_input() -> io::Result<File> = refuse_io();
     fn duplicate_output() -> io::Result<File> = refuse_io();
+    // Lets reads wait for data again, after the file was opened without waiting.
+    fn let_reads_wait(file: &File) -> io::Result<()> = Ok(());
     // Locks a file for others that lock it, without any effect on who reads or writes.
     fn try_lock(file: &File, access: Access) -> io::Result<()> = Ok(match access {
         Access::Read => file.try_lock_shared(),

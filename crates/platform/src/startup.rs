@@ -26,6 +26,9 @@ face! {
     /// standard stream, and it reports success for writes to a stream that is open for reading only.
     pub fn had_standard_output() -> bool = true;
 
+    /// True if the stack of the main thread may become less than 1 MiB (`ulimit -s`).
+    pub fn has_small_stack() -> bool = false;
+
     // The file of this program, as its first argument names it.
     fn started_as() -> Option<PathBuf> = None;
 }

@@ -302,7 +302,11 @@ fn list_and_explain() {
         checked(terminal::list(&definitions, &USUAL), &USUAL)
     );
     let needs = "64 MiB of free space in the scratch directory. All of it is there.";
-    let explained = terminal::explain(&definitions[0], needs, &USUAL);
+    let levels = [
+        "multiples of 4 KiB from 16 KiB to 1 GiB".to_owned(),
+        "1; 2; 4".into(),
+    ];
+    let explained = terminal::explain(&definitions[0], &levels, needs, &USUAL);
     insta::assert_snapshot!("explain", checked(explained, &USUAL));
 }
 

@@ -6,7 +6,7 @@ use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use platform::directory::mode;
-use std::fs::File;
+use platform::file::open_input;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -47,7 +47,7 @@ impl Token {
         };
         let mut bytes = Vec::new();
         let mut read = || {
-            let file = File::open(path)?;
+            let file = open_input(path)?;
             let metadata = file.metadata()?;
             file.take(LONGEST_TOKEN as u64 + 1)
                 .read_to_end(&mut bytes)?;

@@ -210,10 +210,15 @@ impl Command {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  oscope list\n  oscope list --references")]
+#[command(
+    after_help = "Examples:\n  oscope list\n  oscope list memory\n  oscope list --references"
+)]
 pub struct List {
+    /// Experiments or groups [default: all]
+    #[arg(value_name = "WHAT")]
+    pub what: Vec<String>,
     /// List the references instead: numbers of published reports to compare runs with
-    #[arg(long)]
+    #[arg(long, conflicts_with = "what")]
     pub references: bool,
 }
 

@@ -1,17 +1,19 @@
 //! The command lines of commands on stored runs: output formats and files.
 
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   oscope show
   oscope show --all
+  oscope show memory
   oscope show 3 memory
   oscope show before-upgrade process.calls --json")]
 pub struct Show {
-    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file; an
+    /// experiment or a group here means that of the newest run
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
     /// Experiments or groups, in full detail
@@ -212,10 +214,17 @@ pub struct Sharing {
 // The output file.
 #[derive(Args, Debug)]
 pub struct Output {
-    /// File to write; `-` is standard output
-    #[arg(long, short, value_name = "FILE", default_value = "-")]
-    pub output: PathBuf,
+    /// File to write; `-` is standard output [default: standard output, if it is no terminal]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
+}
+
+impl Output {
+    /// The file to write; `-` is standard output.
+    pub fn path(&self) -> &Path {
+        self.output.as_deref().unwrap_or(Path::new("-"))
+    }
 }

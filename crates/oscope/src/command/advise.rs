@@ -19,8 +19,9 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
     }
     let mut judged = stored::judged(common, &arguments.run, Sharing { redact: false })?;
     let mut analysis = judged.analysis();
-    let store = stored::open_to_read(common)?;
+    let store = stored::open_if_there(common)?;
     stored::add_settings_of_system(&mut analysis, store.as_ref())?;
+    drop(store);
     let advice = &analysis.advice;
     let json = || serde_json::to_string_pretty(advice).map(|text| text + "\n");
     if arguments.save {
@@ -108,7 +109,7 @@ fn asked(arguments: &Advise, common: &Common) -> Result<Vec<String>> {
     if arguments.run != "latest" {
         return Ok(vec![arguments.run.clone()]);
     }
-    let store = stored::open_to_read(common)?;
+    let store = stored::open_if_there(common)?;
     let runs = store.map_or_else(|| Ok(Vec::new()), |store| store.runs())?;
     let mut numbers: Vec<u64> = runs
         .iter()

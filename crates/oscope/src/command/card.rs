@@ -11,8 +11,8 @@ use report::page;
 
 pub fn execute(arguments: &Card, common: &Common) -> Result<Exit> {
     let written = &arguments.written;
-    let kind = kind(&written.output.output)?;
-    let target = Target::asked(&written.output, common)?;
+    let kind = kind(written.output.path())?;
+    let target = Target::for_document("a picture", &written.output, common)?;
     let mut judged = stored::judged(common, &written.run, written.sharing)?;
     let svg = page::card(&judged.analysis());
     target.write(&kind.picture(svg)?, &Watch::default())?;

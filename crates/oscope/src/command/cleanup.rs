@@ -7,12 +7,20 @@ use crate::{output, settings, stored};
 use anyhow::Result;
 
 pub fn execute(arguments: &Cleanup, common: &Common) -> Result<Exit> {
-    let store = stored::open_to_read(common)?;
+    let store = stored::open_if_there(common)?;
+    if store.is_none() && common.store.is_some() {
+        output::say(&format!(
+            "oscope: there is no store at {}: only {} is searched",
+            stored::path(common)?.display(),
+            arguments.dir.display()
+        ));
+    }
     let recovered = settings::recover();
     let leftovers = leftovers::clear(store.as_ref(), &arguments.dir)?;
     let settings = recovered.iter().map(ToString::to_string);
     let lines: Vec<String> = settings
         .chain(leftovers.iter().map(Leftover::to_string))
+        .map(|line| output::on_one_line(&line))
         .collect();
     let text = if common.json {
         serde_json::to_string_pretty(&lines)? + "\n"

@@ -22,7 +22,7 @@ struct Removed<'r> {
 }
 
 pub fn execute(arguments: &Delete, common: &Common) -> Result<Exit> {
-    let store = stored::open_to_read(common)?.ok_or_else(stored::nothing_stored)?;
+    let store = stored::open_to_read(common)?;
     let runs = named(&store, &arguments.runs)?;
     let told: Vec<String> = runs.values().map(|run| tell(&store, run)).collect();
     drop(store);
@@ -33,10 +33,10 @@ pub fn execute(arguments: &Delete, common: &Common) -> Result<Exit> {
         ))
         .into());
     }
-    let mut store = stored::open(common)?;
-    for run in runs.values() {
-        store.delete(&RunSelector::Text(run.number.to_string()))?;
-    }
+    let numbers = runs
+        .keys()
+        .map(|number| RunSelector::Text(number.to_string()));
+    stored::open(common)?.delete(&numbers.collect::<Vec<_>>())?;
     if common.json {
         let removed = |run: &Candidate| {
             serde_json::to_value(Removed {
@@ -66,10 +66,17 @@ fn named(store: &Store, names: &[String]) -> Result<BTreeMap<u64, Candidate>> {
     names.iter().map(find).collect()
 }
 
+/// `count` with its noun.
+fn count(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
 /// A description of a run, as far as its entry is readable.
 fn tell(store: &Store, run: &Candidate) -> String {
     let runs = store.runs().unwrap_or_default();
     let entry = runs.into_iter().find(|entry| entry.number == run.number);
+    let run = output::on_one_line(&run.to_string());
     match entry.map(legible::summary) {
         Some(entry) if !entry.damaged => {
             let end = match entry.ended {

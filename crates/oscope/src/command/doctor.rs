@@ -9,6 +9,7 @@ use instrument::fitness::{Watch, examine, harms};
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
+use std::fs;
 use std::time::Duration;
 
 /// Long enough to notice programs that wake up occasionally.
@@ -18,7 +19,9 @@ pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {
     let dir = &arguments.dir;
     let directory =
         dunce::canonicalize(dir).with_context(|| format!("cannot use {}", dir.display()))?;
-    ensure!(directory.is_dir(), "{} is no directory", dir.display());
+    let found =
+        fs::metadata(&directory).with_context(|| format!("cannot use {}", dir.display()))?;
+    ensure!(found.is_dir(), "{} is no directory", dir.display());
     if !common.quiet {
         output::say(&format!("watching the machine for {} s …", WATCH.as_secs()));
     }

@@ -4,6 +4,8 @@ use crate::arguments::{Common, Explain};
 use crate::exit::Exit;
 use crate::{output, selection, setting, style};
 use anyhow::Result;
+use instrument::chosen;
+use instrument::experiment::Experiment;
 use instrument::given::Givens;
 use instrument::limits::Limits;
 use instrument::plan::{Plan, Planned, Profile, Setting};
@@ -12,9 +14,9 @@ use report::json;
 use std::path::Path;
 
 pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
-    let chosen = selection::experiments(&arguments.what)?;
+    let asked = selection::experiments(&arguments.what)?;
     let setting = quick_setting();
-    let planned = Plan::new(&chosen, &setting, None, 0).experiments;
+    let planned = Plan::new(&asked, &setting, None, 0).experiments;
     let text = if common.json {
         let definitions: Vec<_> = planned.iter().map(|planned| &planned.definition).collect();
         serde_json::to_string_pretty(&json::entries(&definitions))? + "\n"
@@ -23,6 +25,7 @@ pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
         let explained = planned.iter().map(|planned| {
             report::terminal::explain(
                 &planned.definition,
+                &levels(planned.experiment, &setting),
                 &needs(planned, setting.profile),
                 &style,
             )
@@ -31,6 +34,13 @@ pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
     };
     output::show_painted(&text)?;
     Ok(Exit::Done)
+}
+
+/// The levels that each axis of the experiment takes here.
+fn levels(experiment: &dyn Experiment, setting: &Setting) -> Vec<String> {
+    let axes = experiment.design().axes.iter();
+    axes.map(|axis| chosen::takes(experiment, axis.name, setting))
+        .collect()
 }
 
 /// The requirements that this machine does not meet; if it meets all, the number of points and the

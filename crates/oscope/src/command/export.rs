@@ -10,7 +10,12 @@ use record::{Run, csv, file};
 use report::export;
 
 pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
-    let target = Target::asked(&arguments.output, common)?;
+    let target = match arguments.format {
+        ExportFormat::Json | ExportFormat::GoogleBenchmark => {
+            Target::for_document("JSON", &arguments.output, common)?
+        }
+        _ => Target::asked(&arguments.output, common)?,
+    };
     let mut contents = Vec::new();
     let is_whole = arguments.format == ExportFormat::Json && !arguments.sharing.redact;
     if is_whole && stored::export(common, &arguments.run, &mut contents)? {

@@ -15,24 +15,18 @@ const MOST_OF_ALL: usize = 100;
 pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {
     let store = stored::open_to_read(common)?;
     let (text, exit) = match &arguments.metric {
-        Some(metric) => {
-            let store = store.ok_or_else(stored::nothing_stored)?;
-            over_runs(&store, metric, arguments, common)?
-        }
-        None if arguments.changes => {
-            let store = store.ok_or_else(stored::nothing_stored)?;
-            over_all(&store, arguments, common)?
-        }
-        None => list(store.as_ref(), common)?,
+        Some(metric) => over_runs(&store, metric, arguments, common)?,
+        None if arguments.changes => over_all(&store, arguments, common)?,
+        None => list(&store, common)?,
     };
+    drop(store);
     output::show_painted(&text)?;
     Ok(exit)
 }
 
 /// The stored runs. Damaged entries are marked and reported, and make the result incomplete.
-fn list(store: Option<&Store>, common: &Common) -> Result<(String, Exit)> {
-    let runs = store.map_or_else(|| Ok(Vec::new()), Store::runs)?;
-    let runs: Vec<_> = runs.into_iter().map(legible::summary).collect();
+fn list(store: &Store, common: &Common) -> Result<(String, Exit)> {
+    let runs: Vec<_> = store.runs()?.into_iter().map(legible::summary).collect();
     let damaged: Vec<_> = runs.iter().filter(|run| run.damaged).collect();
     for run in &damaged {
         output::say(&format!(

@@ -2,23 +2,23 @@
 
 use crate::arguments::{Common, List};
 use crate::exit::Exit;
-use crate::{output, style};
+use crate::{output, selection, style};
 use anyhow::Result;
-use instrument::experiment::Experiment;
 use report::{json, reference, terminal};
 
 pub fn execute(arguments: &List, common: &Common) -> Result<Exit> {
     let text = if arguments.references {
         references(common)?
     } else {
-        experiments(common)?
+        experiments(&arguments.what, common)?
     };
     output::show_painted(&text)?;
     Ok(Exit::Done)
 }
 
-fn experiments(common: &Common) -> Result<String> {
-    let definitions: Vec<_> = experiments::all().map(Experiment::definition).collect();
+fn experiments(what: &[String], common: &Common) -> Result<String> {
+    let listed = selection::experiments(what)?;
+    let definitions: Vec<_> = listed.iter().map(|it| it.definition()).collect();
     Ok(if common.json {
         serde_json::to_string_pretty(&json::entries(&definitions))? + "\n"
     } else {

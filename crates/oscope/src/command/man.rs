@@ -3,7 +3,7 @@
 use crate::arguments::{Arguments, Common, Man as Asked};
 use crate::exit::{Exit, first_error};
 use crate::output;
-use crate::target::{Replaces, Target, make_directory};
+use crate::target::{Replaces, Target, make_directory, refuse_terminal};
 use anyhow::Result;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
@@ -11,6 +11,7 @@ use files::Watch;
 
 pub fn execute(arguments: &Asked, common: &Common) -> Result<Exit> {
     let Some(dir) = &arguments.dir else {
+        refuse_terminal("a manual page", "name a directory with `--dir DIR`")?;
         output::print(&rendered(&Man::new(Arguments::command()))?)?;
         return Ok(Exit::Done);
     };

@@ -35,6 +35,7 @@ use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::{output, settings};
 use anyhow::Result;
+use platform::signal::Signal;
 
 /// Executes the command.
 pub fn execute(arguments: Arguments) -> Result<Exit> {
@@ -46,7 +47,11 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
     {
         output::say(&format!("oscope: {recovered}"));
     }
-    match command {
+    let ends_in_order = works_on_stored_runs(&command);
+    if ends_in_order {
+        platform::signal::ignore_sigpipe();
+    }
+    let done = match command {
         Command::Run(arguments) => run::execute(&arguments, &common),
         Command::List(arguments) => list::execute(&arguments, &common),
         Command::Explain(arguments) => explain::execute(&arguments, &common),
@@ -74,5 +79,31 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Token(arguments) => token::execute(&arguments),
         Command::Completions(arguments) => completions::execute(&arguments),
         Command::Man(arguments) => man::execute(&arguments, &common),
+    };
+    match done {
+        Ok(Exit::Done | Exit::Incomplete) if ends_in_order && output::has_no_reader() => {
+            Ok(Exit::Stopped(Signal::ClosedPipe))
+        }
+        done => done,
+    }
+}
+
+/// True if the command only works on stored runs. It then ends in order when its output has no reader: a process that
+/// is killed leaves the log of its store behind.
+fn works_on_stored_runs(command: &Command) -> bool {
+    match command {
+        Command::Advise(arguments) => arguments.attempt.is_none(),
+        Command::Claims(_)
+        | Command::Show(_)
+        | Command::History(_)
+        | Command::Card(_)
+        | Command::Plot(_)
+        | Command::Report(_)
+        | Command::Export(_)
+        | Command::Import(_)
+        | Command::Verify(_)
+        | Command::Delete(_)
+        | Command::Compare(_) => true,
+        _ => false,
     }
 }

@@ -1,9 +1,9 @@
 //! `oscope plot`: one chart of a stored run as an image file.
 
 use crate::arguments::{Common, Plot};
-use crate::exit::{Exit, WrongUse};
-use crate::stored;
+use crate::exit::{Choice, Exit, WrongUse};
 use crate::target::Target;
+use crate::{selection, stored};
 use anyhow::Result;
 use files::Watch;
 use instrument::figure::Figure;
@@ -11,8 +11,8 @@ use report::{Analysis, page};
 use std::path::Path;
 
 pub fn execute(arguments: &Plot, common: &Common) -> Result<Exit> {
-    let kind = kind(&arguments.output.output)?;
-    let target = Target::asked(&arguments.output, common)?;
+    let kind = kind(arguments.output.path())?;
+    let target = Target::for_document("a picture", &arguments.output, common)?;
     let mut judged = stored::judged(common, &arguments.run, arguments.sharing)?;
     let analysis = judged.analysis();
     let svg = page::plot(figure(&analysis, &arguments.what)?);
@@ -67,7 +67,7 @@ fn png(_: &str) -> Result<Vec<u8>> {
 }
 
 /// The figure called `what`: the only one of an experiment, or `EXPERIMENT.KEY`.
-fn figure<'a>(analysis: &'a Analysis<'_>, what: &str) -> Result<&'a Figure, WrongUse> {
+fn figure<'a>(analysis: &'a Analysis<'_>, what: &str) -> Result<&'a Figure, Choice> {
     let named: Vec<(String, &Figure)> = analysis
         .experiments
         .iter()
@@ -77,28 +77,24 @@ fn figure<'a>(analysis: &'a Analysis<'_>, what: &str) -> Result<&'a Figure, Wron
             experiment.figures.iter().map(name)
         })
         .collect();
-    let meant: Vec<&(String, &Figure)> = named
-        .iter()
-        .filter(|(name, _)| name == what || name.rsplit_once('.').is_some_and(|(id, _)| id == what))
-        .collect();
-    match meant.as_slice() {
-        [(_, figure)] => Ok(figure),
-        [] => Err(WrongUse(format!(
-            "the run has no chart '{what}'; it has {}",
-            names(named.iter())
-        ))),
-        several => Err(WrongUse(format!(
-            "{what} has several charts; say which: {}",
-            names(several.iter().copied())
-        ))),
-    }
-}
-
-fn names<'a>(figures: impl Iterator<Item = &'a (String, &'a Figure)>) -> String {
-    let names: Vec<&str> = figures.map(|(name, _)| name.as_str()).collect();
-    if names.is_empty() {
-        "none".into()
-    } else {
-        names.join(", ")
-    }
+    let is_meant = |name: &str| {
+        name == what
+            || name
+                .rsplit_once('.')
+                .is_some_and(|(id, _)| selection::is_meant(id, what))
+    };
+    let meant: Vec<&(String, &Figure)> = named.iter().filter(|(name, _)| is_meant(name)).collect();
+    let (sentence, offered) = match meant.as_slice() {
+        [(_, figure)] => return Ok(figure),
+        [] if named.is_empty() => ("the run has no charts".into(), Vec::new()),
+        [] => (
+            format!("the run has no chart '{what}'; it has"),
+            named.iter().collect(),
+        ),
+        _ => (format!("{what} has several charts; name one"), meant),
+    };
+    Err(Choice {
+        sentence,
+        offered: offered.into_iter().map(|(name, _)| name.clone()).collect(),
+    })
 }

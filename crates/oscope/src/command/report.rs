@@ -10,12 +10,13 @@ use report::page;
 
 pub fn execute(arguments: &Report, common: &Common) -> Result<Exit> {
     let written = &arguments.written;
-    let target = Target::asked(&written.output, common)?;
+    let target = Target::for_document("a page", &written.output, common)?;
     let mut judged = stored::judged(common, &written.run, written.sharing)?;
     let mut analysis = judged.analysis();
-    let store = stored::open_to_read(common)?;
+    let store = stored::open_if_there(common)?;
     stored::add_settings_of_system(&mut analysis, store.as_ref())?;
     let page = page::render(&analysis)?;
+    drop(store);
     target.write(page.as_bytes(), &Watch::default())?;
     Ok(Exit::Done)
 }

@@ -52,10 +52,10 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     } else {
         (reproduction(arguments, common)?, Exit::Done)
     };
-    let is_terminal = arguments.output.output == Path::new("-");
+    let is_terminal = arguments.output.path() == Path::new("-");
     let text = if common.json {
         serde_json::to_string_pretty(&reproduce::json(&reproduced))? + "\n"
-    } else if is_page(&arguments.output.output) && !arguments.markdown {
+    } else if is_page(arguments.output.path()) && !arguments.markdown {
         page::reproduction(&reproduced)?
     } else if arguments.markdown || !is_terminal {
         reproduce::markdown(&reproduced)

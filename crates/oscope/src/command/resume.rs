@@ -15,6 +15,7 @@ use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
 use record::{ExperimentRecord, Header, PointRecord, Run};
+use std::{fs, io};
 
 /// Largest difference between two estimates of the time at which the system started, without a
 /// reboot: the wall clock is corrected now and then.
@@ -41,7 +42,7 @@ impl Stopped {
     /// # Errors
     /// [`WrongUse`] with the reason why it cannot be continued.
     pub fn find(name: &str, asked: &Arguments, common: &Common) -> Result<Self> {
-        let store = stored::open_to_read(common)?.ok_or_else(stored::nothing_stored)?;
+        let store = stored::open_to_read(common)?;
         let run = store.run(&stored::selector(name)?);
         let run = run.map_err(stored::wrong_use_if_unknown)?;
         let refused = |reason: String| {
@@ -206,14 +207,17 @@ fn changed(run: &Run) -> Option<String> {
     if header.version != env!("CARGO_PKG_VERSION") {
         return Some(format!("oscope {} measured it", header.version));
     }
-    if !header.directory.is_dir() {
-        let directory = header.directory.display();
-        return Some(format!("its directory {directory} is gone"));
+    let directory = header.directory.display();
+    match fs::metadata(&header.directory) {
+        Ok(found) if found.is_dir() => {}
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Some(format!("its directory {directory} cannot be used: {error}"));
+        }
+        _ => return Some(format!("its directory {directory} is gone")),
     }
     let storage = Storage::behind(&header.directory).ok();
     let device = |storage: &Storage| (storage.mount_point.clone(), storage.file_system.clone());
     if run.storage.as_ref().map(device) != storage.as_ref().map(device) {
-        let directory = header.directory.display();
         return Some(format!("{directory} is on another file system now"));
     }
     let now = Environment::read();

@@ -68,7 +68,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let mut steps = Vec::new();
     if let Some(last) = measured.last_mut() {
         let mut analysis = last.judged.analysis();
-        let store = stored::open_to_read(common)?;
+        let store = stored::open_if_there(common)?;
         stored::add_settings_of_system(&mut analysis, store.as_ref())?;
         let interrupt = sessions.interrupt;
         steps.push(page.write(&analysis, last.number, interrupt, common, &progress));
@@ -188,7 +188,7 @@ struct Measured {
     is_cut_off: bool,
 }
 
-/// Prints the comparison of the measured sessions with those of `against`.
+/// Prints the comparison of the measured sessions with those of `against`, after its page if one was asked for.
 fn compare(against: &Side, measured: Vec<Measured>, common: &Common) -> Result<()> {
     let numbers = measured.iter().map(|session| session.number.to_string());
     let side = Side {
@@ -363,7 +363,7 @@ fn read_back(
         (judged, _) => judged?,
     };
     let path = stored::path(common)?;
-    if !path.exists() {
+    if matches!(path.try_exists(), Ok(false)) {
         progress.warn(&format!(
             "the store was removed meanwhile: nothing of this run is kept in {}",
             path.display()

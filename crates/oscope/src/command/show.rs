@@ -5,17 +5,22 @@ use crate::exit::{Exit, WrongUse};
 use crate::{output, selection, stored, style};
 use anyhow::Result;
 use report::{Analysis, ExperimentAnalysis, terminal};
+use std::{iter, slice};
+
+/// The newest run.
+const LATEST: &str = "latest";
 
 pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
-    let mut judged = stored::judged(common, &arguments.run, arguments.sharing)?;
+    let (run, what) = named(arguments, common)?;
+    let mut judged = stored::judged(common, run, arguments.sharing)?;
     let mut analysis = judged.analysis();
-    keep(&mut analysis, &arguments.what)?;
+    keep(&mut analysis, &what)?;
     let style = style::of_stdout(common);
     let text = if common.json {
         serde_json::to_string_pretty(&report::json::analysis(&analysis))? + "\n"
     } else if arguments.all {
         terminal::summary(&analysis, &style)
-    } else if arguments.what.is_empty() {
+    } else if what.is_empty() {
         terminal::brief(&analysis, &style)
     } else {
         let detailed = analysis
@@ -28,9 +33,21 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The run to show, and what of it. An experiment or group in place of the run means that of the newest run, unless a
+/// run has this name.
+fn named<'a>(arguments: &'a Show, common: &Common) -> Result<(&'a str, Vec<&'a str>)> {
+    let what = arguments.what.iter().map(String::as_str);
+    let first = arguments.run.as_str();
+    let is_experiment = selection::experiments(slice::from_ref(&arguments.run)).is_ok();
+    if is_experiment && !stored::is_there(common, first)? {
+        return Ok((LATEST, iter::once(first).chain(what).collect()));
+    }
+    Ok((first, what.collect()))
+}
+
 /// Removes all experiments of the run that `what` does not name, if it names any. Names refer to the
 /// run's own experiments, which this version of oscope may not know.
-fn keep(analysis: &mut Analysis<'_>, what: &[String]) -> Result<(), WrongUse> {
+fn keep(analysis: &mut Analysis<'_>, what: &[&str]) -> Result<(), WrongUse> {
     for name in what {
         let is_there = |one: &ExperimentAnalysis<'_>| selection::is_meant(&one.definition.id, name);
         if !analysis.experiments.iter().any(is_there) {

@@ -1,10 +1,10 @@
 //! Shared output of `send` and `receive`: progress and results of a transfer.
 
 use crate::output::{self, harmless};
+use crate::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use instrument::quantity::{BytesPerSecond, Nanoseconds, Unit};
 use serde_json::{Value, json};
-use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -24,7 +24,7 @@ impl Voice {
     /// On a terminal, shows a live line of the transferred bytes, out of `total` if known. Without
     /// a terminal, `total` is not called.
     pub(super) fn new(is_quiet: bool, total: impl FnOnce() -> Option<u64>) -> Self {
-        let is_live = !is_quiet && io::stderr().is_terminal();
+        let is_live = !is_quiet && style::is_stderr_live();
         let bar = is_live.then(|| {
             let total = total();
             let template = match total {

@@ -24,7 +24,7 @@ fn verify_file(path: &Path, common: &Common) -> Result<Exit> {
         serde_json::to_string_pretty(&json::proof(path, &proof))? + "\n"
     } else {
         terminal::proof(
-            &path.display().to_string(),
+            &output::on_one_line(&path.to_string_lossy()),
             &proof,
             &style::of_stdout(common),
         )
@@ -34,7 +34,7 @@ fn verify_file(path: &Path, common: &Common) -> Result<Exit> {
 }
 
 fn verify_store(run: Option<&str>, common: &Common) -> Result<Exit> {
-    let store = stored::open_to_read(common)?.ok_or_else(stored::nothing_stored)?;
+    let store = stored::open_to_read(common)?;
     let selector = run.map(stored::selector).transpose()?;
     let found = store
         .verify(selector.as_ref())
@@ -44,6 +44,7 @@ fn verify_store(run: Option<&str>, common: &Common) -> Result<Exit> {
     } else {
         terminal::verification(&found, &style::of_stdout(common))
     };
+    drop(store);
     output::show_painted(&text)?;
     Ok(Exit::incomplete_if(found.has_damage()))
 }

@@ -75,7 +75,7 @@ fn a_place_that_fails_keeps_no_result_from_the_others() {
         }
     };
     // Standard output is closed, or full.
-    let mut closed = Command::new("sh");
+    let mut closed = testing::Command::new("sh");
     let plain = compare(&files[0]);
     closed.args(["-c", "exec \"$0\" \"$@\" >&-"]);
     closed.arg(plain.get_program()).args(plain.get_args());

@@ -6,9 +6,9 @@ use crate::common::{Place, program};
 use crate::{Stream, TOKEN, file, text};
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
-use testing::Command;
+use testing::{Command, Process};
 
 /// The address of the second host's receiver.
 const ADDRESS: &str = "10.77.0.2:5735";
@@ -62,8 +62,8 @@ impl Hosts {
         command
     }
 
-    /// A receiver on a host, which listens already.
-    fn receiver(&self, host: usize, listen: &str, arguments: &[&str]) -> Listening {
+    /// A receiver on a host, which listens already. It is killed when dropped.
+    fn receiver(&self, host: usize, listen: &str, arguments: &[&str]) -> Process {
         let mut child = self
             .on(host)
             .args(["receive", "--once", "--listen", listen])
@@ -79,17 +79,7 @@ impl Hosts {
             let count = said.read_line(&mut line).expect("it is text");
             assert!(count > 0, "it never listened");
         }
-        Listening(child)
-    }
-}
-
-/// A receiver, killed when dropped.
-struct Listening(Child);
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        child
     }
 }
 

@@ -81,6 +81,28 @@ pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> 
     Ok((file, metadata))
 }
 
+pub(crate) fn let_reads_wait(file: &File) -> io::Result<()> {
+    Ok(rustix::fs::fcntl_setfl(file, OFlags::empty())?)
+}
+
+pub(crate) fn try_lock_byte(file: &File, at: u64) -> io::Result<bool> {
+    // SAFETY: zeros are a valid `flock`.
+    let mut byte: libc::flock = unsafe { std::mem::zeroed() };
+    byte.l_type = libc::F_WRLCK as _;
+    byte.l_whence = libc::SEEK_SET as _;
+    byte.l_start = at.cast_signed();
+    byte.l_len = 1;
+    // A lock of this opening: those of the process would end when any other opening of the file is closed.
+    // SAFETY: the call only reads `byte`.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const byte) } {
+        0 => Ok(true),
+        _ => match io::Error::last_os_error() {
+            error if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => Ok(false),
+            error => Err(error),
+        },
+    }
+}
+
 /// The permission bits of a mode, without set-user-ID, set-group-ID and sticky.
 const PERMISSIONS: u32 = 0o777;
 
@@ -268,8 +290,8 @@ mod tests {
     use super::*;
     use crate::block_io::{read_at, write_at};
     use crate::file::{
-        ResidencyMethod, allocate_range, create, create_new, create_new_like, open_read,
-        open_read_write, open_write, residency,
+        ResidencyMethod, allocate_range, create, create_new, create_new_like, open_input,
+        open_read, open_read_write, open_write, residency,
     };
     use crate::memory::{Mapping, PageSize};
     use crate::storage::Storage;
@@ -486,5 +508,48 @@ mod tests {
         }
         let error = open_without_waiting(&dir.path().join("none")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_pipe_without_a_writer_is_an_empty_input() {
+        let dir = dir();
+        let pipe = dir.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let mut read = Vec::new();
+        let mut input = open_input(&pipe).unwrap();
+        io::Read::read_to_end(&mut input, &mut read).unwrap();
+        assert_eq!(read, b"");
+        // With a writer, it waits for the data and for the end.
+        let opened = open_input(&pipe).unwrap();
+        let mut writer = File::options().write(true).open(&pipe).unwrap();
+        let reader = std::thread::spawn(move || io::read_to_string(opened).unwrap());
+        io::Write::write_all(&mut writer, b"data").unwrap();
+        drop(writer);
+        assert_eq!(reader.join().unwrap(), "data");
+        let error = open_input(dir.path()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
+    }
+
+    #[test]
+    fn a_byte_is_locked_until_its_opening_is_closed() {
+        let dir = dir();
+        let path = dir.path().join("file");
+        let open = || {
+            File::options()
+                .append(true)
+                .create(true)
+                .open(&path)
+                .unwrap()
+        };
+        let far = 1 << 62;
+        let (one, other) = (open(), open());
+        assert!(try_lock_byte(&one, far).unwrap());
+        // An opening that is closed takes no lock of another with it.
+        drop(open());
+        assert!(!try_lock_byte(&other, far).unwrap());
+        assert!(try_lock_byte(&one, far).unwrap() && try_lock_byte(&other, far + 1).unwrap());
+        drop(one);
+        assert!(try_lock_byte(&other, far).unwrap());
     }
 }

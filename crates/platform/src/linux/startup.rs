@@ -1,3 +1,4 @@
+use rustix::process::{Resource, getrlimit};
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -43,6 +44,12 @@ fn seen_at_start(answer: &AtomicBool) -> bool {
     // A linker keeps all of this file's code or none, and this use makes it keep the code.
     std::hint::black_box(&LOOK);
     answer.load(Ordering::Relaxed)
+}
+
+pub(crate) fn has_small_stack() -> bool {
+    const USUAL_BYTES: u64 = 1 << 20;
+    let most = getrlimit(Resource::Stack).current;
+    most.is_some_and(|most| most < USUAL_BYTES)
 }
 
 /// The path by which the kernel started this program, as it told the process

@@ -90,8 +90,12 @@ pub(crate) fn try_lock(file: &File, access: Access) -> io::Result<()> {
         Access::Read => 0,
         Access::Write => LOCKFILE_EXCLUSIVE_LOCK,
     };
+    lock_at(file, exclusive, lock_place())
+}
+
+/// Locks one byte, without waiting.
+fn lock_at(file: &File, exclusive: u32, mut place: OVERLAPPED) -> io::Result<()> {
     let flags = LOCKFILE_FAIL_IMMEDIATELY | exclusive;
-    let mut place = lock_place();
     // SAFETY: the handle is open, and the call does not wait.
     let outcome = unsafe { LockFileEx(file.as_raw_handle(), flags, 0, 1, 0, &raw mut place) };
     match check(outcome, "lock a file").map_err(io::Error::from) {
@@ -99,6 +103,14 @@ pub(crate) fn try_lock(file: &File, access: Access) -> io::Result<()> {
             Err(io::ErrorKind::WouldBlock.into())
         }
         outcome => outcome,
+    }
+}
+
+/// Another lock of the same byte by this opening fails too, unlike on Linux.
+pub(crate) fn try_lock_byte(file: &File, at: u64) -> io::Result<bool> {
+    match lock_at(file, LOCKFILE_EXCLUSIVE_LOCK, positioned(at)) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        outcome => outcome.map(|()| true),
     }
 }
 

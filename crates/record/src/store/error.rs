@@ -22,7 +22,7 @@ pub enum Error {
     #[error("the folder {} for the store does not exist; create it first", .0.display())]
     NoFolder(PathBuf),
     /// The store does not exist.
-    #[error("no run has been recorded yet: there is no store at {}", .0.display())]
+    #[error("there is no store at {}: `oscope run` makes one", .0.display())]
     Missing(PathBuf),
     /// The user lacks the rights to open the store.
     #[error("the store {} cannot be opened: {reason}", path.display())]
@@ -111,6 +111,9 @@ pub enum Error {
     /// The stored run differs from the one that was to be continued.
     #[error("the run {0} was changed or deleted by another program in the meantime")]
     Changed(String),
+    /// Another process measures the run at this moment.
+    #[error("run {0} is under way: stop it, or wait for its end")]
+    UnderWay(u64),
     /// A run without checksums cannot be continued: damage in it would go undetected.
     #[error(
         "the run {0} has no checksums, since an older oscope stored it, and cannot be continued"

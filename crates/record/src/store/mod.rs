@@ -1,6 +1,7 @@
 //! The store: all runs of one user on one machine, in one SQLite file.
 
 mod candidate;
+mod claims;
 mod column;
 mod costs;
 mod error;

@@ -1,5 +1,6 @@
 //! Opens a store.
 
+use super::claims::Claims;
 use super::error::{Error, Fault, Result};
 use super::location::{default_path, make_folder};
 use super::migration::{APPLICATION_ID, MIGRATIONS, is_current, migrate, show_as_current};
@@ -7,7 +8,7 @@ use super::room::ensure_room_beside;
 use platform::storage::Storage;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -27,6 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Store {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
+    /// Has the file of the store open for as long as SQLite: when a process closes a file, it loses the locks that
+    /// SQLite has on it. `None` if the store is only read.
+    pub(super) claims: Option<Claims>,
     /// Holds a copy of the store, where the store itself cannot be opened.
     _copy: Option<TempDir>,
 }
@@ -55,18 +59,23 @@ impl Store {
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        identify(path)?;
+        let is_missing = |folder: &Path| {
+            fs::metadata(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        };
+        if let Some(folder) = folder.filter(|folder| is_missing(folder)) {
             return Err(Error::NoFolder(folder.to_owned()));
         }
-        identify(path)?;
         // The system says more clearly than SQLite why a file cannot be written.
-        let touched = File::options().append(true).create(true).open(path);
-        touched.map_err(|error| no_access(path, &error))?;
+        let mut touch = File::options();
+        let file = touch.read(true).append(true).create(true).open(path);
+        let file = file.map_err(|error| no_access(path, &error))?;
         let open = || {
-            ensure_room_beside(path)?;
-            let mut connection = connect(path)?;
+            let real = real(path)?;
+            ensure_room_beside(&real)?;
+            let mut connection = connect(&real)?;
             migrate(&mut connection, MIGRATIONS)?;
-            let remote = Storage::behind(path).is_ok_and(|storage| storage.is_remote());
+            let remote = Storage::behind(&real).is_ok_and(|storage| storage.is_remote());
             set_journal(&connection, if remote { "truncate" } else { "wal" })?;
             Ok(connection)
         };
@@ -74,6 +83,7 @@ impl Store {
         Ok(Self {
             connection,
             path: path.to_owned(),
+            claims: Some(Claims::new(file)),
             _copy: None,
         })
     }
@@ -89,10 +99,12 @@ impl Store {
         if identify(path)? == Content::Nothing {
             return Err(Error::Missing(path.to_owned()));
         }
-        let (connection, copy) = connect_read_only(path).map_err(|fault| fault.at(path))?;
+        let opened = real(path).and_then(|real| connect_read_only(&real));
+        let (connection, copy) = opened.map_err(|fault| fault.at(path))?;
         Ok(Self {
             connection,
             path: path.to_owned(),
+            claims: None,
             _copy: copy,
         })
     }
@@ -134,13 +146,37 @@ enum Content {
     Store,
 }
 
+/// The file behind the links of `path`, as an absolute path. SQLite takes no such path for the name of a database
+/// in memory or for a URI, and keeps its other files next to this one.
+fn real(path: &Path) -> Result<PathBuf> {
+    let real = dunce::canonicalize(path).map_err(|error| no_access(path, &error))?;
+    // SQLite would wait for the writer of a pipe.
+    for beside in ["-wal", "-shm", "-journal"].map(|suffix| with_suffix(&real, suffix)) {
+        if fs::metadata(&beside).is_ok_and(|found| !found.is_file()) {
+            return Err(irregular(&beside).into());
+        }
+    }
+    Ok(real)
+}
+
+fn irregular(path: &Path) -> Error {
+    Error::NoAccess {
+        path: path.to_owned(),
+        reason: "it is no regular file; name another path".into(),
+    }
+}
+
 /// Reads a file's header without SQLite, which would modify a database that is not ours: it may
 /// roll back its journal or merge its write-ahead log.
 fn identify(path: &Path) -> std::result::Result<Content, Error> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
     const APPLICATION_ID_AT: usize = 68;
 
-    let header = match header(path) {
+    let found = fs::metadata(path);
+    if found.as_ref().is_ok_and(|found| !found.is_file()) {
+        return Err(irregular(path));
+    }
+    let header = match found.and_then(|_| header(path)) {
         Ok(header) if header.is_empty() => return Ok(Content::Nothing),
         Ok(header) => header,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::Nothing),
@@ -193,9 +229,10 @@ fn connect(path: &Path) -> Result<Connection> {
 
 /// Opens the store at `path` for writing if its schema is of this version; changes nothing.
 pub(super) fn connect_to_current(path: &Path) -> Result<Option<Connection>> {
-    ensure_room_beside(path)?;
+    let path = real(path)?;
+    ensure_room_beside(&path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = Connection::open_with_flags(&path, flags)?;
     prepare(&connection)?;
     Ok(is_current(&connection)?.then_some(connection))
 }
@@ -208,8 +245,8 @@ fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
         ensure_room_beside(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
-        let index = with_suffix(path, "-shm");
-        if connection.is_readonly(MAIN_DB)? && has_log(path) && !index.exists() {
+        let has_index = || with_suffix(path, "-shm").try_exists().unwrap_or(true);
+        if connection.is_readonly(MAIN_DB)? && has_log(path) && !has_index() {
             // Without the right to write the store, SQLite would leave an index beside it.
             return Err(Error::ReadOnly(path.to_owned()).into());
         }
@@ -222,7 +259,7 @@ fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
         // SQLite cannot create the log's index here, or must not. If another process had the store open, the
         // index would exist, so nobody changes the file meanwhile.
         Err(fault) if needs_room_beside(&fault) => {
-            if log_bytes(path) > 0 {
+            if log_bytes(path).map_err(|error| no_access(path, &error))? > 0 {
                 let (connection, copy) = connect_to_copy(path).map_err(|_| fault)?;
                 return Ok((connection, Some(copy)));
             }
@@ -285,9 +322,12 @@ fn copy_into(place: &Path, path: &Path) -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Size of the write-ahead log beside the store, in bytes.
-fn log_bytes(path: &Path) -> u64 {
-    std::fs::metadata(with_suffix(path, "-wal")).map_or(0, |metadata| metadata.len())
+/// Size of the write-ahead log beside the store, in bytes; 0 if there is none.
+fn log_bytes(path: &Path) -> io::Result<u64> {
+    match fs::metadata(with_suffix(path, "-wal")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        found => found.map(|metadata| metadata.len()),
+    }
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

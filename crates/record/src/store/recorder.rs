@@ -2,7 +2,7 @@
 
 use super::error::{Error, Fault, Result};
 use super::open::Store;
-use super::write::StoredRun;
+use super::write::{StoredRun, claim};
 use crate::run::{Closing, Run, now};
 use crate::validation;
 use instrument::limits::Used;
@@ -46,7 +46,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Changed`] if the stored run differs from `run`, [`Error::Unproven`] if it has no
-    /// checksums, and if the store cannot be written.
+    /// checksums, [`Error::UnderWay`] if another process measures it, and if the store cannot be written.
     pub fn resume(
         &mut self,
         run: &Run,
@@ -67,6 +67,7 @@ impl Store {
                 .connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let run = open(&transaction)?;
+            claim(&mut self.claims, run.number)?;
             transaction.commit()?;
             self.connection.busy_timeout(PATIENCE)?;
             Ok(run)
@@ -168,7 +169,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Calls `write` in a transaction.
+    /// Calls `write` in a transaction, if the run is still in the store.
     fn write(
         &mut self,
         write: impl FnOnce(&Connection, &mut StoredRun) -> Result<()>,
@@ -177,6 +178,12 @@ impl Recorder<'_> {
             .store
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let is_there: bool = transaction
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM runs WHERE number = ?1)")?
+            .query_row([self.run.number], |row| row.get(0))?;
+        if !is_there {
+            return Err(Error::Changed(self.run.header.id.clone()).into());
+        }
         write(&transaction, &mut self.run)?;
         Ok(transaction.commit()?)
     }

@@ -1,5 +1,6 @@
 //! Writes a run: as a whole, or event by event.
 
+use super::claims::Claims;
 use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::selector::{RunSelector, resolve};
@@ -33,6 +34,7 @@ impl Store {
             if let Some(number) = number_of(&transaction, &run.header.id)?
                 && proof(&transaction, &self.path, number)?.is_damage()
             {
+                claim(&mut self.claims, number)?;
                 delete(&transaction, number)?;
             }
             let stored = StoredRun::insert(&transaction, run)?;
@@ -42,23 +44,36 @@ impl Store {
         insert().map_err(|fault: Fault| fault.at(&self.path))
     }
 
-    /// Deletes a run with everything that belongs to it, and returns its number, which is never
-    /// reused.
+    /// Deletes runs with everything that belongs to them, and returns their numbers, which are never
+    /// reused. Deletes all or none.
     ///
     /// # Errors
-    /// [`Error::Unknown`] and [`Error::Ambiguous`], and if the store cannot be written.
-    pub fn delete(&mut self, selector: &RunSelector) -> std::result::Result<u64, Error> {
+    /// [`Error::Unknown`] and [`Error::Ambiguous`]; [`Error::UnderWay`] for a run that another process measures; and
+    /// if the store cannot be written.
+    pub fn delete(&mut self, selectors: &[RunSelector]) -> std::result::Result<Vec<u64>, Error> {
         let mut delete = || {
             let transaction = self
                 .connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let number = resolve(&transaction, selector)?;
-            delete(&transaction, number)?;
+            let mut numbers = Vec::new();
+            for selector in selectors {
+                let number = resolve(&transaction, selector)?;
+                claim(&mut self.claims, number)?;
+                delete(&transaction, number)?;
+                numbers.push(number);
+            }
             transaction.commit()?;
-            Ok(number)
+            Ok(numbers)
         };
         delete().map_err(|fault: Fault| fault.at(&self.path))
     }
+}
+
+/// Claims a run, if the store was opened for writing: no other store can.
+pub(super) fn claim(claims: &mut Option<Claims>, number: u64) -> Result<()> {
+    claims
+        .as_mut()
+        .map_or(Ok(()), |claims| claims.claim(number))
 }
 
 /// Deletes a run with everything that belongs to it.

@@ -136,7 +136,7 @@ fn a_deleted_run_takes_all_with_it_and_leaves_its_number() {
     let (_folder, path) = place();
     let mut store = Store::open(&path).unwrap();
     store.insert(&complete(1)).unwrap();
-    assert_eq!(store.delete(&select("1")).unwrap(), 1);
+    assert_eq!(store.delete(&[select("1")]).unwrap(), [1]);
     let plain = rusqlite::Connection::open(&path).unwrap();
     for table in [
         "runs",
@@ -154,9 +154,44 @@ fn a_deleted_run_takes_all_with_it_and_leaves_its_number() {
     }
     assert_eq!(store.insert(&complete(2)).unwrap(), 2);
     assert!(matches!(
-        store.delete(&select("1")),
+        store.delete(&[select("2"), select("1")]),
         Err(Error::Unknown { .. })
     ));
+    assert_eq!(store.runs().unwrap().len(), 1, "all or none");
+}
+
+#[test]
+fn a_run_under_way_is_neither_deleted_nor_continued() {
+    let (_folder, path) = place();
+    let mut recording = Store::open(&path).unwrap();
+    let mut other = Store::open(&path).unwrap();
+    other.insert(&complete(1)).unwrap();
+    let recorder = recording.begin(&begun(2)).unwrap();
+    let is_refused = |error: Error| assert!(matches!(error, Error::UnderWay(2)), "{error}");
+    is_refused(other.delete(&[select("1"), select("2")]).unwrap_err());
+    assert_eq!(other.runs().unwrap().len(), 2);
+    let stopped = other.run(&select("2")).unwrap();
+    is_refused(other.resume(&stopped, 9e10).map(drop).unwrap_err());
+    recorder.finish(false).unwrap();
+    drop(recording);
+    other.delete(&[select("1"), select("2")]).unwrap();
+    assert_eq!(other.runs().unwrap(), []);
+}
+
+#[test]
+fn a_recorder_whose_run_is_gone_says_so() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let mut recorder = store.begin(&begun(1)).unwrap();
+    let definition = definition("file.many");
+    start(&mut recorder, &definition, &[Point::new()]);
+    let plain = rusqlite::Connection::open(&path).unwrap();
+    plain.pragma_update(None, "foreign_keys", true).unwrap();
+    plain.execute("DELETE FROM runs", []).unwrap();
+    let lost = take(&mut recorder, &definition, &Point::new(), &batch(0)).unwrap_err();
+    assert!(lost.to_string().contains("deleted by another"), "{lost}");
+    let lost = recorder.finish(false).unwrap_err();
+    assert!(matches!(lost, Error::Changed(_)), "{lost}");
 }
 
 #[test]

@@ -88,6 +88,65 @@ fn missing_places_are_named() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+/// Both ways of opening refuse `path`; waits for them at most for a minute.
+#[cfg(unix)]
+fn no_access(path: &Path) -> Error {
+    let path = path.to_owned();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let errors = (
+            Store::open_read_only(&path).unwrap_err(),
+            Store::open(&path).unwrap_err(),
+        );
+        sender.send(errors)
+    });
+    let limit = std::time::Duration::from_secs(60);
+    let (read, written) = receiver.recv_timeout(limit).expect("it does not wait");
+    assert_eq!(read.to_string(), written.to_string());
+    assert!(matches!(read, Error::NoAccess { .. }), "{read}");
+    read
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_is_a_regular_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pipe, socket) = (folder.path().join("pipe"), folder.path().join("socket"));
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let before = fs::read_dir(folder.path()).unwrap().count();
+    for path in [&pipe, &socket, folder.path(), Path::new("/dev/null")] {
+        let error = no_access(path).to_string();
+        assert!(error.contains("it is no regular file"), "{error}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), before);
+    let (_folder, path) = stored(1);
+    for suffix in ["-wal", "-shm", "-journal"] {
+        let mut beside = path.clone().into_os_string();
+        beside.push(suffix);
+        fs::rename(&pipe, &beside).unwrap();
+        let error = no_access(&path).to_string();
+        assert!(
+            error.contains(&format!("{suffix} cannot be opened")),
+            "{error}"
+        );
+        fs::rename(&beside, &pipe).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_that_cannot_be_reached_is_not_called_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+    fs::write(&file, "").unwrap();
+    std::os::unix::fs::symlink(&link, &link).unwrap();
+    for path in [&file.join("oscope.db"), &link, &link.join("oscope.db")] {
+        no_access(path);
+    }
+}
+
 #[test]
 fn a_damaged_store_says_so() {
     let (_folder, path) = stored(20);
@@ -195,6 +254,26 @@ fn a_store_on_a_read_only_disk_can_be_read() {
     let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
     names.retain(|name| name != "lost+found");
     assert_eq!(names, ["a store?.db"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_on_a_read_only_disk_is_read_through_a_link_with_its_log() {
+    let Some(mount) = Mount::tmpfs(8 << 20) else {
+        return;
+    };
+    let (folder, path) = stored(1);
+    let mut writer = Store::open(&path).unwrap();
+    writer.insert(&complete(7)).unwrap();
+    let log = folder.path().join("oscope.db-wal");
+    fs::copy(&path, mount.file("a.db")).unwrap();
+    fs::copy(log, mount.file("a.db-wal")).unwrap();
+    mount.make_read_only();
+    let link = folder.path().join("link.db");
+    std::os::unix::fs::symlink(mount.file("a.db"), &link).unwrap();
+    let reader = Store::open_read_only(&link).unwrap();
+    assert_eq!(reader.runs().unwrap().len(), 2);
+    assert_eq!(reader.path(), link);
 }
 
 /// The user who owns the directory, but not the right to write the store in it.

@@ -31,9 +31,9 @@ pub fn list<'a>(definitions: impl IntoIterator<Item = &'a Definition>, style: &S
     text
 }
 
-/// An experiment's question, axes, metrics, method and requirements. `needs` is the text on the
-/// requirements that this machine does not meet.
-pub fn explain(definition: &Definition, needs: &str, style: &Style) -> String {
+/// An experiment's question, axes, metrics, method and requirements. `levels` has the levels of each axis, and `needs`
+/// is the text on the requirements that this machine does not meet.
+pub fn explain(definition: &Definition, levels: &[String], needs: &str, style: &Style) -> String {
     let id = style.paint(Role::Accent, &definition.id);
     let mut text = format!("{}  {id}\n", title(&definition.title, style).trim_end());
     text += &paragraph("", &definition.question, style);
@@ -45,7 +45,7 @@ pub fn explain(definition: &Definition, needs: &str, style: &Style) -> String {
     };
     text += &paragraph("  ", isolation, style);
     if !definition.axes.is_empty() {
-        text += &section("What is varied", axes(definition, style));
+        text += &section("What is varied", axes(definition, levels, style));
     }
     text += &section("What is measured", metrics(definition, style));
     text += &section("What it needs", paragraph("  ", needs, style));
@@ -71,19 +71,23 @@ fn program(program: &Program, style: &Style) -> String {
     paragraph(&first, program.program, style) + &format!("    oscope {}\n", program.command)
 }
 
-fn axes(definition: &Definition, style: &Style) -> String {
+fn axes(definition: &Definition, levels: &[String], style: &Style) -> String {
     let kind = |kind| match kind {
         AxisKind::Bytes => "bytes",
         AxisKind::Count => "a number",
         AxisKind::Choice => "named choices",
     };
-    let line = |axis: &Axis| {
+    let line = |(axis, levels): (&Axis, &String)| {
+        let levels = match levels.as_str() {
+            "" => String::new(),
+            levels => format!(": {levels}"),
+        };
         (
             format!("  {}", axis.name),
-            format!("{}: {}", axis.title, kind(axis.kind)),
+            format!("{}, {}{levels}", axis.title, kind(axis.kind)),
         )
     };
-    lines(definition.axes.iter().map(line), style)
+    lines(definition.axes.iter().zip(levels).map(line), style)
 }
 
 fn metrics(definition: &Definition, style: &Style) -> String {

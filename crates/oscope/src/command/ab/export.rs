@@ -3,8 +3,8 @@
 use super::programs::Program;
 use super::summary::Summary;
 use super::timed::Timed;
+use super::words::on_one_line;
 use crate::exit::code_of;
-use crate::output::on_one_line;
 use anyhow::Result;
 use instrument::ab::Outcome;
 use instrument::quantity::Nanoseconds;

@@ -1,9 +1,9 @@
 //! The programs to compare, from the command line.
 
 use super::words;
+use super::words::on_one_line;
 use crate::arguments::ab::Ab;
 use crate::exit::WrongUse;
-use crate::output::on_one_line;
 use instrument::quantity::counted;
 
 /// The shell if one is needed and none is named.

@@ -1,8 +1,7 @@
 //! Progress of a comparison on standard error.
 
-use crate::output;
+use crate::{output, style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 /// Interval between two updates of the live line: rare enough not to disturb the runs.
@@ -18,7 +17,7 @@ pub struct Progress {
 
 impl Progress {
     pub fn new(is_quiet: bool) -> Self {
-        let is_live = !is_quiet && std::io::stderr().is_terminal();
+        let is_live = !is_quiet && style::is_stderr_live();
         Self {
             is_quiet,
             live: is_live.then(|| {

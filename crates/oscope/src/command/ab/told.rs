@@ -2,7 +2,7 @@
 
 use super::programs::Program;
 use super::summary::Summary;
-use crate::output::on_one_line;
+use super::words::on_one_line;
 use instrument::ab::{Ending, Outcome, Pair, Remark, Rules, Verdict};
 use instrument::quantity::{Bytes, Nanoseconds, counted};
 use instrument::statistics::Interval;

@@ -1,6 +1,7 @@
 //! The words of a command, and the commands that need a shell to find them.
 
 use crate::exit::WrongUse;
+use crate::output;
 use std::env;
 use std::path::Path;
 
@@ -96,6 +97,11 @@ fn is_program(name: &str) -> bool {
     }
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(Path::new(name)).is_file())
+}
+
+/// A command on one line, [harmless](output::harmless): its line breaks and tabs are spaces.
+pub fn on_one_line(command: &str) -> String {
+    output::on_one_line(&command.replace(['\n', '\t', '\r'], " "))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! A live progress line for work on a file.
 
 use crate::arguments::Common;
+use crate::style;
 use files::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub fn while_doing<T>(
     common: &Common,
     work: impl FnOnce() -> T,
 ) -> T {
-    if common.quiet || !std::io::stderr().is_terminal() {
+    if common.quiet || !style::is_stderr_live() {
         return work();
     }
     thread::scope(|scope| {

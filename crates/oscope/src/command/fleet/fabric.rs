@@ -1,6 +1,6 @@
 //! `oscope fleet fabric`: the network under MPI, from the output of OSU's benchmarks.
 
-use super::files::{entries, text};
+use super::files::{entries, is_file, text};
 use super::network::show;
 use crate::arguments::Common;
 use crate::arguments::fleet::Fabric as Arguments;
@@ -80,7 +80,7 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 fn is_output(path: &Path) -> bool {
     let is_text = path.extension().and_then(OsStr::to_str);
-    is_text.is_some_and(|it| ENDINGS.contains(&it)) && path.is_file() && nodes(path).is_some()
+    is_text.is_some_and(|it| ENDINGS.contains(&it)) && is_file(path) && nodes(path).is_some()
 }
 
 /// The two nodes, by the name of a file.

@@ -4,8 +4,8 @@ use crate::exit::WrongUse;
 use crate::output::harmless;
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// An exported run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,15 @@ pub(super) fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn is_run(path: &Path) -> bool {
-    path.is_file() && path.extension() == Some(OsStr::new("json"))
+    path.extension() == Some(OsStr::new("json")) && is_file(path)
+}
+
+/// True for a regular file, and where this user may not look: whoever reads it reports that.
+pub(super) fn is_file(path: &Path) -> bool {
+    match fs::metadata(path) {
+        Ok(found) => found.is_file(),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
 }
 
 /// The name of the node by that of its file, without `.oscope.json`.

@@ -5,12 +5,11 @@ use crate::arguments::Common;
 use crate::arguments::fleet::{Judge, Judging};
 use crate::exit::{Exit, WrongUse, words};
 use crate::target::{Target, publish};
-use crate::{legible, output, selection, style};
+use crate::{legible, output, selection, stored, style};
 use anyhow::{Context, Result};
 use record::file;
 use report::fleet::{self, Fleet, Gathering, Reading, Standing, Unjudged};
 use report::{page, terminal};
-use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -134,16 +133,16 @@ fn following<'f>(next: &AtomicUsize, files: &'f [NodeFile]) -> Option<(usize, &'
 /// The values of a run, and the name of its node.
 fn read(file: &NodeFile, only: &[String]) -> Result<(String, Reading)> {
     let path = file.path.display();
-    let bytes = fs::read(&file.path).with_context(|| format!("cannot read {path}"))?;
-    let run = file::parse(&bytes).with_context(|| format!("cannot read {path}"))?;
+    let text = stored::text_of(&file.path).with_context(|| format!("cannot read {path}"))?;
+    let run = file::parse(text.as_bytes()).with_context(|| format!("cannot read {path}"))?;
     if run.header.is_reported() {
         return Err(WrongUse(format!(
             "{path} holds the numbers of a published report, which have no spread: name measured runs"
         ))
         .into());
     }
-    let is_legible = str::from_utf8(&bytes).is_ok_and(legible::is);
-    drop(bytes);
+    let is_legible = legible::is_run(&text);
+    drop(text);
     let mut run = if is_legible { run } else { legible::run(run)? };
     if !only.is_empty() {
         let is_meant = |id: &str| only.iter().any(|name| selection::is_meant(id, name));

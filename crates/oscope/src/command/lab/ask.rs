@@ -67,9 +67,9 @@ impl Terminal {
 
     /// Asks for the name, if it is missing.
     pub fn name(&self, lab: &Lab, answers: &mut Answers) -> Result<(), Unanswered> {
-        output::say(&format!("{}\n\n{}", lab.title, lab.about));
+        output::say_text(&format!("{}\n\n{}", lab.title, lab.about));
         while answers.student.is_none() {
-            output::say("\nYour name, for the hand-in:");
+            output::say_text("\nYour name, for the hand-in:");
             self.answer(lab, STUDENT, answers)?;
         }
         Ok(())

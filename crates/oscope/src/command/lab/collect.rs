@@ -3,19 +3,19 @@
 use crate::arguments::Common;
 use crate::arguments::lab::Collect;
 use crate::exit::Exit;
+use crate::stored;
 use crate::target::Target;
 use anyhow::{Context, Result};
 use files::Watch;
 use report::lab::{Class, HandIn, class_markdown};
 use report::page;
-use std::fs;
 use std::path::Path;
 
 pub fn execute(arguments: &Collect, common: &Common) -> Result<Exit> {
     let target = Target::asked(&arguments.output, common)?;
     let hand_ins = arguments.files.iter().map(|path| read(path));
     let class = Class::new(&hand_ins.collect::<Result<Vec<_>>>()?);
-    let ending = arguments.output.output.extension().unwrap_or_default();
+    let ending = arguments.output.path().extension().unwrap_or_default();
     let is = |ending_of: &str| ending.eq_ignore_ascii_case(ending_of);
     let text = if common.json || is("json") {
         serde_json::to_string_pretty(&class)? + "\n"
@@ -29,7 +29,6 @@ pub fn execute(arguments: &Collect, common: &Common) -> Result<Exit> {
 }
 
 fn read(path: &Path) -> Result<HandIn> {
-    let text =
-        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = stored::text_of(path).with_context(|| format!("cannot read {}", path.display()))?;
     HandIn::read(&text).with_context(|| format!("cannot read {}", path.display()))
 }

@@ -6,13 +6,12 @@ use super::written::Files;
 use crate::arguments::Common;
 use crate::arguments::lab::Start;
 use crate::exit::{Exit, WrongUse, first_error};
-use crate::output;
+use crate::{output, stored};
 use anyhow::{Context, Result};
 use platform::signal::Interrupt;
 use record::Run;
 use report::lab::{Answers, HandIn, Lab, Sides, Student, template};
 use report::show;
-use std::fs;
 
 pub fn execute(arguments: &Start, common: &Common) -> Result<Exit> {
     let lab = super::find(&arguments.name)?;
@@ -38,7 +37,7 @@ fn answers(lab: &Lab, arguments: &Start) -> Result<Answers> {
     let wrong = |error: report::lab::AnswersError| WrongUse(error.to_string());
     if let Some(path) = &arguments.answers {
         let text =
-            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            stored::text_of(path).with_context(|| format!("cannot read {}", path.display()))?;
         answers = Answers::read(lab, &text)
             .map_err(|error| WrongUse(format!("{}: {error}", path.display())))?;
     }

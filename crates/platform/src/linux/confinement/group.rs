@@ -189,7 +189,8 @@ impl Recorded {
     /// Removes the group, then its record.
     pub(super) fn remove(&self, scratch: &Path, exit_wait: Duration) -> Result<()> {
         // After a reboot neither exists, and another program may use the controller.
-        if self.path.exists() {
+        let found = self.path.try_exists();
+        if found.map_err(Error::path("look at", &self.path))? {
             retry(exit_wait, || unless_missing(fs::remove_dir(&self.path)))
                 .map_err(Error::path("remove the control group", &self.path))?;
             if self.controller_was_off {

@@ -1,8 +1,8 @@
 //! The comparison in words, and as JSON, as `schema/ab-vary-1.schema.json` describes it.
 
+use super::super::words::on_one_line;
 use crate::arguments::Vary;
 use crate::command::ab::told;
-use crate::output::on_one_line;
 use instrument::ab::{Ending, Pair, Rules, Verdict};
 use instrument::point::Point;
 use instrument::quantity::counted;

@@ -1,0 +1,40 @@
+//! Claims of runs: no process deletes or continues a run that another one measures.
+
+use super::error::{Error, Result};
+use platform::file::try_lock_byte;
+use std::collections::HashSet;
+use std::fs::File;
+
+/// The locked byte of run 0; that of each other run follows it by the run's number. SQLite's own locks are on bytes
+/// before 2 GiB, and no store is as large.
+const FIRST: u64 = 1 << 62;
+
+/// The runs that a store's process has claimed. They are free again as soon as the store is closed, or its process
+/// dies.
+#[derive(Debug)]
+pub(super) struct Claims {
+    /// The store's file.
+    file: File,
+    runs: HashSet<u64>,
+}
+
+impl Claims {
+    pub fn new(file: File) -> Self {
+        Self {
+            file,
+            runs: HashSet::new(),
+        }
+    }
+
+    /// Claims a run. A file system without locks grants every claim.
+    ///
+    /// # Errors
+    /// [`Error::UnderWay`] if another process has claimed the run.
+    pub fn claim(&mut self, run: u64) -> Result<()> {
+        if !self.runs.contains(&run) && !try_lock_byte(&self.file, FIRST + run).unwrap_or(true) {
+            return Err(Error::UnderWay(run).into());
+        }
+        self.runs.insert(run);
+        Ok(())
+    }
+}
