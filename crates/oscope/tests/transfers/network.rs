@@ -110,7 +110,7 @@ fn a_cable_that_is_pulled_for_a_while_only_delays() {
     stream.write(3, 1);
     let output = stream.end();
     assert!(output.status.success(), "{output:?}");
-    assert!(receiver.0.wait().expect("it ends").success());
+    assert!(receiver.wait().expect("it ends").success());
     let arrived = fs::read(to.join("file")).expect("it arrived");
     let written = [vec![1; 2 << 20], vec![2; 1 << 20], vec![3; 1 << 20]].concat();
     assert!(arrived == written, "{} bytes", arrived.len());
@@ -185,6 +185,6 @@ fn the_name_of_an_interface_is_part_of_an_address() {
         .output()
         .expect("the program starts");
     assert!(sent.status.success(), "{sent:?}");
-    assert!(receiver.0.wait().expect("it ends").success());
+    assert!(receiver.wait().expect("it ends").success());
     assert!(to.join("one").exists());
 }
