@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use files::{Partial, Watch, is_standard_output, names_standard_output};
 use platform::file::{OpenMode, is_stream};
 use record::store::is_store;
-use std::fs::{self, File};
-use std::io::{IsTerminal, Read};
+use std::fs;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 /// An output file.
@@ -232,15 +232,6 @@ fn is_same(one: &Path, other: &Path) -> bool {
         })
     };
     place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one))
-}
-
-/// True if a file is a page of oscope: each has a marker in its head.
-pub fn is_page(path: &Path) -> bool {
-    const HEAD_BYTES: u64 = 4096;
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
-    let generator = r#"<meta name="generator" content="oscope "#;
-    read.is_ok() && String::from_utf8_lossy(&head).contains(generator)
 }
 
 /// Creates a directory and its missing parents.

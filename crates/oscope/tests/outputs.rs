@@ -549,7 +549,7 @@ fn text_from_elsewhere_does_nothing_to_a_terminal() {
 
 #[test]
 fn documents_are_not_printed_on_a_terminal_unless_asked_for() {
-    let script = process::Command::new("script").arg("--version").output();
+    let script = testing::Command::new("script").arg("--version").output();
     if script.is_err() {
         return eprintln!("skipped: there is no script(1) here");
     }

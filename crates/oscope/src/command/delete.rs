@@ -66,12 +66,6 @@ fn named(store: &Store, names: &[String]) -> Result<BTreeMap<u64, Candidate>> {
     names.iter().map(find).collect()
 }
 
-/// `count` with its noun.
-fn count(count: u64, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{plural}")
-}
-
 /// A description of a run, as far as its entry is readable.
 fn tell(store: &Store, run: &Candidate) -> String {
     let runs = store.runs().unwrap_or_default();

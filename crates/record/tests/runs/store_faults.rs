@@ -88,20 +88,17 @@ fn missing_places_are_named() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Both ways of opening refuse `path`; waits for them at most for a minute.
+/// Both ways of opening refuse `path`, without waiting for a writer of a pipe.
 #[cfg(unix)]
 fn no_access(path: &Path) -> Error {
     let path = path.to_owned();
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let errors = (
+    let opened = std::thread::spawn(move || {
+        Box::new((
             Store::open_read_only(&path).unwrap_err(),
             Store::open(&path).unwrap_err(),
-        );
-        sender.send(errors)
+        ))
     });
-    let limit = std::time::Duration::from_secs(60);
-    let (read, written) = receiver.recv_timeout(limit).expect("it does not wait");
+    let (read, written) = *testing::joined("the refusal of a store", opened);
     assert_eq!(read.to_string(), written.to_string());
     assert!(matches!(read, Error::NoAccess { .. }), "{read}");
     read
