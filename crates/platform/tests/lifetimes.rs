@@ -238,7 +238,10 @@ mod linux {
         // The kernel does not stop a group that no shell could continue.
         parent.process_group(0);
         let (mut parent, _said, worker) = start(parent);
-        let pid = process::Pid::from_child(&parent);
+        let pid = i32::try_from(parent.id())
+            .ok()
+            .and_then(process::Pid::from_raw);
+        let pid = pid.expect("a running process");
         let own = parent.id().to_string();
         for _ in 0..2 {
             process::kill_process(pid, process::Signal::TSTP).expect("it runs");
