@@ -10,8 +10,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::thread;
+use testing::{Command, Process};
 
 /// A user id that is neither this test's nor anybody's.
 const ANOTHER: u32 = 54_323;
@@ -97,7 +98,7 @@ const SQUATS: &str = "OSCOPE_TEST_SQUATS";
 
 /// A receiver of another user, who takes from everyone; killed when dropped.
 struct Squatter {
-    child: Child,
+    _child: Process,
     address: SocketAddr,
 }
 
@@ -121,14 +122,10 @@ impl Squatter {
             line.split_once("squats at ")?.1.parse().ok()
         });
         let address = address.expect("it listens");
-        Some(Self { child, address })
-    }
-}
-
-impl Drop for Squatter {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        Some(Self {
+            _child: child,
+            address,
+        })
     }
 }
 
