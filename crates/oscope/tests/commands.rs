@@ -310,9 +310,15 @@ fn an_experiment_in_place_of_a_run_is_that_of_the_newest_run() {
     let place = with_a_report("pentium4-2003-linux");
     let named = place.oscope(&["show", "latest", "process.calls"]).output();
     let named = named.expect("it starts").stdout;
-    for what in ["process.calls", "process"] {
-        let shown = place.oscope(&["show", what]).assert().success();
-        assert_eq!(shown.get_output().stdout, named, "{what}");
+    // A newer run without this experiment does not hide the one that has it.
+    for newer in [None, Some(["ab", "--runs", "1", "true", "true"])] {
+        if let Some(newer) = newer {
+            place.oscope(&newer).assert().success();
+        }
+        for what in ["process.calls", "process"] {
+            let shown = place.oscope(&["show", what]).assert().success();
+            assert_eq!(shown.get_output().stdout, named, "{what}");
+        }
     }
     let others = place.oscope(&["show", "transfer"]).assert().code(2);
     others.stderr(contains("the run has no 'transfer'; it has "));

@@ -13,7 +13,7 @@ Examples:
   oscope show before-upgrade process.calls --json")]
 pub struct Show {
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file; an
-    /// experiment or a group here means that of the newest run
+    /// experiment or a group here means the newest run that has it
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
     /// Experiments or groups, in full detail

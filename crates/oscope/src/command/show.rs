@@ -12,7 +12,7 @@ const LATEST: &str = "latest";
 
 pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
     let (run, what) = named(arguments, common)?;
-    let mut judged = stored::judged(common, run, arguments.sharing)?;
+    let mut judged = stored::judged(common, &run, arguments.sharing)?;
     let mut analysis = judged.analysis();
     keep(&mut analysis, &what)?;
     let style = style::of_stdout(common);
@@ -33,16 +33,24 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The run to show, and what of it. An experiment or group in place of the run means that of the newest run, unless a
-/// run has this name.
-fn named<'a>(arguments: &'a Show, common: &Common) -> Result<(&'a str, Vec<&'a str>)> {
+/// The run to show, and what of it. An experiment or group in place of the run means the newest run that has it,
+/// unless a run has this name.
+fn named<'a>(arguments: &'a Show, common: &Common) -> Result<(String, Vec<&'a str>)> {
     let what = arguments.what.iter().map(String::as_str);
     let first = arguments.run.as_str();
-    let is_experiment = selection::experiments(slice::from_ref(&arguments.run)).is_ok();
-    if is_experiment && !stored::is_there(common, first)? {
-        return Ok((LATEST, iter::once(first).chain(what).collect()));
+    match selection::experiments(slice::from_ref(&arguments.run)) {
+        Ok(meant) if !stored::is_there(common, first)? => {
+            let store = stored::open_to_read(common)?;
+            let mut newest = None;
+            for experiment in &meant {
+                let run = store.latest_with(experiment.design().id)?;
+                newest = newest.max(run.map(|run| run.number));
+            }
+            let run = newest.map_or(LATEST.to_owned(), |number| number.to_string());
+            Ok((run, iter::once(first).chain(what).collect()))
+        }
+        _ => Ok((first.to_owned(), what.collect())),
     }
-    Ok((first, what.collect()))
 }
 
 /// Removes all experiments of the run that `what` does not name, if it names any. Names refer to the
