@@ -8,7 +8,7 @@ use crate::outcome::{Outcome, Timing};
 use crate::protocol::{FileName, Times, Verdict};
 use crate::random;
 use platform::directory::mode;
-use platform::file::{open_without_waiting, standard_input};
+use platform::file::{open_without_waiting, standard_input, true_length};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::path::PathBuf;
@@ -328,11 +328,15 @@ fn one_file(
             }
             item.mode = plan.keep_mode.then(|| mode(&metadata)).flatten();
             item.modified = plan.keep_times.then(|| modified(&metadata)).flatten();
-            if !metadata.is_file() {
+            let length = match metadata.is_file() {
+                true => true_length(&file, &metadata).map_err(|error| failed(error.to_string()))?,
+                false => None,
+            };
+            let Some(length) = length else {
                 session.send(&item, Contents::Stream(&file))?;
                 return Ok(Some(1));
-            }
-            item.size = Some(metadata.len());
+            };
+            item.size = Some(length);
             item.resume = plan.resume;
             let parts = gathering.parts(item.size);
             if parts == 1 && !falls_here {
