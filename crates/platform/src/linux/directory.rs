@@ -3,7 +3,7 @@ use std::fs::{File, Metadata, Permissions};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, IFlags, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -69,6 +69,48 @@ impl Directory {
             return Err(failed(Errno::EXIST));
         }
         Ok(file.into())
+    }
+
+    pub(crate) fn open_beneath(&self, path: &Path) -> Result<File> {
+        let failed = |errno: Errno| Error::path("open", &self.path.join(path))(errno);
+        // If the path leads to a pipe, opening it does not wait.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let beneath =
+            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let open = |flags| rustix::fs::openat2(&self.handle, path, flags, Mode::empty(), beneath);
+        let opened = match open(flags) {
+            // Another program has a lease on the file and gets time to release it.
+            Err(Errno::AGAIN) => open(flags & !OFlags::NONBLOCK),
+            opened => opened,
+        };
+        let file = match opened {
+            Err(Errno::NOSYS | Errno::PERM) => self.open_by_steps(path, flags),
+            opened => opened,
+        }
+        .map_err(failed)?;
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&file).map_err(failed)?.st_mode);
+        if kind != FileType::RegularFile {
+            return Err(failed(Errno::INVAL));
+        }
+        Ok(file.into())
+    }
+
+    /// [`Directory::open_beneath`] before Linux 5.6, or in a sandbox that does not know the call.
+    fn open_by_steps(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let mut components = path.components().peekable();
+        let mut directory = None;
+        while let Some(component) = components.next() {
+            let Component::Normal(name) = component else {
+                return Err(Errno::XDEV);
+            };
+            let at = directory.as_ref().unwrap_or(&self.handle);
+            if components.peek().is_none() {
+                return rustix::fs::openat(at, name, flags, Mode::empty());
+            }
+            let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            directory = Some(rustix::fs::openat(at, name, step, Mode::empty())?);
+        }
+        Err(Errno::NOENT)
     }
 
     pub(crate) fn open_private(&self, name: &OsStr) -> Result<Self> {
@@ -281,6 +323,36 @@ mod tests {
             directory.what_is(OsStr::new("link")).unwrap(),
             Some(Kind::Other)
         );
+    }
+
+    #[test]
+    fn a_path_below_a_directory_leads_through_no_link() {
+        let place = tempfile::tempdir().unwrap();
+        let inside = place.path().join("inside");
+        fs::create_dir_all(inside.join("a/b")).unwrap();
+        fs::write(inside.join("a/b/file"), "x").unwrap();
+        fs::write(place.path().join("secret"), "x").unwrap();
+        symlink("b", inside.join("a/link")).unwrap();
+        symlink("file", inside.join("a/b/link")).unwrap();
+        let directory = Directory::open(&inside).unwrap();
+        let by_steps = |path: &str| {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            directory.0.open_by_steps(Path::new(path), flags).is_ok()
+        };
+        let open = |path: &str| directory.open_beneath(Path::new(path)).is_ok();
+        assert!(open("a/b/file") && by_steps("a/b/file"));
+        let absolute = place.path().join("secret");
+        for path in [
+            "a/link/file",
+            "a/b/link",
+            "a/b/none",
+            "../secret",
+            "a/../../secret",
+            absolute.to_str().unwrap(),
+        ] {
+            assert!(!open(path) && !by_steps(path), "{path}");
+        }
+        assert!(!open("a/b"), "a directory is no file");
     }
 
     #[test]

@@ -93,6 +93,43 @@ impl Directory {
         }
     }
 
+    pub(crate) fn open_beneath(&self, path: &Path) -> Result<File> {
+        let refused = || Error::path("open", path);
+        let (Some(name), parent) = (path.file_name(), path.parent().unwrap_or(Path::new("")))
+        else {
+            return Err(refused()(ErrorKind::InvalidInput));
+        };
+        // While they are open, none of these directories can become a link.
+        let mut directories: Vec<Self> = Vec::new();
+        for component in parent.components() {
+            let at = directories.last().unwrap_or(self);
+            directories.push(at.open_directory(component.as_os_str())?);
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
+            .open(directories.last().unwrap_or(self).at(name)?)
+            .map_err(refused())?;
+        let found = file.metadata().map_err(refused())?;
+        if is_regular(&file, &found) {
+            Ok(file)
+        } else {
+            Err(refused()(io::Error::other("it is not a regular file")))
+        }
+    }
+
+    /// Opens a directory in this one, which must not be a link.
+    fn open_directory(&self, name: &OsStr) -> Result<Self> {
+        let path = self.at(name)?;
+        let directory = Self::open_with(&path, FILE_FLAG_OPEN_REPARSE_POINT)?;
+        let found = directory.handle.metadata();
+        let found = found.map_err(Error::path("open", &path))?;
+        if found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
+            return Err(Error::path("open", &path)(io::Error::other("it is a link")));
+        }
+        Ok(directory)
+    }
+
     pub(crate) fn open_own(&self, name: &OsStr) -> Result<File> {
         let file = self.open_or_create(name)?;
         let path = self.at(name)?;

@@ -2,8 +2,8 @@
 //! header gives.
 
 use super::header::{
-    ABORT, BYE, DATA, DONE, END, FILE, Header, MORE, OPEN, OPENED, PARTIAL, PREPARE, READY,
-    RECEIPT, RESUME, START, WORKING,
+    ABORT, BYE, COMPLETE, DATA, DONE, END, FILE, Header, MORE, OPEN, OPENED, PARTIAL, PREPARE,
+    READY, RECEIPT, RESUME, START, WORKING,
 };
 use super::wire::Reader;
 use super::{HEADER_BYTES, LONGEST_REASON, Malformed, Part, Partial, Verdict};
@@ -134,7 +134,7 @@ impl<'b> Frame<'b> {
         };
         let frame = match kind {
             FILE => return Part::parse(header, body).map(Self::File),
-            PARTIAL => return Partial::parse(value, body).map(Self::Partial),
+            PARTIAL => return Partial::parse(header, body).map(Self::Partial),
             ABORT => return Ok(Self::Abort { reason: body }),
             PREPARE if body.is_empty() => {
                 let method = ReceiveMethod::from_code(value).ok_or(Malformed::Number("method"))?;
@@ -204,6 +204,7 @@ impl<'b> Frame<'b> {
             kind,
             flags: match self {
                 Self::File(part) if part.resume => RESUME,
+                Self::Partial(partial) if partial.is_complete => COMPLETE,
                 _ => 0,
             },
             len: (out.len() - at - HEADER_BYTES) as u32,
@@ -263,7 +264,7 @@ mod tests {
         #[test]
         fn frames_come_back_as_they_were(
             number: u64, other: u64, len in 0..LONGEST_BARE, more: bool, digest: [u8; 32],
-            step in 1_u64.., ranges in 0..Partial::MOST_RANGES,
+            step in 1_u64.., ranges in 0..Partial::MOST_RANGES, is_complete: bool,
             text in proptest::collection::vec(any::<u8>(), 0..1024),
         ) {
             assert_returns(Frame::Start { offset: number });
@@ -278,7 +279,7 @@ mod tests {
             assert_returns(Frame::Working);
             let digests = vec![digest; ranges as usize];
             if let Some(len) = step.checked_mul(ranges) {
-                assert_returns(Frame::Partial(Partial { len, step, digests }));
+                assert_returns(Frame::Partial(Partial { is_complete, len, step, digests }));
             }
             assert_returns(Frame::Receipt {
                 id: number, received_ns: other, stored_ns: number, failure: &text,

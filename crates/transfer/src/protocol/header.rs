@@ -34,6 +34,8 @@ pub(super) const WORKING: u8 = 32;
 
 /// Flag of a file that resumes an earlier attempt.
 pub(super) const RESUME: u8 = 1;
+/// Flag of a description of a file that is complete under its name.
+pub(super) const COMPLETE: u8 = 1;
 /// Flag of a frame of data that another one immediately follows. In total, at least
 /// [`FOLLOWING`](super::FOLLOWING) bytes follow.
 pub(super) const MORE: u8 = 2;
@@ -64,6 +66,7 @@ impl Header {
         let known_flags = match kind {
             FILE => RESUME,
             DATA => MORE,
+            PARTIAL => COMPLETE,
             _ => 0,
         };
         if zero != 0 || flags & !known_flags != 0 {

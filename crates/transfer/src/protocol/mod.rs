@@ -18,7 +18,7 @@ pub use part::{Part, Times};
 pub use partial::Partial;
 
 /// The protocol version of this program.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 /// The first bytes of each side.
 pub const MAGIC: [u8; 8] = *b"oscope\r\n";
 /// Size of [`Hello`] and of [`Answer`] in bytes.

@@ -16,6 +16,13 @@ pub(super) struct Destination {
     has_partials: AtomicBool,
 }
 
+/// A file that is complete under its name.
+pub(super) struct Complete {
+    pub(super) file: File,
+    /// Its size in bytes.
+    pub(super) len: u64,
+}
+
 impl Destination {
     pub(super) fn new(directory: Directory) -> Self {
         let of_before = directory.what_is(PARTIAL_NAME.as_ref());
@@ -43,6 +50,13 @@ impl Destination {
                 Err(error)
             }
         }
+    }
+
+    /// The file of this name, if it has this size.
+    pub(super) fn complete(&self, name: &OsStr, size: u64) -> Option<Complete> {
+        let file = self.directory.open_beneath(Path::new(name)).ok()?;
+        let len = file.metadata().ok()?.len();
+        (len == size).then_some(Complete { file, len })
     }
 
     /// Deletes what another attempt left of a file that is now published, unless a connection is

@@ -127,6 +127,13 @@ impl Place {
         }
     }
 
+    /// True if an earlier attempt left bytes.
+    pub(super) fn has_bytes(&self) -> bool {
+        self.file()
+            .metadata()
+            .is_ok_and(|metadata| metadata.len() > 0)
+    }
+
     /// True if the file can stay for a later attempt to resume it.
     pub(super) fn can_be_kept(&self) -> bool {
         match &self.hidden {
@@ -235,7 +242,7 @@ fn check(destination: &Destination, name: &OsStr, replaces: bool) -> Result<(), 
     }
 }
 
-fn taken() -> Failure {
+pub(super) fn taken() -> Failure {
     "a file of this name is there (--force replaces it)".into()
 }
 

@@ -1,13 +1,13 @@
 //! Files while they arrive, each with one place on disk, over one connection or several.
 
 use super::Options;
-use super::destination::Destination;
-use super::place::{Failure, Place};
+use super::destination::{Complete, Destination};
+use super::place::{Failure, Place, taken};
 use crate::error::{Error, Result};
 use crate::protocol::{Part, Partial};
 use crate::ranges::Hashing;
 use platform::block_io::write_at;
-use platform::directory::Directory;
+use platform::directory::{Directory, name_from_bytes};
 use platform::file::allocate_range;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -65,8 +65,10 @@ struct Divided {
 
 /// A file while it arrives.
 pub(super) struct Target {
-    /// `None` if the file is discarded.
+    /// `None` if the file is discarded, or must not be replaced.
     place: Option<Place>,
+    /// The file of an earlier attempt that may be the same.
+    complete: Option<Complete>,
     parts: u16,
     state: Mutex<State>,
 }
@@ -76,6 +78,8 @@ struct State {
     /// The reason why the file will not be complete.
     spoiled: Option<Failure>,
     is_published: bool,
+    /// True if the sender's file is the same as the complete one.
+    is_same: bool,
     /// Number of bytes from the start that arrived in order.
     in_order: u64,
     is_in_order: bool,
@@ -217,7 +221,8 @@ impl Shelf {
     /// # Errors
     /// If the program is asked to stop.
     pub(super) fn present(&self, target: &Target, stop: &AtomicBool) -> Result<Partial> {
-        let Some(file) = target.file() else {
+        let complete = target.complete.as_ref();
+        let Some(file) = complete.map(|complete| &complete.file).or(target.file()) else {
             return Ok(Partial::default());
         };
         let _one_at_a_time = loop {
@@ -237,27 +242,46 @@ impl Shelf {
         match there {
             Err(Error::Interrupted) => Err(Error::Interrupted),
             // Unreadable bytes count as missing.
-            there => Ok(there.unwrap_or_default()),
+            there => Ok(Partial {
+                is_complete: complete.is_some(),
+                ..there.unwrap_or_default()
+            }),
         }
     }
 
     fn make(&self, part: &Part<'_>, options: &Options) -> Outcome<Target> {
+        let complete = self.complete(part);
         let place = match &self.destination {
-            Some(destination) => Some(Place::make(destination, part, options)?),
-            None => None,
+            Some(destination) if complete.is_none() || options.force => {
+                Some(Place::make(destination, part, options)?)
+            }
+            _ => None,
         };
+        // What is there of a file that replaces another one is of more use.
+        let has_partial = place.as_ref().is_some_and(Place::has_bytes);
         Ok(Target {
+            complete: complete.filter(|_| !has_partial),
             place,
             parts: part.parts,
             state: Mutex::new(State {
                 parts_left: part.parts,
                 spoiled: None,
                 is_published: false,
+                is_same: false,
                 in_order: 0,
                 is_in_order: true,
                 allocated: 0,
             }),
         })
+    }
+}
+
+impl Shelf {
+    /// The file of this name and size that is there, if the sender asks for it.
+    fn complete(&self, part: &Part<'_>) -> Option<Complete> {
+        let (destination, size) = (self.destination.as_ref()?, part.size?);
+        let name = name_from_bytes(part.name.bytes()).filter(|_| part.resume)?;
+        destination.complete(&name, size)
     }
 }
 
@@ -295,8 +319,17 @@ impl Target {
         self.state().spoiled.clone()
     }
 
-    /// Truncates the existing file to `len` bytes.
+    /// Truncates the existing file to `len` bytes. A complete file is the same if all of it is kept.
     pub(super) fn keep_only(&self, len: u64) -> Outcome<()> {
+        if let Some(complete) = &self.complete {
+            if complete.len == len {
+                self.state().is_same = true;
+                return Ok(());
+            }
+            if self.place.is_none() {
+                return Err(taken());
+            }
+        }
         if let Some(file) = self.file() {
             file.set_len(len).map_err(|error| error.to_string())?;
         }
@@ -368,7 +401,18 @@ impl Target {
         if state.parts_left > 0 {
             return Ok(false);
         }
-        if let Some(place) = &self.place {
+        if state.is_same {
+            if self
+                .complete
+                .as_ref()
+                .is_none_or(|complete| complete.len != size)
+            {
+                return Err(taken());
+            }
+            if let Some(place) = &self.place {
+                place.give_up();
+            }
+        } else if let Some(place) = &self.place {
             if !state.ends_at(size) {
                 place.cut(size)?;
             }

@@ -180,7 +180,8 @@ impl Session {
         }
     }
 
-    /// The offset to resume from: the end of the bytes that both sides have in common.
+    /// The offset to resume from: the end of the bytes that both sides have in common. Of a complete
+    /// file at the receiver, either all is the same, or nothing is used.
     fn resume(&mut self, contents: &Contents<'_>, end: u64) -> Result<u64> {
         let Reply::Partial(there) = self.answer()? else {
             return Err(Malformed::Order(0).into());
@@ -189,6 +190,7 @@ impl Session {
             return Ok(0);
         };
         match Hashing::new(file, self.options.limits.stop)?.in_common(&there) {
+            Ok(common) if there.is_complete && (common, common) != (there.len, end) => Ok(0),
             Ok(common) if common <= end => Ok(common),
             Err(Error::Interrupted) => Err(Error::Interrupted),
             // If comparing fails, the whole file is sent, and that reports the reason.

@@ -3,9 +3,10 @@
 use crate::common::{PLAN, Place, Served, bytes, job, receive_options, send, send_options};
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::FileName;
+use oscope_transfer::receiver;
 use oscope_transfer::sender::{Contents, Item, Plan, Session};
 use std::fs::{self, File};
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -165,4 +166,74 @@ fn parts_that_are_to_be_gone_on_with_are_refused() {
     assert!(outcome.failure.unwrap().contains("in parts"));
     session.finish().unwrap();
     assert_eq!(place.names(), [""; 0]);
+}
+
+#[test]
+fn files_that_are_there_already_count_as_sent() {
+    let large = bytes(3 << 20, 6);
+    for force in [false, true] {
+        let place = Place::new();
+        let served = Served::start(receiver::Options {
+            force,
+            ..receive_options(&place.to(), ReceiveMethod::File)
+        });
+        let jobs = [
+            place.file("empty", b""),
+            place.file("file", &large),
+            place.file("small", b"small"),
+        ];
+        let options = send_options(SendMethod::File);
+        let (summary, _) = send(&served, &jobs[..2], PLAN, &options);
+        assert_eq!(summary.unwrap().files, 2);
+        let before = fs::metadata(place.to().join("file")).unwrap();
+        let options = send_options(SendMethod::File);
+        let (summary, outcomes) = send(&served, &jobs, RESUME, &options);
+        assert_eq!(summary.unwrap().files, 3, "{outcomes:?}");
+        assert_eq!(options.progress.load(Ordering::Relaxed), 5);
+        let after = fs::metadata(place.to().join("file")).unwrap();
+        assert_eq!(after.ino(), before.ino(), "it was not written again");
+        assert_eq!(place.names(), ["empty", "file", "small"]);
+    }
+}
+
+#[test]
+fn a_file_that_differs_is_replaced_only_by_force() {
+    let contents = bytes(3 << 20, 7);
+    let mut differing = contents.clone();
+    differing[2 << 20] ^= 1;
+    for there in [&differing[..], &contents[..2 << 20], b""] {
+        for force in [false, true] {
+            let place = Place::new();
+            let served = Served::start(receiver::Options {
+                force,
+                ..receive_options(&place.to(), ReceiveMethod::File)
+            });
+            fs::write(place.to().join("file"), there).unwrap();
+            let jobs = [place.file("file", &contents), place.file("next", b"x")];
+            let (summary, outcomes) = send(&served, &jobs, RESUME, &send_options(SendMethod::File));
+            assert_eq!(summary.unwrap().files, 1 + u64::from(force), "{outcomes:?}");
+            let failure = outcomes[0].failure.clone().unwrap_or_default();
+            assert_eq!(failure.contains("--force"), !force, "{failure}");
+            let expected = if force { &contents[..] } else { there };
+            assert!(place.received("file") == expected);
+            assert_eq!(place.names(), ["file", "next"]);
+        }
+    }
+}
+
+#[test]
+fn the_beginning_of_a_replacement_is_preferred_to_the_file_itself() {
+    let contents = bytes(3 << 20, 8);
+    let place = Place::new();
+    leave(&place, 2 * MIB, &[(0, &contents[..2 << 20])]);
+    fs::write(place.to().join("file"), vec![0; 3 << 20]).unwrap();
+    let served = Served::start(receiver::Options {
+        force: true,
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    });
+    let options = send_options(SendMethod::File);
+    let (summary, _) = send(&served, &[place.file("file", &contents)], RESUME, &options);
+    assert_eq!(summary.unwrap().files, 1);
+    assert_eq!(options.progress.load(Ordering::Relaxed), MIB);
+    assert!(place.received("file") == contents);
 }
