@@ -348,9 +348,12 @@ impl<'r> Connection<'r> {
     fn lost(&self, incoming: Incoming, error: &Error) {
         let mut failure = error.to_string();
         if let Ok(target) = &incoming.target {
-            let is_worthless = target.has_parts() || self.options.measures || !incoming.is_right;
+            let is_worthless = self.options.measures || !incoming.is_right;
             if matches!(error, Error::Malformed(_)) || is_worthless {
                 target.spoil(&failure);
+            } else if target.has_parts() {
+                // Other connections may still write to it.
+                target.abandon(&failure);
             } else if let Some(kept) = target.kept() {
                 failure = format!("{failure}; {kept} bytes are kept for --resume");
             }

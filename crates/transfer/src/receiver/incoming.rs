@@ -47,7 +47,10 @@ impl Incoming {
     /// Discards everything that still arrives.
     pub(super) fn refuse(&mut self, reason: Failure) {
         if let Ok(target) = &self.target {
-            target.spoil(&reason);
+            // A file whose other connection was lost is refused for that, and its beginning is kept.
+            if target.failure().as_ref() != Some(&reason) {
+                target.spoil(&reason);
+            }
             self.target = Err(reason);
         }
     }

@@ -77,10 +77,13 @@ struct State {
     parts_left: u16,
     /// The reason why the file will not be complete.
     spoiled: Option<Failure>,
+    /// True if nothing of the file may be kept for resuming.
+    is_worthless: bool,
     is_published: bool,
     /// True if the sender's file is the same as the complete one.
     is_same: bool,
-    /// Number of bytes from the start that arrived in order.
+    /// Number of bytes from the start that arrived in order. A file in parts counts those that follow
+    /// each other, whichever connection they come over.
     in_order: u64,
     is_in_order: bool,
     /// End of the range allocated for a mapping.
@@ -145,7 +148,7 @@ impl Shelf {
                 .drain()
                 .filter_map(|(_, file)| file.target.ok())
             {
-                target.spoil("another connection of its transfer was lost");
+                target.abandon("another connection of its transfer was lost");
             }
         }
         if session.connections == 0 {
@@ -266,6 +269,7 @@ impl Shelf {
             state: Mutex::new(State {
                 parts_left: part.parts,
                 spoiled: None,
+                is_worthless: false,
                 is_published: false,
                 is_same: false,
                 in_order: 0,
@@ -307,8 +311,14 @@ impl Target {
         self.parts > 1
     }
 
-    /// Marks the file as one that will not be complete.
+    /// Marks the file as one that will not be complete, and of which nothing is kept.
     pub(super) fn spoil(&self, reason: &str) {
+        self.abandon(reason);
+        self.state().is_worthless = true;
+    }
+
+    /// Marks the file as one that will not be complete. Its beginning is kept for resuming.
+    pub(super) fn abandon(&self, reason: &str) {
         self.state()
             .spoiled
             .get_or_insert_with(|| reason.to_owned());
@@ -340,6 +350,12 @@ impl Target {
     /// Records that bytes were written.
     pub(super) fn wrote(&self, offset: u64, len: u64) {
         let mut state = self.state();
+        if self.has_parts() {
+            if offset == state.in_order {
+                state.in_order += len;
+            }
+            return;
+        }
         state.is_in_order &= offset >= state.in_order;
         state.in_order = offset + len;
     }
@@ -382,8 +398,7 @@ impl Target {
         let state = self.state();
         // The place comes last because its check lists a directory.
         let is_kept = !state.is_published
-            && !self.has_parts()
-            && state.spoiled.is_none()
+            && !state.is_worthless
             && state.is_in_order
             && state.in_order > 0
             && self.place.as_ref().is_some_and(Place::can_be_kept);

@@ -1,6 +1,9 @@
 //! Resumed files: large ones, ones with holes, divided ones.
 
-use crate::common::{PLAN, Place, Served, bytes, job, receive_options, send, send_options};
+use crate::common::proxy::{Mischief, between_each};
+use crate::common::{
+    PLAN, Place, Served, bytes, job, receive_methods, receive_options, send, send_options, send_to,
+};
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::FileName;
 use oscope_transfer::receiver;
@@ -8,7 +11,9 @@ use oscope_transfer::sender::{Contents, Item, Plan, Session};
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::{Duration, Instant};
 
 const RESUME: Plan = Plan {
@@ -236,4 +241,40 @@ fn the_beginning_of_a_replacement_is_preferred_to_the_file_itself() {
     assert_eq!(summary.unwrap().files, 1);
     assert_eq!(options.progress.load(Ordering::Relaxed), MIB);
     assert!(place.received("file") == contents);
+}
+
+#[test]
+fn the_beginning_of_a_divided_file_is_kept() {
+    let contents = bytes(8 << 20, 9);
+    for method in receive_methods() {
+        for streams in [1, 2] {
+            let place = Place::new();
+            let served = Served::start(receive_options(&place.to(), method));
+            let jobs = [place.file("file", &contents)];
+            let options = send_options(SendMethod::File);
+            let is_first_lost = Arc::default();
+            let second = Mischief::HoldAndCut(2_000_000, Arc::clone(&is_first_lost));
+            let ways = [Mischief::Cut(3_000_000), second].map(Some);
+            let address = between_each(served.address, ways.to_vec());
+            let plan = Plan { streams: 2, ..PLAN };
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    served.wait_for("given up");
+                    is_first_lost.store(true, Ordering::Release);
+                });
+                send_to(address, &jobs, plan, &options).0.unwrap_err();
+            });
+            served.wait_for_ends(2);
+            let kept = fs::metadata(place.partial()).unwrap().len();
+            assert!((1_000_000..3_000_000).contains(&kept), "{method}: {kept}");
+            let options = send_options(SendMethod::File);
+            let plan = Plan { streams, ..RESUME };
+            let (summary, outcomes) = send(&served, &jobs, plan, &options);
+            assert_eq!(summary.unwrap().files, 1, "{method}: {outcomes:?}");
+            // Whole ranges of 1 MiB are kept.
+            assert!(options.progress.load(Ordering::Relaxed) <= 7 * MIB);
+            assert!(place.received("file") == contents, "{method}");
+            assert_eq!(place.names(), ["file"]);
+        }
+    }
 }
