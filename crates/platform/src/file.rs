@@ -4,17 +4,11 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::block_io::{read_at, wait_readable};
 use crate::{Error, Result, os};
-
-/// Longest file, in bytes, that is read to find out if its length is true: the largest page size, which
-/// the files of /sys report as their length.
-const LONGEST_DOUBTED: u64 = 64 << 10;
 
 /// The event for which reads and writes of a file wait
 /// ([open(2)](https://man7.org/linux/man-pages/man2/open.2.html)).
@@ -119,28 +113,6 @@ pub fn reopen_read(file: &File, path: &Path, mode: OpenMode) -> Result<File> {
 /// True for the metadata of a named pipe, a terminal or another device that accepts a byte stream.
 pub fn is_stream(metadata: &Metadata) -> bool {
     os::file::is_named_pipe(metadata) || os::file::is_character_device(metadata)
-}
-
-/// The length of an open regular file, if it is true; `None` for a file that must be read to its end.
-/// The files of /proc report 0 and those of /sys report a page, whatever their contents, and so do some
-/// files of FUSE.
-///
-/// # Errors
-/// If the file cannot be read.
-pub fn true_length(file: &File, metadata: &Metadata) -> Result<Option<u64>> {
-    let len = metadata.len();
-    let is_doubted = len == 0 || (len <= LONGEST_DOUBTED && allocated_bytes(metadata) == Some(0));
-    if !is_doubted {
-        return Ok(Some(len));
-    }
-    // A file of /proc may wait for an event.
-    if len == 0 && !wait_readable(file, Duration::ZERO)? {
-        return Ok(None);
-    }
-    // A sparse file without blocks gives as many zeros as its length says.
-    let mut bytes = vec![0; len.max(1) as usize];
-    let count = read_at(file, &mut bytes, 0)?;
-    Ok((count as u64 == len).then_some(len))
 }
 
 /// The part of a file that is in the page cache.
@@ -400,29 +372,6 @@ mod tests {
 
     use super::*;
     use crate::block_io::{read_exact_at, write_at};
-
-    #[test]
-    fn a_length_is_true_where_as_much_can_be_read() {
-        let length = |path: &Path| {
-            let file = File::open(path).unwrap();
-            true_length(&file, &file.metadata().unwrap()).unwrap()
-        };
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("file");
-        for len in [0, 1, 100, 4096, 4097, 1 << 20] {
-            fs::write(&path, vec![1; len as usize]).unwrap();
-            assert_eq!(length(&path), Some(len), "written");
-            File::create(&path).unwrap().set_len(len).unwrap();
-            assert_eq!(length(&path), Some(len), "sparse");
-        }
-        for path in ["/proc/version", "/proc/self/maps", "/sys/kernel/mm/ksm/run"] {
-            if Path::new(path).exists() {
-                assert_eq!(length(Path::new(path)), None, "{path}");
-            } else {
-                println!("skipped: {path} is missing here");
-            }
-        }
-    }
 
     #[test]
     fn a_file_is_at_its_path_and_at_no_other() {
