@@ -2,9 +2,9 @@
 
 use crate::{Error, Method, Result};
 use instrument::quantity::Bytes;
-use platform::block_io::{direct_alignment, read_at};
+use platform::block_io::direct_alignment;
 use platform::file::{
-    OpenMode, allocated_bytes, is_on_disk, is_socket, open_without_waiting, reopen_read,
+    OpenMode, believable_size, is_on_disk, is_socket, open_without_waiting, reopen_read,
     standard_input,
 };
 use platform::storage::Storage;
@@ -12,10 +12,10 @@ use std::cmp::Ordering;
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
-/// Base page size in bytes. The files of /sys report it as their length, whatever their contents.
-const PAGE_BYTES: u64 = 4096;
 /// Alignment of direct transfers in bytes on almost all devices that do not report it.
 const USUAL_SECTOR_BYTES: u64 = 4096;
+
+const NAMES_OF_STANDARD_INPUT: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
 /// A file open for reading.
 #[derive(Debug)]
@@ -25,6 +25,7 @@ pub struct Source {
     /// `None` for a device of Windows, of which nothing is told.
     before: Option<Metadata>,
     is_regular: bool,
+    size: Option<u64>,
 }
 
 impl Source {
@@ -36,6 +37,13 @@ impl Source {
         let file = if path == Path::new("-") {
             standard_input()?
         } else {
+            // Where standard input was closed, its names lead to `/dev/null`.
+            if NAMES_OF_STANDARD_INPUT
+                .iter()
+                .any(|name| path == Path::new(name))
+            {
+                standard_input()?;
+            }
             // Opening a socket fails with an unclear error.
             if std::fs::metadata(path).is_ok_and(|metadata| is_socket(&metadata)) {
                 return Err(Error::Socket(path.to_owned()));
@@ -63,8 +71,10 @@ impl Source {
         if before.as_ref().is_some_and(Metadata::is_dir) {
             return Err(Error::Directory(path.to_owned()));
         }
+        let model = before.as_ref().filter(|_| is_on_disk);
         Ok(Self {
-            is_regular: is_on_disk && before.as_ref().is_some_and(Metadata::is_file),
+            is_regular: model.is_some_and(Metadata::is_file),
+            size: model.and_then(|model| believable_size(&file, model)),
             file,
             path: path.to_owned(),
             before,
@@ -81,13 +91,10 @@ impl Source {
         &self.path
     }
 
-    /// Its size, if it supports reads at offsets up to that size. Pipes and devices have no size.
-    /// Nor have files in /proc and /sys: they report 0 or one page, whatever their contents.
+    /// Its size, if it supports reads at offsets up to that size. Pipes and devices have no size,
+    /// nor have files whose contents appear when they are read, such as those of /proc and /sys.
     pub fn size(&self) -> Option<u64> {
-        let before = self.model()?;
-        let len = before.len();
-        let says_little = len == 0 || (len <= PAGE_BYTES && allocated_bytes(before) == Some(0));
-        (!says_little).then_some(len)
+        self.size
     }
 
     /// The size of a file with offsets.
@@ -95,21 +102,7 @@ impl Source {
     /// # Errors
     /// [`Error::NoOffsets`] if it has none.
     pub(crate) fn required_size(&self) -> Result<u64> {
-        match self.size() {
-            Some(size) => Ok(size),
-            None if self.is_empty()? => Ok(0),
-            None => Err(Error::NoOffsets(self.path.clone())),
-        }
-    }
-
-    /// True for a regular file without contents. The length alone does not tell: see
-    /// [`Source::size`].
-    fn is_empty(&self) -> Result<bool> {
-        if self.model().is_none_or(|before| before.len() > 0) {
-            return Ok(false);
-        }
-        let read = read_at(&self.file, &mut [0], 0).map_err(Error::on(&self.path))?;
-        Ok(read == 0)
+        self.size.ok_or_else(|| Error::NoOffsets(self.path.clone()))
     }
 
     /// Opens the same file again, with a position of its own.

@@ -24,12 +24,14 @@ fn sparse(path: &Path, pieces: u64, data: &[u64], tail: u64) {
 fn holes_stay_holes_by_every_method() {
     let program = std::env::current_exe().expect("a running program has a path");
     let dir = tempfile::tempdir_in(program.parent().expect("it lies in a folder")).expect("room");
-    let places: [(&str, u64, &[u64], u64); 6] = [
+    let places: [(&str, u64, &[u64], u64); 8] = [
         ("between", 8, &[0, 3, 7], 0),
         ("before", 8, &[6, 7], 0),
         ("behind", 8, &[0], 0),
         ("behind an odd end", 8, &[2], 1234),
         ("all of it", 8, &[], 77),
+        ("less than a page", 0, &[], 100),
+        ("a page", 0, &[], 4096),
         ("none", 3, &[0, 1, 2], 0),
     ];
     for (name, pieces, data, tail) in places {
@@ -61,7 +63,9 @@ fn holes_stay_holes_by_every_method() {
                 let copied = fs::metadata(&to).expect("it was just made");
                 let what = format!("{name}, {method:?}, {block_bytes}");
                 assert_eq!(copied.len(), expected.len(), "{what}");
-                assert!(copied.blocks() <= expected.blocks() + 16, "{what}");
+                // File systems may round the data up, but give a file of holes no room.
+                let more = if expected.blocks() == 0 { 0 } else { 16 };
+                assert!(copied.blocks() <= expected.blocks() + more, "{what}");
                 let is_same =
                     fs::read(&to).expect("the copy") == fs::read(&from).expect("the file");
                 assert!(is_same, "{what}");

@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 fn json(stdout: &[u8]) -> Value {
     serde_json::from_slice(stdout).expect("what --json prints is JSON")
@@ -93,6 +94,45 @@ fn the_words_are_little_endian_and_the_tail_is_filled_with_zeros() {
         .assert()
         .success()
         .stdout("00000504 14 -\n");
+}
+
+/// The program with these arguments behind a redirection of the shell, such as `<&-`.
+fn redirected(place: &Place, arguments: &[&str], redirection: &str) -> assert_cmd::Command {
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", &format!("exec \"$0\" \"$@\" {redirection}")])
+        .arg(program())
+        .args(arguments)
+        .current_dir(place.scratch())
+        .env("NO_COLOR", "1");
+    let mut shell = assert_cmd::Command::from_std(shell);
+    shell.timeout(Duration::from_mins(1));
+    shell
+}
+
+#[test]
+fn a_closed_standard_input_is_an_error_and_publishes_nothing() {
+    let place = Place::new();
+    for arguments in [
+        &["file", "sum", "-"] as &[_],
+        &["file", "sum", "/dev/stdin"],
+        &["file", "read", "-", "--block-size", "4096"],
+        &["file", "copy", "-", "copy"],
+        &["send", "-", "--name", "x", "--to", "127.0.0.1:1"],
+    ] {
+        for redirection in ["<&-", "0>written"] {
+            redirected(&place, arguments, redirection)
+                .assert()
+                .code(1)
+                .stdout("")
+                .stderr(contains("standard input: it is not open for reading"));
+        }
+    }
+    assert!(!place.scratch().join("copy").exists());
+    redirected(&place, &["file", "sum", "-"], "</dev/null")
+        .assert()
+        .success()
+        .stdout("00000000 0 -\n");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::startup::{had_standard_input, had_standard_output};
 use crate::{Error, Result, os};
 
 /// The event for which reads and writes of a file wait
@@ -113,6 +114,34 @@ pub fn reopen_read(file: &File, path: &Path, mode: OpenMode) -> Result<File> {
 /// True for the metadata of a named pipe, a terminal or another device that accepts a byte stream.
 pub fn is_stream(metadata: &Metadata) -> bool {
     os::file::is_named_pipe(metadata) || os::file::is_character_device(metadata)
+}
+
+/// Standard input as a file. It shares its position with all other processes that have it open.
+///
+/// # Errors
+/// If it was not open for reading when this process started.
+pub fn standard_input() -> Result<File> {
+    const ACTION: &str = "read standard input";
+    if !had_standard_input() {
+        return Err(Error::os(ACTION)(io::Error::other(
+            "it is not open for reading",
+        )));
+    }
+    os::file::duplicate_input().map_err(Error::os(ACTION))
+}
+
+/// Standard output as a file. It shares its position with all other processes that have it open.
+///
+/// # Errors
+/// If it was not open for writing when this process started.
+pub fn standard_output() -> Result<File> {
+    const ACTION: &str = "write to standard output";
+    if !had_standard_output() {
+        return Err(Error::os(ACTION)(io::Error::other(
+            "it is not open for writing",
+        )));
+    }
+    os::file::duplicate_output().map_err(Error::os(ACTION))
 }
 
 /// The part of a file that is in the page cache.
@@ -241,12 +270,6 @@ face! {
     /// If the path exists, or no file can be created.
     pub fn create_secret(path: &Path) -> io::Result<File> = Err(io::ErrorKind::Unsupported.into());
 
-    /// Standard input as a file. It shares its position with all other processes that have it open.
-    ///
-    /// # Errors
-    /// If it is closed.
-    pub fn standard_input() -> Result<File> = refuse("standard input as a file");
-
     /// True if a file that looks regular is one: on Windows a pipe looks so.
     pub fn is_on_disk(file: &File) -> bool = true;
 
@@ -256,6 +279,15 @@ face! {
     /// Device space of a file, in bytes: less than its size if it is sparse, 0 if the kernel generates
     /// it on read.
     pub fn allocated_bytes(metadata: &Metadata) -> Option<u64> = None;
+
+    /// The size of a file that is open for reading, where reads up to that size succeed. `None` for
+    /// pipes and devices, and for files whose contents appear when they are read: those of /proc and
+    /// /sys have a length of 0 or one page, whatever their contents, and so have some of FUSE and 9p.
+    pub fn believable_size(file: &File, metadata: &Metadata) -> Option<u64>
+        = metadata.is_file().then(|| metadata.len());
+
+    /// True if both are the same file, opened twice.
+    pub fn is_same_file(one: &File, other: &File) -> bool = false;
 
     /// True if the path leads to this open file.
     pub fn is_at(file: &File, path: &Path) -> bool = false;
@@ -349,6 +381,8 @@ face! {
     /// If it cannot be opened again.
     pub fn overlapped(file: File) -> Result<File> = Ok(file);
 
+    fn duplicate_input() -> io::Result<File> = refuse_io();
+    fn duplicate_output() -> io::Result<File> = refuse_io();
     // Locks a file for others that lock it, without any effect on who reads or writes.
     fn try_lock(file: &File, access: Access) -> io::Result<()> = Ok(match access {
         Access::Read => file.try_lock_shared(),

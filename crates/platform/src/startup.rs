@@ -17,6 +17,10 @@ pub fn program() -> io::Result<PathBuf> {
 face! {
     os::startup;
 
+    /// True if standard input was open for reading when this process started. Otherwise reads of it end
+    /// at once, without an error, for the same reason as in [`had_standard_output`].
+    pub fn had_standard_input() -> bool = true;
+
     /// True if standard output was open for writing when this process started. Otherwise output is lost
     /// without an error: before `main`, the standard library opens `/dev/null` in place of a closed
     /// standard stream, and it reports success for writes to a stream that is open for reading only.

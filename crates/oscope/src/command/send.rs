@@ -7,6 +7,7 @@ use crate::exit::{Exit, WrongUse};
 use crate::output;
 use anyhow::{Context, Result};
 use instrument::quantity::Nanoseconds;
+use platform::file::standard_input;
 use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::json;
 use std::path::Path;
@@ -147,6 +148,9 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job>> {
         .count();
     if inputs > 1 {
         return wrong("standard input can be sent only once");
+    }
+    if inputs == 1 {
+        standard_input()?;
     }
     if inputs == 1
         && arguments

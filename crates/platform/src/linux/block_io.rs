@@ -70,7 +70,8 @@ pub(crate) fn copy_range(from: &File, to: &File, len: usize) -> Result<usize> {
         match copy_file_range(from, None, to, None, len) {
             Ok(count) => return Ok(count),
             Err(Errno::INTR) => {}
-            Err(Errno::XDEV | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS) => {
+            // The kernel refuses with `BADF` to write to a file that is open for appending.
+            Err(Errno::XDEV | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS | Errno::BADF) => {
                 return Err(Error::NotSupported {
                     what: "copying between these files within the kernel",
                 });

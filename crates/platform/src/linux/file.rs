@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Advice, FallocateFlags, OFlags, SeekFrom};
 use rustix::io::Errno;
 
+use super::block_io::read_at;
 pub(crate) use super::residency::residency;
 use crate::error::{Error, Result};
 use crate::file::OpenMode;
@@ -113,10 +114,12 @@ pub(crate) fn path_of_descriptor(file: &File) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-pub(crate) fn standard_input() -> Result<File> {
-    let own = io::stdin().as_fd().try_clone_to_owned();
-    own.map(File::from)
-        .map_err(Error::os("open standard input"))
+pub(crate) fn duplicate_input() -> io::Result<File> {
+    io::stdin().as_fd().try_clone_to_owned().map(File::from)
+}
+
+pub(crate) fn duplicate_output() -> io::Result<File> {
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
 }
 
 pub(crate) fn is_socket(metadata: &Metadata) -> bool {
@@ -130,10 +133,49 @@ pub(crate) fn allocated_bytes(metadata: &Metadata) -> Option<u64> {
     Some(metadata.blocks() * UNIT_BYTES)
 }
 
+/// File systems of the kernel whose files have no length before they are read.
+const GENERATED: [libc::c_long; 10] = [
+    libc::PROC_SUPER_MAGIC,
+    libc::SYSFS_MAGIC,
+    libc::DEBUGFS_MAGIC,
+    libc::TRACEFS_MAGIC,
+    libc::SECURITYFS_MAGIC,
+    libc::CGROUP_SUPER_MAGIC,
+    libc::CGROUP2_SUPER_MAGIC,
+    libc::RDTGROUP_SUPER_MAGIC,
+    // Of configfs (`fs/configfs/mount.c`) and of message queues (`ipc/mqueue.c`).
+    0x6265_6570,
+    0x1980_0202,
+];
+
+pub(crate) fn believable_size(file: &File, metadata: &Metadata) -> Option<u64> {
+    let len = metadata.len();
+    if !metadata.is_file() {
+        return None;
+    }
+    if len > 0 && metadata.blocks() > 0 {
+        return Some(len);
+    }
+    // A small sparse file has no blocks either: the file system tells the two apart.
+    if rustix::fs::fstatfs(file).is_ok_and(|found| GENERATED.contains(&found.f_type)) {
+        return None;
+    }
+    let has_size = len > 0 || matches!(read_at(file, &mut [0], 0), Ok(0));
+    has_size.then_some(len)
+}
+
 pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    is_same(file.metadata(), path.metadata())
+}
+
+pub(crate) fn is_same_file(one: &File, other: &File) -> bool {
+    is_same(one.metadata(), other.metadata())
+}
+
+fn is_same(one: io::Result<Metadata>, other: io::Result<Metadata>) -> bool {
     let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
-    match (file.metadata(), path.metadata()) {
-        (Ok(open), Ok(found)) => identity(open) == identity(found),
+    match (one, other) {
+        (Ok(one), Ok(other)) => identity(one) == identity(other),
         _ => false,
     }
 }
@@ -364,6 +406,36 @@ mod tests {
         assert_eq!(mode(&file) & 0o7700, 0o700);
         become_like(&file, &model).unwrap();
         assert_eq!(mode(&file), 0o4751);
+    }
+
+    #[test]
+    fn only_files_whose_contents_lie_on_a_file_system_have_a_size() {
+        let dir = dir();
+        let size = |path: &Path| {
+            let (file, metadata) = open_without_waiting(path).unwrap();
+            believable_size(&file, &metadata)
+        };
+        let path = dir.path().join("file");
+        let file = File::create(&path).unwrap();
+        // Small files without data have no blocks, as files of /proc and /sys have none.
+        for len in [0, 1, 100, 4096, 4097, 1 << 30] {
+            file.set_len(len).unwrap();
+            assert_eq!(size(&path), Some(len));
+        }
+        fs::write(&path, b"abc").unwrap();
+        assert_eq!(size(&path), Some(3));
+        for generated in [
+            "/proc/self/status",
+            "/sys/kernel/mm/transparent_hugepage/enabled",
+            "/dev/null",
+        ] {
+            let generated = Path::new(generated);
+            if !generated.exists() {
+                println!("skipped: there is no {}", generated.display());
+                continue;
+            }
+            assert_eq!(size(generated), None, "{}", generated.display());
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+static HAD_STANDARD_INPUT: AtomicBool = AtomicBool::new(true);
 static HAD_STANDARD_OUTPUT: AtomicBool = AtomicBool::new(true);
 
 /// The loader calls the functions in this section before the standard library starts.
@@ -14,16 +15,34 @@ static HAD_STANDARD_OUTPUT: AtomicBool = AtomicBool::new(true);
 static LOOK: extern "C" fn() = look;
 
 extern "C" fn look() {
+    HAD_STANDARD_INPUT.store(
+        is_open_for_more_than(libc::STDIN_FILENO, libc::O_WRONLY),
+        Ordering::Relaxed,
+    );
+    HAD_STANDARD_OUTPUT.store(
+        is_open_for_more_than(libc::STDOUT_FILENO, libc::O_RDONLY),
+        Ordering::Relaxed,
+    );
+}
+
+fn is_open_for_more_than(descriptor: libc::c_int, access: libc::c_int) -> bool {
     // SAFETY: reading the flags of a descriptor changes nothing, whether it is open or not.
-    let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFL) };
-    let takes_bytes = flags != -1 && flags & libc::O_ACCMODE != libc::O_RDONLY;
-    HAD_STANDARD_OUTPUT.store(takes_bytes, Ordering::Relaxed);
+    let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFL) };
+    flags != -1 && flags & libc::O_ACCMODE != access
+}
+
+pub(crate) fn had_standard_input() -> bool {
+    seen_at_start(&HAD_STANDARD_INPUT)
 }
 
 pub(crate) fn had_standard_output() -> bool {
+    seen_at_start(&HAD_STANDARD_OUTPUT)
+}
+
+fn seen_at_start(answer: &AtomicBool) -> bool {
     // A linker keeps all of this file's code or none, and this use makes it keep the code.
     std::hint::black_box(&LOOK);
-    HAD_STANDARD_OUTPUT.load(Ordering::Relaxed)
+    answer.load(Ordering::Relaxed)
 }
 
 /// The path by which the kernel started this program, as it told the process

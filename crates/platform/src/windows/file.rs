@@ -150,10 +150,15 @@ pub(crate) fn create_secret(path: &Path) -> io::Result<File> {
     private::create_file(path)
 }
 
-pub(crate) fn standard_input() -> Result<File> {
-    let own = io::stdin().as_handle().try_clone_to_owned();
-    own.map(File::from)
-        .map_err(Error::os("open standard input"))
+pub(crate) fn duplicate_input() -> io::Result<File> {
+    io::stdin().as_handle().try_clone_to_owned().map(File::from)
+}
+
+pub(crate) fn duplicate_output() -> io::Result<File> {
+    io::stdout()
+        .as_handle()
+        .try_clone_to_owned()
+        .map(File::from)
 }
 
 pub(crate) fn is_at(file: &File, path: &Path) -> bool {
@@ -163,7 +168,11 @@ pub(crate) fn is_at(file: &File, path: &Path) -> bool {
         .access_mode(0)
         .custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
     let found = options.open(path);
-    found.is_ok_and(|found| identity::is_same(&found, file).unwrap_or(false))
+    found.is_ok_and(|found| is_same_file(&found, file))
+}
+
+pub(crate) fn is_same_file(one: &File, other: &File) -> bool {
+    identity::is_same(one, other).unwrap_or(false)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
