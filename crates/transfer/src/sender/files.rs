@@ -8,7 +8,7 @@ use crate::outcome::{Outcome, Timing};
 use crate::protocol::{FileName, Times, Verdict};
 use crate::random;
 use platform::directory::mode;
-use platform::file::{open_without_waiting, standard_input, true_length};
+use platform::file::{believable_size, open_without_waiting, standard_input};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::path::PathBuf;
@@ -328,15 +328,11 @@ fn one_file(
             }
             item.mode = plan.keep_mode.then(|| mode(&metadata)).flatten();
             item.modified = plan.keep_times.then(|| modified(&metadata)).flatten();
-            let length = match metadata.is_file() {
-                true => true_length(&file, &metadata).map_err(|error| failed(error.to_string()))?,
-                false => None,
-            };
-            let Some(length) = length else {
+            let Some(size) = believable_size(&file, &metadata) else {
                 session.send(&item, Contents::Stream(&file))?;
                 return Ok(Some(1));
             };
-            item.size = Some(length);
+            item.size = Some(size);
             item.resume = plan.resume;
             let parts = gathering.parts(item.size);
             if parts == 1 && !falls_here {
