@@ -40,8 +40,9 @@ pub struct Send {
     /// Name at the receiver [default: the file's own]
     #[arg(long)]
     pub name: Option<String>,
-    /// Resume where an earlier attempt broke off, if the receiver's part is the same
-    #[arg(long, conflicts_with_all = ["streams", "zeros", "no_checksum"])]
+    /// Resume where an earlier attempt broke off, if the receiver's part is the same. Files that are
+    /// there already and equal count as sent
+    #[arg(long, conflicts_with_all = ["zeros", "no_checksum"])]
     pub resume: bool,
     /// Preserve permissions and modification times
     #[arg(long)]

@@ -1,6 +1,6 @@
 //! `oscope send`: sends files to an `oscope receive`.
 
-use super::transfer::{FORMAT, Voice, cost, line, told_of_cover, totals, value};
+use super::transfer::{FORMAT, Voice, cost, legible, line, told_of_cover, totals, value};
 use crate::arguments::Common;
 use crate::arguments::transfer::Send as Arguments;
 use crate::exit::{Exit, WrongUse};
@@ -27,9 +27,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let jobs = jobs(arguments)?;
     let options = options(arguments, interrupt)?;
     let plan = Plan {
-        streams: arguments
-            .streams
-            .unwrap_or_else(|| streams(&jobs, arguments.resume)),
+        streams: arguments.streams.unwrap_or_else(|| streams(&jobs)),
         resume: arguments.resume,
         keep_mode: arguments.keep,
         keep_times: arguments.keep,
@@ -46,28 +44,45 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let watch = voice.watch(&options.progress);
     let sent = sender::send(&arguments.to, &jobs, plan, &options, &observe);
     drop(watch);
-    let summary = match (sent, interrupt.signal()) {
-        (Err(Error::Interrupted), Some(signal)) => {
-            let is_all_read_once = jobs
-                .iter()
-                .all(|job| matches!(job.source, Source::StandardInput));
-            voice.say(if is_all_read_once {
-                "interrupted"
-            } else {
-                "interrupted; what arrived can be resumed with --resume"
-            });
-            return Ok(Exit::Stopped(signal));
-        }
-        (sent, _) => sent?,
-    };
     let outcomes = outcomes
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
+    let summary = match (sent, interrupt.signal()) {
+        (Err(Error::Interrupted), Some(signal)) => {
+            voice.say(&format!(
+                "interrupted; {}",
+                arrived(&outcomes, &jobs, options.cover)
+            ));
+            return Ok(Exit::Stopped(signal));
+        }
+        (Err(error), _) if !outcomes.is_empty() => {
+            voice.say(&arrived(&outcomes, &jobs, options.cover));
+            return Err(error.into());
+        }
+        (sent, _) => sent?,
+    };
     if options.token.is_some() {
         told_of_cover(&voice, options.cover);
     }
     output::show(&present(&summary, &outcomes, options.cover, common)?)?;
     Ok(Exit::incomplete_if(summary.failed > 0))
+}
+
+/// The files that arrived before the transfer ended early, and the way to send the rest.
+fn arrived(outcomes: &[Outcome], jobs: &[Job], cover: Cover) -> String {
+    let arrived = outcomes.iter().filter(|outcome| outcome.failure.is_none());
+    let names: Vec<_> = arrived.map(|outcome| legible(&outcome.name)).collect();
+    let mut text = match &names[..] {
+        [] => "no file arrived".to_owned(),
+        names if names.len() > TOLD_SINGLY => format!("{} files arrived", names.len()),
+        names => format!("arrived: {}", names.join(", ")),
+    };
+    let can_be_read_again = |job: &Job| matches!(job.source, Source::Path(_));
+    let has_kept = outcomes.iter().any(|outcome| outcome.is_kept) || !names.is_empty();
+    if has_kept && cover != Cover::Bare && jobs.iter().all(can_be_read_again) {
+        text += "; the same with --resume sends only what is missing";
+    }
+    text
 }
 
 fn present(
@@ -187,12 +202,12 @@ fn job(file: &Path, name: Option<&str>) -> Result<Job> {
 
 /// The useful number of connections. Creating a file costs the receiver more than sending it costs
 /// the sender, so two receiver threads speed up many small files. Zeros need no file, and two
-/// threads sum them. A resumed transfer uses one connection.
-fn streams(jobs: &[Job], resume: bool) -> u16 {
+/// threads sum them.
+fn streams(jobs: &[Job]) -> u16 {
     let are_zeros = jobs
         .iter()
         .all(|job| matches!(job.source, Source::Zeros(_)));
-    if (jobs.len() >= MANY || are_zeros) && !resume {
+    if jobs.len() >= MANY || are_zeros {
         2
     } else {
         1
@@ -210,4 +225,55 @@ fn total_size(jobs: &[Job]) -> Option<u64> {
         Source::StandardInput => None,
     });
     sizes.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cover, Job, Outcome, Source, arrived};
+    use transfer::Timing;
+
+    fn outcome(name: &str, has_failed: bool, is_kept: bool) -> Outcome {
+        Outcome {
+            name: name.into(),
+            size: 1,
+            timing: Timing::default(),
+            failure: has_failed.then(|| "interrupted".into()),
+            is_kept,
+        }
+    }
+
+    #[test]
+    fn resume_is_named_only_where_something_was_kept() {
+        let job = |source| Job {
+            name: b"file".to_vec(),
+            source,
+        };
+        let (path, input) = (
+            [job(Source::Path("file".into()))],
+            [job(Source::StandardInput)],
+        );
+        let (here, lost) = (outcome("one\n", false, false), outcome("two", true, false));
+        let kept = outcome("three", true, true);
+        for (outcomes, jobs, cover, resumes) in [
+            (&[][..], &path, Cover::Summed, false),
+            (&[lost.clone()], &path, Cover::Summed, false),
+            (&[kept.clone()], &path, Cover::Summed, true),
+            (&[here.clone(), lost.clone()], &path, Cover::Sealed, true),
+            (&[here.clone(), lost.clone()], &path, Cover::Bare, false),
+            (&[here.clone(), lost.clone()], &input, Cover::Summed, false),
+        ] {
+            let text = arrived(outcomes, jobs, cover);
+            assert_eq!(text.contains("--resume"), resumes, "{text}");
+        }
+        let text = arrived(
+            &[here.clone(), lost, outcome("four", false, false)],
+            &path,
+            Cover::Bare,
+        );
+        assert_eq!(text, "arrived: one\u{fffd}, four");
+        assert_eq!(
+            arrived(&vec![here; 21], &path, Cover::Bare),
+            "21 files arrived"
+        );
+    }
 }

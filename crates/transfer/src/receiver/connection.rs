@@ -339,6 +339,7 @@ impl<'r> Connection<'r> {
                 size: size.unwrap_or(incoming.bytes),
                 timing,
                 failure,
+                is_kept: false,
             },
         });
         Ok(())
@@ -347,6 +348,7 @@ impl<'r> Connection<'r> {
     /// The connection is lost during a file: tells the observer how much of the file remains.
     fn lost(&self, incoming: Incoming, error: &Error) {
         let mut failure = error.to_string();
+        let mut is_kept = false;
         if let Ok(target) = &incoming.target {
             let is_worthless = self.options.measures || !incoming.is_right;
             if matches!(error, Error::Malformed(_)) || is_worthless {
@@ -355,6 +357,7 @@ impl<'r> Connection<'r> {
                 // Other connections may still write to it.
                 target.abandon(&failure);
             } else if let Some(kept) = target.kept() {
+                is_kept = true;
                 failure = format!("{failure}; {kept} bytes are kept for --resume");
             }
         }
@@ -366,6 +369,7 @@ impl<'r> Connection<'r> {
                 size: incoming.bytes,
                 timing: Timing::default(),
                 failure: Some(failure),
+                is_kept,
             };
             (self.observer)(&Event::Settled {
                 peer: self.peer,

@@ -130,19 +130,23 @@ pub fn send(
         });
         joined.collect::<Vec<_>>()
     });
-    let costs = costs.into_iter().collect::<Result<Vec<_>>>()?;
+    let costs = costs.into_iter().collect::<Result<Vec<_>>>();
     let state = gathering
         .state
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
     let mut summary = state.summary;
-    // The file shrank: a connection that found it too small to divide left its part to the others.
     for (_, mut outcome) in state.pending.into_values() {
-        let changed = || "it changed while it was sent".to_owned();
-        outcome.failure.get_or_insert_with(changed);
+        outcome.failure.get_or_insert_with(|| match &costs {
+            // The file shrank: a connection that found it too small to divide left its part to the
+            // others.
+            Ok(_) => "it changed while it was sent".to_owned(),
+            Err(error) => error.to_string(),
+        });
         summary.failed += 1;
         observer(&outcome);
     }
+    let costs = costs?;
     for cost in costs {
         summary.farewell.sender_cpu += cost.sender_cpu;
         summary.farewell.receiver_cpu += cost.receiver_cpu;
@@ -181,6 +185,7 @@ impl Gathering<'_> {
                 so_far.timing.received = so_far.timing.received.max(outcome.timing.received);
                 so_far.timing.stored = so_far.timing.stored.max(outcome.timing.stored);
                 so_far.failure = so_far.failure.or(outcome.failure);
+                so_far.is_kept |= outcome.is_kept;
                 (settled + 1, so_far)
             }
         };
@@ -233,8 +238,32 @@ impl Gathering<'_> {
 fn one_stream(stream: u16, mut session: Session, gathering: &Gathering<'_>) -> Result<Farewell> {
     let before = thread_cpu();
     let mut parts_of = BTreeMap::new();
+    if let Err(error) = share(stream, &mut session, gathering, &mut parts_of) {
+        // The reason of the loss is reported already, and what arrived before it counts.
+        while let Ok(Some((id, outcome))) = session.known_outcome() {
+            gathering.settle(id, parts_of.remove(&id).unwrap_or(1), outcome);
+        }
+        for (id, parts, outcome) in session.lost(&error.to_string()) {
+            gathering.settle(id, parts, outcome);
+        }
+        return Err(error);
+    }
+    let (_, receiver_cpu) = session.finish()?;
+    Ok(Farewell {
+        sender_cpu: thread_cpu().saturating_sub(before),
+        receiver_cpu,
+    })
+}
+
+/// Sends this connection's share of the files, and waits for their outcomes.
+fn share(
+    stream: u16,
+    session: &mut Session,
+    gathering: &Gathering<'_>,
+    parts_of: &mut BTreeMap<u64, u16>,
+) -> Result<()> {
     for (id, job) in (0..).zip(gathering.jobs) {
-        match one_file(stream, id, job, &mut session, gathering) {
+        match one_file(stream, id, job, session, gathering) {
             Ok(Some(parts)) => {
                 parts_of.insert(id, parts);
             }
@@ -253,6 +282,7 @@ fn one_stream(stream: u16, mut session: Session, gathering: &Gathering<'_>) -> R
                             size,
                             timing,
                             failure,
+                            is_kept: false,
                         },
                     );
                 }
@@ -266,11 +296,7 @@ fn one_stream(stream: u16, mut session: Session, gathering: &Gathering<'_>) -> R
     while let Some((id, outcome)) = session.outcome()? {
         gathering.settle(id, parts_of.remove(&id).unwrap_or(1), outcome);
     }
-    let (_, receiver_cpu) = session.finish()?;
-    Ok(Farewell {
-        sender_cpu: thread_cpu().saturating_sub(before),
-        receiver_cpu,
-    })
+    Ok(())
 }
 
 /// Sends this connection's share of a file; returns the file's number of parts, or `None` if there

@@ -6,11 +6,13 @@ use super::pump::Pump;
 use super::replies::{Replies, Reply};
 use super::{Contents, Options};
 use crate::connection::Outlet;
+use crate::cover::Cover;
 use crate::error::{Error, Result};
 use crate::method::{ReceiveMethod, SendMethod};
 use crate::outcome::{Outcome, Timing};
 use crate::protocol::{FileName, Frame, Malformed, Part, Times};
 use crate::ranges::Hashing;
+use platform::socket::on_their_way;
 use std::collections::VecDeque;
 use std::fs::Metadata;
 use std::io;
@@ -44,11 +46,24 @@ pub struct Session {
     outlet: Outlet,
     pump: Pump,
     replies: Replies,
-    /// Files whose outcome is not known yet: number, name and size.
-    open: VecDeque<(u64, Vec<u8>, u64)>,
+    /// Files whose outcome is not known yet.
+    open: VecDeque<Open>,
     /// Outcomes that the caller has not fetched yet.
     settled: VecDeque<(u64, Outcome)>,
 }
+
+/// A file, or a part of one, whose outcome is not known yet.
+struct Open {
+    id: u64,
+    parts: u16,
+    name: Vec<u8>,
+    size: u64,
+    /// Bytes sent from its beginning; `None` if the receiver keeps nothing of it.
+    sent: Option<u64>,
+}
+
+/// A receiver that got this much of the beginning of a file, in bytes, keeps some of it.
+const SURELY_KEPT: u64 = 2 << 20;
 
 /// Parts of a file begin at multiples of this.
 const PART_UNIT: u64 = 1 << 20;
@@ -138,8 +153,13 @@ impl Session {
             name: item.name,
         }))?;
         let mut range = range(item.size, parts, part);
-        self.open
-            .push_back((item.id, item.name.bytes().to_vec(), range.end - range.start));
+        self.open.push_back(Open {
+            id: item.id,
+            parts,
+            name: item.name.bytes().to_vec(),
+            size: range.end - range.start,
+            sent: None,
+        });
         if item.resume {
             self.replies.ask();
             range.start = self.resume(&contents, range.end)?;
@@ -150,7 +170,7 @@ impl Session {
         let progress = Arc::clone(&self.options.progress);
         let mut flow = Flow {
             outlet: &mut self.outlet,
-            expected: 0,
+            expected: range.start,
             is_wanted: &|| !self.replies.has_failed(item.id),
             progress: &progress,
         };
@@ -159,6 +179,12 @@ impl Session {
             .run(&mut flow, &mut contents, range.clone())
             .and_then(|()| still(&contents, before?, item.size));
         let expected = flow.expected;
+        if let Some(open) = self.open.back_mut() {
+            let can_be_kept = part == 0
+                && self.options.cover != Cover::Bare
+                && matches!(contents, Contents::File(_));
+            open.sent = can_be_kept.then_some(expected);
+        }
         match outcome {
             // A stop request may have cut off the last bytes as well.
             Ok(()) if self.outlet.shall_stop() => Err(Error::Interrupted),
@@ -167,7 +193,7 @@ impl Session {
                 if let Some(open) = self.open.back_mut()
                     && item.size.is_none()
                 {
-                    open.2 = size;
+                    open.size = size;
                 }
                 self.outlet.frame(&Frame::End { size })
             }
@@ -252,20 +278,36 @@ impl Session {
 
     fn settle(&mut self, id: u64, timing: Timing, failure: Option<String>) -> Result<()> {
         match self.open.pop_front() {
-            Some((expected, name, size)) if id == expected => {
-                self.settled.push_back((
-                    id,
-                    Outcome {
-                        name,
-                        size,
-                        timing,
-                        failure,
-                    },
-                ));
+            Some(open) if id == open.id => {
+                let outcome = Outcome {
+                    name: open.name,
+                    size: open.size,
+                    timing,
+                    failure,
+                    is_kept: false,
+                };
+                self.settled.push_back((id, outcome));
                 Ok(())
             }
             _ => Err(Malformed::Number("receipt").into()),
         }
+    }
+
+    /// The files without an outcome, after the connection was lost for this reason, each with the
+    /// number of its parts.
+    pub(super) fn lost(&mut self, reason: &str) -> impl Iterator<Item = (u64, u16, Outcome)> {
+        let left = on_their_way(self.outlet.socket()).map_or(u64::MAX, |left| left as u64);
+        self.open.drain(..).map(move |open| {
+            let is_kept = |sent: u64| sent.saturating_sub(left) >= SURELY_KEPT;
+            let outcome = Outcome {
+                name: open.name,
+                size: open.size,
+                timing: Timing::default(),
+                failure: Some(reason.to_owned()),
+                is_kept: open.sent.is_some_and(is_kept),
+            };
+            (open.id, open.parts, outcome)
+        })
     }
 
     /// Ends the session; returns the number of bytes that the receiver got and the CPU time it

@@ -7,12 +7,13 @@ use crate::common::{
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::FileName;
 use oscope_transfer::receiver;
-use oscope_transfer::sender::{Contents, Item, Plan, Session};
+use oscope_transfer::sender::{self, Contents, Item, Plan, Session};
+use oscope_transfer::{Cover, Error, Outcome};
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -276,5 +277,59 @@ fn the_beginning_of_a_divided_file_is_kept() {
             assert!(place.received("file") == contents, "{method}");
             assert_eq!(place.names(), ["file"]);
         }
+    }
+}
+
+#[test]
+fn a_sender_that_is_stopped_names_what_arrived_and_resume_sends_the_rest() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let jobs: Vec<_> = (0..200)
+        .map(|at| place.file(&format!("file{at}"), &bytes(40_000, at)))
+        .collect();
+    let options = send_options(SendMethod::File);
+    let outcomes = Mutex::new(Vec::new());
+    let observe = |outcome: &Outcome| {
+        options.limits.stop.store(true, Ordering::Release);
+        outcomes.lock().unwrap().push(outcome.clone());
+    };
+    let address = served.address.to_string();
+    let error = sender::send(&address, &jobs, PLAN, &options, &observe).unwrap_err();
+    assert!(matches!(error, Error::Interrupted), "{error}");
+    served.wait_for_ends(1);
+    let outcomes = outcomes.into_inner().unwrap();
+    let arrived = outcomes.iter().filter(|outcome| outcome.failure.is_none());
+    let names: Vec<_> = arrived.map(|outcome| &outcome.name).collect();
+    assert!((1..200).contains(&names.len()), "{}", names.len());
+    for name in names {
+        place.received(std::str::from_utf8(name).unwrap());
+    }
+    let (summary, outcomes) = send(&served, &jobs, RESUME, &send_options(SendMethod::File));
+    assert_eq!(summary.unwrap().files, 200, "{outcomes:?}");
+}
+
+#[test]
+fn a_sender_whose_connection_is_lost_knows_what_is_kept() {
+    let contents = bytes(8 << 20, 10);
+    for (cover, at, is_kept) in [
+        (Cover::Summed, 5_000_000, true),
+        (Cover::Summed, 100_000, false),
+        (Cover::Bare, 5_000_000, false),
+    ] {
+        let place = Place::new();
+        let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+        let options = sender::Options {
+            cover,
+            ..send_options(SendMethod::File)
+        };
+        let address = between_each(served.address, vec![Some(Mischief::Cut(at))]);
+        let (summary, outcomes) =
+            send_to(address, &[place.file("file", &contents)], PLAN, &options);
+        summary.unwrap_err();
+        let [outcome] = &outcomes[..] else {
+            panic!("{outcomes:?}")
+        };
+        assert!(outcome.failure.is_some());
+        assert_eq!(outcome.is_kept, is_kept, "{cover:?} {at}");
     }
 }
