@@ -26,4 +26,6 @@ pub struct Outcome {
     /// True if the receiver keeps the beginning of a file that failed, so that it can be resumed. A
     /// sender says so only if the receiver must have got some.
     pub is_kept: bool,
+    /// True if the file failed since the receiver has no room for it.
+    pub lacks_room: bool,
 }

@@ -10,6 +10,7 @@ use instrument::quantity::Nanoseconds;
 use platform::file::standard_input;
 use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::json;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use transfer::method::SendMethod;
@@ -77,7 +78,7 @@ fn arrived(outcomes: &[Outcome], jobs: &[Job], cover: Cover) -> String {
         names if names.len() > TOLD_SINGLY => format!("{} files arrived", names.len()),
         names => format!("arrived: {}", names.join(", ")),
     };
-    let can_be_read_again = |job: &Job| matches!(job.source, Source::Path(_));
+    let can_be_read_again = |job: &Job| !matches!(job.source, Source::StandardInput);
     let has_kept = outcomes.iter().any(|outcome| outcome.is_kept) || !names.is_empty();
     if has_kept && cover != Cover::Bare && jobs.iter().all(can_be_read_again) {
         text += "; the same with --resume sends only what is missing";
@@ -180,23 +181,36 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job>> {
     if arguments.name.is_some() && arguments.files.len() > 1 {
         return wrong("--name names one file");
     }
-    arguments
-        .files
-        .iter()
-        .map(|file| job(file, arguments.name.as_deref()))
-        .collect()
+    let name = arguments.name.as_deref();
+    let jobs = arguments.files.iter().map(|file| jobs_of(file, name));
+    Ok(jobs.collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// The file, or everything in the directory.
+fn jobs_of(file: &Path, name: Option<&str>) -> Result<Vec<Job>> {
+    let job = job(file, name)?;
+    if matches!(job.source, Source::Path(_)) && file.is_dir() {
+        return Ok(sender::tree(file, &job.name)?);
+    }
+    Ok(vec![job])
 }
 
 fn job(file: &Path, name: Option<&str>) -> Result<Job> {
     let (own_name, source) = if file == Path::new("-") {
-        ("stdin".as_bytes(), Source::StandardInput)
+        (b"stdin".to_vec(), Source::StandardInput)
     } else {
-        let name = file
-            .file_name()
-            .with_context(|| format!("{} names no file", file.display()))?;
-        (name.as_encoded_bytes(), Source::Path(file.to_owned()))
+        let name = match file.file_name() {
+            Some(name) => name.to_owned(),
+            // `.` and `..` have a name elsewhere.
+            None => {
+                let whole = file.canonicalize()?;
+                let name = whole.file_name().map(OsStr::to_owned);
+                name.with_context(|| format!("{} has no name: give one by --name", file.display()))?
+            }
+        };
+        (name.into_encoded_bytes(), Source::Path(file.to_owned()))
     };
-    let name = name.map_or(own_name, str::as_bytes).to_vec();
+    let name = name.map_or(own_name, |name| name.as_bytes().to_vec());
     Ok(Job { name, source })
 }
 
@@ -221,7 +235,8 @@ fn total_size(jobs: &[Job]) -> Option<u64> {
             let metadata = path.metadata().ok()?;
             metadata.is_file().then_some(metadata.len())
         }
-        Source::Zeros(size) => Some(*size),
+        Source::Beneath { size, .. } | Source::Zeros(size) => Some(*size),
+        Source::Directory(_) | Source::Link(_) | Source::Skipped(_) => Some(0),
         Source::StandardInput => None,
     });
     sizes.sum()

@@ -113,6 +113,37 @@ impl Directory {
         Err(Errno::NOENT)
     }
 
+    pub(crate) fn open_directory(&self, name: &OsStr) -> Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.handle, name, flags, Mode::empty())
+            .map(|handle| Self::new(handle, self.at(name)))
+            .map_err(Error::path("open", &self.at(name)))
+    }
+
+    pub(crate) fn make_directory(&self, name: &OsStr, mode: u32) -> Result<()> {
+        rustix::fs::mkdirat(&self.handle, name, Mode::from_raw_mode(mode & 0o777))
+            .map_err(Error::path("make", &self.at(name)))
+    }
+
+    pub(crate) fn make_link(&self, name: &OsStr, target: &OsStr) -> Result<()> {
+        rustix::fs::symlinkat(target, &self.handle, name)
+            .map_err(Error::path("make", &self.at(name)))
+    }
+
+    pub(crate) fn read_link(&self, name: &OsStr) -> Result<OsString> {
+        rustix::fs::readlinkat(&self.handle, name, Vec::new())
+            .map(|target| OsString::from_vec(target.into_bytes()))
+            .map_err(Error::path("read", &self.at(name)))
+    }
+
+    pub(crate) fn as_file(&self) -> Result<File> {
+        let handle = self
+            .handle
+            .try_clone()
+            .map_err(Error::path("open", &self.path));
+        handle.map(File::from)
+    }
+
     pub(crate) fn open_private(&self, name: &OsStr) -> Result<Self> {
         let failed = |errno: Errno| Error::path("open", &self.at(name))(errno);
         match rustix::fs::mkdirat(&self.handle, name, Mode::RWXU) {
@@ -353,6 +384,27 @@ mod tests {
             assert!(!open(path) && !by_steps(path), "{path}");
         }
         assert!(!open("a/b"), "a directory is no file");
+    }
+
+    #[test]
+    fn directories_and_links_are_made_in_place_and_never_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let (folder, link) = (OsStr::new("folder"), OsStr::new("link"));
+        directory.make_directory(folder, 0o750).unwrap();
+        let error = directory.make_directory(folder, 0o750).unwrap_err();
+        assert_eq!(kind(&error), Some(ErrorKind::AlreadyExists));
+        let inner = directory.open_directory(folder).unwrap();
+        inner.make_link(link, OsStr::new("../folder")).unwrap();
+        let error = inner.make_link(link, OsStr::new("other")).unwrap_err();
+        assert_eq!(kind(&error), Some(ErrorKind::AlreadyExists));
+        assert_eq!(inner.read_link(link).unwrap(), "../folder");
+        inner.open_directory(link).unwrap_err();
+        directory.read_link(folder).unwrap_err();
+        crate::directory::set_mode(&inner.as_file().unwrap(), 0o500).unwrap();
+        let found = fs::metadata(place.path().join(folder)).unwrap();
+        assert_eq!(mode(&found), Some(0o500));
+        crate::directory::set_mode(&inner.as_file().unwrap(), 0o700).unwrap();
     }
 
     #[test]

@@ -118,8 +118,19 @@ impl Directory {
         }
     }
 
+    pub(crate) fn make_directory(&self, name: &OsStr, _: u32) -> Result<()> {
+        let path = self.at(name)?;
+        fs::create_dir(&path).map_err(Error::path("make", &path))
+    }
+
+    pub(crate) fn as_file(&self) -> Result<File> {
+        self.handle
+            .try_clone()
+            .map_err(Error::path("open", &self.path))
+    }
+
     /// Opens a directory in this one, which must not be a link.
-    fn open_directory(&self, name: &OsStr) -> Result<Self> {
+    pub(crate) fn open_directory(&self, name: &OsStr) -> Result<Self> {
         let path = self.at(name)?;
         let directory = Self::open_with(&path, FILE_FLAG_OPEN_REPARSE_POINT)?;
         let found = directory.handle.metadata();

@@ -1,10 +1,10 @@
 //! A file, or a part of one, while it arrives over one connection.
 
 use super::Options;
-use super::place::Failure;
+use super::failure::Failure;
 use super::room::Room;
 use super::target::Target;
-use crate::protocol::Part;
+use crate::protocol::{Kind, Part};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,8 +22,9 @@ pub(super) struct Incoming {
     /// The target of the bytes, or the reason for discarding them.
     pub(super) target: Result<Arc<Target>, Failure>,
     /// True if its outcome is that of the file. Of a file in parts, only the last part is reported
-    /// to the observer.
+    /// to the observer, and a directory only if it fails.
     pub(super) is_whole: bool,
+    is_directory: bool,
     /// True if the sender has been told the outcome.
     pub(super) is_told: bool,
 }
@@ -40,6 +41,7 @@ impl Incoming {
             room,
             target,
             is_whole: true,
+            is_directory: matches!(part.kind, Kind::Directory | Kind::CompleteDirectory),
             is_told: false,
         }
     }
@@ -67,7 +69,7 @@ impl Incoming {
                 "its checksum is wrong: it changed on its way, or while it was read".into(),
             );
         }
-        target.complete_part(size, options)
+        Ok(target.complete_part(size, options)? && !self.is_directory)
     }
 }
 
@@ -77,4 +79,5 @@ pub(super) fn too_large(options: &Options) -> Failure {
         "it is larger than the {} bytes that are taken here",
         options.max_size
     )
+    .into()
 }

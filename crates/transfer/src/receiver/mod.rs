@@ -3,6 +3,8 @@
 mod connection;
 mod destination;
 mod door;
+mod entry;
+mod failure;
 mod greeting;
 mod incoming;
 mod listener;

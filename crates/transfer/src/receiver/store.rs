@@ -1,7 +1,7 @@
 //! Moves bytes from a connection into a file by the chosen method.
 
+use super::failure::Failure;
 use super::method::{Arrival, mapped, splice, uring, write};
-use super::place::Failure;
 use crate::buffer;
 use crate::connection::Inlet;
 use crate::error::Result;

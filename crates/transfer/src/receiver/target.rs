@@ -2,12 +2,14 @@
 
 use super::Options;
 use super::destination::{Complete, Destination};
-use super::place::{Failure, Place, taken};
+use super::entry;
+use super::failure::Failure;
+use super::place::{Place, taken};
 use crate::error::{Error, Result};
-use crate::protocol::{Part, Partial};
+use crate::protocol::{Kind, Part, Partial};
 use crate::ranges::Hashing;
 use platform::block_io::write_at;
-use platform::directory::{Directory, name_from_bytes};
+use platform::directory::Directory;
 use platform::file::allocate_range;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -70,6 +72,8 @@ pub(super) struct Target {
     /// The file of an earlier attempt that may be the same.
     complete: Option<Complete>,
     parts: u16,
+    /// False for a directory or a link.
+    has_contents: bool,
     state: Mutex<State>,
 }
 
@@ -201,6 +205,15 @@ impl Shelf {
         }
     }
 
+    /// Lets go of a divided file that failed: its room is free before the sender hears of it.
+    pub(super) fn release(&self, id: u64, session: [u8; 16], reason: &Failure) {
+        if let Some(session) = self.sessions().get_mut(&session)
+            && let Some(file) = session.divided.get_mut(&id)
+        {
+            file.target = Err(reason.clone());
+        }
+    }
+
     /// Counts the end of a part of a divided file, successful or not. The last part closes the
     /// file.
     pub(super) fn part_is_over(&self, id: u64, session: [u8; 16]) {
@@ -253,8 +266,12 @@ impl Shelf {
     }
 
     fn make(&self, part: &Part<'_>, options: &Options) -> Outcome<Target> {
-        let complete = self.complete(part);
+        let complete = self.complete(part).filter(|_| part.kind == Kind::File);
         let place = match &self.destination {
+            Some(destination) if part.kind != Kind::File => {
+                entry::make(destination, part, options)?;
+                None
+            }
             Some(destination) if complete.is_none() || options.force => {
                 Some(Place::make(destination, part, options)?)
             }
@@ -266,6 +283,7 @@ impl Shelf {
             complete: complete.filter(|_| !has_partial),
             place,
             parts: part.parts,
+            has_contents: part.kind == Kind::File,
             state: Mutex::new(State {
                 parts_left: part.parts,
                 spoiled: None,
@@ -283,9 +301,8 @@ impl Shelf {
 impl Shelf {
     /// The file of this name and size that is there, if the sender asks for it.
     fn complete(&self, part: &Part<'_>) -> Option<Complete> {
-        let (destination, size) = (self.destination.as_ref()?, part.size?);
-        let name = name_from_bytes(part.name.bytes()).filter(|_| part.resume)?;
-        destination.complete(&name, size)
+        let destination = self.destination.as_ref().filter(|_| part.resume)?;
+        destination.complete(part.name, part.size?)
     }
 }
 
@@ -312,16 +329,14 @@ impl Target {
     }
 
     /// Marks the file as one that will not be complete, and of which nothing is kept.
-    pub(super) fn spoil(&self, reason: &str) {
+    pub(super) fn spoil(&self, reason: impl Into<Failure>) {
         self.abandon(reason);
         self.state().is_worthless = true;
     }
 
     /// Marks the file as one that will not be complete. Its beginning is kept for resuming.
-    pub(super) fn abandon(&self, reason: &str) {
-        self.state()
-            .spoiled
-            .get_or_insert_with(|| reason.to_owned());
+    pub(super) fn abandon(&self, reason: impl Into<Failure>) {
+        self.state().spoiled.get_or_insert_with(|| reason.into());
     }
 
     /// The reason why the file will not be complete.
@@ -341,7 +356,7 @@ impl Target {
             }
         }
         if let Some(file) = self.file() {
-            file.set_len(len).map_err(|error| error.to_string())?;
+            file.set_len(len)?;
         }
         self.state().in_order = len;
         Ok(())
@@ -368,28 +383,33 @@ impl Target {
         Ok(())
     }
 
-    /// Grows the file to at least `end` bytes and allocates space from `start`, so that writing to
-    /// a mapping cannot fail.
-    pub(super) fn grow(&self, start: u64, end: u64) -> Outcome<()> {
+    /// Grows the file to at least `end` bytes and allocates space from `offset`, so that writing to a
+    /// mapping cannot fail.
+    pub(super) fn grow(&self, offset: u64, end: u64) -> Outcome<()> {
         let Some(file) = self.file() else {
             return Ok(());
         };
         let mut state = self.state();
-        if start < state.allocated && end <= state.allocated {
+        // Each part has a range of its own, of which `allocated` says nothing.
+        if !self.has_parts() && offset < state.allocated && end <= state.allocated {
             return Ok(());
         }
         let step = end.next_power_of_two().clamp(LEAST_GROWTH, MOST_GROWTH);
-        let grown = end.next_multiple_of(step);
-        match allocate_range(file, start, grown - start) {
+        let grown = if self.has_parts() {
+            end
+        } else {
+            end.next_multiple_of(step)
+        };
+        match allocate_range(file, offset, grown - offset) {
             Ok(()) => {}
             // Writing zeros allocates the space as well.
             Err(error) if error.is_not_supported() => {
-                let zeros = vec![0; (grown - start) as usize];
-                write_at(file, &zeros, start).map_err(|error| error.to_string())?;
+                let zeros = vec![0; (grown - offset) as usize];
+                write_at(file, &zeros, offset)?;
             }
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(error.into()),
         }
-        state.allocated = grown;
+        state.allocated = state.allocated.max(grown);
         Ok(())
     }
 
@@ -411,6 +431,9 @@ impl Target {
         let mut state = self.state();
         if let Some(reason) = &state.spoiled {
             return Err(reason.clone());
+        }
+        if !self.has_contents && (size > 0 || state.in_order > 0) {
+            return Err("it has contents, and is no file".into());
         }
         state.parts_left = state.parts_left.saturating_sub(1);
         if state.parts_left > 0 {

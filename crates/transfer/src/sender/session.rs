@@ -3,14 +3,14 @@
 use super::flow::{Flow, Stopped};
 use super::greeting::{check, connect};
 use super::pump::Pump;
-use super::replies::{Replies, Reply};
+use super::replies::{Receipt, Replies, Reply};
 use super::{Contents, Options};
 use crate::connection::Outlet;
 use crate::cover::Cover;
 use crate::error::{Error, Result};
 use crate::method::{ReceiveMethod, SendMethod};
 use crate::outcome::{Outcome, Timing};
-use crate::protocol::{FileName, Frame, Malformed, Part, Times};
+use crate::protocol::{FileName, Frame, Kind, Malformed, Part, Times};
 use crate::ranges::Hashing;
 use platform::socket::on_their_way;
 use std::collections::VecDeque;
@@ -86,7 +86,7 @@ impl Session {
             options: options.clone(),
             outlet,
             pump: Pump::new(options.method)?,
-            replies: Replies::hear(inlet, options.limits)?,
+            replies: Replies::hear(inlet)?,
             open: VecDeque::new(),
             settled: VecDeque::new(),
         })
@@ -143,23 +143,8 @@ impl Session {
     ) -> Result<()> {
         let (parts, part) = item.part;
         self.replies.ask();
-        self.outlet.frame(&Frame::File(Part {
-            id: item.id,
-            size: item.size,
-            parts,
-            resume: item.resume,
-            mode: item.mode,
-            modified: item.modified,
-            name: item.name,
-        }))?;
+        self.announce(item, Kind::File)?;
         let mut range = range(item.size, parts, part);
-        self.open.push_back(Open {
-            id: item.id,
-            parts,
-            name: item.name.bytes().to_vec(),
-            size: range.end - range.start,
-            sent: None,
-        });
         if item.resume {
             self.replies.ask();
             range.start = self.resume(&contents, range.end)?;
@@ -206,6 +191,43 @@ impl Session {
         }
     }
 
+    /// Sends what has no contents: a directory or a link. [`Session::outcome`] returns its outcome.
+    ///
+    /// # Errors
+    /// If the connection fails.
+    pub fn send_empty(&mut self, item: &Item<'_>, kind: Kind<'_>) -> Result<()> {
+        if self.outlet.shall_stop() {
+            return Err(Error::Interrupted);
+        }
+        self.replies.ask();
+        self.announce(item, kind)?;
+        self.outlet.frame(&Frame::End { size: 0 })
+    }
+
+    /// Announces a file, and expects its outcome.
+    fn announce(&mut self, item: &Item<'_>, kind: Kind<'_>) -> Result<()> {
+        let (parts, part) = item.part;
+        self.outlet.frame(&Frame::File(Part {
+            id: item.id,
+            size: item.size,
+            parts,
+            resume: item.resume,
+            mode: item.mode,
+            modified: item.modified,
+            name: item.name,
+            kind,
+        }))?;
+        let range = range(item.size, parts, part);
+        self.open.push_back(Open {
+            id: item.id,
+            parts,
+            name: item.name.bytes().to_vec(),
+            size: range.end - range.start,
+            sent: None,
+        });
+        Ok(())
+    }
+
     /// The offset to resume from: the end of the bytes that both sides have in common. Of a complete
     /// file at the receiver, either all is the same, or nothing is used.
     fn resume(&mut self, contents: &Contents<'_>, end: u64) -> Result<u64> {
@@ -229,11 +251,7 @@ impl Session {
         self.outlet.flush()?;
         loop {
             match self.replies.next(&self.outlet)? {
-                Reply::Receipt {
-                    id,
-                    timing,
-                    failure,
-                } => self.settle(id, timing, failure)?,
+                Reply::Receipt(receipt) => self.settle(receipt)?,
                 other => return Ok(other),
             }
         }
@@ -248,11 +266,7 @@ impl Session {
         if self.settled.is_empty() && !self.open.is_empty() {
             self.outlet.flush()?;
             match self.replies.next(&self.outlet)? {
-                Reply::Receipt {
-                    id,
-                    timing,
-                    failure,
-                } => self.settle(id, timing, failure)?,
+                Reply::Receipt(receipt) => self.settle(receipt)?,
                 _ => return Err(Malformed::Order(0).into()),
             }
         }
@@ -265,28 +279,25 @@ impl Session {
     /// If the connection fails.
     pub fn known_outcome(&mut self) -> Result<Option<(u64, Outcome)>> {
         match self.replies.known()? {
-            Some(Reply::Receipt {
-                id,
-                timing,
-                failure,
-            }) => self.settle(id, timing, failure)?,
+            Some(Reply::Receipt(receipt)) => self.settle(receipt)?,
             Some(_) => return Err(Malformed::Order(0).into()),
             None => {}
         }
         Ok(self.settled.pop_front())
     }
 
-    fn settle(&mut self, id: u64, timing: Timing, failure: Option<String>) -> Result<()> {
+    fn settle(&mut self, receipt: Receipt) -> Result<()> {
         match self.open.pop_front() {
-            Some(open) if id == open.id => {
+            Some(open) if receipt.id == open.id => {
                 let outcome = Outcome {
                     name: open.name,
                     size: open.size,
-                    timing,
-                    failure,
+                    timing: receipt.timing,
+                    failure: receipt.failure,
                     is_kept: false,
+                    lacks_room: receipt.lacks_room,
                 };
-                self.settled.push_back((id, outcome));
+                self.settled.push_back((receipt.id, outcome));
                 Ok(())
             }
             _ => Err(Malformed::Number("receipt").into()),
@@ -305,6 +316,7 @@ impl Session {
                 timing: Timing::default(),
                 failure: Some(reason.to_owned()),
                 is_kept: open.sent.is_some_and(is_kept),
+                lacks_room: false,
             };
             (open.id, open.parts, outcome)
         })
