@@ -116,7 +116,9 @@ impl<'r> Connection<'r> {
                         target(&part, &self.hello, self.options, self.shelf, self.files)
                     });
                     let room = Room::new(&part, self.store.method());
-                    let (resume, id, parts) = (part.resume, part.id, part.parts);
+                    // A link has no bytes to compare.
+                    let resume = part.resume && part.kind == Kind::File;
+                    let (id, parts) = (part.id, part.parts);
                     let incoming = Incoming::new(&part, room, target);
                     self.file(incoming, resume)?;
                     if parts > 1 {

@@ -108,6 +108,9 @@ fn share(
     parts_of: &mut BTreeMap<u64, u16>,
 ) -> Result<()> {
     for (id, job) in (0..).zip(gathering.jobs) {
+        if matches!(job.source, Source::Directory(_)) {
+            continue;
+        }
         attempt(
             (stream, gathering.plan),
             (id, job),
@@ -254,14 +257,12 @@ fn one_file(
             session.send(&item, Contents::Stream(&input))?;
         }
         Source::StandardInput => return Ok(None),
-        // Another phase sends them.
-        Source::Directory(_) => return Ok(None),
         Source::Link(target) if falls_here => {
             item.size = Some(0);
             item.resume = plan.resume;
             session.send_empty(&item, Kind::Link(target))?;
         }
-        Source::Link(_) => return Ok(None),
+        Source::Link(_) | Source::Directory(_) => return Ok(None),
         Source::Skipped(reason) => return Err(failed(reason.clone())),
         Source::Zeros(size) => {
             item.size = Some(*size);

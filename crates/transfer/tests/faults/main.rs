@@ -11,3 +11,4 @@ mod peers;
 mod places;
 mod planted;
 mod resumed;
+mod trees;
