@@ -17,7 +17,7 @@ pub struct Token(Vec<u8>);
 const SHORTEST_TOKEN: usize = 16;
 const LONGEST_TOKEN: usize = 4096;
 /// Separates this protocol's key from other uses of the same token.
-const LABEL: &[u8] = b"oscope transfer 4: key of the token";
+const LABEL: &[u8] = b"oscope transfer 3: key of the token";
 
 impl Token {
     /// A new token as text: 32 random bytes in Base64.

@@ -10,7 +10,7 @@ use instrument::quantity::Nanoseconds;
 use platform::file::standard_input;
 use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::json;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use transfer::method::SendMethod;
@@ -196,22 +196,29 @@ fn jobs_of(file: &Path, name: Option<&str>) -> Result<Vec<Job>> {
 }
 
 fn job(file: &Path, name: Option<&str>) -> Result<Job> {
-    let (own_name, source) = if file == Path::new("-") {
-        (b"stdin".to_vec(), Source::StandardInput)
-    } else {
-        let name = match file.file_name() {
-            Some(name) => name.to_owned(),
-            // `.` and `..` have a name elsewhere.
-            None => {
-                let whole = file.canonicalize()?;
-                let name = whole.file_name().map(OsStr::to_owned);
-                name.with_context(|| format!("{} has no name: give one by --name", file.display()))?
-            }
-        };
-        (name.into_encoded_bytes(), Source::Path(file.to_owned()))
+    let is_input = file == Path::new("-");
+    let name = match name {
+        Some(name) => name.into(),
+        None if is_input => b"stdin".to_vec(),
+        None => own_name(file)?.into_encoded_bytes(),
     };
-    let name = name.map_or(own_name, |name| name.as_bytes().to_vec());
+    let source = if is_input {
+        Source::StandardInput
+    } else {
+        Source::Path(file.to_owned())
+    };
     Ok(Job { name, source })
+}
+
+/// The name of a file in its directory, which is not in a path such as `.`.
+fn own_name(file: &Path) -> Result<OsString> {
+    if let Some(name) = file.file_name() {
+        return Ok(name.to_owned());
+    }
+    let whole = file.canonicalize();
+    let whole = whole.with_context(|| format!("cannot read {}", file.display()))?;
+    let name = whole.file_name().map(OsStr::to_owned);
+    name.with_context(|| format!("{} has no name: give it one with --name", file.display()))
 }
 
 /// The useful number of connections. Creating a file costs the receiver more than sending it costs

@@ -11,7 +11,7 @@ use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 /// Number of frames sealed with one key: less than 64 GiB, far below the limit of AES-GCM.
 const FRAMES_OF_A_KEY: u64 = 1 << 16;
 /// Separates this protocol's keys from those of any other.
-const LABEL: &[u8] = b"oscope transfer 4";
+const LABEL: &[u8] = b"oscope transfer 3";
 
 /// The secret from which one direction of one connection derives its keys.
 #[derive(Clone)]

@@ -63,8 +63,11 @@ impl<'r> Connection<'r> {
             inlet,
             outlet,
         } = greeted;
-        let usual = || ReceiveMethod::usual(hello.cover, shelf.is_in_memory());
-        let store = Store::new(options.method.unwrap_or_else(usual))?;
+        let usual = || ReceiveMethod::usual(hello.cover);
+        let mut store = Store::new(options.method.unwrap_or_else(usual))?;
+        if options.method.is_none() {
+            store.try_ring();
+        }
         shelf.enter(hello.session);
         Ok(Self {
             options,

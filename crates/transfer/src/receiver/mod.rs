@@ -13,6 +13,7 @@ mod place;
 mod room;
 mod store;
 mod target;
+mod trial;
 
 pub use listener::Receiver;
 

@@ -118,12 +118,6 @@ impl Shelf {
         }
     }
 
-    /// True if files arrive in memory.
-    pub(super) fn is_in_memory(&self) -> bool {
-        let is_in_memory = |destination: &Arc<Destination>| destination.directory().is_in_memory();
-        self.destination.as_ref().is_some_and(is_in_memory)
-    }
-
     /// Free space for a file in bytes, if the system reports it.
     pub(super) fn room(&self) -> Option<u64> {
         self.destination.as_ref()?.directory().free_bytes()

@@ -56,8 +56,8 @@ fn on_first_words(turn: Turn, sample: &Speech, protection: Protection) -> Vec<At
         }));
     };
     if turn == Turn::Greeting {
-        set("version 2", &[(8, 2)]);
-        set("version 4", &[(8, 4)]);
+        set("version 3", &[(8, 3)]);
+        set("version 5", &[(8, 5)]);
         for_covers(protection.cover, &mut set);
         set("no cipher", &[(11, 0)]);
         set("no cipher and only sums", &[(10, 1), (11, 0)]);
