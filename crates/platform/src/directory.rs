@@ -118,7 +118,8 @@ face! {
         ///
         /// # Errors
         /// If it cannot be opened, or is not a regular file.
-        pub fn open_beneath(&self, path: &Path) -> Result<File>;
+        pub fn open_beneath(&self, path: &Path) -> Result<File>
+            = refuse("opening a file below a directory");
 
         /// Creates an unnamed file in its file system, which vanishes if it never gets a name
         /// (`O_TMPFILE` on Linux). It has the permissions of `model`, if given, less the process's

@@ -27,5 +27,5 @@ pub struct Outcome {
     /// sender says so only if the receiver must have got some.
     pub is_kept: bool,
     /// True if the file failed since the receiver has no room for it.
-    pub lacks_room: bool,
+    pub needs_room: bool,
 }

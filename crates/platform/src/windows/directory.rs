@@ -95,10 +95,10 @@ impl Directory {
 
     pub(crate) fn open_beneath(&self, path: &Path) -> Result<File> {
         let refused = || Error::path("open", path);
-        let (Some(name), parent) = (path.file_name(), path.parent().unwrap_or(Path::new("")))
-        else {
-            return Err(refused()(ErrorKind::InvalidInput));
+        let Some(name) = path.file_name() else {
+            return Err(Error::path("open", path)(ErrorKind::InvalidInput));
         };
+        let parent = path.parent().unwrap_or(Path::new(""));
         // While they are open, none of these directories can become a link.
         let mut directories: Vec<Self> = Vec::new();
         for component in parent.components() {

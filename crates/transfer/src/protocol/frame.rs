@@ -65,7 +65,7 @@ pub enum Frame<'b> {
         /// Time from its first byte until its last was stored, in ns.
         stored_ns: u64,
         /// True if the device of the receiver is full.
-        lacks_room: bool,
+        needs_room: bool,
         /// The reason why it was not kept; empty if it was.
         failure: &'b [u8],
     },
@@ -121,7 +121,7 @@ impl<'b> Frame<'b> {
                     id: value,
                     received_ns: reader.u64()?,
                     stored_ns: reader.u64()?,
-                    lacks_room: flags & NO_ROOM != 0,
+                    needs_room: flags & NO_ROOM != 0,
                     failure: reader.bytes(reader.0.len())?,
                 },
                 DONE => Self::Done {
@@ -209,7 +209,7 @@ impl<'b> Frame<'b> {
             flags: match self {
                 Self::File(part) => part.kind.flags() | if part.resume { RESUME } else { 0 },
                 Self::Partial(partial) if partial.is_complete => COMPLETE,
-                Self::Receipt { lacks_room, .. } if *lacks_room => NO_ROOM,
+                Self::Receipt { needs_room, .. } if *needs_room => NO_ROOM,
                 _ => 0,
             },
             len: (out.len() - at - HEADER_BYTES) as u32,
@@ -287,7 +287,7 @@ mod tests {
                 assert_returns(Frame::Partial(Partial { is_complete, len, step, digests }));
             }
             assert_returns(Frame::Receipt {
-                id: number, received_ns: other, stored_ns: number, lacks_room: is_complete, failure: &text,
+                id: number, received_ns: other, stored_ns: number, needs_room: is_complete, failure: &text,
             });
             assert_returns(Frame::Done { bytes: number, cpu_ns: other });
             assert_returns(Frame::Ready { room: number, failure: &text });
@@ -347,16 +347,16 @@ mod tests {
             name: FileName::new(b"name").expect("a plain name"),
             kind: Kind::Link(b"target"),
         };
-        let told = |part| {
+        let error = |part| {
             let mut bytes = Vec::new();
             Frame::File(part).encode(&mut bytes);
             parse(&bytes).err()
         };
-        assert_eq!(told(part), None);
+        assert_eq!(error(part), None);
         let wrong = Some(Malformed::Number("target of a link"));
         for target in [&b""[..], b"a\0b", &[b'x'; 4096]] {
             assert_eq!(
-                told(Part {
+                error(Part {
                     kind: Kind::Link(target),
                     ..part
                 }),
@@ -376,7 +376,7 @@ mod tests {
                     parts,
                     ..part
                 };
-                assert_eq!(told(part), wrong, "{kind:?}");
+                assert_eq!(error(part), wrong, "{kind:?}");
             }
         }
     }

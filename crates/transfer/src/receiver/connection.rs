@@ -327,7 +327,7 @@ impl<'r> Connection<'r> {
         if let Some(failure) = failure {
             self.shelf.release(incoming.id, self.hello.session, failure);
         }
-        let lacks_room = failure.is_some_and(Failure::lacks_room);
+        let needs_room = failure.is_some_and(Failure::needs_room);
         let failure = failure.map(ToString::to_string);
         let mut said = failure.clone().unwrap_or_default();
         said.truncate(said.floor_char_boundary(LONGEST_REASON));
@@ -335,7 +335,7 @@ impl<'r> Connection<'r> {
             id: incoming.id,
             received_ns: timing.received.as_nanos() as u64,
             stored_ns: timing.stored.as_nanos() as u64,
-            lacks_room,
+            needs_room,
             failure: said.as_bytes(),
         })?;
         if failure.is_some() {
@@ -353,7 +353,7 @@ impl<'r> Connection<'r> {
                 timing,
                 failure,
                 is_kept: false,
-                lacks_room,
+                needs_room,
             },
         });
         Ok(())
@@ -384,7 +384,7 @@ impl<'r> Connection<'r> {
                 timing: Timing::default(),
                 failure: Some(failure),
                 is_kept,
-                lacks_room: false,
+                needs_room: false,
             };
             (self.observer)(&Event::Settled {
                 peer: self.peer,

@@ -7,24 +7,24 @@ use std::io;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     reason: String,
-    lacks_room: bool,
+    needs_room: bool,
 }
 
 impl Failure {
     /// True if the device is full, or the user's share of it. The file may fit once others are gone.
-    pub(super) fn lacks_room(&self) -> bool {
-        self.lacks_room
+    pub(super) fn needs_room(&self) -> bool {
+        self.needs_room
     }
 
     /// Names the side on which the system refused.
     fn of_system(error: &dyn fmt::Display, kind: Option<io::ErrorKind>) -> Self {
-        let lacks_room = matches!(
+        let needs_room = matches!(
             kind,
             Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
         );
         Self {
             reason: format!("the receiver cannot store it: {error}"),
-            lacks_room,
+            needs_room,
         }
     }
 }
@@ -39,7 +39,7 @@ impl From<String> for Failure {
     fn from(reason: String) -> Self {
         Self {
             reason,
-            lacks_room: false,
+            needs_room: false,
         }
     }
 }

@@ -139,14 +139,15 @@ impl Shelf {
             return;
         };
         session.connections -= 1;
-        if is_lost {
-            session.is_lost = true;
-            for target in session
-                .divided
-                .drain()
-                .filter_map(|(_, file)| file.target.ok())
-            {
-                target.abandon("another connection of its transfer was lost");
+        session.is_lost |= is_lost;
+        if is_lost || session.connections == 0 {
+            let files = session.divided.drain();
+            for target in files.filter_map(|(_, file)| file.target.ok()) {
+                if is_lost {
+                    target.abandon("another connection of its transfer was lost");
+                } else {
+                    target.spoil("its transfer ended without all of its parts");
+                }
             }
         }
         if session.connections == 0 {

@@ -61,7 +61,7 @@ impl<'g> Gathering<'g> {
             timing: Timing::default(),
             failure: Some(reason),
             is_kept: false,
-            lacks_room: false,
+            needs_room: false,
         };
         self.settle(id, 1, outcome);
     }
@@ -111,7 +111,7 @@ impl<'g> Gathering<'g> {
                 so_far.timing.received = so_far.timing.received.max(outcome.timing.received);
                 so_far.timing.stored = so_far.timing.stored.max(outcome.timing.stored);
                 so_far.failure = so_far.failure.or(outcome.failure);
-                so_far.lacks_room |= outcome.lacks_room;
+                so_far.needs_room |= outcome.needs_room;
                 so_far.is_kept |= outcome.is_kept;
                 (settled + 1, so_far)
             }
@@ -123,7 +123,7 @@ impl<'g> Gathering<'g> {
         state.divided.remove(&id);
         let source = &self.jobs[id as usize].source;
         let is_with_others = self.plan.streams > 1 && state.ended < self.plan.streams;
-        if so_far.lacks_room && is_with_others && source.can_be_read_again() {
+        if so_far.needs_room && is_with_others && source.can_be_read_again() {
             state.again.insert(id, so_far);
             return;
         }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Receipt {
     pub(super) id: u64,
     pub(super) timing: Timing,
-    pub(super) lacks_room: bool,
+    pub(super) needs_room: bool,
     pub(super) failure: Option<String>,
 }
 
@@ -139,7 +139,7 @@ impl Reader {
                     id,
                     received_ns,
                     stored_ns,
-                    lacks_room,
+                    needs_room,
                     failure,
                 }) => {
                     if !failure.is_empty() {
@@ -151,7 +151,7 @@ impl Reader {
                             received: Duration::from_nanos(received_ns),
                             stored: Duration::from_nanos(stored_ns),
                         },
-                        lacks_room,
+                        needs_room,
                         failure: text(failure),
                     })
                 }

@@ -295,7 +295,7 @@ impl Session {
                     timing: receipt.timing,
                     failure: receipt.failure,
                     is_kept: false,
-                    lacks_room: receipt.lacks_room,
+                    needs_room: receipt.needs_room,
                 };
                 self.settled.push_back((receipt.id, outcome));
                 Ok(())
@@ -316,7 +316,7 @@ impl Session {
                 timing: Timing::default(),
                 failure: Some(reason.to_owned()),
                 is_kept: open.sent.is_some_and(is_kept),
-                lacks_room: false,
+                needs_room: false,
             };
             (open.id, open.parts, outcome)
         })

@@ -275,7 +275,7 @@ fn setpriv(user: u32) -> Command {
 fn another_user_of_this_machine_needs_a_token() {
     const CLIENT: &str = r#"
         exec 3<>"/dev/tcp/127.0.0.1/$1"
-        printf 'oscope\r\n\x03\x00\x01\x00\x01\x00\x00\x00' >&3
+        printf 'oscope\r\n\x04\x00\x01\x00\x01\x00\x00\x00' >&3
         head -c 48 /dev/zero >&3
         cat <&3
     "#;

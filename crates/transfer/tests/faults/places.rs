@@ -226,7 +226,7 @@ fn a_file_that_fits_arrives_although_another_fills_the_disk() {
                 failure.contains("the receiver cannot store it"),
                 "{failure}"
             );
-            assert!(outcome.lacks_room, "{method}");
+            assert!(outcome.needs_room, "{method}");
         }
         assert!(place.received("fits") == fits, "{method}");
         assert_eq!(place.names(), ["fits", "small"]);
