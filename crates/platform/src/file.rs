@@ -284,7 +284,7 @@ face! {
     /// pipes and devices, and for files whose contents appear when they are read: those of /proc and
     /// /sys have a length of 0 or one page, whatever their contents, and so have some of FUSE and 9p.
     pub fn believable_size(file: &File, metadata: &Metadata) -> Option<u64>
-        = metadata.is_file().then(|| metadata.len());
+        = metadata.is_file().then_some(metadata.len());
 
     /// True if both are the same file, opened twice.
     pub fn is_same_file(one: &File, other: &File) -> bool = false;

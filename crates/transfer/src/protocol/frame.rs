@@ -371,9 +371,9 @@ mod tests {
         ] {
             for (size, parts) in [(Some(1), 1), (None, 1), (Some(0), 2)] {
                 let part = Part {
-                    kind,
                     size,
                     parts,
+                    kind,
                     ..part
                 };
                 assert_eq!(error(part), wrong, "{kind:?}");

@@ -57,8 +57,8 @@ fn make_in(
 }
 
 /// Makes a directory. One that is there already is used as it is.
-fn directory(parent: &Directory, name: &OsStr, mode: u32) -> Result<(), Failure> {
-    match parent.make_directory(name, mode | OWNER) {
+fn directory(parent: &Directory, name: &OsStr, permissions: u32) -> Result<(), Failure> {
+    match parent.make_directory(name, permissions | OWNER) {
         Err(error) if is_taken(&error) => match parent.open_directory(name) {
             Ok(_) => Ok(()),
             Err(_) => Err("its name belongs to something that is not a directory".into()),

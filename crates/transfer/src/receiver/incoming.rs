@@ -4,7 +4,7 @@ use super::Options;
 use super::failure::Failure;
 use super::room::Room;
 use super::target::Target;
-use crate::protocol::{Kind, Part};
+use crate::protocol::Part;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,6 @@ pub(super) struct Incoming {
     /// True if its outcome is that of the file. Of a file in parts, only the last part is reported
     /// to the observer, and a directory only if it fails.
     pub(super) is_whole: bool,
-    is_directory: bool,
     /// True if the sender has been told the outcome.
     pub(super) is_told: bool,
 }
@@ -41,7 +40,6 @@ impl Incoming {
             room,
             target,
             is_whole: true,
-            is_directory: matches!(part.kind, Kind::Directory | Kind::CompleteDirectory),
             is_told: false,
         }
     }
@@ -69,7 +67,7 @@ impl Incoming {
                 "its checksum is wrong: it changed on its way, or while it was read".into(),
             );
         }
-        Ok(target.complete_part(size, options)? && !self.is_directory)
+        target.complete_part(size, options)
     }
 }
 

@@ -74,15 +74,14 @@ pub(super) struct Target {
     parts: u16,
     /// False for a directory or a link.
     has_contents: bool,
+    is_directory: bool,
     state: Mutex<State>,
 }
 
 struct State {
     parts_left: u16,
-    /// The reason why the file will not be complete.
-    spoiled: Option<Failure>,
-    /// True if nothing of the file may be kept for resuming.
-    is_worthless: bool,
+    /// Set if the file will not be complete.
+    spoiled: Option<Spoiled>,
     is_published: bool,
     /// True if the sender's file is the same as the complete one.
     is_same: bool,
@@ -92,6 +91,13 @@ struct State {
     is_in_order: bool,
     /// End of the range allocated for a mapping.
     allocated: u64,
+}
+
+/// The end of a file that will not be complete.
+struct Spoiled {
+    reason: Failure,
+    /// True if nothing of the file may be kept for resuming.
+    is_worthless: bool,
 }
 
 impl Shelf {
@@ -279,10 +285,10 @@ impl Shelf {
             place,
             parts: part.parts,
             has_contents: part.kind == Kind::File,
+            is_directory: matches!(part.kind, Kind::Directory | Kind::CompleteDirectory),
             state: Mutex::new(State {
                 parts_left: part.parts,
                 spoiled: None,
-                is_worthless: false,
                 is_published: false,
                 is_same: false,
                 in_order: 0,
@@ -325,18 +331,29 @@ impl Target {
 
     /// Marks the file as one that will not be complete, and of which nothing is kept.
     pub(super) fn spoil(&self, reason: impl Into<Failure>) {
-        self.abandon(reason);
-        self.state().is_worthless = true;
+        self.end(reason, true);
     }
 
     /// Marks the file as one that will not be complete. Its beginning is kept for resuming.
     pub(super) fn abandon(&self, reason: impl Into<Failure>) {
-        self.state().spoiled.get_or_insert_with(|| reason.into());
+        self.end(reason, false);
+    }
+
+    fn end(&self, reason: impl Into<Failure>, is_worthless: bool) {
+        let mut state = self.state();
+        let spoiled = state.spoiled.get_or_insert_with(|| Spoiled {
+            reason: reason.into(),
+            is_worthless,
+        });
+        spoiled.is_worthless |= is_worthless;
     }
 
     /// The reason why the file will not be complete.
     pub(super) fn failure(&self) -> Option<Failure> {
-        self.state().spoiled.clone()
+        self.state()
+            .spoiled
+            .as_ref()
+            .map(|spoiled| spoiled.reason.clone())
     }
 
     /// Truncates the existing file to `len` bytes. A complete file is the same if all of it is kept.
@@ -413,7 +430,10 @@ impl Target {
         let state = self.state();
         // The place comes last because its check lists a directory.
         let is_kept = !state.is_published
-            && !state.is_worthless
+            && state
+                .spoiled
+                .as_ref()
+                .is_none_or(|spoiled| !spoiled.is_worthless)
             && state.is_in_order
             && state.in_order > 0
             && self.place.as_ref().is_some_and(Place::can_be_kept);
@@ -421,10 +441,10 @@ impl Target {
     }
 
     /// Records that a part is complete and verified; the last one publishes the file. Returns true
-    /// if this was the last part.
+    /// if this was the last part of a file whose end is reported, which that of a directory is not.
     pub(super) fn complete_part(&self, size: u64, options: &Options) -> Outcome<bool> {
         let mut state = self.state();
-        if let Some(reason) = &state.spoiled {
+        if let Some(Spoiled { reason, .. }) = &state.spoiled {
             return Err(reason.clone());
         }
         if !self.has_contents && (size > 0 || state.in_order > 0) {
@@ -452,7 +472,7 @@ impl Target {
             place.publish(options)?;
         }
         state.is_published = true;
-        Ok(true)
+        Ok(!self.is_directory)
     }
 }
 

@@ -256,13 +256,12 @@ fn one_file(
             let input = standard_input().map_err(|error| failed(error.to_string()))?;
             session.send(&item, Contents::Stream(&input))?;
         }
-        Source::StandardInput => return Ok(None),
         Source::Link(target) if falls_here => {
             item.size = Some(0);
             item.resume = plan.resume;
             session.send_empty(&item, Kind::Link(target))?;
         }
-        Source::Link(_) | Source::Directory(_) => return Ok(None),
+        Source::StandardInput | Source::Link(_) | Source::Directory(_) => return Ok(None),
         Source::Skipped(reason) => return Err(failed(reason.clone())),
         Source::Zeros(size) => {
             item.size = Some(*size);
