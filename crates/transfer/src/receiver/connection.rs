@@ -324,7 +324,7 @@ impl<'r> Connection<'r> {
             stored: incoming.began.elapsed(),
         };
         let failure = incoming.target.as_ref().err();
-        if let Some(failure) = failure {
+        if let Some(failure) = failure.filter(|_| incoming.parts > 1) {
             self.shelf.release(incoming.id, self.hello.session, failure);
         }
         let needs_room = failure.is_some_and(Failure::needs_room);

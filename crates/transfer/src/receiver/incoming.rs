@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 /// A file, or a part of one, while it arrives.
 pub(super) struct Incoming {
     pub(super) id: u64,
+    pub(super) parts: u16,
     pub(super) name: Vec<u8>,
     pub(super) began: Instant,
     /// True if all checksums so far were right.
@@ -32,6 +33,7 @@ impl Incoming {
     pub(super) fn new(part: &Part<'_>, room: Room, target: Result<Arc<Target>, Failure>) -> Self {
         Self {
             id: part.id,
+            parts: part.parts,
             name: part.name.bytes().to_vec(),
             began: Instant::now(),
             is_right: true,
