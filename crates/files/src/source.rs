@@ -37,7 +37,7 @@ impl Source {
         let file = if path == Path::new("-") {
             standard_input()?
         } else {
-            // Where standard input was closed, its names lead to `/dev/null`.
+            // The names of a closed standard input lead to `/dev/null`.
             if NAMES_OF_STANDARD_INPUT
                 .iter()
                 .any(|name| path == Path::new(name))

@@ -278,7 +278,7 @@ impl Shelf {
             }
             _ => None,
         };
-        // What is there of a file that replaces another one is of more use.
+        // The beginning of a replacement is of more use.
         let has_partial = place.as_ref().is_some_and(Place::has_bytes);
         Ok(Target {
             complete: complete.filter(|_| !has_partial),

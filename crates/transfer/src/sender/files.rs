@@ -123,7 +123,7 @@ fn share(
     let Some(again) = gathering.end_share() else {
         return Ok(());
     };
-    // What filled the device is gone by now if it failed, too.
+    // A file that filled the device and failed is gone by now.
     let alone = Plan {
         streams: 1,
         ..gathering.plan

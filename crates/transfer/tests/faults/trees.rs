@@ -178,7 +178,7 @@ fn a_tree_that_is_there_in_part_is_completed_by_resume() {
     fs::remove_file(arrived.join("a/large")).unwrap();
     fs::remove_file(arrived.join("a/link")).unwrap();
     fs::remove_dir(arrived.join("empty")).unwrap();
-    // What is there stays without a wish to resume or to replace.
+    // Without `resume` and `force`, files that are there stay.
     let (summary, outcomes) = send(&served, &tree(&root), PLAN, &options());
     assert_eq!(summary.unwrap().failed, 8, "{outcomes:?}");
     fs::remove_file(arrived.join("a/large")).unwrap();
