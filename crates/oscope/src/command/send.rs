@@ -261,6 +261,7 @@ mod tests {
             timing: Timing::default(),
             failure: has_failed.then(|| "interrupted".into()),
             is_kept,
+            needs_room: false,
         }
     }
 
@@ -278,8 +279,8 @@ mod tests {
         let kept = outcome("three", true, true);
         for (outcomes, jobs, cover, resumes) in [
             (&[][..], &path, Cover::Summed, false),
-            (&[lost.clone()], &path, Cover::Summed, false),
-            (&[kept.clone()], &path, Cover::Summed, true),
+            (std::slice::from_ref(&lost), &path, Cover::Summed, false),
+            (std::slice::from_ref(&kept), &path, Cover::Summed, true),
             (&[here.clone(), lost.clone()], &path, Cover::Sealed, true),
             (&[here.clone(), lost.clone()], &path, Cover::Bare, false),
             (&[here.clone(), lost.clone()], &input, Cover::Summed, false),
