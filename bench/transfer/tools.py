@@ -148,6 +148,7 @@ def small_tools():
         oscope("oscope verified", "{{to}}", "", **many),
         oscope("oscope verified, 1 connection", "{{to}}", "--streams 1", **many),
         oscope("oscope sealed", TOKEN + "{{to}}", TOKEN, **many),
+        oscope("oscope verified, a directory", "{{to}}", "{{from}}", arrives="{to}/small"),
         Tool(
             "tar and nc",
             "nc -l 127.0.0.1 {port} | tar x -C {to}",

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oscope_transfer::protocol::{Frame, HEADER_BYTES, Header, LONGEST_BODY};
+use oscope_transfer::protocol::{Frame, HEADER_BYTES, Header, LONGEST_ANNOUNCEMENT};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut rest = bytes;
@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
         let Ok(parsed) = Header::parse(header) else { return };
         assert_eq!(parsed.encode(), *header);
         let len = if parsed.is_data() { 0 } else { parsed.len as usize };
-        assert!(len <= LONGEST_BODY);
+        assert!(len <= LONGEST_ANNOUNCEMENT);
         let Some((body, behind)) = behind.split_at_checked(len) else { return };
         if let Ok(frame) = Frame::parse(&parsed, body) {
             let mut again = Vec::new();

@@ -23,6 +23,14 @@ impl Directory {
         self.0.open_private(name).map(Self)
     }
 
+    /// Opens the directory `name` in it. Links are not followed.
+    ///
+    /// # Errors
+    /// If it does not exist, or is not a directory.
+    pub fn open_directory(&self, name: &OsStr) -> Result<Self> {
+        self.0.open_directory(name).map(Self)
+    }
+
     /// Renames `from` to `to` atomically. Without `replace`, an existing `to` stays and this call
     /// fails with [`std::io::ErrorKind::AlreadyExists`].
     ///
@@ -108,6 +116,15 @@ face! {
         /// If it cannot be opened, or is not a regular file.
         pub fn open_or_create(&self, name: &OsStr) -> Result<File>;
 
+        /// Opens the regular file at `path` below it for reading. No component may be a link or lead
+        /// outside: Linux uses [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) if
+        /// the kernel supports it, and else opens one component after the other.
+        ///
+        /// # Errors
+        /// If it cannot be opened, or is not a regular file.
+        pub fn open_beneath(&self, path: &Path) -> Result<File>
+            = refuse("opening a file below a directory");
+
         /// Creates an unnamed file in its file system, which vanishes if it never gets a name
         /// (`O_TMPFILE` on Linux). It has these permission bits (`0o666` if none are given) less the
         /// process's umask; only `0o777` of them count.
@@ -152,6 +169,32 @@ face! {
         /// if it cannot be opened, or is not a regular file.
         pub fn open_own(&self, name: &OsStr) -> Result<File>;
 
+        /// Creates the directory `name` in it with these permission bits, less the process's umask.
+        ///
+        /// # Errors
+        /// With [`std::io::ErrorKind::AlreadyExists`] if the name is taken, or if the file system refuses.
+        pub fn make_directory(&self, name: &OsStr, mode: u32) -> Result<()>
+            = refuse("making a directory");
+
+        /// Creates the symbolic link `name` in it.
+        ///
+        /// # Errors
+        /// As [`Directory::make_directory`].
+        pub fn make_link(&self, name: &OsStr, target: &OsStr) -> Result<()>
+            = refuse("making a link");
+
+        /// The target of the symbolic link `name` in it.
+        ///
+        /// # Errors
+        /// If it is not a link.
+        pub fn read_link(&self, name: &OsStr) -> Result<OsString> = refuse("reading a link");
+
+        /// The directory itself, for its permissions and times.
+        ///
+        /// # Errors
+        /// If no more files can be opened.
+        pub fn as_file(&self) -> Result<File> = refuse("a directory as a file");
+
         /// Removes the directory `name`, which must be empty.
         ///
         /// # Errors
@@ -180,6 +223,9 @@ face! {
         /// Space in its file system available to this user, in bytes; `None` if the system does not
         /// report it.
         pub fn free_bytes(&self) -> Option<u64> = None;
+
+        fn open_directory(&self, name: &OsStr) -> Result<Self>
+            = refuse("opening a directory in another");
 
         fn open_private(&self, name: &OsStr) -> Result<Self>
             = refuse("a directory of one's own");

@@ -82,12 +82,10 @@ impl ReceiveMethod {
         Self::ALL.get(usize::try_from(code).ok()?).copied()
     }
 
-    /// The fastest method for contents with this protection. Writing to a file in memory takes all
-    /// the time of a processor, so a ring does that beside receiving, where the system allows one.
-    /// Elsewhere the kernel stores contents that nobody has to look at.
-    pub fn usual(cover: Cover, is_in_memory: bool) -> Self {
+    /// The usual method for contents with this protection: the kernel stores contents that nobody has
+    /// to look at. Whether a ring is faster depends on the machine, so a receiver tries it.
+    pub fn usual(cover: Cover) -> Self {
         match cover {
-            _ if is_in_memory && Self::Uring.check().is_ok() => Self::Uring,
             Cover::Bare => Self::Splice,
             Cover::Summed | Cover::Sealed => Self::File,
         }
@@ -122,23 +120,4 @@ const CANCEL_TIME: Duration = Duration::from_secs(5);
 /// A ring with up to `depth` operations in flight.
 pub(crate) fn ring(depth: u32) -> platform::Result<StreamRing> {
     StreamRing::new(depth, CANCEL_TIME)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Cover, ReceiveMethod};
-
-    #[test]
-    fn memory_is_written_by_a_ring_and_a_disk_by_the_kernel_or_by_calls() {
-        let (in_memory, on_disk) = (true, false);
-        let ring = ReceiveMethod::Uring;
-        if ring.check().is_ok() {
-            for cover in [Cover::Bare, Cover::Summed, Cover::Sealed] {
-                assert_eq!(ReceiveMethod::usual(cover, in_memory), ring);
-            }
-        }
-        let usual = |cover| ReceiveMethod::usual(cover, on_disk);
-        assert_eq!(usual(Cover::Bare), ReceiveMethod::Splice);
-        assert_eq!(usual(Cover::Sealed), ReceiveMethod::File);
-    }
 }

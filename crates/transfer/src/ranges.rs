@@ -65,6 +65,7 @@ impl<'f> Hashing<'f> {
             .unwrap_or(1 << 63);
         let digests = ranges(len, step).map(|range| self.digest(range));
         Ok(Partial {
+            is_complete: false,
             len,
             step,
             digests: digests.collect::<Result<_>>()?,

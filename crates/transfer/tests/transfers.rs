@@ -15,6 +15,7 @@ use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 const SIZES: [usize; 9] = [
@@ -85,6 +86,50 @@ fn a_stream_of_unknown_length_works_with_every_receiver() {
             assert_eq!((outcome.failure, outcome.size), (None, size as u64));
             session.finish().unwrap();
             assert!(place.received(&name) == contents, "{method} {name}");
+        }
+    }
+}
+
+#[test]
+fn files_that_report_no_true_size_arrive_whole() {
+    let generated = [
+        "/proc/version",
+        "/proc/filesystems",
+        "/sys/kernel/mm/ksm/run",
+    ];
+    let generated = generated.map(Path::new).into_iter();
+    let generated: Vec<_> = generated.filter(|path| path.exists()).collect();
+    for method in send_methods() {
+        for (streams, resume) in [(1, false), (2, false), (1, true)] {
+            let place = Place::new();
+            let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+            let sparse = place.root.path().join("from/sparse");
+            File::create(&sparse).unwrap().set_len(100).unwrap();
+            let mut sources = generated.clone();
+            sources.push(&sparse);
+            let names: Vec<_> = (0..sources.len()).map(|at| format!("file{at}")).collect();
+            let jobs = names
+                .iter()
+                .zip(&sources)
+                .map(|(name, path)| job(name, path));
+            let jobs: Vec<_> = jobs.collect();
+            let plan = Plan {
+                streams,
+                resume,
+                ..PLAN
+            };
+            let (summary, outcomes) = send(&served, &jobs, plan, &send_options(method));
+            summary.unwrap();
+            assert_kept(&outcomes);
+            for (name, source) in names.iter().zip(sources) {
+                let there = fs::read(source).unwrap();
+                assert!(!there.is_empty());
+                assert!(
+                    place.received(name) == there,
+                    "{method}: {}",
+                    source.display()
+                );
+            }
         }
     }
 }

@@ -17,11 +17,13 @@ use std::time::Duration;
 Examples:
   oscope send big.iso --to 127.0.0.1:5735
   oscope token --output ~/.oscope-token               once; copy it to both machines
+  oscope send project --to 127.0.0.1:5735             a directory and all that lies in it
   oscope send *.log --to backup:5735 --token-file ~/.oscope-token --keep
   tar c project | oscope send - --name project.tar --to 127.0.0.1:5735
   oscope send --zeros 4GiB --to 127.0.0.1:5735        the network alone, no file read")]
 pub struct Send {
-    /// Files; `-` is standard input
+    /// Files and directories; `-` is standard input. Of a directory, files, directories and links are
+    /// sent, and nothing else
     #[arg(value_name = "FILE", required_unless_present = "zeros")]
     pub files: Vec<PathBuf>,
     /// Address on which `oscope receive` listens
@@ -44,10 +46,11 @@ pub struct Send {
     /// Name at the receiver [default: the file's own]
     #[arg(long)]
     pub name: Option<String>,
-    /// Resume where an earlier attempt broke off, if the receiver's part is the same
-    #[arg(long, conflicts_with_all = ["streams", "zeros", "no_checksum"])]
+    /// Resume where an earlier attempt broke off, if the receiver's part is the same. Files that are
+    /// there already and equal count as sent
+    #[arg(long, conflicts_with_all = ["zeros", "no_checksum"])]
     pub resume: bool,
-    /// Preserve permissions and modification times
+    /// Preserve permissions and modification times, but no owners and no extended attributes
     #[arg(long)]
     pub keep: bool,
     /// Send without checksums, to measure what they cost
@@ -104,7 +107,7 @@ pub struct Receive {
     /// Accept contents that are not encrypted in spite of a token
     #[arg(long, requires = "token_file")]
     pub unsealed: bool,
-    /// Accept files whose names begin with a dot although no directory is named
+    /// Accept files and directories whose names begin with a dot although no directory is named
     #[arg(long)]
     pub allow_hidden: bool,
     /// Largest file to accept
@@ -165,8 +168,8 @@ fn send_method() -> impl TypedValueParser<Value = Chosen<SendMethod>> {
 }
 
 fn receive_method() -> impl TypedValueParser<Value = Chosen<ReceiveMethod>> {
-    let auto = "`uring` into a directory in memory, if the system allows it; otherwise `splice` \
-                where contents are neither sealed nor summed, or else `file`";
+    let auto = "`file`, or `splice` where contents are neither sealed nor summed; `uring` where that \
+                receives the first 32 MiB of large files faster";
     method_or_auto(auto, |method| match method {
         ReceiveMethod::File => "Receive into a buffer, and write that",
         ReceiveMethod::Mmap => "Grow and map the file, and receive into that",

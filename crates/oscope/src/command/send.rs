@@ -1,6 +1,6 @@
 //! `oscope send`: sends files to an `oscope receive`.
 
-use super::transfer::{FORMAT, Voice, cost, line, totals, value, warn_of_cover};
+use super::transfer::{FORMAT, Voice, cost, legible, line, totals, value, warn_of_cover};
 use crate::arguments::Common;
 use crate::arguments::transfer::Send as Arguments;
 use crate::exit::{Exit, WrongUse};
@@ -10,6 +10,7 @@ use instrument::quantity::Nanoseconds;
 use platform::file::standard_input;
 use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::json;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use transfer::method::SendMethod;
@@ -27,9 +28,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let jobs = jobs(arguments)?;
     let options = options(arguments, interrupt)?;
     let plan = Plan {
-        streams: arguments
-            .streams
-            .unwrap_or_else(|| streams(&jobs, arguments.resume)),
+        streams: arguments.streams.unwrap_or_else(|| streams(&jobs)),
         resume: arguments.resume,
         keep_mode: arguments.keep,
         keep_times: arguments.keep,
@@ -52,28 +51,45 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let watch = voice.watch(&options.progress);
     let sent = sender::send(&arguments.to, &jobs, plan, &options, &observe);
     drop(watch);
-    let summary = match (sent, interrupt.signal()) {
-        (Err(Error::Interrupted), Some(signal)) => {
-            let is_all_read_once = jobs
-                .iter()
-                .all(|job| matches!(job.source, Source::StandardInput));
-            voice.say(if is_all_read_once {
-                "interrupted"
-            } else {
-                "interrupted; what arrived can be resumed with --resume"
-            });
-            return Ok(Exit::Stopped(signal));
-        }
-        (sent, _) => sent?,
-    };
     let outcomes = outcomes
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
+    let summary = match (sent, interrupt.signal()) {
+        (Err(Error::Interrupted), Some(signal)) => {
+            voice.warn(&format!(
+                "interrupted; {}",
+                arrived(&outcomes, &jobs, options.cover)
+            ));
+            return Ok(Exit::Stopped(signal));
+        }
+        (Err(error), _) if !outcomes.is_empty() => {
+            voice.warn(&arrived(&outcomes, &jobs, options.cover));
+            return Err(error.into());
+        }
+        (sent, _) => sent?,
+    };
     if options.token.is_some() {
         warn_of_cover(&voice, options.cover);
     }
     output::show(&present(&summary, &outcomes, options.cover, common)?)?;
     Ok(Exit::incomplete_if(summary.failed > 0))
+}
+
+/// The files that arrived before the transfer ended early, and the way to send the rest.
+fn arrived(outcomes: &[Outcome], jobs: &[Job], cover: Cover) -> String {
+    let arrived = outcomes.iter().filter(|outcome| outcome.failure.is_none());
+    let names: Vec<_> = arrived.map(|outcome| legible(&outcome.name)).collect();
+    let mut text = match &names[..] {
+        [] => "no file arrived".to_owned(),
+        names if names.len() > TOLD_SINGLY => format!("{} files arrived", names.len()),
+        names => format!("arrived: {}", names.join(", ")),
+    };
+    let can_be_read_again = |job: &Job| !matches!(job.source, Source::StandardInput);
+    let has_kept = outcomes.iter().any(|outcome| outcome.is_kept) || !names.is_empty();
+    if has_kept && cover != Cover::Bare && jobs.iter().all(can_be_read_again) {
+        text += "; the same with --resume sends only what is missing";
+    }
+    text
 }
 
 fn present(
@@ -172,34 +188,54 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job>> {
     if arguments.name.is_some() && arguments.files.len() > 1 {
         return wrong("--name names one file");
     }
-    arguments
-        .files
-        .iter()
-        .map(|file| job(file, arguments.name.as_deref()))
-        .collect()
+    let name = arguments.name.as_deref();
+    let jobs = arguments.files.iter().map(|file| jobs_of(file, name));
+    Ok(jobs.collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// The file, or everything in the directory.
+fn jobs_of(file: &Path, name: Option<&str>) -> Result<Vec<Job>> {
+    let job = job(file, name)?;
+    if matches!(job.source, Source::Path(_)) && file.is_dir() {
+        return Ok(sender::tree(file, &job.name)?);
+    }
+    Ok(vec![job])
 }
 
 fn job(file: &Path, name: Option<&str>) -> Result<Job> {
-    let (own_name, source) = if file == Path::new("-") {
-        ("stdin".as_bytes(), Source::StandardInput)
-    } else {
-        let name = file
-            .file_name()
-            .with_context(|| format!("{} names no file", file.display()))?;
-        (name.as_encoded_bytes(), Source::Path(file.to_owned()))
+    let is_input = file == Path::new("-");
+    let name = match name {
+        Some(name) => name.into(),
+        None if is_input => b"stdin".to_vec(),
+        None => own_name(file)?.into_encoded_bytes(),
     };
-    let name = name.map_or(own_name, str::as_bytes).to_vec();
+    let source = if is_input {
+        Source::StandardInput
+    } else {
+        Source::Path(file.to_owned())
+    };
     Ok(Job { name, source })
+}
+
+/// The name of a file in its directory, which is not in a path such as `.`.
+fn own_name(file: &Path) -> Result<OsString> {
+    if let Some(name) = file.file_name() {
+        return Ok(name.to_owned());
+    }
+    let whole = file.canonicalize();
+    let whole = whole.with_context(|| format!("cannot read {}", file.display()))?;
+    let name = whole.file_name().map(OsStr::to_owned);
+    name.with_context(|| format!("{} has no name: give it one with --name", file.display()))
 }
 
 /// The useful number of connections. Creating a file costs the receiver more than sending it costs
 /// the sender, so two receiver threads speed up many small files. Zeros need no file, and two
-/// threads sum them. A resumed transfer uses one connection.
-fn streams(jobs: &[Job], resume: bool) -> u16 {
+/// threads sum them.
+fn streams(jobs: &[Job]) -> u16 {
     let are_zeros = jobs
         .iter()
         .all(|job| matches!(job.source, Source::Zeros(_)));
-    if (jobs.len() >= MANY || are_zeros) && !resume {
+    if jobs.len() >= MANY || are_zeros {
         2
     } else {
         1
@@ -213,8 +249,61 @@ fn total_size(jobs: &[Job]) -> Option<u64> {
             let metadata = path.metadata().ok()?;
             metadata.is_file().then_some(metadata.len())
         }
-        Source::Zeros(size) => Some(*size),
+        Source::Beneath { size, .. } | Source::Zeros(size) => Some(*size),
+        Source::Directory(_) | Source::Link(_) | Source::Skipped(_) => Some(0),
         Source::StandardInput => None,
     });
     sizes.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cover, Job, Outcome, Source, arrived};
+    use transfer::Timing;
+
+    fn outcome(name: &str, has_failed: bool, is_kept: bool) -> Outcome {
+        Outcome {
+            name: name.into(),
+            size: 1,
+            timing: Timing::default(),
+            failure: has_failed.then(|| "interrupted".into()),
+            is_kept,
+            needs_room: false,
+        }
+    }
+
+    #[test]
+    fn resume_is_named_only_where_something_was_kept() {
+        let job = |source| Job {
+            name: b"file".to_vec(),
+            source,
+        };
+        let (path, input) = (
+            [job(Source::Path("file".into()))],
+            [job(Source::StandardInput)],
+        );
+        let (here, lost) = (outcome("one\n", false, false), outcome("two", true, false));
+        let kept = outcome("three", true, true);
+        for (outcomes, jobs, cover, resumes) in [
+            (&[][..], &path, Cover::Summed, false),
+            (std::slice::from_ref(&lost), &path, Cover::Summed, false),
+            (std::slice::from_ref(&kept), &path, Cover::Summed, true),
+            (&[here.clone(), lost.clone()], &path, Cover::Sealed, true),
+            (&[here.clone(), lost.clone()], &path, Cover::Bare, false),
+            (&[here.clone(), lost.clone()], &input, Cover::Summed, false),
+        ] {
+            let text = arrived(outcomes, jobs, cover);
+            assert_eq!(text.contains("--resume"), resumes, "{text}");
+        }
+        let text = arrived(
+            &[here.clone(), lost, outcome("four", false, false)],
+            &path,
+            Cover::Bare,
+        );
+        assert_eq!(text, "arrived: one\u{fffd}, four");
+        assert_eq!(
+            arrived(&vec![here; 21], &path, Cover::Bare),
+            "21 files arrived"
+        );
+    }
 }

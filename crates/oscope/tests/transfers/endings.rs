@@ -25,6 +25,11 @@ fn ctrl_c_and_kill_on_either_side_leave_no_file_under_its_name() {
         let output = sender.end_by(name);
         assert_eq!(output.status.code(), code, "{output:?}");
         assert!(!to.join("file").exists());
+        if name == "INT" {
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(stderr.contains("interrupted; no file arrived"), "{stderr}");
+            assert!(!stderr.contains("--resume"), "{stderr}");
+        }
 
         let sender = endless(&receiver, &to, "other");
         signal(name, receiver.id());

@@ -116,3 +116,72 @@ fn the_experiment_is_measured_and_judged() {
 fn scratch_left(scratch: &Path) -> bool {
     fs::read_dir(scratch).is_ok_and(|mut entries| entries.next().is_some())
 }
+
+#[cfg(unix)]
+#[test]
+fn a_directory_is_sent_with_all_that_lies_in_it() {
+    let place = Place::new();
+    let (to, tree) = (place.path("to"), place.path("tree"));
+    fs::create_dir_all(tree.join("a/b")).expect("a directory");
+    fs::create_dir(tree.join("empty")).expect("a directory");
+    fs::write(tree.join("a/b/file"), "contents").expect("a file");
+    std::os::unix::fs::symlink("a/b/file", tree.join("link")).expect("a link");
+    let receiver = Receiver::start(&to, &[]);
+    let sent = send(&receiver, &[text(&tree), "--json"]).assert().success();
+    let sent: Value = serde_json::from_slice(&sent.get_output().stdout).expect("JSON");
+    assert_eq!(sent["total"]["files"], 2);
+    assert_eq!(sent["files"][0]["name"], "tree/link");
+    assert_eq!(sent["files"][1]["name"], "tree/a/b/file");
+    send(&receiver, &[text(&tree)]).assert().code(1);
+    send(&receiver, &[text(&tree), "--resume"])
+        .assert()
+        .success()
+        .stdout(contains("2 files, 8 B"));
+    // `.` has its name elsewhere, and --name gives another one.
+    send(&receiver, &[".", "--name", "other"])
+        .current_dir(&tree)
+        .assert()
+        .success();
+    send(&receiver, &["."])
+        .current_dir(tree.join("a/b"))
+        .assert()
+        .success();
+    for name in ["tree", "other"] {
+        let arrived = to.join(name);
+        assert_eq!(
+            fs::read(arrived.join("a/b/file")).expect("it arrived"),
+            b"contents"
+        );
+        assert!(arrived.join("empty").is_dir());
+        let link = fs::read_link(arrived.join("link")).expect("a link");
+        assert_eq!(link, Path::new("a/b/file"));
+    }
+    assert_eq!(
+        fs::read(to.join("b/file")).expect("it arrived"),
+        b"contents"
+    );
+    let pipe = std::process::Command::new("mkfifo")
+        .arg(tree.join("pipe"))
+        .status();
+    assert!(pipe.is_ok_and(|status| status.success()));
+    send(&receiver, &[text(&tree), "--resume"])
+        .assert()
+        .code(1)
+        .stderr(contains("tree/pipe: failed").and(contains("only files, directories and links")));
+    send(&receiver, &["/"])
+        .assert()
+        .code(1)
+        .stderr(contains("--name"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn files_that_the_kernel_generates_are_sent_whole() {
+    let place = Place::new();
+    let to = place.path("to");
+    let receiver = Receiver::start(&to, &["--once"]);
+    send(&receiver, &["/proc/version"]).assert().success();
+    assert!(receiver.end().status.success());
+    let there = fs::read("/proc/version").expect("it is there");
+    assert_eq!(fs::read(to.join("version")).expect("it arrived"), there);
+}

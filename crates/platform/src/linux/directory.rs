@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, IFlags, Mode, OFlags, RenameFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
@@ -76,6 +76,79 @@ impl Directory {
             return Err(failed(Errno::EXIST));
         }
         Ok((file, stat))
+    }
+
+    pub(crate) fn open_beneath(&self, path: &Path) -> Result<File> {
+        let failed = |errno: Errno| Error::path("open", &self.path.join(path))(errno);
+        // If the path leads to a pipe, opening it does not wait.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let beneath =
+            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let open = |flags| rustix::fs::openat2(&self.handle, path, flags, Mode::empty(), beneath);
+        let opened = match open(flags) {
+            // Another program has a lease on the file and gets time to release it.
+            Err(Errno::AGAIN) => open(flags & !OFlags::NONBLOCK),
+            opened => opened,
+        };
+        let file = match opened {
+            Err(Errno::NOSYS | Errno::PERM) => self.open_by_steps(path, flags),
+            opened => opened,
+        }
+        .map_err(failed)?;
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&file).map_err(failed)?.st_mode);
+        if kind != FileType::RegularFile {
+            return Err(failed(Errno::INVAL));
+        }
+        Ok(file.into())
+    }
+
+    /// [`Directory::open_beneath`] before Linux 5.6, or in a sandbox that does not know the call.
+    fn open_by_steps(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let mut components = path.components().peekable();
+        let mut directory = None;
+        while let Some(component) = components.next() {
+            let Component::Normal(name) = component else {
+                return Err(Errno::XDEV);
+            };
+            let at = directory.as_ref().unwrap_or(&self.handle);
+            if components.peek().is_none() {
+                return rustix::fs::openat(at, name, flags, Mode::empty());
+            }
+            let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            directory = Some(rustix::fs::openat(at, name, step, Mode::empty())?);
+        }
+        Err(Errno::NOENT)
+    }
+
+    pub(crate) fn open_directory(&self, name: &OsStr) -> Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.handle, name, flags, Mode::empty())
+            .map(|handle| Self::new(handle, self.at(name)))
+            .map_err(Error::path("open", &self.at(name)))
+    }
+
+    pub(crate) fn make_directory(&self, name: &OsStr, mode: u32) -> Result<()> {
+        rustix::fs::mkdirat(&self.handle, name, Mode::from_raw_mode(mode & 0o777))
+            .map_err(Error::path("make", &self.at(name)))
+    }
+
+    pub(crate) fn make_link(&self, name: &OsStr, target: &OsStr) -> Result<()> {
+        rustix::fs::symlinkat(target, &self.handle, name)
+            .map_err(Error::path("make", &self.at(name)))
+    }
+
+    pub(crate) fn read_link(&self, name: &OsStr) -> Result<OsString> {
+        rustix::fs::readlinkat(&self.handle, name, Vec::new())
+            .map(|target| OsString::from_vec(target.into_bytes()))
+            .map_err(Error::path("read", &self.at(name)))
+    }
+
+    pub(crate) fn as_file(&self) -> Result<File> {
+        let handle = self
+            .handle
+            .try_clone()
+            .map_err(Error::path("open", &self.path));
+        handle.map(File::from)
     }
 
     pub(crate) fn open_private(&self, name: &OsStr) -> Result<Self> {
@@ -344,6 +417,58 @@ mod tests {
             directory.what_is(OsStr::new("link")).unwrap(),
             Some(Kind::Other)
         );
+    }
+
+    #[test]
+    fn a_path_below_a_directory_leads_through_no_link() {
+        let place = tempfile::tempdir().unwrap();
+        let inside = place.path().join("inside");
+        fs::create_dir_all(inside.join("a/b")).unwrap();
+        fs::write(inside.join("a/b/file"), "x").unwrap();
+        fs::write(place.path().join("secret"), "x").unwrap();
+        symlink("b", inside.join("a/link")).unwrap();
+        symlink("file", inside.join("a/b/link")).unwrap();
+        let directory = Directory::open(&inside).unwrap();
+        let own = super::Directory::open(&inside).unwrap();
+        let by_steps = |path: &str| {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            own.open_by_steps(Path::new(path), flags).is_ok()
+        };
+        let open = |path: &str| directory.open_beneath(Path::new(path)).is_ok();
+        assert!(open("a/b/file") && by_steps("a/b/file"));
+        let absolute = place.path().join("secret");
+        for path in [
+            "a/link/file",
+            "a/b/link",
+            "a/b/none",
+            "../secret",
+            "a/../../secret",
+            absolute.to_str().unwrap(),
+        ] {
+            assert!(!open(path) && !by_steps(path), "{path}");
+        }
+        assert!(!open("a/b"), "a directory is no file");
+    }
+
+    #[test]
+    fn directories_and_links_are_made_in_place_and_never_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let (folder, link) = (OsStr::new("folder"), OsStr::new("link"));
+        directory.make_directory(folder, 0o750).unwrap();
+        let error = directory.make_directory(folder, 0o750).unwrap_err();
+        assert_eq!(kind(&error), Some(ErrorKind::AlreadyExists));
+        let inner = directory.open_directory(folder).unwrap();
+        inner.make_link(link, OsStr::new("../folder")).unwrap();
+        let error = inner.make_link(link, OsStr::new("other")).unwrap_err();
+        assert_eq!(kind(&error), Some(ErrorKind::AlreadyExists));
+        assert_eq!(inner.read_link(link).unwrap(), "../folder");
+        inner.open_directory(link).unwrap_err();
+        directory.read_link(folder).unwrap_err();
+        crate::directory::set_mode(&inner.as_file().unwrap(), 0o500).unwrap();
+        let found = fs::metadata(place.path().join(folder)).unwrap();
+        assert_eq!(mode(&found), Some(0o500));
+        crate::directory::set_mode(&inner.as_file().unwrap(), 0o700).unwrap();
     }
 
     #[test]

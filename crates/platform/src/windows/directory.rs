@@ -93,6 +93,54 @@ impl Directory {
         }
     }
 
+    pub(crate) fn open_beneath(&self, path: &Path) -> Result<File> {
+        let refused = || Error::path("open", path);
+        let Some(name) = path.file_name() else {
+            return Err(Error::path("open", path)(ErrorKind::InvalidInput));
+        };
+        let parent = path.parent().unwrap_or(Path::new(""));
+        // While they are open, none of these directories can become a link.
+        let mut directories: Vec<Self> = Vec::new();
+        for component in parent.components() {
+            let at = directories.last().unwrap_or(self);
+            directories.push(at.open_directory(component.as_os_str())?);
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
+            .open(directories.last().unwrap_or(self).at(name)?)
+            .map_err(refused())?;
+        let found = file.metadata().map_err(refused())?;
+        if is_regular(&file, &found) {
+            Ok(file)
+        } else {
+            Err(refused()(io::Error::other("it is not a regular file")))
+        }
+    }
+
+    pub(crate) fn make_directory(&self, name: &OsStr, _: u32) -> Result<()> {
+        let path = self.at(name)?;
+        fs::create_dir(&path).map_err(Error::path("make", &path))
+    }
+
+    pub(crate) fn as_file(&self) -> Result<File> {
+        self.handle
+            .try_clone()
+            .map_err(Error::path("open", &self.path))
+    }
+
+    /// Opens a directory in this one, which must not be a link.
+    pub(crate) fn open_directory(&self, name: &OsStr) -> Result<Self> {
+        let path = self.at(name)?;
+        let directory = Self::open_with(&path, FILE_FLAG_OPEN_REPARSE_POINT)?;
+        let found = directory.handle.metadata();
+        let found = found.map_err(Error::path("open", &path))?;
+        if found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
+            return Err(Error::path("open", &path)(io::Error::other("it is a link")));
+        }
+        Ok(directory)
+    }
+
     pub(crate) fn open_own(&self, name: &OsStr) -> Result<File> {
         let file = self.open_or_create(name)?;
         let path = self.at(name)?;

@@ -6,8 +6,8 @@ use crate::Limits;
 use crate::cover::{Check, Cover, Guard, Keys};
 use crate::error::{Error, Result};
 use crate::protocol::{
-    CHECK_BYTES, FOLLOWING, Frame, GREETING_BYTES, HEAD_BYTES, HEADER_BYTES, Header, LONGEST_BODY,
-    LONGEST_DATA, MAGIC, Malformed,
+    CHECK_BYTES, FOLLOWING, Frame, GREETING_BYTES, HEAD_BYTES, HEADER_BYTES, Header,
+    LONGEST_ANNOUNCEMENT, LONGEST_DATA, MAGIC, Malformed,
 };
 use platform::socket;
 use std::io::{self, IoSliceMut};
@@ -35,7 +35,7 @@ pub(crate) struct Inlet {
 
 impl Inlet {
     pub(super) fn new(socket: TcpStream, limits: Limits, life: Arc<Life>) -> Self {
-        const { assert!(READ_AHEAD >= HEAD_BYTES + LONGEST_BODY + CHECK_BYTES) }
+        const { assert!(READ_AHEAD >= HEAD_BYTES + LONGEST_ANNOUNCEMENT + CHECK_BYTES) }
         Self {
             socket,
             patience: Patience::of_listener(limits, life),
@@ -308,7 +308,7 @@ impl Inlet {
         if count == 0 {
             return Err(Error::PeerGone);
         }
-        self.patience.moved(count);
+        self.patience.came(count);
         Ok(count)
     }
 }

@@ -9,6 +9,8 @@ pub(super) struct Life {
     heard: AtomicU64,
     /// True while this side only waits for the peer.
     listens: AtomicBool,
+    /// True if bytes of the peer came since this was last asked.
+    has_come: AtomicBool,
 }
 
 impl Life {
@@ -20,6 +22,16 @@ impl Life {
     /// The peer says that it is at work.
     pub(super) fn hear(&self) {
         self.heard.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Bytes of the peer came.
+    pub(super) fn come(&self) {
+        self.has_come.store(true, Ordering::Relaxed);
+    }
+
+    /// True if bytes of the peer came since the last call.
+    pub(super) fn has_come(&self) -> bool {
+        self.has_come.swap(false, Ordering::Relaxed)
     }
 
     /// Sets if this side only waits for the peer.

@@ -74,8 +74,8 @@ impl Outlet {
     }
 
     /// Patience with the same peer, for another kind of wait.
-    pub(crate) fn other_patience(&self, limits: Limits) -> Patience {
-        self.line.patience.with(limits)
+    pub(crate) fn other_patience(&self) -> Patience {
+        self.line.patience.another()
     }
 
     /// Protection of file contents.

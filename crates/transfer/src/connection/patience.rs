@@ -57,15 +57,21 @@ impl Patience {
         self.is_listener = false;
     }
 
-    /// The same, for a wait with other limits.
-    pub(super) fn with(&self, limits: Limits) -> Self {
-        Self::new(limits, Arc::clone(&self.life))
+    /// The same, for another kind of wait.
+    pub(super) fn another(&self) -> Self {
+        Self::new(self.limits, Arc::clone(&self.life))
     }
 
     /// The peer says that it is at work.
     pub(super) fn hear(&mut self) {
         self.life.hear();
         self.waited = Duration::ZERO;
+    }
+
+    /// Bytes of the peer came.
+    pub(super) fn came(&mut self, bytes: usize) {
+        self.life.come();
+        self.moved(bytes);
     }
 
     /// Gives the peer up at `deadline`, no matter how many bytes move.

@@ -3,7 +3,8 @@
 //! A side may be silent for long: its disk stalls, it stores to a slow device, it hashes a file to
 //! resume, or it waits for another connection. The peer must not take that for a dead link, and
 //! must still notice one. So a thread says [`Frame::Working`] whenever a second has passed in
-//! silence, except while this side itself waits for the peer.
+//! silence. While this side itself waits for the peer, it says so only if bytes came: the peer may have
+//! sent all of them long ago, and a slow line holds the rest.
 
 use super::life::Life;
 use super::queue::{Queue, send_parts};
@@ -39,7 +40,8 @@ impl Pulse {
         let thread = thread::Builder::new().name("pulse".into());
         let thread = thread.spawn(move || {
             while ends.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                if !life.is_listening() {
+                // Asked in any case: each call looks back to the last one.
+                if life.has_come() || !life.is_listening() {
                     beat(&socket, &queue);
                 }
             }

@@ -2,8 +2,8 @@
 //! header gives.
 
 use super::header::{
-    ABORT, BYE, DATA, DONE, END, FILE, Header, MORE, OPEN, OPENED, PARTIAL, PREPARE, READY,
-    RECEIPT, START, WORKING,
+    ABORT, BYE, COMPLETE, DATA, DONE, END, FILE, Header, MORE, NO_ROOM, OPEN, OPENED, PARTIAL,
+    PREPARE, READY, RECEIPT, START, WORKING,
 };
 use super::wire::Reader;
 use super::{HEADER_BYTES, LONGEST_REASON, Malformed, Part, Partial, Verdict};
@@ -64,6 +64,8 @@ pub enum Frame<'b> {
         received_ns: u64,
         /// Time from its first byte until its last was stored, in ns.
         stored_ns: u64,
+        /// True if the device of the receiver is full.
+        needs_room: bool,
         /// The reason why it was not kept; empty if it was.
         failure: &'b [u8],
     },
@@ -119,6 +121,7 @@ impl<'b> Frame<'b> {
                     id: value,
                     received_ns: reader.u64()?,
                     stored_ns: reader.u64()?,
+                    needs_room: flags & NO_ROOM != 0,
                     failure: reader.bytes(reader.0.len())?,
                 },
                 DONE => Self::Done {
@@ -134,7 +137,7 @@ impl<'b> Frame<'b> {
         };
         let frame = match kind {
             FILE => return Part::parse(header, body).map(Self::File),
-            PARTIAL => return Partial::parse(value, body).map(Self::Partial),
+            PARTIAL => return Partial::parse(header, body).map(Self::Partial),
             ABORT => return Ok(Self::Abort { reason: body }),
             PREPARE if body.is_empty() => {
                 let method = ReceiveMethod::from_code(value).ok_or(Malformed::Number("method"))?;
@@ -185,6 +188,7 @@ impl<'b> Frame<'b> {
                 received_ns,
                 stored_ns,
                 failure,
+                ..
             } => {
                 out.extend(received_ns.to_le_bytes());
                 out.extend(stored_ns.to_le_bytes());
@@ -204,6 +208,8 @@ impl<'b> Frame<'b> {
             kind,
             flags: match self {
                 Self::File(part) => part.flags(),
+                Self::Partial(partial) if partial.is_complete => COMPLETE,
+                Self::Receipt { needs_room, .. } if *needs_room => NO_ROOM,
                 _ => 0,
             },
             len: (out.len() - at - HEADER_BYTES) as u32,
@@ -238,8 +244,8 @@ mod tests {
     use super::Frame;
     use crate::method::ReceiveMethod;
     use crate::protocol::{
-        FileName, HEADER_BYTES, Header, LONGEST_BARE, LONGEST_BODY, Malformed, Mode, Part, Partial,
-        Times, Verdict,
+        FileName, HEADER_BYTES, Header, Kind, LONGEST_ANNOUNCEMENT, LONGEST_BARE, Malformed, Mode,
+        Part, Partial, Times, Verdict,
     };
     use choice::Choice;
     use proptest::prelude::*;
@@ -255,7 +261,7 @@ mod tests {
     fn assert_returns(frame: Frame<'_>) {
         let mut bytes = Vec::new();
         frame.encode(&mut bytes);
-        assert!(bytes.len() <= HEADER_BYTES + LONGEST_BODY);
+        assert!(bytes.len() <= HEADER_BYTES + LONGEST_ANNOUNCEMENT);
         assert_eq!(parse(&bytes), Ok(frame));
     }
 
@@ -263,7 +269,7 @@ mod tests {
         #[test]
         fn frames_come_back_as_they_were(
             number: u64, other: u64, len in 0..LONGEST_BARE, more: bool, digest: [u8; 32],
-            step in 1_u64.., ranges in 0..Partial::MOST_RANGES,
+            step in 1_u64.., ranges in 0..Partial::MOST_RANGES, is_complete: bool,
             text in proptest::collection::vec(any::<u8>(), 0..1024),
         ) {
             assert_returns(Frame::Start { offset: number });
@@ -278,10 +284,10 @@ mod tests {
             assert_returns(Frame::Working);
             let digests = vec![digest; ranges as usize];
             if let Some(len) = step.checked_mul(ranges) {
-                assert_returns(Frame::Partial(Partial { len, step, digests }));
+                assert_returns(Frame::Partial(Partial { is_complete, len, step, digests }));
             }
             assert_returns(Frame::Receipt {
-                id: number, received_ns: other, stored_ns: number, failure: &text,
+                id: number, received_ns: other, stored_ns: number, needs_room: is_complete, failure: &text,
             });
             assert_returns(Frame::Done { bytes: number, cpu_ns: other });
             assert_returns(Frame::Ready { room: number, failure: &text });
@@ -296,17 +302,23 @@ mod tests {
             mode in proptest::option::of((0_u32..=0o7777, any::<bool>())),
             modified in proptest::option::of((any::<i64>(), 0_u32..1_000_000_000)),
             name in proptest::collection::vec(1_u8..=255, 1..=255),
+            target in proptest::collection::vec(1_u8..=255, 1..=4095),
         ) {
             let Ok(name) = FileName::new(&name) else { return Ok(()) };
             let mode = mode.map(|(bits, is_kept)| Mode { bits, is_kept });
             let modified = modified.map(|(seconds, nanoseconds)| Times { seconds, nanoseconds });
-            assert_returns(Frame::File(Part { id, size, parts, resume, mode, modified, name }));
+            let kind = Kind::File;
+            let part = Part { id, size, parts, resume, mode, modified, name, kind };
+            assert_returns(Frame::File(part));
+            for kind in [Kind::Directory, Kind::CompleteDirectory, Kind::Link(&target)] {
+                assert_returns(Frame::File(Part { kind, size: Some(0), parts: 1, ..part }));
+            }
         }
 
         #[test]
         fn any_header_is_understood_or_refused_and_never_promises_too_much(bytes: [u8; HEADER_BYTES]) {
             if let Ok(header) = Header::parse(&bytes) {
-                let longest = if header.is_data() { LONGEST_BARE } else { LONGEST_BODY as u32 };
+                let longest = if header.is_data() { LONGEST_BARE } else { LONGEST_ANNOUNCEMENT as u32 };
                 prop_assert!(header.len <= longest);
                 prop_assert_eq!(header.encode(), bytes);
             }
@@ -341,12 +353,58 @@ mod tests {
             let header = Header::parse(&header.encode())?;
             Frame::parse(&header, &body).map(|_| ())
         };
-        assert_eq!(file(4, 0o640), Ok(()));
+        assert_eq!(file(8, 0o640), Ok(()));
         assert_eq!(file(0, u32::MAX), Ok(()));
-        for (flags, mode) in [(4, u32::MAX), (0, 0o10_000), (4, 0o10_000)] {
+        for (flags, mode) in [(8, u32::MAX), (0, 0o10_000), (8, 0o10_000)] {
             assert_eq!(file(flags, mode), Err(Malformed::Number("mode")));
         }
-        assert_eq!(file(2, 0), Err(Malformed::Number("flag")));
+        assert_eq!(file(16, 0), Err(Malformed::Number("flag")));
+    }
+
+    #[test]
+    fn only_files_have_contents_and_only_links_have_targets() {
+        let part = Part {
+            id: 0,
+            size: Some(0),
+            parts: 1,
+            resume: false,
+            mode: None,
+            modified: None,
+            name: FileName::new(b"name").expect("a plain name"),
+            kind: Kind::Link(b"target"),
+        };
+        let error = |part| {
+            let mut bytes = Vec::new();
+            Frame::File(part).encode(&mut bytes);
+            parse(&bytes).err()
+        };
+        assert_eq!(error(part), None);
+        let wrong = Some(Malformed::Number("target of a link"));
+        for target in [&b""[..], b"a\0b", &[b'x'; 4096]] {
+            assert_eq!(
+                error(Part {
+                    kind: Kind::Link(target),
+                    ..part
+                }),
+                wrong
+            );
+        }
+        let wrong = Some(Malformed::Number("size of what has no contents"));
+        for kind in [
+            Kind::Directory,
+            Kind::CompleteDirectory,
+            Kind::Link(b"target"),
+        ] {
+            for (size, parts) in [(Some(1), 1), (None, 1), (Some(0), 2)] {
+                let part = Part {
+                    size,
+                    parts,
+                    kind,
+                    ..part
+                };
+                assert_eq!(error(part), wrong, "{kind:?}");
+            }
+        }
     }
 
     #[test]

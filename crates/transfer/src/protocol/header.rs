@@ -1,7 +1,7 @@
 //! The first 16 bytes of every frame: its kind and its length.
 
 use super::wire::Reader;
-use super::{HEADER_BYTES, LONGEST_BARE, LONGEST_BODY, Malformed};
+use super::{HEADER_BYTES, LONGEST_ANNOUNCEMENT, LONGEST_BARE, LONGEST_BODY, Malformed};
 
 /// The first 16 bytes of a frame, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,14 @@ pub(super) const WORKING: u8 = 32;
 
 /// Flag of a file that resumes an earlier attempt.
 pub(super) const RESUME: u8 = 1;
+/// Bits of the kind of an announced file.
+pub(super) const KIND: u8 = 6;
 /// Flag of a file whose permission bits are set exactly as they are at the sender.
-pub(super) const KEEP_MODE: u8 = 4;
+pub(super) const KEEP_MODE: u8 = 8;
+/// Flag of a description of a file that is complete under its name.
+pub(super) const COMPLETE: u8 = 1;
+/// Flag of a receipt of a file for which the receiver has no room.
+pub(super) const NO_ROOM: u8 = 1;
 /// Flag of a frame of data that another one immediately follows. In total, at least
 /// [`FOLLOWING`](super::FOLLOWING) bytes follow.
 pub(super) const MORE: u8 = 2;
@@ -55,7 +61,8 @@ impl Header {
         let longest = match kind {
             DATA => LONGEST_BARE,
             START | END | BYE | PREPARE | OPEN | WORKING => 0,
-            FILE | ABORT | PARTIAL | RECEIPT | READY => LONGEST_BODY as u32,
+            FILE => LONGEST_ANNOUNCEMENT as u32,
+            ABORT | PARTIAL | RECEIPT | READY => LONGEST_BODY as u32,
             DONE => 8,
             OPENED => 1,
             _ => return Err(Malformed::Kind(kind)),
@@ -64,8 +71,10 @@ impl Header {
             return Err(Malformed::Length { kind, len });
         }
         let known_flags = match kind {
-            FILE => RESUME | KEEP_MODE,
+            FILE => RESUME | KIND | KEEP_MODE,
             DATA => MORE,
+            PARTIAL => COMPLETE,
+            RECEIPT => NO_ROOM,
             _ => 0,
         };
         if zero != 0 || flags & !known_flags != 0 {

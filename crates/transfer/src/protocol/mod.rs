@@ -14,7 +14,7 @@ pub use greeting::{Answer, Hello, Verdict};
 pub use header::Header;
 pub(crate) use name::PARTIAL_NAME;
 pub use name::{FileName, WrongName};
-pub use part::{Mode, Part, Times};
+pub use part::{Kind, Mode, Part, Times};
 pub use partial::Partial;
 
 /// The protocol version of this program.
@@ -30,7 +30,7 @@ pub const HEADER_BYTES: usize = 16;
 pub const CHECK_BYTES: usize = 16;
 /// Size of a header with its check in bytes.
 pub const HEAD_BYTES: usize = HEADER_BYTES + CHECK_BYTES;
-/// The longest body of a frame other than data, in bytes.
+/// The longest body of a frame other than data and announcements, in bytes.
 pub const LONGEST_BODY: usize = 2048;
 /// The longest body of a frame of data that is checked, in bytes. Calls of this size write new
 /// files fast everywhere; on ext4, calls of 1 MiB and more are several times slower.
@@ -39,8 +39,13 @@ pub const LONGEST_DATA: u32 = 512 << 10;
 pub const LONGEST_BARE: u32 = 8 << 20;
 /// Minimum number of bytes behind a frame that announces more data.
 pub const FOLLOWING: usize = 256 << 10;
-/// The longest name of a file, in bytes.
-pub const LONGEST_NAME: usize = 255;
+/// The longest component of a name, in bytes.
+pub const LONGEST_COMPONENT: usize = 255;
+/// The longest name of a file with the directories that it lies in, and the longest target of a link,
+/// in bytes.
+pub const LONGEST_NAME: usize = 4095;
+/// The longest body of an announcement of a file, in bytes.
+pub const LONGEST_ANNOUNCEMENT: usize = 26 + 2 * LONGEST_NAME + 1;
 /// The longest reason for a failure, in bytes.
 pub const LONGEST_REASON: usize = 1024;
 /// Size of the digest of a range of a file, in bytes.

@@ -1,11 +1,11 @@
-//! Names of files as the peer gives them: one component that cannot lead elsewhere.
+//! Names of files as the peer gives them: components that cannot lead elsewhere.
 
-use super::LONGEST_NAME;
+use super::{LONGEST_COMPONENT, LONGEST_NAME};
 
 /// The directory of incomplete files. No received file may have a name that begins with this.
 pub(crate) const PARTIAL_NAME: &str = ".oscope-partial";
 
-/// A name that stays within its directory.
+/// A name that stays within the receiver's directory: one component or several, with `/` between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileName<'b>(&'b [u8]);
 
@@ -16,12 +16,14 @@ pub enum WrongName {
     #[error("an empty name")]
     Empty,
     /// It is longer than file systems allow.
-    #[error("a name of more than {LONGEST_NAME} bytes")]
+    #[error(
+        "a name of more than {LONGEST_COMPONENT} bytes, or {LONGEST_NAME} with its directories"
+    )]
     TooLong,
-    /// It contains a separator: it is absolute or has a directory in it.
+    /// It is absolute, or has an empty component or another system's separator.
     #[error("a name that leads into another directory")]
     Separator,
-    /// It is `.` or `..`.
+    /// A component is `.` or `..`.
     #[error("the name of a directory")]
     Directory,
     /// It contains a zero byte.
@@ -41,27 +43,43 @@ impl<'b> FileName<'b> {
     /// # Errors
     /// If no file may have it.
     pub fn new(bytes: &'b [u8]) -> Result<Self, WrongName> {
-        match bytes {
-            [] => Err(WrongName::Empty),
-            b"." | b".." => Err(WrongName::Directory),
-            _ if bytes.len() > LONGEST_NAME => Err(WrongName::TooLong),
-            _ if bytes.contains(&0) => Err(WrongName::Zero),
-            _ if bytes.contains(&b'/') => Err(WrongName::Separator),
-            _ if bytes.starts_with(PARTIAL_NAME.as_bytes()) => Err(WrongName::Kept),
-            _ if cfg!(windows) => check_windows(bytes),
-            _ => Ok(()),
-        }?;
-        Ok(Self(bytes))
+        if bytes.is_empty() {
+            return Err(WrongName::Empty);
+        }
+        if bytes.len() > LONGEST_NAME {
+            return Err(WrongName::TooLong);
+        }
+        let name = Self(bytes);
+        name.components().try_for_each(check)?;
+        Ok(name)
     }
 
-    /// True if the name begins with a dot, so that directory listings hide the file.
+    /// The names of the directories that the file lies in, from the outermost, and its own.
+    pub fn components(self) -> impl Iterator<Item = &'b [u8]> {
+        self.0.split(|byte| *byte == b'/')
+    }
+
+    /// True if a component begins with a dot, so that directory listings hide it.
     pub fn is_hidden(self) -> bool {
-        self.0.starts_with(b".")
+        self.components()
+            .any(|component| component.starts_with(b"."))
     }
 
     /// The name as bytes.
     pub fn bytes(self) -> &'b [u8] {
         self.0
+    }
+}
+
+fn check(component: &[u8]) -> Result<(), WrongName> {
+    match component {
+        [] => Err(WrongName::Separator),
+        b"." | b".." => Err(WrongName::Directory),
+        _ if component.len() > LONGEST_COMPONENT => Err(WrongName::TooLong),
+        _ if component.contains(&0) => Err(WrongName::Zero),
+        _ if component.starts_with(PARTIAL_NAME.as_bytes()) => Err(WrongName::Kept),
+        _ if cfg!(windows) => check_windows(component),
+        _ => Ok(()),
     }
 }
 
@@ -99,15 +117,32 @@ mod tests {
             (b"..", WrongName::Directory),
             (b".", WrongName::Directory),
             (b"/etc/passwd", WrongName::Separator),
-            (b"a/../b", WrongName::Separator),
+            (b"a/../b", WrongName::Directory),
+            (b"../a", WrongName::Directory),
+            (b"a/..", WrongName::Directory),
+            (b"./a", WrongName::Directory),
+            (b"a//b", WrongName::Separator),
+            (b"a/", WrongName::Separator),
+            (b"/", WrongName::Separator),
+            (b"a/.oscope-partial/b", WrongName::Kept),
             (b"a\0b", WrongName::Zero),
             (b".oscope-partial", WrongName::Kept),
             (b".oscope-partial-00", WrongName::Kept),
             (&[b'x'; 256], WrongName::TooLong),
+            (&[&[b'x'; 256][..], b"/a"].concat(), WrongName::TooLong),
+            (&b"a/".repeat(2048), WrongName::TooLong),
         ] {
             assert_eq!(FileName::new(bytes), Err(wrong));
         }
-        for good in [&b"..."[..], b"\xff\xfe", b"new\nline", b"-rf", &[b'x'; 255]] {
+        for good in [
+            &b"a/b"[..],
+            b"a/...",
+            b"...",
+            b"\xff\xfe",
+            b"new\nline",
+            b"-rf",
+            &[b'x'; 255],
+        ] {
             assert_eq!(FileName::new(good).map(FileName::bytes), Ok(good));
         }
     }
@@ -127,8 +162,11 @@ mod tests {
         #[test]
         fn a_name_that_passes_stays_in_its_directory(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             if FileName::new(&bytes).is_ok() {
-                prop_assert!(!bytes.contains(&b'/') && !bytes.contains(&0));
-                prop_assert!(bytes != b"." && bytes != b".." && bytes.len() <= 255);
+                prop_assert!(!bytes.contains(&0));
+                for component in bytes.split(|byte| *byte == b'/') {
+                    prop_assert!(!component.is_empty() && component.len() <= 255);
+                    prop_assert!(component != b"." && component != b"..");
+                }
             }
         }
     }

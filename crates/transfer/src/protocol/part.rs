@@ -1,8 +1,8 @@
 //! The announcement of a file, or of a part of one, before its bytes.
 
-use super::header::{Header, KEEP_MODE, RESUME};
+use super::header::{Header, KEEP_MODE, KIND, RESUME};
 use super::wire::Reader;
-use super::{FileName, MOST_STREAMS, Malformed};
+use super::{FileName, LONGEST_NAME, MOST_STREAMS, Malformed};
 
 /// The announcement of a file, or of a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,34 @@ pub struct Part<'b> {
     pub modified: Option<Times>,
     /// Its name.
     pub name: FileName<'b>,
+    /// Its kind.
+    pub kind: Kind<'b>,
+}
+
+/// The kind of an announced file. Only a regular file has contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind<'b> {
+    /// A regular file.
+    File,
+    /// A directory, before all that lies in it. Its mode is the most that it gets, except that its
+    /// owner may do everything in it.
+    Directory,
+    /// A directory that got all that lies in it: the mode and the time to set.
+    CompleteDirectory,
+    /// A symbolic link with this target.
+    Link(&'b [u8]),
+}
+
+impl Kind<'_> {
+    /// The bits of a header's flags.
+    pub(super) fn flags(self) -> u8 {
+        match self {
+            Self::File => 0,
+            Self::Directory => 2,
+            Self::CompleteDirectory => 4,
+            Self::Link(_) => 6,
+        }
+    }
 }
 
 /// Permission bits of a file at the sender.
@@ -70,6 +98,25 @@ impl<'b> Part<'b> {
         if !is_none && nanoseconds >= 1_000_000_000 {
             return Err(Malformed::Number("time"));
         }
+        let (name, kind) = match header.flags & KIND {
+            0 => (reader.0, Kind::File),
+            2 => (reader.0, Kind::Directory),
+            4 => (reader.0, Kind::CompleteDirectory),
+            _ => {
+                let wrong = Malformed::Number("target of a link");
+                // No name has a zero byte.
+                let end = reader.0.iter().position(|byte| *byte == 0);
+                let (name, target) = reader.0.split_at(end.ok_or(wrong.clone())?);
+                let target = &target[1..];
+                if target.is_empty() || target.len() > LONGEST_NAME || target.contains(&0) {
+                    return Err(wrong);
+                }
+                (name, Kind::Link(target))
+            }
+        };
+        if kind != Kind::File && (size != 0 || parts != 1) {
+            return Err(Malformed::Number("size of what has no contents"));
+        }
         Ok(Self {
             id: header.value,
             size: (size != NONE_U64).then_some(size),
@@ -83,7 +130,8 @@ impl<'b> Part<'b> {
                 seconds,
                 nanoseconds,
             }),
-            name: FileName::new(reader.0)?,
+            name: FileName::new(name)?,
+            kind,
         })
     }
 
@@ -91,7 +139,7 @@ impl<'b> Part<'b> {
     pub(super) fn flags(&self) -> u8 {
         let resume = if self.resume { RESUME } else { 0 };
         let keeps_mode = self.mode.is_some_and(|mode| mode.is_kept);
-        resume | if keeps_mode { KEEP_MODE } else { 0 }
+        self.kind.flags() | resume | if keeps_mode { KEEP_MODE } else { 0 }
     }
 
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
@@ -105,5 +153,9 @@ impl<'b> Part<'b> {
         out.extend(modified.seconds.to_le_bytes());
         out.extend(modified.nanoseconds.to_le_bytes());
         out.extend(self.name.bytes());
+        if let Kind::Link(target) = self.kind {
+            out.push(0);
+            out.extend(target);
+        }
     }
 }

@@ -1,11 +1,15 @@
-//! The receiver's description of the beginning of a file that it has.
+//! The receiver's description of the bytes of a file that it has.
 
+use super::header::{COMPLETE, Header};
 use super::wire::Reader;
 use super::{DIGEST_BYTES, LONGEST_BODY, Malformed};
 
 /// Digests of the first bytes of a file. Each range but the last is `step` bytes long.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partial {
+    /// True if these bytes are a complete file under its name: the sender's file is the same, or
+    /// nothing of this one is used.
+    pub is_complete: bool,
     /// Number of bytes from the start.
     pub len: u64,
     /// Length of a range in bytes; 0 if there is none.
@@ -18,7 +22,8 @@ impl Partial {
     /// Maximum number of ranges in one frame.
     pub const MOST_RANGES: u64 = ((LONGEST_BODY - 8) / DIGEST_BYTES) as u64;
 
-    pub(super) fn parse(len: u64, body: &[u8]) -> Result<Self, Malformed> {
+    pub(super) fn parse(header: &Header, body: &[u8]) -> Result<Self, Malformed> {
+        let len = header.value;
         let wrong = Malformed::Number("ranges of a file");
         let mut reader = Reader(body);
         let step = reader.u64().ok_or_else(|| wrong.clone())?;
@@ -29,6 +34,7 @@ impl Partial {
             return Err(wrong);
         }
         Ok(Self {
+            is_complete: header.flags & COMPLETE != 0,
             len,
             step,
             digests: digests.to_vec(),

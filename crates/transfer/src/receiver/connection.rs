@@ -1,9 +1,9 @@
 //! One sender, from its greeting to its last frame.
 
+use super::failure::Failure;
 use super::greeting::Greeted;
 use super::incoming::{Incoming, too_large};
 use super::method::Arrival;
-use super::place::Failure;
 use super::room::Room;
 use super::store::Store;
 use super::target::{Shelf, Target};
@@ -13,7 +13,9 @@ use crate::connection::{Inlet, Outlet};
 use crate::error::{Error, Result};
 use crate::method::ReceiveMethod;
 use crate::outcome::{Outcome, Timing};
-use crate::protocol::{FileName, Frame, Hello, LONGEST_REASON, Malformed, Part, Partial, Verdict};
+use crate::protocol::{
+    FileName, Frame, Hello, Kind, LONGEST_REASON, Malformed, Part, Partial, Verdict,
+};
 use choice::Choice;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -61,8 +63,11 @@ impl<'r> Connection<'r> {
             inlet,
             outlet,
         } = greeted;
-        let usual = || ReceiveMethod::usual(hello.cover, shelf.is_in_memory());
-        let store = Store::new(options.method.unwrap_or_else(usual))?;
+        let usual = || ReceiveMethod::usual(hello.cover);
+        let mut store = Store::new(options.method.unwrap_or_else(usual))?;
+        if options.method.is_none() {
+            store.try_ring();
+        }
         shelf.enter(hello.session);
         Ok(Self {
             options,
@@ -114,7 +119,9 @@ impl<'r> Connection<'r> {
                         target(&part, &self.hello, self.options, self.shelf, self.files)
                     });
                     let room = Room::new(&part, self.store.method());
-                    let (resume, id, parts) = (part.resume, part.id, part.parts);
+                    // A link has no bytes to compare.
+                    let resume = part.resume && part.kind == Kind::File;
+                    let (id, parts) = (part.id, part.parts);
                     let incoming = Incoming::new(&part, room, target);
                     self.file(incoming, resume)?;
                     if parts > 1 {
@@ -220,9 +227,9 @@ impl<'r> Connection<'r> {
                     // The file is lost in any case.
                     let _ = self.store.settle()?;
                     if let Ok(target) = &incoming.target {
-                        target.spoil(&reason);
+                        target.spoil(&reason[..]);
                     }
-                    let failure = format!("the sender gave it up: {reason}");
+                    let failure = format!("the sender gave it up: {reason}").into();
                     return self.settle(incoming, incoming.bytes, Some(failure));
                 }
                 other => return Err(Malformed::Order(other.kind()).into()),
@@ -296,7 +303,7 @@ impl<'r> Connection<'r> {
         &mut self,
         incoming: &mut Incoming,
         size: u64,
-        failure: Option<String>,
+        failure: Option<Failure>,
     ) -> Result<()> {
         if incoming.is_told {
             return Ok(());
@@ -316,13 +323,19 @@ impl<'r> Connection<'r> {
             received: incoming.received,
             stored: incoming.began.elapsed(),
         };
-        let failure = incoming.target.as_ref().err().cloned();
+        let failure = incoming.target.as_ref().err();
+        if let Some(failure) = failure.filter(|_| incoming.parts > 1) {
+            self.shelf.release(incoming.id, self.hello.session, failure);
+        }
+        let needs_room = failure.is_some_and(Failure::needs_room);
+        let failure = failure.map(ToString::to_string);
         let mut said = failure.clone().unwrap_or_default();
         said.truncate(said.floor_char_boundary(LONGEST_REASON));
         self.outlet.frame(&Frame::Receipt {
             id: incoming.id,
             received_ns: timing.received.as_nanos() as u64,
             stored_ns: timing.stored.as_nanos() as u64,
+            needs_room,
             failure: said.as_bytes(),
         })?;
         if failure.is_some() {
@@ -339,6 +352,8 @@ impl<'r> Connection<'r> {
                 size: size.unwrap_or(incoming.bytes),
                 timing,
                 failure,
+                is_kept: false,
+                needs_room,
             },
         });
         Ok(())
@@ -347,11 +362,16 @@ impl<'r> Connection<'r> {
     /// The connection is lost during a file: tells the observer how much of the file remains.
     fn lost(&self, incoming: Incoming, error: &Error) {
         let mut failure = error.to_string();
+        let mut is_kept = false;
         if let Ok(target) = &incoming.target {
-            let is_worthless = target.has_parts() || self.options.measures || !incoming.is_right;
+            let is_worthless = self.options.measures || !incoming.is_right;
             if matches!(error, Error::Malformed(_)) || is_worthless {
-                target.spoil(&failure);
+                target.spoil(&failure[..]);
+            } else if target.has_parts() {
+                // Other connections may still write to it.
+                target.abandon(&failure[..]);
             } else if let Some(kept) = target.kept() {
+                is_kept = true;
                 failure = format!("{failure}; {kept} bytes are kept for --resume");
             }
         }
@@ -363,6 +383,8 @@ impl<'r> Connection<'r> {
                 size: incoming.bytes,
                 timing: Timing::default(),
                 failure: Some(failure),
+                is_kept,
+                needs_room: false,
             };
             (self.observer)(&Event::Settled {
                 peer: self.peer,
@@ -379,7 +401,9 @@ fn measured<'m>(
     measuring: &'m mut Option<Measuring>,
 ) -> std::result::Result<Part<'m>, Failure> {
     match measuring {
-        _ if part.parts > 1 || part.resume => Err("a file that is measured comes in one go".into()),
+        _ if part.parts > 1 || part.resume || part.kind != Kind::File => {
+            Err("a file that is measured comes in one go".into())
+        }
         Some(measuring) if !measuring.has_come => {
             measuring.has_come = true;
             let name = FileName::new(measuring.name.as_bytes());
@@ -401,10 +425,7 @@ fn target(
     count: u64,
 ) -> std::result::Result<Arc<Target>, Failure> {
     if count > options.max_files {
-        Err(format!(
-            "it is one of more than {} files",
-            options.max_files
-        ))
+        Err(format!("it is one of more than {} files", options.max_files).into())
     } else if part.size.is_some_and(|size| size > options.max_size) {
         Err(too_large(options))
     } else if part.resume && part.parts > 1 {

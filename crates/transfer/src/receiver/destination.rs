@@ -1,16 +1,18 @@
 //! The directory that files arrive in, and the incomplete ones in it.
 
-use crate::protocol::PARTIAL_NAME;
-use platform::directory::{Directory, umask};
+use super::failure::Failure;
+use crate::protocol::{FileName, PARTIAL_NAME};
+use platform::directory::{Directory, name_from_bytes, umask};
 use platform::file::{Access, LockedFile};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The directory that files arrive in.
 pub(super) struct Destination {
-    directory: Directory,
+    directory: Arc<Directory>,
     /// The permission bits that this process gives to no new file; `None` if the system has none.
     umask: Option<u32>,
     /// False while this receiver has found and made no incomplete file that has a name. Looking for
@@ -18,11 +20,18 @@ pub(super) struct Destination {
     has_partials: AtomicBool,
 }
 
+/// A file that is complete under its name.
+pub(super) struct Complete {
+    pub(super) file: File,
+    /// Its size in bytes.
+    pub(super) len: u64,
+}
+
 impl Destination {
     pub(super) fn new(directory: Directory) -> Self {
         let of_before = directory.what_is(PARTIAL_NAME.as_ref());
         Self {
-            directory,
+            directory: Arc::new(directory),
             umask: umask(),
             has_partials: AtomicBool::new(!matches!(of_before, Ok(None))),
         }
@@ -51,6 +60,30 @@ impl Destination {
                 Err(error)
             }
         }
+    }
+
+    /// The directory that a file of this name lies in, and its name there. No component may be a link:
+    /// each is opened without following one, and what is done in the directory then goes through its
+    /// descriptor.
+    pub(super) fn parent(&self, name: FileName<'_>) -> Result<(Arc<Directory>, OsString), Failure> {
+        let mut components = name.components().peekable();
+        let mut parent = Arc::clone(&self.directory);
+        loop {
+            let component = components.next().and_then(name_from_bytes);
+            let component = component.ok_or("this system has no such names")?;
+            if components.peek().is_none() {
+                return Ok((parent, component));
+            }
+            parent = Arc::new(parent.open_directory(&component)?);
+        }
+    }
+
+    /// The file of this name, if it has this size.
+    pub(super) fn complete(&self, name: FileName<'_>, size: u64) -> Option<Complete> {
+        let (parent, name) = self.parent(name).ok()?;
+        let file = parent.open_beneath(Path::new(&name)).ok()?;
+        let len = file.metadata().ok()?.len();
+        (len == size).then_some(Complete { file, len })
     }
 
     /// Deletes what another attempt left of a file that is now published, unless a connection is

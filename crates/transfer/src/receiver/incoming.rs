@@ -1,7 +1,7 @@
 //! A file, or a part of one, while it arrives over one connection.
 
 use super::Options;
-use super::place::Failure;
+use super::failure::Failure;
 use super::room::Room;
 use super::target::Target;
 use crate::protocol::Part;
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 /// A file, or a part of one, while it arrives.
 pub(super) struct Incoming {
     pub(super) id: u64,
+    pub(super) parts: u16,
     pub(super) name: Vec<u8>,
     pub(super) began: Instant,
     /// True if all checksums so far were right.
@@ -22,7 +23,7 @@ pub(super) struct Incoming {
     /// The target of the bytes, or the reason for discarding them.
     pub(super) target: Result<Arc<Target>, Failure>,
     /// True if its outcome is that of the file. Of a file in parts, only the last part is reported
-    /// to the observer.
+    /// to the observer, and a directory only if it fails.
     pub(super) is_whole: bool,
     /// True if the sender has been told the outcome.
     pub(super) is_told: bool,
@@ -32,6 +33,7 @@ impl Incoming {
     pub(super) fn new(part: &Part<'_>, room: Room, target: Result<Arc<Target>, Failure>) -> Self {
         Self {
             id: part.id,
+            parts: part.parts,
             name: part.name.bytes().to_vec(),
             began: Instant::now(),
             is_right: true,
@@ -47,7 +49,10 @@ impl Incoming {
     /// Discards everything that still arrives.
     pub(super) fn refuse(&mut self, reason: Failure) {
         if let Ok(target) = &self.target {
-            target.spoil(&reason);
+            // A file whose other connection was lost is refused for that, and its beginning is kept.
+            if target.failure().as_ref() != Some(&reason) {
+                target.spoil(&reason);
+            }
             self.target = Err(reason);
         }
     }
@@ -74,4 +79,5 @@ pub(super) fn too_large(options: &Options) -> Failure {
         "it is larger than the {} bytes that are taken here",
         options.max_size
     )
+    .into()
 }

@@ -3,6 +3,8 @@
 mod connection;
 mod destination;
 mod door;
+mod entry;
+mod failure;
 mod greeting;
 mod incoming;
 mod listener;
@@ -11,6 +13,7 @@ mod place;
 mod room;
 mod store;
 mod target;
+mod trial;
 
 pub use listener::Receiver;
 

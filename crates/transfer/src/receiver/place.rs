@@ -3,8 +3,9 @@
 
 use super::Options;
 use super::destination::{Destination, remove_unless_replaced};
-use crate::protocol::{Mode, Part, Times};
-use platform::directory::{Directory, Kind, mode, name_from_bytes, set_mode};
+use super::failure::Failure;
+use crate::protocol::{FileName, Mode, Part, Times};
+use platform::directory::{Directory, Kind, mode, set_mode};
 use platform::file::{Access, LockedFile, OpenMode, become_like};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes, Metadata};
@@ -32,15 +33,14 @@ const ATTEMPTS: usize = 100;
 /// The permission bits of a new file whose sender says nothing of them, before the umask.
 const USUAL_BITS: u32 = 0o666;
 
-/// The reason why a file is not kept.
-pub(super) type Failure = String;
-
 /// A received file on disk.
 pub(super) struct Place {
     destination: Arc<Destination>,
     hidden: Hidden,
     /// Name of a hidden file that has one.
     hidden_name: OsString,
+    /// The directory that the file gets its name in.
+    parent: Arc<Directory>,
     name: OsString,
     /// True if an existing file of this name is replaced.
     replaces: bool,
@@ -82,24 +82,20 @@ impl Place {
         part: &Part<'_>,
         options: &Options,
     ) -> Result<Self, Failure> {
-        let bytes = part.name.bytes();
-        let name = name_from_bytes(bytes).ok_or("this system has no such names")?;
-        // A hash of the name finds the file again, and is short however long the name is.
-        let hidden_name = OsString::from(format!("{:032x}", XxHash3_128::oneshot(bytes)));
+        let (parent, name) = destination.parent(part.name)?;
+        let hidden_name = hidden_name(part.name);
         let is_small = part.parts == 1 && part.size.is_some_and(|size| size <= SMALL);
         let unnamed = (is_small && !part.resume && !options.force)
             .then(|| {
                 let bits = part.mode.map(|mode| mode.bits);
-                destination
-                    .directory()
-                    .create_unnamed(OpenMode::Plain, bits)
+                parent.create_unnamed(OpenMode::Plain, bits)
             })
             .and_then(Result::ok);
         let hidden = if let Some(file) = unnamed {
             Hidden::Unnamed(file)
         } else {
             // Whatever else prevented its creation is detected here too.
-            check(destination, &name, options.force)?;
+            check(&parent, &name, options.force)?;
             hide(destination, &hidden_name, part, options)?
         };
         let is_named = matches!(hidden, Hidden::Named { .. });
@@ -108,6 +104,7 @@ impl Place {
             _partials: is_named.then(|| Partials(Arc::clone(destination))),
             hidden,
             hidden_name,
+            parent,
             name,
             replaces: options.force,
             mode: part.mode,
@@ -116,9 +113,9 @@ impl Place {
         };
         if let Hidden::Named { file, .. } = &place.hidden {
             // An earlier connection may have published the file before it released the lock.
-            check(destination, &place.name, options.force)?;
+            check(&place.parent, &place.name, options.force)?;
             if !part.resume {
-                empty(file.file()).map_err(|error| error.to_string())?;
+                empty(file.file())?;
             }
         }
         Ok(place)
@@ -129,6 +126,13 @@ impl Place {
             Hidden::Named { file, .. } => file.file(),
             Hidden::Unnamed(file) => file,
         }
+    }
+
+    /// True if an earlier attempt left bytes.
+    pub(super) fn has_bytes(&self) -> bool {
+        self.file()
+            .metadata()
+            .is_ok_and(|metadata| metadata.len() > 0)
     }
 
     /// True if the file can stay for a later attempt to resume it.
@@ -144,11 +148,7 @@ impl Place {
 
     /// True if a file has this name and is not to be replaced.
     fn is_useless(&self) -> bool {
-        !self.replaces
-            && matches!(
-                self.destination.directory().what_is(&self.name),
-                Ok(Some(Kind::File))
-            )
+        !self.replaces && matches!(self.parent.what_is(&self.name), Ok(Some(Kind::File)))
     }
 
     /// Sets the file's exact length.
@@ -160,13 +160,13 @@ impl Place {
             }
             file.set_len(size)
         });
-        cut.map_err(|error| error.to_string())
+        cut.map_err(Failure::from)
     }
 
     /// Publishes the complete file under its name.
     pub(super) fn publish(&self, options: &Options) -> Result<(), Failure> {
         let file = self.file();
-        let prepare = || {
+        let prepare = || -> io::Result<()> {
             if let Some(times) = self.modified {
                 file.set_times(FileTimes::new().set_modified(moment(times)?))?;
             }
@@ -178,7 +178,7 @@ impl Place {
         };
         let publish = || {
             self.set_rights()?;
-            let directory = self.destination.directory();
+            let directory = &*self.parent;
             match &self.hidden {
                 Hidden::Named { partials, .. } => {
                     let from = &self.hidden_name;
@@ -194,14 +194,14 @@ impl Place {
                 Ok(())
             }
         };
-        prepare().map_err(|error: io::Error| error.to_string())?;
+        prepare()?;
         publish().map_err(|error| match error.io_error().map(io::Error::kind) {
             Some(io::ErrorKind::AlreadyExists) => {
-                let found = check(&self.destination, &self.name, self.replaces).err();
+                let found = check(&self.parent, &self.name, self.replaces).err();
                 // That file may have been removed meanwhile.
                 found.unwrap_or_else(taken)
             }
-            _ => error.to_string(),
+            _ => error.into(),
         })
     }
 
@@ -215,9 +215,8 @@ impl Place {
         let Some(umask) = self.destination.umask() else {
             return kept.map_or(Ok(()), |bits| set_mode(file, bits));
         };
-        let directory = self.destination.directory();
         let replaced = if self.replaces {
-            directory.metadata(&self.name)?.filter(Metadata::is_file)
+            self.parent.metadata(&self.name)?.filter(Metadata::is_file)
         } else {
             None
         };
@@ -260,17 +259,23 @@ impl Drop for Place {
 }
 
 /// Checks that the name is free, or belongs to a file that may be replaced.
-fn check(destination: &Destination, name: &OsStr, replaces: bool) -> Result<(), Failure> {
-    let found = destination.directory().what_is(name);
-    match found.map_err(|error| error.to_string())? {
+fn check(parent: &Directory, name: &OsStr, replaces: bool) -> Result<(), Failure> {
+    let found = parent.what_is(name);
+    match found? {
         Some(Kind::Other) => Err("its name belongs to something that is not a file".into()),
         Some(Kind::File) if !replaces => Err(taken()),
         _ => Ok(()),
     }
 }
 
-fn taken() -> Failure {
+pub(super) fn taken() -> Failure {
     "a file of this name is there (--force replaces it)".into()
+}
+
+/// The name of an incomplete file. A hash of its own finds it again, and is short however long the
+/// name is.
+pub(super) fn hidden_name(name: FileName<'_>) -> OsString {
+    format!("{:032x}", XxHash3_128::oneshot(name.bytes())).into()
 }
 
 /// Opens or creates the hidden file of this name, and locks it.
@@ -293,7 +298,7 @@ fn hide(
                 attempts += 1;
                 continue;
             }
-            opened => opened.map_err(|error| error.to_string())?,
+            opened => opened?,
         };
         attempts = 0;
         let file = match LockedFile::lock(file, Access::Write) {
@@ -306,12 +311,12 @@ fn hide(
                 Some(io::ErrorKind::WouldBlock) => {
                     return Err("another file of this name is coming in".into());
                 }
-                _ => return Err(error.to_string()),
+                _ => return Err(error.into()),
             },
         };
         // The previous owner may have moved or removed the file before it released the lock.
         let is_it = partials.holds(name, file.file());
-        if is_it.map_err(|error| error.to_string())? {
+        if is_it? {
             return Ok(Hidden::Named { partials, file });
         }
     }
@@ -329,7 +334,7 @@ fn empty(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-fn moment(times: Times) -> io::Result<SystemTime> {
+pub(super) fn moment(times: Times) -> io::Result<SystemTime> {
     let seconds = Duration::from_secs(times.seconds.unsigned_abs());
     let whole = if times.seconds >= 0 {
         UNIX_EPOCH.checked_add(seconds)

@@ -78,7 +78,7 @@ impl Room {
 mod tests {
     use super::{MOST_STEP, Room};
     use crate::method::ReceiveMethod;
-    use crate::protocol::{FileName, Part};
+    use crate::protocol::{FileName, Kind, Part};
     use platform::block_io::write_at;
     use platform::file::{allocated_bytes, finds_room_by_page};
     use std::fs::File;
@@ -94,6 +94,7 @@ mod tests {
             mode: None,
             modified: None,
             name: FileName::new(b"file").expect("a plain name"),
+            kind: Kind::File,
         };
         Room::new(&part, ReceiveMethod::File)
     }

@@ -1,7 +1,8 @@
 //! Moves bytes from a connection into a file by the chosen method.
 
+use super::failure::Failure;
 use super::method::{Arrival, mapped, splice, uring, write};
-use super::place::Failure;
+use super::trial::Trial;
 use crate::buffer;
 use crate::connection::Inlet;
 use crate::error::Result;
@@ -15,6 +16,8 @@ const SMALL: usize = 32 << 10;
 /// Resources of the methods, reused for all files.
 pub(super) struct Store {
     method: ReceiveMethod,
+    /// Finds the method, unless it is given.
+    trial: Option<Trial>,
     buffer: Mapping,
     conduit: Option<Conduit>,
     ring: Option<uring::Ring>,
@@ -24,10 +27,16 @@ impl Store {
     pub(super) fn new(method: ReceiveMethod) -> Result<Self> {
         Ok(Self {
             method,
+            trial: None,
             buffer: buffer::block()?,
             conduit: None,
             ring: None,
         })
+    }
+
+    /// Tries the ring with the first blocks, and uses it if that is faster.
+    pub(super) fn try_ring(&mut self) {
+        self.trial = Some(Trial::new(self.method, ReceiveMethod::Uring));
     }
 
     /// Sets the method for further data.
@@ -41,11 +50,38 @@ impl Store {
 
     /// Receives the next data and stores it in its target, or starts to: [`Store::settle`] waits
     /// for the end. Returns true if the checksum is right.
-    pub(super) fn take(&mut self, mut arrival: Arrival<'_>) -> Result<bool> {
+    pub(super) fn take(&mut self, arrival: Arrival<'_>) -> Result<bool> {
+        let len = arrival.len;
+        let is_tried = len >= SMALL && arrival.target.file().is_some();
+        let Some(trial) = self.trial.as_mut().filter(|_| is_tried) else {
+            return self.take_by(self.method, arrival);
+        };
+        let method = trial.method();
+        if method == ReceiveMethod::Uring && method.check().is_err() {
+            self.trial = None;
+            return self.take_by(self.method, arrival);
+        }
+        let is_right = self.take_by(method, arrival)?;
+        if self
+            .trial
+            .as_mut()
+            .is_some_and(|trial| trial.took(len as u64))
+        {
+            // A write that failed has spoiled its file, which reports it.
+            let _ = self.settle_ring()?;
+            if let Some(faster) = self.trial.as_mut().and_then(Trial::end_turn) {
+                self.method = faster;
+                self.trial = None;
+            }
+        }
+        Ok(is_right)
+    }
+
+    fn take_by(&mut self, method: ReceiveMethod, mut arrival: Arrival<'_>) -> Result<bool> {
         let (target, offset, len) = (arrival.target, arrival.offset, arrival.len);
         let buffer = self.buffer.as_mut_slice();
         let is_settled = self.ring.as_ref().is_none_or(uring::Ring::is_settled);
-        let is_right = match (self.method, target.file()) {
+        let is_right = match (method, target.file()) {
             (ReceiveMethod::Uring, Some(_)) if len >= SMALL || !is_settled => {
                 let ring = match &mut self.ring {
                     Some(ring) => ring,
@@ -75,6 +111,13 @@ impl Store {
 
     /// Waits until all received data is in its file; returns the reason if that failed.
     pub(super) fn settle(&mut self) -> Result<Option<Failure>> {
+        if let Some(trial) = &mut self.trial {
+            trial.drop_turn();
+        }
+        self.settle_ring()
+    }
+
+    fn settle_ring(&mut self) -> Result<Option<Failure>> {
         self.ring.as_mut().map_or(Ok(None), uring::Ring::settle)
     }
 }

@@ -1,10 +1,12 @@
 //! Files while they arrive, each with one place on disk, over one connection or several.
 
 use super::Options;
-use super::destination::Destination;
-use super::place::{Failure, Place};
+use super::destination::{Complete, Destination};
+use super::entry;
+use super::failure::Failure;
+use super::place::{Place, taken};
 use crate::error::{Error, Result};
-use crate::protocol::{Part, Partial};
+use crate::protocol::{Kind, Part, Partial};
 use crate::ranges::Hashing;
 use platform::block_io::write_at;
 use platform::directory::Directory;
@@ -65,22 +67,37 @@ struct Divided {
 
 /// A file while it arrives.
 pub(super) struct Target {
-    /// `None` if the file is discarded.
+    /// `None` if the file is discarded, or must not be replaced.
     place: Option<Place>,
+    /// The file of an earlier attempt that may be the same.
+    complete: Option<Complete>,
     parts: u16,
+    /// False for a directory or a link.
+    has_contents: bool,
+    is_directory: bool,
     state: Mutex<State>,
 }
 
 struct State {
     parts_left: u16,
-    /// The reason why the file will not be complete.
-    spoiled: Option<Failure>,
+    /// Set if the file will not be complete.
+    spoiled: Option<Spoiled>,
     is_published: bool,
-    /// Number of bytes from the start that arrived in order.
+    /// True if the sender's file is the same as the complete one.
+    is_same: bool,
+    /// Number of bytes from the start that arrived in order. A file in parts counts those that follow
+    /// each other, whichever connection they come over.
     in_order: u64,
     is_in_order: bool,
     /// End of the range allocated for a mapping.
     allocated: u64,
+}
+
+/// The end of a file that will not be complete.
+struct Spoiled {
+    reason: Failure,
+    /// True if nothing of the file may be kept for resuming.
+    is_worthless: bool,
 }
 
 impl Shelf {
@@ -107,12 +124,6 @@ impl Shelf {
         }
     }
 
-    /// True if files arrive in memory.
-    pub(super) fn is_in_memory(&self) -> bool {
-        let is_in_memory = |destination: &Arc<Destination>| destination.directory().is_in_memory();
-        self.destination.as_ref().is_some_and(is_in_memory)
-    }
-
     /// Free space for a file in bytes, if the system reports it.
     pub(super) fn room(&self) -> Option<u64> {
         self.destination.as_ref()?.directory().free_bytes()
@@ -134,14 +145,15 @@ impl Shelf {
             return;
         };
         session.connections -= 1;
-        if is_lost {
-            session.is_lost = true;
-            for target in session
-                .divided
-                .drain()
-                .filter_map(|(_, file)| file.target.ok())
-            {
-                target.spoil("another connection of its transfer was lost");
+        session.is_lost |= is_lost;
+        if is_lost || session.connections == 0 {
+            let files = session.divided.drain();
+            for target in files.filter_map(|(_, file)| file.target.ok()) {
+                if is_lost {
+                    target.abandon("another connection of its transfer was lost");
+                } else {
+                    target.spoil("its transfer ended without all of its parts");
+                }
             }
         }
         if session.connections == 0 {
@@ -194,6 +206,15 @@ impl Shelf {
         }
     }
 
+    /// Lets go of a divided file that failed: its room is free before the sender hears of it.
+    pub(super) fn release(&self, id: u64, session: [u8; 16], reason: &Failure) {
+        if let Some(session) = self.sessions().get_mut(&session)
+            && let Some(file) = session.divided.get_mut(&id)
+        {
+            file.target = Err(reason.clone());
+        }
+    }
+
     /// Counts the end of a part of a divided file, successful or not. The last part closes the
     /// file.
     pub(super) fn part_is_over(&self, id: u64, session: [u8; 16]) {
@@ -217,7 +238,8 @@ impl Shelf {
     /// # Errors
     /// If the program is asked to stop.
     pub(super) fn present(&self, target: &Target, stop: &AtomicBool) -> Result<Partial> {
-        let Some(file) = target.file() else {
+        let complete = target.complete.as_ref();
+        let Some(file) = complete.map(|complete| &complete.file).or(target.file()) else {
             return Ok(Partial::default());
         };
         let _one_at_a_time = loop {
@@ -237,27 +259,51 @@ impl Shelf {
         match there {
             Err(Error::Interrupted) => Err(Error::Interrupted),
             // Unreadable bytes count as missing.
-            there => Ok(there.unwrap_or_default()),
+            there => Ok(Partial {
+                is_complete: complete.is_some(),
+                ..there.unwrap_or_default()
+            }),
         }
     }
 
     fn make(&self, part: &Part<'_>, options: &Options) -> Outcome<Target> {
+        let complete = self.complete(part).filter(|_| part.kind == Kind::File);
         let place = match &self.destination {
-            Some(destination) => Some(Place::make(destination, part, options)?),
-            None => None,
+            Some(destination) if part.kind != Kind::File => {
+                entry::make(destination, part, options)?;
+                None
+            }
+            Some(destination) if complete.is_none() || options.force => {
+                Some(Place::make(destination, part, options)?)
+            }
+            _ => None,
         };
+        // The beginning of a replacement is of more use.
+        let has_partial = place.as_ref().is_some_and(Place::has_bytes);
         Ok(Target {
+            complete: complete.filter(|_| !has_partial),
             place,
             parts: part.parts,
+            has_contents: part.kind == Kind::File,
+            is_directory: matches!(part.kind, Kind::Directory | Kind::CompleteDirectory),
             state: Mutex::new(State {
                 parts_left: part.parts,
                 spoiled: None,
                 is_published: false,
+                is_same: false,
                 in_order: 0,
                 is_in_order: true,
                 allocated: 0,
             }),
         })
+    }
+}
+
+impl Shelf {
+    /// The file of this name and size that is there, if the sender asks for it.
+    fn complete(&self, part: &Part<'_>) -> Option<Complete> {
+        let destination = self.destination.as_ref().filter(|_| part.resume)?;
+        destination.complete(part.name, part.size?)
     }
 }
 
@@ -283,22 +329,46 @@ impl Target {
         self.parts > 1
     }
 
-    /// Marks the file as one that will not be complete.
-    pub(super) fn spoil(&self, reason: &str) {
-        self.state()
-            .spoiled
-            .get_or_insert_with(|| reason.to_owned());
+    /// Marks the file as one that will not be complete, and of which nothing is kept.
+    pub(super) fn spoil(&self, reason: impl Into<Failure>) {
+        self.end(reason, true);
+    }
+
+    /// Marks the file as one that will not be complete. Its beginning is kept for resuming.
+    pub(super) fn abandon(&self, reason: impl Into<Failure>) {
+        self.end(reason, false);
+    }
+
+    fn end(&self, reason: impl Into<Failure>, is_worthless: bool) {
+        let mut state = self.state();
+        let spoiled = state.spoiled.get_or_insert_with(|| Spoiled {
+            reason: reason.into(),
+            is_worthless,
+        });
+        spoiled.is_worthless |= is_worthless;
     }
 
     /// The reason why the file will not be complete.
     pub(super) fn failure(&self) -> Option<Failure> {
-        self.state().spoiled.clone()
+        self.state()
+            .spoiled
+            .as_ref()
+            .map(|spoiled| spoiled.reason.clone())
     }
 
-    /// Truncates the existing file to `len` bytes.
+    /// Truncates the existing file to `len` bytes. A complete file is the same if all of it is kept.
     pub(super) fn keep_only(&self, len: u64) -> Outcome<()> {
+        if let Some(complete) = &self.complete {
+            if complete.len == len {
+                self.state().is_same = true;
+                return Ok(());
+            }
+            if self.place.is_none() {
+                return Err(taken());
+            }
+        }
         if let Some(file) = self.file() {
-            file.set_len(len).map_err(|error| error.to_string())?;
+            file.set_len(len)?;
         }
         self.state().in_order = len;
         Ok(())
@@ -307,6 +377,12 @@ impl Target {
     /// Records that bytes were written.
     pub(super) fn wrote(&self, offset: u64, len: u64) {
         let mut state = self.state();
+        if self.has_parts() {
+            if offset == state.in_order {
+                state.in_order += len;
+            }
+            return;
+        }
         state.is_in_order &= offset >= state.in_order;
         state.in_order = offset + len;
     }
@@ -319,28 +395,33 @@ impl Target {
         Ok(())
     }
 
-    /// Grows the file to at least `end` bytes and allocates space from `start`, so that writing to
-    /// a mapping cannot fail.
-    pub(super) fn grow(&self, start: u64, end: u64) -> Outcome<()> {
+    /// Grows the file to at least `end` bytes and allocates space from `offset`, so that writing to a
+    /// mapping cannot fail.
+    pub(super) fn grow(&self, offset: u64, end: u64) -> Outcome<()> {
         let Some(file) = self.file() else {
             return Ok(());
         };
         let mut state = self.state();
-        if start < state.allocated && end <= state.allocated {
+        // Each part has a range of its own, of which `allocated` says nothing.
+        if !self.has_parts() && offset < state.allocated && end <= state.allocated {
             return Ok(());
         }
         let step = end.next_power_of_two().clamp(LEAST_GROWTH, MOST_GROWTH);
-        let grown = end.next_multiple_of(step);
-        match allocate_range(file, start, grown - start) {
+        let grown = if self.has_parts() {
+            end
+        } else {
+            end.next_multiple_of(step)
+        };
+        match allocate_range(file, offset, grown - offset) {
             Ok(()) => {}
             // Writing zeros allocates the space as well.
             Err(error) if error.is_not_supported() => {
-                let zeros = vec![0; (grown - start) as usize];
-                write_at(file, &zeros, start).map_err(|error| error.to_string())?;
+                let zeros = vec![0; (grown - offset) as usize];
+                write_at(file, &zeros, offset)?;
             }
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(error.into()),
         }
-        state.allocated = grown;
+        state.allocated = state.allocated.max(grown);
         Ok(())
     }
 
@@ -349,8 +430,10 @@ impl Target {
         let state = self.state();
         // The place comes last because its check lists a directory.
         let is_kept = !state.is_published
-            && !self.has_parts()
-            && state.spoiled.is_none()
+            && state
+                .spoiled
+                .as_ref()
+                .is_none_or(|spoiled| !spoiled.is_worthless)
             && state.is_in_order
             && state.in_order > 0
             && self.place.as_ref().is_some_and(Place::can_be_kept);
@@ -358,24 +441,38 @@ impl Target {
     }
 
     /// Records that a part is complete and verified; the last one publishes the file. Returns true
-    /// if this was the last part.
+    /// if this was the last part of a file whose end is reported, which that of a directory is not.
     pub(super) fn complete_part(&self, size: u64, options: &Options) -> Outcome<bool> {
         let mut state = self.state();
-        if let Some(reason) = &state.spoiled {
+        if let Some(Spoiled { reason, .. }) = &state.spoiled {
             return Err(reason.clone());
+        }
+        if !self.has_contents && (size > 0 || state.in_order > 0) {
+            return Err("it has contents, and is no file".into());
         }
         state.parts_left = state.parts_left.saturating_sub(1);
         if state.parts_left > 0 {
             return Ok(false);
         }
-        if let Some(place) = &self.place {
+        if state.is_same {
+            if self
+                .complete
+                .as_ref()
+                .is_none_or(|complete| complete.len != size)
+            {
+                return Err(taken());
+            }
+            if let Some(place) = &self.place {
+                place.give_up();
+            }
+        } else if let Some(place) = &self.place {
             if !state.ends_at(size) {
                 place.cut(size)?;
             }
             place.publish(options)?;
         }
         state.is_published = true;
-        Ok(true)
+        Ok(!self.is_directory)
     }
 }
 

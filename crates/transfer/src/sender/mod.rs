@@ -3,15 +3,20 @@
 mod contents;
 mod files;
 mod flow;
+mod gathering;
 mod greeting;
+mod job;
 mod method;
 mod pump;
 mod replies;
 mod session;
+mod tree;
 
 pub use contents::Contents;
-pub use files::{Farewell, Job, Plan, Source, Summary, send};
+pub use files::send;
+pub use job::{Farewell, Job, Plan, Source, Summary};
 pub use session::{Item, Session};
+pub use tree::tree;
 
 use crate::method::SendMethod;
 use crate::{Cover, Limits, Token};

@@ -1,6 +1,5 @@
 //! The receiver's replies, read by a separate thread while files are sent.
 
-use crate::Limits;
 use crate::connection::{Inlet, Outlet, TICK};
 use crate::error::{Error, Result};
 use crate::outcome::Timing;
@@ -13,32 +12,25 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Patience is multiplied by this while all that was sent may still be on its way: a tunnel or a
-/// router may hold much of it.
-const LINK_PATIENCE: u32 = 10;
+/// The outcome of a file at the receiver.
+pub(super) struct Receipt {
+    pub(super) id: u64,
+    pub(super) timing: Timing,
+    pub(super) needs_room: bool,
+    pub(super) failure: Option<String>,
+}
 
 /// A reply of the receiver.
 pub(super) enum Reply {
     Partial(Partial),
-    Receipt {
-        id: u64,
-        timing: Timing,
-        failure: Option<String>,
-    },
-    Done {
-        bytes: u64,
-        cpu: Duration,
-    },
-    Ready {
-        room: u64,
-        failure: Option<String>,
-    },
+    Receipt(Receipt),
+    Done { bytes: u64, cpu: Duration },
+    Ready { room: u64, failure: Option<String> },
     Lost(Error),
 }
 
 /// The receiver's replies. The connection must be shut down before this is dropped.
 pub(super) struct Replies {
-    limits: Limits,
     heard: mpsc::Receiver<Reply>,
     /// Number of replies requested so far.
     asked: Arc<AtomicU64>,
@@ -52,7 +44,7 @@ impl Replies {
     ///
     /// # Errors
     /// If no thread can be started for it.
-    pub(super) fn hear(mut inlet: Inlet, limits: Limits) -> Result<Self> {
+    pub(super) fn hear(mut inlet: Inlet) -> Result<Self> {
         inlet.listen_beside_work();
         let (asked, failed) = (Arc::default(), Arc::default());
         let (sender, heard) = mpsc::channel();
@@ -65,7 +57,6 @@ impl Replies {
         let thread = thread::Builder::new().name("replies".into());
         let reader = thread.spawn(|| reader.run()).map_err(Error::Thread)?;
         Ok(Self {
-            limits,
             heard,
             asked,
             failed,
@@ -85,12 +76,9 @@ impl Replies {
 
     /// The next reply over the connection of `outlet`; waits for it.
     pub(super) fn next(&mut self, outlet: &Outlet) -> Result<Reply> {
-        let mut patience = outlet.other_patience(Limits {
-            patience: self.limits.patience.saturating_mul(LINK_PATIENCE),
-            ..self.limits
-        });
-        // A slow link may hold much of the sent data. The receiver does not count as silent while
-        // that amount shrinks.
+        let mut patience = outlet.other_patience();
+        // This side may hold much of the sent data. The receiver does not count as silent while that
+        // amount shrinks, nor while it says that data from a slow line comes.
         let mut left = None;
         loop {
             let began = Instant::now();
@@ -151,19 +139,21 @@ impl Reader {
                     id,
                     received_ns,
                     stored_ns,
+                    needs_room,
                     failure,
                 }) => {
                     if !failure.is_empty() {
                         self.failed.store(id + 1, Ordering::Relaxed);
                     }
-                    Reply::Receipt {
+                    Reply::Receipt(Receipt {
                         id,
                         timing: Timing {
                             received: Duration::from_nanos(received_ns),
                             stored: Duration::from_nanos(stored_ns),
                         },
+                        needs_room,
                         failure: text(failure),
-                    }
+                    })
                 }
                 Ok(Frame::Done { bytes, cpu_ns }) => Reply::Done {
                     bytes,

@@ -3,14 +3,16 @@
 use super::flow::{Flow, Stopped};
 use super::greeting::{check, connect};
 use super::pump::Pump;
-use super::replies::{Replies, Reply};
+use super::replies::{Receipt, Replies, Reply};
 use super::{Contents, Options};
 use crate::connection::Outlet;
+use crate::cover::Cover;
 use crate::error::{Error, Result};
 use crate::method::{ReceiveMethod, SendMethod};
 use crate::outcome::{Outcome, Timing};
-use crate::protocol::{FileName, Frame, Malformed, Mode, Part, Times};
+use crate::protocol::{FileName, Frame, Kind, Malformed, Mode, Part, Times};
 use crate::ranges::Hashing;
+use platform::socket::on_their_way;
 use std::collections::VecDeque;
 use std::fs::Metadata;
 use std::io;
@@ -44,11 +46,24 @@ pub struct Session {
     outlet: Outlet,
     pump: Pump,
     replies: Replies,
-    /// Files whose outcome is not known yet: number, name and size.
-    open: VecDeque<(u64, Vec<u8>, u64)>,
+    /// Files whose outcome is not known yet.
+    open: VecDeque<Open>,
     /// Outcomes that the caller has not fetched yet.
     settled: VecDeque<(u64, Outcome)>,
 }
+
+/// A file, or a part of one, whose outcome is not known yet.
+struct Open {
+    id: u64,
+    parts: u16,
+    name: Vec<u8>,
+    size: u64,
+    /// Bytes sent from its beginning; `None` if the receiver keeps nothing of it.
+    sent: Option<u64>,
+}
+
+/// A receiver that got this much of the beginning of a file, in bytes, keeps some of it.
+const SURELY_KEPT: u64 = 2 << 20;
 
 /// Parts of a file begin at multiples of this.
 const PART_UNIT: u64 = 1 << 20;
@@ -71,7 +86,7 @@ impl Session {
             options: options.clone(),
             outlet,
             pump: Pump::new(options.method)?,
-            replies: Replies::hear(inlet, options.limits)?,
+            replies: Replies::hear(inlet)?,
             open: VecDeque::new(),
             settled: VecDeque::new(),
         })
@@ -128,18 +143,8 @@ impl Session {
     ) -> Result<()> {
         let (parts, part) = item.part;
         self.replies.ask();
-        self.outlet.frame(&Frame::File(Part {
-            id: item.id,
-            size: item.size,
-            parts,
-            resume: item.resume,
-            mode: item.mode,
-            modified: item.modified,
-            name: item.name,
-        }))?;
+        self.announce(item, Kind::File)?;
         let mut range = range(item.size, parts, part);
-        self.open
-            .push_back((item.id, item.name.bytes().to_vec(), range.end - range.start));
         if item.resume {
             self.replies.ask();
             range.start = self.resume(&contents, range.end)?;
@@ -150,7 +155,7 @@ impl Session {
         let progress = Arc::clone(&self.options.progress);
         let mut flow = Flow {
             outlet: &mut self.outlet,
-            expected: 0,
+            expected: range.start,
             is_wanted: &|| !self.replies.has_failed(item.id),
             progress: &progress,
         };
@@ -159,6 +164,12 @@ impl Session {
             .run(&mut flow, &mut contents, range.clone())
             .and_then(|()| still(&contents, before?, item.size));
         let expected = flow.expected;
+        if let Some(open) = self.open.back_mut() {
+            let can_be_kept = part == 0
+                && self.options.cover != Cover::Bare
+                && matches!(contents, Contents::File(_));
+            open.sent = can_be_kept.then_some(expected);
+        }
         match outcome {
             // A stop request may have cut off the last bytes as well.
             Ok(()) if self.outlet.shall_stop() => Err(Error::Interrupted),
@@ -167,7 +178,7 @@ impl Session {
                 if let Some(open) = self.open.back_mut()
                     && item.size.is_none()
                 {
-                    open.2 = size;
+                    open.size = size;
                 }
                 self.outlet.frame(&Frame::End { size })
             }
@@ -180,7 +191,45 @@ impl Session {
         }
     }
 
-    /// The offset to resume from: the end of the bytes that both sides have in common.
+    /// Sends what has no contents: a directory or a link. [`Session::outcome`] returns its outcome.
+    ///
+    /// # Errors
+    /// If the connection fails.
+    pub fn send_empty(&mut self, item: &Item<'_>, kind: Kind<'_>) -> Result<()> {
+        if self.outlet.shall_stop() {
+            return Err(Error::Interrupted);
+        }
+        self.replies.ask();
+        self.announce(item, kind)?;
+        self.outlet.frame(&Frame::End { size: 0 })
+    }
+
+    /// Announces a file, and expects its outcome.
+    fn announce(&mut self, item: &Item<'_>, kind: Kind<'_>) -> Result<()> {
+        let (parts, part) = item.part;
+        self.outlet.frame(&Frame::File(Part {
+            id: item.id,
+            size: item.size,
+            parts,
+            resume: item.resume,
+            mode: item.mode,
+            modified: item.modified,
+            name: item.name,
+            kind,
+        }))?;
+        let range = range(item.size, parts, part);
+        self.open.push_back(Open {
+            id: item.id,
+            parts,
+            name: item.name.bytes().to_vec(),
+            size: range.end - range.start,
+            sent: None,
+        });
+        Ok(())
+    }
+
+    /// The offset to resume from: the end of the bytes that both sides have in common. Of a complete
+    /// file at the receiver, either all is the same, or nothing is used.
     fn resume(&mut self, contents: &Contents<'_>, end: u64) -> Result<u64> {
         let Reply::Partial(there) = self.answer()? else {
             return Err(Malformed::Order(0).into());
@@ -189,6 +238,7 @@ impl Session {
             return Ok(0);
         };
         match Hashing::new(file, self.options.limits.stop)?.in_common(&there) {
+            Ok(common) if there.is_complete && (common, common) != (there.len, end) => Ok(0),
             Ok(common) if common <= end => Ok(common),
             Err(Error::Interrupted) => Err(Error::Interrupted),
             // If comparing fails, the whole file is sent, and that reports the reason.
@@ -201,11 +251,7 @@ impl Session {
         self.outlet.flush()?;
         loop {
             match self.replies.next(&self.outlet)? {
-                Reply::Receipt {
-                    id,
-                    timing,
-                    failure,
-                } => self.settle(id, timing, failure)?,
+                Reply::Receipt(receipt) => self.settle(receipt)?,
                 other => return Ok(other),
             }
         }
@@ -220,11 +266,7 @@ impl Session {
         if self.settled.is_empty() && !self.open.is_empty() {
             self.outlet.flush()?;
             match self.replies.next(&self.outlet)? {
-                Reply::Receipt {
-                    id,
-                    timing,
-                    failure,
-                } => self.settle(id, timing, failure)?,
+                Reply::Receipt(receipt) => self.settle(receipt)?,
                 _ => return Err(Malformed::Order(0).into()),
             }
         }
@@ -237,33 +279,47 @@ impl Session {
     /// If the connection fails.
     pub fn known_outcome(&mut self) -> Result<Option<(u64, Outcome)>> {
         match self.replies.known()? {
-            Some(Reply::Receipt {
-                id,
-                timing,
-                failure,
-            }) => self.settle(id, timing, failure)?,
+            Some(Reply::Receipt(receipt)) => self.settle(receipt)?,
             Some(_) => return Err(Malformed::Order(0).into()),
             None => {}
         }
         Ok(self.settled.pop_front())
     }
 
-    fn settle(&mut self, id: u64, timing: Timing, failure: Option<String>) -> Result<()> {
+    fn settle(&mut self, receipt: Receipt) -> Result<()> {
         match self.open.pop_front() {
-            Some((expected, name, size)) if id == expected => {
-                self.settled.push_back((
-                    id,
-                    Outcome {
-                        name,
-                        size,
-                        timing,
-                        failure,
-                    },
-                ));
+            Some(open) if receipt.id == open.id => {
+                let outcome = Outcome {
+                    name: open.name,
+                    size: open.size,
+                    timing: receipt.timing,
+                    failure: receipt.failure,
+                    is_kept: false,
+                    needs_room: receipt.needs_room,
+                };
+                self.settled.push_back((receipt.id, outcome));
                 Ok(())
             }
             _ => Err(Malformed::Number("receipt").into()),
         }
+    }
+
+    /// The files without an outcome, after the connection was lost for this reason, each with the
+    /// number of its parts.
+    pub(super) fn lost(&mut self, reason: &str) -> impl Iterator<Item = (u64, u16, Outcome)> {
+        let left = on_their_way(self.outlet.socket()).map_or(u64::MAX, |left| left as u64);
+        self.open.drain(..).map(move |open| {
+            let is_kept = |sent: u64| sent.saturating_sub(left) >= SURELY_KEPT;
+            let outcome = Outcome {
+                name: open.name,
+                size: open.size,
+                timing: Timing::default(),
+                failure: Some(reason.to_owned()),
+                is_kept: open.sent.is_some_and(is_kept),
+                needs_room: false,
+            };
+            (open.id, open.parts, outcome)
+        })
     }
 
     /// Ends the session; returns the number of bytes that the receiver got and the CPU time it

@@ -17,7 +17,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 const SECRET: &str = "a token of some length";
 /// Maximum time that either side waits for what an attack left out.
-pub const PATIENCE: Duration = Duration::from_millis(300);
+pub const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The files: one with holes, and so in several frames of data; a dense one; and an empty one.
 pub const NAMES: [&str; 3] = ["sparse", "dense", "empty"];

@@ -57,7 +57,7 @@ fn on_first_words(turn: Turn, sample: &Speech, protection: Protection) -> Vec<At
         }));
     };
     if turn == Turn::Greeting {
-        set("version 2", &[(8, 2)]);
+        set("version 3", &[(8, 3)]);
         set("the next version", &[(8, VERSION as u8 + 1)]);
         for_covers(protection.cover, &mut set);
         set("no cipher", &[(11, 0)]);

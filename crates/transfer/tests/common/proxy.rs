@@ -2,8 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 use testing::wait_until;
@@ -21,6 +21,10 @@ pub enum Mischief {
     Flip(u64),
     /// Everything passes, but at most 64 KiB per interval.
     Slow(Duration),
+    /// Everything is taken at once, and passed on by 64 KiB per interval.
+    Tunnel(Duration),
+    /// Everything passes, but the receiver's bytes behind this number are lost.
+    Mute(usize),
     /// After this number of bytes, a byte passes now and then.
     Trickle(u64),
 }
@@ -43,8 +47,22 @@ pub fn between_each(receiver: SocketAddr, ways: Vec<Option<Mischief>>) -> Socket
                 far.try_clone().expect("a copy"),
                 near.try_clone().expect("a copy"),
             );
-            thread::spawn(move || pass(back.0, back.1, None));
-            thread::spawn(move || pass(near, far, mischief.as_ref()));
+            match mischief {
+                Some(Mischief::Mute(heard)) => {
+                    thread::spawn(move || mute(back.0, back.1, heard));
+                }
+                _ => {
+                    thread::spawn(move || pass(back.0, back.1, None));
+                }
+            }
+            match mischief {
+                Some(Mischief::Tunnel(pause)) => {
+                    thread::spawn(move || tunnel(near, far, pause));
+                }
+                _ => {
+                    thread::spawn(move || pass(near, far, mischief.as_ref()));
+                }
+            }
         }
     });
     address
@@ -99,6 +117,33 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
     }
     // The other direction continues.
     let _ = to.shutdown(Shutdown::Write);
+}
+
+/// Passes on the first bytes, and loses the rest.
+fn mute(mut from: TcpStream, mut to: TcpStream, heard: usize) {
+    let mut buffer = vec![0; heard];
+    if from.read_exact(&mut buffer).is_ok() && to.write_all(&buffer).is_ok() {
+        let _ = std::io::copy(&mut from, &mut std::io::sink());
+    }
+}
+
+/// Takes everything at once, and passes it on slowly.
+fn tunnel(mut from: TcpStream, mut to: TcpStream, pause: Duration) {
+    let (within, out) = mpsc::channel::<Vec<u8>>();
+    let taking = thread::spawn(move || {
+        let mut block = vec![0; 64 << 10];
+        while let Ok(count) = from.read(&mut block)
+            && count > 0
+            && within.send(block[..count].to_vec()).is_ok()
+        {}
+    });
+    for block in out {
+        thread::sleep(pause);
+        if to.write_all(&block).is_err() {
+            break;
+        }
+    }
+    let _ = (taking.join(), to.shutdown(Shutdown::Write));
 }
 
 fn wait_for(flag: &AtomicBool) {

@@ -12,4 +12,5 @@ mod places;
 mod planted;
 mod resumed;
 mod rights;
+mod trees;
 mod trust;

@@ -1,13 +1,14 @@
 //! A side that is at work for longer than the other side's patience is waited for.
 
+use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PATIENCE, PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options,
+    PATIENCE, PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options, send_to,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::FileName;
 use oscope_transfer::receiver::{self, Event, Receiver};
 use oscope_transfer::sender::{self, Contents, Item, Plan, Session};
-use oscope_transfer::{Cover, Limits};
+use oscope_transfer::{Cover, Error, Limits};
 use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -153,4 +154,30 @@ fn a_connection_that_is_ahead_waits_for_the_others() {
         assert_eq!(summary.unwrap().files, 41, "{failed:?} {}", served.log());
     });
     assert!(place.received("file39") == contents);
+}
+
+#[test]
+fn a_sender_whose_replies_are_lost_waits_for_its_patience_and_no_longer() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    // The answer to the greeting, and the first frame with its two checks.
+    let heard = 64 + (16 + 16) + (1 + 16);
+    let address = between(served.address, Mischief::Mute(heard));
+    let jobs = [place.file("file", &bytes(100_000, 4))];
+    let (summary, _) = send_to(address, &jobs, PLAN, &sender(SHORT));
+    let error = summary.unwrap_err();
+    assert!(matches!(error, Error::Silent(SHORT)), "{error}");
+}
+
+#[test]
+fn a_sender_waits_while_a_slow_line_holds_what_it_sent() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let contents = bytes(4 << 20, 5);
+    let jobs = [place.file("file", &contents)];
+    let tunnel = Mischief::Tunnel(Duration::from_millis(100));
+    let address = between(served.address, tunnel);
+    let (summary, outcomes) = send_to(address, &jobs, PLAN, &sender(SHORT));
+    assert_eq!(summary.unwrap().files, 1, "{outcomes:?} {}", served.log());
+    assert!(place.received("file") == contents);
 }

@@ -195,3 +195,40 @@ fn hidden_names_are_taken_only_where_they_are_allowed() {
         assert_eq!(failures[3], None);
     }
 }
+
+#[test]
+fn a_file_that_fits_arrives_although_another_fills_the_disk() {
+    for method in receive_methods() {
+        let place = Place::new();
+        let Some(_small) = Tmpfs::mount(&place.to(), "size=8m") else {
+            return;
+        };
+        let served = Served::start(receive_options(&place.to(), method));
+        let fits = bytes(3 << 20, 1);
+        let jobs = [
+            place.file("large", &bytes(12 << 20, 2)),
+            place.file("fits", &fits),
+            place.file("other", &bytes(12 << 20, 3)),
+            place.file("small", b"x"),
+        ];
+        let plan = Plan { streams: 2, ..PLAN };
+        let (summary, outcomes) = send(&served, &jobs, plan, &send_options(SendMethod::File));
+        let summary = summary.unwrap_or_else(|error| panic!("{method}: {error}: {}", served.log()));
+        assert_eq!(
+            (summary.files, summary.failed),
+            (2, 2),
+            "{method} {outcomes:?} {}",
+            served.log()
+        );
+        for outcome in [&outcomes[1], &outcomes[2]] {
+            let failure = outcome.failure.as_deref().unwrap();
+            assert!(
+                failure.contains("the receiver cannot store it"),
+                "{failure}"
+            );
+            assert!(outcome.needs_room, "{method}");
+        }
+        assert!(place.received("fits") == fits, "{method}");
+        assert_eq!(place.names(), ["fits", "small"]);
+    }
+}

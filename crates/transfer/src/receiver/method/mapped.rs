@@ -2,6 +2,7 @@
 
 use super::Arrival;
 use crate::error::Result;
+use crate::receiver::failure::Failure;
 use platform::file::{Access, LockedFile};
 use platform::memory::FileMapping;
 use std::fs::File;
@@ -18,20 +19,20 @@ pub(in crate::receiver) fn take(
     let (offset, len) = (arrival.offset, arrival.len);
     let start = offset / MAP_UNIT * MAP_UNIT;
     let before = (offset - start) as usize;
-    let mut locked = match lock(arrival, file, start, offset + len as u64) {
+    let mut locked = match lock(arrival, file, offset, offset + len as u64) {
         Ok(locked) => locked,
         Err(reason) => return arrival.give_up(0, buffer, &reason),
     };
     let mut mapping = match FileMapping::new(&mut locked, start, before + len) {
         Ok(mapping) => mapping,
-        Err(error) => return arrival.give_up(0, buffer, &error.to_string()),
+        Err(error) => return arrival.give_up(0, buffer, error),
     };
     let Some(memory) = mapping.as_mut_slice() else {
         return arrival.give_up(0, buffer, "it may not be written to");
     };
     let is_right = arrival.inlet.data(&mut memory[before..])?;
     if let Err(error) = mapping.ensure_whole() {
-        arrival.target.spoil(&error.to_string());
+        arrival.target.spoil(error);
     }
     Ok(is_right)
 }
@@ -40,10 +41,10 @@ pub(in crate::receiver) fn take(
 fn lock(
     arrival: &Arrival<'_>,
     file: &File,
-    start: u64,
+    offset: u64,
     end: u64,
-) -> std::result::Result<LockedFile, String> {
-    arrival.target.grow(start, end)?;
-    let file = file.try_clone().map_err(|error| error.to_string())?;
-    LockedFile::lock_again(file, Access::Write).map_err(|error| error.to_string())
+) -> std::result::Result<LockedFile, Failure> {
+    arrival.target.grow(offset, end)?;
+    let file = file.try_clone().map_err(Failure::from)?;
+    LockedFile::lock_again(file, Access::Write).map_err(Failure::from)
 }

@@ -8,6 +8,7 @@ pub(super) mod splice;
 pub(super) mod uring;
 pub(super) mod write;
 
+use super::failure::Failure;
 use super::target::Target;
 use crate::connection::Inlet;
 use std::sync::Arc;
@@ -24,7 +25,12 @@ pub(super) struct Arrival<'a> {
 
 impl Arrival<'_> {
     /// Marks the file as spoiled and discards the data behind the first `taken` bytes.
-    fn give_up(&mut self, taken: usize, buffer: &mut [u8], reason: &str) -> crate::Result<bool> {
+    fn give_up(
+        &mut self,
+        taken: usize,
+        buffer: &mut [u8],
+        reason: impl Into<Failure>,
+    ) -> crate::Result<bool> {
         self.target.spoil(reason);
         self.inlet.skip_data(self.len - taken, buffer)?;
         Ok(true)

@@ -24,13 +24,13 @@ pub(in crate::receiver) fn take(
     };
     let mut conduit = match conduit {
         Ok(conduit) => conduit,
-        Err(error) => return arrival.give_up(0, buffer, &error.to_string()),
+        Err(error) => return arrival.give_up(0, buffer, error),
     };
     let (offset, len) = (arrival.offset, arrival.len);
     let ahead = arrival.inlet.ahead(len);
     let mut taken = ahead.len();
     if let Err(error) = arrival.target.write(ahead, offset) {
-        return arrival.give_up(taken, buffer, &error.to_string());
+        return arrival.give_up(taken, buffer, error);
     }
     arrival.inlet.expect_data(len - taken)?;
     while taken < len {
@@ -40,7 +40,7 @@ pub(in crate::receiver) fn take(
         let put = conduit.put(file, offset + taken as u64, count);
         taken += count;
         if let Err(error) = put {
-            return arrival.give_up(taken, buffer, &error.to_string());
+            return arrival.give_up(taken, buffer, error);
         }
     }
     *kept = Some(conduit);
@@ -50,7 +50,7 @@ pub(in crate::receiver) fn take(
     // Checked data fits into the buffer.
     let block = &mut buffer[..len];
     if let Err(error) = read_exact_at(file, block, offset) {
-        return arrival.give_up(taken, buffer, &error.to_string());
+        return arrival.give_up(taken, buffer, error);
     }
     arrival.inlet.check_data(block)
 }

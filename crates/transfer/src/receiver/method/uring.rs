@@ -5,7 +5,7 @@ use crate::buffer::BLOCK;
 use crate::connection::{Inlet, TICK};
 use crate::error::{Error, Result, is_passing};
 use crate::method::ring;
-use crate::receiver::place::Failure;
+use crate::receiver::failure::Failure;
 use crate::receiver::target::Target;
 use platform::socket::wake_at;
 use platform::stream_ring::{Block, Done, Operation, StreamRing};
@@ -177,7 +177,7 @@ impl Ring {
             Err(error) => Some(error),
         };
         if let Some(error) = failure {
-            let reason = error.to_string();
+            let reason = Failure::from(error);
             write.target.spoil(&reason);
             self.failure.get_or_insert(reason);
             write.written = write.len;

@@ -16,7 +16,7 @@ pub(in crate::receiver) fn take(buffer: &mut [u8], arrival: &mut Arrival<'_>) ->
         let written = arrival.target.write(block, arrival.offset + taken as u64);
         taken += len;
         if let Err(error) = written {
-            arrival.target.spoil(&error.to_string());
+            arrival.target.spoil(error);
             // Data without a check may be longer than the buffer.
             return drain(buffer, arrival.inlet, arrival.len - taken);
         }
