@@ -263,7 +263,8 @@ fn a_directory_that_vanishes_fails_what_needs_it_and_the_others_go_on() {
     let what = ["file.call", "process.calls"];
     let output = run(&place, &scratch, &what);
     assert!(vanish.join().expect("it does not panic"));
-    assert_eq!(output.status.code(), Some(1));
+    // The run is interrupted after its first pass.
+    assert_eq!(output.status.code(), Some(130));
     let found = experiments(&output);
     let failures = found[0]["failures"].as_array().expect("a list");
     assert!(!failures.is_empty(), "{}", found[0]);

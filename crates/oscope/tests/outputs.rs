@@ -181,27 +181,8 @@ fn devices_and_pipes_take_what_they_are_given() {
 }
 
 #[test]
-fn a_document_on_standard_output_is_alone_there() {
+fn a_token_goes_to_standard_output_by_any_of_its_names() {
     let place = Place::new();
-    let compare = ["compare", RUN, "reference:pentium4-2003-windows", "--page"];
-    let file = place.path("page.html");
-    for (page, flag) in [
-        ("-", None),
-        ("/dev/stdout", Some("--json")),
-        ("page.html", Some("--force")),
-    ] {
-        let output = fs::File::create(&file).expect("a file");
-        let mut compare = place.plain(&compare);
-        compare.arg(page).args(flag).current_dir(place.path(""));
-        let compared = compare.stdout(output).stderr(Stdio::piped()).output();
-        let compared = compared.expect("it starts");
-        let stderr = String::from_utf8_lossy(&compared.stderr).into_owned();
-        assert!(compared.status.success(), "{stderr}");
-        let page = fs::read_to_string(&file).expect("the page");
-        let page = page.trim();
-        assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
-        assert!(stderr.contains("pentium4-2003-windows"), "{stderr}");
-    }
     let token = |path: &str| {
         let mut token = place.oscope(&["token", "--output", path]);
         let made = token.current_dir(place.path("")).assert().success();

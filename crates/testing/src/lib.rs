@@ -1,4 +1,4 @@
-//! What the tests of all crates share: programs that start with default signals and end with their test, and
+//! Shared by the tests of all crates: programs that start with default signals and end with their test, and
 //! waits with an end.
 //!
 //! It depends on no other crate of oscope, and only tests depend on it.

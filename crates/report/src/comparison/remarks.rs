@@ -66,7 +66,7 @@ pub(super) fn remarks(
     remarks
 }
 
-/// What differs between the two sides and matters most, one sentence for each fact.
+/// The facts that matter most and differ between the two sides, one sentence for each.
 fn first_facts(facts: &[Circumstance]) -> Vec<String> {
     /// The name of a fact, and the text between the two sides and their values.
     const FIRST: [(&str, [&str; 2]); 4] = [

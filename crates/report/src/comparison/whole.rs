@@ -86,7 +86,7 @@ pub(super) fn by_experiment(rows: &[Row<'_>]) -> Vec<String> {
     statements
 }
 
-/// What would decide the inconclusive rows; `None` if there are none.
+/// The remedies for the inconclusive rows, in one sentence; `None` if there are none.
 pub(super) fn remedies(rows: &[Row<'_>]) -> Option<String> {
     let open: Vec<Resolution> = (rows.iter())
         .filter_map(|row| match row.verdict {
