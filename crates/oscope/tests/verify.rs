@@ -103,12 +103,13 @@ fn exported_files_are_verified_as_well() {
 }
 
 #[test]
-fn what_is_not_there_is_wrong_use() {
+fn a_run_that_is_not_there_is_wrong_use() {
     stored()
         .oscope(&["verify", "nothing-like-it"])
         .assert()
         .code(2);
-    Place::new().oscope(&["verify"]).assert().code(2);
+    // A store that is not there fails every command that reads.
+    Place::new().oscope(&["verify"]).assert().code(1);
 }
 
 #[test]

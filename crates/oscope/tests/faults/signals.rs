@@ -100,7 +100,8 @@ fn a_worker_that_is_killed_fails_its_point_and_the_run_goes_on() {
             "no worker was ever seen"
         );
     }
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    let before = place.samples();
+    assert!(wait_for(|| place.samples() > before), "the run stopped");
     signal("INT", parent);
     let (_, stdout, stderr) = end(child);
     assert!(
