@@ -160,7 +160,7 @@ fn a_directory_is_sent_with_all_that_lies_in_it() {
         fs::read(to.join("b/file")).expect("it arrived"),
         b"contents"
     );
-    let pipe = std::process::Command::new("mkfifo")
+    let pipe = testing::Command::new("mkfifo")
         .arg(tree.join("pipe"))
         .status();
     assert!(pipe.is_ok_and(|status| status.success()));

@@ -13,6 +13,9 @@ use std::io;
 /// Permission bits of the owner of a directory, without which nothing could arrive in it.
 const OWNER: u32 = 0o700;
 
+/// The permission bits of a new directory whose sender gives none, before the umask.
+const USUAL_BITS: u32 = 0o777;
+
 /// Makes an announced directory or link.
 pub(super) fn make(
     destination: &Destination,
@@ -35,7 +38,10 @@ fn make_in(
 ) -> Result<(), Failure> {
     match part.kind {
         Kind::File => Ok(()),
-        Kind::Directory => directory(parent, name, part.mode.map_or(0o777, |mode| mode.bits)),
+        Kind::Directory => {
+            let bits = part.mode.map_or(USUAL_BITS, |mode| mode.bits);
+            directory(parent, name, bits)
+        }
         Kind::CompleteDirectory => complete_directory(parent, name, part),
         Kind::Link(target) => {
             let target = name_from_bytes(target).ok_or("this system has no such names")?;
@@ -73,7 +79,7 @@ fn complete_directory(parent: &Directory, name: &OsStr, part: &Part<'_>) -> Resu
     if let Some(times) = part.modified {
         file.set_times(FileTimes::new().set_modified(moment(times)?))?;
     }
-    if let Some(mode) = part.mode {
+    if let Some(mode) = part.mode.filter(|mode| mode.is_kept) {
         set_mode(&file, mode.bits)?;
     }
     Ok(())

@@ -30,7 +30,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// use. After that, its parent directory must be gone.
 const ATTEMPTS: usize = 100;
 
-/// The permission bits of a new file whose sender says nothing of them, before the umask.
+/// The permission bits of a new file whose sender gives none, before the umask.
 const USUAL_BITS: u32 = 0o666;
 
 /// A received file on disk.

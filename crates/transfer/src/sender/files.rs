@@ -219,7 +219,7 @@ fn complete_directories(session: &mut Session, gathering: &Gathering<'_>) -> Res
         }
         let item = Item {
             size: Some(0),
-            mode: mode_of(metadata, true).filter(|_| plan.keep_mode),
+            mode: mode_of(metadata, plan.keep_mode),
             modified: plan.keep_times.then(|| modified(metadata)).flatten(),
             ..item(id, name)
         };

@@ -57,6 +57,7 @@ fn on_first_words(turn: Turn, sample: &Speech, protection: Protection) -> Vec<At
         }));
     };
     if turn == Turn::Greeting {
+        set("version 2", &[(8, 2)]);
         set("version 3", &[(8, 3)]);
         set("the next version", &[(8, VERSION as u8 + 1)]);
         for_covers(protection.cover, &mut set);
@@ -233,7 +234,7 @@ fn on_ends(turn: Turn, sample: &Speech) -> Vec<Attack> {
 /// Fields of every frame's header.
 pub(crate) fn on_headers(turn: Turn, sample: &Speech) -> Vec<Attack> {
     type Edit = fn(&mut Unit);
-    const EDITS: [(&str, Edit); 17] = [
+    const EDITS: [(&str, Edit); 18] = [
         ("value 0", |unit| unit.set_value(0)),
         ("value 1", |unit| unit.set_value(1)),
         ("value + 4096", |unit| unit.set_value(unit.value() + 4096)),
@@ -241,7 +242,8 @@ pub(crate) fn on_headers(turn: Turn, sample: &Speech) -> Vec<Attack> {
         ("the largest value", |unit| unit.set_value(u64::MAX)),
         ("the other resuming", |unit| unit.0[1] ^= 1),
         ("the other following", |unit| unit.0[1] ^= 2),
-        ("the other keeping", |unit| unit.0[1] ^= 4),
+        ("the other kind of file", |unit| unit.0[1] ^= 4),
+        ("the other keeping", |unit| unit.0[1] ^= 8),
         ("something where zeros are", |unit| unit.0[2] = 1),
         ("a longer body", |unit| unit.set_len(unit.len() + 1)),
         ("a shorter body", |unit| {

@@ -189,12 +189,9 @@ fn between_its_parts(change: fn(&Path)) {
     let changer = std::thread::spawn(move || {
         // The first connection ends with its part of the second file. The second one still holds its
         // part of the first.
-        let has_part = || fs::metadata(&hidden).is_ok_and(|found| found.len() >= 1 << 20);
-        let mut waits = 0..60_000;
-        while !has_part() && waits.next().is_some() {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        assert!(has_part(), "the first part never came");
+        wait_until("the first part of the second file", || {
+            fs::metadata(&hidden).is_ok_and(|found| found.len() >= 1 << 20)
+        });
         change(&path);
         go_on.store(true, Ordering::Release);
     });
