@@ -160,7 +160,7 @@ fn a_run_across_a_pause_is_done_again() {
     let place = Place::new();
     let [log, end, results] = ["ids", "end", "results"].map(|name| place.path(name));
     let script = format!(
-        "echo $$ >> {}; while ! test -e {}; do sleep 0.01; done",
+        "echo $$ >> {}; while ! test -e {}; do :; done",
         log.display(),
         end.display()
     );
