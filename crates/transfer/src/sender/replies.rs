@@ -69,6 +69,11 @@ impl Replies {
         self.asked.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Forgets which file failed last: a file that is announced now may be sent for the second time.
+    pub(super) fn forget_failure(&self) {
+        self.failed.store(0, Ordering::Relaxed);
+    }
+
     /// True if a file that is still being sent is known to have failed at the receiver.
     pub(super) fn has_failed(&self, id: u64) -> bool {
         self.failed.load(Ordering::Relaxed) == id + 1

@@ -207,6 +207,7 @@ impl Session {
     /// Announces a file, and expects its outcome.
     fn announce(&mut self, item: &Item<'_>, kind: Kind<'_>) -> Result<()> {
         let (parts, part) = item.part;
+        self.replies.forget_failure();
         self.outlet.frame(&Frame::File(Part {
             id: item.id,
             size: item.size,

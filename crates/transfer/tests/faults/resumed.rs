@@ -171,6 +171,38 @@ fn parts_that_are_to_be_gone_on_with_are_refused() {
 }
 
 #[test]
+fn a_file_that_failed_can_be_sent_again_over_the_same_connection() {
+    let contents = bytes(3 << 20, 5);
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let jobs = [place.file("file", &contents)];
+    let there = place.to().join("file");
+    fs::write(&there, "before").unwrap();
+    let options = send_options(SendMethod::File);
+    let address = served.address.to_string();
+    let mut session = Session::connect(&address, &options, [1; 16], (0, 1)).unwrap();
+    let item = Item {
+        id: 0,
+        name: FileName::new(&jobs[0].name).unwrap(),
+        size: Some(3 << 20),
+        part: (1, 0),
+        resume: false,
+        mode: None,
+        modified: None,
+    };
+    let file = File::open(place.root.path().join("from/file")).unwrap();
+    let mut send = || {
+        session.send(&item, Contents::File(&file)).unwrap();
+        session.outcome().unwrap().unwrap().1.failure
+    };
+    assert!(send().unwrap().contains("--force"));
+    fs::remove_file(&there).unwrap();
+    assert_eq!(send(), None);
+    session.finish().unwrap();
+    assert!(place.received("file") == contents);
+}
+
+#[test]
 fn files_that_are_there_already_count_as_sent() {
     let large = bytes(3 << 20, 6);
     for force in [false, true] {
