@@ -142,20 +142,9 @@ impl<'a> Comparison<'a> {
         Counts::of(&self.rows)
     }
 
-    /// The counts of each group of experiments, in the order of the rows, which keep groups
-    /// together.
+    /// The counts of each group of experiments, in the order of their first rows.
     pub fn groups(&self) -> Vec<(&str, Counts)> {
-        let mut groups: Vec<(&str, Counts)> = Vec::new();
-        for row in &self.rows {
-            let group = row.definition.group();
-            if groups.last().is_none_or(|(last, _)| *last != group) {
-                groups.push((group, Counts::default()));
-            }
-            if let Some((_, counts)) = groups.last_mut() {
-                counts.add(&row.verdict);
-            }
-        }
-        groups
+        Counts::by_group(&self.rows)
     }
 
     /// The differences that the intervals exclude; `None` without intervals.
@@ -222,6 +211,20 @@ impl Counts {
         counts
     }
 
+    fn by_group<'a>(rows: &'a [Row<'_>]) -> Vec<(&'a str, Self)> {
+        let mut groups: Vec<(&str, Self)> = Vec::new();
+        for row in rows {
+            let group = row.definition.group();
+            let known = groups.iter().position(|(known, _)| *known == group);
+            let at = known.unwrap_or_else(|| {
+                groups.push((group, Self::default()));
+                groups.len() - 1
+            });
+            groups[at].1.add(&row.verdict);
+        }
+        groups
+    }
+
     /// Sum of all counts.
     pub fn total(&self) -> usize {
         self.faster
@@ -261,5 +264,30 @@ impl Counts {
             Verdict::Inconclusive(_) => &mut self.inconclusive,
             Verdict::Untested => &mut self.untested,
         } += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counts, Row};
+    use instrument::experiment::{Definition, Metric};
+    use instrument::point::Point;
+
+    #[test]
+    fn a_group_is_counted_once_wherever_its_rows_are() {
+        let definition = |id: &str| Definition {
+            id: id.into(),
+            metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
+            ..Definition::default()
+        };
+        let ids = ["memory.a", "file.a", "memory.b"];
+        let (definitions, point) = (ids.map(definition), Point::new());
+        let rows = definitions
+            .each_ref()
+            .map(|it| Row::made_up(it, &point, 1.0));
+        let counted: Vec<(&str, usize)> = (Counts::by_group(&rows).into_iter())
+            .map(|(group, counts)| (group, counts.equivalent))
+            .collect();
+        assert_eq!(counted, [("memory", 2), ("file", 1)]);
     }
 }
