@@ -467,8 +467,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
         let visited = "{\"outputs\":[],\"failure\":null,\"ended_ns\":1}";
+        // A thread has taken the signal, and has a moment to count it.
+        let taken = "while grep -q 'ShdPnd.*[1-9a-f]' /proc/$PPID/status; do :; done; sleep 0.1";
         let script = format!(
-            "echo visit >> {0}; read request; test $(wc -l < {0}) -gt 2 || kill -CONT $PPID; echo '{visited}'",
+            "echo visit >> {0}; read request; test $(wc -l < {0}) -gt 2 || {{ kill -CONT $PPID; {taken}; }}; \
+             echo '{visited}'",
             log.display()
         );
         let mut executor = WorkerExecutor {
@@ -501,8 +504,8 @@ mod tests {
                 seed: 1,
             },
         };
-        let taken = executor.execute(&request);
-        assert!(matches!(taken[..], [Ok(_)]), "{taken:?}");
+        let measured = executor.execute(&request);
+        assert!(matches!(measured[..], [Ok(_)]), "{measured:?}");
         assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), 3);
     }
 }
