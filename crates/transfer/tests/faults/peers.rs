@@ -182,17 +182,17 @@ fn silence_is_not_borne_for_long() {
 fn a_slow_line_is_not_silent_while_it_holds_what_was_sent() {
     let place = Place::new();
     let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
-    let contents = bytes(3 << 20, 4);
+    let contents = bytes(1 << 20, 4);
     let jobs = [place.file("file", &contents)];
     let sender = sender::Options {
         limits: Limits {
-            patience: Duration::from_secs(1),
+            patience: Duration::from_secs(6),
             ..limits()
         },
         ..send_options(SendMethod::File)
     };
-    // All the sent data takes several times as long as a sender waits for a silent receiver.
-    let address = between(served.address, Mischief::Slow(Duration::from_millis(300)));
+    // All the sent data takes longer than a sender waits for a silent receiver, and each part of it far less.
+    let address = between(served.address, Mischief::Slow(Duration::from_millis(700)));
     let (summary, _) = send_to(address, &jobs, PLAN, &sender);
     assert_eq!(summary.unwrap().files, 1);
     assert!(place.received("file") == contents);
