@@ -86,7 +86,8 @@ def limits(part):
         for size in [512] if part.is_short else [512, 256, 128, 64, 40, 24]:
             with fault.trial(f"{size} MiB"), part.place() as place:
                 ended = place.run("process.calls", "threads.create", "memory.copy", budget=f"{part.count(4, 2)}s", timeout=240,
-                                  wrapper=["prlimit", f"--as={size * MIB}"])
+                                  # Each arena of the C library reserves 64 MiB: how many there are is chance.
+                                  wrapper=["env", "MALLOC_ARENA_MAX=1", "prlimit", f"--as={size * MIB}"])
                 ended.must(0, 1)
                 require(not place.leftovers(), "scratch files stay")
 
