@@ -1,7 +1,6 @@
 //! The functions that the compiler expects of a library, and the entry.
 
 use core::arch::{asm, global_asm};
-use core::panic::PanicInfo;
 
 #[cfg(target_arch = "x86_64")]
 global_asm!(
@@ -66,9 +65,4 @@ pub extern "C" fn strlen(text: *const u8) -> usize {
 fn not_a_library_call() {
     // SAFETY: there is no instruction.
     unsafe { asm!("", options(nostack, preserves_flags)) };
-}
-
-#[panic_handler]
-fn panic(_: &PanicInfo<'_>) -> ! {
-    crate::system::exit(1)
 }

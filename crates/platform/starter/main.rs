@@ -12,6 +12,7 @@
 mod library;
 mod system;
 
+use core::panic::PanicInfo;
 use core::ptr;
 use system::{Descriptor, Header, Pages, Request};
 
@@ -98,4 +99,9 @@ fn become_program(request: &Request, text: &Pages, environment: Environment) -> 
         path = system::after(path);
     }
     denied.unwrap_or(error)
+}
+
+#[panic_handler]
+fn panic(_: &PanicInfo<'_>) -> ! {
+    system::exit(1)
 }
