@@ -11,7 +11,7 @@ use super::{Confidence, Interval};
 /// A difference of more joint intervals than this is none of chance, whatever the spread between sessions.
 const FAR: f64 = 10.0;
 
-/// Sessions of one side from which a bad one can be told.
+/// With fewer sessions on a side, none of them can be called bad.
 const LEAST_SESSIONS: usize = 3;
 
 /// The value of a session, larger is better, and its variance as estimated from the session alone.
