@@ -130,7 +130,6 @@ impl Observer for Progress {
                 ending,
                 ..
             } => {
-                self.end();
                 if let Ending::Failed(reason) = ending {
                     let point = definition.show(point);
                     self.warn(&format!(
@@ -143,7 +142,6 @@ impl Observer for Progress {
                 experiments,
                 enough,
             } => {
-                self.end();
                 self.say(&scarce(experiments, *enough));
             }
             Event::Pass {
@@ -151,9 +149,9 @@ impl Observer for Progress {
                 passes,
                 visits,
             } => {
-                self.end();
                 self.begin(*pass, *passes, *visits);
             }
+            Event::PassEnded => self.end(),
         }
         Ok(())
     }

@@ -88,6 +88,8 @@ pub enum Event<'a> {
         /// The number of batches in it.
         visits: usize,
     },
+    /// The pass ended.
+    PassEnded,
 }
 
 /// Progress of a run.

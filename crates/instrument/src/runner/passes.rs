@@ -140,6 +140,7 @@ impl<'p> Passes<'p> {
         {
             self.experiments[last].remove_files(runner);
         }
+        runner.tell(&Event::PassEnded)?;
         Ok(true)
     }
 

@@ -199,7 +199,7 @@ impl Observer for Log {
             }
             Event::Refined { points, .. } => format!("refine by {}", points.len()),
             Event::Skipped { definition, reason } => format!("skip {}: {reason}", definition.id),
-            Event::Visiting { .. } | Event::Using { .. } => return Ok(()),
+            Event::Visiting { .. } | Event::Using { .. } | Event::PassEnded => return Ok(()),
             Event::Taken {
                 point,
                 batch,

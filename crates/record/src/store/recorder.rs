@@ -135,7 +135,7 @@ impl Recorder<'_> {
                     run.seal(connection)
                 })
             }
-            Event::Visiting { .. } | Event::Scarce { .. } => Ok(()),
+            Event::Visiting { .. } | Event::Scarce { .. } | Event::PassEnded => Ok(()),
             Event::Using { used } => self.note_use(used).map(drop).map_err(Fault::from),
             Event::Taken {
                 definition,
