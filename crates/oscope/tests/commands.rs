@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{LARGE_BUDGET, Place, scratch_files, visit_each_point};
+use common::{LARGE_BUDGET, Place, scratch_files, visit_each_point, without_reader};
 use instrument::experiment::Experiment;
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -466,13 +466,12 @@ fn a_directory_that_nothing_measured_would_use_is_wrong_use() {
 #[test]
 fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
     let place = Place::new();
-    let mut child = place
+    let child = place
         .plain(&["explain", "memory", "file", "process"])
-        .stdout(Stdio::piped())
+        .stdout(without_reader())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    drop(child.stdout.take());
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }

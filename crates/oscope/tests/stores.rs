@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, without_reader};
 use predicates::prelude::*;
 use predicates::str::contains;
 use rusqlite::Connection;
@@ -212,9 +212,8 @@ fn a_command_whose_reader_went_away_leaves_nothing_next_to_the_store() {
     let before = names();
     for reader in READERS {
         let mut command = place.plain(reader);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("it starts");
-        drop(child.stdout.take());
+        command.stdout(without_reader()).stderr(Stdio::piped());
+        let child = command.spawn().expect("it starts");
         let output = child.wait_with_output().expect("it ends");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(141), "{reader:?}: {stderr}");

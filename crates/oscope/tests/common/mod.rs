@@ -196,6 +196,12 @@ pub fn visit(run: &mut testing::Command, sign: &str) -> Output {
     output
 }
 
+/// A standard output whose reader is gone before the program starts.
+pub fn without_reader() -> Stdio {
+    let (_reader, writer) = std::io::pipe().expect("a pipe");
+    writer.into()
+}
+
 /// The leftovers of runs in a directory.
 pub fn scratch_files(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else {
