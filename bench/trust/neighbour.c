@@ -1,5 +1,6 @@
-// neighbour CPU SEED: what a busy neighbour does to a processor. Bursts of 0.2 to 2 s, as long apart;
-// each burst either computes or streams through 64 MiB, by chance. Ends with its parent.
+// neighbour CPU SEED [busy]: what a busy neighbour does to a processor. Bursts of 0.2 to 2 s, as long apart, or
+// without rests if it is `busy`; each burst either computes or streams through 64 MiB, by chance. Ends with its
+// parent.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdint.h>
@@ -16,8 +17,8 @@ static double now(void) {
 }
 
 int main(int count, char **words) {
-    if (count != 3) {
-        fprintf(stderr, "usage: neighbour CPU SEED\n");
+    if (count != 3 && (count != 4 || strcmp(words[3], "busy") != 0)) {
+        fprintf(stderr, "usage: neighbour CPU SEED [busy]\n");
         return 2;
     }
     pid_t parent = getppid();
@@ -45,6 +46,8 @@ int main(int count, char **words) {
                 for (int i = 0; i < 100000; i++)
                     sum = sum * 6364136223846793005u + 1442695040888963407u;
         memory[0] = sum;
+        if (count == 4)
+            continue;
         struct timespec rest = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
         nanosleep(&rest, NULL);
     }
