@@ -95,13 +95,18 @@ impl Endpoint {
             .scratch()
             .join(format!("received {}", std::process::id()));
         fs::create_dir(&directory).map_err(MeasureError::system("make a directory"))?;
+        let mut receiving = Here {
+            directory: directory.clone(),
+            stop,
+            thread: None,
+        };
         let limits = Limits {
             patience: USUAL_PATIENCE,
             stop,
         };
         let token = token_within_process().map_err(failed)?;
         let options = receiver::Options {
-            directory: Some(directory.clone()),
+            directory: Some(directory),
             measures: true,
             method: Some(ReceiveMethod::File),
             token: token.clone(),
@@ -127,16 +132,13 @@ impl Endpoint {
             let _ = receiver.serve(true, &|_| {});
         });
         let thread = thread.map_err(MeasureError::system("start a thread"))?;
+        receiving.thread = Some(thread);
         Ok(Self {
             address: address.to_string(),
             token,
             cover: Cover::Summed,
             limits,
-            _here: Some(Here {
-                directory,
-                stop,
-                thread: Some(thread),
-            }),
+            _here: Some(receiving),
         })
     }
 

@@ -130,7 +130,7 @@ impl Experiment for Growth {
         let address = listener.local_addr().map_err(no_loopback)?;
         let (is_over, failure) = (AtomicBool::new(false), Mutex::new(None));
         thread::scope(|scope| {
-            scope.spawn(|| {
+            let receiving = || {
                 let placed = pin_to(&[there]).map_err(MeasureError::from);
                 note(&failure, placed);
                 while let Ok((mut stream, _)) = listener.accept() {
@@ -140,7 +140,9 @@ impl Experiment for Growth {
                     // The reason is noted before the sender sees the stream end.
                     note(&failure, receive(&mut stream, &target, receiver, step));
                 }
-            });
+            };
+            let started = thread::Builder::new().spawn_scoped(scope, receiving);
+            started.map_err(MeasureError::system("start a thread"))?;
             let measured = sampler.once(
                 TIME,
                 1.0,

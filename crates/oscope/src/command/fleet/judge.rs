@@ -119,7 +119,10 @@ fn read_all(
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         for _ in 1..threads.min(MOST_THREADS).min(files.len()) {
-            scope.spawn(work);
+            // One thread reads them all, if there can be no others.
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
         }
         work();
     });

@@ -2,7 +2,7 @@
 
 use crate::exit::WrongUse;
 use crate::output;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use platform::signal::{Interrupt, Signal};
 use report::lab::{Answered, Answers, HandIn, Lab, hint};
 use std::fmt::Write as _;
@@ -35,20 +35,25 @@ pub enum Unanswered {
 
 impl Terminal {
     /// The terminal on standard input; none if there is none.
-    pub fn open(interrupt: Interrupt) -> Option<Self> {
+    ///
+    /// # Errors
+    /// If no thread can be started that reads from it.
+    pub fn open(interrupt: Interrupt) -> Result<Option<Self>> {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-            return None;
+            return Ok(None);
         }
         // Another thread reads, since a signal does not interrupt a read.
         let (sender, lines) = channel();
-        thread::spawn(move || {
+        let read = move || {
             for line in io::stdin().lock().lines() {
                 if sender.send(line).is_err() {
                     return;
                 }
             }
-        });
-        Some(Self { lines, interrupt })
+        };
+        let started = thread::Builder::new().spawn(read);
+        started.context("cannot start the thread that reads answers")?;
+        Ok(Some(Self { lines, interrupt }))
     }
 
     /// The next line.

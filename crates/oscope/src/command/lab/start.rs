@@ -21,7 +21,7 @@ pub fn execute(arguments: &Start, common: &Common) -> Result<Exit> {
     }
     let interrupt = Interrupt::install()?;
     let mut answers = answers(lab, arguments)?;
-    let terminal = Terminal::open(interrupt);
+    let terminal = Terminal::open(interrupt)?;
     match done(lab, arguments, terminal.as_ref(), &mut answers, common) {
         Err(error) => match error.downcast_ref::<Unanswered>() {
             Some(Unanswered::Stopped(signal)) => Ok(Exit::Stopped(*signal)),
