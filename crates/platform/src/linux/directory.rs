@@ -196,6 +196,14 @@ impl Directory {
                     }
                 }
                 Err(error) if is(&error, ErrorKind::NotFound) => continue,
+                // Nor may the owner open a file whose mode allows nobody to read or to write it.
+                Err(error) if is(&error, ErrorKind::PermissionDenied) => {
+                    match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+                        Ok(stat) => self.check_own(name, &stat)?,
+                        Err(Errno::NOENT) => continue,
+                        Err(errno) => return Err(Error::path("open", &self.at(name))(errno)),
+                    }
+                }
                 Err(error) => return Err(error),
             }
             match self.remove(name) {
