@@ -96,16 +96,18 @@ fn a_program_gets_its_arguments_environment_directory_group_and_files() {
 #[test]
 fn a_program_that_cannot_be_started_is_an_error() {
     for starter in starters() {
-        for (name, errno) in [
-            ("/nonexistent/program", libc::ENOENT),
-            ("no-such-program-anywhere", libc::ENOENT),
-            ("/dev/null", libc::EACCES),
+        for (name, errors) in [
+            ("/nonexistent/program", &[libc::ENOENT][..]),
+            // A directory of the search path may be closed to this user.
+            ("no-such-program-anywhere", &[libc::ENOENT, libc::EACCES]),
+            ("/dev/null", &[libc::EACCES]),
         ] {
             let error = run(&starter, &[name]).expect_err("it is no program");
             let ProgramError::Start(error) = error else {
                 panic!("{error}");
             };
-            assert_eq!(error.raw_os_error(), Some(errno), "{name}");
+            let is_expected = (error.raw_os_error()).is_some_and(|errno| errors.contains(&errno));
+            assert!(is_expected, "{name}: {error}");
         }
         let long = "x".repeat(1 << 20);
         let error = run(&starter, &["true", &long]).expect_err("the kernel refuses it");
