@@ -171,7 +171,7 @@ mod tests {
             slice: Duration::from_micros(200),
             count: 20,
         };
-        let mut run = || {
+        let run = || {
             let begin = std::time::Instant::now();
             let turns = slices.run().expect("threads can be preempted here");
             let took_ns = begin.elapsed().as_nanos() as f64;
