@@ -1,8 +1,8 @@
-//! What others must do so that a worker finds new work: nothing, wake it, or make it tick.
+//! The rest of a worker that does not look for work by itself: others must wake it, or make it tick.
 
 use crate::atomic::{AtomicU32, Ordering, fence};
 
-/// Why a worker does not look for work by itself.
+/// The reasons not to look for work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
     /// It sleeps, or is about to.

@@ -20,6 +20,8 @@ impl Worker {
         if let Some(ticker) = self.ticker.get() {
             self.armed.set(true);
             ticker.arm();
+            // The next tick comes by itself, and others need not cut the slice short.
+            self.remote().bell.withdraw();
         }
     }
 
@@ -57,7 +59,6 @@ impl Worker {
         if watched && !(self.several && (self.remote().has_mail() || self.any_unstarted())) {
             return true;
         }
-        bell.withdraw();
         self.arm();
         false
     }
