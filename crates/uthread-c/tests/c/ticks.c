@@ -103,13 +103,48 @@ static void starts(void) {
     CHECK(uthread_join(thread, NULL) == 0 && uthread_end() == 0);
 }
 
+static volatile int noticed;
+
+static void *polls(void *fd) {
+    CHECK(uthread_poll((int)(long)fd, UTHREAD_READABLE) == UTHREAD_READABLE);
+    noticed = 1;
+    return NULL;
+}
+
+/* A child that ends its copy of the runtime takes nothing from its parent: a poll that ends there still makes a
+ * thread tick that computes alone. */
+static void outlives_a_child(void) {
+    uthread_t *thread;
+    int ends[2], status;
+    CHECK(pipe(ends) == 0 && uthread_init(1000) == 0);
+    for (int forked = 0; forked < 2; forked++) {
+        noticed = 0;
+        CHECK(uthread_create(&thread, NULL, polls, (void *)(long)ends[0]) == 0 && uthread_yield() == 0);
+        pid_t writer = fork();
+        if (writer == 0) {
+            usleep(100000);
+            _exit(write(ends[1], "x", 1) != 1);
+        }
+        while (!noticed) {
+        }
+        CHECK(uthread_join(thread, NULL) == 0 && waitpid(writer, &status, 0) == writer && status == 0);
+        char byte;
+        CHECK(read(ends[0], &byte, 1) == 1);
+        pid_t child = fork();
+        if (child == 0) _exit(uthread_end());
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+    }
+    CHECK(uthread_end() == 0);
+}
+
 int main(void) {
-    alarm(120);    /* nothing here waits that long */
+    alarm(100);    /* nothing here waits that long */
     from = malloc(BYTES), to = malloc(BYTES);
     CHECK(from && to);
     memset(from, 1, BYTES), memset(to, 1, BYTES);
     counts();
     starts();
+    outlives_a_child();
     puts("ticks are few, and disturb no child");
     return 0;
 }

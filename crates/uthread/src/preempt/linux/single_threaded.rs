@@ -17,7 +17,7 @@ pub(super) fn end() -> io::Result<()> {
         watch::prepare().map_err(|error| error.raw_os_error().unwrap_or(libc::EMFILE))?;
         start_a_thread_that_stays()?;
         // SAFETY: the handler has this type, and stays.
-        match unsafe { libc::pthread_atfork(None, None, Some(take_note_back)) } {
+        match unsafe { libc::pthread_atfork(None, None, Some(in_child)) } {
             0 => Ok(()),
             error => Err(error),
         }
@@ -63,7 +63,8 @@ extern "C" fn stay(_: *mut c_void) -> *mut c_void {
 }
 
 /// In the child of a fork, which has one thread, but may run user threads.
-unsafe extern "C" fn take_note_back() {
+unsafe extern "C" fn in_child() {
+    watch::leave_to_parent();
     let note = crate::weak_symbol!("__libc_single_threaded");
     if !note.is_null() {
         // SAFETY: the C library declares it as a `char`, which any thread may read; here is only one.

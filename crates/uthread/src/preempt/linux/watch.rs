@@ -3,7 +3,7 @@
 use core::ptr;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::timer::Ticker;
@@ -14,6 +14,14 @@ static EVENTS: OnceLock<OwnedFd> = OnceLock::new();
 
 /// The timers of the watched events, by number.
 static WATCHED: Mutex<Vec<(u64, Arc<Ticker>)>> = Mutex::new(Vec::new());
+
+/// True in the child of a fork: there the thread that waits is gone, and what is watched is the parent's.
+static IN_CHILD: AtomicBool = AtomicBool::new(false);
+
+/// Leaves all that is watched to the parent, in the child of a fork.
+pub(super) fn leave_to_parent() {
+    IN_CHILD.store(true, Ordering::Relaxed);
+}
 
 /// Makes what [`wait_for_ever`] needs.
 pub(super) fn prepare() -> io::Result<()> {
@@ -56,6 +64,9 @@ impl Watch {
     /// The event must stay open until this is dropped.
     pub(crate) fn new(event: &Event, ticker: &Arc<Ticker>) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        if IN_CHILD.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         let watch = Self {
             event: event.fd(),
             number: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -79,6 +90,9 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
+        if IN_CHILD.load(Ordering::Relaxed) {
+            return;
+        }
         // SAFETY: removing needs no event.
         unsafe { libc::epoll_ctl(fd(), libc::EPOLL_CTL_DEL, self.event, ptr::null_mut()) };
         let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
