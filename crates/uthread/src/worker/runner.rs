@@ -259,13 +259,17 @@ impl Worker {
         Ok(())
     }
 
-    /// The worker's loop; returns when the runtime has ended.
-    pub(crate) fn run(&mut self) {
-        self.run_threads();
-        // Others must not use the timer any more when it is removed.
+    /// Others must not use the timer any more when it is removed.
+    fn remove_timer(&mut self) {
         self.remote().bell.set_ticker(None);
         self.watch.take();
         self.ticker.take();
+    }
+
+    /// The worker's loop; returns when the runtime has ended.
+    pub(crate) fn run(&mut self) {
+        self.run_threads();
+        self.remove_timer();
     }
 
     fn run_threads(&self) {
@@ -290,5 +294,12 @@ impl Worker {
         set_pending(false);
         set_depth(0);
         local::set_worker(core::ptr::null());
+    }
+}
+
+impl Drop for Worker {
+    /// For a worker that never ran.
+    fn drop(&mut self) {
+        self.remove_timer();
     }
 }
