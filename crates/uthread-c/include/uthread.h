@@ -69,6 +69,19 @@
  *     other thread runs on the worker: use them around such values, and around whatever the program
  *     has linked statically that is not re-entrant (an allocator, for example).
  *     A program that is linked statically to its C library has no slices: -ENOEXEC.
+ *     While no other thread is ready, the timer stops within a slice. The next tick comes when a time limit
+ *     passes, a transfer ends or another worker has something for this one. A tick in a shared library is
+ *     tried again at doubling intervals up to a slice, and takes effect in a call of this library at the latest.
+ *     A system call blocks all threads of its worker. A tick during the call interrupts it, and the kernel
+ *     restarts it (SA_RESTART). It never restarts these, which fail with EINTR or return what is left of their
+ *     time (signal(7)):
+ *       poll, ppoll, select, pselect, epoll_wait, epoll_pwait;
+ *       sleep, usleep, nanosleep, clock_nanosleep;
+ *       sem_timedwait, and other waits on a futex with a time limit;
+ *       accept, connect, recv, send and the like on a socket with SO_RCVTIMEO or SO_SNDTIMEO;
+ *       pause, sigsuspend, sigwaitinfo, sigtimedwait;
+ *       msgrcv, msgsnd, semop, semtimedop, io_getevents.
+ *     Use uthread_sleep() and uthread_poll(), which let other threads run, or call them again after EINTR.
  *
  * STACKS
  *     Below each stack are 64 KiB of address space that nothing may touch. A thread that gets there ends the

@@ -227,6 +227,12 @@ fn misuse_is_an_exception_and_none_is_lost() {
 }
 
 #[test]
+fn ticks_are_few_and_disturb_no_child() {
+    let expected = "ticks are few, and disturb no child\n";
+    check_output("tests/c/ticks.c", &[], expected);
+}
+
+#[test]
 fn shares_of_a_pointer_are_counted_under_ticks() {
     check_output("tests/c/shared.cpp", &[], "every share was counted\n");
 }

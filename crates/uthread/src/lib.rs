@@ -50,8 +50,9 @@
 //! 4. Stacks are small: 64 KiB of address space by default. A stack overflow ends the process with
 //!    a message that names the thread, since nothing may touch the 64 KiB below. A preemptive runtime needs about 4 to 12 KiB of the stack
 //!    for the frame of a tick; with less room, ticks are deferred.
-//! 5. System calls block the whole worker, except those in [`io`]. Ticks may interrupt them
-//!    (`EINTR`), but the kernel restarts most of them.
+//! 5. System calls block the whole worker, except those in [`io`]. While other threads are ready, a tick
+//!    may interrupt them. The kernel restarts most of them, but never polls, sleeps and calls with a time
+//!    limit of their own, which end early with `EINTR`. The header `uthread.h` has the list.
 //! 6. A thread that blocks in a destructor while it unwinds makes `std::thread::panicking` true for
 //!    the other threads of its worker until it continues. Locks that they release meanwhile become
 //!    poisoned, and waits that they begin meanwhile cannot be cancelled.

@@ -46,13 +46,13 @@ mod spin;
 use std::cell::Cell;
 
 use checker::sync::Arc;
-use checker::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use checker::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
 
 use fresh::Fresh;
 use inbox::Inbox;
 use owner::{Claim, Owner};
 use scheduler::{Linked, Links, Priority, Rank, Schedulable, Waiters};
-use slumber::Slumber;
+use slumber::{Rest, Slumber};
 use spin::SpinCell;
 
 /// A minimal thread with only the parts that the queues use. Its address leaves room for flags.
@@ -417,17 +417,19 @@ fn the_barging_lock_excludes_and_loses_nobody() {
     });
 }
 
-/// `Bell::ring` and a worker that falls asleep (`worker/parking.rs`, `worker/idle.rs`): either the producer
-/// sees the sleeper, or the sleeper sees the work.
+/// `Bell::ring` and a worker that falls asleep, or that stops its ticks (`worker/parking.rs`, `worker/idle.rs`,
+/// `worker/ticks.rs`): either the producer sees that it rests, or the worker sees the work.
 #[test]
-fn no_worker_falls_asleep_on_work() {
-    for woken in [true, false] {
-        model(move || gives_to_a_worker_that_falls_asleep(woken));
+fn no_worker_rests_on_work() {
+    for rest in [Rest::Asleep, Rest::Quiet] {
+        for woken in [true, false] {
+            model(move || gives_to_a_worker_that_rests(rest, woken));
+        }
     }
 }
 
-fn gives_to_a_worker_that_falls_asleep(woken: bool) {
-    let slumber = Slumber::new(AtomicBool::new(false));
+fn gives_to_a_worker_that_rests(rest: Rest, woken: bool) {
+    let slumber = Slumber::new(AtomicU32::new(0));
     let shared = Arc::new((slumber, Inbox::new(), Fresh::new()));
     let givers = [0, 1].map(|number| {
         let shared = Arc::clone(&shared);
@@ -437,15 +439,16 @@ fn gives_to_a_worker_that_falls_asleep(woken: bool) {
             if woken {
                 // SAFETY: leaked, hence alive, and in no queue.
                 unsafe { inbox.push(node) };
-            } else {
-                // SAFETY: as above, and there is no preemption.
-                unsafe { fresh.push(node) };
+                return usize::from(slumber.end() == Some(rest));
             }
-            usize::from(slumber.end())
+            // SAFETY: as above, and there is no preemption.
+            unsafe { fresh.push(node) };
+            fence(Ordering::SeqCst);
+            usize::from(slumber.end_if(rest))
         })
     });
     let (slumber, inbox, fresh) = &*shared;
-    slumber.announce();
+    slumber.announce(rest);
     let sees_work = !inbox.is_empty() || !fresh.is_empty();
     let rings = givers.map(|giver| giver.join().expect("it does not panic"));
     let rings: usize = rings.into_iter().sum();

@@ -67,6 +67,30 @@ impl Driver {
         }
     }
 
+    /// Passes the event that is set when a request is done, while [`Driver::is_watched`] asks for it, if there is one.
+    pub(crate) fn watch(&mut self, watch: impl FnOnce(&Event) -> io::Result<()>) -> io::Result<()> {
+        match self {
+            Self::Kernel(kernel) => kernel.watch(watch),
+            Self::Threads(_) => Ok(()),
+        }
+    }
+
+    /// Submits the waiting requests.
+    pub(crate) fn submit(&mut self) {
+        match self {
+            Self::Kernel(kernel) => kernel.submit_waiting(),
+            Self::Threads(_) => {}
+        }
+    }
+
+    /// True if the worker need not look for finished requests: at the next one it ticks, or its bell rings.
+    pub(crate) fn is_watched(&mut self) -> bool {
+        match self {
+            Self::Kernel(kernel) => kernel.is_watched(),
+            Self::Threads(threads) => threads.is_watched(),
+        }
+    }
+
     /// Waits until a request is done, the bell rings, or the timeout expires.
     pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: &Event, several: bool) {
         match self {

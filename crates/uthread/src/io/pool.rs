@@ -96,6 +96,11 @@ impl ThreadDriver {
         waiting
     }
 
+    /// True if nothing is done yet: helper threads ring the bell.
+    pub(super) fn is_watched(&self) -> bool {
+        !self.common.any_done.load(Ordering::Acquire)
+    }
+
     pub(super) fn attend(&mut self, mut wake: impl FnMut(*const Control)) {
         if !self.common.any_done.swap(false, Ordering::Acquire) {
             return;

@@ -117,10 +117,18 @@ impl Worker {
         let mut driver = self.driver.borrow_mut();
         let driver = match &mut *driver {
             Some(driver) => driver,
-            none => none.insert(Driver::new(&self.shared, self.index)?),
+            none => none.insert(self.watched_driver()?),
         };
         work(driver);
         Ok(())
+    }
+
+    /// A driver whose finished requests make this worker tick. If nothing can watch it, ticks come while requests
+    /// are in flight.
+    fn watched_driver(&self) -> io::Result<Driver> {
+        let mut driver = Driver::new(&self.shared, self.index)?;
+        let _ = self.watch(&mut driver);
+        Ok(driver)
     }
 
     /// Asks for the early end of a transfer; `true` if it has ended without an answer.

@@ -15,4 +15,4 @@ use windows as system;
 pub use alloc::GuardedAlloc;
 pub use guard::{NoPreempt, no_preempt};
 pub use system::{Errno, Exceptions};
-pub(crate) use system::{OverflowWatch, TickSignal, Ticker, prepare};
+pub(crate) use system::{OverflowWatch, TickSignal, Ticker, Watch, prepare};

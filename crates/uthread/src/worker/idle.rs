@@ -98,7 +98,7 @@ impl Worker {
         true
     }
 
-    fn any_unstarted(&self) -> bool {
+    pub(super) fn any_unstarted(&self) -> bool {
         let mut remotes = self.shared.remotes.iter();
         remotes.any(|remote| !remote.fresh.is_empty())
     }

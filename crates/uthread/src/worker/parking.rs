@@ -2,23 +2,26 @@
 //! worker becomes idle.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::slumber::Slumber;
+use super::slumber::{Rest, Slumber};
 use super::system::Event;
-use crate::atomic::AtomicBool;
+use crate::atomic::{AtomicU32, Ordering, fence};
+use crate::preempt::Ticker;
 
-/// The bell of one worker: a flag that it sleeps, and an event that wakes it.
+/// The bell of one worker: how it rests, an event that wakes it, and the timer that makes it tick.
 pub(crate) struct Bell {
     slumber: Slumber,
     event: Event,
+    ticker: Mutex<Option<Arc<Ticker>>>,
 }
 
 impl Bell {
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
-            slumber: Slumber::new(AtomicBool::new(false)),
+            slumber: Slumber::new(AtomicU32::new(0)),
             event: Event::new()?,
+            ticker: Mutex::new(None),
         })
     }
 
@@ -30,27 +33,70 @@ impl Bell {
     /// Announces sleep. A thread that publishes work after this rings the bell. Work published
     /// before is found by the check that the caller must make next.
     pub(crate) fn announce_sleep(&self) {
-        self.slumber.announce();
+        self.slumber.announce(Rest::Asleep);
+    }
+
+    /// Announces that no ticks come, as [`Bell::announce_sleep`] does.
+    pub(crate) fn announce_quiet(&self) {
+        self.slumber.announce(Rest::Quiet);
+    }
+
+    /// Withdraws the announcement.
+    pub(crate) fn withdraw(&self) {
+        self.slumber.withdraw();
     }
 
     /// Withdraws the announcement and clears the event.
     pub(crate) fn awake(&self) {
-        self.slumber.withdraw();
+        self.withdraw();
         self.event.clear();
     }
 
-    /// Wakes the worker if it sleeps; `true` if it did. Call this after publishing the work.
-    pub(crate) fn ring(&self) -> bool {
-        let asleep = self.slumber.end();
+    /// Wakes the worker if it sleeps, or makes it tick if it gets no ticks. Call this after publishing the work.
+    pub(crate) fn ring(&self) {
+        match self.slumber.end() {
+            None => {}
+            Some(Rest::Asleep) => self.event.set(),
+            Some(Rest::Quiet) => self.tick(),
+        }
+    }
+
+    /// Wakes the worker if it sleeps; `true` if it did. A fence must be between publishing the work and this.
+    pub(crate) fn wake(&self) -> bool {
+        let asleep = self.slumber.end_if(Rest::Asleep);
         if asleep {
-            self.ring_always();
+            self.event.set();
         }
         asleep
     }
 
-    /// Wakes the worker now or at its next sleep.
+    /// Makes the worker tick if it gets no ticks; `true` if it did not. A fence as for [`Bell::wake`].
+    pub(crate) fn disturb(&self) -> bool {
+        let quiet = self.slumber.end_if(Rest::Quiet);
+        if quiet {
+            self.tick();
+        }
+        quiet
+    }
+
+    /// Wakes the worker now or at its next sleep, or makes it tick if it gets no ticks.
     pub(crate) fn ring_always(&self) {
         self.event.set();
+        fence(Ordering::SeqCst);
+        self.disturb();
+    }
+
+    /// Names the timer of the worker, as long as it runs.
+    pub(crate) fn set_ticker(&self, ticker: Option<Arc<Ticker>>) {
+        *self.ticker.lock().unwrap_or_else(PoisonError::into_inner) = ticker;
+    }
+
+    #[cold]
+    fn tick(&self) {
+        let ticker = self.ticker.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ticker) = &*ticker {
+            ticker.tick_now();
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The worker: switching, blocking and waking.
 
 use core::ptr::NonNull;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{Ordering, fence};
 use std::io;
+use std::sync::Arc;
 
 use super::cancel::obey_cancel;
 use super::local::{self, leave_blocking, set_depth, set_pending, try_enter};
@@ -55,7 +56,7 @@ impl Worker {
             // SAFETY: preemption is disabled; the block lives until the thread has ended.
             unsafe { self.remote().fresh.push(thread.as_ptr()) };
             self.arm();
-            self.call_an_idle_worker();
+            self.call_another_worker();
         } else {
             control.set_home(self.index);
             // SAFETY: as above.
@@ -82,10 +83,15 @@ impl Worker {
         live.store(self.live.get(), Ordering::Relaxed);
     }
 
-    fn call_an_idle_worker(&self) {
+    /// Calls an idle worker, or else one that runs a single thread, to take a new thread.
+    fn call_another_worker(&self) {
         let (before, after) = self.shared.remotes.split_at(self.index);
         let mut others = before.iter().chain(after.iter().skip(1));
-        others.any(|remote| remote.bell.ring());
+        // Either this finds that a worker rests, or that worker finds the thread.
+        fence(Ordering::SeqCst);
+        if !others.clone().any(|remote| remote.bell.wake()) {
+            others.any(|remote| remote.bell.disturb());
+        }
     }
 
     /// Makes a blocked thread ready, on whichever worker it lives.
@@ -245,16 +251,25 @@ impl Worker {
         if matches!(self.shared.config.mode, Mode::Preemptive { .. }) {
             // SAFETY: the field belongs to this kernel thread, and stays in place until the timer
             // is removed.
-            let ticker = unsafe { Ticker::new(&raw const self.running) }?;
+            let ticker = unsafe { Ticker::new(&raw const self.running, self.shared.slice_ns()) }?;
+            let ticker = Arc::new(ticker);
+            self.remote().bell.set_ticker(Some(Arc::clone(&ticker)));
             let _ = self.ticker.set(ticker);
         }
         Ok(())
     }
 
+    /// Others must not use the timer any more when it is removed.
+    fn remove_timer(&mut self) {
+        self.remote().bell.set_ticker(None);
+        self.watch.take();
+        self.ticker.take();
+    }
+
     /// The worker's loop; returns when the runtime has ended.
     pub(crate) fn run(&mut self) {
         self.run_threads();
-        self.ticker.take();
+        self.remove_timer();
     }
 
     fn run_threads(&self) {
@@ -279,5 +294,12 @@ impl Worker {
         set_pending(false);
         set_depth(0);
         local::set_worker(core::ptr::null());
+    }
+}
+
+impl Drop for Worker {
+    /// For a worker that never ran.
+    fn drop(&mut self) {
+        self.remove_timer();
     }
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::running::Running;
 use super::shared::{Mode, Remote, Shared};
+use super::system::Retries;
 use super::timers::Timers;
 use crate::io::{CachedReads, Driver};
-use crate::preempt::Ticker;
+use crate::preempt::{Ticker, Watch};
 use crate::scheduler::Scheduler;
 use crate::stack::Cache;
 use crate::thread::Control;
@@ -24,8 +25,7 @@ pub(crate) struct Worker {
     pub(crate) several: bool,
     pub(super) armed: Cell<bool>,
     pub(super) tick_due: Cell<bool>,
-    /// Number of consecutive deferred ticks.
-    pub(super) misses: Cell<u32>,
+    pub(super) retries: Retries,
     /// Program counter and stack pointer of the last signal that may have been a fault, or a tick without room.
     #[cfg(target_os = "linux")]
     pub(crate) fault_place: Cell<(usize, usize)>,
@@ -34,7 +34,9 @@ pub(crate) struct Worker {
     pub(crate) stacks: Cache,
     /// The worker's loop, on the kernel thread's own stack.
     pub(super) root: Control,
-    pub(super) ticker: OnceCell<Ticker>,
+    pub(super) ticker: OnceCell<Arc<Ticker>>,
+    /// Makes this worker tick when a transfer is done.
+    pub(crate) watch: OnceCell<Watch>,
     pub(super) dice: Cell<Option<u64>>,
     /// Threads started here, less those that ended here.
     pub(super) live: Cell<isize>,
@@ -63,7 +65,7 @@ impl Worker {
             several: shared.several,
             armed: Cell::new(false),
             tick_due: Cell::new(false),
-            misses: Cell::new(0),
+            retries: Retries::default(),
             #[cfg(target_os = "linux")]
             fault_place: Cell::new((0, 0)),
             traced: shared.config.trace_events > 0,
@@ -71,6 +73,7 @@ impl Worker {
             stacks: Cache::new(),
             root: Control::of_worker(shared.id),
             ticker: OnceCell::new(),
+            watch: OnceCell::new(),
             dice: Cell::new(dice),
             live: Cell::new(0),
             retired: Cell::new(None),

@@ -1,9 +1,12 @@
 //! Arming the timer, and handling ticks.
 
+use std::io;
+
 use super::local::{self, set_depth, set_pending};
 use super::shared::count;
 use super::state::Worker;
-use crate::preempt::{Errno, Exceptions};
+use crate::io::Driver;
+use crate::preempt::{Errno, Exceptions, Watch};
 use crate::scheduler::{Schedulable, Verdict};
 use crate::thread::State;
 use crate::trace::Kind;
@@ -16,22 +19,69 @@ impl Worker {
         }
         if let Some(ticker) = self.ticker.get() {
             self.armed.set(true);
-            ticker.arm(self.shared.slice_ns());
+            ticker.arm();
+            // The next tick comes by itself, and others need not cut the slice short.
+            self.remote().bell.withdraw();
         }
     }
 
     /// Sets the next tick a whole slice away.
     fn rearm(&self) {
         if let Some(ticker) = self.ticker.get() {
-            ticker.arm(self.shared.slice_ns());
+            ticker.arm();
         }
     }
 
+    /// Stops the ticks while nothing but the running thread is ready. The next one comes when a time limit passes, or
+    /// when others have something for this worker. `false` if there is something by now: then ticks go on.
+    ///
+    /// A tick may do this in library code, with preemption enabled: nothing here allocates or takes a lock.
+    pub(super) fn rest(&self) -> bool {
+        let Some(ticker) = self.ticker.get() else {
+            return true;
+        };
+        let now_ns = || self.shared.clock.now_ns();
+        let left_ns = self
+            .timers
+            .next_ns()
+            .map(|next_ns| next_ns.saturating_sub(now_ns()));
+        // The timer comes first: a tick that others make after the announcement stays.
+        match left_ns {
+            None => ticker.disarm(),
+            Some(0) => return false,
+            Some(left_ns) => ticker.arm_first(left_ns),
+        }
+        self.armed.set(false);
+        let bell = &self.remote().bell;
+        bell.announce_quiet();
+        let mut driver = self.driver.borrow_mut();
+        let watched = driver.as_mut().is_none_or(Driver::is_watched);
+        if watched && !(self.several && (self.remote().has_mail() || self.any_unstarted())) {
+            return true;
+        }
+        self.arm();
+        false
+    }
+
+    /// Makes finished requests of the driver tick.
+    pub(crate) fn watch(&self, driver: &mut Driver) -> io::Result<()> {
+        let Some(ticker) = self.ticker.get() else {
+            return Ok(());
+        };
+        driver.watch(|event| {
+            let watch = Watch::new(event, ticker)?;
+            let _ = self.watch.set(watch);
+            Ok(())
+        })
+    }
+
     pub(super) fn disarm(&self) {
-        if self.armed.replace(false)
+        if self.armed.get()
             && let Some(ticker) = self.ticker.get()
         {
             ticker.disarm();
+            // Not earlier: a tick in between would have set it again.
+            self.armed.set(false);
         }
     }
 
@@ -75,7 +125,7 @@ impl Worker {
         let me = self.current();
         if self.tick_due.replace(false) {
             self.trace(Kind::Tick, me);
-            if self.misses.replace(0) > 0 {
+            if self.retries.end() {
                 // No retry is needed: this code handles the request.
                 self.rearm();
             }
@@ -85,15 +135,19 @@ impl Worker {
                 self.trace(Kind::Priority(me.rank().effective()), me);
             }
             match verdict {
-                Verdict::Alone if !self.attention.get() => self.disarm(),
+                Verdict::Alone => {
+                    if let Some(driver) = self.driver.borrow_mut().as_mut() {
+                        driver.submit();
+                    }
+                    self.rest();
+                }
                 Verdict::Grace => {
                     if let Some(ticker) = self.ticker.get() {
-                        let slice_ns = self.shared.slice_ns();
-                        ticker.arm_first(slice_ns / 2, slice_ns);
+                        ticker.arm_first(self.shared.slice_ns() / 2);
                     }
                 }
                 Verdict::Switch => self.preempt(false),
-                Verdict::Alone | Verdict::Continue => {}
+                Verdict::Continue => {}
             }
         } else if self.scheduler.outranked(me) {
             self.preempt(true);

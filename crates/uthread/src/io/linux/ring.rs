@@ -1,5 +1,6 @@
 //! Transfers through `io_uring(7)`.
 
+use core::sync::atomic::{Ordering, fence};
 use core::time::Duration;
 use std::io;
 use std::sync::Arc;
@@ -39,6 +40,9 @@ pub(crate) struct RingDriver {
     waited: u32,
     bell_watched: bool,
     in_flight: usize,
+    /// The kernel sets it at completions while it is enabled.
+    done: Option<Event>,
+    watched: bool,
 }
 
 /// The number under which the kernel reports the end of a request: its address.
@@ -64,7 +68,42 @@ impl RingDriver {
             waited: 0,
             bell_watched: false,
             in_flight: 0,
+            done: None,
+            watched: false,
         })
+    }
+
+    /// Makes an event of finished requests, if `watch` then waits for it.
+    pub(crate) fn watch(&mut self, watch: impl FnOnce(&Event) -> io::Result<()>) -> io::Result<()> {
+        let event = Event::new()?;
+        self.ring.completion().disable_eventfd();
+        self.ring.submitter().register_eventfd(event.fd())?;
+        watch(&event)?;
+        self.done = Some(event);
+        Ok(())
+    }
+
+    /// Enables the event if there is nothing to do by now; `true` if there is nothing.
+    pub(crate) fn is_watched(&mut self) -> bool {
+        if self.in_flight == 0 {
+            return true;
+        }
+        if self.done.is_none() || self.queued > 0 {
+            return false;
+        }
+        if !self.watched {
+            self.watched = true;
+            self.ring.completion().enable_eventfd();
+        }
+        // Either the kernel sees the event enabled, or this sees what it has done.
+        fence(Ordering::SeqCst);
+        !self.ring.submission().taskrun() && self.ring.completion().is_empty()
+    }
+
+    pub(crate) fn submit_waiting(&mut self) {
+        if self.queued > 0 {
+            self.submit();
+        }
     }
 
     /// # Safety
@@ -137,6 +176,10 @@ impl RingDriver {
     }
 
     pub(crate) fn attend(&mut self, mut wake: impl FnMut(*const Control)) {
+        if self.watched {
+            self.watched = false;
+            self.ring.completion().disable_eventfd();
+        }
         if self.ring.submission().taskrun() {
             self.submit();
         }

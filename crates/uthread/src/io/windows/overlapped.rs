@@ -153,6 +153,20 @@ impl KernelDriver {
         self.overlapped + self.threads.in_flight
     }
 
+    /// Refuses: there are no ticks.
+    #[expect(clippy::unused_self, reason = "as on Linux")]
+    pub(crate) fn watch(&mut self, _: impl FnOnce(&Event) -> io::Result<()>) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Does nothing: no request waits.
+    #[expect(clippy::unused_self, reason = "as on Linux")]
+    pub(crate) fn submit_waiting(&mut self) {}
+
+    pub(crate) fn is_watched(&mut self) -> bool {
+        self.in_flight() == 0
+    }
+
     pub(crate) fn attend(&mut self, mut wake: impl FnMut(*const Control)) {
         self.threads.attend(|thread| {
             self.at_helpers.retain(|(waiting, _)| *waiting != thread);

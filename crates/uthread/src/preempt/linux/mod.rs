@@ -8,6 +8,7 @@ mod single_threaded;
 mod text;
 mod tick;
 mod timer;
+mod watch;
 
 pub use errno::Errno;
 pub use exceptions::Exceptions;
@@ -15,3 +16,4 @@ pub(crate) use overflow::OverflowWatch;
 pub(crate) use prepare::prepare;
 pub(crate) use tick::TickSignal;
 pub(crate) use timer::Ticker;
+pub(crate) use watch::Watch;

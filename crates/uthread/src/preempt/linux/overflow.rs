@@ -94,7 +94,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
 /// The kernel reports some faults of the processor in the same way, as that of a pointer that cannot be an
 /// address. A thread that continues after such a fault faults again at the same place at once.
 fn tick_without_room(worker: &Worker, info: &libc::siginfo_t, context: &libc::ucontext_t) -> bool {
-    if info.si_code != SI_KERNEL || worker.is_in_loop() || !worker.is_ticking() {
+    if info.si_code != SI_KERNEL || worker.is_in_loop() || !worker.may_tick() {
         return false;
     }
     let stack_pointer = stack_pointer(context);

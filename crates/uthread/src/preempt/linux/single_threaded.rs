@@ -8,13 +8,16 @@ use core::ptr;
 use std::io;
 use std::sync::OnceLock;
 
+use super::watch;
+
 /// Ends the note for good, also in the child of a fork.
 pub(super) fn end() -> io::Result<()> {
     static ENDED: OnceLock<Result<(), i32>> = OnceLock::new();
     let end = || {
+        watch::prepare().map_err(|error| error.raw_os_error().unwrap_or(libc::EMFILE))?;
         start_a_thread_that_stays()?;
         // SAFETY: the handler has this type, and stays.
-        match unsafe { libc::pthread_atfork(None, None, Some(take_note_back)) } {
+        match unsafe { libc::pthread_atfork(None, None, Some(in_child)) } {
             0 => Ok(()),
             error => Err(error),
         }
@@ -22,8 +25,8 @@ pub(super) fn end() -> io::Result<()> {
     ENDED.get_or_init(end).map_err(io::Error::from_raw_os_error)
 }
 
-/// With a second kernel thread the note ends, and does not come back as long as that lives. It gets no signals, and
-/// allocates nothing.
+/// With a second kernel thread the note ends, and does not come back as long as that lives. It gets no signals,
+/// allocates nothing, and waits for events.
 fn start_a_thread_that_stays() -> Result<(), i32> {
     const STACK_BYTES: usize = 64 << 10;
     // SAFETY: plain data, for which zeros are valid; all pointers are to locals, and the attributes are destroyed
@@ -54,17 +57,14 @@ fn start_a_thread_that_stays() -> Result<(), i32> {
 }
 
 extern "C" fn stay(_: *mut c_void) -> *mut c_void {
-    // SAFETY: the name is a string, and pause(2) takes no pointers.
-    unsafe {
-        libc::prctl(libc::PR_SET_NAME, c"uthread-stays".as_ptr());
-        loop {
-            libc::pause();
-        }
-    }
+    // SAFETY: the name is a string.
+    unsafe { libc::prctl(libc::PR_SET_NAME, c"uthread-stays".as_ptr()) };
+    watch::wait_for_ever();
 }
 
 /// In the child of a fork, which has one thread, but may run user threads.
-unsafe extern "C" fn take_note_back() {
+unsafe extern "C" fn in_child() {
+    watch::leave_to_parent();
     let note = crate::weak_symbol!("__libc_single_threaded");
     if !note.is_null() {
         // SAFETY: the C library declares it as a `char`, which any thread may read; here is only one.

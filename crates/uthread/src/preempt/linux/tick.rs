@@ -164,8 +164,7 @@ unsafe extern "C" fn on_roomy_tick(_: c_int, _: *mut libc::siginfo_t, context: *
 fn tick(worker: &Worker, context: &mut libc::ucontext_t) {
     let text = TEXT_START.load(Ordering::Relaxed)..TEXT_END.load(Ordering::Relaxed);
     if !text.contains(&program_counter(context)) || std::thread::panicking() {
-        worker.defer_tick();
-        worker.retry_tick();
+        worker.postpone_tick();
         return;
     }
     // Other threads need ticks as well.

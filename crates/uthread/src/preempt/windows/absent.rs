@@ -4,7 +4,7 @@
 use std::io;
 
 use crate::build_error::BuildError;
-use crate::worker::Running;
+use crate::worker::{Event, Running};
 
 /// Refuses, so that no runtime asks for the rest.
 pub(crate) fn prepare(_: Option<usize>) -> Result<usize, BuildError> {
@@ -28,20 +28,34 @@ pub(crate) enum Ticker {}
 impl Ticker {
     /// # Safety
     /// None.
-    pub(crate) unsafe fn new(_: *const Running) -> io::Result<Self> {
+    pub(crate) unsafe fn new(_: *const Running, _: u64) -> io::Result<Self> {
         Err(absent())
     }
 
-    pub(crate) fn arm(&self, _: u64) {
+    pub(crate) fn arm(&self) {
         match *self {}
     }
 
-    pub(crate) fn arm_first(&self, _: u64, _: u64) {
+    pub(crate) fn arm_first(&self, _: u64) {
+        match *self {}
+    }
+
+    pub(crate) fn tick_now(&self) {
         match *self {}
     }
 
     pub(crate) fn disarm(&self) {
         match *self {}
+    }
+}
+
+/// Nothing is of this type.
+#[derive(Debug)]
+pub(crate) enum Watch {}
+
+impl Watch {
+    pub(crate) fn new(_: &Event, ticker: &Ticker) -> io::Result<Self> {
+        match *ticker {}
     }
 }
 

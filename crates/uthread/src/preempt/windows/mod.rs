@@ -4,5 +4,5 @@ mod absent;
 mod overflow;
 
 pub use absent::{Errno, Exceptions};
-pub(crate) use absent::{TickSignal, Ticker, prepare};
+pub(crate) use absent::{TickSignal, Ticker, Watch, prepare};
 pub(crate) use overflow::OverflowWatch;

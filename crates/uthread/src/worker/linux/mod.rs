@@ -2,7 +2,9 @@
 
 mod address;
 mod event;
+mod retries;
 mod tick;
 
 pub(crate) use address::{BYTES, address};
 pub(crate) use event::Event;
+pub(crate) use retries::Retries;

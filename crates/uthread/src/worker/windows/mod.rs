@@ -2,6 +2,8 @@
 
 mod address;
 mod event;
+mod retries;
 
 pub(crate) use address::{BYTES, address};
 pub(crate) use event::Event;
+pub(crate) use retries::Retries;
