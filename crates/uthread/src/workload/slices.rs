@@ -181,7 +181,7 @@ mod tests {
         };
         // The counter and the clock are read at slightly different moments.
         let fits = |&(all_ns, took_ns): &(f64, f64)| 0.0 < all_ns && all_ns < 1.01 * took_ns;
-        // Where the kernel takes the processor away between two readings, both threads count that time.
+        // Both threads count the time in which the kernel takes the processor away between two readings.
         let found: Vec<_> = (0..50)
             .map(|_| run())
             .take_while(|run| !fits(run))
