@@ -94,7 +94,7 @@ impl Reason {
 /// # Errors
 /// As [`crate::sum()`].
 pub fn sum_fastest(source: &Source, wishes: &Wishes, watch: &Watch<'_>) -> Result<(Sum, Choice)> {
-    let Some(size) = source.size() else {
+    let Some(size) = source.size_from_start() else {
         if wishes.method.is_some_and(|method| method != Method::Read) {
             return Err(Error::NoOffsets(source.path().to_owned()));
         }

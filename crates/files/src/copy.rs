@@ -303,7 +303,7 @@ impl Job<'_> {
         match self.source.size() {
             Some(size) if self.to.is_new_file() => {
                 let mut buffer = stream_buffer(self.block_bytes, Some(size))?;
-                self.each_extent(self.origin()?, size, |len| {
+                self.each_extent(self.source.origin()?, size, |len| {
                     let read = read_stream_into(&mut buffer, self.source, len, self.watch, write)?;
                     self.ensure_all(read, len)
                 })
@@ -335,10 +335,12 @@ impl Job<'_> {
     fn within_the_kernel(&self) -> Result<u64> {
         ensure_sane(self.block_bytes)?;
         match self.source.size() {
-            Some(size) if self.to.is_new_file() => self.each_extent(self.origin()?, size, |len| {
-                let copied = self.copy_ranges(len)?;
-                self.ensure_all(copied, len)
-            }),
+            Some(size) if self.to.is_new_file() => {
+                self.each_extent(self.source.origin()?, size, |len| {
+                    let copied = self.copy_ranges(len)?;
+                    self.ensure_all(copied, len)
+                })
+            }
             _ => self.copy_ranges(u64::MAX),
         }
     }
@@ -413,16 +415,6 @@ impl Job<'_> {
             lengthened.map_err(Error::io(self.target, "lengthen a file"))?;
         }
         Ok(())
-    }
-
-    /// The offset at which the copy starts: 0, or the position of standard input.
-    fn origin(&self) -> Result<u64> {
-        if self.source.path() != Path::new("-") {
-            return Ok(0);
-        }
-        let mut file = self.source.file();
-        file.stream_position()
-            .map_err(Error::io(self.source.path(), "read a file"))
     }
 
     fn seek(path: &Path, mut file: &File, offset: u64) -> Result<()> {

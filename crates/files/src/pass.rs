@@ -42,7 +42,7 @@ impl PassOptions {
 pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result<Timed<Sum>> {
     let wanted = options.wanted();
     let mut xor = Xor::default();
-    let size = match source.size() {
+    let size = match source.size_from_start() {
         None if options.method != Method::Read => Some(source.required_size()?),
         size => size,
     };

@@ -9,6 +9,7 @@ use platform::file::{
 use platform::storage::Storage;
 use std::cmp::Ordering;
 use std::fs::{File, Metadata};
+use std::io::Seek;
 use std::path::{Path, PathBuf};
 
 /// Alignment of direct transfers in bytes on almost all devices that do not report it.
@@ -94,6 +95,23 @@ impl Source {
     /// nor have files whose contents appear when they are read, such as those of /proc and /sys.
     pub fn size(&self) -> Option<u64> {
         self.size
+    }
+
+    /// The offset at which its contents start: 0, or the position of standard input, of which another
+    /// program may have read a part.
+    pub(crate) fn origin(&self) -> Result<u64> {
+        if self.path != Path::new("-") {
+            return Ok(0);
+        }
+        let mut file = &self.file;
+        file.stream_position()
+            .map_err(Error::io(&self.path, "read a file"))
+    }
+
+    /// Its size, if its contents start at offset 0.
+    pub(crate) fn size_from_start(&self) -> Option<u64> {
+        self.size
+            .filter(|_| self.origin().is_ok_and(|origin| origin == 0))
     }
 
     /// The size of a file with offsets.

@@ -61,7 +61,7 @@ pub struct Sum {
 /// # Errors
 /// If it cannot be read, or changes during the read.
 pub fn sum(source: &Source, options: &SumOptions, watch: &Watch<'_>) -> Result<Sum> {
-    let Some(len) = source.size() else {
+    let Some(len) = source.size_from_start() else {
         return sum_stream(source, options.block_bytes, watch);
     };
     let lane = Lane::whole(0, len, options.block_bytes);
@@ -140,4 +140,27 @@ pub(crate) fn sum_lane(
         }
         outcome.map(|()| all)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SumOptions, sum};
+    use crate::{Method, Source, Watch};
+    use std::io::{Seek, SeekFrom, Write};
+    use std::path::Path;
+
+    #[test]
+    fn a_standard_input_that_was_partly_read_is_summed_from_there() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[9, 1, 0, 0, 0, 2, 0, 0, 0]).unwrap();
+        file.seek(SeekFrom::Start(1)).unwrap();
+        let source = Source::of(file, Path::new("-")).unwrap();
+        let options = SumOptions {
+            method: Method::Pread,
+            block_bytes: 4,
+            threads: 1,
+        };
+        let sum = sum(&source, &options, &Watch::default()).unwrap();
+        assert_eq!((sum.xor.0, sum.bytes), (1 ^ 2, 8));
+    }
 }

@@ -8,6 +8,7 @@ use oscope_files::write::WriteOptions;
 use oscope_files::{Error, Method, Source, Watch, copy, pass, sum, write};
 use platform::block_io::wait_readable;
 use platform::file::OpenMode;
+use platform::sandbox::{Call, forbid};
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
@@ -528,6 +529,28 @@ fn a_target_that_is_no_file_is_named_for_what_it_is() {
         let error = copy_to(&place.path("new/"));
         assert!(matches!(error, Error::NoDirectory(_)), "{error}");
     }
+}
+
+#[test]
+fn a_copy_goes_on_where_a_sandbox_forbids_one_within_the_kernel() {
+    let place = Place::new();
+    let (from, to) = (place.file(), place.path("copy"));
+    let best = CopyOptions {
+        method: None,
+        block_bytes: None,
+        force: false,
+    };
+    let in_a_thread = std::thread::spawn(move || {
+        if let Err(error) = forbid(Call::CopyRange) {
+            println!("skipped: {error}");
+            return;
+        }
+        let source = Source::open(&from).expect("it is there");
+        let copied = copy(&source, &to, &best, &Watch::default()).expect("some way works");
+        assert_ne!(copied.method, CopyMethod::CopyFileRange);
+        assert_eq!(fs::read(&to).expect("the copy"), vec![3; LEN]);
+    });
+    in_a_thread.join().expect("it does not panic");
 }
 
 #[test]

@@ -116,13 +116,13 @@ face! {
         /// If it cannot be opened, or is not a regular file.
         pub fn open_or_create(&self, name: &OsStr) -> Result<File>;
 
-        /// Opens the regular file at `path` below it for reading. No component may be a link or lead
-        /// outside: Linux uses [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) if
+        /// Opens the regular file at `path` below it for reading, and returns its metadata. No
+        /// component may be a link or lead outside: Linux uses [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) if
         /// the kernel supports it, and else opens one component after the other.
         ///
         /// # Errors
         /// If it cannot be opened, or is not a regular file.
-        pub fn open_beneath(&self, path: &Path) -> Result<File>
+        pub fn open_beneath(&self, path: &Path) -> Result<(File, Metadata)>
             = refuse("opening a file below a directory");
 
         /// Creates an unnamed file in its file system, which vanishes if it never gets a name

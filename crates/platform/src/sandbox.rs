@@ -9,6 +9,8 @@ pub enum Call {
     EventCounter,
     /// Creation of a timer ([`crate::timer::Timer`]).
     Timer,
+    /// A copy within the kernel ([`crate::block_io::copy_range`]).
+    CopyRange,
 }
 
 face! {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{
     PLAN, Place, Served, bytes, job, limits, receive_methods, receive_options, send, send_methods,
-    send_options, token,
+    send_options, source, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::FileName;
@@ -284,7 +284,7 @@ fn names_may_have_any_bytes_and_lead_nowhere() {
     fs::write(&path, "x").unwrap();
     let named = |name: &[u8]| Job {
         name: name.into(),
-        source: Source::Path(path.clone()),
+        source: source(&path),
     };
     let odd: [&[u8]; 4] = [b"\xff\xfe", b"new\nline", b"-rf", &[b'n'; 255]];
     let jobs = odd.map(named);

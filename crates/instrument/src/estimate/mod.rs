@@ -6,6 +6,8 @@ mod process;
 mod ratio;
 mod replay;
 
+pub use centre::mostly_computes;
+
 use crate::quantity::{Quantity, Unit};
 use crate::statistics::moderation::Variance;
 use crate::statistics::{Confidence, Interval, next_run, student};

@@ -35,7 +35,7 @@ pub enum Centre {
 
 impl Centre {
     /// The value of a process by its legs.
-    pub(super) fn of(self, legs: &[f64]) -> Option<f64> {
+    pub fn of(self, legs: &[f64]) -> Option<f64> {
         match self {
             Self::LowerQuartile => quantile(legs, 0.25),
             Self::Median => median(legs),

@@ -11,8 +11,10 @@ use platform::file::standard_input;
 use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
 use transfer::method::SendMethod;
 use transfer::sender::{self, Job, Options, Plan, Source, Summary};
 use transfer::{Cover, Error, Limits, Outcome};
@@ -188,18 +190,38 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job>> {
     if arguments.name.is_some() && arguments.files.len() > 1 {
         return wrong("--name names one file");
     }
-    let name = arguments.name.as_deref();
-    let jobs = arguments.files.iter().map(|file| jobs_of(file, name));
-    Ok(jobs.collect::<Result<Vec<_>>>()?.concat())
+    all_jobs(&arguments.files, arguments.name.as_deref())
 }
 
-/// The file, or everything in the directory.
-fn jobs_of(file: &Path, name: Option<&str>) -> Result<Vec<Job>> {
-    let job = job(file, name)?;
-    if matches!(job.source, Source::Path(_)) && file.is_dir() {
-        return Ok(sender::tree(file, &job.name)?);
+/// The jobs of all paths. Many are looked up by two threads, since nothing is sent before.
+fn all_jobs(files: &[PathBuf], name: Option<&str>) -> Result<Vec<Job>> {
+    if files.len() < MANY {
+        return jobs_in_turn(files, name);
     }
-    Ok(vec![job])
+    let (first, second) = files.split_at(files.len() / 2);
+    thread::scope(|scope| {
+        let beside = thread::Builder::new().spawn_scoped(scope, || jobs_in_turn(second, name));
+        let mut jobs = jobs_in_turn(first, name)?;
+        jobs.extend(match beside.map(ScopedJoinHandle::join) {
+            Ok(Ok(found)) => found?,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => jobs_in_turn(second, name)?,
+        });
+        Ok(jobs)
+    })
+}
+
+fn jobs_in_turn(files: &[PathBuf], name: Option<&str>) -> Result<Vec<Job>> {
+    let mut jobs = Vec::with_capacity(files.len());
+    for file in files {
+        let job = job(file, name)?;
+        match job.source {
+            // With everything in it.
+            Source::Directory(_) => jobs.append(&mut sender::tree(file, &job.name)?),
+            _ => jobs.push(job),
+        }
+    }
+    Ok(jobs)
 }
 
 fn job(file: &Path, name: Option<&str>) -> Result<Job> {
@@ -209,10 +231,14 @@ fn job(file: &Path, name: Option<&str>) -> Result<Job> {
         None if is_input => b"stdin".to_vec(),
         None => own_name(file)?.into_encoded_bytes(),
     };
-    let source = if is_input {
-        Source::StandardInput
-    } else {
-        Source::Path(file.to_owned())
+    // One that cannot be found fails when it is opened.
+    let source = match file.metadata() {
+        _ if is_input => Source::StandardInput,
+        Ok(metadata) if metadata.is_dir() => Source::Directory(Box::new(metadata)),
+        found => Source::Path {
+            path: file.to_owned(),
+            size: found.ok().filter(Metadata::is_file).map(|it| it.len()),
+        },
     };
     Ok(Job { name, source })
 }
@@ -245,11 +271,8 @@ fn streams(jobs: &[Job]) -> u16 {
 /// Total size, if known in advance.
 fn total_size(jobs: &[Job]) -> Option<u64> {
     let sizes = jobs.iter().map(|job| match &job.source {
-        Source::Path(path) => {
-            let metadata = path.metadata().ok()?;
-            metadata.is_file().then_some(metadata.len())
-        }
-        Source::Beneath { size, .. } | Source::Zeros(size) => Some(*size),
+        Source::Path { size, .. } | Source::Beneath { size, .. } => *size,
+        Source::Zeros(size) => Some(*size),
         Source::Directory(_) | Source::Link(_) | Source::Skipped(_) => Some(0),
         Source::StandardInput => None,
     });
@@ -279,7 +302,10 @@ mod tests {
             source,
         };
         let (path, input) = (
-            [job(Source::Path("file".into()))],
+            [job(Source::Path {
+                path: "file".into(),
+                size: Some(1),
+            })],
             [job(Source::StandardInput)],
         );
         let (here, lost) = (outcome("one\n", false, false), outcome("two", true, false));

@@ -70,8 +70,16 @@ pub(crate) fn copy_range(from: &File, to: &File, len: usize) -> Result<usize> {
         match copy_file_range(from, None, to, None, len) {
             Ok(count) => return Ok(count),
             Err(Errno::INTR) => {}
-            // The kernel refuses with `BADF` to write to a file that is open for appending.
-            Err(Errno::XDEV | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS | Errno::BADF) => {
+            // The kernel refuses with `BADF` to write to a file that is open for appending. A
+            // sandbox refuses with `PERM`.
+            Err(
+                Errno::XDEV
+                | Errno::INVAL
+                | Errno::OPNOTSUPP
+                | Errno::NOSYS
+                | Errno::BADF
+                | Errno::PERM,
+            ) => {
                 return Err(Error::NotSupported {
                     what: "copying between these files within the kernel",
                 });

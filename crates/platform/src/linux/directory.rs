@@ -78,8 +78,8 @@ impl Directory {
         Ok((file, stat))
     }
 
-    pub(crate) fn open_beneath(&self, path: &Path) -> Result<File> {
-        let failed = |errno: Errno| Error::path("open", &self.path.join(path))(errno);
+    pub(crate) fn open_beneath(&self, path: &Path) -> Result<(File, Metadata)> {
+        let failed = |error: io::Error| Error::path("open", &self.path.join(path))(error);
         // If the path leads to a pipe, opening it does not wait.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let beneath =
@@ -94,12 +94,13 @@ impl Directory {
             Err(Errno::NOSYS | Errno::PERM) => self.open_by_steps(path, flags),
             opened => opened,
         }
-        .map_err(failed)?;
-        let kind = FileType::from_raw_mode(rustix::fs::fstat(&file).map_err(failed)?.st_mode);
-        if kind != FileType::RegularFile {
-            return Err(failed(Errno::INVAL));
+        .map_err(|errno| failed(errno.into()))?;
+        let file = File::from(file);
+        let metadata = file.metadata().map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(failed(Errno::INVAL.into()));
         }
-        Ok(file.into())
+        Ok((file, metadata))
     }
 
     /// [`Directory::open_beneath`] before Linux 5.6, or in a sandbox that does not know the call.

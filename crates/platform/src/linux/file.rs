@@ -75,7 +75,8 @@ pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> 
     };
     let metadata = file.metadata()?;
     // An earlier check of the path would cost more, and the file could change before it is opened.
-    if !is_named_pipe(&metadata) {
+    // Reads of a file with contents never wait, which saves a small file this call.
+    if !is_named_pipe(&metadata) && !has_contents(&metadata) {
         rustix::fs::fcntl_setfl(&file, OFlags::empty())?;
     }
     Ok((file, metadata))
@@ -170,12 +171,17 @@ const GENERATED: [libc::c_long; 10] = [
     0x1980_0202,
 ];
 
+/// True for a regular file with blocks of its own, which a file of /proc or /sys never has.
+fn has_contents(metadata: &Metadata) -> bool {
+    metadata.is_file() && metadata.len() > 0 && metadata.blocks() > 0
+}
+
 pub(crate) fn believable_size(file: &File, metadata: &Metadata) -> Option<u64> {
     let len = metadata.len();
     if !metadata.is_file() {
         return None;
     }
-    if len > 0 && metadata.blocks() > 0 {
+    if has_contents(metadata) {
         return Some(len);
     }
     // A small sparse file has no blocks either: the file system tells the two apart.

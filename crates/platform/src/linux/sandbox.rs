@@ -16,6 +16,7 @@ fn number(call: Call) -> u32 {
     let number = match call {
         Call::EventCounter => libc::SYS_eventfd2,
         Call::Timer => libc::SYS_timerfd_create,
+        Call::CopyRange => libc::SYS_copy_file_range,
     };
     number as u32
 }

@@ -93,7 +93,7 @@ impl Directory {
         }
     }
 
-    pub(crate) fn open_beneath(&self, path: &Path) -> Result<File> {
+    pub(crate) fn open_beneath(&self, path: &Path) -> Result<(File, Metadata)> {
         let refused = || Error::path("open", path);
         let Some(name) = path.file_name() else {
             return Err(Error::path("open", path)(ErrorKind::InvalidInput));
@@ -112,7 +112,7 @@ impl Directory {
             .map_err(refused())?;
         let found = file.metadata().map_err(refused())?;
         if is_regular(&file, &found) {
-            Ok(file)
+            Ok((file, found))
         } else {
             Err(refused()(io::Error::other("it is not a regular file")))
         }

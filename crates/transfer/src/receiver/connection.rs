@@ -223,13 +223,15 @@ impl<'r> Connection<'r> {
                     return self.settle(incoming, size, finished.err());
                 }
                 Frame::Abort { reason } => {
-                    let reason = String::from_utf8_lossy(reason).into_owned();
+                    let failure: Failure = match &*String::from_utf8_lossy(reason) {
+                        "" => "the sender gave it up".into(),
+                        reason => format!("the sender gave it up: {reason}").into(),
+                    };
                     // The file is lost in any case.
                     let _ = self.store.settle()?;
                     if let Ok(target) = &incoming.target {
-                        target.spoil(&reason[..]);
+                        target.spoil(&failure);
                     }
-                    let failure = format!("the sender gave it up: {reason}").into();
                     return self.settle(incoming, incoming.bytes, Some(failure));
                 }
                 other => return Err(Malformed::Order(other.kind()).into()),

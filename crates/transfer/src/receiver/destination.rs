@@ -81,8 +81,8 @@ impl Destination {
     /// The file of this name, if it has this size.
     pub(super) fn complete(&self, name: FileName<'_>, size: u64) -> Option<Complete> {
         let (parent, name) = self.parent(name).ok()?;
-        let file = parent.open_beneath(Path::new(&name)).ok()?;
-        let len = file.metadata().ok()?.len();
+        let (file, metadata) = parent.open_beneath(Path::new(&name)).ok()?;
+        let len = metadata.len();
         (len == size).then_some(Complete { file, len })
     }
 

@@ -48,6 +48,8 @@ pub(super) struct Place {
     modified: Option<Times>,
     /// Maximum total size of incomplete files, in bytes, including this one.
     most_kept: u64,
+    /// False for a stream: its sender has no beginning to compare.
+    is_resumable: bool,
     /// Dropped last.
     _partials: Option<Partials>,
 }
@@ -110,6 +112,7 @@ impl Place {
             mode: part.mode,
             modified: part.modified,
             most_kept: options.max_partial,
+            is_resumable: part.size.is_some(),
         };
         if let Hidden::Named { file, .. } = &place.hidden {
             // An earlier connection may have published the file before it released the lock.
@@ -138,11 +141,11 @@ impl Place {
     /// True if the file can stay for a later attempt to resume it.
     pub(super) fn can_be_kept(&self) -> bool {
         match &self.hidden {
-            Hidden::Named { partials, .. } => {
+            Hidden::Named { partials, .. } if self.is_resumable => {
                 let kept = partials.files_bytes();
                 !self.is_useless() && kept.is_none_or(|bytes| bytes <= self.most_kept)
             }
-            Hidden::Unnamed(_) => false,
+            _ => false,
         }
     }
 

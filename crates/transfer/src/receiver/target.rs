@@ -279,9 +279,9 @@ impl Shelf {
             _ => None,
         };
         // The beginning of a replacement is of more use.
-        let has_partial = place.as_ref().is_some_and(Place::has_bytes);
+        let has_partial = || place.as_ref().is_some_and(Place::has_bytes);
         Ok(Target {
-            complete: complete.filter(|_| !has_partial),
+            complete: complete.filter(|_| !has_partial()),
             place,
             parts: part.parts,
             has_contents: part.kind == Kind::File,

@@ -277,29 +277,18 @@ fn one_file(
             item.part.1 = if item.part.0 == 1 { 0 } else { stream };
             session.send(&item, Contents::Zeros(*size))?;
         }
-        Source::Path(_) | Source::Beneath { .. } => {
-            // A divided file has a part here too. Asking for the size costs less than opening the
-            // file.
-            let is_divided = |size| parts(plan, Some(size)) > 1;
+        Source::Path { size, .. } | Source::Beneath { size, .. } => {
+            // The listed size decides, so that all connections agree about a file that grows.
+            let parts = parts(plan, *size);
+            if parts == 1 && !falls_here {
+                return Ok(None);
+            }
             let (file, metadata) = match &job.source {
-                Source::Beneath { size, .. } if !falls_here && !is_divided(*size) => {
-                    return Ok(None);
-                }
                 Source::Beneath { root, path, .. } => {
-                    let file = root.open_beneath(path);
-                    let file = file.map_err(|error| failed(error.to_string()))?;
-                    let metadata = file.metadata().map_err(unreadable)?;
-                    (file, metadata)
+                    let opened = root.open_beneath(path);
+                    opened.map_err(|error| failed(error.to_string()))?
                 }
-                Source::Path(path) => {
-                    if !falls_here {
-                        let metadata = path.metadata().map_err(unreadable)?;
-                        if !metadata.is_file() || !is_divided(metadata.len()) {
-                            return Ok(None);
-                        }
-                    }
-                    open_without_waiting(path).map_err(unreadable)?
-                }
+                Source::Path { path, .. } => open_without_waiting(path).map_err(unreadable)?,
                 _ => unreachable!("the arm is for these two"),
             };
             if metadata.is_dir() {
@@ -309,15 +298,14 @@ fn one_file(
             item.mode = mode_of(&metadata, plan.keep_mode);
             item.modified = plan.keep_times.then(|| modified(&metadata)).flatten();
             let Some(size) = believable_size(&file, &metadata) else {
+                if !falls_here {
+                    return Ok(None);
+                }
                 session.send(&item, Contents::Stream(&file))?;
                 return Ok(Some(1));
             };
             item.size = Some(size);
             item.resume = plan.resume;
-            let parts = parts(plan, item.size);
-            if parts == 1 && !falls_here {
-                return Ok(None);
-            }
             item.part = (parts, if parts == 1 { 0 } else { stream });
             let before = gathering.first_state(id, parts, state_of(&metadata));
             session.send_if_still(Ok(Some(before)), &item, Contents::File(&file))?;

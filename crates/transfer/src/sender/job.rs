@@ -20,7 +20,12 @@ pub struct Job {
 #[derive(Clone, Debug)]
 pub enum Source {
     /// The file at a path.
-    Path(PathBuf),
+    Path {
+        /// The path.
+        path: PathBuf,
+        /// Its size in bytes when the files were listed; `None` for anything but a regular file.
+        size: Option<u64>,
+    },
     /// A file below a directory. No component of its path is followed if it is a link.
     Beneath {
         /// The directory.
@@ -28,10 +33,10 @@ pub enum Source {
         /// The path from there.
         path: PathBuf,
         /// Its size in bytes when the directory was read.
-        size: u64,
+        size: Option<u64>,
     },
     /// A directory, with these permissions and times.
-    Directory(Metadata),
+    Directory(Box<Metadata>),
     /// A symbolic link with this target.
     Link(Vec<u8>),
     /// Something in a directory that cannot be sent, for this reason.
@@ -83,7 +88,7 @@ impl Source {
     /// True if the bytes can be read a second time.
     pub(super) fn can_be_read_again(&self) -> bool {
         match self {
-            Self::Path(path) => path.metadata().is_ok_and(|metadata| metadata.is_file()),
+            Self::Path { path, .. } => path.metadata().is_ok_and(|metadata| metadata.is_file()),
             Self::Beneath { .. } | Self::Zeros(_) => true,
             _ => false,
         }

@@ -26,7 +26,7 @@ pub fn tree(path: &Path, name: &[u8]) -> Result<Vec<Job>> {
         };
         let at = path.join(&relative);
         match fs::metadata(&at) {
-            Ok(metadata) => jobs.push(job(Source::Directory(metadata))),
+            Ok(metadata) => jobs.push(job(Source::Directory(Box::new(metadata)))),
             Err(error) => {
                 jobs.push(job(Source::Skipped(error.to_string())));
                 continue;
@@ -69,7 +69,7 @@ fn source(root: &Arc<Directory>, relative: &Path, entry: &DirEntry) -> Option<So
             Some(Source::Beneath {
                 root: Arc::clone(root),
                 path: relative.to_owned(),
-                size: metadata.len(),
+                size: Some(metadata.len()),
             })
         } else if kind.is_symlink() {
             let target = fs::read_link(entry.path())?;

@@ -2,7 +2,7 @@
 
 use crate::between::{Act, Between, Line};
 use crate::common::{
-    PLAN, Place, Served, bytes, limits, receive_options, send_options, send_to, token,
+    PLAN, Place, Served, bytes, job, limits, receive_options, send_options, send_to, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::{FileName, Mode, Times};
@@ -97,7 +97,7 @@ impl Scene {
             jobs.iter_mut()
                 .zip([(0o640, 1000), (0o604, 2000), (0o751, 3000)])
         {
-            let Source::Path(path) = &job.source else {
+            let Source::Path { path, .. } = &job.source else {
                 continue;
             };
             fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("it is there");
@@ -125,17 +125,14 @@ impl Scene {
 
     /// Adds a file of 2 MiB that two connections carry.
     pub fn add_divided(&mut self) {
-        let job = self.place.file(DIVIDED, &[]);
-        let Source::Path(path) = &job.source else {
-            return;
-        };
-        let file = File::options().write(true).open(path).expect("it is there");
+        let path = self.place.root.path().join("from").join(DIVIDED);
+        let file = File::create(&path).expect("there is room");
         file.set_len(2 << 20).expect("there is room");
         for (offset, seed) in [(0, 5), (1 << 20, 6), (1500 << 10, 7)] {
             file.write_all_at(&bytes(8192, seed), offset)
                 .expect("there is room");
         }
-        self.jobs.push(job);
+        self.jobs.push(job(DIVIDED, &path));
     }
 
     pub fn options(&self, patience: Duration) -> sender::Options {
@@ -208,7 +205,7 @@ impl Scene {
             let options = self.options(PATIENCE);
             let mut session = Session::connect(&address.to_string(), &options, session, (0, 1))?;
             for (id, job) in (0..).zip(&self.jobs) {
-                let Source::Path(path) = &job.source else {
+                let Source::Path { path, .. } = &job.source else {
                     continue;
                 };
                 let file = File::open(path).expect("it is there");
@@ -333,7 +330,7 @@ impl Scene {
         for entry in entries.flatten() {
             let kept = fs::read(entry.path()).unwrap_or_default();
             let is_start_of_one = self.jobs.iter().any(|job| {
-                let Source::Path(path) = &job.source else {
+                let Source::Path { path, .. } = &job.source else {
                     return false;
                 };
                 fs::read(path).is_ok_and(|source| source.starts_with(&kept))

@@ -239,7 +239,15 @@ impl Place {
 pub fn job(name: &str, path: &Path) -> Job {
     Job {
         name: name.into(),
-        source: Source::Path(path.to_owned()),
+        source: source(path),
+    }
+}
+
+/// The file at a path, as it is now.
+pub fn source(path: &Path) -> Source {
+    Source::Path {
+        path: path.to_owned(),
+        size: path.metadata().ok().map(|metadata| metadata.len()),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::common::proxy::{Mischief, between, between_each};
 use crate::common::{
-    PLAN, Place, Served, bytes, limits, receive_options, send_methods, send_options, send_to, token,
+    PLAN, Place, Served, bytes, limits, receive_options, send_methods, send_options, send_to,
+    source, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::sender::{Job, Plan};
@@ -116,7 +117,7 @@ fn assert_change_is_told(method: SendMethod, streams: u16, name: &str, change: f
     std::thread::sleep(CLOCK_TICK);
     let jobs = [Job {
         name: b"file".into(),
-        source: sender::Source::Path(path.clone()),
+        source: source(&path),
     }];
     let go_on = Arc::new(AtomicBool::new(false));
     let hold = Some(Mischief::Hold(1 << 20, Arc::clone(&go_on)));

@@ -6,9 +6,11 @@ use crate::common::{
     send_options, send_to, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::sender::Plan;
+use oscope_transfer::protocol::FileName;
+use oscope_transfer::sender::{Contents, Item, Plan, Session};
 use oscope_transfer::{Cover, Error, receiver, sender};
 use std::fs::{self, File};
+use std::io::{Seek, Write};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -84,6 +86,33 @@ fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
         assert_eq!(place.names(), [""; 0], "round {round}, {at}");
     }
     assert!(whole > 10 && resumed > 500, "{whole} {resumed}");
+}
+
+#[test]
+fn nothing_is_kept_of_a_stream_which_nobody_can_resume() {
+    for method in receive_methods() {
+        let place = Place::new();
+        let served = Served::start(receive_options(&place.to(), method));
+        let mut stream = tempfile::tempfile().unwrap();
+        stream.write_all(&bytes(3_000_000, 9)).unwrap();
+        stream.rewind().unwrap();
+        let address = between(served.address, Mischief::Cut(2_000_000)).to_string();
+        let options = send_options(SendMethod::File);
+        let mut session = Session::connect(&address, &options, [0; 16], (0, 1)).unwrap();
+        let item = Item {
+            id: 0,
+            name: FileName::new(b"stream").unwrap(),
+            size: None,
+            part: (1, 0),
+            resume: false,
+            mode: None,
+            modified: None,
+        };
+        let sent = session.send(&item, Contents::Stream(&stream));
+        sent.and_then(|()| session.outcome()).unwrap_err();
+        served.wait_for_ends(1);
+        assert_eq!(place.names(), [""; 0], "{method}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Directories with all that lies in them, and the traps on their way.
 
 use crate::common::{
-    PLAN, Place, Served, bytes, receive_methods, receive_options, send, send_options,
+    PLAN, Place, Served, bytes, receive_methods, receive_options, send, send_options, source,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::receiver;
@@ -246,7 +246,7 @@ fn a_link_in_the_receivers_directory_is_not_followed() {
             });
             let source = place.file("file", b"precious").source;
             let large = place.file("large", &bytes(1 << 20, 2)).source;
-            let folder = Source::Directory(fs::metadata(place.root.path()).unwrap());
+            let folder = Source::Directory(Box::new(fs::metadata(place.root.path()).unwrap()));
             let mut jobs = Vec::new();
             for link in ["link", "tree/link", "tree/relative"] {
                 for (name, source) in [
@@ -286,7 +286,7 @@ fn a_link_that_was_sent_is_not_followed_by_what_comes_after_it() {
         let jobs = [
             (
                 "tree",
-                Source::Directory(fs::metadata(place.root.path()).unwrap()),
+                Source::Directory(Box::new(fs::metadata(place.root.path()).unwrap())),
             ),
             ("tree/out", link(elsewhere.to_str().unwrap())),
             ("tree/out/file", file.clone()),
@@ -315,7 +315,7 @@ fn names_that_lead_out_of_the_directory_are_refused() {
     let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
     let source = place.file("file", b"evil").source;
     let link = Source::Link(b"evil".to_vec());
-    let folder = Source::Directory(fs::metadata(place.root.path()).unwrap());
+    let folder = Source::Directory(Box::new(fs::metadata(place.root.path()).unwrap()));
     let absolute = elsewhere.join("file");
     let names = [
         "../elsewhere/file",
@@ -379,12 +379,42 @@ fn a_measuring_and_a_discarding_receiver_make_no_directories() {
 }
 
 #[test]
+fn a_file_that_changes_its_size_after_it_was_listed_arrives_as_it_is() {
+    // Sizes that two connections divide, and one that they do not.
+    for (listed, sent) in [(5, 4 << 20), (4 << 20, 5), (4 << 20, 0)] {
+        let place = Place::new();
+        let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+        let root = place.root.path().join("from/tree");
+        fs::create_dir(&root).expect("there is room");
+        let file = root.join("log");
+        fs::write(&file, bytes(listed, 1)).expect("there is room");
+        let jobs = [
+            tree(&root),
+            vec![Job {
+                name: b"alone".into(),
+                source: source(&file),
+            }],
+        ]
+        .concat();
+        let contents = bytes(sent, 2);
+        fs::write(&file, &contents).expect("there is room");
+        let plan = Plan { streams: 2, ..PLAN };
+        let (summary, outcomes) = send(&served, &jobs, plan, &options());
+        assert_eq!(summary.unwrap().failed, 0, "{listed}: {outcomes:?}");
+        for name in ["tree/log", "alone"] {
+            let arrived = fs::read(place.to().join(name)).unwrap();
+            assert!(arrived == contents, "{name} of {listed} bytes");
+        }
+    }
+}
+
+#[test]
 fn a_directory_that_is_not_there_cannot_be_sent() {
     let place = Place::new();
     let error = sender::tree(&place.root.path().join("none"), b"none").unwrap_err();
     assert!(error.to_string().contains("none"), "{error}");
     let file = place.file("file", b"x");
-    let Source::Path(path) = &file.source else {
+    let Source::Path { path, .. } = &file.source else {
         panic!("{file:?}")
     };
     sender::tree(path, b"file").unwrap_err();

@@ -4,6 +4,7 @@ use super::launch::Launcher;
 use super::programs::Program;
 use super::progress::Progress;
 use super::recording::Recording;
+use super::runs::Runs;
 use super::timed::{Timed, measure};
 use super::told;
 use anyhow::{Context, Result};
@@ -19,10 +20,10 @@ pub struct Turns<'a> {
     pub progress: &'a mut Progress,
     /// Time of one run of each program, if it is known from the warm-up.
     pace_ns: Option<f64>,
-    /// The runs of each program so far.
-    runs: Vec<Vec<Timed>>,
-    /// The number of those in finished turns.
-    kept: usize,
+    /// The runs of each program in finished blocks.
+    runs: Vec<Runs>,
+    /// Those since the last finished block.
+    latest: Vec<Vec<Timed>>,
     begin_ns: u64,
 }
 
@@ -40,19 +41,15 @@ impl<'a> Turns<'a> {
             recording,
             progress,
             pace_ns,
-            runs: vec![Vec::new(); programs.len()],
-            kept: 0,
+            runs: vec![Runs::default(); programs.len()],
+            latest: vec![Vec::new(); programs.len()],
             begin_ns: now_ns(),
         }
     }
 
-    /// The recording, and the runs of finished turns.
-    pub fn end(self) -> (Recording<'a>, Vec<Vec<Timed>>) {
-        let mut runs = self.runs;
-        for runs in &mut runs {
-            runs.truncate(self.kept);
-        }
-        (self.recording, runs)
+    /// The recording, and the runs of each program in finished blocks.
+    pub fn end(self) -> (Recording<'a>, Vec<Runs>) {
+        (self.recording, self.runs)
     }
 }
 
@@ -60,12 +57,12 @@ impl Bench for Turns<'_> {
     type Error = anyhow::Error;
 
     fn measure(&mut self, subject: usize) -> Result<Option<f64>> {
-        let number = self.runs[subject].len() + 1;
+        let number = self.runs[subject].each.len() + self.latest[subject].len() + 1;
         let timed = measure(self.launcher, &self.programs[subject]);
         let timed = timed.with_context(|| format!("run {number}"))?;
         Ok(timed.map(|timed| {
             let wall_ns = timed.ran.wall_ns as f64;
-            self.runs[subject].push(timed);
+            self.latest[subject].push(timed);
             wall_ns
         }))
     }
@@ -79,12 +76,18 @@ impl Bench for Turns<'_> {
     }
 
     fn keep(&mut self, block: &Block, contest: &Contest) -> Result<()> {
-        let turns = self.kept..self.kept + block.turns();
-        let runs = self.runs.iter();
-        let new: Vec<Vec<Timed>> = runs.map(|runs| runs[turns.clone()].to_vec()).collect();
-        self.kept = turns.end;
+        let latest = self.latest.iter_mut();
+        let new: Vec<Vec<Timed>> = latest
+            .map(|latest| latest.drain(..block.turns()).collect())
+            .collect();
+        for (runs, new) in self.runs.iter_mut().zip(&new) {
+            for timed in new {
+                runs.add(timed);
+            }
+        }
         self.recording.add(block, &new)?;
-        let (programs, kept, elapsed_ns) = (self.programs, self.kept, self.elapsed_ns());
+        let (programs, elapsed_ns) = (self.programs, self.elapsed_ns());
+        let kept = self.runs[0].each.len();
         self.progress.update(|| {
             let pairs = contest.pairs(elapsed_ns);
             let known = pairs.first().map(|pair| told::pair(programs, pair));

@@ -1,8 +1,8 @@
 //! The results in the formats of hyperfine (version 1.20), for its scripts and for documents.
 
 use super::programs::Program;
+use super::runs::{Run, Runs};
 use super::summary::Summary;
-use super::timed::Timed;
 use super::words::on_one_line;
 use crate::exit::code_of;
 use anyhow::Result;
@@ -18,7 +18,7 @@ fn seconds(ns: Option<f64>) -> Option<f64> {
 }
 
 /// `--export-json`: times in seconds, one for each run.
-pub fn json(programs: &[Program], summaries: &[Summary], runs: &[Vec<Timed>]) -> Result<Vec<u8>> {
+pub fn json(programs: &[Program], summaries: &[Summary], runs: &[Runs]) -> Result<Vec<u8>> {
     let results = programs.iter().zip(summaries).zip(runs);
     let results: Vec<Value> = results
         .map(|((program, summary), runs)| {
@@ -31,9 +31,9 @@ pub fn json(programs: &[Program], summaries: &[Summary], runs: &[Vec<Timed>]) ->
                 "system": seconds(summary.system_ns),
                 "min": seconds(summary.min_ns),
                 "max": seconds(summary.max_ns),
-                "times": runs.iter().map(|run| run.ran.wall_ns as f64 / NS_PER_S).collect::<Vec<_>>(),
-                "memory_usage_byte": runs.iter().map(|run| run.ran.peak_bytes).collect::<Vec<_>>(),
-                "exit_codes": runs.iter().map(|run| code_of(run.ran.finished.exit)).collect::<Vec<_>>(),
+                "times": column(runs, &|run| run.wall_ns as f64 / NS_PER_S),
+                "memory_usage_byte": column(runs, &|run| run.peak_bytes),
+                "exit_codes": column(runs, &|run| code_of(run.exit)),
             });
             if !program.parameters.is_empty() {
                 let parameters = program.parameters.iter();
@@ -48,6 +48,11 @@ pub fn json(programs: &[Program], summaries: &[Summary], runs: &[Vec<Timed>]) ->
     let mut text = serde_json::to_vec_pretty(&json!({ "results": results }))?;
     text.push(b'\n');
     Ok(text)
+}
+
+/// One number of each run.
+fn column<T>(runs: &Runs, read: &dyn Fn(&Run) -> T) -> Vec<T> {
+    runs.each.iter().map(read).collect()
 }
 
 /// The name of a program. One without a name is called as its command, of which all lines are kept.

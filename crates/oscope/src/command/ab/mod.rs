@@ -10,6 +10,8 @@ mod programs;
 mod progress;
 mod recording;
 mod results;
+mod runs;
+mod stretch;
 mod summary;
 mod timed;
 mod told;
@@ -134,7 +136,7 @@ fn work(
     }
     if outcome.blocks > 0 || result.is_ok() {
         state.compared = Some(Compared {
-            summaries: runs.iter().map(|runs| Summary::new(runs)).collect(),
+            summaries: runs.iter().map(Summary::new).collect(),
             outcome,
             runs,
             rules,

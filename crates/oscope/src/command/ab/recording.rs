@@ -1,6 +1,7 @@
 //! The comparison as an experiment of a stored run.
 
 use super::programs::Program;
+use super::stretch::{RATIO, Row, Stretch};
 use super::timed::Timed;
 use anyhow::{Context, Result, anyhow};
 use instrument::ab::{Block, Ending};
@@ -11,56 +12,30 @@ use instrument::point::{Axis, Point};
 use instrument::quantity::{Nanoseconds, Unit};
 use instrument::results::PointResult;
 use instrument::runner::{self, Event, Observer};
-use instrument::sample::{Batch, Disturbance, Reading, Sample};
 use platform::clock::now_ns;
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
-use platform::usage::Usage;
 use record::store::{Recorder, Store};
 use record::{Header, Run, draw_id, now};
-use std::ops::Range;
 use std::path::Path;
 
 /// Length of the stretches of time whose blocks are stored together: as a batch of each program, and
 /// as a pass.
 const STRETCH_NS: u64 = 500_000_000;
 
-/// Name of the metric that holds the ratios of the blocks.
-const RATIO: &str = "ratio";
-
 /// Records the runs of a comparison.
 pub struct Recording<'s> {
     recorder: Recorder<'s>,
     definition: Definition,
     points: Vec<Point>,
-    /// All runs of each program so far. Their samples would take several times the memory.
+    /// The runs of each program that are not stored yet.
     rows: Vec<Vec<Row>>,
     /// The stretches of each program that are stored as batches, one after the other.
     stretches: Vec<Vec<Stretch>>,
     /// Number of passes so far: stretches of whole blocks, in which each program ran.
     passes: u32,
     started_ns: u64,
-}
-
-/// One run of a program.
-#[derive(Clone, Copy)]
-struct Row {
-    wall_ns: u64,
-    usage: Usage,
-    peak_bytes: Option<u64>,
-    /// Its end.
-    at_ns: u64,
-    /// Its time over that of the first program in the same turn, and the end of their block.
-    ratio: Option<(f64, u64)>,
-}
-
-/// Runs that are stored as one batch.
-struct Stretch {
-    runs: Range<usize>,
-    started_ns: u64,
-    wall_ns: u64,
-    pass: u32,
 }
 
 impl<'s> Recording<'s> {
@@ -125,17 +100,11 @@ impl<'s> Recording<'s> {
         let (started_ns, end_ns) = (self.started_ns, now_ns());
         self.started_ns = end_ns;
         for index in 0..self.points.len() {
-            let stored = self.stretches[index].last().map_or(0, |last| last.runs.end);
-            let stretch = Stretch {
-                runs: stored..self.rows[index].len(),
-                started_ns,
-                wall_ns: end_ns - started_ns,
-                pass: self.passes,
-            };
-            if stretch.runs.is_empty() {
+            let rows = std::mem::take(&mut self.rows[index]);
+            let Some(stretch) = Stretch::new(&rows, started_ns, end_ns, self.passes) else {
                 continue;
-            }
-            let batch = stretch.batch(&self.rows[index]);
+            };
+            let batch = stretch.batch(&rows);
             let event = Event::Taken {
                 definition: &self.definition,
                 point: &self.points[index],
@@ -168,8 +137,7 @@ impl<'s> Recording<'s> {
             Err(reason) => runner::Ending::Failed(reason),
         };
         for (index, point) in self.points.iter().enumerate() {
-            let stretches = self.stretches[index].iter();
-            let batches: Vec<_> = stretches.map(|it| it.batch(&self.rows[index])).collect();
+            let batches = Stretch::batches_in_short(&self.stretches[index]);
             let result = PointResult::new(&self.definition, point, &batches, None);
             let event = Event::Closed {
                 definition: &self.definition,
@@ -187,52 +155,7 @@ pub fn tell(recorder: &mut Recorder<'_>, event: &Event<'_>) -> Result<()> {
     recorder.observe(event).map_err(|error| anyhow!(error))
 }
 
-impl Stretch {
-    fn batch(&self, rows: &[Row]) -> Batch {
-        Batch {
-            warm: true,
-            started_ns: self.started_ns,
-            wall_ns: self.wall_ns,
-            disturbance: Disturbance::default(),
-            pass: Some(self.pass),
-            samples: rows[self.runs.clone()].iter().flat_map(samples).collect(),
-            ..Batch::default()
-        }
-    }
-}
-
-/// The samples of one run of a program.
-fn samples(row: &Row) -> Vec<Sample> {
-    let Row { usage, at_ns, .. } = *row;
-    let wall = Sample {
-        metric: "wall".into(),
-        reading: Reading::Once {
-            work: 1.0,
-            wall_ns: row.wall_ns,
-            reference_ns: None,
-        },
-        usage,
-        at_ns,
-    };
-    let mut samples = vec![
-        wall,
-        value("user", usage.user_ns as f64, at_ns),
-        value("system", usage.system_ns as f64, at_ns),
-    ];
-    let peak = row.peak_bytes;
-    samples.extend(peak.map(|bytes| value("peak_memory", bytes as f64, at_ns)));
-    samples.extend(row.ratio.map(|(ratio, at_ns)| value(RATIO, ratio, at_ns)));
-    samples
-}
-
-fn value(metric: &str, value: f64, at_ns: u64) -> Sample {
-    Sample {
-        at_ns,
-        ..Sample::new(metric, Reading::Value(value))
-    }
-}
-
-fn definition() -> Definition {
+pub fn definition() -> Definition {
     let time = |name, title| Metric::new(name, title, Unit::Nanoseconds, Better::Lower);
     Definition {
         id: "ab.programs".into(),

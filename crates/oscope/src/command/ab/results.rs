@@ -3,8 +3,8 @@
 use super::document::{Circumstances, Document};
 use super::launch::Launcher;
 use super::programs::Program;
+use super::runs::Runs;
 use super::summary::Summary;
-use super::timed::Timed;
 use super::{export, places, told};
 use crate::arguments::{Ab, Common};
 use crate::exit::first_error;
@@ -23,7 +23,7 @@ const EMPTY_RUNS: usize = 10;
 /// A comparison with at least one finished block, or one that the user stopped.
 pub struct Compared {
     pub outcome: Outcome,
-    pub runs: Vec<Vec<Timed>>,
+    pub runs: Vec<Runs>,
     pub summaries: Vec<Summary>,
     pub rules: Rules,
     pub seed: u64,

@@ -1,7 +1,6 @@
 //! The runs of one program in numbers.
 
-use super::timed::Timed;
-use crate::exit::code_of;
+use super::runs::Runs;
 use instrument::ab::{Remark, remarks};
 use instrument::statistics::summary::{mean, median, standard_deviation};
 use platform::process::Exit;
@@ -37,29 +36,23 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub fn new(runs: &[Timed]) -> Self {
-        let walls: Vec<f64> = runs.iter().map(|run| run.ran.wall_ns as f64).collect();
-        let mean_of = |read: fn(&Timed) -> u64| {
-            mean(&runs.iter().map(|run| read(run) as f64).collect::<Vec<_>>())
-        };
-        let failed = || runs.iter().filter(|run| !run.is_success);
-        let mut failed_with: Vec<Exit> = failed().map(|run| run.ran.finished.exit).collect();
-        failed_with.sort_by_key(|exit| code_of(*exit));
-        failed_with.dedup();
+    pub fn new(runs: &Runs) -> Self {
+        let walls: Vec<f64> = runs.each.iter().map(|run| run.wall_ns as f64).collect();
+        let mean_of = |sum: u64| (!walls.is_empty()).then(|| sum as f64 / walls.len() as f64);
         Self {
-            runs: runs.len(),
-            failures: failed().count(),
-            failed_with,
+            runs: runs.each.len(),
+            failures: runs.failures,
+            failed_with: runs.failed_with.clone(),
             median_ns: median(&walls),
             mean_ns: mean(&walls),
             stddev_ns: standard_deviation(&walls),
             min_ns: walls.iter().copied().reduce(f64::min),
             max_ns: walls.iter().copied().reduce(f64::max),
-            user_ns: mean_of(|run| run.ran.finished.usage.user_ns),
-            system_ns: mean_of(|run| run.ran.finished.usage.system_ns),
-            peak_bytes: runs.iter().filter_map(Timed::peak_bytes).max(),
-            least_peak_bytes: runs.iter().map(|run| run.floor_bytes).max(),
-            leftovers: runs.iter().map(|run| run.leftovers).sum(),
+            user_ns: mean_of(runs.user_ns),
+            system_ns: mean_of(runs.system_ns),
+            peak_bytes: runs.peak_bytes,
+            least_peak_bytes: runs.floor_bytes,
+            leftovers: runs.leftovers,
             remarks: remarks(&walls),
         }
     }
