@@ -188,6 +188,9 @@ mod tests {
         let each = |time: Duration, count| time.as_nanos() as f64 / count as f64;
         let multiplication = each(least(chain), MULTIPLICATIONS);
         let addition = each(least(add_width), ADDITIONS);
-        assert!(multiplication > 1.5 * addition, "{multiplication} {addition}");
+        assert!(
+            multiplication > 1.5 * addition,
+            "{multiplication} {addition}"
+        );
     }
 }

@@ -166,6 +166,7 @@ mod tests {
             work: 1.0,
             wall_ns: 1_000_000 + u64::from(pass),
             reference_ns: Some(reference_ns),
+            around: None,
         };
         let usage = Usage {
             user_ns: cpu_ns,
