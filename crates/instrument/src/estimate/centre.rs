@@ -2,7 +2,7 @@
 
 use super::process::Process;
 use crate::sample::{Reading, Sample};
-use crate::statistics::prediction::{self, Leg, Visit, predict};
+use crate::statistics::prediction::{self, Core, Leg, Visit, predict};
 use crate::statistics::{Confidence, Estimated, student, summary};
 
 /// A smaller share of CPU time in the wall time means that the work mostly waits, for a disk or for
@@ -40,20 +40,13 @@ impl Centre {
             .iter()
             .flat_map(|process| process.samples.iter().copied())
             .collect();
-        // Decided for the point as a whole: otherwise the correction would rest on the few
-        // processes that happened to wait less.
         let uses_the_processor = uses_the_processor(&samples);
-        let full_speed_ns = processes
-            .iter()
-            .filter_map(|process| process.batch.full_speed_ns)
-            .reduce(f64::min)
-            .filter(|_| uses_the_processor);
         let visits: Vec<Visit> = processes
             .iter()
             .zip(passes)
             .map(|(process, pass)| Visit {
                 pass: *pass as usize,
-                legs: legs(&process.samples, full_speed_ns),
+                legs: legs(&process.samples),
             })
             .collect();
         let centre = if is_work(&samples, uses_the_processor) {
@@ -84,20 +77,19 @@ impl Centre {
     }
 }
 
-/// The timings of one process, each with the slowness of the processor beside it if `full_speed_ns`
-/// is given.
-fn legs(samples: &[&Sample], full_speed_ns: Option<f64>) -> Vec<Leg> {
+/// The timings of one process. One reference does not show the state of the core.
+fn legs(samples: &[&Sample]) -> Vec<Leg> {
     let of_sample = |sample: &&Sample| match sample.reading {
-        Reading::Value(cost) => vec![Leg { cost, slowed: None }],
+        Reading::Value(cost) => vec![Leg {
+            cost,
+            core: Core::default(),
+        }],
         ref timed => timed
             .costs()
             .into_iter()
             .map(|cost| Leg {
                 cost: cost.net_ns,
-                slowed: cost
-                    .reference_ns
-                    .zip(full_speed_ns)
-                    .map(|(reference_ns, full_speed_ns)| reference_ns / full_speed_ns),
+                core: Core::default(),
             })
             .collect(),
     };
