@@ -1,20 +1,25 @@
 //! The state of a core during timings, from the readings of the reference loops around them.
 
-use crate::sample::{Around, FullSpeed, Reading, Sample};
+use crate::sample::{Around, Batch, FullSpeed, Reading, Sample};
+use crate::statistics::prediction::Core;
 use crate::statistics::summary::median;
 
 /// Readings before and after a timing that differ by more than this share do not show its conditions.
 const MOST_CHANGE: f64 = 0.02;
 
-/// The state of the core during a timing.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CoreState {
-    /// The duration of a clock cycle over the shortest that this run sustained: 1 at the highest clock.
-    /// `None`: unknown.
-    pub clock: Option<f64>,
-    /// Wall time of the width over that of the chain, over its value on a core of one's own: 1 alone,
-    /// more if something shares the core. `None`: unknown.
-    pub sharing: Option<f64>,
+/// The full speed of the cores of `core_type` as `batches` of a run know it together.
+pub(crate) fn full_speed<'b>(
+    batches: impl Iterator<Item = &'b Batch>,
+    core_type: Option<usize>,
+) -> Option<FullSpeed> {
+    let speeds = batches.filter_map(|batch| batch.full_speed);
+    let same = speeds.filter(|speed| speed.core_type == core_type);
+    same.reduce(|one, other| FullSpeed {
+        core_type,
+        chain_ns: one.chain_ns.min(other.chain_ns),
+        best_chain_ns: one.best_chain_ns.min(other.best_chain_ns),
+        alone_ratio: one.alone_ratio.min(other.alone_ratio),
+    })
 }
 
 /// The state of the core during each timing of `samples`, which one process took of one metric, in the
@@ -22,7 +27,7 @@ pub struct CoreState {
 ///
 /// Work that by itself switches between threads has involuntary context switches in most of its
 /// timings. There, a switch shows no other program, and the two readings alone decide.
-pub fn core_states(samples: &[&Sample], full_speed: Option<&FullSpeed>) -> Vec<CoreState> {
+pub fn core_states(samples: &[&Sample], full_speed: Option<FullSpeed>) -> Vec<Core> {
     let costs = samples.iter().flat_map(|sample| match sample.reading {
         Reading::Value(_) => vec![None],
         ref timed => (timed.costs().into_iter())
@@ -38,7 +43,7 @@ pub fn core_states(samples: &[&Sample], full_speed: Option<&FullSpeed>) -> Vec<C
         let is_known = is_steady(width_ns, &around) && (switches_itself || around.switches == 0);
         let full_speed = full_speed.filter(|_| is_known)?;
         let chain_ns = chain_ns(&around);
-        Some(CoreState {
+        Some(Core {
             clock: Some(chain_ns / full_speed.chain_ns),
             sharing: Some(width_ns / chain_ns / full_speed.alone_ratio),
         })
@@ -66,8 +71,8 @@ pub(crate) fn is_steady(width_ns: f64, around: &Around) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{CoreState, core_states};
-    use crate::sample::{Around, FullSpeed, Legs, Reading, Sample};
+    use super::{Core, core_states, full_speed as together};
+    use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
 
     const QUIET: Around = Around {
         chain_ns: (2400, 2400),
@@ -105,7 +110,7 @@ mod tests {
         };
         // At full speed, at a low clock, on a shared core, and at a low clock on a shared core.
         let sample = legs(&[(1800, QUIET), (2160, low), (2700, QUIET), (3240, low)]);
-        let states = core_states(&[&sample], Some(&full_speed()));
+        let states = core_states(&[&sample], Some(full_speed()));
         let expected = [(1.0, 1.0), (1.2, 1.0), (1.0, 1.5), (1.2, 1.5)];
         assert_eq!(states.len(), expected.len());
         for (state, (clock, sharing)) in states.iter().zip(expected) {
@@ -159,12 +164,9 @@ mod tests {
         ];
         let all: Vec<(u64, Around)> = unknown.iter().chain(&known).map(|it| (1800, *it)).collect();
         let sample = legs(&all);
-        let states = core_states(&[&sample], Some(&full_speed()));
+        let states = core_states(&[&sample], Some(full_speed()));
         let (first, last) = states.split_at(unknown.len());
-        assert!(
-            first.iter().all(|it| *it == CoreState::default()),
-            "{first:?}"
-        );
+        assert!(first.iter().all(|it| *it == Core::default()), "{first:?}");
         assert!(
             last.iter()
                 .all(|it| it.clock.is_some() && it.sharing.is_some())
@@ -179,18 +181,18 @@ mod tests {
         };
         let mut around = [(1800, switched); 5];
         around[4].1.chain_ns = (2400, 2700);
-        let states = core_states(&[&legs(&around)], Some(&full_speed()));
+        let states = core_states(&[&legs(&around)], Some(full_speed()));
         assert!(
             states[..4].iter().all(|it| it.clock == Some(1.0)),
             "{states:?}"
         );
-        assert_eq!(states[4], CoreState::default());
+        assert_eq!(states[4], Core::default());
     }
 
     #[test]
     fn one_reference_or_no_full_speed_shows_no_conditions() {
         let sample = legs(&[(1800, QUIET)]);
-        assert_eq!(core_states(&[&sample], None), [CoreState::default()]);
+        assert_eq!(core_states(&[&sample], None), [Core::default()]);
         let legs = Legs {
             iterations: 1,
             work: 1.0,
@@ -200,7 +202,29 @@ mod tests {
         };
         let one_reference = Sample::new("cost", Reading::Legs(legs));
         let value = Sample::new("cost", Reading::Value(1.0));
-        let states = core_states(&[&one_reference, &value], Some(&full_speed()));
-        assert_eq!(states, [CoreState::default(); 3]);
+        let states = core_states(&[&one_reference, &value], Some(full_speed()));
+        assert_eq!(states, [Core::default(); 3]);
+    }
+
+    #[test]
+    fn the_full_speed_of_a_core_type_is_the_best_of_its_batches() {
+        let batch = |core_type, chain_ns, alone_ratio| Batch {
+            full_speed: Some(FullSpeed {
+                core_type,
+                chain_ns,
+                alone_ratio,
+                ..full_speed()
+            }),
+            ..Batch::default()
+        };
+        let batches = [
+            batch(Some(0), 2500.0, 0.75),
+            batch(Some(1), 1000.0, 0.5),
+            batch(Some(0), 2400.0, 0.8),
+            Batch::default(),
+        ];
+        let known = together(batches.iter(), Some(0)).unwrap();
+        assert_eq!((known.chain_ns, known.alone_ratio), (2400.0, 0.75));
+        assert_eq!(together(batches.iter(), None), None);
     }
 }

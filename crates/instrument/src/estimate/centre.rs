@@ -1,8 +1,9 @@
 //! The centre of a metric at a point, with its interval, on the scale of costs.
 
 use super::process::Process;
-use crate::sample::{Reading, Sample};
-use crate::statistics::prediction::{self, Core, Leg, Visit, predict};
+use crate::core_state::{core_states, full_speed};
+use crate::sample::{FullSpeed, Reading, Sample};
+use crate::statistics::prediction::{self, Leg, Visit, predict};
 use crate::statistics::{Confidence, Estimated, student, summary};
 
 /// A smaller share of CPU time in the wall time means that the work mostly waits, for a disk or for
@@ -44,9 +45,14 @@ impl Centre {
         let visits: Vec<Visit> = processes
             .iter()
             .zip(passes)
-            .map(|(process, pass)| Visit {
-                pass: *pass as usize,
-                legs: legs(&process.samples),
+            .map(|(process, pass)| {
+                let core_type = process.batch.full_speed.and_then(|it| it.core_type);
+                let batches = processes.iter().map(|process| process.batch);
+                let full_speed = full_speed(batches, core_type);
+                Visit {
+                    pass: *pass as usize,
+                    legs: legs(&process.samples, full_speed),
+                }
             })
             .collect();
         let centre = if is_work(&samples, uses_the_processor) {
@@ -78,22 +84,11 @@ impl Centre {
 }
 
 /// The timings of one process. One reference does not show the state of the core.
-fn legs(samples: &[&Sample]) -> Vec<Leg> {
-    let of_sample = |sample: &&Sample| match sample.reading {
-        Reading::Value(cost) => vec![Leg {
-            cost,
-            core: Core::default(),
-        }],
-        ref timed => timed
-            .costs()
-            .into_iter()
-            .map(|cost| Leg {
-                cost: cost.net_ns,
-                core: Core::default(),
-            })
-            .collect(),
-    };
-    samples.iter().flat_map(of_sample).collect()
+fn legs(samples: &[&Sample], full_speed: Option<FullSpeed>) -> Vec<Leg> {
+    let costs = samples.iter().flat_map(|sample| net(sample));
+    let cores = core_states(samples, full_speed);
+    let leg = |(cost, core)| Leg { cost, core };
+    costs.zip(cores).map(leg).collect()
 }
 
 /// True if the samples are timings of work that the processor does: other programs only lengthen it.
