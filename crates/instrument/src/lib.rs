@@ -52,6 +52,7 @@ pub mod point;
 pub mod quantity;
 pub mod removal;
 pub mod results;
+pub mod run_clock;
 pub mod runner;
 pub mod sample;
 pub mod sampler;

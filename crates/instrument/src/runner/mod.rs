@@ -43,6 +43,7 @@ pub use earlier::{Earlier, EarlierExperiment, EarlierPoint};
 pub use event::{Ending, Event, Observer, ObserverError, Progress};
 pub use executor::{BatchError, Executor, Request};
 pub use limited::LimitedExecutor;
+pub(crate) use speed::Speeds;
 pub use surroundings::Surroundings;
 pub use worker::{Swap, WorkerExecutor, serve};
 

@@ -15,7 +15,7 @@ const MOST_FASTER: f64 = 2.0;
 
 /// Watches the reference loops over the whole run, for each type of core.
 #[derive(Debug, Default)]
-pub(super) struct Speeds {
+pub(crate) struct Speeds {
     topology: Topology,
     /// In earlier runs of this machine.
     known: Vec<FullSpeed>,
