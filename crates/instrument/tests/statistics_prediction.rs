@@ -6,7 +6,7 @@
 mod strata;
 
 use oscope_instrument::statistics::modes::halves;
-use oscope_instrument::statistics::prediction::{Centre, Leg, Visit, predict};
+use oscope_instrument::statistics::prediction::{Centre, Core, Leg, Visit, predict};
 use oscope_instrument::statistics::random::Random;
 use oscope_instrument::statistics::student::process_estimate;
 use oscope_instrument::statistics::summary::median;
@@ -249,7 +249,7 @@ fn following_runs_of_two_modes_lie_inside() {
                 };
                 let leg = |_| Leg {
                     cost: cost * (0.005 * random.normal()).exp(),
-                    slowed: None,
+                    core: Core::default(),
                 };
                 Visit {
                     pass: index / processes,

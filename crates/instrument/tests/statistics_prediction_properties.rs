@@ -6,7 +6,7 @@
     reason = "the data are made so that there is a result"
 )]
 
-use oscope_instrument::statistics::prediction::{Centre, Leg, Prediction, Visit, predict};
+use oscope_instrument::statistics::prediction::{Centre, Core, Leg, Prediction, Visit, predict};
 use oscope_instrument::statistics::random::Random;
 use oscope_instrument::statistics::{Confidence, summary};
 use proptest::collection::vec;
@@ -20,6 +20,12 @@ fn centre() -> impl Strategy<Value = Centre> {
     prop_oneof![Just(Centre::LowerQuartile), Just(Centre::Median)]
 }
 
+/// A core at the highest clock that something may share.
+fn shared(sharing: Option<f64>) -> Core {
+    let clock = sharing.map(|_| 1.0);
+    Core { clock, sharing }
+}
+
 /// Numbers of any size and sign, the extremes of `f64` included.
 fn finite() -> impl Strategy<Value = f64> {
     POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO
@@ -29,7 +35,10 @@ fn visits(
     cost: impl Strategy<Value = f64>,
     slowed: impl Strategy<Value = f64>,
 ) -> impl Strategy<Value = Vec<Visit>> {
-    let leg = (cost, option::of(slowed)).prop_map(|(cost, slowed)| Leg { cost, slowed });
+    let leg = (cost, option::of(slowed)).prop_map(|(cost, slowed)| Leg {
+        cost,
+        core: shared(slowed),
+    });
     let visit = (0..6_usize, vec(leg, 0..6)).prop_map(|(pass, legs)| Visit { pass, legs });
     vec(visit, 0..12)
 }
@@ -108,7 +117,7 @@ proptest! {
 
     #[test]
     fn what_is_not_finite_never_comes_out(visits in visits(ANY, ANY), centre in centre()) {
-        let finite = |leg: &Leg| leg.cost.is_finite() && leg.slowed.is_none_or(f64::is_finite);
+        let finite = |leg: &Leg| leg.cost.is_finite() && leg.core.sharing.is_none_or(f64::is_finite);
         let found = predict(&visits, centre, LEVEL);
         if !visits.iter().all(|visit| visit.legs.iter().all(finite)) {
             prop_assert_eq!(found, None);
@@ -162,7 +171,7 @@ proptest! {
         let with = |slowed| {
             let mut visits = visits.clone();
             for leg in visits.iter_mut().flat_map(|visit| &mut visit.legs) {
-                leg.slowed = slowed;
+                leg.core = shared(slowed);
             }
             predict(&visits, centre, LEVEL)
         };
@@ -180,7 +189,7 @@ fn typical_half_width(deviation: f64, passes: usize) -> f64 {
                 let level = deviation * random.normal();
                 let mut leg = || Leg {
                     cost: (level + 0.01 * random.normal()).exp(),
-                    slowed: None,
+                    core: Core::default(),
                 };
                 Visit {
                     pass: process / 2,

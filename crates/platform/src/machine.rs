@@ -67,6 +67,17 @@ pub struct Topology {
     pub threads_present: Option<usize>,
     /// NUMA nodes with memory.
     pub numa_nodes: Option<usize>,
+    /// CPUs of each type of core, the fastest type first; empty if all cores are alike, or if the system
+    /// does not report types.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub core_types: Vec<Vec<usize>>,
+}
+
+impl Topology {
+    /// The place of the core of `cpu` in [`Topology::core_types`]; `None` if all cores are alike.
+    pub fn core_type(&self, cpu: usize) -> Option<usize> {
+        self.core_types.iter().position(|cpus| cpus.contains(&cpu))
+    }
 }
 
 /// Contents of a cache.

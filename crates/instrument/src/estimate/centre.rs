@@ -1,7 +1,8 @@
 //! The centre of a metric at a point, with its interval, on the scale of costs.
 
 use super::process::Process;
-use crate::sample::{Reading, Sample};
+use crate::core_state::{core_states, full_speed};
+use crate::sample::{FullSpeed, Reading, Sample};
 use crate::statistics::prediction::{self, Leg, Visit, predict};
 use crate::statistics::{Confidence, Estimated, student, summary};
 
@@ -40,20 +41,18 @@ impl Centre {
             .iter()
             .flat_map(|process| process.samples.iter().copied())
             .collect();
-        // Decided for the point as a whole: otherwise the correction would rest on the few
-        // processes that happened to wait less.
         let uses_the_processor = uses_the_processor(&samples);
-        let full_speed_ns = processes
-            .iter()
-            .filter_map(|process| process.batch.full_speed_ns)
-            .reduce(f64::min)
-            .filter(|_| uses_the_processor);
         let visits: Vec<Visit> = processes
             .iter()
             .zip(passes)
-            .map(|(process, pass)| Visit {
-                pass: *pass as usize,
-                legs: legs(&process.samples, full_speed_ns),
+            .map(|(process, pass)| {
+                let core_type = process.batch.full_speed.and_then(|it| it.core_type);
+                let batches = processes.iter().map(|process| process.batch);
+                let full_speed = full_speed(batches, core_type);
+                Visit {
+                    pass: *pass as usize,
+                    legs: legs(&process.samples, full_speed),
+                }
             })
             .collect();
         let centre = if is_work(&samples, uses_the_processor) {
@@ -84,24 +83,12 @@ impl Centre {
     }
 }
 
-/// The timings of one process, each with the slowness of the processor beside it if `full_speed_ns`
-/// is given.
-fn legs(samples: &[&Sample], full_speed_ns: Option<f64>) -> Vec<Leg> {
-    let of_sample = |sample: &&Sample| match sample.reading {
-        Reading::Value(cost) => vec![Leg { cost, slowed: None }],
-        ref timed => timed
-            .costs()
-            .into_iter()
-            .map(|cost| Leg {
-                cost: cost.net_ns,
-                slowed: cost
-                    .reference_ns
-                    .zip(full_speed_ns)
-                    .map(|(reference_ns, full_speed_ns)| reference_ns / full_speed_ns),
-            })
-            .collect(),
-    };
-    samples.iter().flat_map(of_sample).collect()
+/// The timings of one process. One reference does not show the state of the core.
+fn legs(samples: &[&Sample], full_speed: Option<FullSpeed>) -> Vec<Leg> {
+    let costs = samples.iter().flat_map(|sample| net(sample));
+    let cores = core_states(samples, full_speed);
+    let leg = |(cost, core)| Leg { cost, core };
+    costs.zip(cores).map(leg).collect()
 }
 
 /// True if the samples are timings of work that the processor does: other programs only lengthen it.
@@ -166,6 +153,7 @@ mod tests {
             work: 1.0,
             wall_ns: 1_000_000 + u64::from(pass),
             reference_ns: Some(reference_ns),
+            around: None,
         };
         let usage = Usage {
             user_ns: cpu_ns,

@@ -21,6 +21,13 @@ const ENOUGH_CALM_LEGS: usize = 4;
 /// within ±5 % at ten passes of two processes, and 96 in place of 95 of 100 intervals held.
 const NOISE: f64 = 0.1;
 
+impl Leg {
+    /// The time of a reference bound by issue width over its time at full speed, alone.
+    fn slowed(&self) -> Option<f64> {
+        Some(self.core.clock? * self.core.sharing?)
+    }
+}
+
 /// A visit with what is known of the processor's speed.
 pub(super) struct Process {
     pub(super) pass: usize,
@@ -35,12 +42,12 @@ pub(super) struct Process {
 impl Process {
     /// `None` without legs and for numbers that are not finite.
     pub(super) fn of(visit: &Visit) -> Option<Self> {
-        let numbers = |leg: &Leg| leg.cost.is_finite() && leg.slowed.is_none_or(f64::is_finite);
+        let numbers = |leg: &Leg| leg.cost.is_finite() && leg.slowed().is_none_or(f64::is_finite);
         if !visit.legs.iter().all(numbers) {
             return None;
         }
         let costs = |legs: &[Leg]| -> Vec<f64> { legs.iter().map(|leg| leg.cost).collect() };
-        let is_calm = |leg: &&Leg| leg.slowed.is_some_and(|slowed| slowed <= CALM);
+        let is_calm = |leg: &&Leg| leg.slowed().is_some_and(|slowed| slowed <= CALM);
         let calm: Vec<Leg> = visit.legs.iter().filter(is_calm).copied().collect();
         let legs = if calm.len() >= ENOUGH_CALM_LEGS {
             &calm
@@ -75,7 +82,7 @@ impl Process {
 /// leads away only by as much as it differs beyond [`NOISE`]. A leg without a usable reference has
 /// the median. A reference above full speed counts as full speed.
 fn slowdowns(legs: &[Leg]) -> Option<Vec<f64>> {
-    let readings: Vec<Option<f64>> = legs.iter().map(|leg| slowdown(leg.slowed?)).collect();
+    let readings: Vec<Option<f64>> = legs.iter().map(|leg| slowdown(leg.slowed()?)).collect();
     let usable: Vec<f64> = readings.iter().copied().flatten().collect();
     let usual = median(&usable)?;
     let drawn = |reading: f64| {
@@ -139,10 +146,17 @@ pub(super) fn correction(processes: &[Process], centre: Centre) -> Option<Correc
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::visit::Core;
 
     fn found(slowed: &[Option<f64>]) -> Option<Vec<f64>> {
         let legs: Vec<Leg> = (slowed.iter())
-            .map(|&slowed| Leg { cost: 1.0, slowed })
+            .map(|&sharing| Leg {
+                cost: 1.0,
+                core: Core {
+                    clock: Some(1.0),
+                    sharing,
+                },
+            })
             .collect();
         slowdowns(&legs)
     }
@@ -169,7 +183,10 @@ mod tests {
                 pass: 0,
                 legs: vec![Leg {
                     cost,
-                    slowed: Some(slowed),
+                    core: Core {
+                        clock: Some(slowed),
+                        sharing: Some(1.0),
+                    },
                 }],
             };
             let processes = [1.0, 1.1, 1.2].map(|cost| Process::of(&visit(cost)).unwrap());

@@ -13,7 +13,7 @@ use super::interval::{Confidence, Estimated, Interval, Scale};
 use super::next_run::half_width;
 use super::student::logarithms;
 use super::summary::{finite, median, quantile};
-pub use super::visit::{Centre, Leg, Visit};
+pub use super::visit::{Centre, Core, Leg, Visit};
 
 /// As many processes beside which nothing else used the processor make an estimate without the others.
 /// Five would be fewer than a busy host allows: of five whole runs of which one met other work beside
@@ -208,11 +208,18 @@ mod tests {
     const LEVEL: Confidence = Confidence::NINETY_FIVE;
 
     fn visit(pass: usize, costs: &[f64], slowed: Option<f64>) -> Visit {
-        let leg = |&cost: &f64| Leg { cost, slowed };
+        let core = shared(slowed);
+        let leg = |&cost: &f64| Leg { cost, core };
         Visit {
             pass,
             legs: costs.iter().map(leg).collect(),
         }
+    }
+
+    /// A core at the highest clock that something may share.
+    fn shared(sharing: Option<f64>) -> Core {
+        let clock = sharing.map(|_| 1.0);
+        Core { clock, sharing }
     }
 
     fn visits_of(values: &[f64]) -> Vec<Visit> {
@@ -243,11 +250,11 @@ mod tests {
     fn legs_between_bursts_tell_the_value_and_all_legs_what_was_met() {
         let calm = Leg {
             cost: 100.0,
-            slowed: Some(1.01),
+            core: shared(Some(1.01)),
         };
         let beside = Leg {
             cost: 180.0,
-            slowed: Some(1.7),
+            core: shared(Some(1.7)),
         };
         let visit = |pass: usize| Visit {
             pass,

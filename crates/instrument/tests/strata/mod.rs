@@ -1,6 +1,6 @@
 //! Sessions for tests of predictions: recorded ones (`data/README.md`) and simulated ones.
 
-use oscope_instrument::statistics::prediction::{Leg, Visit};
+use oscope_instrument::statistics::prediction::{Core, Leg, Visit};
 use oscope_instrument::statistics::random::Random;
 
 /// The load beside which sessions were recorded.
@@ -57,8 +57,14 @@ fn leg(word: &str) -> Leg {
     let (cost, slowed) = word.split_once(':').unwrap();
     Leg {
         cost: cost.parse().unwrap(),
-        slowed: (!slowed.is_empty()).then(|| slowed.parse::<f64>().unwrap() / 1000.0),
+        core: shared((!slowed.is_empty()).then(|| slowed.parse::<f64>().unwrap() / 1000.0)),
     }
+}
+
+/// A core at the highest clock that something may share.
+fn shared(sharing: Option<f64>) -> Core {
+    let clock = sharing.map(|_| 1.0);
+    Core { clock, sharing }
 }
 
 /// A machine on which one point is measured again and again. All deviations are of logarithms.
@@ -139,7 +145,7 @@ impl Machine {
                 level + self.slope * reference.ln() + self.legs * self.deviation(random);
             Leg {
                 cost: 100.0 * logarithm.exp() * burst,
-                slowed: Some(reference),
+                core: shared(Some(reference)),
             }
         };
         Visit {
