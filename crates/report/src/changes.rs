@@ -1,7 +1,10 @@
 //! The changes in all metrics over the stored runs of one machine: false alarms are controlled, changes at
 //! the same runs are one, and what else changed there stands beside them.
 
-use crate::comparison::{Circumstance, FALSE_DISCOVERY_RATE, MARGIN, Side, changed, differences};
+use crate::comparison::{
+    Circumstance, FALSE_DISCOVERY_RATE, MARGIN, Side, changed, differences, longer_by_clock,
+    reasons,
+};
 use crate::history::{Entry, History};
 use crate::{Analysis, Surroundings};
 use instrument::experiment::{Better, Definition};
@@ -54,6 +57,22 @@ pub struct Event {
     pub moved: Vec<Moved>,
     /// The facts that were different before and after.
     pub circumstances: Vec<Circumstance>,
+    /// What explains the change.
+    pub cause: Cause,
+    /// The differences in conditions, if they are the cause.
+    pub conditions: Vec<String>,
+}
+
+/// What explains a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The runs before and after had such different conditions that no change of the system can be told.
+    Conditions,
+    /// The processor ran at another clock, which explains each of the values.
+    Clock,
+    /// Neither of these: the system, the machine or what stands in the circumstances.
+    System,
 }
 
 /// The shape of a change.
@@ -302,11 +321,19 @@ fn events(found: Vec<Found>, histories: &[History], sessions: &[Session]) -> Vec
         let (earliest, latest) = group.between;
         let before = &sessions[from.min(earliest.saturating_sub(1))..earliest];
         let after = &sessions[latest..to.max(latest + 1)];
+        let moved = moved(&group.found, histories);
+        let around = [before, after].map(|sessions| -> Vec<Surroundings> {
+            let around = sessions.iter().map(|session| session.surroundings.clone());
+            around.collect()
+        });
+        let (cause, conditions) = cause(&moved, &around);
         events.push(Event {
             kind: Kind::Step,
             between: group.between,
-            moved: moved(&group.found, histories),
-            circumstances: circumstances(before, after),
+            moved,
+            circumstances: circumstances([before, after], &around),
+            cause,
+            conditions,
         });
     }
     events.reverse();
@@ -318,6 +345,8 @@ fn events(found: Vec<Found>, histories: &[History], sessions: &[Session]) -> Vec
             between: (first.unwrap_or(0), last.unwrap_or(0)),
             moved: moved(&drifts, histories),
             circumstances: Vec::new(),
+            cause: Cause::System,
+            conditions: Vec::new(),
         });
     }
     events
@@ -402,21 +431,29 @@ fn moved(found: &[Found], histories: &[History]) -> Vec<Moved> {
 }
 
 /// The facts and disturbances that were different before and after.
-fn circumstances(before: &[Session], after: &[Session]) -> Vec<Circumstance> {
-    let side = |sessions: &[Session]| Side {
+fn circumstances(sessions: [&[Session]; 2], around: &[Vec<Surroundings>; 2]) -> Vec<Circumstance> {
+    let [before, after] = sessions.map(|sessions| Side {
         label: String::new(),
         runs: sessions.iter().map(|session| session.run.clone()).collect(),
         is_reported: false,
-    };
-    let around = |sessions: &[Session]| -> Vec<Surroundings> {
-        sessions
-            .iter()
-            .map(|session| session.surroundings.clone())
-            .collect()
-    };
-    let mut found = changed(&side(before), &side(after));
-    found.extend(differences(&around(before), &around(after)));
+    });
+    let mut found = changed(&before, &after);
+    found.extend(differences(&around[0], &around[1]));
     found
+}
+
+/// What explains that these values changed between runs under the conditions `around` them.
+fn cause(moved: &[Moved], around: &[Vec<Surroundings>; 2]) -> (Cause, Vec<String>) {
+    let [before, after] = around;
+    let conditions = reasons(before, after, ["before the change", "since the change"]);
+    if !conditions.is_empty() {
+        return (Cause::Conditions, conditions);
+    }
+    let is_by_clock = |longer: f64| moved.iter().all(|it| it.is_explained_by(longer));
+    match longer_by_clock(before, after) {
+        Some(longer) if is_by_clock(longer) => (Cause::Clock, conditions),
+        _ => (Cause::System, conditions),
+    }
 }
 
 impl Moved {
@@ -428,11 +465,32 @@ impl Moved {
             Better::Neither => false,
         }
     }
+
+    /// True if all values changed by no more than work of the core, which takes `longer` times as long.
+    fn is_explained_by(&self, longer: f64) -> bool {
+        let all = longer.ln();
+        let (low, high) = (all.min(0.0) - MARGIN.ln_1p(), all.max(0.0) + MARGIN.ln_1p());
+        self.values.iter().all(|value| {
+            let ratio = value.departure.ratio().centre.ln();
+            let cost = match self.better {
+                Better::Higher => -ratio,
+                Better::Lower | Better::Neither => ratio,
+            };
+            (low..=high).contains(&cost)
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, together};
+    use super::{Cause, Changes, Found, Gathering, together};
+    use crate::made_up::estimate;
+    use crate::{Analysis, ExperimentAnalysis, Surroundings, reference};
+    use advice::Advice;
+    use instrument::experiment::{Definition, Metric};
+    use instrument::point::Point;
+    use instrument::results::PointResult;
+    use instrument::run_clock::{ClockLevel, CoreClock, RunClock};
     use instrument::statistics::changes::Change;
     use instrument::statistics::course::{Departure, Shape};
     use instrument::statistics::interval::{Estimated, Scale};
@@ -480,5 +538,105 @@ mod tests {
         let steps = vec![step(12, 12, 12), step(17, 18, 18), step(11, 17, 20)];
         assert_eq!(groups(steps), [((12, 12), 1), ((17, 18), 2)]);
         assert_eq!(groups(Vec::new()), []);
+    }
+
+    /// The changes over runs whose value is 100 ns under the first conditions, ten times, and `ns` under
+    /// the second, ten times.
+    fn changed_to(ns: f64, conditions: [Surroundings; 2]) -> Changes {
+        let definition = Definition {
+            id: "process.calls".into(),
+            metrics: vec![Metric::from(&Metric::time("time", "time"))],
+            ..Definition::default()
+        };
+        let run = reference::ALL[0].run();
+        let mut gathering = Gathering::new("machine");
+        for number in (0..20_u64).rev() {
+            let is_later = number >= 10;
+            let value = if is_later { ns } else { 100.0 } * (1.0 + 0.001 * (number % 3) as f64);
+            let point = PointResult {
+                point: Point::new(),
+                estimates: vec![estimate(value)],
+                warnings: Vec::new(),
+                remarks: Vec::new(),
+            };
+            let experiment = ExperimentAnalysis {
+                definition: &definition,
+                skipped: None,
+                points: vec![point],
+                failures: Vec::new(),
+                findings: Vec::new(),
+                figures: Vec::new(),
+            };
+            let analysis = Analysis {
+                run: &run,
+                experiments: vec![experiment],
+                claims: Vec::new(),
+                advice: Advice::default(),
+                surroundings: conditions[usize::from(is_later)].clone(),
+                samples: 0,
+            };
+            gathering.add(number, &analysis);
+        }
+        gathering.finish()
+    }
+
+    fn at_ghz(ghz: f64) -> Surroundings {
+        let level = ClockLevel {
+            hz: Some(ghz * 1e9),
+            relative: 1.0,
+            share: 1.0,
+        };
+        let core = CoreClock {
+            core_type: None,
+            levels: vec![level],
+            shared: 0.0,
+            unknown: 0.0,
+        };
+        Surroundings {
+            clock: Some(RunClock { cores: vec![core] }),
+            ..Surroundings::default()
+        }
+    }
+
+    #[track_caller]
+    fn assert_cause(found: &Changes, cause: Cause, conditions: &[&str]) {
+        let [event] = &found.events[..] else {
+            panic!("{:?}", found.events)
+        };
+        assert_eq!((event.cause, event.between), (cause, (10, 10)));
+        assert_eq!(event.conditions, conditions);
+    }
+
+    #[test]
+    fn a_change_under_other_conditions_is_not_the_systems() {
+        let with_load = |others| Surroundings {
+            others: Some(others),
+            ..Surroundings::default()
+        };
+        let busy = changed_to(130.0, [with_load(0.02), with_load(1.2)]);
+        let load = "processors kept busy by other programs (0.020 before the change, 1.2 since the \
+                    change)";
+        assert_cause(&busy, Cause::Conditions, &[load]);
+        let traced = |is_traced| Surroundings {
+            is_traced: Some(is_traced),
+            ..Surroundings::default()
+        };
+        let traced = changed_to(300.0, [traced(false), traced(true)]);
+        let tracer = "another program traced oscope since the change only";
+        assert_cause(&traced, Cause::Conditions, &[tracer]);
+        let alike = changed_to(130.0, [with_load(1.2), with_load(1.25)]);
+        assert_cause(&alike, Cause::System, &[]);
+    }
+
+    #[test]
+    fn a_change_that_the_clock_explains_is_not_the_systems() {
+        let clocks = || [at_ghz(4.08), at_ghz(3.58)];
+        assert_cause(&changed_to(114.0, clocks()), Cause::Clock, &[]);
+        // Half bound by memory, which keeps its speed.
+        assert_cause(&changed_to(107.0, clocks()), Cause::Clock, &[]);
+        assert_cause(&changed_to(130.0, clocks()), Cause::System, &[]);
+        assert_cause(&changed_to(88.0, clocks()), Cause::System, &[]);
+        let steady = [at_ghz(4.08), at_ghz(4.07)];
+        assert_cause(&changed_to(114.0, steady), Cause::System, &[]);
     }
 }
