@@ -2,6 +2,7 @@
 
 use super::process::Process;
 use crate::sample::{Reading, Sample};
+use crate::statistics::impossible::Possible;
 use crate::statistics::prediction::{self, Core, Leg, Visit, predict};
 use crate::statistics::{Confidence, Estimated, student, summary};
 
@@ -12,7 +13,7 @@ const LEAST_CPU_SHARE: f64 = 0.4;
 /// The value of a metric at a point: ns per unit of work, or the value of what is not timed.
 pub(super) struct Centre {
     pub cost: Estimated,
-    /// Of each process.
+    /// Of each process that has a possible timing.
     pub by_process: Vec<f64>,
     /// With the costs that a timing pays once; `None` for a value that is not timed.
     pub raw_cost: Option<f64>,
@@ -21,6 +22,14 @@ pub(super) struct Centre {
     pub cost_as_met: Option<f64>,
     /// The number of passes in which it was measured; `None` in the first edition.
     pub passes: Option<usize>,
+    /// The pass of each process; empty in the first edition.
+    pub pass_of: Vec<u32>,
+    /// The number of timings that no work can have. They are left out.
+    pub impossible: usize,
+    /// The share of the legs behind the value that were disturbed; `None` if nothing is known of any.
+    pub disturbed: Option<f64>,
+    /// The half-width that the interval owes to the next run's clock, in logarithms.
+    pub by_next_clock: f64,
 }
 
 impl Centre {
@@ -40,27 +49,39 @@ impl Centre {
             .iter()
             .flat_map(|process| process.samples.iter().copied())
             .collect();
+        let possible = possible(&samples);
         let uses_the_processor = uses_the_processor(&samples);
-        let visits: Vec<Visit> = processes
-            .iter()
-            .zip(passes)
-            .map(|(process, pass)| Visit {
-                pass: *pass as usize,
-                legs: legs(&process.samples),
-            })
-            .collect();
+        let mut impossible = 0;
+        let (mut visits, mut pass_of) = (Vec::new(), Vec::new());
+        for (process, pass) in processes.iter().zip(passes) {
+            let mut legs = legs(&process.samples);
+            let all = legs.len();
+            legs.retain(|leg| possible.is_none_or(|possible| possible.contains(leg.cost)));
+            impossible += all - legs.len();
+            if !legs.is_empty() {
+                pass_of.push(*pass);
+                visits.push(Visit {
+                    pass: *pass as usize,
+                    legs,
+                });
+            }
+        }
         let centre = if is_work(&samples, uses_the_processor) {
             prediction::Centre::LowerQuartile
         } else {
             prediction::Centre::Median
         };
-        let predicted = predict(&visits, centre, Confidence::NINETY_FIVE)?;
+        let predicted = predict(&visits, centre, None, Confidence::NINETY_FIVE)?;
         Some(Self {
             cost: predicted.estimated,
             by_process: predicted.by_process,
             raw_cost: raw(processes),
             cost_as_met: Some(predicted.as_met),
             passes: Some(predicted.passes),
+            pass_of,
+            impossible,
+            disturbed: predicted.disturbed,
+            by_next_clock: predicted.by_next_clock,
         })
     }
 
@@ -73,27 +94,29 @@ impl Centre {
             raw_cost: raw(processes),
             cost_as_met: None,
             passes: None,
+            pass_of: Vec::new(),
+            impossible: 0,
+            disturbed: None,
+            by_next_clock: 0.0,
         })
     }
 }
 
 /// The timings of one process. One reference does not show the state of the core.
 fn legs(samples: &[&Sample]) -> Vec<Leg> {
-    let of_sample = |sample: &&Sample| match sample.reading {
-        Reading::Value(cost) => vec![Leg {
-            cost,
-            core: Core::default(),
-        }],
-        ref timed => timed
-            .costs()
-            .into_iter()
-            .map(|cost| Leg {
-                cost: cost.net_ns,
-                core: Core::default(),
-            })
-            .collect(),
-    };
-    samples.iter().flat_map(of_sample).collect()
+    let core = Core::default();
+    let costs = samples.iter().flat_map(|sample| net(sample));
+    costs.map(|cost| Leg { cost, core }).collect()
+}
+
+/// The costs that are possible among these timings; `None` for values that are not timed.
+fn possible(samples: &[&Sample]) -> Option<Possible> {
+    let is_timed = |sample: &&Sample| !matches!(sample.reading, Reading::Value(_));
+    let costs: Vec<f64> = samples.iter().flat_map(|sample| net(sample)).collect();
+    samples
+        .iter()
+        .all(is_timed)
+        .then(|| Possible::among(&costs))
 }
 
 /// True if the samples are timings of work that the processor does: other programs only lengthen it.

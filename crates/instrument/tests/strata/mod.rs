@@ -54,11 +54,19 @@ fn entry<'list, 'name, T: Default>(
 }
 
 fn leg(word: &str) -> Leg {
-    let (cost, slowed) = word.split_once(':').unwrap();
-    Leg {
-        cost: cost.parse().unwrap(),
-        core: shared((!slowed.is_empty()).then(|| slowed.parse::<f64>().unwrap() / 1000.0)),
-    }
+    let mut numbers = word.split(':');
+    let cost = numbers.next().unwrap().parse().unwrap();
+    // Nothing after the cost is the usual clock without sharing.
+    let mut state = || match numbers.next() {
+        None => Some(1.0),
+        Some("") => None,
+        Some(thousandths) => Some(thousandths.parse::<f64>().unwrap() / 1000.0),
+    };
+    let core = Core {
+        clock: state(),
+        sharing: state(),
+    };
+    Leg { cost, core }
 }
 
 /// A core at the highest clock that something may share.
