@@ -33,18 +33,34 @@ impl Core {
     }
 }
 
+/// True unless this point's own legs show that sharing adds nothing to its cost: no more of the legs
+/// beside it cost more than the usual leg alone than chance allows (two standard deviations of a fair
+/// coin).
+pub(super) fn sharing_costs(visits: &[Visit]) -> bool {
+    let legs = || visits.iter().flat_map(|visit| &visit.legs);
+    let alone = legs().filter(|leg| !leg.core.is_shared());
+    let Some(usual) = median(&alone.map(|leg| leg.cost).collect::<Vec<_>>()) else {
+        return true;
+    };
+    let beside = || legs().filter(|leg| leg.core.is_shared());
+    let count = beside().count() as f64;
+    let dearer = beside().filter(|leg| leg.cost > usual).count() as f64;
+    dearer > count / 2.0 + count.sqrt()
+}
+
 /// A visit, and the legs of it that tell the value.
 pub(super) struct Process {
     pub(super) pass: usize,
     /// The mean of all legs.
     pub(super) as_met: f64,
-    /// Those beside which nothing shared the core, if they are enough, else all.
+    /// Those beside which nothing shared the core, if they are enough and sharing costs something, else
+    /// all.
     legs: Vec<Leg>,
 }
 
 impl Process {
     /// `None` without legs and for numbers that are not finite.
-    pub(super) fn of(visit: &Visit) -> Option<Self> {
+    pub(super) fn of(visit: &Visit, sharing_costs: bool) -> Option<Self> {
         let is_sound = |leg: &Leg| leg.cost.is_finite() && leg.core.is_sound();
         if !visit.legs.iter().all(is_sound) {
             return None;
@@ -53,7 +69,7 @@ impl Process {
         Some(Self {
             pass: visit.pass,
             as_met: mean(&costs)?,
-            legs: enough(&visit.legs, |leg| !leg.core.is_shared()),
+            legs: enough(&visit.legs, |leg| !(sharing_costs && leg.core.is_shared())),
         })
     }
 
@@ -220,7 +236,7 @@ mod tests {
     }
 
     fn process(legs: Vec<Leg>) -> Process {
-        Process::of(&Visit { pass: 0, legs }).unwrap()
+        Process::of(&Visit { pass: 0, legs }, true).unwrap()
     }
 
     fn alone(cost: f64) -> Leg {
@@ -251,6 +267,25 @@ mod tests {
         });
         let process = process(legs.into());
         assert_eq!(process.legs, legs);
+    }
+
+    #[test]
+    fn legs_beside_sharing_that_cost_no_more_stay() {
+        let costs = |beside: f64| {
+            let legs = (0..20).map(|i| {
+                let (sharing, added) = if i % 2 == 0 {
+                    (1.0, 0.0)
+                } else {
+                    (1.4, beside)
+                };
+                let cost = 4.0 + 0.01 * f64::from(i % 5) + added;
+                leg(cost, Some(1.0), Some(sharing))
+            });
+            let legs = legs.collect();
+            sharing_costs(&[Visit { pass: 0, legs }])
+        };
+        assert!(costs(0.1) && !costs(-0.1) && !costs(0.0));
+        assert!(sharing_costs(&[]));
     }
 
     #[test]
