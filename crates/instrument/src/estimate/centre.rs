@@ -3,6 +3,7 @@
 use super::process::Process;
 use crate::core_state::{core_states, full_speed};
 use crate::sample::{FullSpeed, Reading, Sample};
+use crate::statistics::impossible::Possible;
 use crate::statistics::prediction::{self, Leg, Visit, predict};
 use crate::statistics::{Confidence, Estimated, student, summary};
 
@@ -13,7 +14,7 @@ const LEAST_CPU_SHARE: f64 = 0.4;
 /// The value of a metric at a point: ns per unit of work, or the value of what is not timed.
 pub(super) struct Centre {
     pub cost: Estimated,
-    /// Of each process.
+    /// Of each process that has a possible timing.
     pub by_process: Vec<f64>,
     /// With the costs that a timing pays once; `None` for a value that is not timed.
     pub raw_cost: Option<f64>,
@@ -22,6 +23,14 @@ pub(super) struct Centre {
     pub cost_as_met: Option<f64>,
     /// The number of passes in which it was measured; `None` in the first edition.
     pub passes: Option<usize>,
+    /// The pass of each process; empty in the first edition.
+    pub pass_of: Vec<u32>,
+    /// The number of timings that no work can have. They are left out.
+    pub impossible: usize,
+    /// The share of the legs behind the value that were disturbed; `None` if nothing is known of any.
+    pub disturbed: Option<f64>,
+    /// The half-width that the interval owes to the next run's clock, in logarithms.
+    pub by_next_clock: f64,
 }
 
 impl Centre {
@@ -41,32 +50,41 @@ impl Centre {
             .iter()
             .flat_map(|process| process.samples.iter().copied())
             .collect();
+        let possible = possible(&samples);
         let uses_the_processor = uses_the_processor(&samples);
-        let visits: Vec<Visit> = processes
-            .iter()
-            .zip(passes)
-            .map(|(process, pass)| {
-                let core_type = process.batch.full_speed.and_then(|it| it.core_type);
-                let batches = processes.iter().map(|process| process.batch);
-                let full_speed = full_speed(batches, core_type);
-                Visit {
+        let mut impossible = 0;
+        let (mut visits, mut pass_of) = (Vec::new(), Vec::new());
+        for (process, pass) in processes.iter().zip(passes) {
+            let core_type = process.batch.full_speed.and_then(|it| it.core_type);
+            let batches = processes.iter().map(|process| process.batch);
+            let mut legs = legs(&process.samples, full_speed(batches, core_type));
+            let all = legs.len();
+            legs.retain(|leg| possible.is_none_or(|possible| possible.contains(leg.cost)));
+            impossible += all - legs.len();
+            if !legs.is_empty() {
+                pass_of.push(*pass);
+                visits.push(Visit {
                     pass: *pass as usize,
-                    legs: legs(&process.samples, full_speed),
-                }
-            })
-            .collect();
+                    legs,
+                });
+            }
+        }
         let centre = if is_work(&samples, uses_the_processor) {
             prediction::Centre::LowerQuartile
         } else {
             prediction::Centre::Median
         };
-        let predicted = predict(&visits, centre, Confidence::NINETY_FIVE)?;
+        let predicted = predict(&visits, centre, None, Confidence::NINETY_FIVE)?;
         Some(Self {
             cost: predicted.estimated,
             by_process: predicted.by_process,
             raw_cost: raw(processes),
             cost_as_met: Some(predicted.as_met),
             passes: Some(predicted.passes),
+            pass_of,
+            impossible,
+            disturbed: predicted.disturbed,
+            by_next_clock: predicted.by_next_clock,
         })
     }
 
@@ -79,6 +97,10 @@ impl Centre {
             raw_cost: raw(processes),
             cost_as_met: None,
             passes: None,
+            pass_of: Vec::new(),
+            impossible: 0,
+            disturbed: None,
+            by_next_clock: 0.0,
         })
     }
 }
@@ -89,6 +111,16 @@ fn legs(samples: &[&Sample], full_speed: Option<FullSpeed>) -> Vec<Leg> {
     let cores = core_states(samples, full_speed);
     let leg = |(cost, core)| Leg { cost, core };
     costs.zip(cores).map(leg).collect()
+}
+
+/// The costs that are possible among these timings; `None` for values that are not timed.
+fn possible(samples: &[&Sample]) -> Option<Possible> {
+    let is_timed = |sample: &&Sample| !matches!(sample.reading, Reading::Value(_));
+    let costs: Vec<f64> = samples.iter().flat_map(|sample| net(sample)).collect();
+    samples
+        .iter()
+        .all(is_timed)
+        .then(|| Possible::among(&costs))
 }
 
 /// True if the samples are timings of work that the processor does: other programs only lengthen it.

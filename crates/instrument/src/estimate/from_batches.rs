@@ -43,6 +43,10 @@ impl Estimate {
             raw_cost,
             cost_as_met,
             passes,
+            pass_of,
+            impossible,
+            disturbed,
+            by_next_clock,
         } = Centre::of(&processes)?;
         let timed = samples
             .iter()
@@ -62,14 +66,18 @@ impl Estimate {
             interval: cost.interval.and_then(|interval| map(interval, in_unit)),
             raw: raw_cost.filter(|_| timed).map(in_unit),
             as_met: cost_as_met.filter(|_| timed).map(in_unit),
-            processes: processes.len(),
+            processes: by_process.len(),
             passes,
             samples: samples.len(),
+            impossible,
+            disturbed: if timed || metric.unit == Unit::Nanoseconds {
+                disturbed
+            } else {
+                Some(0.0)
+            },
+            by_next_clock,
             by_process: by_process.into_iter().map(in_unit).collect(),
-            pass_of: processes
-                .iter()
-                .filter_map(|process| process.batch.pass)
-                .collect(),
+            pass_of,
             cpu_share,
             system_share,
             percentiles: percentiles(&samples),

@@ -48,6 +48,16 @@ pub struct Estimate {
     pub passes: Option<usize>,
     /// Number of samples in all processes.
     pub samples: usize,
+    /// Number of timings that no work can have, which were left out: below zero, or a thousand times
+    /// their neighbours.
+    pub impossible: usize,
+    /// The share of the legs behind the value that were disturbed, from 0 to 1: something shared the
+    /// core, or its state is not known. `None` if nothing is known of any, as in runs with one
+    /// reference.
+    pub disturbed: Option<f64>,
+    /// The half-width that the interval owes to the next run's clock, as a share of the value: all
+    /// values of a run share it, so it does not blur their ratios.
+    pub by_next_clock: f64,
     /// The value of each process, in the metric's unit, in the order of measurement.
     pub by_process: Vec<f64>,
     /// The pass of each process; empty in the first edition.
@@ -113,7 +123,8 @@ impl Estimate {
         relative.is_finite().then_some(relative)
     }
 
-    /// The error variance of the value's logarithm within this session; `None` if it is not known.
+    /// The error variance of the value's logarithm within this session, at its clock; `None` if it is
+    /// not known.
     pub fn error(&self) -> Option<Variance> {
         match self.passes {
             Some(passes) => self.error_of_prediction(passes),
@@ -129,6 +140,7 @@ impl Estimate {
         } else {
             interval.half_width() / self.centre.abs()
         };
+        let half_width = (half_width - self.by_next_clock).max(0.0);
         let degrees = next_run::degrees(passes)?;
         let t = student::t_quantile(Confidence::NINETY_FIVE, degrees)?;
         let value = (half_width / t).powi(2) / 2.0;
@@ -156,6 +168,12 @@ impl Estimate {
         })
     }
 
+    /// True if more samples are not needed for ±`target`: they do not show the next run's clock.
+    pub(crate) fn is_settled(&self, target: f64) -> bool {
+        let half_width = self.relative_half_width();
+        half_width.is_some_and(|half_width| half_width - self.by_next_clock <= target)
+    }
+
     /// True if the interval is within ±`target` of the value (0.02 for ±2 %).
     pub fn is_within(&self, target: f64) -> bool {
         self.interval
@@ -176,6 +194,9 @@ impl From<Quantity> for Estimate {
             processes: 0,
             passes: None,
             samples: 0,
+            impossible: 0,
+            disturbed: None,
+            by_next_clock: 0.0,
             by_process: Vec::new(),
             pass_of: Vec::new(),
             cpu_share: None,
