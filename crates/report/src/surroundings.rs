@@ -174,6 +174,12 @@ impl Surroundings {
                 FIRST,
                 |low| format!("the clock was low for {} of the time", percent(low)),
             ),
+            above(self.unknown(), FIRST, FIRST, |unknown| {
+                let share = percent(unknown);
+                format!(
+                    "timings were interrupted, or the clock changed in them, for {share} of the time"
+                )
+            }),
             above(self.slowed_share(), NOTABLE, FIRST, |slowed| {
                 format!(
                     "something slowed the processor down to {} of its speed in {} of the timings",
@@ -222,6 +228,12 @@ impl Surroundings {
     /// The share of the time in which something shared the core.
     fn shared(&self) -> Option<f64> {
         self.cores().iter().map(|core| core.shared).reduce(f64::max)
+    }
+
+    /// The share of the time in timings that do not show the state of the core.
+    fn unknown(&self) -> Option<f64> {
+        let cores = self.cores().iter();
+        cores.map(|core| core.unknown).reduce(f64::max)
     }
 
     /// The share of the time below the highest level of the clock, and how much longer work of the core
@@ -397,6 +409,27 @@ mod tests {
         assert_eq!(
             with_levels(&[(1.0, 0.81), (0.877, 0.19)]).first().unwrap(),
             "During this run, other programs kept 1.2 processors busy."
+        );
+    }
+
+    #[test]
+    fn sharing_and_unknown_states_lead_from_a_fifth_of_the_time_on() {
+        let with_shares = |shared, unknown| {
+            let mut found = clock(&[(1.0, 1.0)]);
+            found.cores[0].shared = shared;
+            found.cores[0].unknown = unknown;
+            let found = Surroundings {
+                clock: Some(found),
+                ..Surroundings::default()
+            };
+            assert_eq!(found.text(), None);
+            found.first()
+        };
+        assert_eq!(with_shares(0.2, 0.2), None);
+        assert_eq!(
+            with_shares(0.3, 0.46).unwrap(),
+            "During this run, something shared the core for 30 % of the time and timings were \
+             interrupted, or the clock changed in them, for 46 % of the time."
         );
     }
 
