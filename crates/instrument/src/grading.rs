@@ -207,10 +207,10 @@ impl Doubt {
         experiment: &dyn Experiment,
         results: &Results<'_>,
         label: &'static str,
-        touches: &dyn Fn(&PointResult, &Estimate) -> bool,
+        doubted: &dyn Fn(&PointResult, &Estimate) -> bool,
     ) -> Option<Self> {
         let is_touched = |point: &PointResult, estimate: &Estimate| {
-            estimate.is_sound() && touches(point, estimate)
+            estimate.is_sound() && doubted(point, estimate)
         };
         if !estimates(results).any(|(point, estimate)| is_touched(point, estimate)) {
             return None;
