@@ -257,7 +257,7 @@ impl Surroundings {
     }
 }
 
-/// What is notable about a share above `notable`; it matters above `most`.
+/// A share above `notable`, which matters above `most`.
 fn above(
     share: Option<f64>,
     notable: f64,

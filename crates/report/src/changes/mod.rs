@@ -60,13 +60,13 @@ pub struct Event {
     pub moved: Vec<Moved>,
     /// The facts that were different before and after.
     pub circumstances: Vec<Circumstance>,
-    /// What explains the change.
+    /// The cause of the change.
     pub cause: Cause,
     /// The differences in conditions, if they are the cause.
     pub conditions: Vec<String>,
 }
 
-/// What explains a change.
+/// The cause of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -445,7 +445,7 @@ fn circumstances(sessions: [&[Session]; 2], around: &[Vec<Surroundings>; 2]) -> 
     found
 }
 
-/// What explains that these values changed between runs under the conditions `around` them.
+/// The cause of a change of these values between runs under the conditions `around` them.
 fn cause(moved: &[Moved], around: &[Vec<Surroundings>; 2]) -> (Cause, Vec<String>) {
     let [before, after] = around;
     let conditions = reasons(before, after, ["before the change", "since the change"]);

@@ -111,8 +111,8 @@ pub(crate) fn reasons(a: &[Surroundings], b: &[Surroundings], names: [&str; 2]) 
     measured.chain(states).collect()
 }
 
-/// How much longer work of the core takes at the clock of the second group than at that of the first:
-/// 1.14 for 14 %. `None` if the clocks are alike or not known.
+/// The time of work of the core at the clock of the second group over that at the clock of the first:
+/// 1.14 for 14 % longer. `None` if the clocks are alike or not known.
 pub(crate) fn longer_by_clock(a: &[Surroundings], b: &[Surroundings]) -> Option<f64> {
     let [a, b] = CLOCK.medians(a, b, CLOCK.notable)?;
     Some(a / b)

@@ -84,7 +84,7 @@ fn heading(event: &Event, changes: &Changes) -> String {
     }
 }
 
-/// What explains the change, and the facts that changed with the values.
+/// The cause of the change, and the facts that changed with the values.
 fn cause(event: &Event) -> String {
     if event.kind == Kind::Drift {
         return "They changed steadily, at no run in particular.".into();
