@@ -19,7 +19,7 @@ pub const FEWEST_PASSES: usize = 3;
 
 /// The value of one metric at one point: a centre with its 95 % interval.
 ///
-/// The centre is the cost at the processor's full speed, as far as that is known, and the interval
+/// The centre is the cost at the highest clock that the run sustained, as far as that is known, and the interval
 /// predicts where another run of the same command within the hour puts it
 /// ([`crate::statistics::prediction`]).
 ///
@@ -210,5 +210,33 @@ impl From<Quantity> for Estimate {
 impl From<&Estimate> for Quantity {
     fn from(estimate: &Estimate) -> Self {
         estimate.quantity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Estimate;
+    use crate::quantity::{Quantity, Unit};
+    use crate::statistics::Interval;
+
+    /// Values of one run move together with its clock.
+    #[test]
+    fn the_next_clock_widens_a_value_and_not_its_error() {
+        let estimate = |by_next_clock: f64| {
+            let reach = 0.02 + by_next_clock;
+            Estimate {
+                by_next_clock,
+                passes: Some(10),
+                ..Estimate::from(Quantity {
+                    value: 100.0,
+                    interval: Interval::new(100.0 * (-reach).exp(), 100.0 * reach.exp()),
+                    unit: Unit::Nanoseconds,
+                })
+            }
+        };
+        let (known, unknown) = (estimate(0.0), estimate(0.14));
+        assert!(!unknown.is_within(0.05) && unknown.is_settled(0.05));
+        let [known, unknown] = [known, unknown].map(|of| of.error().unwrap().value);
+        assert!((known / unknown - 1.0).abs() < 1e-9, "{known} {unknown}");
     }
 }

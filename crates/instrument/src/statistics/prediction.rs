@@ -1,9 +1,9 @@
 //! The interval that promises the next run: where the same command, run again within the hour on
 //! the same machine, puts the value in 95 of 100 cases.
 //!
-//! The data are legs in processes in passes. Passes stand over the whole time of a run, so that
-//! drift and neighbours differ between them; a reference beside each leg tells how much slower than
-//! at full speed the processor ran then.
+//! The data are legs in processes in passes. Passes are spread over the whole time of a run, so that
+//! drift and neighbours differ between them; two references around each leg show the clock, and whether
+//! something shared the core.
 
 use std::collections::BTreeSet;
 
