@@ -211,9 +211,12 @@ impl Met {
         if self.cores.iter().all(Core::is_unknown) {
             return None;
         }
-        let is_disturbed = |core: &&Core| match follows_the_clock {
-            true => core.is_disturbed(),
-            false => core.is_shared(),
+        let is_disturbed = |core: &&Core| {
+            if follows_the_clock {
+                core.is_disturbed()
+            } else {
+                core.is_shared()
+            }
         };
         let disturbed = self.cores.iter().filter(is_disturbed).count();
         Some(disturbed as f64 / self.cores.len() as f64)

@@ -158,7 +158,7 @@ pub fn predict(
             }
         }
         Values {
-            values: pick(&by_process, &kept),
+            of_process: pick(&by_process, &kept),
             of_pass: pick(&of_pass, &kept),
             error: growth.error(&met),
             unmet: unmet.plus(next_clock),
@@ -199,7 +199,7 @@ fn pick<T: Copy>(values: &[T], kept: &[bool]) -> Vec<T> {
 
 /// The values of processes, and what else is known of their error, in logarithms.
 struct Values {
-    values: Vec<f64>,
+    of_process: Vec<f64>,
     /// The pass of each.
     of_pass: Vec<usize>,
     /// The standard error that all have in common.
@@ -211,10 +211,10 @@ struct Values {
 impl Values {
     /// The quantile with its prediction interval.
     fn estimate(&self, probability: f64, confidence: Confidence) -> Option<Estimated> {
-        let logarithms = logarithms(&self.values);
+        let logarithms = logarithms(&self.of_process);
         let (scale, scaled) = match &logarithms {
             Some(logarithms) => (Scale::Logarithmic, logarithms.as_slice()),
-            None => (Scale::Linear, self.values.as_slice()),
+            None => (Scale::Linear, self.of_process.as_slice()),
         };
         let centre = quantile(scaled, probability)?;
         let (unit, back): (f64, fn(f64) -> f64) = match scale {
@@ -231,7 +231,7 @@ impl Values {
         Some(Estimated {
             centre: finite(back(centre))?,
             interval,
-            n: self.values.len(),
+            n: self.of_process.len(),
             scale,
         })
     }
