@@ -41,17 +41,21 @@ pub fn core_states(samples: &[&Sample], full_speed: Option<FullSpeed>) -> Vec<Co
     let state = |read: Option<(f64, Around)>| {
         let (width_ns, around) = read?;
         let is_known = is_steady(width_ns, &around) && (switches_itself || around.switches == 0);
-        let full_speed = full_speed.filter(|_| is_known)?;
-        let chain_ns = chain_ns(&around);
-        Some(Core {
-            clock: Some(chain_ns / full_speed.chain_ns),
-            sharing: Some(width_ns / chain_ns / full_speed.alone_ratio),
-        })
+        Some(core(width_ns, &around, full_speed.filter(|_| is_known)?))
     };
     costs
         .into_iter()
         .map(|read| state(read).unwrap_or_default())
         .collect()
+}
+
+/// The state of the core around a timing, from readings that are known to agree.
+pub(crate) fn core(width_ns: f64, around: &Around, full_speed: FullSpeed) -> Core {
+    let chain_ns = chain_ns(around);
+    Core {
+        clock: Some(chain_ns / full_speed.chain_ns),
+        sharing: Some(width_ns / chain_ns / full_speed.alone_ratio),
+    }
 }
 
 /// Mean wall time of the chain around a timing, in ns.

@@ -1,9 +1,9 @@
 //! The clock of the processor during a run: its levels, and the share of the time at each.
 
-use crate::core_state::{core_states, full_speed};
+use crate::core_state::{core, full_speed, is_steady};
 use crate::cycles::clock_hz;
 use crate::quantity::Unit;
-use crate::sample::{Batch, Reading, Sample};
+use crate::sample::{Batch, Cost, FullSpeed, Reading};
 use crate::statistics::prediction::Core;
 use platform::machine::Machine;
 use schemars::JsonSchema;
@@ -36,7 +36,7 @@ pub struct CoreClock {
     pub levels: Vec<ClockLevel>,
     /// The share of the time in which something shared the core, of the time with known conditions.
     pub shared: f64,
-    /// The share of the time whose conditions are unknown.
+    /// The share of the time in which the clock or the sharing changed during a timing.
     pub unknown: f64,
 }
 
@@ -51,11 +51,11 @@ pub struct ClockLevel {
     pub share: f64,
 }
 
-/// A timing: its length, and the state of the core.
+/// A timing: its length, and the state of the core; `None` if it changed.
 #[derive(Clone, Copy, Debug)]
 struct Timing {
     ns: f64,
-    core: Core,
+    core: Option<Core>,
 }
 
 impl RunClock {
@@ -69,14 +69,11 @@ impl RunClock {
             let speed = full_speed(batches.iter().copied(), core_type)?;
             let is_it =
                 |batch: &&&Batch| batch.full_speed.and_then(|speed| speed.core_type) == core_type;
-            let timings = batches.iter().filter(is_it).flat_map(|batch| {
-                by_metric(&batch.samples).into_iter().flat_map(|samples| {
-                    let times = samples.iter().flat_map(|sample| times_ns(&sample.reading));
-                    let cores = core_states(&samples, Some(speed));
-                    let timing = |(ns, core)| Timing { ns, core };
-                    times.zip(cores).map(timing).collect::<Vec<_>>()
-                })
-            });
+            let samples = batches
+                .iter()
+                .filter(is_it)
+                .flat_map(|batch| &batch.samples);
+            let timings = samples.flat_map(|sample| timings(&sample.reading, speed));
             let hz = |relative: f64| clock_hz(machine, speed.chain_ns / relative);
             Some(CoreClock::of(core_type, &timings.collect::<Vec<_>>(), hz))
         });
@@ -97,21 +94,19 @@ impl RunClock {
 
 impl CoreClock {
     fn of(core_type: Option<usize>, timings: &[Timing], hz: impl Fn(f64) -> Option<f64>) -> Self {
-        let known: Vec<(f64, Timing)> = timings
-            .iter()
-            .filter_map(|timing| Some((timing.core.clock?.recip(), *timing)))
-            .collect();
-        let sum = |timings: &mut dyn Iterator<Item = f64>| timings.sum::<f64>();
+        let sum = |times: &mut dyn Iterator<Item = f64>| times.fold(0.0, |sum, ns| sum + ns);
+        let known = || {
+            timings
+                .iter()
+                .filter_map(|timing| Some((timing.core?, timing.ns)))
+        };
         let all_ns = sum(&mut timings.iter().map(|timing| timing.ns));
-        let known_ns = sum(&mut known.iter().map(|(_, timing)| timing.ns));
-        let is_shared = |timing: &Timing| timing.core.sharing > Some(SHARED);
-        let shared = known.iter().filter(|(_, timing)| is_shared(timing));
-        let shared_ns = sum(&mut shared.map(|(_, timing)| timing.ns));
+        let known_ns = sum(&mut known().map(|(_, ns)| ns));
+        let shared = known().filter(|(core, _)| core.sharing > Some(SHARED));
+        let shared_ns = sum(&mut shared.map(|(_, ns)| ns));
         let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
-        let clocks: Vec<(f64, f64)> = known
-            .iter()
-            .map(|(relative, timing)| (*relative, timing.ns))
-            .collect();
+        let clocks = known().filter_map(|(core, ns)| Some((core.clock?.recip(), ns)));
+        let clocks: Vec<(f64, f64)> = clocks.collect();
         let levels = levels(clocks).into_iter();
         Self {
             core_type,
@@ -224,27 +219,22 @@ fn weighted_median(clocks: &[(f64, f64)], all_ns: f64) -> f64 {
     middle.or(clocks.last()).map_or(1.0, |(clock, _)| *clock)
 }
 
-/// The samples of a batch by their metric.
-fn by_metric(samples: &[Sample]) -> Vec<Vec<&Sample>> {
-    let mut groups: Vec<Vec<&Sample>> = Vec::new();
-    for sample in samples {
-        match groups.iter_mut().find(|of| of[0].metric == sample.metric) {
-            Some(group) => group.push(sample),
-            None => groups.push(vec![sample]),
-        }
-    }
-    groups
-}
-
-/// The length of each timing, in the order of [`core_states`].
-fn times_ns(reading: &Reading) -> Vec<f64> {
-    match reading {
+/// The timings of `reading`. A context switch between two readings that agree hides no clock.
+fn timings(reading: &Reading, speed: FullSpeed) -> Vec<Timing> {
+    let times_ns = match reading {
         Reading::Legs(legs) => legs.wall_ns.iter().map(|ns| *ns as f64).collect(),
         Reading::Difference { long_ns, .. } => vec![*long_ns as f64],
         Reading::Once { wall_ns, .. } => vec![*wall_ns as f64],
         Reading::Latencies { count, p50_ns, .. } => vec![*count as f64 * p50_ns],
-        Reading::Value(_) => vec![0.0],
-    }
+        Reading::Value(_) => Vec::new(),
+    };
+    let core = |cost: Cost| {
+        let (width_ns, around) = cost.reference_ns.zip(cost.around)?;
+        is_steady(width_ns, &around).then(|| core(width_ns, &around, speed))
+    };
+    let cores = reading.costs().into_iter().map(core);
+    let timings = times_ns.into_iter().zip(cores);
+    timings.map(|(ns, core)| Timing { ns, core }).collect()
 }
 
 #[cfg(test)]
