@@ -7,10 +7,6 @@
 /// Multiplications of a run of [`MULTIPLY_CHAIN`]: some 2.5 µs.
 pub const MULTIPLICATIONS: u64 = 16 * CHAIN_TURNS;
 
-/// Additions of a run of [`add_width`].
-#[cfg(test)]
-const ADDITIONS: u64 = 48 * WIDTH_TURNS;
-
 const CHAIN_TURNS: u64 = 200;
 const WIDTH_TURNS: u64 = 900;
 
@@ -163,7 +159,9 @@ fn additions(turns: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{ADDITIONS, MULTIPLICATIONS, MULTIPLY_CHAIN, add_width, additions};
+    use super::additions;
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    use super::multiplications;
     use std::time::{Duration, Instant};
 
     fn least(run: impl Fn()) -> Duration {
@@ -172,25 +170,13 @@ mod tests {
             run();
             begin.elapsed()
         };
-        (0..200).map(|_| time()).min().expect("it ran")
+        (0..20).map(|_| time()).min().expect("it ran")
     }
 
     #[test]
     fn its_time_grows_with_its_turns() {
         assert!(least(|| additions(80_000)) > 4 * least(|| additions(2_000)));
-    }
-
-    /// Each multiplication waits for the one before, so it takes longer than an addition that does not.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    #[test]
-    fn a_dependent_multiplication_takes_longer_than_an_independent_addition() {
-        let chain = MULTIPLY_CHAIN.expect("it is written for this processor");
-        let each = |time: Duration, count| time.as_nanos() as f64 / count as f64;
-        let multiplication = each(least(chain), MULTIPLICATIONS);
-        let addition = each(least(add_width), ADDITIONS);
-        assert!(
-            multiplication > 1.5 * addition,
-            "{multiplication} {addition}"
-        );
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        assert!(least(|| multiplications(80_000)) > 4 * least(|| multiplications(2_000)));
     }
 }
