@@ -127,16 +127,19 @@ impl CoreClock {
             .core_type
             .map(|core_type| format!(" of cores of type {core_type}"));
         let whose = whose.unwrap_or_default();
-        let mut text = format!("Clock{whose} {}.", self.levels_over("the run"));
         let percent = |share| Unit::Share.show(share, 2);
-        if self.shared > NOTABLE {
+        let shared = (self.shared > NOTABLE).then(|| {
             let shared = percent(self.shared);
-            text += &format!(" Something shared the core for {shared} of the time.");
-        }
-        if self.unknown > LEAST_SHARE && !self.levels.is_empty() {
-            text += &format!(" It is unknown for {} of the time.", percent(self.unknown));
-        }
-        text
+            format!(" Something shared the core for {shared} of the time.")
+        });
+        let is_notable = self.unknown > LEAST_SHARE && !self.levels.is_empty();
+        let unknown = is_notable.then(|| {
+            let unknown = percent(self.unknown);
+            format!(" It changed within timings for {unknown} of the time.")
+        });
+        let levels = self.levels_over("the run");
+        let rest = [shared, unknown].map(Option::unwrap_or_default).concat();
+        format!("Clock{whose} {levels}.{rest}")
     }
 
     /// The levels and their shares of the time that is called `over`: `the run`.
@@ -326,8 +329,22 @@ mod tests {
         let clock = clock(&[batch], &zen4());
         assert_eq!(
             clock.text(),
-            "Clock 4.00 GHz throughout the run. Something shared the core for 33 % of the time. It is \
-             unknown for 25 % of the time."
+            "Clock 4.00 GHz throughout the run. Something shared the core for 33 % of the time. It \
+             changed within timings for 25 % of the time."
+        );
+    }
+
+    #[test]
+    fn a_context_switch_between_readings_that_agree_hides_no_clock() {
+        let mut batch = batch(None, &[(2400, 2400), (2735, 2735)]);
+        let Reading::Legs(legs) = &mut batch.samples[0].reading else {
+            panic!("it has legs")
+        };
+        legs.around[1].switches = 1;
+        let text = clock(&[batch], &zen4()).text();
+        assert_eq!(
+            text,
+            "Clock 4.00 GHz for 50 %, 3.51 GHz for 50 % of the run."
         );
     }
 

@@ -215,6 +215,20 @@ mod tests {
     }
 
     #[test]
+    fn a_core_type_is_the_place_in_the_list_of_types() {
+        let alike = Topology::default();
+        let hybrid = Topology {
+            core_types: vec![vec![0, 1], vec![2]],
+            ..Topology::default()
+        };
+        assert_eq!(alike.core_type(0), None);
+        assert_eq!(
+            [1, 2, 3].map(|cpu| hybrid.core_type(cpu)),
+            [Some(0), Some(1), None]
+        );
+    }
+
+    #[test]
     fn fingerprint_ignores_what_a_kernel_can_change() {
         let before = machine();
         let mut after = machine();

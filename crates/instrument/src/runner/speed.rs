@@ -82,9 +82,8 @@ impl Speeds {
         let mut types: Vec<Option<usize>> = types.map(|cpu| self.topology.core_type(cpu)).collect();
         types.sort_unstable();
         types.dedup();
-        let core_type = match types[..] {
-            [one] => one,
-            _ => return,
+        let [core_type] = types[..] else {
+            return;
         };
         let seen = self.by_core_type.entry(core_type).or_default();
         let chains_ns = steady().map(|(_, around)| chain_ns(&around));

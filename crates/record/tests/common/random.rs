@@ -378,7 +378,7 @@ fn full_speed() -> impl Strategy<Value = FullSpeed> {
 }
 
 fn around() -> impl Strategy<Value = Around> {
-    let change = -(LARGE as i64)..LARGE as i64;
+    let change = -LARGE.cast_signed()..LARGE.cast_signed();
     (integer(), integer(), change, integer(), of(0..4096_usize)).prop_map(
         |(before_ns, after_ns, width_change_ns, switches, cpu)| Around {
             chain_ns: (before_ns, after_ns),
