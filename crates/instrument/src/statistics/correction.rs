@@ -178,7 +178,7 @@ impl Growth {
 
 /// The states of the core beside the legs that an estimate rests on.
 pub(super) struct Met {
-    cores: Vec<Core>,
+    pub(super) cores: Vec<Core>,
 }
 
 impl Met {

@@ -176,6 +176,12 @@ pub fn predict(
     })
 }
 
+/// The share of these states of a core in which it was disturbed: shared or unknown. `None` if nothing is
+/// known of any.
+pub(crate) fn disturbed(cores: Vec<Core>) -> Option<f64> {
+    Met { cores }.disturbed(true)
+}
+
 /// True for the processes without sharing beside them; `None` if they are too few for an estimate, so
 /// that it rests on all.
 fn alone(processes: &[Process]) -> Option<Vec<bool>> {

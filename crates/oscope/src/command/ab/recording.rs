@@ -210,6 +210,7 @@ fn samples(row: &Row) -> Vec<Sample> {
             work: 1.0,
             wall_ns: row.wall_ns,
             reference_ns: None,
+            around: None,
         },
         usage,
         at_ns,
