@@ -6,7 +6,7 @@ use crate::sample::{Around, Legs};
 /// The reference loops take at most this share of the time of the legs.
 const MOST_SHARE: f64 = 0.1;
 
-/// What two readings of the reference loops show of the timings between them.
+/// The result of two readings of the reference loops, before and after timings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bracketed {
     /// The mean wall time of the width loop in ns.

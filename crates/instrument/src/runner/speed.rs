@@ -20,11 +20,11 @@ pub(crate) struct Speeds {
     /// In earlier runs of this machine.
     known: Vec<FullSpeed>,
     by_core_type: BTreeMap<Option<usize>, Seen>,
-    /// Where there is one reference loop: its fastest reading in each visit.
+    /// The fastest reading of each visit on a processor with one reference loop.
     widths_ns: Fastest,
 }
 
-/// What the visits to cores of one type have shown.
+/// The readings of the visits to cores of one type.
 #[derive(Debug, Default)]
 struct Seen {
     /// The fastest chain of each visit.
