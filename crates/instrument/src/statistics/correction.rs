@@ -154,7 +154,7 @@ impl Growth {
         slope(&processes.iter().map(points).collect::<Vec<_>>(), centre)
     }
 
-    /// What this state of the core adds to the cost, in logarithms.
+    /// The cost that this state of the core adds, in logarithms.
     fn at(self, core: Core) -> f64 {
         let added = |slope: Option<Slope>, state: Option<f64>| {
             slope
@@ -164,7 +164,7 @@ impl Growth {
         added(self.by_clock, core.clock) + added(self.by_sharing, core.sharing)
     }
 
-    /// The error of what the usual state of the core adds.
+    /// The error of the cost that the usual state of the core adds.
     pub(super) fn error(self, met: &Met) -> f64 {
         let error = |slope: Option<Slope>, state: Option<f64>| {
             slope

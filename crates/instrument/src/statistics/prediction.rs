@@ -203,14 +203,14 @@ fn pick<T: Copy>(values: &[T], kept: &[bool]) -> Vec<T> {
         .collect()
 }
 
-/// The values of processes, and what else is known of their error, in logarithms.
+/// The values of processes, with the rest of their error in logarithms.
 struct Values {
     of_process: Vec<f64>,
     /// The pass of each.
     of_pass: Vec<usize>,
     /// The standard error that all have in common.
     error: f64,
-    /// What none of them met.
+    /// The states that none of them met.
     unmet: Reach,
 }
 

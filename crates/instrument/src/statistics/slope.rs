@@ -1,7 +1,7 @@
 //! The growth of a cost with the state of the core, from the legs of one run.
 //!
-//! What the core does is counted in cycles, so its cost grows as the cycle does: a slope of 1. What
-//! memory and devices do takes as long at any clock: a slope of 0. A point's own legs at two clocks
+//! Work of the core is counted in cycles, so its cost grows as the cycle does: a slope of 1. Work of
+//! memory and devices takes as long at any clock: a slope of 0. A point's own legs at two clocks
 //! show where between them its cost lies; and so do legs alone and beside sharing.
 
 use super::summary::{finite, median, median_absolute_deviation, sorted};

@@ -151,7 +151,7 @@ impl Machine {
             .collect()
     }
 
-    /// What shares the core in this share of cases, over a core of one's own.
+    /// The sharing of the core, which is 1 but for this share of cases.
     fn sharing(share: f64, random: &mut Random) -> f64 {
         if random.uniform() < share {
             1.2 + 0.8 * random.uniform()
