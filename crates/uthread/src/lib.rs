@@ -154,3 +154,5 @@ pub use thread::{
     yield_now,
 };
 pub use trace::{Event, Kind, Trace};
+#[doc(hidden)]
+pub use worker::is_tick_deferred;
