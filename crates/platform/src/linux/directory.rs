@@ -200,7 +200,12 @@ impl Directory {
                 // Nor may the owner open a file whose mode allows nobody to read or to write it.
                 Err(error) if is(&error, ErrorKind::PermissionDenied) => {
                     match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-                        Ok(stat) => self.check_own(name, &stat)?,
+                        Ok(stat)
+                            if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile =>
+                        {
+                            self.check_own(name, &stat)?;
+                        }
+                        Ok(_) => return Err(error),
                         Err(Errno::NOENT) => continue,
                         Err(errno) => return Err(Error::path("open", &self.at(name))(errno)),
                     }
