@@ -200,9 +200,9 @@ fn all_jobs(files: &[PathBuf], name: Option<&str>) -> Result<Vec<Job>> {
     }
     let (first, second) = files.split_at(files.len() / 2);
     thread::scope(|scope| {
-        let beside = thread::Builder::new().spawn_scoped(scope, || jobs_in_turn(second, name));
+        let helper = thread::Builder::new().spawn_scoped(scope, || jobs_in_turn(second, name));
         let mut jobs = jobs_in_turn(first, name)?;
-        jobs.extend(match beside.map(ScopedJoinHandle::join) {
+        jobs.extend(match helper.map(ScopedJoinHandle::join) {
             Ok(Ok(found)) => found?,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
             Err(_) => jobs_in_turn(second, name)?,
