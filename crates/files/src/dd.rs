@@ -1,14 +1,11 @@
 //! The program `dd`, as a baseline for comparison.
 
 use crate::{Error, Result, Watch};
+use platform::process::{Worker, WorkerError, WorkerOptions};
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
-
-/// Time between two checks of the stop flag. It does not affect the result, since dd times itself.
-const PATIENCE: Duration = Duration::from_millis(5);
+use std::process::Command;
 
 /// Options of a `dd` run.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +33,7 @@ pub struct DdReport {
 }
 
 impl Dd<'_> {
-    /// Runs `dd` and parses its report. Kills it if `watch` stops the work.
+    /// Runs `dd` and parses its report. It ends with this process, and when `watch` stops the work.
     ///
     /// # Errors
     /// [`Error::NoDd`] if it is not installed; [`Error::DdFailed`] with its message if it fails.
@@ -53,28 +50,15 @@ impl Dd<'_> {
             .arg(format!("bs={}", self.block_bytes))
             .args(self.count.map(|count| format!("count={count}")))
             .args(self.in_place.then_some("conv=notrunc"))
-            .env("LC_ALL", "C")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Error::NoDd,
-            _ => Error::io(Path::new("dd"), "start a program")(error),
+            .env("LC_ALL", "C");
+        let ended = Worker::spawn(command, &WorkerOptions::default())
+            .and_then(|mut dd| Ok((dd.wait(u64::MAX, watch.stop())?, dd.stderr_tail())));
+        let (finished, words) = ended.map_err(|error| match error {
+            WorkerError::Spawn(error) if error.kind() == io::ErrorKind::NotFound => Error::NoDd,
+            WorkerError::Interrupted => Error::Stopped,
+            error => Error::DdFailed(error.to_string()),
         })?;
-        let refused = Error::io(Path::new("dd"), "wait for a program");
-        // The report is short and fits into the pipe's buffer.
-        while watch.can_stop() && child.try_wait().map_err(&refused)?.is_none() {
-            if let Err(stopped) = watch.pass(0) {
-                // The first error is the one to report.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(stopped);
-            }
-            sleep(PATIENCE);
-        }
-        let output = child.wait_with_output().map_err(&refused)?;
-        let words = String::from_utf8_lossy(&output.stderr);
-        let report = output.status.success().then(|| parse(&words)).flatten();
+        let report = finished.exit.is_success().then(|| parse(&words)).flatten();
         report.ok_or_else(|| Error::DdFailed(words.trim().replace('\n', "; ")))
     }
 }

@@ -24,9 +24,10 @@ impl<'a> Watch<'a> {
         self.done_bytes.load(Ordering::Relaxed)
     }
 
-    /// True if the operation has a stop flag.
-    pub(crate) fn can_stop(&self) -> bool {
-        self.stop.is_some()
+    /// The stop flag; one that is never set if the operation has none.
+    pub(crate) fn stop(&self) -> &AtomicBool {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        self.stop.unwrap_or(&NEVER)
     }
 
     /// Adds `bytes` to the progress.

@@ -1,11 +1,12 @@
 //! Runs and workers that are interrupted or killed, and exhausted time budgets.
 
-use crate::common::{LARGE_BUDGET, Place, scratch_files, wait_for};
+use crate::common::{LARGE_BUDGET, Place, program, scratch_files, wait_for};
 use crate::{end, signal};
 use platform::programs;
 use predicates::prelude::*;
 use predicates::str::contains;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use testing::Command;
 
@@ -127,4 +128,35 @@ fn kill_a_worker_of(parent: u32) -> bool {
             .status()
             .is_ok_and(|status| status.success())
     })
+}
+
+#[test]
+fn a_killed_copy_leaves_no_dd_behind() {
+    let place = Place::new();
+    let (file, dd, id) = (place.path("file"), place.path("dd"), place.path("id"));
+    fs::write(&file, [7; 5000]).expect("room");
+    fs::write(
+        &dd,
+        "#!/bin/sh\necho $$ >id.new && mv id.new id && exec sleep 6000\n",
+    )
+    .expect("room");
+    fs::set_permissions(&dd, Permissions::from_mode(0o700)).expect("it is ours");
+    let mut copy = Command::new(program())
+        .args(["file", "copy", "file", "copy", "--against", "dd"])
+        .current_dir(place.path("."))
+        .env(
+            "PATH",
+            format!("{}:{}", place.path(".").display(), "/usr/bin:/bin"),
+        )
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    assert!(wait_for(|| id.exists()));
+    let id = fs::read_to_string(id).expect("it is there");
+    copy.kill().expect("it runs");
+    copy.wait().expect("it ends");
+    let stat = format!("/proc/{}/stat", id.trim());
+    // A zombie has ended as well.
+    let runs = || fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
+    assert!(wait_for(|| !runs()));
 }
