@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # Of 24 hours, after which a scratch directory without a lock counts as abandoned.
@@ -286,14 +286,17 @@ def ext4(image, at, size_bytes):
 
 
 def fill(directory, leave_bytes=0):
-    """Leaves so much room in a small file system."""
+    """Fills a small file system but for `leave_bytes`."""
     filler = directory / "filler"
     with open(filler, "wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"x" * 4096)
-        except OSError:
-            pass
+        before = -1
+        # The blocks that a file system sets aside for delayed allocation are free again after a sync.
+        while before < file.tell():
+            before = file.tell()
+            with suppress(OSError):
+                while True:
+                    file.write(b"x" * 4096)
+            os.fsync(file)
         file.truncate(max(0, file.tell() - leave_bytes))
     return filler
 
