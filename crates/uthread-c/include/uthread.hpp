@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <system_error>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -129,6 +130,16 @@ public:
         check(uthread_create(&handle_, &attr, detail::task::run, task_.get()));
     }
 
+    // Calls the function with copies of the arguments.
+    template <typename F, typename First, typename... Rest,
+              typename = std::enable_if_t<!std::is_same_v<std::decay_t<First>, uthread_attr_t>>>
+    thread(F &&function, First &&first, Rest &&...rest)
+        : thread([call = std::decay_t<F>(std::forward<F>(function)),
+                  arguments = std::tuple<std::decay_t<First>, std::decay_t<Rest>...>(
+                      std::forward<First>(first), std::forward<Rest>(rest)...)]() mutable {
+              std::apply(std::move(call), std::move(arguments));
+          }) {}
+
     thread(thread &&other) noexcept
         : task_(std::move(other.task_)), handle_(std::exchange(other.handle_, nullptr)) {}
     thread &operator=(thread &&other) {
@@ -225,15 +236,16 @@ public:
     no_preempt &operator=(const no_preempt &) = delete;
 };
 
-class lock {
+// For std::lock_guard, std::unique_lock and std::scoped_lock as well.
+class mutex {
 public:
-    explicit lock(int protocol = UTHREAD_PLAIN)
+    explicit mutex(int protocol = UTHREAD_PLAIN)
         : raw_(detail::created(uthread_lock_create(protocol))) {}
-    ~lock() noexcept(false) { detail::destroyed(uthread_lock_destroy(raw_)); }
-    lock(const lock &) = delete;
-    lock &operator=(const lock &) = delete;
+    ~mutex() noexcept(false) { detail::destroyed(uthread_lock_destroy(raw_)); }
+    mutex(const mutex &) = delete;
+    mutex &operator=(const mutex &) = delete;
 
-    void acquire() { check(uthread_lock(raw_)); }
+    void lock() { check(uthread_lock(raw_)); }
     bool try_lock() { return uthread_trylock(raw_) == 0; }
     // False if the lock was not free in all that time, here and in the waits below.
     bool try_lock_for(std::chrono::microseconds limit) {
@@ -246,6 +258,9 @@ private:
     uthread_lock_t *raw_;
 };
 
+// The name that the C interface has for it.
+using lock = mutex;
+
 class spin_lock {
 public:
     spin_lock() : raw_(detail::created(uthread_spinlock_create())) {}
@@ -253,7 +268,7 @@ public:
     spin_lock(const spin_lock &) = delete;
     spin_lock &operator=(const spin_lock &) = delete;
 
-    void acquire() { check(uthread_spinlock_lock(raw_)); }
+    void lock() { check(uthread_spinlock_lock(raw_)); }
     bool try_lock() { return uthread_spinlock_trylock(raw_) == 0; }
     void unlock() { check(uthread_spinlock_unlock(raw_)); }
 
@@ -265,7 +280,7 @@ private:
 template <typename Lock>
 class guard {
 public:
-    explicit guard(Lock &lock) : lock_(lock) { lock_.acquire(); }
+    explicit guard(Lock &lock) : lock_(lock) { lock_.lock(); }
     guard(Lock &lock, std::chrono::microseconds limit)
         : lock_(lock), holds_(lock_.try_lock_for(limit)) {}
     ~guard() {
@@ -288,16 +303,16 @@ public:
     condition &operator=(const condition &) = delete;
 
     // The lock is held afterwards, also if the time was up or the wait was cancelled.
-    void wait(lock &held) { check(uthread_cond_wait(raw_, held.get())); }
-    bool wait_for(lock &held, std::chrono::microseconds limit) {
+    void wait(mutex &held) { check(uthread_cond_wait(raw_, held.get())); }
+    bool wait_for(mutex &held, std::chrono::microseconds limit) {
         return detail::within(limit, [&](unsigned int us) {
             return uthread_cond_wait_timed(raw_, held.get(), us);
         });
     }
-    void signal(lock &held) { check(uthread_cond_signal(raw_, held.get())); }
-    void broadcast(lock &held) { check(uthread_cond_broadcast(raw_, held.get())); }
-    void notify(lock &held) { check(uthread_cond_notify(raw_, held.get())); }
-    void notify_all(lock &held) { check(uthread_cond_notify_all(raw_, held.get())); }
+    void signal(mutex &held) { check(uthread_cond_signal(raw_, held.get())); }
+    void broadcast(mutex &held) { check(uthread_cond_broadcast(raw_, held.get())); }
+    void notify(mutex &held) { check(uthread_cond_notify(raw_, held.get())); }
+    void notify_all(mutex &held) { check(uthread_cond_notify_all(raw_, held.get())); }
 
 private:
     uthread_cond_t *raw_;

@@ -23,8 +23,8 @@ unsafe fn with(
     caught(|| {
         // SAFETY: the caller's contract.
         let (condition, lock) = unsafe { (object(condition)?, object::<'static, _>(lock)?) };
-        let _waiting = lock.held.wait();
-        let guard = lock.held.take()?;
+        let guard = lock.guard()?;
+        let _waiting = lock.waiting.enter();
         let worked = catch_unwind(AssertUnwindSafe(|| work(condition, guard)));
         let (guard, result) = match worked {
             Ok(guard) => (guard, Ok(0)),
@@ -33,10 +33,27 @@ unsafe fn with(
             }
             Err(payload) => resume_unwind(payload),
         };
-        if let Some(guard) = guard {
-            lock.held.put(guard);
-        }
+        core::mem::forget(guard);
         result
+    })
+}
+
+/// Works with both without a wait.
+///
+/// # Safety
+/// Both pointers must be null, or to objects that live until this returns.
+unsafe fn at_once(
+    condition: *const Condvar,
+    lock: *const CLock,
+    work: impl FnOnce(&Condvar, &LockGuard<'_, ()>),
+) -> c_int {
+    caught(|| {
+        // SAFETY: the caller's contract.
+        let (condition, lock) = unsafe { (object(condition)?, object(lock)?) };
+        let guard = lock.guard()?;
+        work(condition, &guard);
+        core::mem::forget(guard);
+        Ok(0)
     })
 }
 
@@ -135,12 +152,7 @@ unsafe extern "C-unwind" fn uthread_cond_broadcast(
     lock: *const CLock,
 ) -> c_int {
     // SAFETY: the header asks for both.
-    unsafe {
-        with(condition, lock, |condition, guard| {
-            condition.broadcast(&guard);
-            Some(guard)
-        })
-    }
+    unsafe { at_once(condition, lock, Condvar::broadcast) }
 }
 
 #[unsafe(no_mangle)]
@@ -149,12 +161,7 @@ unsafe extern "C-unwind" fn uthread_cond_notify(
     lock: *const CLock,
 ) -> c_int {
     // SAFETY: the header asks for both.
-    unsafe {
-        with(condition, lock, |condition, guard| {
-            condition.notify(&guard);
-            Some(guard)
-        })
-    }
+    unsafe { at_once(condition, lock, Condvar::notify) }
 }
 
 #[unsafe(no_mangle)]
@@ -163,10 +170,5 @@ unsafe extern "C-unwind" fn uthread_cond_notify_all(
     lock: *const CLock,
 ) -> c_int {
     // SAFETY: the header asks for both.
-    unsafe {
-        with(condition, lock, |condition, guard| {
-            condition.notify_all(&guard);
-            Some(guard)
-        })
-    }
+    unsafe { at_once(condition, lock, Condvar::notify_all) }
 }

@@ -1,5 +1,8 @@
 // Time limits and cancelling in the wrappers.
 #include <cstdio>
+#include <functional>
+#include <mutex>
+#include <string>
 
 #include "check.h"
 #include "uthread.hpp"
@@ -107,12 +110,38 @@ static void values() {
     CHECK(counts == 0 && !mine.get());
 }
 
+// The library's own locks in the guards of the standard library, and threads with arguments.
+static void standard() {
+    uthread::mutex first, second(UTHREAD_FIFO);
+    uthread::spin_lock spin;
+    long total = 0;
+    auto add = [&](long times, const std::string &name, long &sum) {
+        CHECK(name == "adds");
+        for (long i = 0; i < times; i++) {
+            std::scoped_lock both(first, second);
+            std::lock_guard<uthread::spin_lock> spins(spin);
+            sum++;
+        }
+    };
+    {
+        std::unique_lock<uthread::mutex> held(first);
+        CHECK(held.owns_lock() && !std::unique_lock<uthread::mutex>(first, std::try_to_lock));
+        uthread::thread one(add, 1000L, std::string("adds"), std::ref(total));
+        uthread::thread other(add, 1000L, "adds", std::ref(total));
+        held.unlock();
+        one.join();
+        other.join();
+    }
+    CHECK(total == 2000);
+}
+
 int main() {
     for (unsigned int slice_us : {0u, 1000u}) {
         uthread::runtime runtime(slice_us);
         limits();
         values();
         cancelling();
+        standard();
     }
     std::puts("limits and requests are kept");
 }

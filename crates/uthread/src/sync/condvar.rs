@@ -186,11 +186,14 @@ impl Condvar {
         if let Some(next) = next {
             worker.wake(next);
         }
-        // The signalling thread makes this thread the owner before it wakes it.
+        // A signalling thread makes this thread the owner before it wakes it. A notifying one queues it.
         let woken = worker.block_until(Wait::Condition, deadline_ns, || {
             // SAFETY: this thread waits here or did so last.
             with_graph(worker, || unsafe { self.waiters.withdraw(me) })
         });
+        if woken == Woken::Granted {
+            raw.take_turn_again(worker, me);
+        }
         leave_blocking();
         woken
     }

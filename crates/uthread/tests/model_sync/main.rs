@@ -193,19 +193,14 @@ fn the_lock_excludes_and_loses_nobody() {
 }
 
 #[test]
-fn the_lock_with_inheritance_excludes_and_loses_nobody() {
-    model(
-        || Lock::with_protocol(Number::new(), Protocol::Inheritance),
-        enter_twice,
-        enter_twice,
-        four,
-    );
+fn the_fifo_lock_excludes_and_loses_nobody() {
+    model(|| Lock::fifo(Number::new()), enter_twice, enter_twice, four);
 }
 
 #[test]
-fn the_barging_lock_excludes_and_loses_nobody() {
+fn the_lock_with_inheritance_excludes_and_loses_nobody() {
     model(
-        || Lock::barging(Number::new()),
+        || Lock::with_protocol(Number::new(), Protocol::Inheritance),
         enter_twice,
         enter_twice,
         four,
@@ -218,7 +213,7 @@ fn three_threads_share_a_lock() {
         lock.lock().expect("no poison").add(1);
     }
     model_many(
-        || Lock::new(Number::new()),
+        || Lock::fifo(Number::new()),
         enter,
         [enter, enter],
         |lock| assert_eq!(lock.lock().expect("no poison").get(), 3),
@@ -228,7 +223,7 @@ fn three_threads_share_a_lock() {
 /// Either the thread has the lock, or its time was up, and the lock works on.
 #[test]
 fn a_lock_is_granted_or_its_time_is_up() {
-    for new in [Lock::new as fn(Number) -> Lock<Number>, Lock::barging] {
+    for new in [Lock::new as fn(Number) -> Lock<Number>, Lock::fifo] {
         model(
             move || new(Number::new()),
             |lock| lock.lock().expect("no poison").add(1),
