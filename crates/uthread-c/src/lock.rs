@@ -26,7 +26,8 @@ impl CLock {
     /// # Errors
     /// `EPERM` if it does not hold the lock.
     pub(crate) fn guard(&self) -> Result<LockGuard<'_, ()>, Errno> {
-        self.lock.guard_again().ok_or(libc::EPERM)
+        // SAFETY: each guard of this lock is forgotten, or dropped before the call that has it returns.
+        unsafe { self.lock.guard_again() }.ok_or(libc::EPERM)
     }
 }
 
@@ -145,7 +146,8 @@ unsafe extern "C-unwind" fn uthread_unlock(lock: *const CLock) -> c_int {
             Ok(0)
         })
     };
-    quickly(lock, |lock| lock.lock.free_quickly(), hand_over)
+    // SAFETY: the guard was forgotten.
+    quickly(lock, |lock| unsafe { lock.lock.free_quickly() }, hand_over)
 }
 
 /// `uthread_spinlock_t`.

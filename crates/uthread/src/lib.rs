@@ -35,8 +35,8 @@
 //! preemption preserves `errno` and the floating-point and vector registers. The signal mask and the alternate
 //! signal stack belong to the kernel thread: all its user threads share them.
 //!
-//! How a thread rounds is its own only with the feature `float-control`. Rust requires all its code to keep the
-//! default way, so a program needs it only if its threads call C code that changes it.
+//! The way a thread rounds is its own only with the feature `float-control`. Rust requires all its code to keep
+//! the default way, so a program needs the feature only if its threads call C code that changes it.
 //!
 //! 1. All user threads of a worker share one kernel thread, and with it every `std::thread_local!`.
 //!    In a preemptive runtime, hold a [`no_preempt`] guard around each use of such a value that

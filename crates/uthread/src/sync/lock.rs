@@ -5,7 +5,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::PoisonError;
 
-use super::{LockGuard, Protocol, RawLock};
+use super::{Protocol, RawLock};
 
 /// A guard, or a guard in an error because a thread panicked while it held the lock.
 ///
@@ -76,8 +76,8 @@ impl<T> Lock<T> {
     /// A lock that running threads may take before those that wait, with a bound. It has no protocol against
     /// priority inversion.
     ///
-    /// Where threads of several workers enter short sections, this is many times faster than handing the lock
-    /// over. If the first waiter runs, it waits some microseconds at most until the next unlocking hands
+    /// This is many times faster than handing the lock over, if threads of several workers enter short
+    /// sections. If the first waiter runs, it waits some microseconds at most until the next unlocking hands
     /// the lock over.
     ///
     /// ```
@@ -206,9 +206,12 @@ impl<T: ?Sized> Lock<T> {
 
     /// Frees the lock whose guard was forgotten, if the running thread holds it and nobody waits; for calls that
     /// must not panic or switch. `false` also where that is not certain.
+    ///
+    /// # Safety
+    /// The running thread has no guard of this lock.
     #[doc(hidden)]
     #[inline]
-    pub fn free_quickly(&self) -> bool {
+    pub unsafe fn free_quickly(&self) -> bool {
         self.raw.free_quickly()
     }
 
@@ -216,13 +219,6 @@ impl<T: ?Sized> Lock<T> {
     #[doc(hidden)]
     pub fn is_held(&self) -> bool {
         self.raw.owner().is_some()
-    }
-
-    /// The guard again that was forgotten, if the running thread holds the lock.
-    #[doc(hidden)]
-    pub fn guard_again(&self) -> Option<LockGuard<'_, T>> {
-        let guard = || LockGuard::new(self).unwrap_or_else(PoisonError::into_inner);
-        self.raw.is_mine().then(guard)
     }
 
     pub(super) fn poison(&self) {
