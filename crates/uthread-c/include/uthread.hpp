@@ -70,14 +70,30 @@ bool within(std::chrono::microseconds limit, Wait wait) {
     }
 }
 
+// Writes what a thread threw to the standard error, where nobody could catch it.
+inline void report(const std::exception_ptr &failure) noexcept {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const cancelled &) {
+    } catch (const std::exception &lost) {
+        std::fprintf(stderr, "uthread: a thread that nobody joined threw: %s\n", lost.what());
+    } catch (...) {
+        std::fputs("uthread: a thread that nobody joined threw what is no std::exception\n", stderr);
+    }
+}
+
 // What a thread does, and what became of it.
 struct task {
-    virtual ~task() = default;
+    virtual ~task() {
+        if (failure) report(failure);
+    }
     virtual void work() = 0;
     std::exception_ptr failure;
+    // Until the thread has begun, which then keeps the task to its end.
+    std::shared_ptr<task> kept;
 
     static void *run(void *self) {
-        auto *mine = static_cast<task *>(self);
+        auto mine = std::move(static_cast<task *>(self)->kept);
         try {
             mine->work();
         } catch (const exit_request &) {
@@ -117,17 +133,20 @@ public:
     runtime &operator=(const runtime &) = delete;
 };
 
-// A thread that is joined at the end of its scope. join() throws what the thread threw, and so does the end of the
-// scope if nobody has called join(), unless another exception ends the scope: then it is written to the standard
-// error.
+// A thread that is joined at the end of its scope, unless it was detached. join() throws what the thread threw, and
+// so does the end of the scope if nobody has called join(). If another exception ends the scope, or the thread was
+// detached, what it threw is written to the standard error.
 class thread {
 public:
     thread() = default;
 
     template <typename F, typename = std::enable_if_t<!std::is_same_v<std::decay_t<F>, thread>>>
     explicit thread(F &&function, const uthread_attr_t &attr = {})
-        : task_(std::make_unique<detail::task_of<std::decay_t<F>>>(std::forward<F>(function))) {
-        check(uthread_create(&handle_, &attr, detail::task::run, task_.get()));
+        : task_(std::make_shared<detail::task_of<std::decay_t<F>>>(std::forward<F>(function))) {
+        task_->kept = task_;
+        auto result = uthread_create(&handle_, &attr, detail::task::run, task_.get());
+        if (result < 0) task_->kept.reset();
+        check(result);
     }
 
     // Calls the function with copies of the arguments.
@@ -172,6 +191,13 @@ public:
         return true;
     }
 
+    // The thread runs on by itself, and its function is destroyed at its end.
+    void detach() {
+        check(uthread_detach(handle_));
+        handle_ = nullptr;
+        task_.reset();
+    }
+
 private:
     void joined() {
         handle_ = nullptr;
@@ -185,14 +211,7 @@ private:
         auto failure = wait();
         if (!failure) return;
         if (!std::uncaught_exceptions()) std::rethrow_exception(failure);
-        try {
-            std::rethrow_exception(failure);
-        } catch (const cancelled &) {
-        } catch (const std::exception &lost) {
-            std::fprintf(stderr, "uthread: a thread that nobody joined threw: %s\n", lost.what());
-        } catch (...) {
-            std::fputs("uthread: a thread that nobody joined threw what is no std::exception\n", stderr);
-        }
+        detail::report(failure);
     }
 
     std::exception_ptr wait() noexcept {
@@ -204,7 +223,7 @@ private:
         return std::exchange(task_->failure, nullptr);
     }
 
-    std::unique_ptr<detail::task> task_;
+    std::shared_ptr<detail::task> task_;
     uthread_t *handle_ = nullptr;
 };
 

@@ -135,6 +135,36 @@ static void standard() {
     CHECK(total == 2000);
 }
 
+static void await_destruction() {
+    for (int turns = 0; counts && turns < 1000000; turns++) uthread::yield();
+    CHECK(counts == 0);
+}
+
+// A detached thread outlives its object, and what it was given is destroyed once, at its end.
+static void detached() {
+    uthread::semaphore go(0), ended(0);
+    {
+        auto given = std::make_shared<counted>();
+        uthread::thread thread([&, given] {
+            go.wait();
+            CHECK(counts == 1);
+            ended.post();
+        });
+        thread.detach();
+        CHECK(!thread.joinable());
+    }
+    CHECK(counts == 1);
+    go.post();
+    ended.wait();
+    await_destruction();
+    {
+        uthread::thread ended_before([given = std::make_shared<counted>()] {});
+        uthread::yield();
+        ended_before.detach();
+    }
+    await_destruction();
+}
+
 int main() {
     for (unsigned int slice_us : {0u, 1000u}) {
         uthread::runtime runtime(slice_us);
@@ -142,6 +172,7 @@ int main() {
         values();
         cancelling();
         standard();
+        detached();
     }
     std::puts("limits and requests are kept");
 }
