@@ -310,7 +310,7 @@ typedef struct uthread_cond uthread_cond_t;
 uthread_cond_t *uthread_cond_create(void);
 int uthread_cond_destroy(uthread_cond_t *cond);
 
-/* All of these ask for the lock to be held by the caller (-EPERM). With waiters that use another lock
+/* All of these ask for the lock to be held by the caller (-EPERM), except uthread_cond_notify. With waiters that use another lock
  * they fail with -EINVAL, and the caller's lock has been released. */
 int uthread_cond_wait(uthread_cond_t *cond, uthread_lock_t *lock);
 
@@ -327,7 +327,8 @@ int uthread_cond_signal_unlock(uthread_cond_t *cond, uthread_lock_t *lock);
 /* All waiters run one after another before any thread from outside, once the caller unlocks. */
 int uthread_cond_broadcast(uthread_cond_t *cond, uthread_lock_t *lock);
 
-/* Mesa: one waiter, or all, queue for the lock and must check their condition again. */
+/* Mesa: one waiter, or all, queue for the lock and must check their condition again. With NULL in the place of
+ * the lock, the caller need not hold it; what the waiters check must have changed while it was held. */
 int uthread_cond_notify(uthread_cond_t *cond, uthread_lock_t *lock);
 int uthread_cond_notify_all(uthread_cond_t *cond, uthread_lock_t *lock);
 

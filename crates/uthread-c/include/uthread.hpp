@@ -332,6 +332,9 @@ public:
     void broadcast(mutex &held) { check(uthread_cond_broadcast(raw_, held.get())); }
     void notify(mutex &held) { check(uthread_cond_notify(raw_, held.get())); }
     void notify_all(mutex &held) { check(uthread_cond_notify_all(raw_, held.get())); }
+    // The caller need not hold the lock.
+    void notify() { check(uthread_cond_notify(raw_, nullptr)); }
+    void notify_all() { check(uthread_cond_notify_all(raw_, nullptr)); }
 
 private:
     uthread_cond_t *raw_;

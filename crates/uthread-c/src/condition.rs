@@ -57,6 +57,27 @@ unsafe fn at_once(
     })
 }
 
+/// Notifies waiters: with the caller's lock, or without a lock if that is null.
+///
+/// # Safety
+/// As above.
+unsafe fn notify(
+    condition: *const Condvar,
+    lock: *const CLock,
+    inside: impl FnOnce(&Condvar, &LockGuard<'_, ()>),
+    outside: impl FnOnce(&Condvar),
+) -> c_int {
+    if !lock.is_null() {
+        // SAFETY: the caller's contract.
+        return unsafe { at_once(condition, lock, inside) };
+    }
+    caught(|| {
+        // SAFETY: the caller's contract.
+        outside(unsafe { object(condition) }?);
+        Ok(0)
+    })
+}
+
 /// Takes a lock. Requests to cancel that come meanwhile count as the one that led here.
 fn lock_again(lock: &'static CLock) -> LockGuard<'static, ()> {
     loop {
@@ -161,7 +182,7 @@ unsafe extern "C-unwind" fn uthread_cond_notify(
     lock: *const CLock,
 ) -> c_int {
     // SAFETY: the header asks for both.
-    unsafe { at_once(condition, lock, Condvar::notify) }
+    unsafe { notify(condition, lock, Condvar::notify, Condvar::notify_outside) }
 }
 
 #[unsafe(no_mangle)]
@@ -170,5 +191,12 @@ unsafe extern "C-unwind" fn uthread_cond_notify_all(
     lock: *const CLock,
 ) -> c_int {
     // SAFETY: the header asks for both.
-    unsafe { at_once(condition, lock, Condvar::notify_all) }
+    unsafe {
+        notify(
+            condition,
+            lock,
+            Condvar::notify_all,
+            Condvar::notify_all_outside,
+        )
+    }
 }

@@ -240,12 +240,17 @@ fn a_notified_thread_continues_only_with_the_lock() {
             for i in 0..WAITERS {
                 let mut units = monitor.0.lock().unwrap();
                 *units += 1;
-                if i % 2 == 0 {
-                    monitor.1.notify(&units);
-                } else {
-                    monitor.1.notify_all(&units);
+                match i % 4 {
+                    0 => monitor.1.notify(&units),
+                    1 => monitor.1.notify_all(&units),
+                    _ => {}
                 }
                 drop(units);
+                match i % 4 {
+                    2 => monitor.1.notify_outside(),
+                    3 => monitor.1.notify_all_outside(),
+                    _ => {}
+                }
                 let _passes_the_notified = monitor.0.lock().unwrap();
                 inside.store(true, Ordering::Relaxed);
                 yield_now();

@@ -139,6 +139,9 @@ static void locks(void) {
     CHECK(uthread_lock(lock) == 0 && uthread_cond_broadcast(cond, lock) == 0);
     CHECK(uthread_cond_notify(cond, lock) == 0 && uthread_cond_notify_all(cond, lock) == 0);
     CHECK(uthread_cond_signal_unlock(cond, lock) == 0 && uthread_unlock(lock) == -EPERM);
+    CHECK(uthread_cond_notify(cond, lock) == -EPERM && uthread_cond_notify_all(cond, lock) == -EPERM);
+    CHECK(uthread_cond_notify(cond, NULL) == 0 && uthread_cond_notify_all(cond, NULL) == 0);
+    CHECK(uthread_cond_notify(NULL, NULL) == -EINVAL);
     uthread_cond_destroy(cond);
     CHECK(uthread_lock_destroy(lock) == 0);
 }

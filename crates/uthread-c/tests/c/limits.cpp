@@ -135,9 +135,42 @@ static void standard() {
     CHECK(total == 2000);
 }
 
-static void await_destruction() {
-    for (int turns = 0; counts && turns < 1000000; turns++) uthread::yield();
-    CHECK(counts == 0);
+template <typename State>
+static void reach(State state) {
+    for (int turns = 0; !state() && turns < 1000000; turns++) uthread::yield();
+    CHECK(state());
+}
+
+// Notifications by a thread that does not hold the lock, or holds it.
+static void notifications() {
+    uthread::mutex mutex;
+    uthread::condition changed;
+    int waiting = 0, units = 0;
+    auto wait = [&] {
+        std::lock_guard<uthread::mutex> held(mutex);
+        waiting++;
+        while (units == 0) changed.wait(mutex);
+        units--;
+    };
+    for (bool holds : {false, true}) {
+        uthread::thread one(wait), two(wait), three(wait);
+        reach([&] { return waiting == 3; });
+        std::unique_lock<uthread::mutex> held(mutex);
+        units = 1;
+        if (!holds) held.unlock();
+        changed.notify();
+        if (holds) held.unlock();
+        reach([&] { return units == 0; });
+        held.lock();
+        units = 2;
+        if (!holds) held.unlock();
+        changed.notify_all();
+        if (holds) held.unlock();
+        one.join();
+        two.join();
+        three.join();
+        waiting = 0;
+    }
 }
 
 // A detached thread outlives its object, and what it was given is destroyed once, at its end.
@@ -156,13 +189,13 @@ static void detached() {
     CHECK(counts == 1);
     go.post();
     ended.wait();
-    await_destruction();
+    reach([] { return counts == 0; });
     {
         uthread::thread ended_before([given = std::make_shared<counted>()] {});
         uthread::yield();
         ended_before.detach();
     }
-    await_destruction();
+    reach([] { return counts == 0; });
 }
 
 int main() {
@@ -173,6 +206,7 @@ int main() {
         cancelling();
         standard();
         detached();
+        notifications();
     }
     std::puts("limits and requests are kept");
 }

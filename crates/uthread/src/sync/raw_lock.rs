@@ -395,6 +395,19 @@ impl RawLock {
         }
         self.owner.contend(ptr::eq(queue, &raw const self.urgent));
     }
+
+    /// Gives the lock to a thread that waited on a condition variable, which the caller wakes, or moves it to
+    /// the lock's waiters. The wait-for graph must be locked.
+    pub(super) fn admit<'a>(&self, worker: &Worker, thread: &'a Control) -> Option<&'a Control> {
+        if self.owner.own_or_contend(worker.several, address(thread)) {
+            self.endow(worker, thread, false);
+            return Some(thread);
+        }
+        // SAFETY: as above.
+        unsafe { self.entry.push_back(thread) };
+        self.lend(worker, thread);
+        None
+    }
 }
 
 #[cold]

@@ -285,6 +285,27 @@ fn a_notified_thread_does_not_sleep_on() {
     );
 }
 
+#[test]
+fn a_thread_notified_from_outside_does_not_sleep_on() {
+    for new in [Lock::new as fn(Number) -> Lock<Number>, Lock::fifo] {
+        model(
+            move || (new(Number::new()), Condvar::new()),
+            |(lock, changed)| {
+                let mut number = lock.lock().expect("no poison");
+                while number.get() == 0 {
+                    number = changed.wait(number).expect("no poison");
+                }
+                number.add(1);
+            },
+            |(lock, changed)| {
+                lock.lock().expect("no poison").add(1);
+                changed.notify_outside();
+            },
+            |(lock, _)| assert_eq!(lock.lock().expect("no poison").get(), 2),
+        );
+    }
+}
+
 /// The signal finds the waiter, or the waiter's time is up; the lock is free afterwards.
 #[test]
 fn a_wait_is_signalled_or_its_time_is_up() {
