@@ -118,6 +118,7 @@ mod atomic;
 mod build_error;
 mod context;
 pub mod io;
+mod panic_message;
 mod preempt;
 mod print;
 mod runtime;
