@@ -120,6 +120,7 @@ mod context;
 pub mod io;
 mod panic_message;
 mod preempt;
+pub mod prelude;
 mod print;
 mod runtime;
 mod scheduler;
