@@ -3,7 +3,8 @@
 #
 #   bench/uthread/run.sh [ROUNDS [PEER]...]
 #
-# Without names, all peers: uthread barging cooperative kernel corosensei may tokio go boost dill.
+# Without names, all peers: uthread c fifo cooperative kernel corosensei may tokio go boost dill. c is uthread through
+# its interface of C, fifo its lock that is handed over in the order of coming.
 # Go and Boost.Fiber (Debian: golang, g++, libboost-fiber-dev) are left out if they are not there. So is
 # libdill, which Debian does not have: DILL names the folder where it was built, with libdill.h and
 # libdill.a.
@@ -17,7 +18,13 @@ mkdir -p "$target"
 cargo build --release --quiet
 peers="$target/release/uthread-peers"
 
-names=(uthread barging cooperative kernel corosensei may tokio)
+names=(uthread fifo cooperative kernel corosensei may tokio)
+if command -v cc >/dev/null; then
+    cargo rustc --release --quiet --manifest-path ../../crates/uthread-c/Cargo.toml --lib --crate-type staticlib \
+        --target-dir "$target"
+    cc -O2 -I ../../crates/uthread-c/include uthread.c "$target/release/libuthread_c.a" -pthread -ldl -lm \
+        -o "$target/peer-c" && names=(uthread c "${names[@]:1}")
+fi
 if command -v go >/dev/null; then
     go build -o "$target/peer-go" go/main.go && names+=(go)
 fi
@@ -44,7 +51,7 @@ for round in $(seq "$rounds"); do
     for peer in "${names[@]}"; do
         echo "round $round of $rounds: $peer" >&2
         case $peer in
-        go | boost | dill) command=("$target/peer-$peer") ;;
+        c | go | boost | dill) command=("$target/peer-$peer") ;;
         *) command=("$peers" measure "$peer") ;;
         esac
         taskset -c 0,1 "${command[@]}" | sed "s/^/$peer /" >>"$results" || echo "$peer failed" >&2

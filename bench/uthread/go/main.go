@@ -48,10 +48,10 @@ func yields(n int) func() {
 	}
 }
 
-func contended() {
+func contended(threads int) {
 	var lock sync.Mutex
 	total := 0
-	together(contenders, func() {
+	together(threads, func() {
 		for range locksEach {
 			lock.Lock()
 			total++
@@ -113,7 +113,7 @@ func main() {
 			lock.Unlock()
 		}
 	})
-	report("contended", contenders*locksEach, contended)
+	report("contended", contenders*locksEach, func() { contended(contenders) })
 	before := memory()
 	start := make(chan struct{})
 	var all sync.WaitGroup
@@ -129,7 +129,8 @@ func main() {
 	close(start)
 	all.Wait()
 	runtime.GOMAXPROCS(2)
-	report("contended_2", contenders*locksEach, contended)
+	report("ten_2", 10*locksEach, func() { contended(10) })
+	report("contended_2", contenders*locksEach, func() { contended(contenders) })
 	longestWait()
 	fmt.Printf("wait_2 %.1f\n", float64(longestWait().Nanoseconds())/1000)
 }

@@ -7,6 +7,9 @@ pub const CREATIONS: u64 = 50_000;
 pub const LOCKS: u64 = 1_000_000;
 pub const CONTENDERS: u64 = 99;
 pub const LOCKS_EACH: u64 = 10_000;
+pub const ITEMS: u64 = 400_000;
+pub const CAPACITY: usize = 16;
+pub const ROUNDS: u64 = 200_000;
 pub const IDLE: u64 = 10_000;
 
 /// Runs `work` once to warm up and once more, and prints what an operation took in ns.

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::measure::{
-    CONTENDERS, CREATIONS, IDLE, LOCKS, LOCKS_EACH, SWITCHES, longest, memory_bytes, report,
-    report_memory, report_wait,
+    CAPACITY, CONTENDERS, CREATIONS, IDLE, ITEMS, LOCKS, LOCKS_EACH, ROUNDS, SWITCHES, longest,
+    memory_bytes, report, report_memory, report_wait,
 };
 
 pub const NAMES: [&str; 7] = [
     "uthread",
     "cooperative",
-    "barging",
+    "fifo",
     "kernel",
     "corosensei",
     "may",
@@ -23,7 +23,7 @@ pub fn measure(peer: &str) -> bool {
     match peer {
         "uthread" => uthread(preemptive),
         "cooperative" => uthread(uthread::Runtime::builder),
-        "barging" => barging(),
+        "fifo" => fifo(),
         "kernel" => kernel(),
         "corosensei" => corosensei(),
         "may" => may(),
@@ -33,9 +33,9 @@ pub fn measure(peer: &str) -> bool {
     true
 }
 
-fn contended(lock: uthread::Lock<u64>) {
+fn contended(threads: u64, lock: uthread::Lock<u64>) {
     let lock = Arc::new(lock);
-    let threads: Vec<_> = (0..CONTENDERS)
+    let threads: Vec<_> = (0..threads)
         .map(|_| {
             let lock = Arc::clone(&lock);
             uthread::spawn(move || (0..LOCKS_EACH).for_each(|_| *lock.lock().unwrap() += 1))
@@ -59,24 +59,63 @@ fn longest_wait(lock: uthread::Lock<u64>) -> Duration {
     waits.max().unwrap_or_default()
 }
 
-/// The same threads and locks, of which running threads may take one before those that wait.
-fn barging() {
+/// The locks of two workers, each `new`.
+fn on_two_workers(builder: uthread::RuntimeBuilder, new: fn(u64) -> uthread::Lock<u64>) {
+    let runtime = builder.workers(2).build();
+    let runtime = runtime.expect("threads can be preempted here");
+    runtime.run(|| {
+        for (metric, threads) in [("ten_2", 10), ("contended_2", CONTENDERS)] {
+            report(metric, threads * LOCKS_EACH, || contended(threads, new(0)));
+        }
+        report_wait(|| longest_wait(new(0)));
+    });
+}
+
+/// The same threads and locks that are handed over in the order of coming.
+fn fifo() {
     use uthread::Lock;
     let operations = CONTENDERS * LOCKS_EACH;
     let one = preemptive().build().expect("threads can be preempted here");
     one.run(|| {
-        let lock = Lock::barging(0u64);
+        let lock = Lock::fifo(0u64);
         report("lock", LOCKS, || {
             (0..LOCKS).for_each(|_| *lock.lock().unwrap() += 1)
         });
-        report("contended", operations, || contended(Lock::barging(0)));
+        report("contended", operations, || {
+            contended(CONTENDERS, Lock::fifo(0))
+        });
     });
-    let two = preemptive().workers(2).build();
-    let two = two.expect("threads can be preempted here");
-    two.run(|| {
-        report("contended_2", operations, || contended(Lock::barging(0)));
-        report_wait(|| longest_wait(Lock::barging(0)));
-    });
+    on_two_workers(preemptive(), Lock::fifo);
+}
+
+/// A thread sends all values to another.
+fn transfer() {
+    let (sender, receiver) = uthread::bounded(CAPACITY);
+    let thread = uthread::spawn(move || (0..ITEMS).for_each(|i| sender.send(i).unwrap()));
+    assert!((0..ITEMS).all(|i| receiver.recv() == Ok(i)));
+    thread.join().unwrap();
+}
+
+/// Two threads take turns, and each notifies the other.
+fn turns() {
+    let monitor = Arc::new((uthread::Lock::new(0), uthread::Condvar::new()));
+    let take = |mine| {
+        let monitor = Arc::clone(&monitor);
+        move || {
+            let (turn, changed) = &*monitor;
+            let mut turn = turn.lock().unwrap();
+            for _ in 0..ROUNDS {
+                while *turn % 2 != mine {
+                    turn = changed.wait(turn).unwrap();
+                }
+                *turn += 1;
+                changed.notify(&turn);
+            }
+        }
+    };
+    let other = uthread::spawn(take(1u64));
+    take(0)();
+    other.join().unwrap();
 }
 
 /// Priorities do not fall: a thread that is above all others would yield to nobody.
@@ -108,8 +147,10 @@ fn uthread(builder: fn() -> uthread::RuntimeBuilder) {
             (0..LOCKS).for_each(|_| *lock.lock().unwrap() += 1)
         });
         report("contended", CONTENDERS * LOCKS_EACH, || {
-            contended(Lock::new(0))
+            contended(CONTENDERS, Lock::new(0))
         });
+        report("channel", ITEMS, transfer);
+        report("mesa", ROUNDS, turns);
         let before = memory_bytes();
         let start = Arc::new(Semaphore::new(0));
         let idle: Vec<_> = (0..IDLE)
@@ -123,16 +164,7 @@ fn uthread(builder: fn() -> uthread::RuntimeBuilder) {
         start.release(IDLE as usize);
         idle.into_iter().for_each(|thread| thread.join().unwrap());
     });
-    let runtime = builder()
-        .workers(2)
-        .build()
-        .expect("threads can be preempted here");
-    runtime.run(|| {
-        report("contended_2", CONTENDERS * LOCKS_EACH, || {
-            contended(Lock::new(0))
-        });
-        report_wait(|| longest_wait(Lock::new(0)));
-    });
+    on_two_workers(builder(), Lock::new);
 }
 
 fn kernel() {
@@ -151,14 +183,16 @@ fn kernel() {
     });
     let lock = parking_lot::Mutex::new(0u64);
     report("lock", LOCKS, || (0..LOCKS).for_each(|_| *lock.lock() += 1));
-    report("contended_2", CONTENDERS * LOCKS_EACH, || {
-        let lock = parking_lot::Mutex::new(0u64);
-        scope(|scope| {
-            for _ in 0..CONTENDERS {
-                scope.spawn(|| (0..LOCKS_EACH).for_each(|_| *lock.lock() += 1));
-            }
+    for (metric, threads) in [("ten_2", 10), ("contended_2", CONTENDERS)] {
+        report(metric, threads * LOCKS_EACH, || {
+            let lock = parking_lot::Mutex::new(0u64);
+            scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(|| (0..LOCKS_EACH).for_each(|_| *lock.lock() += 1));
+                }
+            });
         });
-    });
+    }
     report_wait(|| {
         let lock = parking_lot::Mutex::new(0u64);
         scope(|scope| {
@@ -251,9 +285,9 @@ fn tokio() {
             yield_now().await;
         }
     }
-    async fn contended() {
+    async fn contended(tasks: u64) {
         let lock = Arc::new(Mutex::new(0u64));
-        let tasks: Vec<_> = (0..CONTENDERS)
+        let tasks: Vec<_> = (0..tasks)
             .map(|_| {
                 let lock = Arc::clone(&lock);
                 spawn(async move {
@@ -306,7 +340,7 @@ fn tokio() {
         });
     });
     report("contended", CONTENDERS * LOCKS_EACH, || {
-        on_one(&|| Box::pin(contended()))
+        on_one(&|| Box::pin(contended(CONTENDERS)))
     });
     let before = memory_bytes();
     on_one(&move || {
@@ -330,7 +364,9 @@ fn tokio() {
         .worker_threads(2)
         .build();
     let two = two.expect("a runtime");
-    report("contended_2", CONTENDERS * LOCKS_EACH, || {
-        two.block_on(async { two.spawn(contended()).await.unwrap() });
-    });
+    for (metric, tasks) in [("ten_2", 10), ("contended_2", CONTENDERS)] {
+        report(metric, tasks * LOCKS_EACH, || {
+            two.block_on(async { two.spawn(contended(tasks)).await.unwrap() });
+        });
+    }
 }

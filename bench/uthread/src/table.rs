@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 use std::io;
 
-const COLUMNS: [(&str, &str); 8] = [
+const COLUMNS: [(&str, &str); 11] = [
     ("yield_2", "yield, 2 threads"),
     ("yield_1000", "yield, 1000 threads"),
     ("create", "create + join"),
     ("lock", "lock + unlock"),
     ("contended", "lock, 99 threads"),
-    ("contended_2", "the same, 2 workers"),
+    ("ten_2", "lock, 10 threads, 2 workers"),
+    ("contended_2", "lock, 99 threads, 2 workers"),
     ("wait_2", "longest wait for it, us"),
+    ("channel", "channel, a value"),
+    ("mesa", "Mesa, a turn of each of two"),
     ("memory", "idle thread, bytes"),
 ];
 

@@ -171,9 +171,9 @@ typedef struct uthread_thread uthread_t;
 /* A thread that uses up its slice falls by one priority, unless it holds a lock or the configuration
  * says keep_priority; every 100 ticks all threads return to the priority that they were given. */
 enum {
-    UTHREAD_ORANGE = 0,        /* the default */
-    UTHREAD_GREEN = 1,         /* below it */
-    UTHREAD_RED = 2            /* above it */
+    UTHREAD_GREEN = 1,         /* the lowest */
+    UTHREAD_ORANGE = 2,        /* the default */
+    UTHREAD_RED = 3            /* the highest */
 };
 
 /* All zeros: no name, the runtime's stack size, ORANGE. */
@@ -271,19 +271,21 @@ void *uthread_get(uthread_key_t *key);    /* NULL outside a user thread as well 
 
 typedef struct uthread_lock uthread_lock_t;
 
-/* Protocols against priority inversion. */
 enum {
+    /* Running threads may take the lock before those that wait. The first of these is overtaken at most 256
+     * times and for a millisecond, then the lock is handed over to it. */
     UTHREAD_PLAIN = 0,
-    UTHREAD_INHERIT = 1        /* the owner has at least the priority of whoever waits for it */
+    /* The lock is handed over in the order of coming, as with the protocols below. Many times slower where
+     * threads of several workers share it. */
+    UTHREAD_FIFO = 2,
+    /* Protocols against priority inversion: the owner has at least the priority of each thread that waits. */
+    UTHREAD_INHERIT = 1
 };
-/* In the place of a protocol: running threads may take the lock before those that wait, of which the
- * first is overtaken 256 times at most. Much faster where threads of several workers share it. */
-#define UTHREAD_BARGING 5
 /* The owner has at least this priority; locking by a thread above it is an error (-EINVAL). */
 #define UTHREAD_CEILING(priority) (2 + (priority))
 
-/* A lock that is handed over in the order of coming, unless it is barging. -EDEADLK: the caller holds it,
- * or waits in a circle of threads; -EBUSY: trylock finds it locked; -EPERM: the caller does not hold it. */
+/* -EDEADLK: the caller holds the lock, or waits in a circle of threads; -EBUSY: trylock finds it locked;
+ * -EPERM: the caller does not hold it. */
 uthread_lock_t *uthread_lock_create(int protocol);
 int uthread_lock_destroy(uthread_lock_t *lock);
 int uthread_lock(uthread_lock_t *lock);
@@ -308,7 +310,7 @@ typedef struct uthread_cond uthread_cond_t;
 uthread_cond_t *uthread_cond_create(void);
 int uthread_cond_destroy(uthread_cond_t *cond);
 
-/* All of these ask for the lock to be held by the caller (-EPERM). With waiters that use another lock
+/* All of these ask for the lock to be held by the caller (-EPERM), except uthread_cond_notify. With waiters that use another lock
  * they fail with -EINVAL, and the caller's lock has been released. */
 int uthread_cond_wait(uthread_cond_t *cond, uthread_lock_t *lock);
 
@@ -325,7 +327,8 @@ int uthread_cond_signal_unlock(uthread_cond_t *cond, uthread_lock_t *lock);
 /* All waiters run one after another before any thread from outside, once the caller unlocks. */
 int uthread_cond_broadcast(uthread_cond_t *cond, uthread_lock_t *lock);
 
-/* Mesa: one waiter, or all, queue for the lock and must check their condition again. */
+/* Mesa: one waiter, or all, queue for the lock and must check their condition again. With NULL in the place of
+ * the lock, the caller need not hold it; what the waiters check must have changed while it was held. */
 int uthread_cond_notify(uthread_cond_t *cond, uthread_lock_t *lock);
 int uthread_cond_notify_all(uthread_cond_t *cond, uthread_lock_t *lock);
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <system_error>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -69,14 +70,30 @@ bool within(std::chrono::microseconds limit, Wait wait) {
     }
 }
 
+// Writes what a thread threw to the standard error, where nobody could catch it.
+inline void report(const std::exception_ptr &failure) noexcept {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const cancelled &) {
+    } catch (const std::exception &lost) {
+        std::fprintf(stderr, "uthread: a thread that nobody joined threw: %s\n", lost.what());
+    } catch (...) {
+        std::fputs("uthread: a thread that nobody joined threw what is no std::exception\n", stderr);
+    }
+}
+
 // What a thread does, and what became of it.
 struct task {
-    virtual ~task() = default;
+    virtual ~task() {
+        if (failure) report(failure);
+    }
     virtual void work() = 0;
     std::exception_ptr failure;
+    // Until the thread has begun, which then keeps the task to its end.
+    std::shared_ptr<task> kept;
 
     static void *run(void *self) {
-        auto *mine = static_cast<task *>(self);
+        auto mine = std::move(static_cast<task *>(self)->kept);
         try {
             mine->work();
         } catch (const exit_request &) {
@@ -116,18 +133,31 @@ public:
     runtime &operator=(const runtime &) = delete;
 };
 
-// A thread that is joined at the end of its scope. join() throws what the thread threw, and so does the end of the
-// scope if nobody has called join(), unless another exception ends the scope: then it is written to the standard
-// error.
+// A thread that is joined at the end of its scope, unless it was detached. join() throws what the thread threw, and
+// so does the end of the scope if nobody has called join(). If another exception ends the scope, or the thread was
+// detached, what it threw is written to the standard error.
 class thread {
 public:
     thread() = default;
 
     template <typename F, typename = std::enable_if_t<!std::is_same_v<std::decay_t<F>, thread>>>
     explicit thread(F &&function, const uthread_attr_t &attr = {})
-        : task_(std::make_unique<detail::task_of<std::decay_t<F>>>(std::forward<F>(function))) {
-        check(uthread_create(&handle_, &attr, detail::task::run, task_.get()));
+        : task_(std::make_shared<detail::task_of<std::decay_t<F>>>(std::forward<F>(function))) {
+        task_->kept = task_;
+        auto result = uthread_create(&handle_, &attr, detail::task::run, task_.get());
+        if (result < 0) task_->kept.reset();
+        check(result);
     }
+
+    // Calls the function with copies of the arguments.
+    template <typename F, typename First, typename... Rest,
+              typename = std::enable_if_t<!std::is_same_v<std::decay_t<First>, uthread_attr_t>>>
+    thread(F &&function, First &&first, Rest &&...rest)
+        : thread([call = std::decay_t<F>(std::forward<F>(function)),
+                  arguments = std::tuple<std::decay_t<First>, std::decay_t<Rest>...>(
+                      std::forward<First>(first), std::forward<Rest>(rest)...)]() mutable {
+              std::apply(std::move(call), std::move(arguments));
+          }) {}
 
     thread(thread &&other) noexcept
         : task_(std::move(other.task_)), handle_(std::exchange(other.handle_, nullptr)) {}
@@ -161,6 +191,13 @@ public:
         return true;
     }
 
+    // The thread runs on by itself, and its function is destroyed at its end.
+    void detach() {
+        check(uthread_detach(handle_));
+        handle_ = nullptr;
+        task_.reset();
+    }
+
 private:
     void joined() {
         handle_ = nullptr;
@@ -174,14 +211,7 @@ private:
         auto failure = wait();
         if (!failure) return;
         if (!std::uncaught_exceptions()) std::rethrow_exception(failure);
-        try {
-            std::rethrow_exception(failure);
-        } catch (const cancelled &) {
-        } catch (const std::exception &lost) {
-            std::fprintf(stderr, "uthread: a thread that nobody joined threw: %s\n", lost.what());
-        } catch (...) {
-            std::fputs("uthread: a thread that nobody joined threw what is no std::exception\n", stderr);
-        }
+        detail::report(failure);
     }
 
     std::exception_ptr wait() noexcept {
@@ -193,7 +223,7 @@ private:
         return std::exchange(task_->failure, nullptr);
     }
 
-    std::unique_ptr<detail::task> task_;
+    std::shared_ptr<detail::task> task_;
     uthread_t *handle_ = nullptr;
 };
 
@@ -225,15 +255,16 @@ public:
     no_preempt &operator=(const no_preempt &) = delete;
 };
 
-class lock {
+// For std::lock_guard, std::unique_lock and std::scoped_lock as well.
+class mutex {
 public:
-    explicit lock(int protocol = UTHREAD_PLAIN)
+    explicit mutex(int protocol = UTHREAD_PLAIN)
         : raw_(detail::created(uthread_lock_create(protocol))) {}
-    ~lock() noexcept(false) { detail::destroyed(uthread_lock_destroy(raw_)); }
-    lock(const lock &) = delete;
-    lock &operator=(const lock &) = delete;
+    ~mutex() noexcept(false) { detail::destroyed(uthread_lock_destroy(raw_)); }
+    mutex(const mutex &) = delete;
+    mutex &operator=(const mutex &) = delete;
 
-    void acquire() { check(uthread_lock(raw_)); }
+    void lock() { check(uthread_lock(raw_)); }
     bool try_lock() { return uthread_trylock(raw_) == 0; }
     // False if the lock was not free in all that time, here and in the waits below.
     bool try_lock_for(std::chrono::microseconds limit) {
@@ -246,6 +277,9 @@ private:
     uthread_lock_t *raw_;
 };
 
+// The name that the C interface has for it.
+using lock = mutex;
+
 class spin_lock {
 public:
     spin_lock() : raw_(detail::created(uthread_spinlock_create())) {}
@@ -253,7 +287,7 @@ public:
     spin_lock(const spin_lock &) = delete;
     spin_lock &operator=(const spin_lock &) = delete;
 
-    void acquire() { check(uthread_spinlock_lock(raw_)); }
+    void lock() { check(uthread_spinlock_lock(raw_)); }
     bool try_lock() { return uthread_spinlock_trylock(raw_) == 0; }
     void unlock() { check(uthread_spinlock_unlock(raw_)); }
 
@@ -265,7 +299,7 @@ private:
 template <typename Lock>
 class guard {
 public:
-    explicit guard(Lock &lock) : lock_(lock) { lock_.acquire(); }
+    explicit guard(Lock &lock) : lock_(lock) { lock_.lock(); }
     guard(Lock &lock, std::chrono::microseconds limit)
         : lock_(lock), holds_(lock_.try_lock_for(limit)) {}
     ~guard() {
@@ -288,16 +322,19 @@ public:
     condition &operator=(const condition &) = delete;
 
     // The lock is held afterwards, also if the time was up or the wait was cancelled.
-    void wait(lock &held) { check(uthread_cond_wait(raw_, held.get())); }
-    bool wait_for(lock &held, std::chrono::microseconds limit) {
+    void wait(mutex &held) { check(uthread_cond_wait(raw_, held.get())); }
+    bool wait_for(mutex &held, std::chrono::microseconds limit) {
         return detail::within(limit, [&](unsigned int us) {
             return uthread_cond_wait_timed(raw_, held.get(), us);
         });
     }
-    void signal(lock &held) { check(uthread_cond_signal(raw_, held.get())); }
-    void broadcast(lock &held) { check(uthread_cond_broadcast(raw_, held.get())); }
-    void notify(lock &held) { check(uthread_cond_notify(raw_, held.get())); }
-    void notify_all(lock &held) { check(uthread_cond_notify_all(raw_, held.get())); }
+    void signal(mutex &held) { check(uthread_cond_signal(raw_, held.get())); }
+    void broadcast(mutex &held) { check(uthread_cond_broadcast(raw_, held.get())); }
+    void notify(mutex &held) { check(uthread_cond_notify(raw_, held.get())); }
+    void notify_all(mutex &held) { check(uthread_cond_notify_all(raw_, held.get())); }
+    // The caller need not hold the lock.
+    void notify() { check(uthread_cond_notify(raw_, nullptr)); }
+    void notify_all() { check(uthread_cond_notify_all(raw_, nullptr)); }
 
 private:
     uthread_cond_t *raw_;

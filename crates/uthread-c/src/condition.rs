@@ -23,8 +23,8 @@ unsafe fn with(
     caught(|| {
         // SAFETY: the caller's contract.
         let (condition, lock) = unsafe { (object(condition)?, object::<'static, _>(lock)?) };
-        let _waiting = lock.held.wait();
-        let guard = lock.held.take()?;
+        let guard = lock.guard()?;
+        let _waiting = lock.waiting.enter();
         let worked = catch_unwind(AssertUnwindSafe(|| work(condition, guard)));
         let (guard, result) = match worked {
             Ok(guard) => (guard, Ok(0)),
@@ -33,10 +33,48 @@ unsafe fn with(
             }
             Err(payload) => resume_unwind(payload),
         };
-        if let Some(guard) = guard {
-            lock.held.put(guard);
-        }
+        core::mem::forget(guard);
         result
+    })
+}
+
+/// Works with both without a wait.
+///
+/// # Safety
+/// Both pointers must be null, or to objects that live until this returns.
+unsafe fn at_once(
+    condition: *const Condvar,
+    lock: *const CLock,
+    work: impl FnOnce(&Condvar, &LockGuard<'_, ()>),
+) -> c_int {
+    caught(|| {
+        // SAFETY: the caller's contract.
+        let (condition, lock) = unsafe { (object(condition)?, object(lock)?) };
+        let guard = lock.guard()?;
+        work(condition, &guard);
+        core::mem::forget(guard);
+        Ok(0)
+    })
+}
+
+/// Notifies waiters: with the caller's lock, or without a lock if that is null.
+///
+/// # Safety
+/// As above.
+unsafe fn notify(
+    condition: *const Condvar,
+    lock: *const CLock,
+    inside: impl FnOnce(&Condvar, &LockGuard<'_, ()>),
+    outside: impl FnOnce(&Condvar),
+) -> c_int {
+    if !lock.is_null() {
+        // SAFETY: the caller's contract.
+        return unsafe { at_once(condition, lock, inside) };
+    }
+    caught(|| {
+        // SAFETY: the caller's contract.
+        outside(unsafe { object(condition) }?);
+        Ok(0)
     })
 }
 
@@ -135,12 +173,7 @@ unsafe extern "C-unwind" fn uthread_cond_broadcast(
     lock: *const CLock,
 ) -> c_int {
     // SAFETY: the header asks for both.
-    unsafe {
-        with(condition, lock, |condition, guard| {
-            condition.broadcast(&guard);
-            Some(guard)
-        })
-    }
+    unsafe { at_once(condition, lock, Condvar::broadcast) }
 }
 
 #[unsafe(no_mangle)]
@@ -149,12 +182,7 @@ unsafe extern "C-unwind" fn uthread_cond_notify(
     lock: *const CLock,
 ) -> c_int {
     // SAFETY: the header asks for both.
-    unsafe {
-        with(condition, lock, |condition, guard| {
-            condition.notify(&guard);
-            Some(guard)
-        })
-    }
+    unsafe { notify(condition, lock, Condvar::notify, Condvar::notify_outside) }
 }
 
 #[unsafe(no_mangle)]
@@ -164,9 +192,11 @@ unsafe extern "C-unwind" fn uthread_cond_notify_all(
 ) -> c_int {
     // SAFETY: the header asks for both.
     unsafe {
-        with(condition, lock, |condition, guard| {
-            condition.notify_all(&guard);
-            Some(guard)
-        })
+        notify(
+            condition,
+            lock,
+            Condvar::notify_all,
+            Condvar::notify_all_outside,
+        )
     }
 }

@@ -1,4 +1,4 @@
-//! A place for the guard of a lock, beside the lock.
+//! A place for the guard of a spin lock next to it, and the number of threads that wait for a lock.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -11,8 +11,6 @@ use crate::error::Errno;
 pub(crate) struct Held<G> {
     /// The key of the owner; 0 while nobody holds the lock.
     owner: AtomicUsize,
-    /// Threads that wait for the lock, or with it for a condition.
-    waiting: AtomicUsize,
     guard: Cell<Option<G>>,
 }
 
@@ -25,7 +23,6 @@ impl<G> Held<G> {
     pub(crate) const fn nothing() -> Self {
         Self {
             owner: AtomicUsize::new(0),
-            waiting: AtomicUsize::new(0),
             guard: Cell::new(None),
         }
     }
@@ -48,15 +45,28 @@ impl<G> Held<G> {
         self.guard.take().ok_or(libc::EPERM)
     }
 
-    /// True if a thread holds the lock or waits.
-    pub(crate) fn is_used(&self) -> bool {
-        self.owner.load(Ordering::Relaxed) != 0 || self.waiting.load(Ordering::Relaxed) != 0
+    /// True if a thread holds the lock.
+    pub(crate) fn is_some(&self) -> bool {
+        self.owner.load(Ordering::Relaxed) != 0
+    }
+}
+
+/// The number of threads that wait for a lock, or with it for a condition.
+pub(crate) struct Waiters(AtomicUsize);
+
+impl Waiters {
+    pub(crate) const fn none() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    pub(crate) fn any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
     }
 
     /// Counts the running thread as one that waits, until this is dropped.
-    pub(crate) fn wait(&self) -> Waiting<'_> {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        Waiting(&self.waiting)
+    pub(crate) fn enter(&self) -> Waiting<'_> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Waiting(&self.0)
     }
 }
 

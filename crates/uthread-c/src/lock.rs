@@ -1,28 +1,43 @@
 //! Locks and spin locks.
 
 use core::ffi::{c_int, c_uint};
-use std::sync::{PoisonError, TryLockError};
+use core::mem::forget;
+use std::sync::TryLockError;
 
-use uthread::{Lock, LockGuard, Protocol, SpinGuard, SpinLock, TryLockResult};
+use uthread::{
+    Lock, LockGuard, Protocol, SpinGuard, SpinLock, TryLockResult, is_tick_deferred, no_preempt,
+};
 
 use crate::call::{caught, created, destroy};
 use crate::error::{Errno, limit, object};
-use crate::held::Held;
+use crate::held::{Held, Waiters};
 use crate::thread::priority_of;
 
 /// `uthread_lock_t`.
 pub struct CLock {
+    /// While it is held, its guard is forgotten: the lock knows its owner.
     pub(crate) lock: Lock<()>,
-    pub(crate) held: Held<LockGuard<'static, ()>>,
+    pub(crate) waiting: Waiters,
+}
+
+impl CLock {
+    /// The guard of the running thread.
+    ///
+    /// # Errors
+    /// `EPERM` if it does not hold the lock.
+    pub(crate) fn guard(&self) -> Result<LockGuard<'_, ()>, Errno> {
+        // SAFETY: each guard of this lock is forgotten, or dropped before the call that has it returns.
+        unsafe { self.lock.guard_again() }.ok_or(libc::EPERM)
+    }
 }
 
 fn lock_of(protocol: c_int) -> Result<Lock<()>, Errno> {
     let protocol = match protocol {
         0 => Protocol::None,
         1 => Protocol::Inheritance,
+        2 => return Ok(Lock::fifo(())),
         // UTHREAD_CEILING(priority)
-        2..=4 => Protocol::Ceiling(priority_of(protocol - 2)?),
-        5 => return Ok(Lock::barging(())),
+        3..=5 => Protocol::Ceiling(priority_of(protocol - 2)?),
         _ => return Err(libc::EINVAL),
     };
     Ok(Lock::with_protocol((), protocol))
@@ -35,7 +50,7 @@ unsafe extern "C-unwind" fn uthread_lock_create(protocol: c_int) -> *mut CLock {
     };
     created(|| CLock {
         lock,
-        held: Held::nothing(),
+        waiting: Waiters::none(),
     })
 }
 
@@ -43,7 +58,10 @@ unsafe extern "C-unwind" fn uthread_lock_create(protocol: c_int) -> *mut CLock {
 unsafe extern "C-unwind" fn uthread_lock_destroy(lock: *mut CLock) -> c_int {
     // SAFETY: the header asks for a lock that nobody uses.
     unsafe {
-        if lock.as_ref().is_some_and(|lock| lock.held.is_used()) {
+        if lock
+            .as_ref()
+            .is_some_and(|lock| lock.lock.is_held() || lock.waiting.any())
+        {
             return -libc::EBUSY;
         }
         destroy(lock);
@@ -51,69 +69,92 @@ unsafe extern "C-unwind" fn uthread_lock_destroy(lock: *mut CLock) -> c_int {
     0
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn uthread_lock(lock: *const CLock) -> c_int {
+/// Does what needs neither a switch nor an error. Otherwise, or if a tick was deferred meanwhile, calls what keeps
+/// the thread's own state over a switch: all that takes several times as long.
+#[inline]
+fn quickly(
+    lock: *const CLock,
+    quick: impl FnOnce(&CLock) -> bool,
+    slow: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: the header asks for null or a living lock.
+    if !unsafe { lock.as_ref() }.is_some_and(quick) {
+        return slow();
+    }
+    if is_tick_deferred() { make_tick() } else { 0 }
+}
+
+#[cold]
+fn make_tick() -> c_int {
     caught(|| {
-        // SAFETY: the header asks for a lock that lives until it is unlocked.
-        let lock: &'static CLock = unsafe { object(lock) }?;
-        keep(lock, lock.lock.try_lock(), libc::EBUSY).or_else(|_| {
-            let waiting = lock.held.wait();
-            let guard = lock.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            lock.held.put(guard);
-            drop(waiting);
-            Ok(0)
-        })
+        drop(no_preempt());
+        Ok(0)
     })
 }
 
-/// Keeps the guard of an attempt to lock; else the error is `refused`.
-fn keep(
-    lock: &'static CLock,
-    attempt: TryLockResult<LockGuard<'static, ()>>,
-    refused: Errno,
-) -> Result<c_int, Errno> {
-    let guard = match attempt {
-        Ok(guard) => guard,
-        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => return Err(refused),
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn uthread_lock(lock: *const CLock) -> c_int {
+    let wait = || {
+        caught(|| {
+            // SAFETY: the header asks for a lock that lives until it is unlocked.
+            let lock = unsafe { object(lock) }?;
+            let _waiting = lock.waiting.enter();
+            forget(lock.lock.lock());
+            Ok(0)
+        })
     };
-    lock.held.put(guard);
+    quickly(lock, |lock| lock.lock.take_quickly(), wait)
+}
+
+/// Keeps the lock of an attempt; else the error is `refused`.
+fn keep(attempt: TryLockResult<LockGuard<'_, ()>>, refused: Errno) -> Result<c_int, Errno> {
+    if let Err(TryLockError::WouldBlock) = attempt {
+        return Err(refused);
+    }
+    forget(attempt);
     Ok(0)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_trylock(lock: *const CLock) -> c_int {
-    caught(|| {
-        // SAFETY: as above.
-        let lock: &'static CLock = unsafe { object(lock) }?;
-        keep(lock, lock.lock.try_lock(), libc::EBUSY)
-    })
+    let attempt = || {
+        caught(|| {
+            // SAFETY: as above.
+            let lock = unsafe { object(lock) }?;
+            keep(lock.lock.try_lock(), libc::EBUSY)
+        })
+    };
+    quickly(lock, |lock| lock.lock.take_quickly(), attempt)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_lock_timed(lock: *const CLock, microseconds: c_uint) -> c_int {
     caught(|| {
         // SAFETY: as above.
-        let lock: &'static CLock = unsafe { object(lock) }?;
-        let _waiting = lock.held.wait();
-        let attempt = lock.lock.lock_timeout(limit(microseconds));
-        keep(lock, attempt, libc::ETIMEDOUT)
+        let lock = unsafe { object(lock) }?;
+        let _waiting = lock.waiting.enter();
+        keep(lock.lock.lock_timeout(limit(microseconds)), libc::ETIMEDOUT)
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_unlock(lock: *const CLock) -> c_int {
-    caught(|| {
-        // SAFETY: as above.
-        drop(unsafe { object(lock) }?.held.take()?);
-        Ok(0)
-    })
+    let hand_over = || {
+        caught(|| {
+            // SAFETY: as above.
+            drop(unsafe { object(lock) }?.guard()?);
+            Ok(0)
+        })
+    };
+    // SAFETY: the guard was forgotten.
+    quickly(lock, |lock| unsafe { lock.lock.free_quickly() }, hand_over)
 }
 
 /// `uthread_spinlock_t`.
 pub struct CSpinLock {
     lock: SpinLock<()>,
     held: Held<SpinGuard<'static, ()>>,
+    waiting: Waiters,
 }
 
 #[unsafe(no_mangle)]
@@ -121,6 +162,7 @@ unsafe extern "C-unwind" fn uthread_spinlock_create() -> *mut CSpinLock {
     created(|| CSpinLock {
         lock: SpinLock::new(()),
         held: Held::nothing(),
+        waiting: Waiters::none(),
     })
 }
 
@@ -128,7 +170,10 @@ unsafe extern "C-unwind" fn uthread_spinlock_create() -> *mut CSpinLock {
 unsafe extern "C-unwind" fn uthread_spinlock_destroy(lock: *mut CSpinLock) -> c_int {
     // SAFETY: the header asks for a lock that nobody uses.
     unsafe {
-        if lock.as_ref().is_some_and(|lock| lock.held.is_used()) {
+        if lock
+            .as_ref()
+            .is_some_and(|lock| lock.held.is_some() || lock.waiting.any())
+        {
             return -libc::EBUSY;
         }
         destroy(lock);
@@ -142,7 +187,7 @@ unsafe extern "C-unwind" fn uthread_spinlock_lock(lock: *const CSpinLock) -> c_i
         // SAFETY: the header asks for a lock that lives until it is unlocked.
         let lock: &'static CSpinLock = unsafe { object(lock) }?;
         let guard = lock.lock.try_lock().unwrap_or_else(|| {
-            let _waiting = lock.held.wait();
+            let _waiting = lock.waiting.enter();
             lock.lock.lock()
         });
         lock.held.put(guard);

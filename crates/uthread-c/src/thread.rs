@@ -29,18 +29,18 @@ pub struct Attributes {
 
 pub(crate) fn priority_of(number: c_int) -> Result<Priority, Errno> {
     match number {
-        0 => Ok(Priority::Orange),
         1 => Ok(Priority::Green),
-        2 => Ok(Priority::Red),
+        2 => Ok(Priority::Orange),
+        3 => Ok(Priority::Red),
         _ => Err(libc::EINVAL),
     }
 }
 
 fn number_of(priority: Priority) -> c_int {
     match priority {
-        Priority::Orange => 0,
         Priority::Green => 1,
-        Priority::Red => 2,
+        Priority::Orange => 2,
+        Priority::Red => 3,
     }
 }
 
@@ -72,7 +72,9 @@ unsafe fn builder_of(attributes: *const Attributes) -> Result<Builder, Errno> {
         if attributes.stack_size > 0 {
             builder = builder.stack_size(attributes.stack_size);
         }
-        builder = builder.priority(priority_of(attributes.priority)?);
+        if attributes.priority != 0 {
+            builder = builder.priority(priority_of(attributes.priority)?);
+        }
     }
     Ok(builder)
 }

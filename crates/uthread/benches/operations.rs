@@ -204,12 +204,12 @@ fn several() {
         measure("2 workers: Lock, 99 threads", 990_000, || {
             contended(Lock::new(0));
         });
-        measure("2 workers: barging Lock, alone", 1_000_000, || {
-            let lock = Lock::barging(0u64);
+        measure("2 workers: Lock::fifo, alone", 1_000_000, || {
+            let lock = Lock::fifo(0u64);
             (0..1_000_000).for_each(|_| *lock.lock().expect("no panic") += 1);
         });
-        measure("2 workers: barging Lock, 99 threads", 990_000, || {
-            contended(Lock::barging(0));
+        measure("2 workers: Lock::fifo, 99 threads", 990_000, || {
+            contended(Lock::fifo(0));
         });
         measure("2 workers: create and join 1000 at a time", 100_000, || {
             for _ in 0..100 {

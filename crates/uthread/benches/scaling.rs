@@ -102,7 +102,7 @@ fn locks(workers: u64) {
     let threads = THREADS * workers;
     for (name, new) in [
         ("Lock", Lock::new as fn(u64) -> Lock<u64>),
-        ("barging Lock", Lock::barging),
+        ("Lock::fifo", Lock::fifo),
     ] {
         measure(
             &format!("{name}, shared, {workers} workers"),

@@ -15,7 +15,6 @@ struct Inside {
     order: Vec<usize>,
 }
 
-#[derive(Default)]
 struct Zoo {
     inside: Lock<Inside>,
     room: Condvar,
@@ -46,7 +45,11 @@ fn main() {
         .build()
         .expect("nothing special is asked for");
     runtime.run(|| {
-        let zoo = Arc::new(Zoo::default());
+        let zoo = Arc::new(Zoo {
+            // Animals come in in the order in which they ask for the lock.
+            inside: Lock::fifo(Inside::default()),
+            room: Condvar::new(),
+        });
         let animals: Vec<_> = (0..ANIMALS)
             .map(|animal| {
                 let zoo = Arc::clone(&zoo);

@@ -35,8 +35,8 @@
 //! preemption preserves `errno` and the floating-point and vector registers. The signal mask and the alternate
 //! signal stack belong to the kernel thread: all its user threads share them.
 //!
-//! A switch keeps how each thread rounds, as C asks. The feature `float-control`, on by default, is for that;
-//! programs in Rust alone, which must keep the default, can do without.
+//! The way a thread rounds is its own only with the feature `float-control`. Rust requires all its code to keep
+//! the default way, so a program needs the feature only if its threads call C code that changes it.
 //!
 //! 1. All user threads of a worker share one kernel thread, and with it every `std::thread_local!`.
 //!    In a preemptive runtime, hold a [`no_preempt`] guard around each use of such a value that
@@ -118,7 +118,9 @@ mod atomic;
 mod build_error;
 mod context;
 pub mod io;
+mod panic_message;
 mod preempt;
+pub mod prelude;
 mod print;
 mod runtime;
 mod scheduler;
@@ -155,3 +157,5 @@ pub use thread::{
     yield_now,
 };
 pub use trace::{Event, Kind, Trace};
+#[doc(hidden)]
+pub use worker::is_tick_deferred;

@@ -10,11 +10,13 @@ mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{message, preemptive};
 use uthread::io::sleep;
 use uthread::{Condvar, Lock, Runtime, spawn, yield_now};
+
+const MOST_PASSES: u32 = 256;
 
 /// Runtimes of all kinds.
 fn runtimes() -> impl Iterator<Item = Runtime> {
@@ -32,9 +34,8 @@ fn runtimes() -> impl Iterator<Item = Runtime> {
 
 #[test]
 fn a_running_thread_passes_a_waiting_one_but_not_for_ever() {
-    const MOST_PASSES: u32 = 256;
     Runtime::builder().build().unwrap().run(|| {
-        let lock = Arc::new(Lock::barging(0));
+        let lock = Arc::new(Lock::new(0));
         let taken = Arc::new(AtomicBool::new(false));
         let guard = lock.lock().unwrap();
         let waiter = {
@@ -58,12 +59,69 @@ fn a_running_thread_passes_a_waiting_one_but_not_for_ever() {
 }
 
 #[test]
+fn a_thread_that_waits_for_a_millisecond_gets_the_lock() {
+    Runtime::builder().build().unwrap().run(|| {
+        let lock = Arc::new(Lock::new(0));
+        let taken = Arc::new(AtomicBool::new(false));
+        let guard = lock.lock().unwrap();
+        let waiter = {
+            let (lock, taken) = (Arc::clone(&lock), Arc::clone(&taken));
+            spawn(move || {
+                let _guard = lock.lock().unwrap();
+                taken.store(true, Ordering::Relaxed);
+            })
+        };
+        yield_now();
+        drop(guard);
+        let mut passes = 0;
+        while !taken.load(Ordering::Relaxed) {
+            let _guard = lock.lock().unwrap();
+            let entered = Instant::now();
+            while entered.elapsed() < Duration::from_millis(1) {}
+            passes += 1;
+        }
+        waiter.join().unwrap();
+        // The first pass starts the clock, the second finds that time is up, and the third waits.
+        assert_eq!(passes, 3);
+    });
+}
+
+/// Each waiter in its turn is overtaken a limited number of times.
+#[test]
+fn all_of_several_waiters_get_in_after_a_limited_number_of_passes() {
+    const WAITERS: u32 = 5;
+    Runtime::builder().build().unwrap().run(|| {
+        let lock = Arc::new(Lock::new(0));
+        let guard = lock.lock().unwrap();
+        let taken = Arc::new(AtomicU32::new(0));
+        let waiters = [(); WAITERS as usize].map(|()| {
+            let (lock, taken) = (Arc::clone(&lock), Arc::clone(&taken));
+            spawn(move || {
+                let _guard = lock.lock().unwrap();
+                taken.fetch_add(1, Ordering::Relaxed);
+            })
+        });
+        yield_now();
+        drop(guard);
+        let mut passes = 0;
+        while taken.load(Ordering::Relaxed) < WAITERS {
+            drop(lock.lock().unwrap());
+            passes += 1;
+        }
+        assert!(passes <= WAITERS * (MOST_PASSES + 1), "{passes} passes");
+        for waiter in waiters {
+            waiter.join().unwrap();
+        }
+    });
+}
+
+#[test]
 fn sections_exclude_each_other_and_everybody_gets_in() {
     const THREADS: u64 = 30;
     const EACH: u64 = 500;
     for runtime in runtimes() {
         let sum = runtime.run(|| {
-            let lock = Arc::new(Lock::barging(0));
+            let lock = Arc::new(Lock::new(0));
             let threads: Vec<_> = (0..THREADS)
                 .map(|i| {
                     let lock = Arc::clone(&lock);
@@ -92,7 +150,7 @@ fn sections_exclude_each_other_and_everybody_gets_in() {
 fn a_thread_that_gave_up_is_not_handed_the_lock() {
     for runtime in runtimes() {
         runtime.run(|| {
-            let lock = Arc::new(Lock::barging(()));
+            let lock = Arc::new(Lock::new(()));
             let got = Arc::new(AtomicU32::new(0));
             let threads: Vec<_> = (0..20u64)
                 .map(|i| {
@@ -122,7 +180,7 @@ fn a_thread_that_gave_up_is_not_handed_the_lock() {
 fn signals_hand_the_lock_over() {
     for runtime in runtimes() {
         runtime.run(|| {
-            let monitor = Arc::new((Lock::barging(0u32), Condvar::new()));
+            let monitor = Arc::new((Lock::new(0u32), Condvar::new()));
             let takers: Vec<_> = (0..10)
                 .map(|_| {
                     let monitor = Arc::clone(&monitor);
@@ -160,10 +218,57 @@ fn signals_hand_the_lock_over() {
 }
 
 #[test]
+fn a_notified_thread_continues_only_with_the_lock() {
+    for runtime in runtimes() {
+        runtime.run(|| {
+            const WAITERS: u32 = 10;
+            let monitor = Arc::new((Lock::new(0u32), Condvar::new()));
+            let inside = Arc::new(AtomicBool::new(false));
+            let waiters: Vec<_> = (0..WAITERS)
+                .map(|_| {
+                    let (monitor, inside) = (Arc::clone(&monitor), Arc::clone(&inside));
+                    spawn(move || {
+                        let units = monitor.0.lock().unwrap();
+                        let wait = |units: &mut u32| *units == 0;
+                        let mut units = monitor.1.wait_while(units, wait).unwrap();
+                        assert!(!inside.load(Ordering::Relaxed), "two threads are inside");
+                        *units -= 1;
+                    })
+                })
+                .collect();
+            yield_now();
+            for i in 0..WAITERS {
+                let mut units = monitor.0.lock().unwrap();
+                *units += 1;
+                match i % 4 {
+                    0 => monitor.1.notify(&units),
+                    1 => monitor.1.notify_all(&units),
+                    _ => {}
+                }
+                drop(units);
+                match i % 4 {
+                    2 => monitor.1.notify_outside(),
+                    3 => monitor.1.notify_all_outside(),
+                    _ => {}
+                }
+                let _passes_the_notified = monitor.0.lock().unwrap();
+                inside.store(true, Ordering::Relaxed);
+                yield_now();
+                inside.store(false, Ordering::Relaxed);
+            }
+            for waiter in waiters {
+                waiter.join().unwrap();
+            }
+            assert_eq!(*monitor.0.lock().unwrap(), 0);
+        });
+    }
+}
+
+#[test]
 fn a_broadcast_comes_before_all_that_enter() {
     for runtime in runtimes() {
         runtime.run(|| {
-            let monitor = Arc::new((Lock::barging((false, 0u32)), Condvar::new()));
+            let monitor = Arc::new((Lock::new((false, 0u32)), Condvar::new()));
             let waiting = Arc::new(AtomicU32::new(0));
             let waiters: Vec<_> = (0..10)
                 .map(|_| {
@@ -194,7 +299,7 @@ fn a_broadcast_comes_before_all_that_enter() {
 #[test]
 fn a_cycle_of_waiting_threads_is_told() {
     Runtime::builder().build().unwrap().run(|| {
-        let locks = Arc::new([Lock::barging(()), Lock::barging(())]);
+        let locks = Arc::new([Lock::new(()), Lock::new(())]);
         let take = |mine: usize| {
             let locks = Arc::clone(&locks);
             spawn(move || {

@@ -38,7 +38,7 @@ fn cancels(wait: impl FnOnce() + Send + 'static) -> bool {
 #[test]
 fn every_wait_can_be_cancelled() {
     everywhere(|| {
-        let held = Arc::new([Lock::new(()), Lock::barging(())]);
+        let held = Arc::new([Lock::fifo(()), Lock::new(())]);
         let guards = (held[0].lock().unwrap(), held[1].lock().unwrap());
         for number in 0..2 {
             let held = Arc::clone(&held);

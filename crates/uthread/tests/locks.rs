@@ -34,14 +34,16 @@ fn panics(work: fn()) -> String {
 
 #[test]
 fn a_lock_is_handed_over_in_the_order_of_coming() {
-    for protocol in [
-        Protocol::None,
-        Protocol::Inheritance,
-        Protocol::Ceiling(Red),
-    ] {
+    let locks: [fn() -> Lock<()>; 3] = [
+        || Lock::fifo(()),
+        || Lock::with_protocol((), Protocol::Inheritance),
+        || Lock::with_protocol((), Protocol::Ceiling(Red)),
+    ];
+    for new in locks {
+        let protocol = new().protocol();
         let order = Arc::new(Mutex::new(Vec::new()));
         uthread::run(|| {
-            let lock = Arc::new(Lock::with_protocol((), protocol));
+            let lock = Arc::new(new());
             let guard = lock.lock().unwrap();
             for i in 0..20 {
                 let (lock, order) = (Arc::clone(&lock), Arc::clone(&order));

@@ -199,7 +199,7 @@ fn the_spin_cell_lets_one_in_at_a_time() {
 /// must be visible. Loom tells if it need not be.
 #[test]
 fn whoever_finds_the_owner_sees_what_it_wrote_before() {
-    let ways: [fn(&Owner<Node, 1>, *mut Node) -> bool; 3] = [
+    let ways: [fn(&Owner<Node, 2>, *mut Node) -> bool; 3] = [
         |owner, me| owner.try_own(true, me),
         |owner, me| owner.barge(true, me),
         |owner, me| owner.inherit(true, me) == Claim::Taken,
@@ -277,7 +277,7 @@ fn a_waiter_is_granted_or_withdrawn_and_no_permit_is_lost() {
 /// The barging lock without its workers: `RawLock` and `sync/barging.rs` call the same methods in the
 /// same order.
 struct Barging {
-    owner: Owner<Node, 1>,
+    owner: Owner<Node, 2>,
     queues: SpinCell<Waiters<Node>>,
     woken: [(checker::sync::Mutex<bool>, checker::sync::Condvar); 2],
     value: checker::cell::UnsafeCell<u32>,
@@ -355,7 +355,7 @@ impl Barging {
 
     fn unlock(&self, me: &Node) {
         let address = std::ptr::from_ref(me).cast_mut();
-        if self.owner.try_free(true, address) || self.owner.leave_to_heir(true) {
+        if self.owner.try_free(true, address) || self.owner.leave_to_heir(true, || 0) {
             return;
         }
         let next = self.locked(|entry| {

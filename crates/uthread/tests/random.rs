@@ -24,7 +24,7 @@ enum Step {
 
 #[derive(Clone, Debug)]
 struct Program {
-    /// `None` for the barging lock.
+    /// `None` for the lock that is handed over in the order of coming, without a protocol.
     protocol: Option<Protocol>,
     threads: Vec<(Priority, Vec<Step>)>,
 }
@@ -78,7 +78,7 @@ impl World {
     fn new(protocol: Option<Protocol>) -> Self {
         let lock = |_| match protocol {
             Some(protocol) => Lock::with_protocol(Vec::new(), protocol),
-            None => Lock::barging(Vec::new()),
+            None => Lock::fifo(Vec::new()),
         };
         Self {
             locks: std::array::from_fn(lock),

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use common::{Random, aborts, again, message};
+use common::{Random, aborts, again, message, runtimes};
 use corosensei::{Coroutine, CoroutineResult};
 use uthread::{Builder, Exited, Runtime, spawn, suspend, yield_now};
 
@@ -330,6 +330,32 @@ fn a_backtrace_ends_at_the_root_of_the_thread() {
         !text.contains("run_first"),
         "the backtrace goes on beyond the thread: {text}"
     );
+}
+
+#[test]
+fn a_panic_names_the_thread() {
+    const ROLE: &str = "UTHREAD_PANICS";
+    if std::env::var_os(ROLE).is_some() {
+        for runtime in runtimes() {
+            runtime.run(|| {
+                let panics = || panic!("of a thread");
+                let thread = Builder::new().name("the baker").spawn(panics);
+                thread.unwrap().join().unwrap_err();
+                spawn(|| panic!("without a name")).join().unwrap_err();
+            });
+        }
+        return;
+    }
+    let output = again("a_panic_names_the_thread", ROLE);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{text}");
+    let lines: Vec<_> = text.lines().filter(|line| !line.is_empty()).collect();
+    let named = lines.windows(2).filter(|lines| {
+        lines[0] == "in the user thread 'the baker':" && lines[1].contains("panicked")
+    });
+    let panics = runtimes().len();
+    assert_eq!(named.count(), panics, "{text}");
+    assert_eq!(text.matches("in the user thread").count(), panics, "{text}");
 }
 
 #[test]

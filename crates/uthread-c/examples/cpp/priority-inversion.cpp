@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     uthread::runtime runtime(config);
     uthread_set_priority(uthread_self(), UTHREAD_RED);
 
-    uthread::lock lock(none ? UTHREAD_PLAIN : UTHREAD_CEILING(UTHREAD_RED));
+    uthread::lock lock(none ? UTHREAD_FIFO : UTHREAD_CEILING(UTHREAD_RED));
     uthread::semaphore locked(0);
     char order[4] = "";
     int finished = 0;

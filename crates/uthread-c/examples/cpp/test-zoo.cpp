@@ -7,7 +7,7 @@ namespace {
 constexpr long ROOM = 10;
 
 struct zoo {
-    uthread::lock lock;
+    uthread::lock lock{UTHREAD_FIFO};
     uthread::condition opened, room;
     bool open = false;
     long waiting = 0, inside = 0, most = 0, visits = 0, late = 0;

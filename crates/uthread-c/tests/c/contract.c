@@ -92,6 +92,9 @@ static void threads(void) {
     CHECK(uthread_create(&thread, NULL, NULL, NULL) == -EINVAL);
     attr.priority = 7;
     CHECK(uthread_create(&thread, &attr, nothing, NULL) == -EINVAL);
+    CHECK(UTHREAD_GREEN < UTHREAD_ORANGE && UTHREAD_ORANGE < UTHREAD_RED);
+    CHECK(uthread_priority(uthread_self()) == UTHREAD_ORANGE);
+    CHECK(uthread_set_priority(uthread_self(), 0) == -EINVAL);
     CHECK(uthread_set_priority(uthread_self(), UTHREAD_GREEN) == 0);
     CHECK(uthread_priority(uthread_self()) == UTHREAD_GREEN);
     CHECK(uthread_set_priority(uthread_self(), UTHREAD_ORANGE) == 0);
@@ -111,9 +114,13 @@ static void locks(void) {
     CHECK(uthread_unlock(lock) == 0 && uthread_unlock(lock) == -EPERM && uthread_lock(NULL) == -EINVAL);
     uthread_lock_t *ceiling = uthread_lock_create(UTHREAD_CEILING(UTHREAD_GREEN));
     CHECK(uthread_lock(ceiling) == -EINVAL && uthread_lock_destroy(ceiling) == 0);
-    uthread_lock_t *barging = uthread_lock_create(UTHREAD_BARGING);
-    CHECK(uthread_lock(barging) == 0 && uthread_lock(barging) == -EDEADLK);
-    CHECK(uthread_unlock(barging) == 0 && uthread_lock_destroy(barging) == 0);
+    const int kinds[] = {UTHREAD_PLAIN, UTHREAD_FIFO, UTHREAD_INHERIT, UTHREAD_CEILING(UTHREAD_ORANGE),
+                         UTHREAD_CEILING(UTHREAD_RED)};
+    for (unsigned int kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+        uthread_lock_t *other = uthread_lock_create(kinds[kind]);
+        CHECK(uthread_lock(other) == 0 && uthread_lock(other) == -EDEADLK);
+        CHECK(uthread_unlock(other) == 0 && uthread_lock_destroy(other) == 0);
+    }
     uthread_spinlock_t *spinlock = uthread_spinlock_create();
     CHECK(uthread_spinlock_lock(spinlock) == 0 && uthread_spinlock_trylock(spinlock) == -EBUSY);
     CHECK(uthread_spinlock_unlock(spinlock) == 0 && uthread_spinlock_unlock(spinlock) == -EPERM);
@@ -132,6 +139,9 @@ static void locks(void) {
     CHECK(uthread_lock(lock) == 0 && uthread_cond_broadcast(cond, lock) == 0);
     CHECK(uthread_cond_notify(cond, lock) == 0 && uthread_cond_notify_all(cond, lock) == 0);
     CHECK(uthread_cond_signal_unlock(cond, lock) == 0 && uthread_unlock(lock) == -EPERM);
+    CHECK(uthread_cond_notify(cond, lock) == -EPERM && uthread_cond_notify_all(cond, lock) == -EPERM);
+    CHECK(uthread_cond_notify(cond, NULL) == 0 && uthread_cond_notify_all(cond, NULL) == 0);
+    CHECK(uthread_cond_notify(NULL, NULL) == -EINVAL);
     uthread_cond_destroy(cond);
     CHECK(uthread_lock_destroy(lock) == 0);
 }

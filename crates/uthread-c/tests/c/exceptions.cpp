@@ -32,8 +32,8 @@ int main() {
     exits_in_c.join();
     try {
         uthread::lock lock;
-        lock.acquire();
-        lock.acquire();
+        lock.lock();
+        lock.lock();
     } catch (const uthread::error &error) {
         std::printf("error %d\n", error.code().value());
     }

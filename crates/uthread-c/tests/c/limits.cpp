@@ -1,5 +1,8 @@
 // Time limits and cancelling in the wrappers.
 #include <cstdio>
+#include <functional>
+#include <mutex>
+#include <string>
 
 #include "check.h"
 #include "uthread.hpp"
@@ -107,12 +110,103 @@ static void values() {
     CHECK(counts == 0 && !mine.get());
 }
 
+// The library's own locks in the guards of the standard library, and threads with arguments.
+static void standard() {
+    uthread::mutex first, second(UTHREAD_FIFO);
+    uthread::spin_lock spin;
+    long total = 0;
+    auto add = [&](long times, const std::string &name, long &sum) {
+        CHECK(name == "adds");
+        for (long i = 0; i < times; i++) {
+            std::scoped_lock both(first, second);
+            std::lock_guard<uthread::spin_lock> spins(spin);
+            sum++;
+        }
+    };
+    {
+        std::unique_lock<uthread::mutex> held(first);
+        CHECK(held.owns_lock() && !std::unique_lock<uthread::mutex>(first, std::try_to_lock));
+        uthread::thread one(add, 1000L, std::string("adds"), std::ref(total));
+        uthread::thread other(add, 1000L, "adds", std::ref(total));
+        held.unlock();
+        one.join();
+        other.join();
+    }
+    CHECK(total == 2000);
+}
+
+template <typename State>
+static void reach(State state) {
+    for (int turns = 0; !state() && turns < 1000000; turns++) uthread::yield();
+    CHECK(state());
+}
+
+// Notifications by a thread that does not hold the lock, or holds it.
+static void notifications() {
+    uthread::mutex mutex;
+    uthread::condition changed;
+    int waiting = 0, units = 0;
+    auto wait = [&] {
+        std::lock_guard<uthread::mutex> held(mutex);
+        waiting++;
+        while (units == 0) changed.wait(mutex);
+        units--;
+    };
+    for (bool holds : {false, true}) {
+        uthread::thread one(wait), two(wait), three(wait);
+        reach([&] { return waiting == 3; });
+        std::unique_lock<uthread::mutex> held(mutex);
+        units = 1;
+        if (!holds) held.unlock();
+        changed.notify();
+        if (holds) held.unlock();
+        reach([&] { return units == 0; });
+        held.lock();
+        units = 2;
+        if (!holds) held.unlock();
+        changed.notify_all();
+        if (holds) held.unlock();
+        one.join();
+        two.join();
+        three.join();
+        waiting = 0;
+    }
+}
+
+// A detached thread outlives its object, and what it was given is destroyed once, at its end.
+static void detached() {
+    uthread::semaphore go(0), ended(0);
+    {
+        auto given = std::make_shared<counted>();
+        uthread::thread thread([&, given] {
+            go.wait();
+            CHECK(counts == 1);
+            ended.post();
+        });
+        thread.detach();
+        CHECK(!thread.joinable());
+    }
+    CHECK(counts == 1);
+    go.post();
+    ended.wait();
+    reach([] { return counts == 0; });
+    {
+        uthread::thread ended_before([given = std::make_shared<counted>()] {});
+        uthread::yield();
+        ended_before.detach();
+    }
+    reach([] { return counts == 0; });
+}
+
 int main() {
     for (unsigned int slice_us : {0u, 1000u}) {
         uthread::runtime runtime(slice_us);
         limits();
         values();
         cancelling();
+        standard();
+        detached();
+        notifications();
     }
     std::puts("limits and requests are kept");
 }

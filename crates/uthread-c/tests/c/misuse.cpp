@@ -64,5 +64,10 @@ int main() {
               uthread::thread thread(throws_up);
               throw std::runtime_error("of the scope");
           }) == "of the scope");
+    // Nobody joins it: what it threw is written.
+    uthread::thread detached(throws_up);
+    detached.detach();
+    CHECK(!detached.joinable() && error_of([&] { detached.detach(); }) == EINVAL);
+    uthread::yield();
     std::puts("misuse is thrown");
 }

@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::run::Runtime;
 use crate::build_error::BuildError;
 use crate::io::Backend;
+use crate::panic_message::name_user_threads;
 use crate::preempt::prepare;
 use crate::scheduler::Policy;
 use crate::stack::{LARGEST_BYTES, class_for};
@@ -243,6 +244,9 @@ impl RuntimeBuilder {
 
     /// Builds the runtime.
     ///
+    /// The first runtime of a process puts a panic hook before the one that is there: it prints the name of the user
+    /// thread that panics. The standard library names the kernel thread only.
+    ///
     /// # Errors
     /// If the system or the program does not support the configuration.
     ///
@@ -256,6 +260,7 @@ impl RuntimeBuilder {
             let tick_bytes = prepare(self.text)?;
             stack_bytes = stack_bytes.max(tick_bytes + LEAST_STACK_BYTES);
         }
+        name_user_threads();
         Ok(Runtime::new(Config {
             mode,
             policy: self.policy,

@@ -3,9 +3,9 @@
 //! Unlocking frees the lock and wakes the first waiter, the *heir*. Until it comes, running threads
 //! take the lock as if nobody waited: without a switch, and without another cache line. The heir looks
 //! seldom, since each of its attempts would take the cache line from them. It gets the lock in one of
-//! three ways. It takes the lock once no running thread does. After a number of passes, the lock is
-//! handed over to it. Or it has looked long enough: then it waits again, as the first of all, and the
-//! next unlocking hands over.
+//! three ways. It takes the lock once no running thread does. After a number of passes, or after a
+//! millisecond of them, the lock is handed over to it. Or it has looked long enough: then it waits
+//! again, as the first of all, and the next unlocking hands over.
 
 use core::ptr;
 
@@ -47,12 +47,26 @@ impl RawLock {
         true
     }
 
-    /// Takes the lock after a wait, which made this thread the owner or the heir, or waits again.
+    /// Takes the lock after the wait on a condition variable, from which a notification brought the thread
+    /// to the waiters here. The notification is used up, so this wait cannot end early.
+    pub(super) fn take_turn_again(&self, worker: &Worker, me: &Control) {
+        if self.barging {
+            let block = || {
+                worker.block(Wait::Lock);
+                Woken::Granted
+            };
+            let _granted = self.take_turn(worker, me, || None, block);
+        }
+    }
+
+    /// Takes the lock after a wait, which made this thread the owner or the heir, or waits again unless
+    /// `refuse` has a reason against it.
     pub(super) fn take_turn(
         &self,
         worker: &Worker,
         me: &Control,
-        deadline_ns: Option<u64>,
+        refuse: impl Fn() -> Option<Refusal>,
+        wait: impl Fn() -> Woken,
     ) -> Woken {
         loop {
             match self.claim_soon(worker, me) {
@@ -65,17 +79,17 @@ impl RawLock {
             }
             // SAFETY: preemption is disabled, and all threads of this runtime pass the same `several`.
             let waits = unsafe {
-                worker.shared.graph.with(worker.several, |()| {
-                    self.wait_again(worker, me, deadline_ns.is_some())
-                })
+                worker
+                    .shared
+                    .graph
+                    .with(worker.several, |()| self.wait_again(worker, me, &refuse))
             };
             match waits {
                 Ok(false) => return Woken::Granted,
                 Ok(true) => {}
                 Err(refusal) => refusal.report(me),
             }
-            let withdraw = || self.withdraw(worker, me);
-            let woken = worker.block_until(Wait::Lock, deadline_ns, withdraw);
+            let woken = wait();
             if woken != Woken::Granted {
                 return woken;
             }
@@ -114,7 +128,7 @@ impl RawLock {
         &self,
         worker: &Worker,
         me: &Control,
-        has_time_limit: bool,
+        refuse: impl Fn() -> Option<Refusal>,
     ) -> Result<bool, Refusal> {
         match self.owner.inherit_or_contend(worker.several, address(me)) {
             Claim::Given => return Ok(false),
@@ -124,7 +138,7 @@ impl RawLock {
             }
             Claim::Refused => {}
         }
-        if let Some(refusal) = self.refuse(me, has_time_limit) {
+        if let Some(refusal) = refuse() {
             return Err(refusal);
         }
         // SAFETY: a running thread is in no queue; it stays alive while it waits.

@@ -186,11 +186,14 @@ impl Condvar {
         if let Some(next) = next {
             worker.wake(next);
         }
-        // The signalling thread makes this thread the owner before it wakes it.
+        // A signalling thread makes this thread the owner before it wakes it. A notifying one queues it.
         let woken = worker.block_until(Wait::Condition, deadline_ns, || {
             // SAFETY: this thread waits here or did so last.
             with_graph(worker, || unsafe { self.waiters.withdraw(me) })
         });
+        if woken == Woken::Granted {
+            raw.take_turn_again(worker, me);
+        }
         leave_blocking();
         woken
     }
@@ -454,6 +457,41 @@ impl Condvar {
         self.requeue(guard, usize::MAX, |raw| &raw.entry);
     }
 
+    /// Same as [`notify`](Self::notify), without the lock: the first waiter takes the lock if it is free, or
+    /// queues for it.
+    ///
+    /// Change what the waiters look at with the lock held. Otherwise a thread that has looked, but does not wait
+    /// yet, misses the notification.
+    ///
+    /// ```
+    /// use uthread::{Condvar, Lock};
+    ///
+    /// static ROOM: (Lock<bool>, Condvar) = (Lock::new(false), Condvar::new());
+    ///
+    /// uthread::run(|| {
+    ///     let waiter = uthread::spawn(|| {
+    ///         let open = ROOM.0.lock().unwrap();
+    ///         drop(ROOM.1.wait_while(open, |open| !*open).unwrap());
+    ///     });
+    ///     uthread::yield_now();
+    ///     *ROOM.0.lock().unwrap() = true;
+    ///     ROOM.1.notify_outside();
+    ///     waiter.join().unwrap();
+    /// });
+    /// ```
+    pub fn notify_outside(&self) {
+        self.admit(1);
+    }
+
+    /// Same as [`notify_all`](Self::notify_all), without the lock; see [`notify_outside`](Self::notify_outside).
+    ///
+    /// ```
+    /// uthread::run(|| uthread::Condvar::new().notify_all_outside());
+    /// ```
+    pub fn notify_all_outside(&self) {
+        self.admit(usize::MAX);
+    }
+
     /// After this thread releases the lock, all waiters get it one after the other, in FIFO order
     /// and before any thread that enters from outside. Each sees the changes of those before it.
     ///
@@ -496,6 +534,26 @@ impl Condvar {
                 raw.enqueue(worker, queue(raw), waiter);
             }
         });
+        leave();
+    }
+
+    fn admit(&self, most: usize) {
+        let worker = require_worker("Condvar::notify_outside");
+        self.home.check(&worker.shared, "Condvar::notify_outside");
+        enter();
+        let mut owner = None;
+        with_graph(worker, || {
+            for _ in 0..most {
+                let Some(waiter) = self.pop() else { break };
+                // SAFETY: a thread that waits here has put its lock there, which it borrows.
+                let raw = unsafe { &*waiter.parcel.get().cast::<RawLock>() };
+                // Of several, only one becomes the owner: it cannot release the lock before it is awake.
+                owner = owner.or(raw.admit(worker, waiter));
+            }
+        });
+        if let Some(owner) = owner {
+            worker.wake(owner);
+        }
         leave();
     }
 }

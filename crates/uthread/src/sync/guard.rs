@@ -100,6 +100,16 @@ impl<T: ?Sized> Lock<T> {
             Err(TryLockError::WouldBlock)
         }
     }
+
+    /// The guard again that was forgotten, if the running thread holds the lock.
+    ///
+    /// # Safety
+    /// The running thread has no other guard of this lock.
+    #[doc(hidden)]
+    pub unsafe fn guard_again(&self) -> Option<LockGuard<'_, T>> {
+        let guard = || LockGuard::new(self).unwrap_or_else(PoisonError::into_inner);
+        self.raw.is_mine().then(guard)
+    }
 }
 
 // SAFETY: a shared guard gives only shared access to the value.

@@ -31,9 +31,12 @@ pub type LockResult<G> = std::sync::LockResult<G>;
 /// ```
 pub type TryLockResult<G> = std::sync::TryLockResult<G>;
 
-/// A lock around a value. A thread that finds it held blocks. Waiting threads get the lock in FIFO
-/// order by direct handover, so no thread can overtake them, unless the lock is
-/// [`barging`](Lock::barging).
+/// A lock around a value. A thread that finds it held blocks.
+///
+/// Running threads may take the lock before those that wait. The first of those is overtaken at most 256
+/// times, and for a millisecond at most; then the lock is handed over to it. A [`fifo`](Lock::fifo) lock, and one
+/// [`with_protocol`](Lock::with_protocol), is always handed over, in the order of coming. Signals of
+/// condition variables hand the lock over in any case.
 ///
 /// A panic while the lock is held poisons it, as with the locks of the standard library.
 ///
@@ -70,7 +73,12 @@ unsafe impl<T: ?Sized + Send> Sync for Lock<T> {}
 unsafe impl<T: ?Sized + Send> Send for Lock<T> {}
 
 impl<T> Lock<T> {
-    /// A lock without a protocol against priority inversion.
+    /// A lock that running threads may take before those that wait, with a bound. It has no protocol against
+    /// priority inversion.
+    ///
+    /// This is many times faster than handing the lock over, if threads of several workers enter short
+    /// sections. If the first waiter runs, it waits some microseconds at most until the next unlocking hands
+    /// the lock over.
     ///
     /// ```
     /// static TOTAL: uthread::Lock<u32> = uthread::Lock::new(0);
@@ -81,25 +89,23 @@ impl<T> Lock<T> {
         Self::with_protocol(value, Protocol::None)
     }
 
-    /// A lock that running threads may take before those that wait, without a protocol against
-    /// priority inversion.
+    /// A lock that threads get in the order of coming: nobody overtakes a thread that waits. It has no
+    /// protocol against priority inversion.
     ///
-    /// It is for short sections that threads of several workers often enter: a thread takes the lock
-    /// again and again instead of waiting behind all others each time. The first waiter is overtaken
-    /// at most 256 times; then the lock is handed over to it. If it runs meanwhile, it waits some
-    /// microseconds at most until the next unlocking hands the lock over. Signals of condition
-    /// variables hand the lock over, as with any lock.
+    /// The price is a switch for each entry while threads wait, and a handover to another worker takes as
+    /// long as a hundred entries of a [`new`](Lock::new) lock that is free.
     ///
     /// ```
-    /// static TOTAL: uthread::Lock<u32> = uthread::Lock::barging(0);
+    /// static TOTAL: uthread::Lock<u32> = uthread::Lock::fifo(0);
     ///
     /// uthread::run(|| *TOTAL.lock().unwrap() += 1);
     /// ```
-    pub const fn barging(value: T) -> Self {
-        Self::with_raw(value, RawLock::new(Protocol::None, true))
+    pub const fn fifo(value: T) -> Self {
+        Self::with_raw(value, RawLock::new(Protocol::None, false))
     }
 
-    /// A lock with a protocol.
+    /// A lock with a protocol. With [`Protocol::None`] it is the same as [`Lock::new`], and handed over in
+    /// the order of coming with the others.
     ///
     /// ```
     /// use uthread::{Lock, Priority, Protocol};
@@ -113,7 +119,8 @@ impl<T> Lock<T> {
     /// });
     /// ```
     pub const fn with_protocol(value: T, protocol: Protocol) -> Self {
-        Self::with_raw(value, RawLock::new(protocol, false))
+        let barging = matches!(protocol, Protocol::None);
+        Self::with_raw(value, RawLock::new(protocol, barging))
     }
 
     const fn with_raw(value: T, raw: RawLock) -> Self {
@@ -187,6 +194,31 @@ impl<T: ?Sized> Lock<T> {
     /// ```
     pub fn protocol(&self) -> Protocol {
         self.raw.protocol()
+    }
+
+    /// Takes the lock without a guard, if it is free; for calls that must not panic or switch. `false` also where
+    /// that is not certain.
+    #[doc(hidden)]
+    #[inline]
+    pub fn take_quickly(&self) -> bool {
+        self.raw.take_quickly()
+    }
+
+    /// Frees the lock whose guard was forgotten, if the running thread holds it and nobody waits; for calls that
+    /// must not panic or switch. `false` also where that is not certain.
+    ///
+    /// # Safety
+    /// The running thread has no guard of this lock.
+    #[doc(hidden)]
+    #[inline]
+    pub unsafe fn free_quickly(&self) -> bool {
+        self.raw.free_quickly()
+    }
+
+    /// True if a thread holds the lock.
+    #[doc(hidden)]
+    pub fn is_held(&self) -> bool {
+        self.raw.owner().is_some()
     }
 
     pub(super) fn poison(&self) {

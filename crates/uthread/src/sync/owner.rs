@@ -13,6 +13,9 @@ const HANDOVER: usize = 2;
 const WOKEN: usize = 4;
 const FLAGS: usize = CONTENDED | HANDOVER | WOKEN;
 
+/// The first waiter of a barging lock is overtaken for at most this time, as with Go's mutex.
+const MOST_NS: u64 = 1_000_000;
+
 /// Result of an attempt to take the lock as the heir.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
@@ -29,13 +32,16 @@ pub(crate) enum Claim {
 ///
 /// In a runtime that does not have `several` workers, disabled preemption excludes all others.
 ///
-/// Running threads overtake the first waiter of a barging lock at most `MOST_PASSES` times.
+/// Running threads overtake the first waiter of a barging lock at most `MOST_PASSES` times, and not after
+/// [`MOST_NS`].
 pub(crate) struct Owner<T, const MOST_PASSES: u32> {
     word: AtomicPtr<T>,
     /// The waiter on its way, valid while `WOKEN` is set; protected by the lock of the queues.
     heir: Cell<*const T>,
     /// Number of times that running threads have overtaken the waiters. Only the owner changes it.
     passes: AtomicU32,
+    /// The time of the first of them. Only the owner uses it.
+    passed_since_ns: Cell<u64>,
 }
 
 fn owner_of<T>(word: *mut T) -> *mut T {
@@ -52,6 +58,7 @@ impl<T, const MOST_PASSES: u32> Owner<T, MOST_PASSES> {
             word: free,
             heir: Cell::new(ptr::null()),
             passes,
+            passed_since_ns: Cell::new(0),
         }
     }
 
@@ -114,10 +121,13 @@ impl<T, const MOST_PASSES: u32> Owner<T, MOST_PASSES> {
     }
 
     /// Frees the lock for anybody if the heir is about to come; `false` if the heir has been
-    /// overtaken too often, or there is none.
-    pub(crate) fn leave_to_heir(&self, several: bool) -> bool {
-        let passes = self.passes.load(Ordering::Relaxed) + 1;
-        if passes > MOST_PASSES {
+    /// overtaken too often or for too long, or there is none.
+    pub(crate) fn leave_to_heir(&self, several: bool, now_ns: impl FnOnce() -> u64) -> bool {
+        if self.flags() & (WOKEN | HANDOVER) != WOKEN {
+            return false;
+        }
+        let passes = self.passes() + 1;
+        if passes >= MOST_PASSES || self.is_overdue(passes, now_ns) {
             return false;
         }
         self.passes.store(passes, Ordering::Relaxed);
@@ -132,6 +142,19 @@ impl<T, const MOST_PASSES: u32> Owner<T, MOST_PASSES> {
                 return true;
             }
         }
+    }
+
+    /// True if running threads have overtaken the heir for [`MOST_NS`]. Reads the clock at the passes 1, 2, 4
+    /// and so on: reading it each time would cost more than the pass.
+    fn is_overdue(&self, passes: u32, now_ns: impl FnOnce() -> u64) -> bool {
+        if !passes.is_power_of_two() {
+            return false;
+        }
+        let now_ns = now_ns();
+        if passes == 1 {
+            self.passed_since_ns.set(now_ns);
+        }
+        now_ns.saturating_sub(self.passed_since_ns.get()) >= MOST_NS
     }
 
     /// Number of times that running threads have overtaken the waiters.

@@ -9,7 +9,10 @@ use super::owner::Owner;
 use crate::atomic::{AtomicPtr, AtomicU32};
 use crate::scheduler::{Priority, Schedulable, Tally, Waiters};
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{Home, Worker, enter, leave, leave_blocking, require_worker};
+use crate::worker::{
+    Home, Worker, current_worker, enter, leave, leave_blocking, leave_without_tick, require_worker,
+    try_enter,
+};
 
 /// The first waiter of a barging lock is overtaken at most this many times.
 const MOST_PASSES: u32 = 256;
@@ -109,6 +112,48 @@ impl RawLock {
         worker
     }
 
+    /// Takes the lock if it is free and belongs to this runtime. Neither panics nor switches, also not for a
+    /// deferred tick.
+    #[inline]
+    pub(super) fn take_quickly(&self) -> bool {
+        let Some(worker) = current_worker() else {
+            return false;
+        };
+        let simple = !matches!(self.protocol, Protocol::Ceiling(_));
+        if !(simple && self.home.is_known(&worker.shared) && try_enter()) {
+            return false;
+        }
+        let owned = self.own_if_free(worker, worker.current());
+        leave_without_tick();
+        owned
+    }
+
+    /// Frees the lock if the running thread owns it and need not hand it over. Neither panics nor switches.
+    #[inline]
+    pub(super) fn free_quickly(&self) -> bool {
+        let Some(worker) = current_worker() else {
+            return false;
+        };
+        if matches!(self.protocol, Protocol::Ceiling(_)) || !try_enter() {
+            return false;
+        }
+        let me = worker.current();
+        let freed = self.owner.try_free(worker.several, address(me))
+            || self.barging
+                && ptr::eq(self.owner.get(), me)
+                && self.owner.leave_to_heir(worker.several, || worker.now_ns());
+        if freed {
+            me.locks.set(me.locks.get() - 1);
+        }
+        leave_without_tick();
+        freed
+    }
+
+    /// True if the running thread owns the lock.
+    pub(super) fn is_mine(&self) -> bool {
+        current_worker().is_some_and(|worker| ptr::eq(self.owner.get(), worker.current()))
+    }
+
     #[inline]
     pub(super) fn lock(&self) {
         self.lock_within("Lock::lock", None);
@@ -145,13 +190,19 @@ impl RawLock {
         {
             above_ceiling(me, ceiling);
         }
-        let several = worker.several;
-        let owned = self.owner.try_own(several, address(me))
-            || self.barging && self.owner.barge(several, address(me));
+        let owned = self.own_if_free(worker, me);
+        leave();
+        owned
+    }
+
+    /// Takes the lock if it is free, also before threads that wait if that is allowed.
+    #[inline]
+    fn own_if_free(&self, worker: &Worker, me: &Control) -> bool {
+        let owned = self.owner.try_own(worker.several, address(me))
+            || self.barging && self.owner.barge(worker.several, address(me));
         if owned {
             self.endow_new(worker, me);
         }
-        leave();
         owned
     }
 
@@ -193,12 +244,12 @@ impl RawLock {
             // The unlocking thread makes this thread the owner before it wakes it.
             Some(Ok(())) => {
                 let withdraw = || self.withdraw(worker, me);
-                let woken = worker.block_until(Wait::Lock, deadline_ns, withdraw);
-                let woken = if woken == Woken::Granted && self.barging {
-                    self.take_turn(worker, me, deadline_ns)
-                } else {
-                    woken
-                };
+                let wait = || worker.block_until(Wait::Lock, deadline_ns, withdraw);
+                let mut woken = wait();
+                if woken == Woken::Granted && self.barging {
+                    let refuse = || self.refuse(me, limit.is_some());
+                    woken = self.take_turn(worker, me, refuse, wait);
+                }
                 // Later waits, as for the lock after a condition variable, have no limit.
                 me.has_time_limit.set(false);
                 woken
@@ -278,7 +329,7 @@ impl RawLock {
             leave();
             panic!("{} unlocks a lock that it does not hold", me.label());
         }
-        if self.barging && self.owner.leave_to_heir(worker.several) {
+        if self.barging && self.owner.leave_to_heir(worker.several, || worker.now_ns()) {
             me.locks.set(me.locks.get() - 1);
             return;
         }
@@ -343,6 +394,19 @@ impl RawLock {
             self.lend(worker, &*thread);
         }
         self.owner.contend(ptr::eq(queue, &raw const self.urgent));
+    }
+
+    /// Gives the lock to a thread that waited on a condition variable, which the caller wakes, or moves it to
+    /// the lock's waiters. The wait-for graph must be locked.
+    pub(super) fn admit<'a>(&self, worker: &Worker, thread: &'a Control) -> Option<&'a Control> {
+        if self.owner.own_or_contend(worker.several, address(thread)) {
+            self.endow(worker, thread, false);
+            return Some(thread);
+        }
+        // SAFETY: as above.
+        unsafe { self.entry.push_back(thread) };
+        self.lend(worker, thread);
+        None
     }
 }
 

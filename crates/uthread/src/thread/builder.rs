@@ -100,7 +100,7 @@ impl Builder {
         }
     }
 
-    /// The name, for messages and traces.
+    /// The name, for messages, among them those of panics, and for traces.
     ///
     /// ```
     /// uthread::run(|| {

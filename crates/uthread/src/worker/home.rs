@@ -24,11 +24,17 @@ impl Home {
         }
     }
 
+    /// True if the object is known to belong to `runtime`.
+    #[inline]
+    pub(crate) fn is_known(&self, runtime: &Shared) -> bool {
+        self.0.load(Ordering::Relaxed) == runtime.id
+    }
+
     /// True if the object belongs to `runtime`. If not, a thread that claims it later sees all that the
     /// caller did before. Preemption must be disabled.
     #[inline]
     pub(crate) fn is(&self, runtime: &Shared) -> bool {
-        self.0.load(Ordering::Relaxed) == runtime.id || self.is_by_now(runtime)
+        self.is_known(runtime) || self.is_by_now(runtime)
     }
 
     /// True if threads wait for the object, as `look` finds, or may wait for it in a runtime that the caller

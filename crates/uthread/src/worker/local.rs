@@ -46,7 +46,7 @@ pub(crate) fn enter() {
 
 /// Disables preemption if it is enabled; `false` if it was disabled already.
 #[inline]
-pub(super) fn try_enter() -> bool {
+pub(crate) fn try_enter() -> bool {
     let depth = &local().depth;
     let enabled = depth.load(Ordering::Relaxed) == 0;
     if enabled {
@@ -72,6 +72,21 @@ pub(crate) fn leave_blocking() {
     if local.pending.load(Ordering::Relaxed) {
         take_deferred(false);
     }
+}
+
+/// Ends the section that [`try_enter`] began. A deferred tick stays deferred: see [`is_tick_deferred`].
+#[inline]
+pub(crate) fn leave_without_tick() {
+    compiler_fence(Ordering::SeqCst);
+    local().depth.store(0, Ordering::Relaxed);
+    compiler_fence(Ordering::SeqCst);
+}
+
+/// True if the end of the next section that is not [left without](leave_without_tick) makes a deferred tick.
+#[doc(hidden)]
+#[inline]
+pub fn is_tick_deferred() -> bool {
+    local().pending.load(Ordering::Relaxed)
 }
 
 /// Ends the section that [`enter`] began. A deferred tick takes effect now.

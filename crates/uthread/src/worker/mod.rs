@@ -34,8 +34,10 @@ use windows as system;
 
 pub(crate) use home::{Home, is_live};
 pub(crate) use inbox::Inbox;
+pub use local::is_tick_deferred;
 pub(crate) use local::{
-    current_worker, depth, enter, leave, leave_allocator, leave_blocking, require_worker, set_depth,
+    current_worker, depth, enter, leave, leave_allocator, leave_blocking, leave_without_tick,
+    require_worker, set_depth, try_enter,
 };
 pub(crate) use running::Running;
 pub(crate) use shared::{Config, Counters, Mode, Shared};

@@ -10,7 +10,12 @@ impl Worker {
     /// The end of `limit` on the runtime's clock, in ns.
     pub(crate) fn deadline_ns(&self, limit: Duration) -> u64 {
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        self.shared.clock.now_ns().saturating_add(limit_ns)
+        self.now_ns().saturating_add(limit_ns)
+    }
+
+    /// The runtime's clock.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.shared.clock.now_ns()
     }
 
     /// Like [`Worker::block`], but the wait ends early at the deadline, if there is one, or if it is

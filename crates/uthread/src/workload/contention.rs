@@ -48,7 +48,7 @@ pub struct Contention {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockKind {
-    /// A [`Lock`].
+    /// A [`Lock::fifo`].
     Blocking,
     /// A plain [`SpinLock`].
     Spinning,
@@ -219,7 +219,7 @@ impl Contention {
         let builder = Runtime::builder().workers(self.workers).decay(false);
         let runtime = preemptive(builder, self.slice).build()?;
         let guarded = match self.lock {
-            LockKind::Blocking => Guarded::Blocking(Lock::new(1)),
+            LockKind::Blocking => Guarded::Blocking(Lock::fifo(1)),
             LockKind::Spinning => Guarded::Spinning(SpinLock::new(1)),
         };
         // The shared data outlives the run, and the vector of handles has its full capacity. So no

@@ -183,7 +183,10 @@ impl Inversion {
         // It outlives the run, so no thread frees its memory.
         let stage = Arc::new(Stage {
             start: Instant::now(),
-            lock: Lock::with_protocol((), self.protocol),
+            lock: match self.protocol {
+                Protocol::None => Lock::fifo(()),
+                protocol => Lock::with_protocol((), protocol),
+            },
             locked: Semaphore::new(0),
             steps: self.steps,
             low_steps: self.low_steps,

@@ -60,7 +60,7 @@ pub struct Left {
 
 impl World {
     pub fn new(capacity: usize, barging: bool) -> Arc<Self> {
-        let lock = if barging { Lock::barging } else { Lock::new };
+        let lock = if barging { Lock::new } else { Lock::fifo };
         let (sender, receiver) = bounded(capacity);
         Arc::new(Self {
             permits: Semaphore::new(0),

@@ -193,19 +193,14 @@ fn the_lock_excludes_and_loses_nobody() {
 }
 
 #[test]
-fn the_lock_with_inheritance_excludes_and_loses_nobody() {
-    model(
-        || Lock::with_protocol(Number::new(), Protocol::Inheritance),
-        enter_twice,
-        enter_twice,
-        four,
-    );
+fn the_fifo_lock_excludes_and_loses_nobody() {
+    model(|| Lock::fifo(Number::new()), enter_twice, enter_twice, four);
 }
 
 #[test]
-fn the_barging_lock_excludes_and_loses_nobody() {
+fn the_lock_with_inheritance_excludes_and_loses_nobody() {
     model(
-        || Lock::barging(Number::new()),
+        || Lock::with_protocol(Number::new(), Protocol::Inheritance),
         enter_twice,
         enter_twice,
         four,
@@ -218,7 +213,7 @@ fn three_threads_share_a_lock() {
         lock.lock().expect("no poison").add(1);
     }
     model_many(
-        || Lock::new(Number::new()),
+        || Lock::fifo(Number::new()),
         enter,
         [enter, enter],
         |lock| assert_eq!(lock.lock().expect("no poison").get(), 3),
@@ -228,7 +223,7 @@ fn three_threads_share_a_lock() {
 /// Either the thread has the lock, or its time was up, and the lock works on.
 #[test]
 fn a_lock_is_granted_or_its_time_is_up() {
-    for new in [Lock::new as fn(Number) -> Lock<Number>, Lock::barging] {
+    for new in [Lock::new as fn(Number) -> Lock<Number>, Lock::fifo] {
         model(
             move || new(Number::new()),
             |lock| lock.lock().expect("no poison").add(1),
@@ -288,6 +283,27 @@ fn a_notified_thread_does_not_sleep_on() {
         },
         |_| {},
     );
+}
+
+#[test]
+fn a_thread_notified_from_outside_does_not_sleep_on() {
+    for new in [Lock::new as fn(Number) -> Lock<Number>, Lock::fifo] {
+        model(
+            move || (new(Number::new()), Condvar::new()),
+            |(lock, changed)| {
+                let mut number = lock.lock().expect("no poison");
+                while number.get() == 0 {
+                    number = changed.wait(number).expect("no poison");
+                }
+                number.add(1);
+            },
+            |(lock, changed)| {
+                lock.lock().expect("no poison").add(1);
+                changed.notify_outside();
+            },
+            |(lock, _)| assert_eq!(lock.lock().expect("no poison").get(), 2),
+        );
+    }
 }
 
 /// The signal finds the waiter, or the waiter's time is up; the lock is free afterwards.

@@ -82,6 +82,7 @@ pub(crate) struct Worker {
     pub(crate) several: bool,
     pub(crate) index: usize,
     thread: Control,
+    now_ns: Cell<u64>,
 }
 
 // SAFETY: loom runs all threads of a model on one kernel thread.
@@ -108,6 +109,7 @@ impl Worker {
             several: true,
             index,
             thread: Control::new(index),
+            now_ns: Cell::new(0),
         }
     }
 
@@ -130,6 +132,12 @@ impl Worker {
 
     pub(crate) fn deadline_ns(&self, _limit: Duration) -> u64 {
         0
+    }
+
+    /// A millisecond later each time.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.now_ns.set(self.now_ns.get() + 1_000_000);
+        self.now_ns.get()
     }
 
     pub(crate) fn trace(&self, _kind: Kind, _thread: &Control) {}
@@ -178,6 +186,12 @@ pub(crate) fn enter() {}
 pub(crate) fn leave() {}
 
 pub(crate) fn leave_blocking() {}
+
+pub(crate) fn try_enter() -> bool {
+    true
+}
+
+pub(crate) fn leave_without_tick() {}
 
 pub(crate) fn depth() -> u32 {
     0

@@ -21,7 +21,8 @@ pub(in crate::threads) const TURNS_TAKEN: Metric<&str> =
 /// The locks.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::threads) enum LockType {
-    /// Of user threads on one worker.
+    /// Of user threads on one worker: `uthread::Lock::fifo`, the report's Lock, which is handed over in the order
+    /// of coming.
     #[choice("Lock")]
     Lock,
     #[choice("SpinLock")]

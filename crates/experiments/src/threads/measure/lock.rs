@@ -1,4 +1,5 @@
-//! User threads and kernel threads that contend for one lock.
+//! User threads and kernel threads that contend for one lock. That of user threads is the report's, which is
+//! handed over in the order of coming (`uthread::Lock::fifo`).
 
 use super::exclusive::{Exclusive, LONG_RUN_NS, check};
 use super::runtime::{START, refused};

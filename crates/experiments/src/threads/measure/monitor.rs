@@ -95,7 +95,7 @@ impl Zoo {
 fn open_zoo(waking: Waking, animals: u64, visits: u64) -> Result<Inside, MeasureError> {
     run(Runtime::builder(), || {
         let zoo = Arc::new(Zoo {
-            inside: Lock::new(Inside {
+            inside: Lock::fifo(Inside {
                 now: 0,
                 most: 0,
                 woken: 0,
