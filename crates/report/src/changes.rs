@@ -138,7 +138,7 @@ impl Gathering {
                 calibration: run.calibration.clone(),
                 experiments: Vec::new(),
             },
-            surroundings: analysis.surroundings,
+            surroundings: analysis.surroundings.clone(),
         });
         for experiment in &analysis.experiments {
             let definition = Arc::new(experiment.definition.clone());
@@ -411,7 +411,7 @@ fn circumstances(before: &[Session], after: &[Session]) -> Vec<Circumstance> {
     let around = |sessions: &[Session]| -> Vec<Surroundings> {
         sessions
             .iter()
-            .map(|session| session.surroundings)
+            .map(|session| session.surroundings.clone())
             .collect()
     };
     let mut found = changed(&side(before), &side(after));

@@ -1,6 +1,7 @@
 //! Other activity on the machine during a run.
 
 use instrument::quantity::{Unit, counted, significant};
+use instrument::run_clock::RunClock;
 use instrument::sample::{Batch, Disturbance};
 use instrument::statistics::summary::median;
 use record::Run;
@@ -15,8 +16,11 @@ const NOTABLE: f64 = 0.01;
 const USUAL_LOAD: f64 = 0.1;
 
 /// Other activity on the machine during a run. It stands inside the intervals of the values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Surroundings {
+    /// The clock; `None` in runs without a reference loop, unknown in runs with one.
+    #[serde(default)]
+    pub clock: Option<RunClock>,
     /// The share of the timings beside which the reference loop was slowed by more than 5 %; `None`
     /// in runs without a reference loop.
     pub slowed_share: Option<f64>,
@@ -49,6 +53,7 @@ impl Surroundings {
         let slowed_share =
             (!slowdowns.is_empty()).then(|| slowed.len() as f64 / slowdowns.len() as f64);
         Self {
+            clock: slowed_share.map(|_| RunClock::of(&batches, &run.machine)),
             slowed_share,
             speed: median(&slowed).map(f64::recip),
             others: share(&batches, |around| Some(around.others_ns? as f64))
@@ -59,10 +64,20 @@ impl Surroundings {
         }
     }
 
-    /// A sentence on it for readers; `None` if there was nothing notable.
+    /// A line on the clock for readers; `None` in runs without a reference loop.
+    pub fn clock_text(&self) -> Option<String> {
+        self.clock.as_ref().map(RunClock::text)
+    }
+
+    /// A sentence on it for readers; `None` if there was nothing notable. The clock has its own line.
     pub fn text(&self) -> Option<String> {
         let notable = |share: Option<f64>, least| share.filter(|share| *share > least);
-        let slowed = notable(self.slowed_share, NOTABLE).zip(self.speed);
+        let knows_clock = self
+            .clock
+            .as_ref()
+            .is_some_and(|clock| !clock.cores.is_empty());
+        let slowed = notable(self.slowed_share, NOTABLE).filter(|_| !knows_clock);
+        let slowed = slowed.zip(self.speed);
         let slowed = slowed.map(|(share, speed)| {
             format!(
                 "Something slowed this processor down during {} of the timings: arithmetic ran at \
@@ -98,7 +113,9 @@ impl Surroundings {
 
 /// The slowness of the processor beside each timing of `batch`.
 fn slowdowns(batch: &Batch) -> Vec<f64> {
-    let Some(full_speed_ns) = batch.full_speed_ns.filter(|ns| *ns > 0.0) else {
+    let of_both = batch.full_speed.map(|it| it.chain_ns * it.alone_ratio);
+    let full_speed_ns = of_both.or(batch.full_speed_ns);
+    let Some(full_speed_ns) = full_speed_ns.filter(|ns| *ns > 0.0) else {
         return Vec::new();
     };
     let samples = batch.samples.iter();
@@ -127,6 +144,7 @@ fn share(batches: &[&Batch], part: impl Fn(&Disturbance) -> Option<f64>) -> Opti
 #[cfg(test)]
 mod tests {
     use super::{Surroundings, is_plausible};
+    use instrument::run_clock::{CoreClock, RunClock};
 
     #[test]
     fn less_than_nothing_is_no_load() {
@@ -136,6 +154,7 @@ mod tests {
     #[test]
     fn only_what_is_notable_is_said() {
         let quiet = Surroundings {
+            clock: None,
             slowed_share: Some(0.004),
             speed: Some(0.9),
             others: Some(0.02),
@@ -146,6 +165,7 @@ mod tests {
         assert_eq!(quiet.text(), None);
         assert_eq!(Surroundings::default().text(), None);
         let busy = Surroundings {
+            clock: Some(RunClock::default()),
             slowed_share: Some(0.712),
             speed: Some(0.551),
             others: Some(1.23),
@@ -160,5 +180,30 @@ mod tests {
              55 % of its speed there. Values are those at full speed. Other programs kept 1.2 \
              processors busy. The hypervisor gave 3.4 % of the time to others."
         );
+    }
+
+    #[test]
+    fn the_line_of_the_clock_replaces_the_sentence_of_one_reference() {
+        let one = Surroundings {
+            clock: Some(RunClock::default()),
+            slowed_share: Some(0.7),
+            speed: Some(0.5),
+            ..Surroundings::default()
+        };
+        assert!(one.text().is_some());
+        let unknown = "Clock unknown: the run has no second reference loop.";
+        assert_eq!(one.clock_text().as_deref(), Some(unknown));
+        let core = CoreClock {
+            core_type: None,
+            levels: Vec::new(),
+            shared: 0.0,
+            unknown: 1.0,
+        };
+        let both = Surroundings {
+            clock: Some(RunClock { cores: vec![core] }),
+            ..one
+        };
+        assert_eq!(both.text(), None);
+        assert_eq!(Surroundings::default().clock_text(), None);
     }
 }

@@ -199,6 +199,7 @@ mod tests {
             work: 1.0,
             wall_ns: (cost_ns * 1e6) as u64,
             reference_ns: None,
+            around: None,
         };
         let sample = Sample {
             usage: Usage {

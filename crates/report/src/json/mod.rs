@@ -58,7 +58,7 @@ pub fn analysis(analysis: &Analysis) -> Value {
             .collect(),
         claims: claim_list(analysis),
         verdict: VerdictJson::new(analysis),
-        surroundings: analysis.surroundings,
+        surroundings: analysis.surroundings.clone(),
         experiments: analysis
             .experiments
             .iter()
