@@ -28,7 +28,7 @@ mod whole;
 pub use circumstances::{Circumstance, circumstances};
 pub(crate) use circumstances::{changed, facts_of};
 use conditions::Conditions;
-pub(crate) use conditions::differences;
+pub(crate) use conditions::{differences, longer_by_clock, reasons};
 pub use json::{FORMAT, json, schema};
 pub(crate) use judge::FALSE_DISCOVERY_RATE;
 pub(crate) use markdown::escaped;

@@ -101,7 +101,8 @@ fn not_alike(conditions: &Conditions) -> Option<String> {
     }
     let named: Vec<String> = (conditions.differences.iter())
         .map(|condition| {
-            let name = condition.name.trim_start_matches("during the run: ");
+            let name = condition.name.as_str();
+            let name = name.split_once(": ").map_or(name, |(_, name)| name);
             format!("{name} ({} in A, {} in B)", condition.a, condition.b)
         })
         .collect();

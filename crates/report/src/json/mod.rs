@@ -157,7 +157,7 @@ struct AnalysisJson<'a> {
     calibration: &'a Calibration,
     findings: Vec<FindingJson<'a>>,
     verdict: VerdictJson,
-    /// Other activity on the machine during the run, which stands inside the intervals.
+    /// The conditions of the run.
     surroundings: Surroundings,
     claims: Vec<ClaimJson<'a>>,
     experiments: Vec<ExperimentJson<'a>>,

@@ -24,7 +24,8 @@ pub(super) fn trust(analysis: &Analysis, style: &Style) -> String {
     let reasons = reasons(analysis, style);
     let clock = analysis.surroundings.clock_text();
     let clock = clock.map_or_else(String::new, |clock| paragraph("", &clock, style));
-    if reasons.is_empty() && advice.is_empty() {
+    let is_quiet = analysis.surroundings.first().is_none();
+    if reasons.is_empty() && advice.is_empty() && is_quiet {
         return paragraph("", "Nothing disturbed this run.", style) + &clock;
     }
     let reasons = if reasons.is_empty() {
