@@ -311,8 +311,11 @@ mod tests {
     fn a_steady_clock_is_one_level() {
         let times_ns: Vec<(u64, u64)> = (0..100).map(|i| (2400 + i % 20, 2400)).collect();
         let batches = [batch(None, &times_ns)];
-        let text = clock(&batches, &zen4()).text();
-        assert_eq!(text, "Clock 3.98 GHz throughout the run.");
+        let steady = clock(&batches, &zen4());
+        assert_eq!(steady.text(), "Clock 3.98 GHz throughout the run.");
+        let shares = [steady.cores[0].shared, steady.cores[0].unknown];
+        let is_minus_nothing = |share: &f64| share.is_sign_negative();
+        assert!(!shares.iter().any(is_minus_nothing), "{shares:?}");
         let text = clock(&batches, &Machine::default()).text();
         assert_eq!(text, "Clock steady throughout the run, its GHz unknown.");
     }

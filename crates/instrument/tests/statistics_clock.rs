@@ -130,8 +130,8 @@ fn spreads(batch: &str) -> BTreeMap<String, Spread> {
     spreads
 }
 
-/// The clock stepped between 3.58 and 4.08 GHz during every session. A system call has two modes beside
-/// that, which no correction takes away.
+/// The clock stepped between 3.58 and 4.08 GHz during every session. A system call also has two modes,
+/// which no correction takes away.
 #[test]
 fn a_stepping_clock_leaves_core_bound_values_alike() {
     let spreads = spreads("move");

@@ -89,7 +89,7 @@ impl Centre {
             impossible,
             disturbed: match possible {
                 Some(_) => predicted.disturbed,
-                None => disturbed_beside(processes),
+                None => disturbed_timings(processes),
             },
             by_next_clock: predicted.by_next_clock,
         })
@@ -122,7 +122,7 @@ fn legs(samples: &[&Sample], full_speed: Option<FullSpeed>) -> Vec<Leg> {
 
 /// The share of all timings of these processes that were disturbed: a value that is derived from times
 /// is so by the same.
-fn disturbed_beside(processes: &[Process<'_>]) -> Option<f64> {
+fn disturbed_timings(processes: &[Process<'_>]) -> Option<f64> {
     let cores = processes.iter().flat_map(|process| {
         let samples = process.batch.samples.iter();
         let timed = samples.filter(|sample| !matches!(sample.reading, Reading::Value(_)));
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_derived_value_is_disturbed_as_the_timings_beside_it() {
+    fn a_derived_value_is_disturbed_as_the_timings_of_its_processes() {
         let batches: Vec<Batch> = (0..10)
             .map(|pass| clocked(pass, 1000, if pass < 3 { 1500 } else { 1000 }, None))
             .collect();

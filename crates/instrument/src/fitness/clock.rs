@@ -40,7 +40,7 @@ pub fn clock(machine: &Machine) -> RunClock {
     RunClock::of(&[&batch], machine)
 }
 
-/// More of the time than this beside another program on the core is worth advice.
+/// A core that is shared for more of the time than this is worth advice.
 const SHARED_SHARE: f64 = 0.01;
 
 pub(super) fn sharing(clock: Option<&RunClock>) -> Option<Check> {

@@ -5,7 +5,7 @@ use super::summary::{mean, median};
 use super::visit::{Centre, Core, Leg, Visit};
 
 /// More than this shows that something shared the core. On a core of one's own, nine of ten recorded
-/// readings are within 3 % of the usual one; beside something, all but a few are at 1.3 and more.
+/// readings are within 3 % of the usual one; on a shared core, all but a few are at 1.3 and more.
 const SHARED: f64 = 1.1;
 
 /// As many legs have a lower quartile that is not the least of them.
@@ -34,26 +34,26 @@ impl Core {
 }
 
 /// True unless this point's own legs show that sharing adds nothing to its cost: no more of the legs
-/// beside it cost more than the usual leg alone than chance allows (two standard deviations of a fair
-/// coin).
+/// on a shared core cost more than the usual leg alone than chance allows (two standard deviations of a
+/// fair coin).
 pub(super) fn sharing_costs(visits: &[Visit]) -> bool {
     let legs = || visits.iter().flat_map(|visit| &visit.legs);
     let alone = legs().filter(|leg| !leg.core.is_shared());
     let Some(usual) = median(&alone.map(|leg| leg.cost).collect::<Vec<_>>()) else {
         return true;
     };
-    let beside = || legs().filter(|leg| leg.core.is_shared());
-    let count = beside().count() as f64;
-    let dearer = beside().filter(|leg| leg.cost > usual).count() as f64;
+    let shared = || legs().filter(|leg| leg.core.is_shared());
+    let count = shared().count() as f64;
+    let dearer = shared().filter(|leg| leg.cost > usual).count() as f64;
     dearer > count / 2.0 + count.sqrt()
 }
 
-/// A visit, and the legs of it that tell the value.
+/// A visit, and the legs of it that give the value.
 pub(super) struct Process {
     pub(super) pass: usize,
     /// The mean of all legs.
     pub(super) as_met: f64,
-    /// Those beside which nothing shared the core, if they are enough and sharing costs something, else
+    /// Those during which nothing shared the core, if they are enough and sharing costs something, else
     /// all.
     legs: Vec<Leg>,
 }
@@ -77,7 +77,7 @@ impl Process {
         self.legs.iter().all(|leg| leg.cost > 0.0)
     }
 
-    /// True if something shared the core beside most of the legs.
+    /// True if something shared the core during most of the legs.
     pub(super) fn is_shared(&self) -> bool {
         let shared = self.legs.iter().filter(|leg| leg.core.is_shared());
         2 * shared.count() > self.legs.len()
@@ -176,7 +176,7 @@ impl Growth {
     }
 }
 
-/// The states of the core beside the legs that an estimate rests on.
+/// The states of the core during the legs that an estimate rests on.
 pub(super) struct Met {
     pub(super) cores: Vec<Core>,
 }
@@ -199,7 +199,7 @@ impl Met {
         mean(&self.logarithms(of))
     }
 
-    /// The usual sharing, in logarithms; 0 if the core was not shared beside most legs.
+    /// The usual sharing, in logarithms; 0 if the core was not shared during most legs.
     pub(super) fn sharing(&self) -> f64 {
         let usual = median(&self.logarithms(|core| core.sharing));
         usual.filter(|usual| *usual > SHARED.ln()).unwrap_or(0.0)
@@ -247,10 +247,10 @@ mod tests {
     }
 
     #[test]
-    fn legs_beside_sharing_are_left_out_where_enough_others_remain() {
-        let beside = leg(9.0, Some(1.0), Some(1.5));
+    fn legs_on_a_shared_core_are_left_out_where_enough_others_remain() {
+        let shared = leg(9.0, Some(1.0), Some(1.5));
         let value = |alone_legs: usize| {
-            let legs = [vec![alone(4.0); alone_legs], vec![beside; 12]].concat();
+            let legs = [vec![alone(4.0); alone_legs], vec![shared; 12]].concat();
             let process = process(legs);
             (
                 process.value(Centre::Median, &Growth::default()),
@@ -273,14 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn legs_beside_sharing_that_cost_no_more_stay() {
-        let costs = |beside: f64| {
+    fn legs_on_a_shared_core_that_cost_no_more_stay() {
+        let costs = |extra: f64| {
             let legs = (0..20).map(|i| {
-                let (sharing, added) = if i % 2 == 0 {
-                    (1.0, 0.0)
-                } else {
-                    (1.4, beside)
-                };
+                let (sharing, added) = if i % 2 == 0 { (1.0, 0.0) } else { (1.4, extra) };
                 let cost = 4.0 + 0.01 * f64::from(i % 5) + added;
                 leg(cost, Some(1.0), Some(sharing))
             });

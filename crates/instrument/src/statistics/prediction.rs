@@ -17,7 +17,7 @@ use super::student::logarithms;
 use super::summary::{finite, median, quantile};
 pub use super::visit::{Centre, Core, Leg, Visit};
 
-/// Processes beside which nothing shared the core make an estimate without the others if they are from as
+/// Processes during which nothing shared the core make an estimate without the others if they are from as
 /// many passes: as many as an estimate needs at all ([`crate::estimate`]).
 const ENOUGH_PASSES: usize = 3;
 
@@ -47,13 +47,13 @@ pub struct Prediction {
 /// The value that these visits predict, with its prediction interval, at the highest clock that the run
 /// sustained. Without `clocks` the cost does not follow the clock, or the clock is not known.
 ///
-/// 1. A process rests on the legs beside which nothing shared the core, if they are enough; on all where
+/// 1. A process rests on the legs during which nothing shared the core, if they are enough; on all where
 ///    the point's own legs show that sharing adds nothing to its cost.
 /// 2. If all costs are positive and the clock took two levels, the point's own legs show how its cost
 ///    grows with the duration of a cycle, and each leg is brought to the highest clock by that. A leg
 ///    of unknown clock is then left out where enough others remain. Else nothing is corrected.
-/// 3. A process's value is the `centre` of its legs, and the estimate that of processes. Those beside
-///    sharing are left out if enough others remain; else their legs are brought to a core of their own,
+/// 3. A process's value is the `centre` of its legs, and the estimate that of processes. Those on a
+///    shared core are left out if enough others remain; else their legs are brought to a core of their own,
 ///    if the others show how the cost grows with sharing.
 /// 4. The standard error of that estimate comes from resampling whole passes. To it comes the error
 ///    of the slope, for the legs that the estimate rests on, and it is widened by what runs of one
@@ -78,7 +78,7 @@ pub struct Prediction {
 /// | recorded, quiet | 10 × 2 | 0.94 | 0.71 |
 /// | | 5 × 2 | 0.95 | 0.59 |
 /// | | 3 × 2 | 0.93 | 0.58 |
-/// | recorded, beside bursty loads | 10 × 2 | 0.96 | 0.63 |
+/// | recorded, under bursty loads | 10 × 2 | 0.96 | 0.63 |
 /// | | 5 × 2 | 0.95 | 0.53 |
 /// | | 3 × 2 | 0.93 | 0.44 |
 /// | simulated, calm; its first session knows no other | 10 × 2 | 1.00 | 0.90 |
@@ -87,8 +87,8 @@ pub struct Prediction {
 /// | the same, bound by memory: a slope of 0.3 | 10 × 2 | 1.00 | 1.00 |
 /// | | 5 × 1 | 0.95 | 0.82 |
 /// | the first session wholly at the low clock | 10 × 2 | 1.00 | 0.00 |
-/// | half of the legs beside sharing | 10 × 2 | 1.00 | 0.90 |
-/// | half of the passes beside sharing | 10 × 2 | 1.00 | 0.87 |
+/// | half of the legs on a shared core | 10 × 2 | 1.00 | 0.90 |
+/// | half of the passes on a shared core | 10 × 2 | 1.00 | 0.87 |
 /// | | 5 × 2 | 1.00 | 0.68 |
 /// | | 5 × 1 | 0.85 | 0.50 |
 ///
@@ -182,7 +182,7 @@ pub(crate) fn disturbed(cores: Vec<Core>) -> Option<f64> {
     Met { cores }.disturbed(true)
 }
 
-/// True for the processes without sharing beside them; `None` if they are too few for an estimate, so
+/// True for the processes that had the core alone; `None` if they are too few for an estimate, so
 /// that it rests on all.
 fn alone(processes: &[Process]) -> Option<Vec<bool>> {
     let alone: Vec<bool> = processes

@@ -2,7 +2,7 @@
 //!
 //! Work of the core is counted in cycles, so its cost grows as the cycle does: a slope of 1. Work of
 //! memory and devices takes as long at any clock: a slope of 0. A point's own legs at two clocks
-//! show where between them its cost lies; and so do legs alone and beside sharing.
+//! show where between them its cost lies; and so do legs alone and on a shared core.
 
 use super::summary::{finite, median, median_absolute_deviation, sorted};
 use super::visit::Centre;

@@ -70,11 +70,11 @@ pub struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// The runs before and after had such different conditions that no change of the system can be told.
+    /// The runs before and after had such different conditions that no change of the system can be seen.
     Conditions,
     /// The processor ran at another clock, which explains each of the values.
     Clock,
-    /// Neither of these: the system, the machine or what stands in the circumstances.
+    /// Neither of these: the system, the machine or what the circumstances name.
     System,
 }
 

@@ -93,11 +93,11 @@ fn cause(event: &Event) -> String {
     match event.cause {
         Cause::Conditions => format!(
             "The runs had different conditions: {}. That may explain all of it, so no change of the \
-             system can be told. {circumstances}",
+             system can be seen. {circumstances}",
             event.conditions.join("; ")
         ),
         Cause::Clock => format!(
-            "The clock of the processor explains all of it: no change of the system can be told. \
+            "The clock of the processor explains all of it: no change of the system can be seen. \
              {circumstances}"
         ),
         Cause::System => circumstances,
