@@ -76,6 +76,7 @@ fn estimate() -> impl Strategy<Value = Estimate> {
                 impossible: 0,
                 disturbed: Some(0.0),
                 by_next_clock: 0.0,
+                clock_slope: None,
                 by_process,
                 pass_of: Vec::new(),
                 cpu_share: Some(high),

@@ -31,6 +31,8 @@ pub(super) struct Centre {
     pub disturbed: Option<f64>,
     /// The half-width that the interval owes to the next run's clock, in logarithms.
     pub by_next_clock: f64,
+    /// The growth of the cost with the duration of a cycle; `None` if it is not known.
+    pub clock_slope: Option<f64>,
 }
 
 impl Centre {
@@ -92,6 +94,7 @@ impl Centre {
                 None => disturbed_timings(processes),
             },
             by_next_clock: predicted.by_next_clock,
+            clock_slope: predicted.slope,
         })
     }
 
@@ -108,6 +111,7 @@ impl Centre {
             impossible: 0,
             disturbed: None,
             by_next_clock: 0.0,
+            clock_slope: None,
         })
     }
 }

@@ -47,6 +47,7 @@ impl Estimate {
             impossible,
             disturbed,
             by_next_clock,
+            clock_slope,
         } = Centre::of(&processes)?;
         let timed = samples
             .iter()
@@ -76,6 +77,7 @@ impl Estimate {
                 Some(0.0)
             },
             by_next_clock,
+            clock_slope: if timed { clock_slope } else { Some(0.0) },
             by_process: by_process.into_iter().map(in_unit).collect(),
             pass_of,
             cpu_share,

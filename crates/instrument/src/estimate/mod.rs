@@ -60,6 +60,10 @@ pub struct Estimate {
     /// The half-width that the interval owes to the next run's clock, as a share of the value: all
     /// values of a run share it, so it does not blur their ratios.
     pub by_next_clock: f64,
+    /// The growth of the cost with the duration of a cycle: from 0 (memory, devices) to 1 (the core).
+    /// `None` if the run does not show it, since its clock changed too little or the work mostly waits;
+    /// zero for what is not timed.
+    pub clock_slope: Option<f64>,
     /// The value of each process, in the metric's unit, in the order of measurement.
     pub by_process: Vec<f64>,
     /// The pass of each process; empty in the first edition.
@@ -199,6 +203,7 @@ impl From<Quantity> for Estimate {
             impossible: 0,
             disturbed: None,
             by_next_clock: 0.0,
+            clock_slope: None,
             by_process: Vec::new(),
             pass_of: Vec::new(),
             cpu_share: None,
@@ -228,6 +233,7 @@ mod tests {
             let reach = 0.02 + by_next_clock;
             Estimate {
                 by_next_clock,
+                clock_slope: None,
                 passes: Some(10),
                 ..Estimate::from(Quantity {
                     value: 100.0,

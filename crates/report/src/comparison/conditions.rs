@@ -8,8 +8,8 @@ use instrument::quantity::{Unit, significant};
 use instrument::statistics::summary::median;
 
 /// A disturbance that is measured during a run.
-struct Kind {
-    name: &'static str,
+pub(super) struct Kind {
+    pub name: &'static str,
     of: fn(&Surroundings) -> Option<f64>,
     show: fn(f64) -> String,
     /// Smaller differences between the sides explain nothing.
@@ -52,7 +52,7 @@ const KINDS: [Kind; 5] = [
 ];
 
 /// Another clock may be what was to be compared, as between two machines or two governors.
-const CLOCK: Kind = Kind {
+pub(super) const CLOCK: Kind = Kind {
     name: "during the run: highest clock",
     of: Surroundings::highest_hz,
     show: |hz| format!("{:.2} GHz", hz / 1e9),

@@ -73,6 +73,7 @@ mod tests {
             impossible: 0,
             disturbed: Some(0.0),
             by_next_clock: 0.0,
+            clock_slope: None,
             by_process: vec![centre; 5],
             pass_of: Vec::new(),
             cpu_share: None,

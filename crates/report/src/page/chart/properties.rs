@@ -57,6 +57,7 @@ fn estimate() -> impl Strategy<Value = Estimate> {
             impossible: 0,
             disturbed: Some(0.0),
             by_next_clock: 0.0,
+            clock_slope: None,
             cpu_share: None,
             system_share: None,
             percentiles: None,
