@@ -80,14 +80,16 @@ impl OneClock {
         let open = count(|verdict| *verdict == Verdict::NotComparable);
         let explained =
             count(|verdict| matches!(verdict, Verdict::Equivalent | Verdict::Inconclusive(_)));
-        let mut text = clocks;
-        if all > 0 {
-            text += &format!(": that explains {explained} of {all} differences");
-        }
-        if open > 0 {
-            text += &format!(", and may explain {open} more");
-        }
-        format!("{text}. Values are compared at {}.", gigahertz(self.hz))
+        let explains = match all {
+            0 => String::new(),
+            all => format!(": that explains {explained} of {all} differences"),
+        };
+        let may_explain = match open {
+            0 => String::new(),
+            open => format!(", and may explain {open} more"),
+        };
+        let hz = gigahertz(self.hz);
+        format!("{clocks}{explains}{may_explain}. Values are compared at {hz}.")
     }
 }
 

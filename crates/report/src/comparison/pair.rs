@@ -337,7 +337,7 @@ impl<'a> Values<'a> {
         };
         let is_single = side.runs.len() == 1;
         for (index, run) in side.runs.iter().enumerate() {
-            let clock_hz = clocks_hz.get(index).copied();
+            let at_hz = clocks_hz.get(index).copied();
             // Published numbers go by the names of this program, whatever their system.
             let system = run.environment.system().filter(|_| !side.is_reported);
             let new = system.filter(|system| !values.systems.contains(system));
@@ -348,7 +348,7 @@ impl<'a> Values<'a> {
                     if !point.batches.is_empty() {
                         let result = point.result(definition);
                         let at = (definition, &point.point);
-                        values.take(at, &result, system, clock_hz, is_single);
+                        values.take(at, &result, system, at_hz, is_single);
                     }
                 }
             }
