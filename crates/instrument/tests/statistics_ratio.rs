@@ -31,6 +31,7 @@ fn estimate(visits: &[Visit]) -> Estimate {
         impossible: 0,
         disturbed: found.disturbed,
         by_next_clock: found.by_next_clock,
+        clock_slope: None,
         by_process: found.by_process,
         pass_of: visits.iter().map(|visit| visit.pass as u32).collect(),
         cpu_share: None,
