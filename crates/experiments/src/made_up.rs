@@ -24,6 +24,7 @@ fn batch(metric: Metric<&'static str>, value: f64) -> Batch {
             // A long time, so that rounding to whole ns does not show.
             wall_ns: 1_000_000_000_000,
             reference_ns: None,
+            around: None,
         },
         _ => Reading::Value(value),
     };

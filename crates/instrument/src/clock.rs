@@ -1,6 +1,7 @@
 //! The clock that samplers and the runner read, and its error. Tests replace it by one that they set.
 
 use platform::clock::now_ns;
+use platform::placement::current_cpu;
 use platform::usage::Usage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,19 +17,24 @@ pub trait Clock {
     /// If the system does not report them.
     fn usage(&self) -> platform::Result<Usage>;
 
-    /// Runs the reference loop ([`kernels::reference()`]) and returns its wall time in ns; `None`
-    /// for a clock that has none.
-    fn reference_ns(&self) -> Option<u64> {
+    /// Runs the reference loops; `None` for a clock that has none.
+    fn references(&self) -> Option<References> {
         None
     }
+}
 
-    /// As [`Clock::reference_ns`], after other code or a wait: the shorter of two runs. The first
-    /// run in a process takes a fifth longer, since the page of its code is mapped then, and that
-    /// looks like another program on the core.
-    fn settled_reference_ns(&self) -> Option<u64> {
-        let first_ns = self.reference_ns()?;
-        Some(first_ns.min(self.reference_ns()?))
-    }
+/// A reading of the reference loops. Of three short runs of each, the fastest counts: an interrupt, or
+/// the page fault of the first run in a process, would look like a low clock or a shared core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct References {
+    /// Wall time of [`kernels::MULTIPLY_CHAIN`] in ns; `None` on a processor that has none.
+    pub chain_ns: Option<u64>,
+    /// Wall time of [`kernels::add_width`] in ns.
+    pub width_ns: u64,
+    /// Involuntary context switches of this process so far.
+    pub switches: u64,
+    /// The CPU of this thread; `None` if the system does not report it.
+    pub cpu: Option<usize>,
 }
 
 /// The machine's own clock.
@@ -44,10 +50,35 @@ impl Clock for SystemClock {
         Usage::of_process()
     }
 
-    fn reference_ns(&self) -> Option<u64> {
+    fn references(&self) -> Option<References> {
+        let chain = || kernels::MULTIPLY_CHAIN.map(|chain| self.each_ns(chain));
+        let width = || self.each_ns(kernels::add_width);
+        let readings = [(); REFERENCE_RUNS].map(|()| (chain(), width()));
+        Some(References {
+            chain_ns: readings.iter().filter_map(|(chain_ns, _)| *chain_ns).min(),
+            width_ns: readings.iter().map(|(_, width_ns)| *width_ns).min()?,
+            switches: self.usage().ok()?.involuntary_switches,
+            cpu: current_cpu(),
+        })
+    }
+}
+
+/// Runs of each reference loop in a reading.
+const REFERENCE_RUNS: usize = 3;
+/// Times that a reference loop is repeated in a run. The clocks of Windows and macOS step by 100 and
+/// 42 ns, which is too much of one loop.
+const REFERENCE_REPEATS: u64 = if cfg!(any(windows, target_os = "macos")) {
+    8
+} else {
+    1
+};
+
+impl SystemClock {
+    /// Wall time of a reference loop in ns.
+    fn each_ns(self, reference: fn()) -> u64 {
         let begin_ns = self.now_ns();
-        kernels::reference();
-        Some(self.now_ns().saturating_sub(begin_ns))
+        (0..REFERENCE_REPEATS).for_each(|_| reference());
+        self.now_ns().saturating_sub(begin_ns) / REFERENCE_REPEATS
     }
 }
 
@@ -105,7 +136,15 @@ fn median_cost_ns() -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::calibrate;
+    use super::{Clock, SystemClock, calibrate};
+
+    #[test]
+    fn the_system_clock_reads_both_reference_loops() {
+        let references = SystemClock.references().expect("the system clock has them");
+        assert!(references.width_ns > 0, "{references:?}");
+        let is_written = kernels::MULTIPLY_CHAIN.is_some();
+        assert_eq!(references.chain_ns.is_some(), is_written, "{references:?}");
+    }
 
     #[test]
     fn calibration_is_at_least_the_unit_of_the_clock() {

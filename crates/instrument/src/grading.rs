@@ -6,7 +6,7 @@
 
 use crate::estimate::Estimate;
 use crate::experiment::Experiment;
-use crate::finding::{Finding, Trust};
+use crate::finding::{DOUBTS_OF_CONDITIONS, Finding, Trust, doubt_of};
 use crate::noise::Warning;
 use crate::results::{PointResult, Results};
 use crate::statistics::Interval;
@@ -173,7 +173,7 @@ fn positive(factor: f64) -> f64 {
     }
 }
 
-/// A kind of warning, and the findings where the values that it touches are moved.
+/// A doubt about some values, and the findings where these are moved.
 struct Doubt {
     label: &'static str,
     /// By a little.
@@ -182,24 +182,35 @@ struct Doubt {
     at_ends: [Vec<Finding>; 2],
 }
 
-/// One for each kind of warning that touches a usable estimate.
+/// One for each kind of warning that touches a usable estimate, and for conditions that leave a doubt.
 fn doubts(experiment: &dyn Experiment, results: &Results<'_>) -> Vec<Doubt> {
     let points = results.points.iter();
     let warnings = points.flat_map(|point| &point.warnings);
     let labels: BTreeSet<&str> = warnings.map(Warning::label).collect();
-    let labels = labels.into_iter();
-    labels
-        .filter_map(|label| Doubt::of(experiment, results, label))
-        .collect()
+    let of_warnings = labels.into_iter().filter_map(|label| {
+        Doubt::of(experiment, results, label, &|point, estimate| {
+            let mut warnings = point.warnings.iter();
+            warnings.any(|it| it.label() == label && it.touches(&estimate.metric))
+        })
+    });
+    let of_conditions = DOUBTS_OF_CONDITIONS.into_iter().filter_map(|label| {
+        Doubt::of(experiment, results, label, &|_, estimate| {
+            doubt_of(estimate) == Some(label)
+        })
+    });
+    of_warnings.chain(of_conditions).collect()
 }
 
 impl Doubt {
-    /// `None` if these warnings touch no usable estimate.
-    fn of(experiment: &dyn Experiment, results: &Results<'_>, label: &'static str) -> Option<Self> {
+    /// `None` if it touches no usable estimate.
+    fn of(
+        experiment: &dyn Experiment,
+        results: &Results<'_>,
+        label: &'static str,
+        doubted: &dyn Fn(&PointResult, &Estimate) -> bool,
+    ) -> Option<Self> {
         let is_touched = |point: &PointResult, estimate: &Estimate| {
-            let mut warnings = point.warnings.iter();
-            let touches = |it: &Warning| it.label() == label && it.touches(&estimate.metric);
-            estimate.is_sound() && warnings.any(touches)
+            estimate.is_sound() && doubted(point, estimate)
         };
         if !estimates(results).any(|(point, estimate)| is_touched(point, estimate)) {
             return None;
@@ -230,7 +241,7 @@ impl Doubt {
         })
     }
 
-    /// True if the finding rests on a value that the warning touches.
+    /// True if the finding rests on a value that the doubt touches.
     fn touches(&self, finding: &Finding) -> bool {
         let again = again(finding, &self.moved);
         again.is_none_or(|again| finding.differs_from(again))

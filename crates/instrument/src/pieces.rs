@@ -1,5 +1,6 @@
 //! Pieces: work that consists of phases and changes the system's state, timed in short legs.
 
+use crate::bracket::Bracket;
 use crate::clock::Clock;
 use crate::error::MeasureError;
 use crate::sample::Legs;
@@ -26,7 +27,7 @@ impl<'c> Pieces<'c> {
         }
     }
 
-    /// Times `body`, a piece of `operations` of `metric`, between two runs of the reference loop.
+    /// Times `body`, a piece of `operations` of `metric`, between two readings of the reference loops.
     /// Only pieces of one length are compared: of another length it is a sample of its own.
     ///
     /// # Errors
@@ -37,18 +38,17 @@ impl<'c> Pieces<'c> {
         operations: u64,
         body: impl FnOnce() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let reference_ns = self.clock.reference_ns();
+        let references = Bracket::open(self.clock);
         let before = self.clock.usage()?;
         let begin_ns = self.clock.now_ns();
         body()?;
         let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
         let usage = self.clock.usage()?.since(&before);
-        let after_ns = self.clock.reference_ns();
+        let around = references.close();
         let phase = self.of(metric.as_ref(), operations);
         phase.legs.wall_ns.push(wall_ns);
-        let beside = reference_ns.zip(after_ns);
-        let mean = beside.map(|(before, after)| before.midpoint(after));
-        phase.legs.reference_ns.extend(mean);
+        phase.legs.reference_ns.extend(around.map(|it| it.width_ns));
+        phase.legs.around.extend(around.and_then(|it| it.around));
         phase.usage += usage;
         Ok(())
     }

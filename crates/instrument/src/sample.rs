@@ -54,9 +54,12 @@ pub enum Reading {
         work: f64,
         /// Wall time in ns.
         wall_ns: u64,
-        /// Wall time of the reference loop beside it, in ns.
+        /// Mean wall time of [`kernels::add_width`] before and after it, in ns.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference_ns: Option<u64>,
+        /// The conditions around it; `None` in runs with one reference loop.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        around: Option<Around>,
     },
     /// Wall times of single operations, each net of the cost of reading the clock.
     Latencies {
@@ -70,9 +73,12 @@ pub enum Reading {
         p95_ns: f64,
         /// 99 % took at most this long.
         p99_ns: f64,
-        /// Wall time of the reference loop beside them, in ns.
+        /// Mean wall time of [`kernels::add_width`] before and after them, in ns.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference_ns: Option<u64>,
+        /// The conditions around them; `None` in runs with one reference loop.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        around: Option<Around>,
     },
     /// A number that was counted or looked up, not timed, in the metric's unit.
     Value(f64),
@@ -90,15 +96,62 @@ pub struct Legs {
     pub work: f64,
     /// Wall time of each leg in ns.
     pub wall_ns: Vec<u64>,
-    /// Wall time of the reference loop beside each leg, in ns; empty if it was not run.
+    /// Mean wall time of [`kernels::add_width`] before and after each leg, in ns; empty if it was not
+    /// run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reference_ns: Vec<u64>,
+    /// The conditions around each leg; empty in runs with one reference loop.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub around: Vec<Around>,
     /// Iterations of a short leg.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub short_iterations: u64,
     /// Wall time of each short leg in ns; empty if an iteration takes too long for short legs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub short_wall_ns: Vec<u64>,
+}
+
+/// The conditions around a timing: the second reference loop before and after it, and what fell in
+/// between. In JSON an array: wall time of the multiply chain before, and after, the change of the
+/// width's wall time, involuntary context switches, and the CPU or null.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "AroundFields", into = "AroundFields")]
+pub struct Around {
+    /// Wall time of [`kernels::MULTIPLY_CHAIN`] before and after, in ns.
+    pub chain_ns: (u64, u64),
+    /// Wall time of [`kernels::add_width`] after, minus that before, in ns.
+    pub width_change_ns: i64,
+    /// Involuntary context switches of the process between the two readings.
+    pub switches: u64,
+    /// The CPU that ran both readings; `None` if they ran on different ones, or if the system does not
+    /// report it.
+    pub cpu: Option<usize>,
+}
+
+type AroundFields = (u64, u64, i64, u64, Option<usize>);
+
+impl From<AroundFields> for Around {
+    fn from((before_ns, after_ns, width_change_ns, switches, cpu): AroundFields) -> Self {
+        Self {
+            chain_ns: (before_ns, after_ns),
+            width_change_ns,
+            switches,
+            cpu,
+        }
+    }
+}
+
+impl From<Around> for AroundFields {
+    fn from(around: Around) -> Self {
+        let (before_ns, after_ns) = around.chain_ns;
+        let Around {
+            width_change_ns,
+            switches,
+            cpu,
+            ..
+        } = around;
+        (before_ns, after_ns, width_change_ns, switches, cpu)
+    }
 }
 
 #[expect(
@@ -139,18 +192,21 @@ pub struct Cost {
     pub net_ns: f64,
     /// Wall time in ns, all costs included.
     pub raw_ns: f64,
-    /// Wall time of the reference loop beside it, in ns.
+    /// Mean wall time of [`kernels::add_width`] before and after it, in ns.
     pub reference_ns: Option<f64>,
+    /// The conditions around it; `None` in runs with one reference loop.
+    pub around: Option<Around>,
 }
 
 impl Reading {
     /// The cost of one unit of work in each timing; empty for a [`Reading::Value`].
     pub fn costs(&self) -> Vec<Cost> {
-        let one = |net_ns, raw_ns, reference_ns: Option<u64>| {
+        let one = |net_ns, raw_ns, reference_ns: Option<u64>, around| {
             vec![Cost {
                 net_ns,
                 raw_ns,
                 reference_ns: reference_ns.map(|ns| ns as f64),
+                around,
             }]
         };
         match self {
@@ -160,6 +216,7 @@ impl Reading {
                     net_ns: (wall_ns as f64 - fixed_ns) / work,
                     raw_ns: wall_ns as f64 / work,
                     reference_ns: legs.reference_ns.get(index).map(|ns| *ns as f64),
+                    around: legs.around.get(index).copied(),
                 };
                 legs.wall_ns.iter().enumerate().map(cost).collect()
             }
@@ -171,23 +228,28 @@ impl Reading {
             } => {
                 let all = iterations as f64 * work;
                 let net_ns = (long_ns as f64 - short_ns as f64) / all;
-                one(net_ns, long_ns as f64 / (2.0 * all), None)
+                one(net_ns, long_ns as f64 / (2.0 * all), None, None)
             }
             &Self::Once {
                 work,
                 wall_ns,
                 reference_ns,
-            } => one(wall_ns as f64 / work, wall_ns as f64 / work, reference_ns),
+                around,
+            } => {
+                let cost_ns = wall_ns as f64 / work;
+                one(cost_ns, cost_ns, reference_ns, around)
+            }
             &Self::Latencies {
                 p50_ns,
                 reference_ns,
+                around,
                 ..
-            } => one(p50_ns, p50_ns, reference_ns),
+            } => one(p50_ns, p50_ns, reference_ns, around),
             Self::Value(_) => Vec::new(),
         }
     }
 
-    /// The wall time of the reference loop beside each timing, in ns; empty if it was not run.
+    /// The mean wall time of [`kernels::add_width`] around each timing, in ns; empty if it was not run.
     pub fn references_ns(&self) -> &[u64] {
         match self {
             Self::Legs(legs) => &legs.reference_ns,
@@ -234,10 +296,37 @@ pub struct Batch {
     /// edition, which had no passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<u32>,
-    /// Wall time of the reference loop at the processor's full speed, as far as the run and
-    /// earlier runs of the machine had shown it when the batch was taken, in ns.
+    /// Wall time of the reference loop at the processor's full speed, as far as the run had shown it
+    /// when the batch was taken, in ns. Only in runs with one reference loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_speed_ns: Option<f64>,
+    /// The full speed of the cores that it ran on, by both reference loops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_speed: Option<FullSpeed>,
+}
+
+/// A core's highest clock, and the reference loops on a core of one's own, as far as they were known
+/// when a batch was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FullSpeed {
+    /// The type of the core, as [`platform::machine::Topology::core_type`]; `None` if all cores of the
+    /// machine are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_type: Option<usize>,
+    /// Wall time of [`kernels::MULTIPLY_CHAIN`] at the highest clock that this run sustained so far, in
+    /// ns.
+    pub chain_ns: f64,
+    /// As `chain_ns`, but over this run and earlier runs of the machine.
+    pub best_chain_ns: f64,
+    /// Wall time of [`kernels::add_width`] over that of the chain on a core of one's own: the smallest
+    /// that this run and earlier runs of the machine sustained.
+    pub alone_ratio: f64,
+    /// Wall time of the chain at the lowest clock that this run sustained so far, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_chain_ns: Option<f64>,
+    /// The least and the greatest `chain_ns` of earlier runs of the machine; `None` in the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier_chain_ns: Option<(f64, f64)>,
 }
 
 /// Other activity on the machine during a batch.
@@ -273,6 +362,7 @@ mod tests {
             net_ns: 2.0,
             raw_ns: 4.5,
             reference_ns: None,
+            around: None,
         };
         assert_eq!(reading.costs(), [cost]);
     }
@@ -287,6 +377,7 @@ mod tests {
             reference_ns: vec![10, 10, 20],
             short_iterations: 10,
             short_wall_ns: vec![140],
+            ..Legs::default()
         };
         assert!((legs.fixed_ns() - 100.0).abs() < 1e-9);
         let costs = Reading::Legs(legs.clone()).costs();

@@ -1,6 +1,7 @@
 //! The sampler: takes the samples of one point within one process; see the drawing in
 //! [`crate::runner`].
 
+use crate::bracket::{Bracket, BracketedLegs};
 use crate::clock::{Calibration, Clock};
 use crate::error::MeasureError;
 use crate::given::{Given, Givens};
@@ -165,7 +166,7 @@ impl<'a> Sampler<'a> {
     ///    time, and what a leg pays once is a small share. Not recorded.
     /// 2. Warm up: run n iterations until two consecutive runs take about the same time. Not
     ///    recorded.
-    /// 3. Time legs of n iterations, each between two runs of the reference loop. After every
+    /// 3. Time legs of n iterations, each between two readings of the reference loops. After every
     ///    fourth, time a short leg of n/16 iterations, which shows the cost that a leg pays once.
     ///
     /// # Errors
@@ -201,19 +202,19 @@ impl<'a> Sampler<'a> {
         };
         let mut usage = Usage::default();
         let started_ns = self.clock.now_ns();
-        let mut reference_ns = self.clock.settled_reference_ns();
-        for number in 1..=self.task.legs.max(1) {
+        let mut references = BracketedLegs::open(self.clock, leg_ns);
+        let most = self.task.legs.max(1);
+        for number in 1..=most {
             let before = self.clock.usage()?;
             legs.wall_ns.push(self.time(iterations, &mut body)?);
             usage += self.clock.usage()?.since(&before);
-            let after_ns = self.clock.reference_ns();
-            legs.reference_ns.extend(mean(reference_ns, after_ns));
-            reference_ns = after_ns;
+            let is_last = number == most || self.is_over(started_ns);
+            references.note(&mut legs, is_last);
             if legs.short_iterations > 0 && number % LEGS_PER_SHORT_LEG == 1 {
                 let short_ns = self.time(legs.short_iterations, &mut body)?;
                 legs.short_wall_ns.push(short_ns);
             }
-            if self.is_over(started_ns) {
+            if is_last {
                 break;
             }
         }
@@ -339,18 +340,19 @@ impl<'a> Sampler<'a> {
         metrics: &[(impl AsRef<str>, f64)],
         body: impl FnOnce() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let reference_ns = self.clock.settled_reference_ns();
+        let references = Bracket::open(self.clock);
         let before = self.clock.usage()?;
         let begin_ns = self.clock.now_ns();
         body()?;
         let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
         let usage = self.clock.usage()?.since(&before);
-        let reference_ns = mean(reference_ns, self.clock.settled_reference_ns());
+        let around = references.close();
         for (metric, work) in metrics {
             let reading = Reading::Once {
                 work: *work,
                 wall_ns,
-                reference_ns,
+                reference_ns: around.map(|it| it.width_ns),
+                around: around.and_then(|it| it.around),
             };
             self.sample(metric, reading, usage)?;
         }
@@ -370,15 +372,16 @@ impl<'a> Sampler<'a> {
     ) -> Result<(), MeasureError> {
         let started_ns = self.clock.now_ns();
         for _ in 0..self.task.samples.max(1) {
-            let reference_ns = self.clock.settled_reference_ns();
+            let references = Bracket::open(self.clock);
             let mut phases = Phases::new(self.clock, self.task.calibration.cost_ns);
             body(&mut phases)?;
-            let reference_ns = mean(reference_ns, self.clock.settled_reference_ns());
+            let around = references.close();
             for spent in phases.into_spent() {
                 let reading = Reading::Once {
                     work,
                     wall_ns: spent.net_ns(),
-                    reference_ns,
+                    reference_ns: around.map(|it| it.width_ns),
+                    around: around.and_then(|it| it.around),
                 };
                 self.sample(&spent.metric, reading, spent.usage)?;
             }
@@ -447,7 +450,7 @@ impl<'a> Sampler<'a> {
     ) -> Result<f64, MeasureError> {
         let mut histogram = Histogram::<u64>::new_with_max(LONGEST_LATENCY_NS, 3)
             .expect("three significant digits are within what a histogram offers");
-        let reference_ns = self.clock.settled_reference_ns();
+        let references = Bracket::open(self.clock);
         let before = self.clock.usage()?;
         let started_ns = self.clock.now_ns();
         let half_batch_ns = self.task.batch_ns / 2;
@@ -456,7 +459,7 @@ impl<'a> Sampler<'a> {
             histogram.saturating_record(body()?);
         }
         let usage = self.clock.usage()?.since(&before);
-        let reference_ns = mean(reference_ns, self.clock.settled_reference_ns());
+        let around = references.close();
         let net = |quantile: f64| {
             let gross_ns = histogram.value_at_quantile(quantile) as f64;
             (gross_ns - self.task.calibration.cost_ns).max(0.0) / work
@@ -468,7 +471,8 @@ impl<'a> Sampler<'a> {
             p50_ns,
             p95_ns: net(0.95),
             p99_ns: net(0.99),
-            reference_ns,
+            reference_ns: around.map(|it| it.width_ns),
+            around: around.and_then(|it| it.around),
         };
         self.sample(metric, reading, usage)?;
         Ok(p50_ns)
@@ -589,9 +593,4 @@ impl<'a> Sampler<'a> {
 /// Iterations of a short leg; `None` if a leg has too few.
 fn short_iterations(iterations: u64) -> Option<u64> {
     (iterations >= FEWEST_FOR_SHORT_LEGS).then(|| (iterations / SHORTER).max(1))
-}
-
-/// The mean of two readings of the reference loop, if there are two.
-fn mean(one_ns: Option<u64>, other_ns: Option<u64>) -> Option<u64> {
-    Some(one_ns?.midpoint(other_ns?))
 }

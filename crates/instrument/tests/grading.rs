@@ -81,9 +81,13 @@ fn point(way: &str, costs: &[u64], warnings: Vec<Warning>) -> PointResult {
         ..Batch::default()
     });
     let batches: Vec<Batch> = batches.collect();
+    let mut estimates = Estimate::all(&Race.definition(), &batches);
+    for estimate in &mut estimates {
+        estimate.disturbed = Some(0.0);
+    }
     PointResult {
         point: Point::new().with("way", way),
-        estimates: Estimate::all(&Race.definition(), &batches),
+        estimates,
         warnings,
         remarks: Vec::new(),
     }
@@ -91,15 +95,19 @@ fn point(way: &str, costs: &[u64], warnings: Vec<Warning>) -> PointResult {
 
 /// The findings where the ways took these costs in each pass, and `warnings` touch the other way.
 fn found(one: &[u64], other: &[u64], warnings: Vec<Warning>) -> Vec<Finding> {
+    graded(vec![
+        point("one", one, Vec::new()),
+        point("other", other, warnings),
+        point("alone", &[700, 701, 702, 703, 704, 705], Vec::new()),
+    ])
+}
+
+fn graded(points: Vec<PointResult>) -> Vec<Finding> {
     let definition: Definition = Race.definition();
     let results = Results {
         definition: &definition,
         machine: &Machine::default(),
-        points: vec![
-            point("one", one, Vec::new()),
-            point("other", other, warnings),
-            point("alone", &[700, 701, 702, 703, 704, 705], Vec::new()),
-        ],
+        points,
     };
     grading::findings(&Race, &results)
 }
@@ -155,6 +163,30 @@ fn a_doubt_that_could_turn_the_words_touches_them() {
     let findings = found(&FAST, &wide, vec![Warning::NotWarm]);
     let (grade, _, _, doubts) = judged(&findings, "best");
     assert_eq!((grade, doubts), (Grade::Likely, vec!["not warm".into()]));
+}
+
+#[test]
+fn what_rests_on_a_value_with_more_than_a_fifth_of_disturbed_legs_is_not_certain() {
+    let with_disturbed = |share| {
+        let mut other = point("other", &SLOW, Vec::new());
+        other.estimates[0].disturbed = share;
+        graded(vec![
+            point("one", &FAST, Vec::new()),
+            other,
+            point("alone", &[700, 701, 702, 703, 704, 705], Vec::new()),
+        ])
+    };
+    let likely = |label: &'static str| (Grade::Likely, 6, 6, vec![label.into()]);
+    let certain = (Grade::Certain, 6, 6, vec![]);
+    let few = with_disturbed(Some(0.2));
+    let many = with_disturbed(Some(0.201));
+    let unknown = with_disturbed(None);
+    assert_eq!(judged(&few, "times"), certain);
+    assert_eq!(judged(&many, "times"), likely("disturbed"));
+    assert_eq!(judged(&unknown, "times"), likely("clock unknown"));
+    for findings in [few, many, unknown] {
+        assert_eq!(judged(&findings, "alone"), certain);
+    }
 }
 
 #[test]

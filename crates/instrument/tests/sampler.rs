@@ -3,7 +3,7 @@
 mod common;
 
 use common::MockClock;
-use oscope_instrument::clock::{Calibration, Clock};
+use oscope_instrument::clock::{Calibration, Clock, References};
 use oscope_instrument::experiment::MeasureError;
 use oscope_instrument::given::Givens;
 use oscope_instrument::sample::{Reading, Sample};
@@ -155,8 +155,8 @@ fn a_leg_is_made_longer_if_it_pays_much_once() {
 }
 
 #[test]
-fn a_processor_at_full_speed_is_told_from_a_slowed_one() {
-    /// Runs the reference loop in 10 µs, but in 15 µs on every second call.
+fn each_timing_lies_between_two_readings_of_both_reference_loops() {
+    /// Runs the width loop in 2 µs, but in 3 µs on every second call. The chain takes as long each time.
     struct Wavering(MockClock, Cell<u64>);
     impl Clock for Wavering {
         fn now_ns(&self) -> u64 {
@@ -165,9 +165,14 @@ fn a_processor_at_full_speed_is_told_from_a_slowed_one() {
         fn usage(&self) -> platform::Result<Usage> {
             self.0.usage()
         }
-        fn reference_ns(&self) -> Option<u64> {
+        fn references(&self) -> Option<References> {
             self.1.set(self.1.get() + 1);
-            Some(10_000 + self.1.get() % 2 * 5_000)
+            Some(References {
+                chain_ns: Some(2_400),
+                width_ns: 2_000 + self.1.get() % 2 * 1_000,
+                switches: self.1.get(),
+                cpu: Some(0),
+            })
         }
     }
     let clock = Wavering(MockClock::default(), Cell::new(0));
@@ -185,14 +190,16 @@ fn a_processor_at_full_speed_is_told_from_a_slowed_one() {
     sampler.repeat("cost", 1.0, body).unwrap();
     sampler.once("once", 1.0, |_| Ok(()), || Ok(())).unwrap();
     let readings = readings(&outputs);
-    let references = |reading: &Reading| -> Vec<Option<f64>> {
-        let costs = reading.costs().into_iter();
-        costs.map(|cost| cost.reference_ns).collect()
-    };
     assert_eq!(readings.len(), 4);
-    assert_eq!(references(&readings[0]), [Some(12_500.0); 8]);
-    // Beside a single piece of work, the shorter of two runs counts.
-    assert_eq!(references(&readings[1]), [Some(10_000.0)]);
+    let counts: Vec<usize> = readings.iter().map(|it| it.costs().len()).collect();
+    assert_eq!(counts, [8, 1, 1, 1]);
+    for cost in readings.iter().flat_map(Reading::costs) {
+        let around = cost.around.expect("there are two readings");
+        assert_eq!(cost.reference_ns, Some(2_500.0));
+        assert_eq!(around.chain_ns, (2_400, 2_400));
+        assert_eq!(around.width_change_ns.unsigned_abs(), 1_000);
+        assert_eq!((around.switches, around.cpu), (1, Some(0)));
+    }
 }
 
 #[test]

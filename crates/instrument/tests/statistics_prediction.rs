@@ -6,7 +6,7 @@
 mod strata;
 
 use oscope_instrument::statistics::modes::halves;
-use oscope_instrument::statistics::prediction::{Centre, Leg, Visit, predict};
+use oscope_instrument::statistics::prediction::{Centre, Clocks, Core, Leg, Visit, predict};
 use oscope_instrument::statistics::random::Random;
 use oscope_instrument::statistics::student::process_estimate;
 use oscope_instrument::statistics::summary::median;
@@ -19,8 +19,11 @@ const LEVEL: Confidence = Confidence::NINETY_FIVE;
 /// Farther apart than any two recorded sessions, which lie within the half hour.
 const ALL: usize = 10;
 
-/// Simulated sessions in a series; an unoptimised build takes fewer.
-const SESSIONS: usize = if cfg!(debug_assertions) { 500 } else { 1_000 };
+/// Simulated sessions of each machine.
+const SESSIONS: usize = 500;
+
+/// Of them, those in one store: the first knows of no other.
+const STORE: usize = 10;
 
 /// Accuracy of a method's predictions: shares from 0 to 1.
 struct Score {
@@ -37,7 +40,7 @@ type Method = fn(&[Visit]) -> Estimated;
 type Part = fn(&Visit, usize) -> bool;
 
 fn second_edition(visits: &[Visit]) -> Estimated {
-    predict(visits, Centre::LowerQuartile, LEVEL)
+    predict(visits, Centre::LowerQuartile, None, LEVEL)
         .unwrap()
         .estimated
 }
@@ -144,12 +147,52 @@ fn other_recorded_sessions_lie_inside_with_less_data() {
     }
 }
 
+/// The share of following sessions that the interval of the one before contains, and of values at ±5 %, in
+/// stores of [`STORE`] sessions.
+fn score_stores(machine: Machine, passes: usize, processes: usize) -> Score {
+    let mut random = Random::new(2013);
+    let stores = (0..SESSIONS / STORE).map(|_| {
+        let sessions = machine.sessions(STORE, passes, processes, &mut random);
+        let found = sessions.iter().map(|(visits, clocks)| {
+            let found = predict(visits, Centre::LowerQuartile, Some(clocks), LEVEL);
+            found.unwrap().estimated
+        });
+        found.collect()
+    });
+    let stores: Vec<Vec<Estimated>> = stores.collect();
+    score(&stores, 1)
+}
+
 /// Sessions of the same machine one after the other, for each of the ways in which machines
 /// disturb. Not held by any interval from one session is a walk that outweighs all else: steps of
 /// 1 % from pass to pass leave two of three inside. That is what the warning of drift is for.
 #[test]
 fn following_simulated_sessions_lie_inside() {
-    let machines = [
+    for (name, machine) in machines() {
+        for (passes, processes) in [(10, 2), (10, 1), (5, 2), (5, 1)] {
+            let found = score_stores(machine, passes, processes);
+            println!(
+                "{name}, {passes} passes of {processes}: {:.3}, {:.3} at ±5 %",
+                found.coverage, found.known
+            );
+            // Of five processes of which one or none had a core of its own, nothing shows what
+            // sharing adds.
+            let is_known = machine.shared == 0.0 || passes * processes > 5;
+            assert!(
+                found.coverage >= 0.92 || !is_known,
+                "{name}, {passes} × {processes}: {}",
+                found.coverage
+            );
+        }
+    }
+}
+
+fn machines() -> Vec<(&'static str, Machine)> {
+    let memory = Machine {
+        clock_slope: 0.3,
+        ..CALM
+    };
+    vec![
         ("calm", CALM),
         (
             "noisy processes",
@@ -172,17 +215,41 @@ fn following_simulated_sessions_lie_inside() {
                 ..CALM
             },
         ),
+        ("stepping clock", Machine { low: 0.5, ..CALM }),
+        ("stepping clock, memory", Machine { low: 0.5, ..memory }),
+        ("clock seldom low", Machine { low: 0.04, ..CALM }),
         (
-            "two speeds",
+            "first session at the low clock",
             Machine {
-                slowed: 0.5,
+                starts_low: true,
                 ..CALM
             },
         ),
         (
-            "two speeds, no slope",
+            "first session at the low clock, memory",
             Machine {
-                slowed: 0.5,
+                starts_low: true,
+                ..memory
+            },
+        ),
+        (
+            "half of the legs shared",
+            Machine {
+                shared_legs: 0.5,
+                ..CALM
+            },
+        ),
+        (
+            "half of the passes shared",
+            Machine {
+                shared: 0.5,
+                ..CALM
+            },
+        ),
+        (
+            "half of the passes shared, no slope",
+            Machine {
+                shared: 0.5,
                 slope: 0.0,
                 ..CALM
             },
@@ -208,31 +275,13 @@ fn following_simulated_sessions_lie_inside() {
                 processes: 0.02,
                 drift: 0.002,
                 bursts: 0.2,
-                slowed: 0.4,
+                shared_legs: 0.3,
+                low: 0.3,
                 tails: Some(3),
                 ..CALM
             },
         ),
-    ];
-    for (name, machine) in machines {
-        for (passes, processes) in [(10, 2), (10, 1), (5, 2), (5, 1)] {
-            let sessions = machine.sessions(SESSIONS, passes, processes, &mut Random::new(2013));
-            let estimates = sessions
-                .iter()
-                .map(|visits| second_edition(visits))
-                .collect();
-            let found = score(&[estimates], 1);
-            println!(
-                "{name}, {passes} passes of {processes}: {:.3}, {:.3} at ±5 %",
-                found.coverage, found.known
-            );
-            assert!(
-                found.coverage >= 0.90,
-                "{name}, {passes} × {processes}: {}",
-                found.coverage
-            );
-        }
-    }
+    ]
 }
 
 /// Processes that are at random in one of two modes, as memory layouts make them.
@@ -249,7 +298,7 @@ fn following_runs_of_two_modes_lie_inside() {
                 };
                 let leg = |_| Leg {
                     cost: cost * (0.005 * random.normal()).exp(),
-                    slowed: None,
+                    core: Core::default(),
                 };
                 Visit {
                     pass: index / processes,
@@ -295,8 +344,8 @@ fn one_mode_is_rarely_taken_for_two_halves() {
     ] {
         for (passes, processes) in [(10, 2), (10, 1), (5, 1), (3, 2)] {
             let sessions = machine.sessions(SESSIONS, passes, processes, &mut Random::new(11));
-            let is_split = |visits: &&Vec<Visit>| {
-                let found = predict(visits, Centre::LowerQuartile, LEVEL).unwrap();
+            let is_split = |(visits, _): &&(Vec<Visit>, Clocks)| {
+                let found = predict(visits, Centre::LowerQuartile, None, LEVEL).unwrap();
                 let interval = found.estimated.interval.unwrap();
                 let halves = halves(&found.by_process);
                 halves.is_some_and(|centres| centres.iter().any(|at| !interval.contains(*at)))

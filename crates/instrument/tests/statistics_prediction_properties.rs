@@ -6,7 +6,9 @@
     reason = "the data are made so that there is a result"
 )]
 
-use oscope_instrument::statistics::prediction::{Centre, Leg, Prediction, Visit, predict};
+use oscope_instrument::statistics::prediction::{
+    Centre, Clocks, Core, Leg, Prediction, Visit, predict,
+};
 use oscope_instrument::statistics::random::Random;
 use oscope_instrument::statistics::{Confidence, summary};
 use proptest::collection::vec;
@@ -20,6 +22,12 @@ fn centre() -> impl Strategy<Value = Centre> {
     prop_oneof![Just(Centre::LowerQuartile), Just(Centre::Median)]
 }
 
+/// Unknown clocks, and those of a first and of a later run.
+fn clocks() -> impl Strategy<Value = Option<Clocks>> {
+    let clocks = (1.0..1.5_f64, vec(0.5..2.0_f64, 0..4));
+    option::of(clocks.prop_map(|(longest, earlier)| Clocks { longest, earlier }))
+}
+
 /// Numbers of any size and sign, the extremes of `f64` included.
 fn finite() -> impl Strategy<Value = f64> {
     POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO
@@ -27,16 +35,19 @@ fn finite() -> impl Strategy<Value = f64> {
 
 fn visits(
     cost: impl Strategy<Value = f64>,
-    slowed: impl Strategy<Value = f64>,
+    clock: impl Strategy<Value = f64>,
+    sharing: impl Strategy<Value = f64>,
 ) -> impl Strategy<Value = Vec<Visit>> {
-    let leg = (cost, option::of(slowed)).prop_map(|(cost, slowed)| Leg { cost, slowed });
+    let core = (option::of(clock), option::of(sharing))
+        .prop_map(|(clock, sharing)| Core { clock, sharing });
+    let leg = (cost, core).prop_map(|(cost, core)| Leg { cost, core });
     let visit = (0..6_usize, vec(leg, 0..6)).prop_map(|(pass, legs)| Visit { pass, legs });
     vec(visit, 0..12)
 }
 
 /// Visits as in a measurement.
 fn measured() -> impl Strategy<Value = Vec<Visit>> {
-    visits(50.0..200.0_f64, 1.0..3.0_f64)
+    visits(50.0..200.0_f64, 1.0..1.3_f64, 0.9..3.0_f64)
 }
 
 fn number_of_legs(visits: &[Visit]) -> usize {
@@ -51,9 +62,7 @@ fn assert_sound(found: &Prediction) {
     );
     assert!(summary::all_finite(&found.by_process), "{found:?}");
     assert!(
-        found
-            .added
-            .is_none_or(|added| (0.0..=1.2 * 2.5_f64.ln()).contains(&added)),
+        found.slope.is_none_or(|slope| (0.0..=1.0).contains(&slope)),
         "{found:?}"
     );
     assert!(
@@ -99,25 +108,30 @@ fn assert_close(a: &Prediction, b: &Prediction, factor: f64) {
 proptest! {
     #[test]
     fn any_numbers_give_a_sound_prediction_or_none(
-        visits in visits(finite(), finite()), centre in centre()
+        visits in visits(finite(), finite(), finite()), centre in centre(), clocks in clocks()
     ) {
-        if let Some(found) = predict(&visits, centre, LEVEL) {
+        if let Some(found) = predict(&visits, centre, clocks.as_ref(), LEVEL) {
             assert_sound(&found);
         }
     }
 
     #[test]
-    fn what_is_not_finite_never_comes_out(visits in visits(ANY, ANY), centre in centre()) {
-        let finite = |leg: &Leg| leg.cost.is_finite() && leg.slowed.is_none_or(f64::is_finite);
-        let found = predict(&visits, centre, LEVEL);
+    fn what_is_not_finite_never_comes_out(visits in visits(ANY, ANY, ANY), centre in centre(), clocks in clocks()) {
+        let finite = |leg: &Leg| {
+            let is_ratio = |state: f64| state.is_finite() && state > 0.0;
+            leg.cost.is_finite()
+                && leg.core.clock.is_none_or(is_ratio)
+                && leg.core.sharing.is_none_or(is_ratio)
+        };
+        let found = predict(&visits, centre, clocks.as_ref(), LEVEL);
         if !visits.iter().all(|visit| visit.legs.iter().all(finite)) {
             prop_assert_eq!(found, None);
         }
     }
 
     #[test]
-    fn measured_visits_always_have_a_prediction(visits in measured(), centre in centre()) {
-        let found = predict(&visits, centre, LEVEL);
+    fn measured_visits_always_have_a_prediction(visits in measured(), centre in centre(), clocks in clocks()) {
+        let found = predict(&visits, centre, clocks.as_ref(), LEVEL);
         prop_assert_eq!(found.is_some(), number_of_legs(&visits) > 0);
         if let Some(found) = found {
             assert_sound(&found);
@@ -126,48 +140,50 @@ proptest! {
     }
 
     #[test]
-    fn equal_data_give_an_equal_result(visits in measured(), centre in centre()) {
-        prop_assert_eq!(predict(&visits, centre, LEVEL), predict(&visits.clone(), centre, LEVEL));
+    fn equal_data_give_an_equal_result(visits in measured(), centre in centre(), clocks in clocks()) {
+        prop_assert_eq!(predict(&visits, centre, clocks.as_ref(), LEVEL), predict(&visits.clone(), centre, clocks.as_ref(), LEVEL));
     }
 
     #[test]
     fn the_unit_of_the_cost_does_not_matter(
-        visits in measured(), centre in centre(), factor in 1e-6..1e6_f64
+        visits in measured(), centre in centre(), clocks in clocks(), factor in 1e-6..1e6_f64
     ) {
         let mut scaled = visits.clone();
         for leg in scaled.iter_mut().flat_map(|visit| &mut visit.legs) {
             leg.cost *= factor;
         }
-        if let Some(found) = predict(&visits, centre, LEVEL) {
-            assert_close(&found, &predict(&scaled, centre, LEVEL).unwrap(), factor);
+        if let Some(found) = predict(&visits, centre, clocks.as_ref(), LEVEL) {
+            assert_close(&found, &predict(&scaled, centre, clocks.as_ref(), LEVEL).unwrap(), factor);
         }
     }
 
     #[test]
     fn neither_the_order_of_visits_nor_the_numbers_of_passes_matter(
-        visits in measured(), centre in centre(), seed in any::<u64>()
+        visits in measured(), centre in centre(), clocks in clocks(), seed in any::<u64>()
     ) {
         let mut shuffled = visits.clone();
         Random::new(seed).shuffle(&mut shuffled);
         for visit in &mut shuffled {
             visit.pass = visit.pass * 7 + 3;
         }
-        if let Some(found) = predict(&visits, centre, LEVEL) {
-            assert_close(&found, &predict(&shuffled, centre, LEVEL).unwrap(), 1.0);
+        if let Some(found) = predict(&visits, centre, clocks.as_ref(), LEVEL) {
+            assert_close(&found, &predict(&shuffled, centre, clocks.as_ref(), LEVEL).unwrap(), 1.0);
         }
     }
 
+    /// All legs alone at the highest clock: nothing is to be corrected.
     #[test]
-    fn without_slowdown_references_change_nothing(visits in measured(), centre in centre()) {
-        let with = |slowed| {
+    fn an_undisturbed_core_changes_nothing(visits in measured(), centre in centre()) {
+        let seen = Clocks { longest: 1.0, earlier: vec![1.0] };
+        let with = |core| {
             let mut visits = visits.clone();
             for leg in visits.iter_mut().flat_map(|visit| &mut visit.legs) {
-                leg.slowed = slowed;
+                leg.core = core;
             }
-            predict(&visits, centre, LEVEL)
+            predict(&visits, centre, Some(&seen), LEVEL).map(|found| found.estimated)
         };
-        prop_assert_eq!(with(None), with(Some(1.0)));
-        prop_assert_eq!(with(None), with(Some(9.0)));
+        let alone = Core { clock: Some(1.0), sharing: Some(1.0) };
+        prop_assert_eq!(with(Core::default()), with(alone));
     }
 }
 
@@ -180,7 +196,7 @@ fn typical_half_width(deviation: f64, passes: usize) -> f64 {
                 let level = deviation * random.normal();
                 let mut leg = || Leg {
                     cost: (level + 0.01 * random.normal()).exp(),
-                    slowed: None,
+                    core: Core::default(),
                 };
                 Visit {
                     pass: process / 2,
@@ -188,7 +204,7 @@ fn typical_half_width(deviation: f64, passes: usize) -> f64 {
                 }
             })
             .collect();
-        let found = predict(&visits, Centre::LowerQuartile, LEVEL).unwrap();
+        let found = predict(&visits, Centre::LowerQuartile, None, LEVEL).unwrap();
         found.estimated.relative_half_width().unwrap()
     };
     let widths: Vec<f64> = (0..200).map(|_| half_width()).collect();

@@ -17,7 +17,7 @@ use strata::{Condition, recorded};
 const ALL: usize = 10;
 
 fn estimate(visits: &[Visit]) -> Estimate {
-    let found = predict(visits, Centre::LowerQuartile, Confidence::NINETY_FIVE).unwrap();
+    let found = predict(visits, Centre::LowerQuartile, None, Confidence::NINETY_FIVE).unwrap();
     Estimate {
         metric: "cost".into(),
         unit: Unit::Nanoseconds,
@@ -28,6 +28,10 @@ fn estimate(visits: &[Visit]) -> Estimate {
         processes: found.by_process.len(),
         passes: Some(found.passes),
         samples: visits.len(),
+        impossible: 0,
+        disturbed: found.disturbed,
+        by_next_clock: found.by_next_clock,
+        clock_slope: None,
         by_process: found.by_process,
         pass_of: visits.iter().map(|visit| visit.pass as u32).collect(),
         cpu_share: None,

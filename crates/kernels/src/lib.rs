@@ -9,7 +9,7 @@
 //!
 //! [`Vectors`] are arithmetic operations in those registers.
 //!
-//! [`reference()`] takes longer whenever the core has less to give than usual.
+//! [`MULTIPLY_CHAIN`] and [`add_width()`] show the core's clock, and if another program shares the core.
 //!
 //! [`levels`] are loops that compare compilers: one source at four optimisation levels, by two
 //! compilers.
@@ -48,7 +48,7 @@ pub use chain::Chain;
 pub use change::change;
 pub use copy::CopyMethod;
 pub use instruction_set::InstructionSet;
-pub use reference::reference;
+pub use reference::{MULTIPLICATIONS, MULTIPLY_CHAIN, add_width};
 pub use vectors::{VECTORS_IN_A_TURN, Vectors};
 
 /// The exclusive or of the little-endian 64-bit words of `bytes`; the last word is padded with

@@ -1,23 +1,85 @@
-//! The reference loop: it tells how fast a core is at this moment.
+//! Two reference loops: they show the state of a core at this moment.
+//!
+//! [`MULTIPLY_CHAIN`] takes a fixed number of cycles, so its time shows the clock. [`add_width`] takes
+//! all that the core can issue, so it is slower at a low clock and also if another program uses the
+//! core's other hyperthread, even on a virtual machine whose host reports nothing of that.
 
-/// Turns of the loop in [`reference`]: about 10 µs on a core at full speed.
-const TURNS: u64 = 4000;
+/// Multiplications of a run of [`MULTIPLY_CHAIN`]: some 2.5 µs.
+pub const MULTIPLICATIONS: u64 = 16 * CHAIN_TURNS;
 
-/// Runs the reference loop once: additions that do not depend on each other, as many at a time as
-/// the core can issue. It uses no memory.
+const CHAIN_TURNS: u64 = 200;
+const WIDTH_TURNS: u64 = 900;
+
+/// A loop of [`MULTIPLICATIONS`] 32-bit multiplications, each of which waits for the one before; `None`
+/// on a processor for which it is not written. It uses no memory.
 ///
-/// It takes longer whenever the core has less to give: at a lower clock frequency, or if another
-/// program runs on the core's other hyperthread, even on a virtual machine whose host tells nothing
-/// of that. Its time is comparable only on the same machine.
+/// Multiplications of 32 bits, because fewer processors differ in their latency than for 64 bits.
+pub const MULTIPLY_CHAIN: Option<fn()> =
+    if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+        Some(multiply_chain)
+    } else {
+        None
+    };
+
 #[inline(never)]
-pub fn reference() {
-    turns(TURNS);
+fn multiply_chain() {
+    multiplications(CHAIN_TURNS);
 }
+
+/// A loop of additions that do not wait for each other, as many at a time as the core can issue. It
+/// uses no memory. Its time is comparable only on the same processor.
+#[inline(never)]
+pub fn add_width() {
+    additions(WIDTH_TURNS);
+}
+
+#[cfg(target_arch = "x86_64")]
+fn multiplications(turns: u64) {
+    // SAFETY: the instructions change only registers that are declared as changed, and the flags.
+    unsafe {
+        std::arch::asm!(
+            "2:",
+            ".rept 16",
+            "imul {product:e}, {factor:e}",
+            ".endr",
+            "dec {turns}",
+            "jnz 2b",
+            turns = inout(reg) turns.max(1) => _,
+            factor = in(reg) 3_u64,
+            product = inout(reg) 1_u64 => _,
+            options(nomem, nostack),
+        );
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+fn multiplications(turns: u64) {
+    // SAFETY: the instructions change only registers that are declared as changed, and the flags.
+    unsafe {
+        std::arch::asm!(
+            "2:",
+            ".rept 16",
+            "mul {product:w}, {product:w}, {factor:w}",
+            ".endr",
+            "subs {turns}, {turns}, #1",
+            "b.ne 2b",
+            turns = inout(reg) turns.max(1) => _,
+            factor = in(reg) 3_u64,
+            product = inout(reg) 1_u64 => _,
+            options(nomem, nostack),
+        );
+    }
+}
+
+/// Never called: [`MULTIPLY_CHAIN`] is `None` here. A compiled loop would have no known number of
+/// cycles.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn multiplications(_: u64) {}
 
 /// Each turn is 48 additions to eight registers. The operand is a register because recent processors
 /// fold chains of additions of a constant, and would do several in one.
 #[cfg(target_arch = "x86_64")]
-fn turns(count: u64) {
+fn additions(turns: u64) {
     // SAFETY: the instructions change only registers that are declared as changed, and the flags.
     unsafe {
         std::arch::asm!(
@@ -32,10 +94,10 @@ fn turns(count: u64) {
             "add {g}, {operand}",
             "add {h}, {operand}",
             ".endr",
-            "dec {count}",
+            "dec {turns}",
             "jnz 2b",
-            count = inout(reg) count.max(1) => _,
-            operand = in(reg) count,
+            turns = inout(reg) turns.max(1) => _,
+            operand = in(reg) turns,
             a = inout(reg) 0_u64 => _,
             b = inout(reg) 0_u64 => _,
             c = inout(reg) 0_u64 => _,
@@ -51,7 +113,7 @@ fn turns(count: u64) {
 
 /// As on x86-64.
 #[cfg(target_arch = "aarch64")]
-fn turns(count: u64) {
+fn additions(turns: u64) {
     // SAFETY: the instructions change only registers that are declared as changed, and the flags.
     unsafe {
         std::arch::asm!(
@@ -66,10 +128,10 @@ fn turns(count: u64) {
             "add {g}, {g}, {operand}",
             "add {h}, {h}, {operand}",
             ".endr",
-            "subs {count}, {count}, #1",
+            "subs {turns}, {turns}, #1",
             "b.ne 2b",
-            count = inout(reg) count.max(1) => _,
-            operand = in(reg) count,
+            turns = inout(reg) turns.max(1) => _,
+            operand = in(reg) turns,
             a = inout(reg) 0_u64 => _,
             b = inout(reg) 0_u64 => _,
             c = inout(reg) 0_u64 => _,
@@ -85,11 +147,11 @@ fn turns(count: u64) {
 
 /// Additions that the compiler may neither remove nor join.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn turns(count: u64) {
+fn additions(turns: u64) {
     let mut sums = [0_u64; 8];
-    for _ in 0..count * 6 {
+    for _ in 0..turns * 6 {
         for sum in &mut sums {
-            *sum = std::hint::black_box(*sum).wrapping_add(count);
+            *sum = std::hint::black_box(*sum).wrapping_add(turns);
         }
     }
     std::hint::black_box(sums);
@@ -97,19 +159,24 @@ fn turns(count: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::turns;
-    use std::time::Instant;
+    use super::additions;
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    use super::multiplications;
+    use std::time::{Duration, Instant};
+
+    fn least(run: impl Fn()) -> Duration {
+        let time = || {
+            let begin = Instant::now();
+            run();
+            begin.elapsed()
+        };
+        (0..20).map(|_| time()).min().expect("it ran")
+    }
 
     #[test]
     fn its_time_grows_with_its_turns() {
-        let least = |count| {
-            let time = || {
-                let begin = Instant::now();
-                turns(count);
-                begin.elapsed()
-            };
-            (0..20).map(|_| time()).min().expect("it ran")
-        };
-        assert!(least(80_000) > 4 * least(2_000));
+        assert!(least(|| additions(80_000)) > 4 * least(|| additions(2_000)));
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        assert!(least(|| multiplications(80_000)) > 4 * least(|| multiplications(2_000)));
     }
 }

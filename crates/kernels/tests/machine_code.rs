@@ -94,6 +94,46 @@ fn changing_bytes_loads_and_stores_them() {
     });
 }
 
+/// Each instruction of the chain has the register that it changes as an operand, and all are the same.
+#[test]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn each_multiplication_of_the_reference_waits_for_the_one_before() {
+    oscope_kernels::MULTIPLY_CHAIN.expect("it is written for this processor")();
+    let Some(found) = functions("oscope_kernels::reference::multiply_chain") else {
+        return;
+    };
+    let is_multiplication = |text: &str| text.starts_with("imul") || text.starts_with("mul");
+    let mut texts = found[0].iter().map(|instruction| instruction.text.as_str());
+    let first = texts.find(|text| is_multiplication(text)).expect("one");
+    let (_, operands) = first.split_once(char::is_whitespace).expect("operands");
+    let operands: Vec<&str> = operands.split(',').map(str::trim).collect();
+    // The changed register is the first of three on ARM, and the second of two on x86-64.
+    let waits = match operands[..] {
+        [changed, one, _] => changed == one,
+        [factor, changed] => factor != changed,
+        _ => false,
+    };
+    assert!(waits, "{first}");
+    assert_eq!(most_in_a_loop(&found[0], is_multiplication), 16);
+    assert_eq!(most_in_a_loop(&found[0], |text| text == first), 16);
+}
+
+#[test]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn the_other_reference_adds_to_eight_registers_in_turn() {
+    oscope_kernels::add_width();
+    let Some(found) = functions("oscope_kernels::reference::add_width") else {
+        return;
+    };
+    let is_addition = |text: &str| text.starts_with("add ") || text.starts_with("add\t");
+    assert_eq!(most_in_a_loop(&found[0], is_addition), 48);
+    let texts = found[0].iter().map(|instruction| instruction.text.as_str());
+    let mut different: Vec<&str> = texts.filter(|text| is_addition(text)).collect();
+    different.sort_unstable();
+    different.dedup();
+    assert!(different.len() >= 8, "{different:?}");
+}
+
 /// Makes the linker keep the loops in this program.
 fn keep() {
     assert_eq!(oscope_kernels::read(&[1]), 1);

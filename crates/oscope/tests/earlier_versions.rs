@@ -12,7 +12,9 @@ use std::io::copy;
 use std::path::{Path, PathBuf};
 
 /// All versions of the store's schema and of the export format.
-const STORES: &[&str] = &["store-1", "store-2", "store-3", "store-4", "store-5"];
+const STORES: &[&str] = &[
+    "store-1", "store-2", "store-3", "store-4", "store-5", "store-6",
+];
 const FILES: &[&str] = &[
     "recorded-1.oscope.json",
     "recorded-2.oscope.json",

@@ -67,6 +67,17 @@ pub struct Topology {
     pub threads_present: Option<usize>,
     /// NUMA nodes with memory.
     pub numa_nodes: Option<usize>,
+    /// CPUs of each type of core, the fastest type first; empty if all cores are alike, or if the system
+    /// does not report types.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub core_types: Vec<Vec<usize>>,
+}
+
+impl Topology {
+    /// The place of the core of `cpu` in [`Topology::core_types`]; `None` if all cores are alike.
+    pub fn core_type(&self, cpu: usize) -> Option<usize> {
+        self.core_types.iter().position(|cpus| cpus.contains(&cpu))
+    }
 }
 
 /// Contents of a cache.
@@ -201,6 +212,20 @@ mod tests {
             memory_bytes: Some(24_684_084 << 10),
             ..Machine::default()
         }
+    }
+
+    #[test]
+    fn a_core_type_is_the_place_in_the_list_of_types() {
+        let alike = Topology::default();
+        let hybrid = Topology {
+            core_types: vec![vec![0, 1], vec![2]],
+            ..Topology::default()
+        };
+        assert_eq!(alike.core_type(0), None);
+        assert_eq!(
+            [1, 2, 3].map(|cpu| hybrid.core_type(cpu)),
+            [Some(0), Some(1), None]
+        );
     }
 
     #[test]

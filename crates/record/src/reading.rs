@@ -1,6 +1,6 @@
 //! A reading as rows of plain columns, for the store's table of samples and for CSV.
 
-use instrument::sample::{Legs, Reading};
+use instrument::sample::{Around, Legs, Reading};
 
 /// The columns of every kind of reading; those of other kinds are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,6 +20,7 @@ pub(crate) struct ReadingRow {
     pub p99_ns: Option<f64>,
     pub value: Option<f64>,
     pub reference_ns: Option<u64>,
+    pub around: Option<Around>,
     /// JSON of the legs.
     pub legs: Option<String>,
 }
@@ -51,11 +52,13 @@ impl From<&Reading> for ReadingRow {
                 work,
                 wall_ns,
                 reference_ns,
+                around,
             } => Self {
                 kind: "once".into(),
                 work: Some(work),
                 wall_ns: Some(wall_ns),
                 reference_ns,
+                around,
                 ..Self::default()
             },
             Reading::Latencies {
@@ -65,6 +68,7 @@ impl From<&Reading> for ReadingRow {
                 p95_ns,
                 p99_ns,
                 reference_ns,
+                around,
             } => Self {
                 kind: "latencies".into(),
                 count: Some(count),
@@ -73,6 +77,7 @@ impl From<&Reading> for ReadingRow {
                 p95_ns: Some(p95_ns),
                 p99_ns: Some(p99_ns),
                 reference_ns,
+                around,
                 ..Self::default()
             },
             Reading::Value(value) => Self {
@@ -90,20 +95,23 @@ impl ReadingRow {
         let Reading::Legs(legs) = reading else {
             return vec![Self::from(reading)];
         };
-        let timing = |kind: &str, iterations, wall_ns: &u64, reference_ns| Self {
+        let timing = |kind: &str, iterations, wall_ns: &u64, reference_ns, around| Self {
             kind: kind.into(),
             iterations: Some(iterations),
             work: Some(legs.work),
             wall_ns: Some(*wall_ns),
             reference_ns,
+            around,
             ..Self::default()
         };
         let long = legs.wall_ns.iter().enumerate().map(|(index, wall_ns)| {
             let reference_ns = legs.reference_ns.get(index).copied();
-            timing("leg", legs.iterations, wall_ns, reference_ns)
+            let around = legs.around.get(index).copied();
+            timing("leg", legs.iterations, wall_ns, reference_ns, around)
         });
         let short = legs.short_wall_ns.iter();
-        let short = short.map(|wall_ns| timing("short_leg", legs.short_iterations, wall_ns, None));
+        let short =
+            short.map(|wall_ns| timing("short_leg", legs.short_iterations, wall_ns, None, None));
         long.chain(short).collect()
     }
 
@@ -124,6 +132,7 @@ impl ReadingRow {
                 work: self.work?,
                 wall_ns: self.wall_ns?,
                 reference_ns: self.reference_ns,
+                around: self.around,
             },
             "latencies" => Reading::Latencies {
                 count: self.count?,
@@ -132,6 +141,7 @@ impl ReadingRow {
                 p95_ns: self.p95_ns?,
                 p99_ns: self.p99_ns?,
                 reference_ns: self.reference_ns,
+                around: self.around,
             },
             "value" => Reading::Value(self.value?),
             _ => return None,

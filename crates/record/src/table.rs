@@ -94,6 +94,16 @@ pub(crate) fn columns(run: &Run) -> Vec<Column<'_>> {
         integer("long_ns", NS, |row| row.reading.long_ns),
         integer("wall_ns", NS, |row| row.reading.wall_ns),
         integer("reference_ns", NS, |row| row.reading.reference_ns),
+        integer("chain_before_ns", NS, |row| {
+            Some(row.reading.around?.chain_ns.0)
+        }),
+        integer("chain_after_ns", NS, |row| {
+            Some(row.reading.around?.chain_ns.1)
+        }),
+        integer("switches_around", COUNT, |row| {
+            Some(row.reading.around?.switches)
+        }),
+        integer("cpu", None, |row| Some(row.reading.around?.cpu? as u64)),
         integer("count", COUNT, |row| row.reading.count),
         real("p5_ns", NS, |row| row.reading.p5_ns),
         real("p50_ns", NS, |row| row.reading.p50_ns),

@@ -6,7 +6,7 @@
 use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
 use instrument::experiment::Definition;
 use instrument::point::Point;
-use instrument::sample::{Batch, Legs, Reading, Sample};
+use instrument::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashSet;
@@ -145,6 +145,10 @@ pub(crate) fn batch(place: &str, batch: &Batch) -> Result<(), Invalid> {
     integer(place, "stolen_ns", around.stolen_ns.unwrap_or(0))?;
     integer(place, "pass", batch.pass.unwrap_or(0).into())?;
     amount(place, "full_speed_ns", batch.full_speed_ns.unwrap_or(0.0))?;
+    batch
+        .full_speed
+        .as_ref()
+        .map_or(Ok(()), |of| full_speed(place, of))?;
     if let Some((before, after)) = around.frequency_hz {
         amount(place, "frequency_hz", before)?;
         amount(place, "frequency_hz", after)?;
@@ -153,6 +157,40 @@ pub(crate) fn batch(place: &str, batch: &Batch) -> Result<(), Invalid> {
         .samples
         .iter()
         .try_for_each(|taken| sample(place, taken))
+}
+
+/// Checks that what is divided by is positive.
+fn full_speed(place: &str, of: &FullSpeed) -> Result<(), Invalid> {
+    let mut amounts = vec![
+        ("chain_ns", of.chain_ns),
+        ("best_chain_ns", of.best_chain_ns),
+        ("alone_ratio", of.alone_ratio),
+    ];
+    let earlier = of
+        .earlier_chain_ns
+        .map(|(least, greatest)| [least, greatest]);
+    amounts.extend(
+        of.longest_chain_ns
+            .map(|longest| ("longest_chain_ns", longest)),
+    );
+    amounts.extend(
+        earlier
+            .iter()
+            .flatten()
+            .map(|chain| ("earlier_chain_ns", *chain)),
+    );
+    amounts.into_iter().try_for_each(|(what, value)| {
+        amount(place, what, value)?;
+        ensure(value > 0.0, place, || format!("{what} is 0"))
+    })?;
+    integer(place, "core_type", of.core_type.unwrap_or(0) as u64)
+}
+
+fn around(place: &str, of: &Around) -> Result<(), Invalid> {
+    integer(place, "chain_ns", of.chain_ns.0.max(of.chain_ns.1))?;
+    integer(place, "width_change_ns", of.width_change_ns.unsigned_abs())?;
+    integer(place, "switches", of.switches)?;
+    integer(place, "cpu", of.cpu.unwrap_or(0) as u64)
 }
 
 fn sample(place: &str, sample: &Sample) -> Result<(), Invalid> {
@@ -183,8 +221,10 @@ fn sample(place: &str, sample: &Sample) -> Result<(), Invalid> {
             work,
             wall_ns,
             reference_ns,
+            around: ref conditions,
         } => {
             integer(&place, "wall_ns", wall_ns)?;
+            conditions.iter().try_for_each(|it| around(&place, it))?;
             integer(&place, "reference_ns", reference_ns.unwrap_or(0))?;
             amount(&place, "work", work)
         }
@@ -195,8 +235,10 @@ fn sample(place: &str, sample: &Sample) -> Result<(), Invalid> {
             p95_ns,
             p99_ns,
             reference_ns,
+            around: ref conditions,
         } => {
             integer(&place, "count", count)?;
+            conditions.iter().try_for_each(|it| around(&place, it))?;
             integer(&place, "reference_ns", reference_ns.unwrap_or(0))?;
             [p5_ns, p50_ns, p95_ns, p99_ns]
                 .into_iter()
@@ -213,6 +255,7 @@ fn legs(place: &str, legs: &Legs) -> Result<(), Invalid> {
         work,
         wall_ns,
         reference_ns,
+        around: conditions,
         short_iterations,
         short_wall_ns,
     } = legs;
@@ -223,6 +266,7 @@ fn legs(place: &str, legs: &Legs) -> Result<(), Invalid> {
     times
         .copied()
         .try_for_each(|ns| integer(place, "a time", ns))?;
+    conditions.iter().try_for_each(|it| around(place, it))?;
     at_most(place, "legs", wall_ns.len(), MAX_LEGS)?;
     at_most(place, "short legs", short_wall_ns.len(), MAX_LEGS)?;
     let has_all = reference_ns.is_empty() || reference_ns.len() == wall_ns.len();
@@ -231,6 +275,14 @@ fn legs(place: &str, legs: &Legs) -> Result<(), Invalid> {
             "{} legs have {} readings of the reference loop",
             wall_ns.len(),
             reference_ns.len()
+        )
+    })?;
+    let has_both = conditions.is_empty() || conditions.len() == reference_ns.len();
+    ensure(has_both, place, || {
+        format!(
+            "{} readings of one reference loop go with {} of the other",
+            reference_ns.len(),
+            conditions.len()
         )
     })
 }

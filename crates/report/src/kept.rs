@@ -52,7 +52,7 @@ pub fn to_text(analysis: &Analysis<'_>) -> serde_json::Result<String> {
             .map(|(claim, judgement)| (Cow::Borrowed(claim.key), Cow::Borrowed(judgement)))
             .collect(),
         advice: Cow::Borrowed(&analysis.advice),
-        surroundings: analysis.surroundings,
+        surroundings: analysis.surroundings.clone(),
     })
 }
 

@@ -1,6 +1,7 @@
-//! Other activity on the machine during a run.
+//! The conditions of a run.
 
 use instrument::quantity::{Unit, counted, significant};
+use instrument::run_clock::{CoreClock, RunClock};
 use instrument::sample::{Batch, Disturbance};
 use instrument::statistics::summary::median;
 use record::Run;
@@ -11,12 +12,27 @@ use serde::{Deserialize, Serialize};
 const SLOWED: f64 = 1.05;
 /// Smaller shares are not worth a sentence.
 const NOTABLE: f64 = 0.01;
+/// From this share of a run on, its first line names what disturbed it.
+const FIRST: f64 = 0.2;
 /// Up to this much of a processor, other programs are the system's own.
 const USUAL_LOAD: f64 = 0.1;
+/// More of a processor for other programs may move values by more than their intervals allow.
+pub(crate) const MOST_LOAD: f64 = 0.2;
+/// More stolen time may move values by more than their intervals allow.
+pub(crate) const MOST_STOLEN: f64 = 0.02;
+/// Programs that wait for memory during more of the time may move values by more than that.
+pub(crate) const MOST_PRESSURE: f64 = 0.1;
+/// Containers have one or two seccomp filters.
+const USUAL_FILTERS: u32 = 2;
 
-/// Other activity on the machine during a run. It stands inside the intervals of the values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The conditions of a run: what it ran under, apart from its machine and its system, and what disturbed
+/// it. A fact that is not known is `None`, which is not "none".
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Surroundings {
+    /// The clock, and how much of the time something shared the core; `None` in runs without a
+    /// reference loop, unknown in runs with one.
+    #[serde(default)]
+    pub clock: Option<RunClock>,
     /// The share of the timings beside which the reference loop was slowed by more than 5 %; `None`
     /// in runs without a reference loop.
     pub slowed_share: Option<f64>,
@@ -27,16 +43,42 @@ pub struct Surroundings {
     pub others: Option<f64>,
     /// CPU time that the hypervisor gave to other virtual machines over wall time.
     pub stolen: Option<f64>,
+    /// The share of the last minute before the run in which some program waited for memory.
+    #[serde(default)]
+    pub memory_pressure: Option<f64>,
     /// True if another program traced oscope.
     #[serde(default)]
     pub is_traced: Option<bool>,
+    /// Number of seccomp filters through which each system call of oscope passed.
+    #[serde(default)]
+    pub seccomp_filters: Option<u32>,
+    /// CPU time over wall time that control groups allowed; `None` if they allowed all processors.
+    #[serde(default)]
+    pub allowed_processors: Option<f64>,
+    /// Memory that control groups allowed, in bytes; `None` if they allowed all of it.
+    #[serde(default)]
+    pub allowed_memory_bytes: Option<u64>,
     /// True if the machine ran on its battery.
     #[serde(default)]
     pub is_on_battery: Option<bool>,
+    /// The hypervisor, if the machine is known to be virtual.
+    #[serde(default)]
+    pub hypervisor: Option<String>,
+    /// True if no earlier run in the store showed the full speed of this machine's processor.
+    #[serde(default)]
+    pub is_first_run: Option<bool>,
+}
+
+/// A condition that is worth reading.
+struct Notable {
+    /// A clause about the run.
+    text: String,
+    /// True if it may move values by more than their intervals allow: the first line names it.
+    matters: bool,
 }
 
 impl Surroundings {
-    /// Summary of the batches of `run`.
+    /// The conditions of `run`.
     pub fn of(run: &Run) -> Self {
         let points = run.experiments.iter().flat_map(|record| &record.points);
         let batches: Vec<&Batch> = points.flat_map(|point| &point.batches).collect();
@@ -48,57 +90,216 @@ impl Surroundings {
             .collect();
         let slowed_share =
             (!slowdowns.is_empty()).then(|| slowed.len() as f64 / slowdowns.len() as f64);
+        let environment = &run.environment;
+        let processors = run.machine.topology.threads.map(|threads| threads as f64);
+        let memory_bytes = run.machine.memory_bytes;
         Self {
+            clock: slowed_share.map(|_| RunClock::of(&batches, &run.machine)),
             slowed_share,
             speed: median(&slowed).map(f64::recip),
             others: share(&batches, |around| Some(around.others_ns? as f64))
                 .filter(|others| is_plausible(*others)),
             stolen: share(&batches, |around| Some(around.stolen_ns? as f64)),
-            is_traced: run.environment.is_traced,
-            is_on_battery: run.environment.is_on_battery,
+            memory_pressure: environment.memory_pressure,
+            is_traced: environment.is_traced,
+            seccomp_filters: environment.seccomp_filters,
+            allowed_processors: (environment.cgroup.cpus)
+                .filter(|allowed| processors.is_none_or(|all| *allowed < all)),
+            allowed_memory_bytes: (environment.cgroup.memory_bytes)
+                .filter(|allowed| memory_bytes.is_none_or(|all| *allowed < all)),
+            is_on_battery: environment.is_on_battery,
+            hypervisor: run.machine.hypervisor.clone(),
+            is_first_run: environment.is_first_run,
         }
     }
 
-    /// A sentence on it for readers; `None` if there was nothing notable.
+    /// A line on the clock for readers; `None` in runs without a reference loop.
+    pub fn clock_text(&self) -> Option<String> {
+        self.clock.as_ref().map(RunClock::text)
+    }
+
+    /// The highest clock that the run sustained, in Hz; `None` if it is not known.
+    pub(crate) fn highest_hz(&self) -> Option<f64> {
+        let levels = self.cores().iter().filter_map(|core| core.levels.first());
+        levels.filter_map(|level| level.hz).reduce(f64::max)
+    }
+
+    /// The sentence that leads a summary; `None` if nothing was found that may move values by more than
+    /// their intervals allow.
+    pub fn first(&self) -> Option<String> {
+        let notable = self.notable().into_iter();
+        let named = notable.filter(|it| it.matters).map(|it| it.text);
+        let named: Vec<String> = named.collect();
+        let (last, before) = named.split_last()?;
+        let named = match before {
+            [] => last.clone(),
+            before => format!("{} and {last}", before.join(", ")),
+        };
+        // A run at the lowest clock alone would give these times.
+        let expected = (self.low_clock())
+            .filter(|(share, _)| *share > FIRST)
+            .map(|(_, longer)| format!(": expect the next run within ±{}", percent(longer)))
+            .unwrap_or_default();
+        Some(format!("During this run, {named}{expected}."))
+    }
+
+    /// Sentences on what is notable and not in the first line; `None` if there is nothing.
     pub fn text(&self) -> Option<String> {
-        let notable = |share: Option<f64>, least| share.filter(|share| *share > least);
-        let slowed = notable(self.slowed_share, NOTABLE).zip(self.speed);
-        let slowed = slowed.map(|(share, speed)| {
-            format!(
-                "Something slowed this processor down during {} of the timings: arithmetic ran at \
-                 {} of its speed there. Values are those at full speed.",
-                Unit::Share.show(share, 2),
-                Unit::Share.show(speed, 2)
-            )
-        });
-        let others = notable(self.others, USUAL_LOAD).map(|others| {
-            format!(
-                "Other programs kept {} busy.",
-                counted(significant(others, 2), "processor")
-            )
-        });
-        let stolen = notable(self.stolen, NOTABLE).map(|stolen| {
-            let share = Unit::Share.show(stolen, 2);
-            format!("The hypervisor gave {share} of the time to others.")
-        });
-        let state = |is_so: Option<bool>, text: &str| is_so?.then(|| text.to_owned());
-        let traced = state(
-            self.is_traced,
-            "Another program traced oscope: a system call costs what the tracer takes.",
-        );
-        let battery = state(
-            self.is_on_battery,
-            "The machine ran on its battery, on which the clock may be low.",
-        );
-        let sentences = [traced, slowed, others, stolen, battery];
-        let sentences: Vec<String> = sentences.into_iter().flatten().collect();
+        let notable = self.notable().into_iter();
+        let sentences = notable
+            .filter(|it| !it.matters)
+            .map(|it| sentence(&it.text));
+        let sentences: Vec<String> = sentences.collect();
         (!sentences.is_empty()).then(|| sentences.join(" "))
     }
+
+    /// The most important first.
+    fn notable(&self) -> Vec<Notable> {
+        let known = [
+            state(self.is_traced, "another program traced oscope"),
+            above(self.others, USUAL_LOAD, MOST_LOAD, |others| {
+                format!("other programs kept {} busy", processors(others))
+            }),
+            above(self.stolen, NOTABLE, MOST_STOLEN, |stolen| {
+                let share = percent(stolen);
+                format!("the hypervisor gave {share} of the time to others")
+            }),
+            above(self.shared(), FIRST, FIRST, |shared| {
+                let share = percent(shared);
+                format!("something shared the core for {share} of the time")
+            }),
+            above(
+                self.low_clock().map(|(share, _)| share),
+                FIRST,
+                FIRST,
+                |low| format!("the clock was low for {} of the time", percent(low)),
+            ),
+            above(self.unknown(), FIRST, FIRST, |unknown| {
+                let share = percent(unknown);
+                format!(
+                    "timings were interrupted, or the clock changed in them, for {share} of the time"
+                )
+            }),
+            above(self.slowed_share(), NOTABLE, FIRST, |slowed| {
+                format!(
+                    "something slowed the processor down to {} of its speed in {} of the timings",
+                    percent(self.speed.unwrap_or(1.0)),
+                    percent(slowed)
+                )
+            }),
+            above(self.memory_pressure, NOTABLE, MOST_PRESSURE, |share| {
+                let share = percent(share);
+                format!("programs waited for memory during {share} of the minute before")
+            }),
+            state(self.is_on_battery, "the machine ran on its battery"),
+            self.allowed_processors.map(|allowed| Notable {
+                text: format!("a control group allowed {}", processors(allowed)),
+                matters: allowed < 1.0,
+            }),
+            self.allowed_memory_bytes.map(|allowed| Notable {
+                text: format!(
+                    "a control group allowed {} of memory",
+                    Unit::Bytes.show(allowed as f64, 3)
+                ),
+                matters: false,
+            }),
+            (self.seccomp_filters)
+                .filter(|filters| *filters > USUAL_FILTERS)
+                .map(|filters| Notable {
+                    text: format!("each system call passed {filters} seccomp filters"),
+                    matters: false,
+                }),
+            state(
+                self.is_first_run,
+                "no earlier run here shows the full speed of the processor",
+            )
+            .map(|first| Notable {
+                matters: false,
+                ..first
+            }),
+        ];
+        known.into_iter().flatten().collect()
+    }
+
+    fn cores(&self) -> &[CoreClock] {
+        self.clock.as_ref().map_or(&[], |clock| &clock.cores)
+    }
+
+    /// The share of the time in which something shared the core.
+    fn shared(&self) -> Option<f64> {
+        self.cores().iter().map(|core| core.shared).reduce(f64::max)
+    }
+
+    /// The share of the time in timings that do not show the state of the core.
+    fn unknown(&self) -> Option<f64> {
+        let cores = self.cores().iter();
+        cores.map(|core| core.unknown).reduce(f64::max)
+    }
+
+    /// The share of the time below the highest level of the clock, and how much longer work of the core
+    /// takes at the lowest: 0.14 for 14 %.
+    fn low_clock(&self) -> Option<(f64, f64)> {
+        let of_core = |core: &CoreClock| match &core.levels[..] {
+            [highest, lower @ .., lowest] => {
+                let lower: f64 = lower.iter().map(|level| level.share).sum();
+                let longer = highest.relative / lowest.relative - 1.0;
+                Some((lower + lowest.share, longer))
+            }
+            _ => None,
+        };
+        let low = self.cores().iter().filter_map(of_core);
+        low.max_by(|one, other| one.0.total_cmp(&other.0))
+    }
+
+    /// The share of the slowed timings in a run with one reference loop, which cannot tell why.
+    fn slowed_share(&self) -> Option<f64> {
+        self.slowed_share.filter(|_| self.cores().is_empty())
+    }
+}
+
+/// A share above `notable`, which matters above `most`.
+fn above(
+    share: Option<f64>,
+    notable: f64,
+    most: f64,
+    text: impl Fn(f64) -> String,
+) -> Option<Notable> {
+    let share = share.filter(|share| *share > notable)?;
+    Some(Notable {
+        text: text(share),
+        matters: share > most,
+    })
+}
+
+/// A state of the whole run, which matters.
+fn state(is_so: Option<bool>, text: &str) -> Option<Notable> {
+    is_so?.then(|| Notable {
+        text: text.into(),
+        matters: true,
+    })
+}
+
+fn percent(share: f64) -> String {
+    Unit::Share.show(share, 2)
+}
+
+fn processors(count: f64) -> String {
+    counted(significant(count, 2), "processor")
+}
+
+/// The words as a sentence.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(char::to_uppercase);
+    let first: String = first.into_iter().flatten().collect();
+    format!("{first}{}.", letters.as_str())
 }
 
 /// The slowness of the processor beside each timing of `batch`.
 fn slowdowns(batch: &Batch) -> Vec<f64> {
-    let Some(full_speed_ns) = batch.full_speed_ns.filter(|ns| *ns > 0.0) else {
+    let of_both = batch.full_speed.map(|it| it.chain_ns * it.alone_ratio);
+    let full_speed_ns = of_both.or(batch.full_speed_ns);
+    let Some(full_speed_ns) = full_speed_ns.filter(|ns| *ns > 0.0) else {
         return Vec::new();
     };
     let samples = batch.samples.iter();
@@ -127,6 +328,7 @@ fn share(batches: &[&Batch], part: impl Fn(&Disturbance) -> Option<f64>) -> Opti
 #[cfg(test)]
 mod tests {
     use super::{Surroundings, is_plausible};
+    use instrument::run_clock::{ClockLevel, CoreClock, RunClock};
 
     #[test]
     fn less_than_nothing_is_no_load() {
@@ -134,31 +336,154 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_notable_is_said() {
+    fn a_quiet_run_has_no_line_on_its_conditions() {
         let quiet = Surroundings {
+            clock: Some(clock(&[(1.0, 1.0)])),
             slowed_share: Some(0.004),
             speed: Some(0.9),
             others: Some(0.02),
             stolen: Some(0.0),
+            memory_pressure: Some(0.0),
             is_traced: Some(false),
+            seccomp_filters: Some(1),
             is_on_battery: Some(false),
+            hypervisor: Some("KVM".into()),
+            is_first_run: Some(false),
+            ..Surroundings::default()
         };
-        assert_eq!(quiet.text(), None);
-        assert_eq!(Surroundings::default().text(), None);
+        for it in [quiet, Surroundings::default()] {
+            assert_eq!((it.first(), it.text()), (None, None));
+        }
+    }
+
+    #[test]
+    fn the_first_line_names_what_matters_and_the_text_the_rest() {
         let busy = Surroundings {
-            slowed_share: Some(0.712),
-            speed: Some(0.551),
             others: Some(1.23),
-            stolen: Some(0.034),
-            is_traced: Some(true),
-            is_on_battery: None,
+            stolen: Some(0.0134),
+            memory_pressure: Some(0.05),
+            allowed_memory_bytes: Some(1 << 30),
+            is_first_run: Some(true),
+            ..Surroundings::default()
         };
         assert_eq!(
-            busy.text().unwrap(),
-            "Another program traced oscope: a system call costs what the tracer takes. Something slowed \
-             this processor down during 71 % of the timings: arithmetic ran at \
-             55 % of its speed there. Values are those at full speed. Other programs kept 1.2 \
-             processors busy. The hypervisor gave 3.4 % of the time to others."
+            busy.first().unwrap(),
+            "During this run, other programs kept 1.2 processors busy."
         );
+        assert_eq!(
+            busy.text().unwrap(),
+            "The hypervisor gave 1.3 % of the time to others. Programs waited for memory during 5.0 % of \
+             the minute before. A control group allowed 1 GiB of memory. No earlier run here shows the \
+             full speed of the processor."
+        );
+    }
+
+    #[test]
+    fn states_of_the_whole_run_lead() {
+        let states = Surroundings {
+            is_traced: Some(true),
+            is_on_battery: Some(true),
+            allowed_processors: Some(0.5),
+            ..Surroundings::default()
+        };
+        assert_eq!(
+            states.first().unwrap(),
+            "During this run, another program traced oscope, the machine ran on its battery and a control \
+             group allowed 0.50 processors."
+        );
+        assert_eq!(states.text(), None);
+    }
+
+    #[test]
+    fn a_low_clock_says_how_far_the_next_run_may_be() {
+        let with_levels = |levels: &[(f64, f64)]| Surroundings {
+            clock: Some(clock(levels)),
+            others: Some(1.2),
+            ..Surroundings::default()
+        };
+        assert_eq!(
+            with_levels(&[(1.0, 0.39), (0.877, 0.61)]).first().unwrap(),
+            "During this run, other programs kept 1.2 processors busy and the clock was low for 61 % of \
+             the time: expect the next run within ±14 %."
+        );
+        assert_eq!(
+            with_levels(&[(1.0, 0.81), (0.877, 0.19)]).first().unwrap(),
+            "During this run, other programs kept 1.2 processors busy."
+        );
+    }
+
+    #[test]
+    fn sharing_and_unknown_states_lead_from_a_fifth_of_the_time_on() {
+        let with_shares = |shared, unknown| {
+            let mut found = clock(&[(1.0, 1.0)]);
+            found.cores[0].shared = shared;
+            found.cores[0].unknown = unknown;
+            let found = Surroundings {
+                clock: Some(found),
+                ..Surroundings::default()
+            };
+            assert_eq!(found.text(), None);
+            found.first()
+        };
+        assert_eq!(with_shares(0.2, 0.2), None);
+        assert_eq!(
+            with_shares(0.3, 0.46).unwrap(),
+            "During this run, something shared the core for 30 % of the time and timings were \
+             interrupted, or the clock changed in them, for 46 % of the time."
+        );
+    }
+
+    #[test]
+    fn limits_that_allow_the_whole_machine_are_none() {
+        let mut run = crate::reference::ALL[0].run();
+        run.machine.topology.threads = Some(2);
+        run.machine.memory_bytes = Some(1 << 30);
+        let mut allowed = |cpus, memory_bytes| {
+            run.environment.cgroup.cpus = Some(cpus);
+            run.environment.cgroup.memory_bytes = Some(memory_bytes);
+            let found = Surroundings::of(&run);
+            (found.allowed_processors, found.allowed_memory_bytes)
+        };
+        assert_eq!(allowed(2.0, 1 << 30), (None, None));
+        assert_eq!(allowed(1.5, 1 << 29), (Some(1.5), Some(1 << 29)));
+    }
+
+    /// A clock with these levels: over the highest, and their shares of the time.
+    fn clock(levels: &[(f64, f64)]) -> RunClock {
+        let level = |&(relative, share): &(f64, f64)| ClockLevel {
+            hz: Some(4e9 * relative),
+            relative,
+            share,
+        };
+        let core = CoreClock {
+            core_type: None,
+            levels: levels.iter().map(level).collect(),
+            shared: 0.0,
+            unknown: 0.0,
+        };
+        RunClock { cores: vec![core] }
+    }
+
+    #[test]
+    fn the_clock_replaces_what_one_reference_shows() {
+        let one = Surroundings {
+            clock: Some(RunClock::default()),
+            slowed_share: Some(0.7),
+            speed: Some(0.5),
+            ..Surroundings::default()
+        };
+        assert_eq!(
+            one.first().unwrap(),
+            "During this run, something slowed the processor down to 50 % of its speed in 70 % of the \
+             timings."
+        );
+        let unknown = "Clock unknown: the run has no second reference loop.";
+        assert_eq!(one.clock_text().as_deref(), Some(unknown));
+        let both = Surroundings {
+            clock: Some(clock(&[(1.0, 1.0)])),
+            ..one
+        };
+        assert_eq!((both.first(), both.text()), (None, None));
+        assert_eq!(Surroundings::default().clock_text(), None);
     }
 }

@@ -41,6 +41,7 @@ fn trial(number: u64, experiment: &str, varied: &str, took: &[(&str, f64)]) -> H
                     work: 1.0,
                     wall_ns: (ns * (1.0 + 0.002 * f64::from(pass % 3))) as u64,
                     reference_ns: None,
+                    around: None,
                 },
             )],
             pass: Some(pass),

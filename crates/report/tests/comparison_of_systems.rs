@@ -32,6 +32,7 @@ fn run(id: &str, system: &str, values: &[Made<'_>]) -> Run {
                         work: *work,
                         wall_ns: 1_000_000 + 100 * u64::from(process),
                         reference_ns: None,
+                        around: None,
                     },
                 )],
                 warm: true,

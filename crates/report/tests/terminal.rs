@@ -72,6 +72,19 @@ fn summary_in_ascii() {
 }
 
 #[test]
+fn a_run_under_conditions_that_matter_begins_with_them() {
+    let mut run = fixture::run();
+    run.environment.is_traced = Some(true);
+    let text = checked(terminal::summary(&fixture::analysis(&run), &WIDE), &WIDE);
+    let first = text.lines().next().expect("there are lines");
+    assert_eq!(
+        first.split_whitespace().collect::<Vec<_>>().join(" "),
+        "conditions During this run, another program traced oscope."
+    );
+    assert!(!text.contains("Nothing disturbed this run."), "{text}");
+}
+
+#[test]
 fn a_run_under_a_stand_in_for_its_system_begins_with_a_caution() {
     let mut run = fixture::run();
     run.environment.kernel_name = Some("Windows NT".into());

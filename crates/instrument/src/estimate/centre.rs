@@ -1,8 +1,10 @@
 //! The centre of a metric at a point, with its interval, on the scale of costs.
 
 use super::process::Process;
-use crate::sample::{Reading, Sample};
-use crate::statistics::prediction::{self, Leg, Visit, predict};
+use crate::core_state::{core_states, full_speed};
+use crate::sample::{FullSpeed, Reading, Sample};
+use crate::statistics::impossible::Possible;
+use crate::statistics::prediction::{self, Clocks, Leg, Visit, disturbed, predict};
 use crate::statistics::{Confidence, Estimated, student, summary};
 
 /// A smaller share of CPU time in the wall time means that the work mostly waits, for a disk or for
@@ -12,7 +14,7 @@ const LEAST_CPU_SHARE: f64 = 0.4;
 /// The value of a metric at a point: ns per unit of work, or the value of what is not timed.
 pub(super) struct Centre {
     pub cost: Estimated,
-    /// Of each process.
+    /// Of each process that has a possible timing.
     pub by_process: Vec<f64>,
     /// With the costs that a timing pays once; `None` for a value that is not timed.
     pub raw_cost: Option<f64>,
@@ -21,6 +23,16 @@ pub(super) struct Centre {
     pub cost_as_met: Option<f64>,
     /// The number of passes in which it was measured; `None` in the first edition.
     pub passes: Option<usize>,
+    /// The pass of each process; empty in the first edition.
+    pub pass_of: Vec<u32>,
+    /// The number of timings that no work can have. They are left out.
+    pub impossible: usize,
+    /// The share of the legs behind the value that were disturbed; `None` if nothing is known of any.
+    pub disturbed: Option<f64>,
+    /// The half-width that the interval owes to the next run's clock, in logarithms.
+    pub by_next_clock: f64,
+    /// The growth of the cost with the duration of a cycle; `None` if it is not known.
+    pub clock_slope: Option<f64>,
 }
 
 impl Centre {
@@ -40,34 +52,49 @@ impl Centre {
             .iter()
             .flat_map(|process| process.samples.iter().copied())
             .collect();
-        // Decided for the point as a whole: otherwise the correction would rest on the few
-        // processes that happened to wait less.
+        let possible = possible(&samples);
         let uses_the_processor = uses_the_processor(&samples);
-        let full_speed_ns = processes
-            .iter()
-            .filter_map(|process| process.batch.full_speed_ns)
-            .reduce(f64::min)
-            .filter(|_| uses_the_processor);
-        let visits: Vec<Visit> = processes
-            .iter()
-            .zip(passes)
-            .map(|(process, pass)| Visit {
-                pass: *pass as usize,
-                legs: legs(&process.samples, full_speed_ns),
-            })
-            .collect();
+        let mut impossible = 0;
+        let (mut visits, mut pass_of, mut speeds) = (Vec::new(), Vec::new(), Vec::new());
+        for (process, pass) in processes.iter().zip(passes) {
+            let core_type = process.batch.full_speed.and_then(|it| it.core_type);
+            let full_speed = full_speed(processes.iter().map(|process| process.batch), core_type);
+            let mut legs = legs(&process.samples, full_speed);
+            let all = legs.len();
+            legs.retain(|leg| possible.is_none_or(|possible| possible.contains(leg.cost)));
+            impossible += all - legs.len();
+            if !legs.is_empty() {
+                speeds.extend(full_speed);
+                pass_of.push(*pass);
+                visits.push(Visit {
+                    pass: *pass as usize,
+                    legs,
+                });
+            }
+        }
         let centre = if is_work(&samples, uses_the_processor) {
             prediction::Centre::LowerQuartile
         } else {
             prediction::Centre::Median
         };
-        let predicted = predict(&visits, centre, Confidence::NINETY_FIVE)?;
+        // Decided for the point as a whole: otherwise the correction would rest on the few
+        // processes that happened to wait less.
+        let clocks = clocks(&speeds).filter(|_| uses_the_processor);
+        let predicted = predict(&visits, centre, clocks.as_ref(), Confidence::NINETY_FIVE)?;
         Some(Self {
             cost: predicted.estimated,
             by_process: predicted.by_process,
             raw_cost: raw(processes),
             cost_as_met: Some(predicted.as_met),
             passes: Some(predicted.passes),
+            pass_of,
+            impossible,
+            disturbed: match possible {
+                Some(_) => predicted.disturbed,
+                None => disturbed_timings(processes),
+            },
+            by_next_clock: predicted.by_next_clock,
+            clock_slope: predicted.slope,
         })
     }
 
@@ -80,28 +107,55 @@ impl Centre {
             raw_cost: raw(processes),
             cost_as_met: None,
             passes: None,
+            pass_of: Vec::new(),
+            impossible: 0,
+            disturbed: None,
+            by_next_clock: 0.0,
+            clock_slope: None,
         })
     }
 }
 
-/// The timings of one process, each with the slowness of the processor beside it if `full_speed_ns`
-/// is given.
-fn legs(samples: &[&Sample], full_speed_ns: Option<f64>) -> Vec<Leg> {
-    let of_sample = |sample: &&Sample| match sample.reading {
-        Reading::Value(cost) => vec![Leg { cost, slowed: None }],
-        ref timed => timed
-            .costs()
-            .into_iter()
-            .map(|cost| Leg {
-                cost: cost.net_ns,
-                slowed: cost
-                    .reference_ns
-                    .zip(full_speed_ns)
-                    .map(|(reference_ns, full_speed_ns)| reference_ns / full_speed_ns),
-            })
-            .collect(),
+/// The timings of one process. One reference does not show the state of the core.
+fn legs(samples: &[&Sample], full_speed: Option<FullSpeed>) -> Vec<Leg> {
+    let costs = samples.iter().flat_map(|sample| net(sample));
+    let cores = core_states(samples, full_speed);
+    let leg = |(cost, core)| Leg { cost, core };
+    costs.zip(cores).map(leg).collect()
+}
+
+/// The share of all timings of these processes that were disturbed: a value that is derived from times
+/// is so by the same.
+fn disturbed_timings(processes: &[Process<'_>]) -> Option<f64> {
+    let cores = processes.iter().flat_map(|process| {
+        let samples = process.batch.samples.iter();
+        let timed = samples.filter(|sample| !matches!(sample.reading, Reading::Value(_)));
+        timed.flat_map(|sample| core_states(&[sample], process.batch.full_speed))
+    });
+    disturbed(cores.collect())
+}
+
+/// The clocks of the run and of those before it; `None` if they are not known.
+fn clocks(speeds: &[FullSpeed]) -> Option<Clocks> {
+    let longest = |of: &FullSpeed| of.longest_chain_ns.unwrap_or(of.chain_ns) / of.chain_ns;
+    let earlier = |of: &FullSpeed| {
+        let [fastest, slowest] = of.earlier_chain_ns?.into();
+        Some([fastest / of.chain_ns, slowest / of.chain_ns])
     };
-    samples.iter().flat_map(of_sample).collect()
+    Some(Clocks {
+        longest: speeds.iter().map(longest).reduce(f64::max)?,
+        earlier: speeds.iter().filter_map(earlier).flatten().collect(),
+    })
+}
+
+/// The costs that are possible among these timings; `None` for values that are not timed.
+fn possible(samples: &[&Sample]) -> Option<Possible> {
+    let is_timed = |sample: &&Sample| !matches!(sample.reading, Reading::Value(_));
+    let costs: Vec<f64> = samples.iter().flat_map(|sample| net(sample)).collect();
+    samples
+        .iter()
+        .all(is_timed)
+        .then(|| Possible::among(&costs))
 }
 
 /// True if the samples are timings of work that the processor does: other programs only lengthen it.
@@ -161,7 +215,7 @@ fn medians(processes: &[Process<'_>], read: impl Fn(&Sample) -> Vec<f64>) -> Opt
 mod tests {
     use super::Centre;
     use crate::estimate::process::Process;
-    use crate::sample::{Batch, Reading, Sample};
+    use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
     use platform::usage::Usage;
 
     /// A process that waits for all but `cpu_ns` of its millisecond, beside a reference loop of
@@ -171,6 +225,7 @@ mod tests {
             work: 1.0,
             wall_ns: 1_000_000 + u64::from(pass),
             reference_ns: Some(reference_ns),
+            around: None,
         };
         let usage = Usage {
             user_ns: cpu_ns,
@@ -185,6 +240,100 @@ mod tests {
             full_speed_ns: Some(1000.0),
             ..Batch::default()
         }
+    }
+
+    fn centre(batches: &[Batch], metric: &str) -> Centre {
+        let is_of_metric = |sample: &&Sample| sample.metric == metric;
+        let processes: Vec<Process<'_>> = (batches.iter())
+            .map(|batch| Process {
+                batch,
+                samples: batch.samples.iter().filter(is_of_metric).collect(),
+            })
+            .collect();
+        Centre::of(&processes).unwrap()
+    }
+
+    /// Legs of a core-bound cost of 100 ns at the highest clock, where the chain takes 1000 ns and the
+    /// additions as long, and a value that is derived from them.
+    fn clocked(pass: u32, chain_ns: u64, width_ns: u64, earlier: Option<(f64, f64)>) -> Batch {
+        let around = Around {
+            chain_ns: (chain_ns, chain_ns),
+            cpu: Some(0),
+            ..Around::default()
+        };
+        let legs = Legs {
+            iterations: 1,
+            work: 1.0,
+            wall_ns: (0..6).map(|leg| 100 * chain_ns + leg).collect(),
+            reference_ns: vec![width_ns; 6],
+            around: vec![around; 6],
+            ..Legs::default()
+        };
+        let usage = Usage {
+            user_ns: 600 * chain_ns,
+            ..Usage::default()
+        };
+        let timed = Sample {
+            usage,
+            ..Sample::new("cost", Reading::Legs(legs))
+        };
+        Batch {
+            samples: vec![timed, Sample::new("derived", Reading::Value(3.0))],
+            pass: Some(pass),
+            full_speed: Some(FullSpeed {
+                chain_ns: 1000.0,
+                best_chain_ns: 1000.0,
+                alone_ratio: 1.0,
+                longest_chain_ns: Some(1140.0),
+                earlier_chain_ns: earlier,
+                ..FullSpeed::default()
+            }),
+            ..Batch::default()
+        }
+    }
+
+    #[test]
+    fn two_references_bring_a_cost_to_the_highest_clock_of_the_run() {
+        let stepping = |pass| {
+            let chain_ns = [1000, 1140][pass as usize % 2];
+            clocked(pass, chain_ns, chain_ns, None)
+        };
+        let batches: Vec<Batch> = (0..10).map(stepping).collect();
+        let found = centre(&batches, "cost");
+        assert!(
+            (found.cost.centre / 1e5 - 1.0).abs() < 0.005,
+            "{:?}",
+            found.cost
+        );
+        assert!(found.cost.is_within(0.03), "{:?}", found.cost);
+        assert_eq!(found.disturbed, Some(0.0));
+    }
+
+    #[test]
+    fn earlier_runs_narrow_what_a_first_one_cannot_know_of_the_clock() {
+        let reach = |earlier| {
+            let batches: Vec<Batch> = (0..10)
+                .map(|pass| clocked(pass, 1000, 1000, earlier))
+                .map(|mut batch| {
+                    batch.full_speed.as_mut().unwrap().longest_chain_ns = None;
+                    batch
+                })
+                .collect();
+            centre(&batches, "cost").by_next_clock
+        };
+        assert!(reach(None) > 0.1);
+        assert!(reach(Some((1000.0, 1000.0))) < 1e-12);
+        assert!((reach(Some((900.0, 1000.0))) + 0.9_f64.ln() / 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_derived_value_is_disturbed_as_the_timings_of_its_processes() {
+        let batches: Vec<Batch> = (0..10)
+            .map(|pass| clocked(pass, 1000, if pass < 3 { 1500 } else { 1000 }, None))
+            .collect();
+        assert_eq!(centre(&batches, "derived").disturbed, Some(0.3));
+        let timed = centre(&batches, "cost").disturbed;
+        assert!(timed.is_some_and(|share| share <= 0.3), "{timed:?}");
     }
 
     #[test]

@@ -43,6 +43,11 @@ impl Estimate {
             raw_cost,
             cost_as_met,
             passes,
+            pass_of,
+            impossible,
+            disturbed,
+            by_next_clock,
+            clock_slope,
         } = Centre::of(&processes)?;
         let timed = samples
             .iter()
@@ -62,14 +67,19 @@ impl Estimate {
             interval: cost.interval.and_then(|interval| map(interval, in_unit)),
             raw: raw_cost.filter(|_| timed).map(in_unit),
             as_met: cost_as_met.filter(|_| timed).map(in_unit),
-            processes: processes.len(),
+            processes: by_process.len(),
             passes,
             samples: samples.len(),
+            impossible,
+            disturbed: if timed || metric.unit == Unit::Nanoseconds {
+                disturbed
+            } else {
+                Some(0.0)
+            },
+            by_next_clock,
+            clock_slope: if timed { clock_slope } else { Some(0.0) },
             by_process: by_process.into_iter().map(in_unit).collect(),
-            pass_of: processes
-                .iter()
-                .filter_map(|process| process.batch.pass)
-                .collect(),
+            pass_of,
             cpu_share,
             system_share,
             percentiles: percentiles(&samples),
@@ -185,7 +195,7 @@ mod tests {
     use crate::definition::{Better, Metric};
     use crate::estimate::{Estimate, Verdict};
     use crate::quantity::Unit;
-    use crate::sample::{Batch, Reading, Sample};
+    use crate::sample::{Batch, Legs, Reading, Sample};
     use platform::usage::Usage;
 
     fn metric(unit: Unit) -> Metric {
@@ -291,6 +301,67 @@ mod tests {
         };
         assert_eq!(verdict([5.0, -4.0, 6.0]), Verdict::BelowResolution);
         assert_eq!(verdict([5.0, 5.1, 5.2]), Verdict::Sound);
+    }
+
+    /// Ten processes of one metric that a leg of some 10 µs times, each in a pass of its own. In the one
+    /// at `odd`, the short legs took so long that the fixed cost is larger than a leg.
+    fn legs(odd: Option<u32>, ns_of_an_operation: u64) -> Vec<Batch> {
+        let of_pass = |pass: u32| {
+            let wall_ns = 100 * ns_of_an_operation + u64::from(pass);
+            let short_ns = match odd {
+                Some(odd) if odd == pass => 3 * wall_ns,
+                _ => wall_ns / 10,
+            };
+            let legs = Legs {
+                iterations: 100,
+                work: 1.0,
+                wall_ns: vec![wall_ns; 16],
+                short_iterations: 10,
+                short_wall_ns: vec![short_ns; 4],
+                ..Legs::default()
+            };
+            Batch {
+                pass: Some(pass),
+                ..batch(&[Reading::Legs(legs)])
+            }
+        };
+        (0..10).map(of_pass).collect()
+    }
+
+    #[test]
+    fn one_process_below_zero_does_not_hide_the_others() {
+        let metric = metric(Unit::Nanoseconds);
+        let shared = estimate(&metric, &legs(Some(3), 50));
+        assert_eq!((shared.impossible, shared.processes), (16, 9));
+        assert_eq!(shared.verdict, Verdict::Sound);
+        assert!((shared.centre - 50.0).abs() < 1.0 && shared.is_within(0.05));
+        assert_eq!(shared.pass_of, [0, 1, 2, 4, 5, 6, 7, 8, 9]);
+
+        let apart = estimate(&metric, &legs(None, 10));
+        assert_eq!(apart.impossible, 0);
+        let effect = shared.ratio_to(&apart).unwrap();
+        assert!(effect.interval.unwrap().low > 4.5, "{effect:?}");
+    }
+
+    #[test]
+    fn a_process_a_thousand_times_the_others_is_left_out() {
+        let mut batches = legs(None, 50);
+        batches[4] = Batch {
+            pass: Some(4),
+            ..legs(None, 90_000).swap_remove(4)
+        };
+        let found = estimate(&metric(Unit::Nanoseconds), &batches);
+        assert_eq!((found.impossible, found.processes), (16, 9));
+        assert!(found.as_met.unwrap() < 60.0, "{found:?}");
+    }
+
+    #[test]
+    fn one_reference_does_not_show_a_disturbance_and_a_count_has_none() {
+        let timed = estimate(&metric(Unit::Nanoseconds), &legs(None, 50));
+        assert_eq!(timed.disturbed, None);
+        let counted = [3.0; 5].map(|count| batch(&[Reading::Value(count)]));
+        let counted = estimate(&metric(Unit::Count), &counted);
+        assert_eq!(counted.disturbed, Some(0.0));
     }
 
     #[test]

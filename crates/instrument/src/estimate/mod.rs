@@ -21,7 +21,7 @@ pub const FEWEST_PASSES: usize = 3;
 
 /// The value of one metric at one point: a centre with its 95 % interval.
 ///
-/// The centre is the cost at the processor's full speed, as far as that is known, and the interval
+/// The centre is the cost at the highest clock that the run sustained, as far as that is known, and the interval
 /// predicts where another run of the same command within the hour puts it
 /// ([`crate::statistics::prediction`]).
 ///
@@ -50,6 +50,20 @@ pub struct Estimate {
     pub passes: Option<usize>,
     /// Number of samples in all processes.
     pub samples: usize,
+    /// Number of timings that no work can have, which were left out: below zero, or a thousand times
+    /// their neighbours.
+    pub impossible: usize,
+    /// The share of the legs behind the value that were disturbed, from 0 to 1: something shared the
+    /// core, or its state is not known. `None` if nothing is known of any, as in runs with one
+    /// reference.
+    pub disturbed: Option<f64>,
+    /// The half-width that the interval owes to the next run's clock, as a share of the value: all
+    /// values of a run share it, so it does not blur their ratios.
+    pub by_next_clock: f64,
+    /// The growth of the cost with the duration of a cycle: from 0 (memory, devices) to 1 (the core).
+    /// `None` if the run does not show it, since its clock changed too little or the work mostly waits;
+    /// zero for what is not timed.
+    pub clock_slope: Option<f64>,
     /// The value of each process, in the metric's unit, in the order of measurement.
     pub by_process: Vec<f64>,
     /// The pass of each process; empty in the first edition.
@@ -115,7 +129,8 @@ impl Estimate {
         relative.is_finite().then_some(relative)
     }
 
-    /// The error variance of the value's logarithm within this session; `None` if it is not known.
+    /// The error variance of the value's logarithm within this session, at its clock; `None` if it is
+    /// not known.
     pub fn error(&self) -> Option<Variance> {
         match self.passes {
             Some(passes) => self.error_of_prediction(passes),
@@ -131,6 +146,7 @@ impl Estimate {
         } else {
             interval.half_width() / self.centre.abs()
         };
+        let half_width = (half_width - self.by_next_clock).max(0.0);
         let degrees = next_run::degrees(passes)?;
         let t = student::t_quantile(Confidence::NINETY_FIVE, degrees)?;
         let value = (half_width / t).powi(2) / 2.0;
@@ -158,6 +174,12 @@ impl Estimate {
         })
     }
 
+    /// True if more samples are not needed for ±`target`: they do not show the next run's clock.
+    pub(crate) fn is_settled(&self, target: f64) -> bool {
+        let half_width = self.relative_half_width();
+        half_width.is_some_and(|half_width| half_width - self.by_next_clock <= target)
+    }
+
     /// True if the interval is within ±`target` of the value (0.02 for ±2 %).
     pub fn is_within(&self, target: f64) -> bool {
         self.interval
@@ -178,6 +200,10 @@ impl From<Quantity> for Estimate {
             processes: 0,
             passes: None,
             samples: 0,
+            impossible: 0,
+            disturbed: None,
+            by_next_clock: 0.0,
+            clock_slope: None,
             by_process: Vec::new(),
             pass_of: Vec::new(),
             cpu_share: None,
@@ -191,5 +217,34 @@ impl From<Quantity> for Estimate {
 impl From<&Estimate> for Quantity {
     fn from(estimate: &Estimate) -> Self {
         estimate.quantity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Estimate;
+    use crate::quantity::{Quantity, Unit};
+    use crate::statistics::Interval;
+
+    /// Values of one run move together with its clock.
+    #[test]
+    fn the_next_clock_widens_a_value_and_not_its_error() {
+        let estimate = |by_next_clock: f64| {
+            let reach = 0.02 + by_next_clock;
+            Estimate {
+                by_next_clock,
+                clock_slope: None,
+                passes: Some(10),
+                ..Estimate::from(Quantity {
+                    value: 100.0,
+                    interval: Interval::new(100.0 * (-reach).exp(), 100.0 * reach.exp()),
+                    unit: Unit::Nanoseconds,
+                })
+            }
+        };
+        let (known, unknown) = (estimate(0.0), estimate(0.14));
+        assert!(!unknown.is_within(0.05) && unknown.is_settled(0.05));
+        let [known, unknown] = [known, unknown].map(|of| of.error().unwrap().value);
+        assert!((known / unknown - 1.0).abs() < 1e-9, "{known} {unknown}");
     }
 }

@@ -1,7 +1,7 @@
 //! The ratio of two estimates of one run.
 
 use super::{Estimate, FEWEST_PROCESSES};
-use crate::statistics::prediction::{Centre, Leg, Visit, predict};
+use crate::statistics::prediction::{Centre, Core, Leg, Visit, predict};
 use crate::statistics::ratio::ratio_estimate;
 use crate::statistics::{Confidence, Estimated, Interval, Scale, student, summary};
 use std::collections::BTreeMap;
@@ -139,10 +139,13 @@ fn predicted(values: impl Iterator<Item = (u32, f64)>) -> Option<Estimated> {
     let visits: Vec<Visit> = values
         .map(|(pass, cost)| Visit {
             pass: pass as usize,
-            legs: vec![Leg { cost, slowed: None }],
+            legs: vec![Leg {
+                cost,
+                core: Core::default(),
+            }],
         })
         .collect();
-    Some(predict(&visits, Centre::Median, LEVEL)?.estimated)
+    Some(predict(&visits, Centre::Median, None, LEVEL)?.estimated)
 }
 
 #[cfg(test)]

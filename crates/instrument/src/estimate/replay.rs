@@ -16,6 +16,8 @@ impl Estimate {
         Self {
             centre: value,
             interval: Interval::new(value, value),
+            by_next_clock: 0.0,
+            clock_slope: None,
             raw: self.raw.map(|raw| raw / self.centre * value),
             as_met: self.as_met.map(|met| met / self.centre * value),
             by_process: vec![value],

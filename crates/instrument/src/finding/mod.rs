@@ -12,6 +12,7 @@ pub use name::Name;
 pub use say::Say;
 pub use sentence::{Number, Piece, Sentence};
 pub use trust::Trust;
+pub(crate) use trust::{DOUBTS_OF_CONDITIONS, doubt_of};
 
 use crate::quantity::{Quantity, Unit};
 use schemars::JsonSchema;

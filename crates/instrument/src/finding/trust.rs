@@ -2,12 +2,14 @@
 //! touch its numbers.
 
 use super::{Finding, Grade, Number, Piece};
-use crate::estimate::FEWEST_PASSES;
+use crate::estimate::{Estimate, FEWEST_PASSES};
 use crate::quantity::{Quantity, Unit};
 use crate::statistics::Interval;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
+/// A finding that rests on a value with a larger share of disturbed legs is not certain.
+const MOST_DISTURBED: f64 = 0.2;
 /// A larger relative difference between two numbers is a change, not rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -18,8 +20,23 @@ pub struct Trust {
     pub held: usize,
     /// The passes that measured what the sentence rests on.
     pub of: usize,
-    /// Labels of the warnings that touch its numbers.
+    /// Labels of the warnings that touch its numbers, and of the conditions under which they were
+    /// measured, where these leave a doubt.
     pub doubts: Vec<Cow<'static, str>>,
+}
+
+/// The labels of [`doubt_of`].
+pub(crate) const DOUBTS_OF_CONDITIONS: [&str; 2] = [DISTURBED, UNKNOWN];
+const DISTURBED: &str = "disturbed";
+const UNKNOWN: &str = "clock unknown";
+
+/// The doubt that the conditions of its legs cast on a value: too many were disturbed, or nothing is known
+/// of any.
+pub(crate) fn doubt_of(estimate: &Estimate) -> Option<&'static str> {
+    match estimate.disturbed {
+        None => Some(UNKNOWN),
+        Some(share) => (share > MOST_DISTURBED).then_some(DISTURBED),
+    }
 }
 
 impl Trust {

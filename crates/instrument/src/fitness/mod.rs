@@ -1,8 +1,10 @@
 //! Fitness of a machine for measurements: the disturbances, and how to quiet them.
 
+mod clock;
 mod harm;
 mod watch;
 
+pub use clock::clock;
 pub use harm::{Disk, Supplies, harms, told};
 pub use watch::Watch;
 
@@ -62,6 +64,8 @@ pub fn examine(
         traced(environment),
         stolen(watch),
         other_load(watch),
+        clock::sharing(watch.clock.as_ref()),
+        clock::levels(watch.clock.as_ref()),
         unseen(watch),
         governor(environment),
         turbo(environment),
@@ -456,6 +460,7 @@ mod tests {
             wall_ns: 1000,
             cpu: Some(cpu),
             busiest: vec![("cargo".into(), 0.5)],
+            clock: None,
         };
         assert_eq!(
             subjects(&environment, &watch, Effect::Disturbs),
@@ -560,6 +565,7 @@ mod tests {
             wall_ns: 1_000_000,
             cpu: Some(CpuTime::default()),
             busiest: Vec::new(),
+            clock: None,
         };
         assert_eq!(
             subjects(&environment, &watch, Effect::Disturbs),

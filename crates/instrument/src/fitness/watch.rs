@@ -1,12 +1,13 @@
 //! Load of other programs while oscope is idle.
 
+use crate::run_clock::RunClock;
 use platform::clock::now_ns;
 use platform::load::{CpuTime, CpuTimes};
 use platform::programs::running;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Activity on the machine while oscope was idle.
+/// Activity on the machine while oscope was idle, and its clock while oscope was busy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Watch {
     /// Duration in ns of wall time.
@@ -15,6 +16,8 @@ pub struct Watch {
     pub cpu: Option<CpuTime>,
     /// The busiest processes: name and CPU time over wall time, the busiest first.
     pub busiest: Vec<(String, f64)>,
+    /// The clock in a busy moment afterwards; `None` if it was not read.
+    pub clock: Option<RunClock>,
 }
 
 impl Watch {
@@ -42,6 +45,7 @@ impl Watch {
             wall_ns,
             cpu,
             busiest,
+            clock: None,
         }
     }
 }

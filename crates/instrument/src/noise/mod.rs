@@ -13,25 +13,25 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Warning {
-    /// The hypervisor gave CPU time to other virtual machines.
+    /// The hypervisor gave CPU time to other virtual machines. Only in runs of the first edition.
     Stolen {
         /// Stolen time over wall time.
         share: f64,
     },
-    /// Other processes used the processors.
+    /// Other processes used the processors. Only in runs of the first edition.
     OtherLoad {
         /// Their CPU time over wall time, 1 being one processor in full use.
         share: f64,
     },
     /// The worker was preempted while runnable: by other programs, by kernel threads or by a limit
-    /// on CPU time.
+    /// on CPU time. Only in runs of the first edition.
     Preempted {
         /// Name of the metric.
         metric: String,
         /// Wall time without a processor over wall time, in the typical sample.
         share: f64,
     },
-    /// The processor's clock frequency changed.
+    /// The processor's clock frequency changed. Only in runs of the first edition.
     FrequencyChanged {
         /// The lowest frequency observed, in Hz.
         lowest_hz: f64,

@@ -7,7 +7,7 @@ use super::executor::{BatchError, Request};
 use super::open::Open;
 use super::refine;
 use super::schedule::Candidate;
-use super::speed::FullSpeed;
+use super::speed::Speeds;
 use crate::estimate::Verdict;
 use crate::noise::{self, Warning};
 use crate::plan::{Planned, Precision};
@@ -166,7 +166,7 @@ impl<'p> Measured<'p> {
         runner: &mut Runner<'_>,
         seed: u64,
         progress: Progress,
-        full_speed: &mut FullSpeed,
+        speeds: &mut Speeds,
     ) -> Result<(), ObserverError> {
         let still_open = indices.iter().copied();
         let indices: Vec<usize> = still_open
@@ -193,7 +193,7 @@ impl<'p> Measured<'p> {
             let visit_ns = own_ns(&taken) as f64 + rest_ns;
             self.open[index].spent(visit_ns);
             let progress = Progress { done, ..progress };
-            self.note(index, taken, runner, progress, full_speed)?;
+            self.note(index, taken, runner, progress, speeds)?;
         }
         Ok(())
     }
@@ -205,13 +205,13 @@ impl<'p> Measured<'p> {
         taken: Result<Batch, BatchError>,
         runner: &mut Runner<'_>,
         progress: Progress,
-        full_speed: &mut FullSpeed,
+        speeds: &mut Speeds,
     ) -> Result<(), ObserverError> {
         let definition = &self.planned.definition;
         match taken {
             Ok(mut batch) => {
                 batch.pass = Some(progress.pass as u32);
-                full_speed.note(&mut batch);
+                speeds.note(&mut batch);
                 self.open[index].add(definition, batch);
                 self.report(index, runner, progress)
             }

@@ -43,12 +43,15 @@ pub use earlier::{Earlier, EarlierExperiment, EarlierPoint};
 pub use event::{Ending, Event, Observer, ObserverError, Progress};
 pub use executor::{BatchError, Executor, Request};
 pub use limited::LimitedExecutor;
+pub(crate) use speed::Speeds;
 pub use surroundings::Surroundings;
 pub use worker::{Swap, WorkerExecutor, serve};
 
 use crate::clock::{Calibration, Clock};
 use crate::given::Givens;
+use crate::sample::FullSpeed;
 use crate::visit_costs::VisitCosts;
+use platform::machine::Topology;
 use std::path::PathBuf;
 
 /// Executes a plan.
@@ -76,8 +79,10 @@ pub struct Runner<'a> {
     pub scratch: PathBuf,
     /// The things that only the user can name.
     pub given: Givens,
-    /// Wall time of the reference loop at full speed in earlier runs of this machine, in ns.
-    pub full_speed_ns: Option<f64>,
+    /// The types of the machine's cores.
+    pub topology: Topology,
+    /// The full speed of each type of core in earlier runs of this machine.
+    pub full_speeds: Vec<FullSpeed>,
     /// Wall time of visits in earlier runs of this machine.
     pub visit_costs: VisitCosts,
 }

@@ -115,7 +115,7 @@ impl Open {
             metric.is_some_and(Metric::has_target)
         };
         let estimates = self.estimates.iter().filter(has_target);
-        estimates.filter(move |estimate| !estimate.is_within(precision.target))
+        estimates.filter(move |estimate| !estimate.is_settled(precision.target))
     }
 
     /// Visits missing to the fewest on which an estimate may rest.

@@ -5,7 +5,7 @@ use super::earlier::Earlier;
 use super::event::{Event, ObserverError, Progress};
 use super::measured::Measured;
 use super::schedule::{Candidate, expected_visits, out_of_reach};
-use super::speed::FullSpeed;
+use super::speed::Speeds;
 use crate::plan::{Plan, SPARE};
 use crate::quantity::Nanoseconds;
 use crate::statistics::random::Random;
@@ -27,7 +27,7 @@ pub(super) struct Passes<'p> {
     plan: &'p Plan<'p>,
     pub experiments: Vec<Measured<'p>>,
     random: Random,
-    speed: FullSpeed,
+    speed: Speeds,
     /// Numbers of the passes of this session.
     numbers: Range<usize>,
     begun_ns: f64,
@@ -68,7 +68,7 @@ impl<'p> Passes<'p> {
             experiments,
             // A resumed run must not repeat the order of its first passes.
             random: Random::new(plan.seed.wrapping_add(first as u64)),
-            speed: FullSpeed::new(runner.full_speed_ns),
+            speed: Speeds::new(runner.topology.clone(), runner.full_speeds.clone()),
             numbers: first..first + earlier.passes_left,
             begun_ns,
             end_ns: begun_ns + earlier.left.0,

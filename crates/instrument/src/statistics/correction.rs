@@ -1,183 +1,326 @@
-//! The correction of legs to the processor's full speed, by the references beside them.
+//! The legs that a value rests on, and their correction to the run's highest clock.
 
-use super::slope::{Growth, growth, is_shared};
+use super::slope::{Point, Slope, ends, slope};
 use super::summary::{mean, median};
-use super::visit::{Centre, Leg, Visit};
+use super::visit::{Centre, Core, Leg, Visit};
 
-/// A reference that ran slower than this against its full speed was interrupted itself, and tells
-/// nothing of the leg beside it.
-const MOST_SLOWED: f64 = 2.5;
+/// More than this shows that something shared the core. On a core of one's own, nine of ten recorded
+/// readings are within 3 % of the usual one; on a shared core, all but a few are at 1.3 and more.
+const SHARED: f64 = 1.1;
 
-/// Beside a leg whose reference ran at most this much slower than at full speed, nothing else used the
-/// processor.
-const CALM: f64 = 1.08;
-/// As many such legs tell a process's value without the others: of processes with bursts beside them,
-/// the legs between the bursts.
-const ENOUGH_CALM_LEGS: usize = 4;
+/// As many legs have a lower quartile that is not the least of them.
+const ENOUGH_LEGS: usize = 4;
 
-/// A reading that differs by less from the others of its visit tells of itself, not of the leg beside
-/// it; in logarithms. A lower quartile of legs that were corrected one by one would choose those whose
-/// reference was slow by chance. With this, 77 in place of 75 of 100 recorded values had an interval
-/// within ±5 % at ten passes of two processes, and 96 in place of 95 of 100 intervals held.
-const NOISE: f64 = 0.1;
+impl Core {
+    pub(super) fn is_shared(&self) -> bool {
+        self.sharing.is_some_and(|sharing| sharing > SHARED)
+    }
 
-/// A visit with what is known of the processor's speed.
+    /// True if it was not the undisturbed core of this program alone, as far as that is known. A low
+    /// clock that is known is no disturbance.
+    fn is_disturbed(&self) -> bool {
+        self.clock.is_none() || self.sharing.is_none() || self.is_shared()
+    }
+
+    fn is_unknown(&self) -> bool {
+        self.clock.is_none() && self.sharing.is_none()
+    }
+
+    /// Of numbers that can be states of a core.
+    fn is_sound(&self) -> bool {
+        let is_ratio = |value: f64| value.is_finite() && value > 0.0;
+        self.clock.is_none_or(is_ratio) && self.sharing.is_none_or(is_ratio)
+    }
+}
+
+/// True unless this point's own legs show that sharing adds nothing to its cost: no more of the legs
+/// on a shared core cost more than the usual leg alone than chance allows (two standard deviations of a
+/// fair coin).
+pub(super) fn sharing_costs(visits: &[Visit]) -> bool {
+    let legs = || visits.iter().flat_map(|visit| &visit.legs);
+    let alone = legs().filter(|leg| !leg.core.is_shared());
+    let Some(usual) = median(&alone.map(|leg| leg.cost).collect::<Vec<_>>()) else {
+        return true;
+    };
+    let shared = || legs().filter(|leg| leg.core.is_shared());
+    let count = shared().count() as f64;
+    let dearer = shared().filter(|leg| leg.cost > usual).count() as f64;
+    dearer > count / 2.0 + count.sqrt()
+}
+
+/// A visit, and the legs of it that give the value.
 pub(super) struct Process {
     pub(super) pass: usize,
     /// The mean of all legs.
     pub(super) as_met: f64,
-    /// The legs on which the value rests: those without other work beside them, if they are enough.
-    pub(super) costs: Vec<f64>,
-    /// The logarithm of the slowdown beside each leg; `None` if no reference of the visit is usable.
-    slowdowns: Option<Vec<f64>>,
+    /// Those during which nothing shared the core, if they are enough and sharing costs something, else
+    /// all.
+    legs: Vec<Leg>,
 }
 
 impl Process {
     /// `None` without legs and for numbers that are not finite.
-    pub(super) fn of(visit: &Visit) -> Option<Self> {
-        let numbers = |leg: &Leg| leg.cost.is_finite() && leg.slowed.is_none_or(f64::is_finite);
-        if !visit.legs.iter().all(numbers) {
+    pub(super) fn of(visit: &Visit, sharing_costs: bool) -> Option<Self> {
+        let is_sound = |leg: &Leg| leg.cost.is_finite() && leg.core.is_sound();
+        if !visit.legs.iter().all(is_sound) {
             return None;
         }
-        let costs = |legs: &[Leg]| -> Vec<f64> { legs.iter().map(|leg| leg.cost).collect() };
-        let is_calm = |leg: &&Leg| leg.slowed.is_some_and(|slowed| slowed <= CALM);
-        let calm: Vec<Leg> = visit.legs.iter().filter(is_calm).copied().collect();
-        let legs = if calm.len() >= ENOUGH_CALM_LEGS {
-            &calm
-        } else {
-            &visit.legs
-        };
+        let costs: Vec<f64> = visit.legs.iter().map(|leg| leg.cost).collect();
         Some(Self {
             pass: visit.pass,
-            as_met: mean(&costs(&visit.legs))?,
-            costs: costs(legs),
-            slowdowns: slowdowns(legs),
+            as_met: mean(&costs)?,
+            legs: enough(&visit.legs, |leg| !(sharing_costs && leg.core.is_shared())),
         })
     }
 
-    /// True if other work shared the processor beside most of the legs.
+    pub(super) fn is_positive(&self) -> bool {
+        self.legs.iter().all(|leg| leg.cost > 0.0)
+    }
+
+    /// True if something shared the core during most of the legs.
     pub(super) fn is_shared(&self) -> bool {
-        (self.slowdowns.as_deref().and_then(median)).is_some_and(is_shared)
+        let shared = self.legs.iter().filter(|leg| leg.core.is_shared());
+        2 * shared.count() > self.legs.len()
     }
 
-    /// The costs, each as at full speed if there is a correction.
-    pub(super) fn corrected(&self, correction: Option<&Correction>) -> Vec<f64> {
-        match (correction, &self.slowdowns) {
-            (Some(correction), Some(slowdowns)) => (self.costs.iter().zip(slowdowns))
-                .map(|(cost, &slowdown)| cost * (-correction.growth.at(slowdown)).exp())
-                .collect(),
-            _ => self.costs.clone(),
+    /// The value of the process with each leg corrected.
+    pub(super) fn value(&self, centre: Centre, growth: &Growth) -> Option<f64> {
+        let corrected = |leg: &Leg| leg.cost * (-growth.at(leg.core)).exp();
+        centre.of(&self.legs.iter().map(corrected).collect::<Vec<_>>())
+    }
+
+    /// Leaves out the legs of unknown clock: they cannot be corrected as the others are.
+    pub(super) fn keep_known(&mut self) {
+        self.legs = enough(&self.legs, |leg| leg.core.clock.is_some());
+    }
+
+    /// The legs for which `x` knows the state.
+    fn points(&self, x: impl Fn(Core) -> Option<f64>, growth: &Growth) -> Vec<Point> {
+        let point = |leg: &Leg| {
+            Some(Point {
+                x: x(leg.core)?,
+                cost: leg.cost.ln() - growth.at(leg.core),
+            })
+        };
+        self.legs.iter().filter_map(point).collect()
+    }
+}
+
+/// The legs of this kind, if they tell a value without the others, else all.
+fn enough(legs: &[Leg], is_kept: impl Fn(&Leg) -> bool) -> Vec<Leg> {
+    let kept: Vec<Leg> = legs.iter().copied().filter(is_kept).collect();
+    if kept.len() >= ENOUGH_LEGS {
+        kept
+    } else {
+        legs.to_vec()
+    }
+}
+
+/// The growth of a cost with the state of the core, by cause. Nothing is corrected for a cause without a
+/// slope.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Growth {
+    /// With the duration of a cycle.
+    pub(super) by_clock: Option<Slope>,
+    /// With sharing.
+    pub(super) by_sharing: Option<Slope>,
+}
+
+impl Growth {
+    /// With the clock, as legs alone on a core of known clock show it.
+    pub(super) fn with_clock(processes: &[Process], centre: Centre) -> Self {
+        let alone = |core: Core| core.clock.filter(|_| !core.is_shared()).map(f64::ln);
+        Self {
+            by_clock: Self::default().slope(processes, centre, alone),
+            by_sharing: None,
         }
     }
-}
 
-/// The logarithm of the slowdown beside each leg: the median of the visit, from which a reading
-/// leads away only by as much as it differs beyond [`NOISE`]. A leg without a usable reference has
-/// the median. A reference above full speed counts as full speed.
-fn slowdowns(legs: &[Leg]) -> Option<Vec<f64>> {
-    let readings: Vec<Option<f64>> = legs.iter().map(|leg| slowdown(leg.slowed?)).collect();
-    let usable: Vec<f64> = readings.iter().copied().flatten().collect();
-    let usual = median(&usable)?;
-    let drawn = |reading: f64| {
-        let away = reading - usual;
-        usual + away.signum() * (away.abs() - NOISE).max(0.0)
-    };
-    Some(
-        readings
-            .into_iter()
-            .map(|reading| reading.map_or(usual, drawn))
-            .collect(),
-    )
-}
-
-/// The logarithm, if the reference is usable.
-fn slowdown(slowed: f64) -> Option<f64> {
-    (slowed > 0.0 && slowed <= MOST_SLOWED).then(|| slowed.ln().max(0.0))
-}
-
-/// The growth by which legs are corrected.
-#[derive(Clone, Copy)]
-pub(super) struct Correction {
-    growth: Growth,
-    /// The usual slowdown of the processes, in logarithms.
-    usual: f64,
-}
-
-impl Correction {
-    /// The cost of the usual slowdown, in logarithms.
-    pub(super) fn usual(&self) -> f64 {
-        self.growth.at(self.usual)
-    }
-
-    /// The error of the corrected value, in logarithms, that comes from the slopes': it grows with
-    /// the distance from full speed.
-    pub(super) fn error(&self) -> f64 {
-        self.growth.error_at(self.usual)
-    }
-}
-
-/// The growth of the processes' cost with their slowdown; `None` if none was slowed.
-pub(super) fn correction(processes: &[Process], centre: Centre) -> Option<Correction> {
-    let (mut x, mut y) = (Vec::new(), Vec::new());
-    let mut slowed = false;
-    for process in processes {
-        if let Some(slowdowns) = &process.slowdowns {
-            x.push(centre.of(slowdowns)?);
-            y.push(centre.of(&process.costs)?.ln());
-            slowed |= slowdowns.iter().any(|&slowdown| slowdown > 0.0);
+    /// With sharing as well.
+    pub(super) fn with_sharing(self, processes: &[Process], centre: Centre) -> Self {
+        Self {
+            by_sharing: self.slope(processes, centre, |core| core.sharing.map(f64::ln)),
+            ..self
         }
     }
-    if !slowed {
-        return None;
+
+    fn slope(
+        self,
+        processes: &[Process],
+        centre: Centre,
+        x: impl Fn(Core) -> Option<f64>,
+    ) -> Option<Slope> {
+        let points = |process: &Process| process.points(&x, &self);
+        slope(&processes.iter().map(points).collect::<Vec<_>>(), centre)
     }
-    Some(Correction {
-        growth: growth(&x, &y)?,
-        usual: median(&x)?,
-    })
+
+    /// The cost that this state of the core adds, in logarithms.
+    fn at(self, core: Core) -> f64 {
+        let added = |slope: Option<Slope>, state: Option<f64>| {
+            slope
+                .zip(state)
+                .map_or(0.0, |(slope, state)| slope.value * state.ln())
+        };
+        added(self.by_clock, core.clock) + added(self.by_sharing, core.sharing)
+    }
+
+    /// The error of the cost that the usual state of the core adds.
+    pub(super) fn error(self, met: &Met) -> f64 {
+        let error = |slope: Option<Slope>, state: Option<f64>| {
+            slope
+                .zip(state)
+                .map_or(0.0, |(slope, state)| slope.error * state)
+        };
+        let sharing = error(self.by_sharing, met.usual(|core| core.sharing));
+        error(self.by_clock, met.usual(|core| core.clock)).hypot(sharing)
+    }
+}
+
+/// The states of the core during the legs that an estimate rests on.
+pub(super) struct Met {
+    pub(super) cores: Vec<Core>,
+}
+
+impl Met {
+    pub(super) fn by<'p>(processes: impl Iterator<Item = &'p Process>) -> Self {
+        let legs = processes.flat_map(|process| &process.legs);
+        Self {
+            cores: legs.map(|leg| leg.core).collect(),
+        }
+    }
+
+    /// The shortest and the longest cycle, in logarithms; `None` if no clock is known.
+    pub(super) fn clocks(&self) -> Option<[f64; 2]> {
+        ends(&self.logarithms(|core| core.clock))
+    }
+
+    /// The mean of a state, in logarithms.
+    fn usual(&self, of: impl Fn(&Core) -> Option<f64>) -> Option<f64> {
+        mean(&self.logarithms(of))
+    }
+
+    /// The usual sharing, in logarithms; 0 if the core was not shared during most legs.
+    pub(super) fn sharing(&self) -> f64 {
+        let usual = median(&self.logarithms(|core| core.sharing));
+        usual.filter(|usual| *usual > SHARED.ln()).unwrap_or(0.0)
+    }
+
+    /// The share of the legs that were disturbed; `None` if nothing is known of any. Of work that mostly
+    /// waits the clock does not matter, and a wait leaves it unknown.
+    pub(super) fn disturbed(&self, follows_the_clock: bool) -> Option<f64> {
+        if self.cores.iter().all(Core::is_unknown) {
+            return None;
+        }
+        let is_disturbed = |core: &&Core| {
+            if follows_the_clock {
+                core.is_disturbed()
+            } else {
+                core.is_shared()
+            }
+        };
+        let disturbed = self.cores.iter().filter(is_disturbed).count();
+        Some(disturbed as f64 / self.cores.len() as f64)
+    }
+
+    fn logarithms(&self, of: impl Fn(&Core) -> Option<f64>) -> Vec<f64> {
+        self.cores.iter().filter_map(of).map(f64::ln).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn found(slowed: &[Option<f64>]) -> Option<Vec<f64>> {
-        let legs: Vec<Leg> = (slowed.iter())
-            .map(|&slowed| Leg { cost: 1.0, slowed })
-            .collect();
-        slowdowns(&legs)
+    fn leg(cost: f64, clock: Option<f64>, sharing: Option<f64>) -> Leg {
+        Leg {
+            cost,
+            core: Core { clock, sharing },
+        }
+    }
+
+    fn process(legs: Vec<Leg>) -> Process {
+        Process::of(&Visit { pass: 0, legs }, true).unwrap()
+    }
+
+    fn alone(cost: f64) -> Leg {
+        leg(cost, Some(1.0), Some(1.0))
     }
 
     #[test]
-    fn an_interrupted_reference_is_replaced_by_the_visit() {
-        let usual = 1.5_f64.ln();
-        let slowed = [Some(9.0), Some(1.5), None, Some(1.5)];
-        assert_eq!(found(&slowed), Some(vec![usual; 4]));
-        assert_eq!(found(&[Some(9.0), None, Some(0.0), Some(-1.0)]), None);
-    }
-
-    #[test]
-    fn small_differences_within_a_visit_are_noise_and_large_ones_are_not() {
-        let slowed = [1.0, 1.05, 0.9, 2.0, 1.0].map(Some);
-        let expected = [0.0, 0.0, 0.0, 2.0_f64.ln() - NOISE, 0.0];
-        assert_eq!(found(&slowed), Some(expected.to_vec()));
-    }
-
-    #[test]
-    fn the_error_of_the_slope_grows_with_the_distance_from_full_speed() {
-        let error = |slowed: f64| {
-            let visit = |cost| Visit {
-                pass: 0,
-                legs: vec![Leg {
-                    cost,
-                    slowed: Some(slowed),
-                }],
-            };
-            let processes = [1.0, 1.1, 1.2].map(|cost| Process::of(&visit(cost)).unwrap());
-            correction(&processes, Centre::Median).map(|found| found.error())
+    fn legs_on_a_shared_core_are_left_out_where_enough_others_remain() {
+        let shared = leg(9.0, Some(1.0), Some(1.5));
+        let value = |alone_legs: usize| {
+            let legs = [vec![alone(4.0); alone_legs], vec![shared; 12]].concat();
+            let process = process(legs);
+            (
+                process.value(Centre::Median, &Growth::default()),
+                process.is_shared(),
+            )
         };
-        assert_eq!(error(1.0), None);
-        assert!(error(1.2).unwrap() > 0.04 && error(2.0).unwrap() > 0.15);
-        let clock = error(1.05).unwrap();
-        assert!((0.003..0.006).contains(&clock), "{clock}");
+        assert_eq!(value(4), (Some(4.0), false));
+        assert_eq!(value(3), (Some(9.0), true));
+    }
+
+    #[test]
+    fn no_leg_is_left_out_where_nothing_is_corrected() {
+        let legs = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|cost| {
+            let noise = 1.0 + 0.012 * cost;
+            let clock = (cost < 3.0).then_some(1.0);
+            leg(cost, clock, Some(noise))
+        });
+        let process = process(legs.into());
+        assert_eq!(process.legs, legs);
+    }
+
+    #[test]
+    fn legs_on_a_shared_core_that_cost_no_more_stay() {
+        let costs = |extra: f64| {
+            let legs = (0..20).map(|i| {
+                let (sharing, added) = if i % 2 == 0 { (1.0, 0.0) } else { (1.4, extra) };
+                let cost = 4.0 + 0.01 * f64::from(i % 5) + added;
+                leg(cost, Some(1.0), Some(sharing))
+            });
+            let legs = legs.collect();
+            sharing_costs(&[Visit { pass: 0, legs }])
+        };
+        assert!(costs(0.1) && !costs(-0.1) && !costs(0.0));
+        assert!(sharing_costs(&[]));
+    }
+
+    #[test]
+    fn a_leg_of_unknown_clock_does_not_stay_with_corrected_ones() {
+        let low = leg(2.0, Some(2.0), Some(1.0));
+        let unknown = leg(2.0, None, Some(1.0));
+        let mut process = process([vec![low; 4], vec![unknown; 4]].concat());
+        process.keep_known();
+        let growth = Growth {
+            by_clock: Some(Slope {
+                value: 1.0,
+                error: 0.0,
+            }),
+            by_sharing: None,
+        };
+        let value = process.value(Centre::Median, &growth).unwrap();
+        assert!((value - 1.0).abs() < 1e-12, "{value}");
+    }
+
+    #[test]
+    fn a_low_clock_that_is_known_is_no_disturbance() {
+        let disturbed = |legs: &[Leg]| Met::by([process(legs.into())].iter()).disturbed(true);
+        let low = leg(1.0, Some(1.14), Some(1.0));
+        let unknown = leg(1.0, None, Some(1.0));
+        let shared = leg(1.0, Some(1.0), Some(1.3));
+        assert_eq!(disturbed(&[alone(1.0), low]), Some(0.0));
+        assert_eq!(disturbed(&[alone(1.0), unknown]), Some(0.5));
+        assert_eq!(disturbed(&[alone(1.0), low, shared, low]), Some(0.25));
+        assert_eq!(disturbed(&[leg(1.0, Some(1.0), None)]), Some(1.0));
+        assert_eq!(disturbed(&[leg(1.0, None, None)]), None);
+    }
+
+    #[test]
+    fn a_wait_is_not_disturbed_by_its_unknown_clock() {
+        let legs = vec![leg(1.0, None, Some(1.0)), leg(1.0, Some(1.0), Some(1.4))];
+        let met = Met::by([process(legs)].iter()).disturbed(false);
+        assert_eq!(met, Some(0.5));
     }
 }

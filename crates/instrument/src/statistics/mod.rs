@@ -11,12 +11,14 @@
 
 mod bootstrap;
 pub mod changes;
+mod clocks;
 mod correction;
 pub mod course;
 mod dip;
 pub mod discovery;
 pub mod distance;
 mod gamma;
+pub(crate) mod impossible;
 pub mod interval;
 pub mod linear;
 pub mod moderation;

@@ -23,8 +23,8 @@ const PRIOR_DEGREES_OF_TWO: f64 = 0.5;
 /// error between runs, and those that differ by 30 % as well.
 const MOST_WIDENED: f64 = 2.0;
 
-/// The least standard deviation between runs, as a share of the value: the slope that corrects for
-/// a slowed processor, known from one run alone, leaves about as much.
+/// The least standard deviation between runs, as a share of the value: processes of one run that agree
+/// better than this do so on one state of the machine, and the next run may have another.
 const FLOOR: f64 = 0.006;
 
 /// Half the width of the interval that contains the value of the next run, of `passes` passes:

@@ -1,136 +1,199 @@
 //! The interval that promises the next run: where the same command, run again within the hour on
 //! the same machine, puts the value in 95 of 100 cases.
 //!
-//! The data are legs in processes in passes. Passes stand over the whole time of a run, so that
-//! drift and neighbours differ between them; a reference beside each leg tells how much slower than
-//! at full speed the processor ran then.
+//! The data are legs in processes in passes. Passes are spread over the whole time of a run, so that
+//! drift and neighbours differ between them; two references around each leg show the clock, and whether
+//! something shared the core.
 
 use std::collections::BTreeSet;
 
 use super::bootstrap::quantile_error;
-use super::correction::{Correction, Process, correction};
+pub use super::clocks::Clocks;
+use super::clocks::Reach;
+use super::correction::{Growth, Met, Process, sharing_costs};
 use super::interval::{Confidence, Estimated, Interval, Scale};
 use super::next_run::half_width;
 use super::student::logarithms;
 use super::summary::{finite, median, quantile};
-pub use super::visit::{Centre, Leg, Visit};
+pub use super::visit::{Centre, Core, Leg, Visit};
 
-/// As many processes beside which nothing else used the processor make an estimate without the others.
-/// Five would be fewer than a busy host allows: of five whole runs of which one met other work beside
-/// 55 of 100 legs, 95.5 in place of 94.9 of 100 intervals held the value of another run, intervals were
-/// narrower, and values of two runs differed by 2.75 in place of 2.97 %.
-const ENOUGH_PROCESSES: usize = 3;
-/// In as many passes.
+/// Processes during which nothing shared the core make an estimate without the others if they are from as
+/// many passes: as many as an estimate needs at all ([`crate::estimate`]).
 const ENOUGH_PASSES: usize = 3;
 
 /// A value with the interval in which the next run will find it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// The centre of the processes' corrected values, with its prediction interval; `n` counts the
-    /// processes. No interval for fewer than two passes.
+    /// The centre of the processes' values at the run's highest clock, with its prediction interval; `n`
+    /// counts the processes. No interval for fewer than two passes.
     pub estimated: Estimated,
-    /// The corrected value of each process, in the order of the visits that have legs.
+    /// The value of each process at the run's highest clock, in the order of the visits that have legs.
     pub by_process: Vec<f64>,
     /// The median of processes of the mean of their legs as they were met, not corrected.
     pub as_met: f64,
-    /// The cost of the processor's usual slowdown, in logarithms; `None` if no leg
-    /// was corrected.
-    pub added: Option<f64>,
+    /// The growth of the cost with the duration of a cycle, from 0 (memory, devices) to 1 (the core), by
+    /// which legs were corrected. `None` if none was.
+    pub slope: Option<f64>,
+    /// The half-width that the interval owes to the next run's clock, in logarithms: all values of a run
+    /// share it, so it does not blur their ratios.
+    pub by_next_clock: f64,
+    /// The share of the legs behind the estimate that were disturbed: something shared the core, or its
+    /// state is not known. `None` if nothing is known of any, as in runs with one reference.
+    pub disturbed: Option<f64>,
     /// Passes with at least one visit.
     pub passes: usize,
 }
 
-/// The value that these visits predict, with its prediction interval.
+/// The value that these visits predict, with its prediction interval, at the highest clock that the run
+/// sustained. Without `clocks` the cost does not follow the clock, or the clock is not known.
 ///
-/// 1. A process rests on the legs beside which the processor ran at full speed, if they are enough.
-/// 2. If all costs are positive, each is divided by the slowdown beside it to the power of a slope,
-///    which a robust line through the processes of this run gives, drawn towards a usual value: one
-///    slope for a lower clock, one for shared work. The slowdown is the median of the visit's, unless
-///    the leg's own lies far from it.
-/// 3. A process's value is the `centre` of its legs, and the estimate that of processes. Those beside
-///    shared work are left out if enough others remain.
+/// 1. A process rests on the legs during which nothing shared the core, if they are enough; on all where
+///    the point's own legs show that sharing adds nothing to its cost.
+/// 2. If all costs are positive and the clock took two levels, the point's own legs show how its cost
+///    grows with the duration of a cycle, and each leg is brought to the highest clock by that. A leg
+///    of unknown clock is then left out where enough others remain. Else nothing is corrected.
+/// 3. A process's value is the `centre` of its legs, and the estimate that of processes. Those on a
+///    shared core are left out if enough others remain; else their legs are brought to a core of their own,
+///    if the others show how the cost grows with sharing.
 /// 4. The standard error of that estimate comes from resampling whole passes. To it comes the error
-///    of the slope, and it is widened by what runs of one machine were seen to differ by.
+///    of the slope, for the legs that the estimate rests on, and it is widened by what runs of one
+///    machine were seen to differ by.
+/// 5. What the point did not meet widens the interval on its side by as much as a cost can follow: the
+///    clocks of this run that none of its legs saw, a core of its own, and the highest clock of the
+///    next run, as far as earlier runs do not show it.
 ///
 /// The interval is symmetric on the log scale if the values of all processes are positive, else on
-/// the linear scale.
+/// the linear scale, but for what step 5 adds.
 ///
 /// Counts whose processes all agree (`Centre::Median`, nothing corrected) have an interval of width
 /// zero.
 ///
-/// The rule was tuned on recorded sessions and on whole runs. `tests/statistics_prediction.rs` tries
-/// it on a part of thirty recorded sessions and on simulated ones. Of the recorded intervals at
-/// 95 %, so many contained the value of another session under the same load, and so many values had
-/// an interval within ±5 %:
+/// `tests/statistics_prediction.rs` tries the rule on a part of thirty recorded sessions, whose clock stayed
+/// the same, and on simulated ones. Of the intervals at 95 %, this share contained the value of another
+/// recorded session under the same load, or of the next simulated one in stores of ten; and this share of
+/// values had an interval within ±5 %:
 ///
-/// | passes × processes | quiet | beside bursty loads | ±5 %, quiet | ±5 %, beside loads |
-/// | --- | --- | --- | --- | --- |
-/// | 10 × 2 | 0.96 | 0.97 | 0.70 | 0.64 |
-/// | 10 × 1 | 0.96 | 0.97 | 0.59 | 0.54 |
-/// | 5 × 2 | 0.95 | 0.97 | 0.59 | 0.50 |
-/// | 5 × 1 | 0.94 | 0.98 | 0.47 | 0.38 |
-/// | 3 × 2 | 0.96 | 0.95 | 0.53 | 0.36 |
-/// | [`super::student::process_estimate`], 10 × 2 | 0.59 | 0.53 | 0.53 | 0.49 |
+/// | sessions | passes × processes | held | ±5 % |
+/// | --- | --- | --- | --- |
+/// | recorded, quiet | 10 × 2 | 0.94 | 0.71 |
+/// | | 5 × 2 | 0.95 | 0.59 |
+/// | | 3 × 2 | 0.93 | 0.58 |
+/// | recorded, under bursty loads | 10 × 2 | 0.96 | 0.63 |
+/// | | 5 × 2 | 0.95 | 0.53 |
+/// | | 3 × 2 | 0.93 | 0.44 |
+/// | simulated, calm; its first session knows no other | 10 × 2 | 1.00 | 0.90 |
+/// | the clock steps by 14 % | 10 × 2 | 1.00 | 1.00 |
+/// | | 5 × 1 | 0.92 | 0.71 |
+/// | the same, bound by memory: a slope of 0.3 | 10 × 2 | 1.00 | 1.00 |
+/// | | 5 × 1 | 0.95 | 0.82 |
+/// | the first session wholly at the low clock | 10 × 2 | 1.00 | 0.00 |
+/// | half of the legs on a shared core | 10 × 2 | 1.00 | 0.90 |
+/// | half of the passes on a shared core | 10 × 2 | 1.00 | 0.87 |
+/// | | 5 × 2 | 1.00 | 0.68 |
+/// | | 5 × 1 | 0.85 | 0.50 |
 ///
-/// The misses are in memory: neighbours outside the virtual machine change what a load
-/// from memory costs for longer than such a session lasts, and 0.65 to 0.85 of those intervals hold.
+/// The recorded misses are in memory: neighbours outside the virtual machine change what a load from
+/// memory costs for longer than such a session lasts. A store that has one session wholly at another
+/// clock expects another, so that its intervals reach there. Of five processes of which one or none had a
+/// core of its own, nothing shows what sharing adds.
+///
+/// `tests/statistics_clock.rs` has recorded sessions whose clock steps by 14 % within seconds: a division
+/// spreads by 0.03 % between them, a system call by 1.6, and a sum over 256 KiB by 0.9; without correction
+/// 4.2, 3.9 and 3.4 %. Where the clock stayed, nothing is lost.
 ///
 /// The same visits give the same result bit for bit. `None` without legs, for numbers that are not
 /// finite, and for results too large for a number.
-pub fn predict(visits: &[Visit], centre: Centre, confidence: Confidence) -> Option<Prediction> {
-    let processes: Vec<Process> = (visits.iter())
+pub fn predict(
+    visits: &[Visit],
+    centre: Centre,
+    clocks: Option<&Clocks>,
+    confidence: Confidence,
+) -> Option<Prediction> {
+    let sharing_costs = sharing_costs(visits);
+    let mut processes: Vec<Process> = (visits.iter())
         .filter(|visit| !visit.legs.is_empty())
-        .map(Process::of)
+        .map(|visit| Process::of(visit, sharing_costs))
         .collect::<Option<_>>()?;
-    let positive = (processes.iter()).all(|process| process.costs.iter().all(|&cost| cost > 0.0));
-    let correction = positive.then(|| correction(&processes, centre)).flatten();
+    if !clocks.is_none_or(Clocks::is_finite) {
+        return None;
+    }
+    let is_positive = processes.iter().all(Process::is_positive);
+    let mut growth = Growth::default();
+    if clocks.is_some() && is_positive {
+        growth = Growth::with_clock(&processes, centre);
+    }
+    if growth.by_clock.is_some() {
+        processes.iter_mut().for_each(Process::keep_known);
+    }
+    let kept = if sharing_costs {
+        alone(&processes)
+    } else {
+        Some(vec![true; processes.len()])
+    };
+    if kept.is_none() && is_positive {
+        growth = growth.with_sharing(&processes, centre);
+    }
+    let kept = kept.unwrap_or_else(|| vec![true; processes.len()]);
     let by_process: Vec<f64> = (processes.iter())
-        .map(|process| centre.of(&process.corrected(correction.as_ref())))
+        .map(|process| process.value(centre, &growth))
         .collect::<Option<_>>()?;
     let means: Vec<f64> = processes.iter().map(|process| process.as_met).collect();
 
     let of_pass: Vec<usize> = processes.iter().map(|process| process.pass).collect();
     let passes = distinct(&of_pass);
-    let agreed = centre == Centre::Median && correction.is_none() && all_equal(&by_process);
-    let estimated = if agreed {
+    let met = Met::by(pick(&processes.iter().collect::<Vec<_>>(), &kept).into_iter());
+    let mut next_clock = Reach::default();
+    let estimated = if centre == Centre::Median && all_equal(&by_process) {
         exact(&by_process, passes)?
     } else {
-        let kept = undisturbed(&processes);
-        estimate(
-            &pick(&by_process, &kept),
-            &pick(&of_pass, &kept),
-            centre.of_processes(),
-            correction,
-            confidence,
-        )?
+        let mut unmet = Reach::default();
+        if sharing_costs && growth.by_sharing.is_none() {
+            unmet.faster = met.sharing();
+        }
+        if let Some((clocks, range)) = clocks.zip(met.clocks()) {
+            let follows = growth.by_clock.map_or(1.0, |slope| slope.value);
+            next_clock = clocks.of_next_run(confidence).times(follows);
+            if growth.by_clock.is_none() {
+                unmet = unmet.plus(clocks.beyond(range));
+            }
+        }
+        Values {
+            of_process: pick(&by_process, &kept),
+            of_pass: pick(&of_pass, &kept),
+            error: growth.error(&met),
+            unmet: unmet.plus(next_clock),
+        }
+        .estimate(centre.of_processes(), confidence)?
     };
     Some(Prediction {
         estimated,
         by_process,
         as_met: median(&means)?,
-        added: correction.map(|correction| correction.usual()),
+        slope: growth.by_clock.map(|slope| slope.value),
+        by_next_clock: f64::midpoint(next_clock.faster, next_clock.slower),
+        disturbed: met.disturbed(clocks.is_some()),
         passes,
     })
 }
 
-/// True for the processes that the estimate rests on: those without shared work beside them, if they
-/// are enough, else all. What a neighbour adds to a cost is known worse than what the clock adds:
-/// without these visits, 42 in place of 39 of 100 values of whole runs beside builds had an interval
-/// within ±5 %, and 96 of 100 intervals held in both cases.
-fn undisturbed(processes: &[Process]) -> Vec<bool> {
-    let calm: Vec<bool> = processes
+/// The share of these states of a core in which it was disturbed: shared or unknown. `None` if nothing is
+/// known of any.
+pub(crate) fn disturbed(cores: Vec<Core>) -> Option<f64> {
+    Met { cores }.disturbed(true)
+}
+
+/// True for the processes that had the core alone; `None` if they are too few for an estimate, so
+/// that it rests on all.
+fn alone(processes: &[Process]) -> Option<Vec<bool>> {
+    let alone: Vec<bool> = processes
         .iter()
         .map(|process| !process.is_shared())
         .collect();
-    let of_pass: Vec<usize> = (processes.iter().zip(&calm))
-        .filter(|&(_, &calm)| calm)
+    let of_pass: Vec<usize> = (processes.iter().zip(&alone))
+        .filter(|&(_, &alone)| alone)
         .map(|(process, _)| process.pass)
         .collect();
-    if of_pass.len() >= ENOUGH_PROCESSES && distinct(&of_pass) >= ENOUGH_PASSES {
-        calm
-    } else {
-        vec![true; processes.len()]
-    }
+    (distinct(&of_pass) >= ENOUGH_PASSES || !alone.contains(&false)).then_some(alone)
 }
 
 fn pick<T: Copy>(values: &[T], kept: &[bool]) -> Vec<T> {
@@ -140,35 +203,44 @@ fn pick<T: Copy>(values: &[T], kept: &[bool]) -> Vec<T> {
         .collect()
 }
 
-/// The quantile of processes with its prediction interval. `of_pass` has the pass of each value.
-fn estimate(
-    values: &[f64],
-    of_pass: &[usize],
-    probability: f64,
-    correction: Option<Correction>,
-    confidence: Confidence,
-) -> Option<Estimated> {
-    let logarithms = logarithms(values);
-    let (scale, scaled) = match &logarithms {
-        Some(logarithms) => (Scale::Logarithmic, logarithms.as_slice()),
-        None => (Scale::Linear, values),
-    };
-    let centre = quantile(scaled, probability)?;
-    let (unit, back): (f64, fn(f64) -> f64) = match scale {
-        Scale::Logarithmic => (1.0, f64::exp),
-        _ => (centre.abs(), |value| value),
-    };
-    let of_slope = correction.map_or(0.0, |correction| correction.error());
-    let interval = quantile_error(scaled, of_pass, probability).and_then(|error| {
-        let reach = half_width(error.hypot(of_slope), unit, distinct(of_pass), confidence)?;
-        Interval::new(back(centre - reach), back(centre + reach))
-    });
-    Some(Estimated {
-        centre: finite(back(centre))?,
-        interval,
-        n: values.len(),
-        scale,
-    })
+/// The values of processes, with the rest of their error in logarithms.
+struct Values {
+    of_process: Vec<f64>,
+    /// The pass of each.
+    of_pass: Vec<usize>,
+    /// The standard error that all have in common.
+    error: f64,
+    /// The states that none of them met.
+    unmet: Reach,
+}
+
+impl Values {
+    /// The quantile with its prediction interval.
+    fn estimate(&self, probability: f64, confidence: Confidence) -> Option<Estimated> {
+        let logarithms = logarithms(&self.of_process);
+        let (scale, scaled) = match &logarithms {
+            Some(logarithms) => (Scale::Logarithmic, logarithms.as_slice()),
+            None => (Scale::Linear, self.of_process.as_slice()),
+        };
+        let centre = quantile(scaled, probability)?;
+        let (unit, back): (f64, fn(f64) -> f64) = match scale {
+            Scale::Logarithmic => (1.0, f64::exp),
+            _ => (centre.abs(), |value| value),
+        };
+        let passes = distinct(&self.of_pass);
+        let interval = quantile_error(scaled, &self.of_pass, probability).and_then(|error| {
+            let reach = half_width(error.hypot(self.error * unit), unit, passes, confidence)?;
+            let low = centre - reach - self.unmet.faster * unit;
+            let high = centre + reach + self.unmet.slower * unit;
+            Interval::new(back(low), back(high))
+        });
+        Some(Estimated {
+            centre: finite(back(centre))?,
+            interval,
+            n: self.of_process.len(),
+            scale,
+        })
+    }
 }
 
 /// The value that all processes agree on.
@@ -208,11 +280,18 @@ mod tests {
     const LEVEL: Confidence = Confidence::NINETY_FIVE;
 
     fn visit(pass: usize, costs: &[f64], slowed: Option<f64>) -> Visit {
-        let leg = |&cost: &f64| Leg { cost, slowed };
+        let core = shared(slowed);
+        let leg = |&cost: &f64| Leg { cost, core };
         Visit {
             pass,
             legs: costs.iter().map(leg).collect(),
         }
+    }
+
+    /// A core at the highest clock that something may share.
+    fn shared(sharing: Option<f64>) -> Core {
+        let clock = sharing.map(|_| 1.0);
+        Core { clock, sharing }
     }
 
     fn visits_of(values: &[f64]) -> Vec<Visit> {
@@ -222,8 +301,11 @@ mod tests {
 
     #[test]
     fn no_visits_predict_nothing() {
-        assert_eq!(predict(&[], Centre::Median, LEVEL), None);
-        assert_eq!(predict(&[visit(0, &[], None)], Centre::Median, LEVEL), None);
+        assert_eq!(predict(&[], Centre::Median, None, LEVEL), None);
+        assert_eq!(
+            predict(&[visit(0, &[], None)], Centre::Median, None, LEVEL),
+            None
+        );
     }
 
     #[test]
@@ -234,7 +316,7 @@ mod tests {
                 visit(1, &[1.0, 2.0], Some(bad)),
             ] {
                 let visits = [self::visit(0, &[1.0], None), visit];
-                assert_eq!(predict(&visits, Centre::LowerQuartile, LEVEL), None);
+                assert_eq!(predict(&visits, Centre::LowerQuartile, None, LEVEL), None);
             }
         }
     }
@@ -243,18 +325,18 @@ mod tests {
     fn legs_between_bursts_tell_the_value_and_all_legs_what_was_met() {
         let calm = Leg {
             cost: 100.0,
-            slowed: Some(1.01),
+            core: shared(Some(1.01)),
         };
         let beside = Leg {
             cost: 180.0,
-            slowed: Some(1.7),
+            core: shared(Some(1.7)),
         };
         let visit = |pass: usize| Visit {
             pass,
             legs: [[beside; 12].as_slice(), &[calm; 4]].concat(),
         };
         let visits: Vec<Visit> = (0..10).map(visit).collect();
-        let found = predict(&visits, Centre::LowerQuartile, LEVEL).unwrap();
+        let found = predict(&visits, Centre::LowerQuartile, None, LEVEL).unwrap();
         assert!(
             (found.estimated.centre / 100.0 - 1.0).abs() < 0.02,
             "{found:?}"
@@ -263,64 +345,161 @@ mod tests {
     }
 
     #[test]
-    fn three_processes_at_full_speed_tell_the_value_without_the_others() {
-        let value_of = |calm: usize| {
-            let beside = |pass: usize| visit(pass, &[190.0, 195.0, 200.0, 205.0], Some(1.4));
-            let alone = |pass: usize| visit(pass, &[100.0; 4], Some(1.0));
+    fn three_processes_alone_tell_the_value_without_the_others() {
+        let found = |alone: usize| {
             let of_pass = |pass| {
-                if pass < calm {
-                    alone(pass)
+                if pass < alone {
+                    visit(pass, &[100.0; 4], Some(1.0))
                 } else {
-                    beside(pass)
+                    visit(pass, &[190.0, 195.0, 200.0, 205.0], Some(1.4))
                 }
             };
-            let visits: Vec<Visit> = (0..12).map(of_pass).collect();
-            let found = predict(&visits, Centre::LowerQuartile, LEVEL).unwrap();
-            found.estimated.centre
+            let visits: Vec<Visit> = (0..14).map(of_pass).collect();
+            predict(&visits, Centre::LowerQuartile, None, LEVEL).unwrap()
         };
-        assert!((value_of(3) - 100.0).abs() < 0.1, "{}", value_of(3));
-        assert!(value_of(2) > 110.0, "{}", value_of(2));
+        let rests = found(3);
+        assert!((rests.estimated.centre - 100.0).abs() < 0.1, "{rests:?}");
+        assert_eq!(rests.disturbed, Some(0.0));
+        let mixed = found(1);
+        assert!(mixed.estimated.centre > 110.0, "{mixed:?}");
+        assert_eq!(mixed.disturbed, Some(13.0 / 14.0));
+    }
+
+    #[test]
+    fn two_processes_alone_show_what_sharing_adds_to_the_others() {
+        let of_pass = |pass| match pass {
+            0 | 5 => visit(pass, &[100.0; 5], Some(1.0)),
+            _ => visit(pass, &[100.0 * 1.5_f64.powf(0.6); 5], Some(1.5)),
+        };
+        let visits: Vec<Visit> = (0..10).map(of_pass).collect();
+        let found = predict(&visits, Centre::LowerQuartile, None, LEVEL).unwrap();
+        assert!((found.estimated.centre - 100.0).abs() < 0.5, "{found:?}");
+        assert_eq!(found.disturbed, Some(0.8));
+    }
+
+    /// A core that was never one's own: the next run may have it.
+    #[test]
+    fn a_core_that_was_always_shared_widens_the_interval_towards_less() {
+        let found = |sharing: f64| {
+            let visits: Vec<Visit> = (0..10)
+                .map(|pass| visit(pass, &[100.0; 5], Some(sharing)))
+                .collect();
+            let found = predict(&visits, Centre::LowerQuartile, None, LEVEL).unwrap();
+            found.estimated.interval.unwrap()
+        };
+        assert!((found(1.0).low / found(1.4).low - 1.4).abs() < 1e-9);
+        assert!((found(1.0).high / found(1.4).high - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn counts_that_agree_are_exact() {
         for count in [0.0, 8.0, -3.0] {
-            let found = predict(&visits_of(&[count; 4]), Centre::Median, LEVEL).unwrap();
+            let found = predict(&visits_of(&[count; 4]), Centre::Median, None, LEVEL).unwrap();
             let exactly = Interval::new(count, count);
             assert_eq!(found.estimated.interval, exactly);
             assert_eq!(Interval::new(found.estimated.centre, found.as_met), exactly);
-            assert_eq!((found.passes, found.added), (4, None));
+            assert_eq!((found.passes, found.slope), (4, None));
         }
-        let timed = predict(&visits_of(&[8.0; 4]), Centre::LowerQuartile, LEVEL).unwrap();
+        let timed = predict(&visits_of(&[8.0; 4]), Centre::LowerQuartile, None, LEVEL).unwrap();
         assert!(timed.estimated.interval.unwrap().half_width() > 0.1);
-        let differ = predict(&visits_of(&[8.0, 8.0, 9.0]), Centre::Median, LEVEL).unwrap();
+        let differ = predict(&visits_of(&[8.0, 8.0, 9.0]), Centre::Median, None, LEVEL).unwrap();
         assert!(differ.estimated.interval.unwrap().half_width() > 0.1);
     }
 
     #[test]
     fn one_pass_has_no_interval() {
         let visits = [visit(7, &[2.0, 3.0], None), visit(7, &[2.0], None)];
-        let found = predict(&visits, Centre::Median, LEVEL).unwrap();
+        let found = predict(&visits, Centre::Median, None, LEVEL).unwrap();
         assert_eq!(
             (found.estimated.interval, found.estimated.n, found.passes),
             (None, 2, 1)
         );
     }
 
-    #[test]
-    fn a_slowed_processor_is_corrected_for() {
+    /// Visits of five legs whose cost follows the clock by this slope, two in a pass.
+    fn clocked(clocks: &[f64], slope: f64) -> Vec<Visit> {
         let mut random = Random::new(3);
-        let visits: Vec<Visit> = (0..20)
-            .map(|i| {
-                let slowed: f64 = [1.0, 1.2, 1.5, 1.9][i % 4];
-                let cost = 100.0 * slowed.powf(0.7) * (0.002 * random.normal()).exp();
-                visit(i / 2, &[cost; 5], Some(slowed))
-            })
-            .collect();
-        let found = predict(&visits, Centre::LowerQuartile, LEVEL).unwrap();
-        assert!((found.estimated.centre - 100.0).abs() < 1.0, "{found:?}");
-        assert!(found.added.unwrap() > 0.1, "{found:?}");
-        assert!(found.as_met > 115.0, "{found:?}");
+        let mut visit = |i: usize| {
+            let clock = clocks[i % clocks.len()];
+            let core = Core {
+                clock: Some(clock),
+                sharing: Some(1.0),
+            };
+            let cost = 100.0 * clock.powf(slope) * (0.002 * random.normal()).exp();
+            Visit {
+                pass: i / 2,
+                legs: vec![Leg { cost, core }; 5],
+            }
+        };
+        (0..20).map(&mut visit).collect()
+    }
+
+    /// The clocks of a run whose store has seen the same highest clock.
+    fn seen(longest: f64) -> Clocks {
+        Clocks {
+            longest,
+            earlier: vec![1.0],
+        }
+    }
+
+    fn predicted(visits: &[Visit], clocks: &Clocks) -> Prediction {
+        predict(visits, Centre::LowerQuartile, Some(clocks), LEVEL).unwrap()
+    }
+
+    #[test]
+    fn a_value_is_that_at_the_highest_clock_of_the_run() {
+        for slope in [0.0, 0.3, 1.0] {
+            let found = predicted(&clocked(&[1.0, 1.14, 1.14], slope), &seen(1.14));
+            assert!((found.slope.unwrap() - slope).abs() < 0.05, "{found:?}");
+            assert!((found.estimated.centre - 100.0).abs() < 0.5, "{found:?}");
+            assert!(found.estimated.is_within(0.03), "{found:?}");
+            assert_eq!(found.disturbed, Some(0.0));
+        }
+    }
+
+    #[test]
+    fn one_clock_corrects_nothing_and_widens_nothing() {
+        let visits = clocked(&[1.0, 1.01], 1.0);
+        let found = predicted(&visits, &seen(1.01));
+        let without = predict(&visits, Centre::LowerQuartile, None, LEVEL).unwrap();
+        assert_eq!(found.slope, None);
+        assert_eq!(found.estimated, without.estimated);
+    }
+
+    /// The run was at 1 elsewhere, where this cost may be less by all of the clock.
+    #[test]
+    fn a_clock_that_the_point_did_not_meet_widens_its_interval() {
+        let visits = clocked(&[1.14], 1.0);
+        let narrow = predict(&visits, Centre::LowerQuartile, None, LEVEL).unwrap();
+        let found = predicted(&visits, &seen(1.2));
+        let [wide, narrow] = [&found, &narrow].map(|found| found.estimated.interval.unwrap());
+        assert!((narrow.low / wide.low - 1.14).abs() < 1e-9, "{found:?}");
+        assert!((wide.high / narrow.high - 1.2 / 1.14).abs() < 1e-9);
+        assert!(found.by_next_clock.abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn a_first_run_is_wider_by_what_it_cannot_know_of_the_best_clock() {
+        let first = Clocks {
+            longest: 1.0,
+            earlier: Vec::new(),
+        };
+        let visits = clocked(&[1.0], 1.0);
+        let interval = |clocks| predicted(&visits, clocks).estimated.interval.unwrap();
+        let (first_run, later_run) = (interval(&first), interval(&seen(1.0)));
+        assert!(first_run.contains(100.0 / 1.14) && first_run.contains(100.0 * 1.14));
+        assert!(later_run.half_width() < 3.0, "{later_run:?}");
+        assert!(predicted(&visits, &first).by_next_clock > 0.1);
+    }
+
+    #[test]
+    fn what_does_not_follow_the_clock_is_no_wider_in_a_first_run() {
+        let first = Clocks {
+            longest: 1.14,
+            earlier: vec![0.8],
+        };
+        let found = predicted(&clocked(&[1.0, 1.14], 0.0), &first);
+        assert!(found.by_next_clock < 0.01, "{found:?}");
         assert!(found.estimated.is_within(0.03), "{found:?}");
     }
 
@@ -330,8 +509,8 @@ mod tests {
             visit(0, &[-3.0, -1.0, 2.0], Some(2.0)),
             visit(1, &[3.0, 4.0], Some(1.0)),
         ];
-        let found = predict(&visits, Centre::Median, LEVEL).unwrap();
-        assert_eq!((found.added, found.estimated.scale), (None, Scale::Linear));
+        let found = predict(&visits, Centre::Median, None, LEVEL).unwrap();
+        assert_eq!((found.slope, found.estimated.scale), (None, Scale::Linear));
         assert_eq!(found.by_process, [-1.0, 3.5]);
         assert!((found.estimated.centre - 1.25).abs() < 1e-12);
     }

@@ -1,55 +1,31 @@
-//! The growth of cost with the slowdown of the processor, from the few processes of one run.
+//! The growth of a cost with the state of the core, from the legs of one run.
 //!
-//! A reference loop tells that the processor was slow, not why. There are two causes, and a cost
-//! answers to each in its own way, so that each has a slope of its own:
-//!
-//! - The clock runs lower. The reference is a few per cent slower, and all that the core does grows
-//!   by the same share.
-//! - Other work shares the core, by its second hardware thread or by turns. The reference is tens
-//!   of per cent slower, and a cost grows by what it needs of the shared parts: dividing by nothing,
-//!   reading from the first cache by as much as the reference.
+//! Work of the core is counted in cycles, so its cost grows as the cycle does: a slope of 1. Work of
+//! memory and devices takes as long at any clock: a slope of 0. A point's own legs at two clocks
+//! show where between them its cost lies; and so do legs alone and on a shared core.
 
-use super::summary::{finite, median, median_absolute_deviation};
+use super::summary::{finite, median, median_absolute_deviation, sorted};
+use super::visit::Centre;
 
-/// A larger slowdown, in logarithms, comes from shared work. Clocks were seen to vary by up to 9 %;
-/// of the visits beside shared work, nine of ten were slowed by more than 15 %.
-const MOST_BY_CLOCK: f64 = 0.1;
+/// Legs whose states differ by less, in logarithms, show no slope: at 3 % the noise of a process of
+/// 1 % is a third of the difference that is looked for.
+const LEAST_SPAN: f64 = 0.03;
 
-/// The expectation of a slope before any data.
-#[derive(Clone, Copy)]
-struct Expected {
-    value: f64,
-    /// The standard deviation of slopes around it.
-    spread: f64,
-}
+/// As many legs at an end of the range make it one that was met, and not the error of a reading.
+const ENOUGH: usize = 5;
 
-/// Over seven runs on one machine, whose clock differed by up to 4 % between them, 162 costs of
-/// arithmetic grew by 0.97 of the reference's growth, and half of all visits lay within 0.3 % of
-/// that. Calls, caches and TLB misses had 0.9 to 1.1.
-const BY_CLOCK: Expected = Expected {
-    value: 1.0,
-    spread: 0.1,
-};
+/// As many processes at either end tell how far processes differ.
+const FEWEST_AT_AN_END: usize = 2;
 
-/// The slopes of 28 points over thirty recorded sessions lie from 0 (a file system) to 0.9 (reads
-/// from the first cache), with half of them between 0.35 and 0.7.
-const BY_SHARING: Expected = Expected {
-    value: 0.5,
-    spread: 0.3,
-};
-
-/// No cost falls when the processor is slower, and none was seen to grow by more than this.
-const RANGE: std::ops::RangeInclusive<f64> = 0.0..=1.2;
-
-/// Residuals beyond this many standard deviations get less weight (P. Huber, "Robust estimation of
-/// a location parameter", Annals of Mathematical Statistics 35, 1964).
-const HUBER: f64 = 1.5;
-
-/// The weights settle to far below the slope's own uncertainty in as many steps.
-const STEPS: usize = 8;
+/// Before any data, all slopes between 0 and 1 are alike: this is their mean, and the variance.
+const MEAN: f64 = 0.5;
+const VARIANCE: f64 = 1.0 / 12.0;
 
 /// The median absolute deviation of normal data times this is their standard deviation.
 const MAD_TO_DEVIATION: f64 = 1.4826;
+
+/// The standard error of a median of normal data over that of their mean, squared.
+const OF_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 
 /// The least standard deviation of a process, in logarithms: below 0.1 %, the clock and the
 /// reference limit what is known.
@@ -57,112 +33,99 @@ const LEAST_DEVIATION: f64 = 1e-3;
 
 /// A slope with its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Slope {
-    value: f64,
-    /// Its standard deviation, given the data: at most that which was expected.
-    error: f64,
+pub(super) struct Slope {
+    /// From 0 to 1.
+    pub(super) value: f64,
+    /// Its standard deviation.
+    pub(super) error: f64,
 }
 
-/// The growth of a cost with the slowdown of the processor; all numbers are logarithms.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Growth {
-    by_clock: Slope,
-    by_sharing: Slope,
+/// A leg in logarithms.
+#[derive(Clone, Copy)]
+pub(super) struct Point {
+    /// The state of the core.
+    pub(super) x: f64,
+    pub(super) cost: f64,
 }
 
-impl Growth {
-    /// The cost that a slowdown adds.
-    pub(super) fn at(&self, slowdown: f64) -> f64 {
-        self.slope(slowdown).value * slowdown
-    }
-
-    /// The error of [`Self::at`].
-    pub(super) fn error_at(&self, slowdown: f64) -> f64 {
-        self.slope(slowdown).error * slowdown
-    }
-
-    fn slope(&self, slowdown: f64) -> Slope {
-        if is_shared(slowdown) {
-            self.by_sharing
-        } else {
-            self.by_clock
-        }
-    }
+/// The least and the greatest of these values that enough others reach; `None` without values.
+pub(super) fn ends(values: &[f64]) -> Option<[f64; 2]> {
+    let values = sorted(values)?;
+    let enough = ENOUGH.min(values.len().div_ceil(2));
+    Some([
+        *values.get(enough.checked_sub(1)?)?,
+        values[values.len() - enough],
+    ])
 }
 
-/// True if a slowdown, in logarithms, comes from other work that shares the core.
-pub(super) fn is_shared(slowdown: f64) -> bool {
-    slowdown > MOST_BY_CLOCK
-}
-
-/// The growth of `y`, the cost of a process, with `x`, the slowdown of the processor beside it; both
-/// have the same length. The slopes are fitted together by Huber's weights, each drawn towards
-/// what is expected of it as by a normal prior.
+/// The slope of a cost over the state of the core, from the legs of each process: the resistant line through the
+/// lowest and the highest third of the states (J. Tukey, "Exploratory Data Analysis", 1977), drawn
+/// towards the middle of what is possible by its error.
 ///
-/// `None` if there are no points or if they are not finite.
-pub(super) fn growth(x: &[f64], y: &[f64]) -> Option<Growth> {
-    let expected = [BY_CLOCK, BY_SHARING];
-    let rows: Vec<[f64; 2]> = x.iter().map(|&x| regressors(x)).collect();
-    let (mut intercept, mut slopes) = (median(y)?, expected.map(|slope| slope.value));
-    let mut errors = expected.map(|slope| slope.spread);
-    for _ in 0..STEPS {
-        let residuals: Vec<f64> = (rows.iter().zip(y))
-            .map(|(row, y)| y - intercept - slopes[0] * row[0] - slopes[1] * row[1])
-            .collect();
-        let deviation = MAD_TO_DEVIATION * median_absolute_deviation(&residuals)? + LEAST_DEVIATION;
-        let weights: Vec<f64> = (residuals.iter())
-            .map(|residual| (HUBER * deviation / residual.abs()).min(1.0))
-            .collect();
-        let total: f64 = weights.iter().sum();
-        let mean = |value: &dyn Fn(usize) -> f64| -> f64 {
-            let weighted = weights.iter().enumerate().map(|(i, w)| w * value(i));
-            weighted.sum::<f64>() / total
-        };
-        let means = [mean(&|i| rows[i][0]), mean(&|i| rows[i][1])];
-        let y_mean = mean(&|i| y[i]);
-
-        // The normal equations, with the prior on the diagonal.
-        let prior = expected.map(|slope| (deviation / slope.spread).powi(2));
-        let mut squares = prior;
-        let mut products = [prior[0] * expected[0].value, prior[1] * expected[1].value];
-        let mut cross = 0.0;
-        for ((row, y), weight) in rows.iter().zip(y).zip(&weights) {
-            let away = [row[0] - means[0], row[1] - means[1]];
-            for i in 0..2 {
-                squares[i] += weight * away[i].powi(2);
-                products[i] += weight * away[i] * (y - y_mean);
-            }
-            cross += weight * away[0] * away[1];
-        }
-        let determinant = squares[0] * squares[1] - cross.powi(2);
-        slopes = [
-            (products[0] * squares[1] - products[1] * cross) / determinant,
-            (products[1] * squares[0] - products[0] * cross) / determinant,
-        ];
-        errors = [
-            deviation * (squares[1] / determinant).sqrt(),
-            deviation * (squares[0] / determinant).sqrt(),
-        ];
-        intercept = y_mean - slopes[0] * means[0] - slopes[1] * means[1];
+/// `None` if the states span less than [`LEAST_SPAN`], or if too few legs or processes lie at an end.
+pub(super) fn slope(processes: &[Vec<Point>], centre: Centre) -> Option<Slope> {
+    let states: Vec<f64> = processes.iter().flatten().map(|leg| leg.x).collect();
+    if states.len() < 2 * ENOUGH {
+        return None;
     }
-    let slope = |i: usize| {
-        Some(Slope {
-            value: finite(slopes[i])?.clamp(*RANGE.start(), *RANGE.end()),
-            error: finite(errors[i])?,
-        })
-    };
-    Some(Growth {
-        by_clock: slope(0)?,
-        by_sharing: slope(1)?,
+    let [low, high] = ends(&states)?;
+    if high - low < LEAST_SPAN {
+        return None;
+    }
+    let third = (high - low) / 3.0;
+    let slow = End::of(processes, centre, |x| x >= high - third)?;
+    let fast = End::of(processes, centre, |x| x <= low + third)?;
+
+    let distance = slow.x - fast.x;
+    let residuals = [fast.residuals.as_slice(), &slow.residuals].concat();
+    let degrees = residuals.len() as f64 - 2.0;
+    let of_small = (residuals.len() as f64 / degrees).sqrt();
+    let deviation = MAD_TO_DEVIATION * of_small * median_absolute_deviation(&residuals)?;
+    let per_process = deviation.max(LEAST_DEVIATION).powi(2) * OF_MEDIAN;
+    let found = (slow.cost - fast.cost) / distance;
+    let variance = per_process * (fast.per_count() + slow.per_count()) / distance.powi(2);
+
+    let precision = 1.0 / variance + 1.0 / VARIANCE;
+    let value = (found / variance + MEAN / VARIANCE) / precision;
+    Some(Slope {
+        value: finite(value)?.clamp(0.0, 1.0),
+        error: finite(precision.recip().sqrt())?,
     })
 }
 
-/// The slowdown by its cause: by the clock, by shared work.
-fn regressors(slowdown: f64) -> [f64; 2] {
-    if is_shared(slowdown) {
-        [0.0, slowdown]
-    } else {
-        [slowdown, 0.0]
+/// The processes at one end of the states.
+struct End {
+    x: f64,
+    cost: f64,
+    /// The distance of each process from that cost.
+    residuals: Vec<f64>,
+}
+
+impl End {
+    fn of(processes: &[Vec<Point>], centre: Centre, belongs: impl Fn(f64) -> bool) -> Option<Self> {
+        let (mut states, mut costs) = (Vec::new(), Vec::new());
+        for process in processes {
+            let legs = || process.iter().filter(|leg| belongs(leg.x));
+            let cost = centre.of(&legs().map(|leg| leg.cost).collect::<Vec<_>>());
+            let x = median(&legs().map(|leg| leg.x).collect::<Vec<_>>());
+            if let Some((cost, x)) = cost.zip(x) {
+                costs.push(cost);
+                states.push(x);
+            }
+        }
+        if costs.len() < FEWEST_AT_AN_END {
+            return None;
+        }
+        let cost = median(&costs)?;
+        Some(Self {
+            x: median(&states)?,
+            cost,
+            residuals: costs.iter().map(|of| of - cost).collect(),
+        })
+    }
+
+    fn per_count(&self) -> f64 {
+        1.0 / self.residuals.len() as f64
     }
 }
 
@@ -171,63 +134,71 @@ mod tests {
     use super::*;
     use crate::statistics::random::Random;
 
-    #[test]
-    fn without_slowdown_the_slopes_are_the_expected_ones() {
-        for (x, y) in [(vec![0.0; 3], vec![0.1, 0.2, 0.0]), (vec![0.2], vec![3.0])] {
-            let found = growth(&x, &y).unwrap();
-            for (slope, expected) in [(found.by_clock, BY_CLOCK), (found.by_sharing, BY_SHARING)] {
-                assert!((slope.value - expected.value).abs() < 1e-9, "{found:?}");
-                assert!((slope.error - expected.spread).abs() < 1e-9, "{found:?}");
-            }
-        }
-        assert_eq!(growth(&[], &[]), None);
-    }
-
-    #[test]
-    fn much_slowdown_decides_and_an_outlier_does_not() {
+    /// Processes of five legs, in turns at the highest clock and at one of `low`.
+    fn processes(slope: f64, low: f64, noise: f64, count: usize) -> Vec<Vec<Point>> {
         let mut random = Random::new(5);
-        let x: Vec<f64> = (0..20).map(|i| f64::from(i % 5) * 0.11).collect();
-        let mut y: Vec<f64> = (x.iter())
-            .map(|x| 0.9 * x + 0.005 * random.normal())
-            .collect();
-        let clean = growth(&x, &y).unwrap().by_sharing;
-        assert!(
-            (clean.value - 0.9).abs() < 0.03 && clean.error < 0.02,
-            "{clean:?}"
-        );
-        y[4] += 2.0;
-        let soiled = growth(&x, &y).unwrap().by_sharing;
-        assert!((soiled.value - 0.9).abs() < 0.05, "{soiled:?}");
+        let mut process = |i: usize| {
+            let clock = if i.is_multiple_of(2) { 0.0 } else { low };
+            let level = noise * random.normal();
+            let mut leg = || Point {
+                x: clock + 0.0005 * random.normal(),
+                cost: 3.0 + slope * clock + level + 0.1 * noise * random.normal(),
+            };
+            (0..5).map(|_| leg()).collect()
+        };
+        (0..count).map(&mut process).collect()
     }
 
-    /// A lower clock lengthens all, and a neighbour on the core does not touch this cost.
-    #[test]
-    fn each_cause_has_its_slope() {
-        let mut random = Random::new(7);
-        let x: Vec<f64> = (0..20)
-            .map(|i| {
-                if i % 3 == 0 {
-                    0.3
-                } else {
-                    f64::from(i) * 0.003
-                }
-            })
-            .collect();
-        let y: Vec<f64> = (x.iter())
-            .map(|&x| if x < 0.1 { x } else { 0.0 } + 0.001 * random.normal())
-            .collect();
-        let found = growth(&x, &y).unwrap();
-        assert!((found.at(0.05) - 0.05).abs() < 0.003, "{found:?}");
-        assert!(found.at(0.3).abs() < 0.01, "{found:?}");
-        assert!(found.error_at(0.3) < 0.01, "{found:?}");
+    fn found(slope: f64, low: f64, noise: f64, count: usize) -> Option<Slope> {
+        super::slope(&processes(slope, low, noise, count), Centre::LowerQuartile)
     }
 
     #[test]
-    fn slopes_stay_within_their_range() {
-        let x: Vec<f64> = (0..20).map(|i| f64::from(i % 10) * 0.12).collect();
-        let along = |slope: f64| -> Vec<f64> { x.iter().map(|x| slope * x).collect() };
-        let found = |slope| growth(&x, &along(slope)).map(|growth| growth.by_sharing.value);
-        assert_eq!(found(1.6), Some(1.2));
-        assert_eq!(found(-1.0), Some(0.0));
+    fn two_clocks_show_the_slope_of_a_point() {
+        for slope in [0.0, 0.3, 0.7, 1.0] {
+            let found = found(slope, 0.13, 0.003, 20).unwrap();
+            assert!((found.value - slope).abs() < 2.5 * found.error, "{found:?}");
+            assert!(found.error < 0.03, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn one_clock_or_few_legs_at_the_other_show_none() {
+        assert_eq!(found(1.0, 0.02, 0.003, 20), None);
+        let mut one_slow = processes(1.0, 0.0, 0.003, 20);
+        one_slow[3] = processes(1.0, 0.13, 0.003, 2).remove(1);
+        assert_eq!(slope(&one_slow, Centre::Median), None);
+        assert_eq!(slope(&[], Centre::Median), None);
+    }
+
+    #[test]
+    fn noise_draws_the_slope_to_the_middle_with_its_error() {
+        let noisy = found(1.0, 0.05, 0.3, 6).unwrap();
+        assert!((noisy.error - VARIANCE.sqrt()).abs() < 0.02, "{noisy:?}");
+        assert!((noisy.value - 0.5).abs() < 0.2, "{noisy:?}");
+    }
+
+    #[test]
+    fn no_cost_falls_with_the_clock_or_grows_faster() {
+        for (slope, expected) in [(2.0, 1.0), (-1.0, 0.0)] {
+            let found = found(slope, 0.13, 0.001, 20).unwrap().value;
+            assert!((found - expected).abs() < 1e-12, "{found}");
+        }
+    }
+
+    #[test]
+    fn one_odd_process_does_not_decide() {
+        let mut legs = processes(0.9, 0.13, 0.003, 20);
+        legs[4].iter_mut().for_each(|leg| leg.cost += 2.0);
+        let found = slope(&legs, Centre::LowerQuartile).unwrap();
+        assert!((found.value - 0.9).abs() < 0.05, "{found:?}");
+    }
+
+    #[test]
+    fn an_end_is_a_value_that_enough_legs_reach() {
+        let values: Vec<f64> = (0..20).map(f64::from).collect();
+        assert_eq!(ends(&values), Some([4.0, 15.0]));
+        assert_eq!(ends(&[3.0, 1.0, 2.0]), Some([2.0, 2.0]));
+        assert_eq!(ends(&[]), None);
     }
 }

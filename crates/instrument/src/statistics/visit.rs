@@ -17,9 +17,21 @@ pub struct Leg {
     /// The cost, in any unit that all legs share: disturbances raise it, so a rate must be inverted
     /// first. A difference may be zero or negative.
     pub cost: f64,
-    /// The time of the reference beside the leg over its time at full speed, so 1 on an undisturbed
-    /// processor. `None` without a reference, or if the cost does not follow the processor's speed.
-    pub slowed: Option<f64>,
+    /// The state of the core during the leg.
+    pub core: Core,
+}
+
+/// The state of the core during a leg, as the two reference loops around it show it. By default
+/// nothing is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Core {
+    /// The duration of a clock cycle over the shortest that this run sustained: 1 at the highest
+    /// clock. `None` is unknown: there is one reference only, the two readings around the leg
+    /// disagree, or a context switch fell in between.
+    pub clock: Option<f64>,
+    /// The ratio of the references, `width / chain`, over its value on a core of one's own: 1 alone,
+    /// more when something shares the core. `None` is unknown, which is not "none".
+    pub sharing: Option<f64>,
 }
 
 /// The way from the legs of a process to its value, and from processes to the estimate.

@@ -19,7 +19,7 @@ use oscope_instrument::runner::{
 use oscope_instrument::sample::{Batch, Legs, Reading, Sample};
 use oscope_instrument::sampler::Sampler;
 use oscope_instrument::visit_costs::VisitCosts;
-use platform::machine::Machine;
+use platform::machine::{Machine, Topology};
 use platform::usage::Usage;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -322,7 +322,8 @@ pub(crate) fn runner<'a>(
         },
         scratch: scratch.to_owned(),
         given: Givens::default(),
-        full_speed_ns: None,
+        topology: Topology::default(),
+        full_speeds: Vec::new(),
         visit_costs: VisitCosts::default(),
     }
 }

@@ -5,7 +5,7 @@ use crate::arguments::{Common, Doctor};
 use crate::exit::Exit;
 use crate::{beside, output, style};
 use anyhow::{Context, Result, ensure};
-use instrument::fitness::{Watch, examine, harms};
+use instrument::fitness::{Watch, clock, examine, harms};
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
@@ -25,9 +25,12 @@ pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {
     if !common.quiet {
         output::say(&format!("watching the machine for {} s …", WATCH.as_secs()));
     }
-    let watch = Watch::over(WATCH);
-    let storage = Storage::behind(&directory).ok();
     let (machine, environment) = (Machine::read(), Environment::read());
+    let watch = Watch {
+        clock: Some(clock(&machine)),
+        ..Watch::over(WATCH)
+    };
+    let storage = Storage::behind(&directory).ok();
     let supplies = beside::supplies(
         &directory,
         common,

@@ -254,7 +254,10 @@ impl Sessions<'_> {
         warn(&run, &setting, common, &progress);
         announce(&plan, earlier.left, &setting, common, &progress)?;
         let fingerprint = &run.header.machine_fingerprint;
-        let full_speed_ns = store.full_speed_ns(fingerprint)?;
+        let full_speeds = store.full_speeds(fingerprint)?;
+        if self.stopped.is_none() {
+            run.environment.is_first_run = Some(full_speeds.is_empty());
+        }
         let visit_costs = if limits.is_none() {
             store.visit_costs(fingerprint, setting.profile)?
         } else {
@@ -279,7 +282,8 @@ impl Sessions<'_> {
             calibration: run.calibration.clone(),
             scratch: scratch.path().to_owned(),
             given: setting.given,
-            full_speed_ns,
+            topology: run.machine.topology.clone(),
+            full_speeds,
             visit_costs,
         };
         let outcome = runner.resume(&plan, &earlier);

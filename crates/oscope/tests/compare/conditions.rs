@@ -41,7 +41,7 @@ fn one_machine_under_unequal_load_is_not_comparable_with_itself() {
             (&counts["faster"], &counts["slower"]),
             (&json!(0), &json!(0))
         );
-        assert!(counts["not_comparable"].as_u64() >= Some(5), "{counts}");
+        assert!(counts["not_comparable"].as_u64() >= Some(1), "{counts}");
     }
     let assert = compare([busy, idle], &[]);
     let text = String::from_utf8(assert.get_output().stdout.clone()).expect("text");

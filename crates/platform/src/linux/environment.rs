@@ -38,6 +38,8 @@ pub(crate) fn read() -> Environment {
         is_traced: status("TracerPid").map(|tracer: u32| tracer != 0),
         seccomp_filters: status("Seccomp_filters"),
         is_on_battery: is_on_battery(),
+        is_first_run: None,
+        memory_pressure: text("/proc/pressure/memory").and_then(|text| pressure(&text)),
         frequency: frequency(),
         smt_active: number::<u8>("/sys/devices/system/cpu/smt/active").map(|active| active != 0),
         isolated_cpus: text("/sys/devices/system/cpu/isolated").and_then(|list| cpu_list(&list)),
@@ -64,6 +66,18 @@ fn status<N: FromStr>(field: &str) -> Option<N> {
     colon_field(&text("/proc/self/status")?, field)?
         .parse()
         .ok()
+}
+
+/// The share of the last minute in which some task was stalled
+/// ([PSI](https://docs.kernel.org/accounting/psi.html)).
+fn pressure(text: &str) -> Option<f64> {
+    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    let mut fields = some.split_whitespace();
+    let percent: f64 = fields
+        .find_map(|field| field.strip_prefix("avg60="))?
+        .parse()
+        .ok()?;
+    Some(percent / 100.0)
 }
 
 fn mitigations() -> BTreeMap<String, String> {
@@ -119,6 +133,15 @@ fn address_randomisation() -> Option<AddressRandomisation> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_pressure_is_the_share_of_the_last_minute() {
+        let text = "some avg10=0.00 avg60=12.50 avg300=0.20 total=9541350\n\
+                    full avg10=0.00 avg60=3.00 avg300=0.10 total=4115862\n";
+        assert_eq!(pressure(text), Some(0.125));
+        assert_eq!(pressure("some avg10=0.00"), None);
+        assert_eq!(pressure(""), None);
+    }
 
     #[test]
     fn reads_this_system() {

@@ -31,6 +31,30 @@ pub(super) fn topology() -> Topology {
         numa_nodes: text("/sys/devices/system/node/has_memory")
             .and_then(|list| cpu_list(&list))
             .map(|nodes| nodes.len()),
+        core_types: core_types(&online.unwrap_or_default()),
+    }
+}
+
+/// Intel's processors have a set of counters for each type of core. ARM's kernels give each core a
+/// capacity, higher for faster ones.
+fn core_types(online: &[usize]) -> Vec<Vec<usize>> {
+    let of_intel = ["core", "atom"].map(|name| {
+        let list = text(format!("/sys/devices/cpu_{name}/cpus"));
+        list.and_then(|list| cpu_list(&list))
+    });
+    if let [Some(core), Some(atom)] = of_intel {
+        return vec![core, atom];
+    }
+    let mut types: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for &cpu in online {
+        if let Some(capacity) = number(cpu_dir(cpu).join("cpu_capacity")) {
+            types.entry(capacity).or_default().push(cpu);
+        }
+    }
+    if types.len() > 1 {
+        types.into_values().rev().collect()
+    } else {
+        Vec::new()
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn read() -> Machine {
             threads: count("hw.logicalcpu"),
             threads_present: count("hw.logicalcpu_max"),
             numa_nodes: None,
+            core_types: Vec::new(),
         },
         caches: caches(),
         memory_bytes: number("hw.memsize_usable").or_else(|| number("hw.memsize")),

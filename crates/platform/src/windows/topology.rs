@@ -79,6 +79,7 @@ pub(super) fn topology() -> Topology {
         threads,
         threads_present: threads,
         numa_nodes: count(|kind| matches!(kind, Kind::Node(_))),
+        core_types: Vec::new(),
     }
 }
 

@@ -198,9 +198,23 @@ pub(crate) fn batch(place: Place<'_>, number: usize, batch: &Batch) -> Checksum 
         disturbance,
         pass,
         full_speed_ns,
+        full_speed,
     } = batch;
     let circumstances = (remarks, warm, cpu, started_ns, wall_ns, disturbance);
     let samples = Samples(samples);
+    if full_speed.is_some() {
+        let edition = (pass, full_speed_ns, full_speed);
+        return Checksum::of(&(
+            "batch",
+            run,
+            experiment,
+            point,
+            number,
+            circumstances,
+            edition,
+            samples,
+        ));
+    }
     if pass.is_some() || full_speed_ns.is_some() {
         let edition = (pass, full_speed_ns);
         return Checksum::of(&(
@@ -281,12 +295,20 @@ impl Serialize for ReadingFields<'_> {
                 work,
                 wall_ns,
                 reference_ns: None,
+                around: None,
             } => ("once", work, wall_ns).serialize(serializer),
             Reading::Once {
                 work,
                 wall_ns,
                 reference_ns,
+                around: None,
             } => ("once", work, wall_ns, reference_ns).serialize(serializer),
+            Reading::Once {
+                work,
+                wall_ns,
+                reference_ns,
+                around,
+            } => ("once", work, wall_ns, reference_ns, around).serialize(serializer),
             Reading::Latencies {
                 count,
                 p50_ns,
@@ -294,6 +316,7 @@ impl Serialize for ReadingFields<'_> {
                 p95_ns,
                 p99_ns,
                 reference_ns: None,
+                around: None,
             } => ("latencies", count, p50_ns, p5_ns, p95_ns, p99_ns).serialize(serializer),
             Reading::Latencies {
                 count,
@@ -302,11 +325,27 @@ impl Serialize for ReadingFields<'_> {
                 p95_ns,
                 p99_ns,
                 reference_ns,
+                around: None,
             } => (
                 "latencies",
                 count,
                 (p50_ns, p5_ns, p95_ns, p99_ns),
                 reference_ns,
+            )
+                .serialize(serializer),
+            Reading::Latencies {
+                count,
+                p50_ns,
+                p5_ns,
+                p95_ns,
+                p99_ns,
+                reference_ns,
+                around,
+            } => (
+                "latencies",
+                count,
+                (p50_ns, p5_ns, p95_ns, p99_ns),
+                (reference_ns, around),
             )
                 .serialize(serializer),
             Reading::Value(value) => ("value", value).serialize(serializer),

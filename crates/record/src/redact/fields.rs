@@ -143,6 +143,8 @@ impl Redactor {
             is_traced,
             seccomp_filters,
             is_on_battery,
+            is_first_run,
+            memory_pressure,
             frequency,
             smt_active,
             isolated_cpus,
@@ -185,6 +187,8 @@ impl Redactor {
             is_traced: *is_traced,
             seccomp_filters: *seccomp_filters,
             is_on_battery: *is_on_battery,
+            is_first_run: *is_first_run,
+            memory_pressure: *memory_pressure,
             frequency: Frequency {
                 driver: self.models(driver.as_ref()),
                 governor: self.models(governor.as_ref()),

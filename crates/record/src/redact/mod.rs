@@ -135,6 +135,7 @@ impl Redactor {
             disturbance,
             pass,
             full_speed_ns,
+            full_speed,
         } = batch;
         let since_start = |sample: Sample| Sample {
             at_ns: sample.at_ns - start,
@@ -150,6 +151,7 @@ impl Redactor {
             disturbance,
             pass,
             full_speed_ns,
+            full_speed,
         }
     }
 

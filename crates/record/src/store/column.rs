@@ -22,6 +22,16 @@ pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T
     serde_json::from_str(text).map_err(|error| Fault::Damaged(format!("{column}: {error}")))
 }
 
+/// As [`json`], for a column that may be empty.
+pub(super) fn optional_json<T: DeserializeOwned>(
+    row: &Row<'_>,
+    column: usize,
+) -> Result<Option<T>> {
+    let text: Option<String> = row.get(column)?;
+    let value = text.map(|text| serde_json::from_str(&text)).transpose();
+    value.map_err(|error| Fault::Damaged(format!("JSON of a measurement: {error}")))
+}
+
 pub(super) fn timestamp(text: &str) -> Result<Timestamp> {
     text.parse()
         .map_err(|error| Fault::Damaged(format!("time '{text}': {error}")))

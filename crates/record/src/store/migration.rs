@@ -11,6 +11,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/3.sql"),
     include_str!("migrations/4.sql"),
     include_str!("migrations/5.sql"),
+    include_str!("migrations/6.sql"),
 ];
 
 /// Entry n presents a store of schema n + 1 as one of the newest schema to a read-only connection.
@@ -23,29 +24,33 @@ const VIEWS: &[&str] = &[
      CREATE TEMP VIEW experiments AS SELECT *, NULL AS checksum FROM main.experiments;
      CREATE TEMP VIEW points AS SELECT *, NULL AS checksum FROM main.points;
      CREATE TEMP VIEW batches AS
-       SELECT *, NULL AS checksum, NULL AS pass, NULL AS full_speed_ns FROM main.batches;
+       SELECT *, NULL AS checksum, NULL AS pass, NULL AS full_speed_ns, NULL AS full_speed FROM main.batches;
      CREATE TEMP VIEW samples AS
-       SELECT *, NULL AS legs, NULL AS reference_ns FROM main.samples;
+       SELECT *, NULL AS legs, NULL AS reference_ns, NULL AS around FROM main.samples;
      CREATE TEMP VIEW redaction AS SELECT NULL AS key WHERE FALSE;
      CREATE TEMP VIEW judgements AS SELECT NULL AS run, NULL AS code, NULL AS seal,
        NULL AS analysis, NULL AS checksum WHERE FALSE;",
     "CREATE TEMP VIEW runs AS SELECT *, 0 AS redacted, NULL AS listing_checksum FROM main.runs;
      CREATE TEMP VIEW circumstances AS SELECT *, NULL AS limited FROM main.circumstances;
      CREATE TEMP VIEW batches AS
-       SELECT *, NULL AS pass, NULL AS full_speed_ns FROM main.batches;
+       SELECT *, NULL AS pass, NULL AS full_speed_ns, NULL AS full_speed FROM main.batches;
      CREATE TEMP VIEW samples AS
-       SELECT *, NULL AS legs, NULL AS reference_ns FROM main.samples;
+       SELECT *, NULL AS legs, NULL AS reference_ns, NULL AS around FROM main.samples;
      CREATE TEMP VIEW redaction AS SELECT NULL AS key WHERE FALSE;
      CREATE TEMP VIEW judgements AS SELECT NULL AS run, NULL AS code, NULL AS seal,
        NULL AS analysis, NULL AS checksum WHERE FALSE;",
     "CREATE TEMP VIEW batches AS
-       SELECT *, NULL AS pass, NULL AS full_speed_ns FROM main.batches;
+       SELECT *, NULL AS pass, NULL AS full_speed_ns, NULL AS full_speed FROM main.batches;
      CREATE TEMP VIEW samples AS
-       SELECT *, NULL AS legs, NULL AS reference_ns FROM main.samples;
+       SELECT *, NULL AS legs, NULL AS reference_ns, NULL AS around FROM main.samples;
      CREATE TEMP VIEW judgements AS SELECT NULL AS run, NULL AS code, NULL AS seal,
        NULL AS analysis, NULL AS checksum WHERE FALSE;",
-    "CREATE TEMP VIEW judgements AS SELECT NULL AS run, NULL AS code, NULL AS seal,
+    "CREATE TEMP VIEW batches AS SELECT *, NULL AS full_speed FROM main.batches;
+     CREATE TEMP VIEW samples AS SELECT *, NULL AS around FROM main.samples;
+     CREATE TEMP VIEW judgements AS SELECT NULL AS run, NULL AS code, NULL AS seal,
        NULL AS analysis, NULL AS checksum WHERE FALSE;",
+    "CREATE TEMP VIEW batches AS SELECT *, NULL AS full_speed FROM main.batches;
+     CREATE TEMP VIEW samples AS SELECT *, NULL AS around FROM main.samples;",
 ];
 
 /// "OSCP", in the header of every store.

@@ -1,6 +1,6 @@
 //! Reads a run.
 
-use super::column::{checksum, ended, json, profile, seed, timestamp};
+use super::column::{checksum, ended, json, optional_json, profile, seed, timestamp};
 use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::selector::{RunSelector, resolve};
@@ -271,7 +271,7 @@ fn batches(connection: &Connection, point: i64) -> Result<(Vec<Batch>, Vec<Check
     connection
         .prepare_cached(
             "SELECT key, warm, cpu, started_ns, wall_ns, stolen_ns, others_ns, frequency_before_hz,
-                    frequency_after_hz, remarks, checksum, pass, full_speed_ns
+                    frequency_after_hz, remarks, checksum, pass, full_speed_ns, full_speed
              FROM batches WHERE point = ?1 ORDER BY position",
         )?
         .query_and_then([point], |row| {
@@ -291,6 +291,7 @@ fn batches(connection: &Connection, point: i64) -> Result<(Vec<Batch>, Vec<Check
                 },
                 pass: row.get(11)?,
                 full_speed_ns: row.get(12)?,
+                full_speed: optional_json(row, 13)?,
             };
             Ok((batch, checksum(row, 10)?))
         })?
@@ -310,7 +311,8 @@ fn samples(connection: &Connection, batch: i64) -> Result<Vec<Sample>> {
         .prepare_cached(
             "SELECT metric, kind, work, iterations, short_ns, long_ns, wall_ns, count, p5_ns,
                     p50_ns, p95_ns, p99_ns, value, user_ns, system_ns, minor_faults, major_faults,
-                    voluntary_switches, involuntary_switches, at_ns, legs, reference_ns
+                    voluntary_switches, involuntary_switches, at_ns, legs, reference_ns,
+                    around
              FROM samples WHERE batch = ?1 ORDER BY position",
         )?
         .query_and_then([batch], sample)?
@@ -335,6 +337,7 @@ fn sample(row: &Row<'_>) -> Result<Sample> {
         value: row.get(12)?,
         legs: row.get(20)?,
         reference_ns: row.get(21)?,
+        around: optional_json(row, 22)?,
     };
     let usage = Usage {
         user_ns: row.get(13)?,

@@ -324,8 +324,8 @@ impl StoredRun {
             .prepare_cached(
                 "INSERT INTO batches (point, position, warm, cpu, started_ns, wall_ns, stolen_ns,
                                       others_ns, frequency_before_hz, frequency_after_hz,
-                                      remarks, checksum, pass, full_speed_ns)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                                      remarks, checksum, pass, full_speed_ns, full_speed)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
             )?
             .insert(params![
                 stored.key,
@@ -342,6 +342,7 @@ impl StoredRun {
                 checksum.bytes(),
                 batch.pass,
                 batch.full_speed_ns,
+                batch.full_speed.as_ref().map(json),
             ])?;
         for (position, sample) in batch.samples.iter().enumerate() {
             insert_sample(connection, key, position, sample)?;
@@ -533,9 +534,9 @@ fn insert_sample(
                                   long_ns, wall_ns, count, p5_ns, p50_ns, p95_ns, p99_ns, value,
                                   user_ns, system_ns, minor_faults, major_faults,
                                   voluntary_switches, involuntary_switches, at_ns, legs,
-                                  reference_ns)
+                                  reference_ns, around)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                     ?18, ?19, ?20, ?21, ?22, ?23, ?24)",
+                     ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
         )?
         .execute(params![
             batch,
@@ -562,6 +563,7 @@ fn insert_sample(
             sample.at_ns,
             row.legs,
             row.reference_ns,
+            row.around.as_ref().map(json),
         ])?;
     Ok(())
 }

@@ -11,7 +11,7 @@ use instrument::plan::Profile;
 use instrument::point::{Axis, Point};
 use instrument::quantity::{Nanoseconds, Unit};
 use instrument::runner::{Ending, Event, Observer, ObserverError, Progress};
-use instrument::sample::{Batch, Disturbance, Legs, Reading, Sample};
+use instrument::sample::{Around, Batch, Disturbance, FullSpeed, Legs, Reading, Sample};
 use oscope_record::store::Recorder;
 use oscope_record::{Closing, ExperimentRecord, Header, PointRecord, Run};
 use platform::environment::Environment;
@@ -126,6 +126,13 @@ pub fn definition(id: &str) -> Definition {
     }
 }
 
+const AROUND: Around = Around {
+    chain_ns: (2351, 2360),
+    width_change_ns: -12,
+    switches: 1,
+    cpu: Some(3),
+};
+
 /// A batch with one sample of each kind, different for each `index`.
 pub fn batch(index: u64) -> Batch {
     let readings = [
@@ -139,6 +146,7 @@ pub fn batch(index: u64) -> Batch {
             work: 0.1 + 0.2,
             wall_ns: 77,
             reference_ns: Some(10_400),
+            around: Some(AROUND),
         },
         Reading::Latencies {
             count: 9,
@@ -147,6 +155,7 @@ pub fn batch(index: u64) -> Batch {
             p95_ns: 95.0,
             p99_ns: 1.0 / 3.0,
             reference_ns: None,
+            around: None,
         },
         Reading::Value(-1.25e-7),
         Reading::Legs(Legs {
@@ -154,6 +163,13 @@ pub fn batch(index: u64) -> Batch {
             work: 4096.0,
             wall_ns: vec![200_000 + index, 210_000],
             reference_ns: vec![10_300, 20_600],
+            around: vec![
+                AROUND,
+                Around {
+                    cpu: None,
+                    ..AROUND
+                },
+            ],
             short_iterations: 5,
             short_wall_ns: vec![21_000],
         }),
@@ -184,6 +200,14 @@ pub fn batch(index: u64) -> Batch {
         },
         pass: Some(index as u32),
         full_speed_ns: Some(10_222.5),
+        full_speed: Some(FullSpeed {
+            core_type: Some(0),
+            chain_ns: 2350.5,
+            best_chain_ns: 2349.5,
+            alone_ratio: 0.95,
+            longest_chain_ns: Some(2680.5),
+            earlier_chain_ns: Some((2349.5, 2360.5)),
+        }),
     }
 }
 

@@ -9,7 +9,7 @@ use instrument::plan::Profile;
 use instrument::point::{Axis, Level, Point};
 use instrument::quantity::Unit;
 use instrument::runner::Ending;
-use instrument::sample::{Batch, Disturbance, Legs, Reading, Sample};
+use instrument::sample::{Around, Batch, Disturbance, FullSpeed, Legs, Reading, Sample};
 use oscope_record::{Closing, ExperimentRecord, Header, PointRecord, Run};
 use platform::environment::Environment;
 use platform::machine::{Cache, CacheKind, Machine};
@@ -344,10 +344,10 @@ fn batch(metrics: Vec<String>) -> impl Strategy<Value = Batch> {
             frequency_hz,
         });
     let facts = (any::<bool>(), of(0..4096_usize), integer(), 0..LARGE);
-    let edition = (of(any::<u32>()), of(amount()));
+    let edition = (of(any::<u32>()), of(amount()), of(full_speed()));
     let samples = vec(sample(metrics), 0..6);
     (samples, vec(text(), 0..3), facts, around, edition).prop_map(
-        |(samples, remarks, facts, disturbance, (pass, full_speed_ns))| {
+        |(samples, remarks, facts, disturbance, (pass, full_speed_ns, full_speed))| {
             let (warm, cpu, started_ns, wall_ns) = facts;
             Batch {
                 samples,
@@ -359,7 +359,37 @@ fn batch(metrics: Vec<String>) -> impl Strategy<Value = Batch> {
                 disturbance,
                 pass,
                 full_speed_ns,
+                full_speed,
             }
+        },
+    )
+}
+
+fn full_speed() -> impl Strategy<Value = FullSpeed> {
+    let positive = || 1e-9..1e9_f64;
+    let earlier = of((positive(), positive()));
+    let clocks = (positive(), positive(), of(positive()), earlier);
+    (of(0..3_usize), positive(), clocks).prop_map(|(core_type, alone_ratio, clocks)| {
+        let (chain_ns, best_chain_ns, longest_chain_ns, earlier_chain_ns) = clocks;
+        FullSpeed {
+            core_type,
+            chain_ns,
+            best_chain_ns,
+            alone_ratio,
+            longest_chain_ns,
+            earlier_chain_ns,
+        }
+    })
+}
+
+fn around() -> impl Strategy<Value = Around> {
+    let change = -LARGE.cast_signed()..LARGE.cast_signed();
+    (integer(), integer(), change, integer(), of(0..4096_usize)).prop_map(
+        |(before_ns, after_ns, width_change_ns, switches, cpu)| Around {
+            chain_ns: (before_ns, after_ns),
+            width_change_ns,
+            switches,
+            cpu,
         },
     )
 }
@@ -396,47 +426,52 @@ fn reading() -> impl Strategy<Value = Reading> {
                 long_ns
             }
         ),
-        (amount(), 0..LARGE, of(integer())).prop_map(|(work, wall_ns, reference_ns)| {
-            Reading::Once {
+        (amount(), 0..LARGE, of(integer()), of(around())).prop_map(
+            |(work, wall_ns, reference_ns, around)| Reading::Once {
                 work,
                 wall_ns,
                 reference_ns,
+                around,
             }
-        }),
+        ),
         (
             0..LARGE,
             [amount(), amount(), amount(), amount()],
-            of(integer())
+            of(integer()),
+            of(around())
         )
-            .prop_map(|(count, [p50_ns, p5_ns, p95_ns, p99_ns], reference_ns)| {
-                Reading::Latencies {
-                    count,
-                    p50_ns,
-                    p5_ns,
-                    p95_ns,
-                    p99_ns,
-                    reference_ns,
+            .prop_map(
+                |(count, [p50_ns, p5_ns, p95_ns, p99_ns], reference_ns, around)| {
+                    Reading::Latencies {
+                        count,
+                        p50_ns,
+                        p5_ns,
+                        p95_ns,
+                        p99_ns,
+                        reference_ns,
+                        around,
+                    }
                 }
-            }),
+            ),
         number().prop_map(Reading::Value),
     ]
 }
 
-/// Legs that have either all a reading of the reference loop beside them, or none.
+/// Legs that all have readings of both reference loops, of one, or of none.
 fn legs() -> impl Strategy<Value = Legs> {
-    let long = vec((0..LARGE, integer()), 0..5);
+    let long = vec((0..LARGE, integer(), around()), 0..5);
     let short = (integer(), vec(0..LARGE, 0..3));
-    (integer(), amount(), long, any::<bool>(), short).prop_map(
-        |(iterations, work, long, has_reference, (short_iterations, short_wall_ns))| {
-            let (wall_ns, mut reference_ns): (Vec<u64>, Vec<u64>) = long.into_iter().unzip();
-            if !has_reference {
-                reference_ns.clear();
-            }
+    (integer(), amount(), long, 0..3_usize, short).prop_map(
+        |(iterations, work, long, references, (short_iterations, short_wall_ns))| {
+            let wall_ns = long.iter().map(|(wall_ns, _, _)| *wall_ns).collect();
+            let with_one = long.iter().filter(|_| references > 0);
+            let with_both = long.iter().filter(|_| references > 1);
             Legs {
                 iterations,
                 work,
                 wall_ns,
-                reference_ns,
+                reference_ns: with_one.map(|(_, reference_ns, _)| *reference_ns).collect(),
+                around: with_both.map(|(_, _, around)| *around).collect(),
                 short_iterations,
                 short_wall_ns,
             }

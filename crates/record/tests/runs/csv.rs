@@ -66,6 +66,19 @@ fn every_timing_is_a_row_with_its_levels() {
     assert_eq!(field(8, "work"), "0.30000000000000004");
     assert_eq!(field(8, "reference_ns"), "10400");
     assert_eq!(field(9, "reference_ns"), "");
+    for (name, cell) in [
+        ("chain_before_ns", "2351"),
+        ("chain_after_ns", "2360"),
+        ("switches_around", "1"),
+        ("cpu", "3"),
+    ] {
+        assert_eq!(field(8, name), cell);
+        assert_eq!(field(9, name), "");
+    }
+    assert_eq!(
+        (field(12, "chain_after_ns"), field(12, "cpu")),
+        ("2360", "")
+    );
     assert_eq!(field(10, "value").parse(), Ok(-1.25e-7));
     let legs = [
         (11, "leg", "50", "200001", "10300"),
@@ -110,6 +123,6 @@ fn no_text_is_taken_for_a_formula_and_numbers_stay_numbers() {
 #[test]
 fn a_run_without_samples_is_a_header() {
     let (header, rows) = table(&crate::common::begun(1));
-    assert_eq!(header.len(), 27);
+    assert_eq!(header.len(), 31);
     assert!(rows.is_empty());
 }

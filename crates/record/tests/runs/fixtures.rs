@@ -35,6 +35,7 @@ fn with_passes() -> Run {
         reference_ns: vec![10_300, 20_600],
         short_iterations: 100,
         short_wall_ns: vec![21_000],
+        ..Legs::default()
     });
     for sample in &mut batch.samples {
         if let Reading::Once { reference_ns, .. } | Reading::Latencies { reference_ns, .. } =
@@ -118,8 +119,7 @@ fn what_has_checksums_of_version_3_stays_proven() {
     assert_eq!(store.run(&RunSelector::Latest).unwrap(), with_passes());
     assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);
     let fingerprint = with_passes().header.machine_fingerprint;
-    assert_eq!(store.full_speed_ns(&fingerprint).unwrap(), Some(10_222.5));
-    assert_eq!(store.full_speed_ns("another").unwrap(), None);
+    assert_eq!(store.full_speeds(&fingerprint).unwrap(), []);
     let visit_ns = |fingerprint: &str, profile| {
         let run = with_passes();
         let point = &run.experiments[0].points[0].point;

@@ -94,7 +94,7 @@ fn columns_have_types_units_and_compression() {
 fn a_run_without_samples_has_columns_and_no_rows() {
     let table = table(&written(&begun(1)));
     assert_eq!(table, as_csv(&begun(1)));
-    assert_eq!((table.len(), table[0].len()), (1, 27));
+    assert_eq!((table.len(), table[0].len()), (1, 31));
 }
 
 proptest! {

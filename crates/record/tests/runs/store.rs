@@ -4,6 +4,7 @@ use crate::common::{batch, begun, complete, definition, replay, start, take};
 use instrument::limits::{Limited, Limits, Used};
 use instrument::point::{Level, Point};
 use instrument::runner::{Event, Observer};
+use instrument::sample::FullSpeed;
 use oscope_record::store::{BlankSelector, Error, HistoryQuery, HistoryRun, RunSelector, Store};
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -129,6 +130,47 @@ fn a_history_goes_back_over_the_runs_of_one_machine() {
         latency[0].samples[0],
         record.points[0].batches[0].samples[1]
     );
+}
+
+#[test]
+fn the_newest_run_of_a_machine_shows_its_full_speeds() {
+    let (_folder, mut store) = three();
+    let mut run = complete(9);
+    run.header.started = "2040-01-01T00:00:00Z".parse().unwrap();
+    let fingerprint = run.header.machine_fingerprint.clone();
+    let speed = |core_type, best_chain_ns, alone_ratio| FullSpeed {
+        core_type,
+        chain_ns: 2500.0,
+        best_chain_ns,
+        alone_ratio,
+        longest_chain_ns: Some(2800.0),
+        earlier_chain_ns: core_type.map(|_| (best_chain_ns, 2600.0)),
+    };
+    let seen = [
+        speed(Some(0), 2400.0, 0.75),
+        speed(Some(1), 3000.0, 1.5),
+        speed(Some(0), 2350.0, 0.8),
+    ];
+    let point = &mut run.experiments[0].points[0];
+    point.batches = (0..4).map(batch).collect();
+    for (batch, seen) in point.batches.iter_mut().zip(seen) {
+        batch.full_speed = Some(seen);
+    }
+    point.batches[3].full_speed = None;
+    for other in run
+        .experiments
+        .iter_mut()
+        .flat_map(|it| &mut it.points)
+        .skip(1)
+    {
+        other.batches.clear();
+    }
+    store.insert(&run).unwrap();
+    assert_eq!(
+        store.full_speeds(&fingerprint).unwrap(),
+        [speed(Some(0), 2350.0, 0.75), speed(Some(1), 3000.0, 1.5)]
+    );
+    assert_eq!(store.full_speeds("another").unwrap(), []);
 }
 
 #[test]

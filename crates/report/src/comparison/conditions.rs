@@ -3,12 +3,13 @@
 use super::Side;
 use super::circumstances::Circumstance;
 use crate::Surroundings;
+use crate::surroundings::{MOST_LOAD, MOST_PRESSURE, MOST_STOLEN};
 use instrument::quantity::{Unit, significant};
 use instrument::statistics::summary::median;
 
 /// A disturbance that is measured during a run.
-struct Kind {
-    name: &'static str,
+pub(super) struct Kind {
+    pub name: &'static str,
     of: fn(&Surroundings) -> Option<f64>,
     show: fn(f64) -> String,
     /// Smaller differences between the sides explain nothing.
@@ -18,13 +19,13 @@ struct Kind {
     decisive: Option<f64>,
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 5] = [
     Kind {
         name: "during the run: processors kept busy by other programs",
         of: |around| around.others,
         show: |share| significant(share, 2),
         notable: 0.1,
-        decisive: Some(0.2),
+        decisive: Some(MOST_LOAD),
     },
     Kind {
         name: "during the run: share of the timings on a slowed processor",
@@ -38,9 +39,26 @@ const KINDS: [Kind; 3] = [
         of: |around| around.stolen,
         show: |share| Unit::Share.show(share, 2),
         notable: 0.01,
-        decisive: Some(0.02),
+        decisive: Some(MOST_STOLEN),
     },
+    Kind {
+        name: "before the run: time in which programs waited for memory",
+        of: |around| around.memory_pressure,
+        show: |share| Unit::Share.show(share, 2),
+        notable: 0.05,
+        decisive: Some(MOST_PRESSURE),
+    },
+    CLOCK,
 ];
+
+/// Another clock may be what was to be compared, as between two machines or two governors.
+pub(super) const CLOCK: Kind = Kind {
+    name: "during the run: highest clock",
+    of: Surroundings::highest_hz,
+    show: |hz| format!("{:.2} GHz", hz / 1e9),
+    notable: 1e8,
+    decisive: None,
+};
 
 /// A state of the whole run that slows programs down, and its description.
 type State = (fn(&Surroundings) -> Option<bool>, &'static str);
@@ -66,28 +84,38 @@ impl Conditions {
             return Self::default();
         }
         let (around_a, around_b) = (around(a), around(b));
-        let measured = KINDS.iter().filter_map(|kind| {
-            let decisive = kind.decisive?;
-            let [a, b] = kind.medians(&around_a, &around_b, decisive)?;
-            let name = kind.name.trim_start_matches("during the run: ");
-            let [a, b] = [a, b].map(kind.show);
-            Some(format!("{name} ({a} in A, {b} in B)"))
-        });
-        let states = STATES.iter().filter_map(|(of, description)| {
-            let all = |sessions: &[Surroundings], expected| {
-                sessions.iter().all(|session| of(session) == Some(expected))
-            };
-            let only = |one, other, name| {
-                (all(one, true) && all(other, false))
-                    .then(|| format!("{description} during {name} only"))
-            };
-            only(&around_a, &around_b, "A").or_else(|| only(&around_b, &around_a, "B"))
-        });
         Self {
-            reasons: measured.chain(states).collect(),
+            reasons: reasons(&around_a, &around_b, ["in A", "in B"]),
             differences: differences(&around_a, &around_b),
         }
     }
+}
+
+/// The differences between two groups of sessions that may explain any difference of their values. The
+/// groups are called by `names`: `in A`.
+pub(crate) fn reasons(a: &[Surroundings], b: &[Surroundings], names: [&str; 2]) -> Vec<String> {
+    let measured = KINDS.iter().filter_map(|kind| {
+        let [a, b] = kind.medians(a, b, kind.decisive?)?.map(kind.show);
+        let (_, name) = kind.name.split_once(": ")?;
+        Some(format!("{name} ({a} {}, {b} {})", names[0], names[1]))
+    });
+    let states = STATES.iter().filter_map(|(of, description)| {
+        let all = |sessions: &[Surroundings], expected| {
+            sessions.iter().all(|session| of(session) == Some(expected))
+        };
+        let only = |one, other, name| {
+            (all(one, true) && all(other, false)).then(|| format!("{description} {name} only"))
+        };
+        only(a, b, names[0]).or_else(|| only(b, a, names[1]))
+    });
+    measured.chain(states).collect()
+}
+
+/// The time of work of the core at the clock of the second group over that at the clock of the first:
+/// 1.14 for 14 % longer. `None` if the clocks are alike or not known.
+pub(crate) fn longer_by_clock(a: &[Surroundings], b: &[Surroundings]) -> Option<f64> {
+    let [a, b] = CLOCK.medians(a, b, CLOCK.notable)?;
+    Some(a / b)
 }
 
 impl Kind {
@@ -176,11 +204,11 @@ mod tests {
         let plain = side(Some(false), Some(false));
         assert_eq!(
             reasons(&plain, &side(Some(true), Some(false))),
-            ["another program traced oscope during B only"]
+            ["another program traced oscope in B only"]
         );
         assert_eq!(
             reasons(&side(Some(false), Some(true)), &plain),
-            ["the machine ran on its battery during A only"]
+            ["the machine ran on its battery in A only"]
         );
         for alike in [&plain, &side(None, None)] {
             assert_eq!(reasons(&plain, alike), [""; 0]);

@@ -49,6 +49,8 @@ struct ComparisonJson<'a> {
     b: SideJson<'a>,
     /// Source of the spread.
     basis: Basis,
+    /// The clock to which the values of all sessions were brought, in Hz; `null` if they are as measured.
+    clock_hz: Option<f64>,
     /// Number of values with each verdict.
     counts: Counts,
     /// The counts by group of experiments.
@@ -141,6 +143,7 @@ impl<'a> ComparisonJson<'a> {
             a: SideJson::new(comparison.question.a),
             b: SideJson::new(comparison.question.b),
             basis: comparison.basis,
+            clock_hz: comparison.clock_hz,
             counts: comparison.counts(),
             groups: comparison.groups().into_iter().collect(),
             remarks: &comparison.remarks,

@@ -17,6 +17,7 @@ mod conditions;
 mod json;
 mod judge;
 mod markdown;
+mod one_clock;
 mod pair;
 mod prospect;
 mod remarks;
@@ -28,7 +29,7 @@ mod whole;
 pub use circumstances::{Circumstance, circumstances};
 pub(crate) use circumstances::{changed, facts_of};
 use conditions::Conditions;
-pub(crate) use conditions::differences;
+pub(crate) use conditions::{differences, longer_by_clock, reasons};
 pub use json::{FORMAT, json, schema};
 pub(crate) use judge::FALSE_DISCOVERY_RATE;
 pub(crate) use markdown::escaped;
@@ -43,6 +44,7 @@ pub(crate) use text::{show_interval, show_ratio};
 pub use whole::{Excluded, Together};
 
 use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, NOT_COMPARABLE, SLOWER, UNTESTED};
+use one_clock::{OneClock, UNKNOWN_SLOPES};
 use std::collections::BTreeMap;
 
 /// The input of a comparison.
@@ -79,6 +81,8 @@ pub struct Comparison<'a> {
     pub circumstances: Vec<Circumstance>,
     /// Caveats to read before the numbers.
     pub remarks: Vec<String>,
+    /// The clock to which the values of all sessions were brought, in Hz; `None` if they are as measured.
+    pub clock_hz: Option<f64>,
 }
 
 /// The reason why two sides have no comparable value.
@@ -113,7 +117,7 @@ impl<'a> Comparison<'a> {
     /// # Errors
     /// [`NothingInCommon`] if no value can be compared.
     pub fn new(question: Question<'a>) -> Result<Self, NothingInCommon> {
-        let matched = pair::matched(question.a, question.b, question.baseline);
+        let matched = pair::matched(&question, None);
         if matched.pairs.is_empty() {
             return Err(NothingInCommon {
                 a: question.a.label.clone(),
@@ -124,11 +128,20 @@ impl<'a> Comparison<'a> {
         let basis = judge::basis(&question);
         let conditions = Conditions::of(question.a, question.b);
         let is_alike = conditions.reasons.is_empty();
-        let rows = judge::rows(matched.pairs, basis, question.margin, is_alike);
+        let judged = |pairs| judge::rows(pairs, basis, question.margin, is_alike);
+        let mut rows = judged(matched.pairs);
+        let clock = OneClock::of(&question);
+        let by_clock = clock.as_ref().map(|clock| {
+            let at = |slope| judged(pair::matched(&question, Some((clock, slope))).pairs);
+            let [least, most] = UNKNOWN_SLOPES.map(at);
+            let before = std::mem::replace(&mut rows, one_clock::agreed(least, most));
+            clock.text(&before, &rows)
+        });
         let facts = circumstances(question.a, question.b);
         Ok(Self {
             basis,
-            remarks: remarks::remarks(&question, basis, &rows, &conditions, &facts),
+            remarks: remarks::remarks(&question, basis, &rows, &conditions, &facts, by_clock),
+            clock_hz: clock.map(|clock| clock.hz),
             circumstances: [conditions.differences, facts].concat(),
             rows,
             refused: matched.refused,

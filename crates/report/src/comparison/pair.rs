@@ -1,5 +1,7 @@
 //! Matches the values that both sides have.
 
+use super::Question;
+use super::one_clock::OneClock;
 use super::row::{Beside, merit};
 use super::side::Side;
 use crate::show;
@@ -55,6 +57,10 @@ pub(super) struct Measured {
     pub doubtful: bool,
     /// Number of sessions that were left out, since they were far worse than all others.
     pub left_out: usize,
+    /// The highest clock of each session, in Hz; `None` if it is not known.
+    pub clocks_hz: Vec<Option<f64>>,
+    /// The growth of the cost with the duration of a cycle, as each session showed it.
+    pub clock_slopes: Vec<Option<f64>>,
 }
 
 /// The values found on both sides.
@@ -90,11 +96,15 @@ pub(super) struct Values<'a> {
     systems: Vec<System>,
 }
 
-/// All values that both `a` and `b` have.
-pub(super) fn matched<'a>(a: &'a Side, b: &'a Side, baseline: Option<&'a Side>) -> Matched<'a> {
-    let mut first = Values::of(a);
-    let mut second = Values::of(b);
-    let mut background = baseline.map(Values::of);
+/// All values that both sides of `question` have. With a clock they are brought to it; costs whose sessions
+/// do not show how they grow with the duration of a cycle grow by the slope next to it.
+pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<(&OneClock, f64)>) -> Matched<'a> {
+    let Question { a, b, baseline, .. } = *question;
+    let no_clocks = [const { Vec::new() }; 3];
+    let clocks = clock.map_or(&no_clocks, |(clock, _)| &clock.of_sessions);
+    let mut first = Values::of(a, &clocks[0]);
+    let mut second = Values::of(b, &clocks[1]);
+    let mut background = baseline.map(|side| Values::of(side, &clocks[2]));
     let mut matched = Matched {
         pairs: Vec::new(),
         refused: Vec::new(),
@@ -128,6 +138,12 @@ pub(super) fn matched<'a>(a: &'a Side, b: &'a Side, baseline: Option<&'a Side>) 
             .and_then(|values| values.entries.remove(&key))
             .filter(|entry| same_meaning(entry.metric, ours.metric).is_none())
             .filter(|entry| ours.unlike(entry.system).is_none());
+        let mut baseline = behind.map_or_else(Measured::default, |entry| entry.measured);
+        let (mut a, mut b) = (ours.measured, theirs.measured);
+        if let Some((clock, unknown_slope)) = clock {
+            let sides = [&mut a, &mut b, &mut baseline];
+            clock.bring(sides, ours.metric, unknown_slope);
+        }
         matched.pairs.push(Pair {
             definition: ours.definition,
             point: ours.point,
@@ -139,12 +155,10 @@ pub(super) fn matched<'a>(a: &'a Side, b: &'a Side, baseline: Option<&'a Side>) 
                 Counterpart::Same | Counterpart::Missing(_) => None,
             },
             metric: ours.metric,
-            is_predicted: [&ours, &theirs]
-                .iter()
-                .all(|entry| entry.edition == Edition::Second),
-            a: ours.measured.without_bad_session(),
-            b: theirs.measured.without_bad_session(),
-            baseline: behind.map_or_else(Measured::default, |entry| entry.measured),
+            is_predicted: [ours.edition, theirs.edition] == [Edition::Second; 2],
+            a: a.without_bad_session(),
+            b: b.without_bad_session(),
+            baseline,
         });
     }
     for (experiment, ..) in second.entries.keys() {
@@ -314,14 +328,16 @@ impl<'a> Values<'a> {
         keys.filter_map(|key| Some((key.0, self.entries.get(key)?)))
     }
 
-    pub(super) fn of(side: &'a Side) -> Self {
+    /// The values of `side`, whose sessions ran at `clocks_hz`, if they are known.
+    pub(super) fn of(side: &'a Side, clocks_hz: &[f64]) -> Self {
         let mut values = Self {
             order: Vec::new(),
             entries: HashMap::new(),
             systems: Vec::new(),
         };
         let is_single = side.runs.len() == 1;
-        for run in &side.runs {
+        for (index, run) in side.runs.iter().enumerate() {
+            let at_hz = clocks_hz.get(index).copied();
             // Published numbers go by the names of this program, whatever their system.
             let system = run.environment.system().filter(|_| !side.is_reported);
             let new = system.filter(|system| !values.systems.contains(system));
@@ -331,7 +347,8 @@ impl<'a> Values<'a> {
                 for point in &record.points {
                     if !point.batches.is_empty() {
                         let result = point.result(definition);
-                        values.take(definition, &point.point, &result, system, is_single);
+                        let at = (definition, &point.point);
+                        values.take(at, &result, system, at_hz, is_single);
                     }
                 }
             }
@@ -350,10 +367,10 @@ impl<'a> Values<'a> {
 
     fn take(
         &mut self,
-        definition: &'a Definition,
-        point: &'a Point,
+        (definition, point): (&'a Definition, &'a Point),
         result: &PointResult,
         system: Option<System>,
+        clock_hz: Option<f64>,
         is_single: bool,
     ) {
         for metric in &definition.metrics {
@@ -393,6 +410,8 @@ impl<'a> Values<'a> {
             measured.sessions.push(merit(metric, estimate.centre));
             measured.doubtful |= result.is_doubtful(&metric.name);
             measured.errors.extend(estimate.error());
+            measured.clocks_hz.push(clock_hz);
+            measured.clock_slopes.push(estimate.clock_slope);
             if is_single {
                 let processes = estimate.by_process.iter();
                 measured.processes = processes.map(|value| merit(metric, *value)).collect();

@@ -12,7 +12,7 @@ use instrument::experiment::Definition;
 /// # Errors
 /// [`NothingInCommon`] if none can.
 pub fn check_comparable(before: &Side, definitions: &[Definition]) -> Result<(), NothingInCommon> {
-    let values = Values::of(before);
+    let values = Values::of(before, &[]);
     let mut first_reason = None;
     for (experiment, entry) in values.in_order() {
         let definition = definitions.iter().find(|it| it.id == experiment);

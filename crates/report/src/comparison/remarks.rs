@@ -1,6 +1,6 @@
 //! Caveats to read before the numbers of a comparison.
 
-use super::conditions::Conditions;
+use super::conditions::{CLOCK, Conditions};
 use super::row::{Basis, Row};
 use super::{Circumstance, Question, Side};
 use crate::show;
@@ -16,12 +16,14 @@ pub(super) fn remarks(
     rows: &[Row<'_>],
     conditions: &Conditions,
     facts: &[Circumstance],
+    by_clock: Option<String>,
 ) -> Vec<String> {
     let Question { a, b, .. } = question;
     let mut remarks: Vec<String> = [a, b].into_iter().filter_map(|it| stand_in(it)).collect();
     if basis != Basis::Unknown {
         remarks.extend(first_facts(facts));
-        remarks.extend(not_alike(conditions));
+        remarks.extend(not_alike(conditions, by_clock.is_some()));
+        remarks.extend(by_clock);
     }
     match basis {
         Basis::Unknown => remarks.push(reported(a, b)),
@@ -91,7 +93,7 @@ fn first_facts(facts: &[Circumstance]) -> Vec<String> {
 }
 
 /// The conditions that differed, and the consequence.
-fn not_alike(conditions: &Conditions) -> Option<String> {
+fn not_alike(conditions: &Conditions, is_at_one_clock: bool) -> Option<String> {
     if !conditions.reasons.is_empty() {
         return Some(format!(
             "The sides ran under different conditions: {}. That may explain any difference, so that none \
@@ -100,8 +102,10 @@ fn not_alike(conditions: &Conditions) -> Option<String> {
         ));
     }
     let named: Vec<String> = (conditions.differences.iter())
+        .filter(|condition| !(is_at_one_clock && condition.name == CLOCK.name))
         .map(|condition| {
-            let name = condition.name.trim_start_matches("during the run: ");
+            let name = condition.name.as_str();
+            let name = name.split_once(": ").map_or(name, |(_, name)| name);
             format!("{name} ({} in A, {} in B)", condition.a, condition.b)
         })
         .collect();

@@ -118,7 +118,7 @@ impl Changed {
 fn changed(node: &Sessions) -> Vec<Circumstance> {
     let before = node.before.as_deref().unwrap_or_default();
     let around = |readings: &[Reading]| -> Vec<Surroundings> {
-        readings.iter().map(|it| it.surroundings).collect()
+        readings.iter().map(|it| it.surroundings.clone()).collect()
     };
     let mut changed = differences(&around(before), &around(&node.readings));
     let (then, now) = (known(before), known(&node.readings));

@@ -36,7 +36,9 @@ impl<'a> Peculiar<'a> {
         Self {
             nodes,
             usual: usual.collect(),
-            around: readings.map(|reading| reading.surroundings).collect(),
+            around: readings
+                .map(|reading| reading.surroundings.clone())
+                .collect(),
         }
     }
 
@@ -44,7 +46,9 @@ impl<'a> Peculiar<'a> {
     pub(super) fn facts(&self, node: usize) -> Vec<Circumstance> {
         let sessions = &self.nodes[node];
         let readings = sessions.readings.iter();
-        let around: Vec<Surroundings> = readings.map(|reading| reading.surroundings).collect();
+        let around: Vec<Surroundings> = readings
+            .map(|reading| reading.surroundings.clone())
+            .collect();
         let mut found = differences(&self.around, &around);
         let own = facts(sessions);
         let nothing = Known::new();

@@ -1,7 +1,7 @@
 //! The changes in all metrics over the runs of a machine.
 
 use super::FORMAT;
-use crate::changes::{Changes, Event, Kind, Moved, MovedValue};
+use crate::changes::{Cause, Changes, Event, Kind, Moved, MovedValue};
 use crate::comparison::{Circumstance, FALSE_DISCOVERY_RATE};
 use instrument::point::Level;
 use instrument::statistics::Interval;
@@ -67,6 +67,9 @@ struct EventJson<'a> {
     moved: Vec<MovedJson<'a>>,
     /// The facts that were different before and after.
     circumstances: &'a [Circumstance],
+    cause: Cause,
+    /// The differences in conditions, if they are the cause.
+    conditions: &'a [String],
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -103,6 +106,8 @@ impl<'a> EventJson<'a> {
             latest_run: number(event.between.1),
             moved: event.moved.iter().map(MovedJson::new).collect(),
             circumstances: &event.circumstances,
+            cause: event.cause,
+            conditions: &event.conditions,
         }
     }
 }

@@ -103,6 +103,12 @@ struct EstimateJson<'a> {
     /// The passes of the run in which the processes ran; `null` in runs without passes.
     passes: Option<usize>,
     samples: usize,
+    /// Timings that no work can have, which were left out: below zero, or a thousand times their
+    /// neighbours.
+    impossible: usize,
+    /// The share of the legs behind the value that were disturbed, from 0 to 1: something shared the
+    /// core, or its state is not known. `null` if nothing is known of any.
+    disturbed: Option<f64>,
     /// The value of each process, in measuring order.
     by_process: &'a [f64],
     /// CPU time divided by wall time.
@@ -149,6 +155,8 @@ impl<'a> PointJson<'a> {
             processes: estimate.processes,
             passes: estimate.passes,
             samples: estimate.samples,
+            impossible: estimate.impossible,
+            disturbed: estimate.disturbed,
             by_process: &estimate.by_process,
             cpu_share: estimate.cpu_share,
             system_share: estimate.system_share,

@@ -58,7 +58,7 @@ pub fn analysis(analysis: &Analysis) -> Value {
             .collect(),
         claims: claim_list(analysis),
         verdict: VerdictJson::new(analysis),
-        surroundings: analysis.surroundings,
+        surroundings: analysis.surroundings.clone(),
         experiments: analysis
             .experiments
             .iter()
@@ -157,7 +157,7 @@ struct AnalysisJson<'a> {
     calibration: &'a Calibration,
     findings: Vec<FindingJson<'a>>,
     verdict: VerdictJson,
-    /// Other activity on the machine during the run, which stands inside the intervals.
+    /// The conditions of the run.
     surroundings: Surroundings,
     claims: Vec<ClaimJson<'a>>,
     experiments: Vec<ExperimentJson<'a>>,

@@ -41,6 +41,7 @@ impl Evidence {
         let statements = [
             ending(analysis),
             analysis.surroundings.text(),
+            analysis.surroundings.clock_text(),
             missing(analysis),
         ];
         let verdict = Verdict::of(analysis);

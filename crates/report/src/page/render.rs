@@ -64,6 +64,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     let (first_findings, further) = findings.split_at(findings.len().min(FIRST_FINDINGS));
     let page = Page {
         caution: show::stand_in(run),
+        conditions: analysis.surroundings.first(),
         title: title(analysis),
         subtitle: subtitle(run),
         summary: summary(analysis),
@@ -113,6 +114,8 @@ fn has_passes(analysis: &Analysis<'_>) -> bool {
 struct Page<'a> {
     /// A reason not to take the times for those of the system.
     caution: Option<String>,
+    /// The conditions that may have moved the values.
+    conditions: Option<String>,
     title: String,
     subtitle: String,
     summary: Vec<String>,

@@ -53,7 +53,7 @@ pub(super) struct Row {
     /// The strip as SVG; empty if there is nothing to show.
     pub(super) strip: String,
     /// Number of processes and of samples.
-    pub(super) counts: (usize, usize),
+    pub(super) counts: (usize, String),
     pub(super) cpu: String,
     pub(super) percentiles: String,
     /// The causes of doubt; empty if there are none.
@@ -140,7 +140,7 @@ impl Row {
                 .flatten()
                 .unwrap_or_default(),
             strip: drawn.unwrap_or_default(),
-            counts: (estimate.processes, estimate.samples),
+            counts: (estimate.processes, show::samples(estimate)),
             cpu: estimate
                 .cpu_share
                 .map_or_else(String::new, |share| Unit::Share.show(share, 2)),

@@ -2,7 +2,7 @@
 
 use super::value::value;
 use super::words::verdict;
-use instrument::quantity::Unit;
+use instrument::quantity::{Unit, counted};
 use instrument::results::{Estimate, Verdict};
 
 /// An estimate as one line: `1.24 µs ± 1.2 %`, `below resolution`, `broken: why`.
@@ -17,6 +17,17 @@ pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
                 Some(spread) => format!("{centre} {spread}"),
                 None => centre,
             }
+        }
+    }
+}
+
+/// The number of samples, with what was left out of them: `50`, `50, 3 timings left out`.
+pub fn samples(estimate: &Estimate) -> String {
+    match estimate.impossible {
+        0 => estimate.samples.to_string(),
+        left_out => {
+            let left_out = counted(left_out, "timing");
+            format!("{}, {left_out} left out", estimate.samples)
         }
     }
 }
@@ -43,7 +54,7 @@ pub fn spread(estimate: &Estimate) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::estimate;
+    use super::{estimate, samples};
     use instrument::quantity::Unit;
     use instrument::results::{Estimate, Verdict};
     use instrument::statistics::Interval;
@@ -59,6 +70,10 @@ mod tests {
             processes: 5,
             passes: Some(5),
             samples: 25,
+            impossible: 0,
+            disturbed: Some(0.0),
+            by_next_clock: 0.0,
+            clock_slope: None,
             by_process: vec![centre; 5],
             pass_of: Vec::new(),
             cpu_share: None,
@@ -66,6 +81,14 @@ mod tests {
             percentiles: None,
             verdict: Verdict::Sound,
         }
+    }
+
+    #[test]
+    fn timings_that_were_left_out_are_shown_with_the_samples() {
+        let mut estimate = estimate_of(12.0, 11.0, 13.0);
+        assert_eq!(samples(&estimate), "25");
+        estimate.impossible = 3;
+        assert_eq!(samples(&estimate), "25, 3 timings left out");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::grid::{Cell, Column, Grid};
 use super::style::{Role, Style};
 use super::text::{paragraph, title};
-use crate::changes::{Changes, Event, Kind, Moved};
+use crate::changes::{Cause, Changes, Event, Kind, Moved};
 use crate::comparison::{FALSE_DISCOVERY_RATE, show_ratio};
 use crate::show;
 use instrument::quantity::{Unit, counted};
@@ -71,19 +71,40 @@ fn heading(event: &Event, changes: &Changes) -> String {
             } else {
                 format!(" (from {})", number(earliest))
             };
+            let cause = match event.cause {
+                Cause::System => "together",
+                Cause::Clock => "with the clock",
+                Cause::Conditions => "with the conditions of the runs",
+            };
             format!(
-                "Run {}{range}, {since}: {values} changed together",
+                "Run {}{range}, {since}: {values} changed {cause}",
                 number(latest)
             )
         }
     }
 }
 
-/// The facts that changed with the values.
+/// The cause of the change, and the facts that changed with the values.
 fn cause(event: &Event) -> String {
     if event.kind == Kind::Drift {
         return "They changed steadily, at no run in particular.".into();
     }
+    let circumstances = circumstances(event);
+    match event.cause {
+        Cause::Conditions => format!(
+            "The runs had different conditions: {}. That may explain all of it, so no change of the \
+             system can be seen. {circumstances}",
+            event.conditions.join("; ")
+        ),
+        Cause::Clock => format!(
+            "The clock of the processor explains all of it: no change of the system can be seen. \
+             {circumstances}"
+        ),
+        Cause::System => circumstances,
+    }
+}
+
+fn circumstances(event: &Event) -> String {
     if event.circumstances.is_empty() {
         return "Nothing else that the runs record changed there.".into();
     }
@@ -100,17 +121,21 @@ fn table(event: &Event, style: &Style) -> String {
     let values = |moved: &Moved| format!("{} of {}", moved.values.len(), moved.searched);
     let ratio = |moved: &Moved| Cell {
         text: show_ratio(moved.ratio),
-        role: if moved.is_worse() {
-            Role::Broken
-        } else {
-            Role::Accent
+        role: match (event.cause, moved.is_worse()) {
+            (Cause::Clock | Cause::Conditions, _) => Role::Faint,
+            (Cause::System, true) => Role::Broken,
+            (Cause::System, false) => Role::Accent,
         },
     };
     let place = |moved: &Moved| match &moved.values[..] {
         [only] => show::point(&moved.definition, &only.point),
         _ => String::new(),
     };
-    let direction = |moved: &Moved| if moved.is_worse() { "worse" } else { "better" };
+    let direction = |moved: &Moved| match (event.cause, moved.is_worse()) {
+        (Cause::Clock | Cause::Conditions, _) => "not comparable",
+        (Cause::System, true) => "worse",
+        (Cause::System, false) => "better",
+    };
     Grid {
         lead: vec![
             Column::left(

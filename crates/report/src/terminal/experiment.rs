@@ -129,7 +129,7 @@ fn details(experiment: &ExperimentAnalysis, style: &Style) -> Option<String> {
             ],
             vec![
                 column("processes", &rows, |row| row.1.processes.to_string()),
-                column("samples", &rows, |row| row.1.samples.to_string()),
+                column("samples", &rows, |row| show::samples(row.1)),
             ],
         ],
     };

@@ -1,4 +1,4 @@
-//! The first lines about a run: when, where, on which machine, and the verdict.
+//! The first lines about a run: under which conditions, when, where, on which machine, and the verdict.
 
 use super::style::Style;
 use super::text::labelled;
@@ -7,11 +7,15 @@ use crate::{Analysis, Verdict, show};
 use record::Header;
 
 /// One line each for the run, the machine, the directory and the verdict. Before them a caution, if the
-/// system was not itself.
+/// system was not itself, and the conditions, if they may have moved the values.
 pub(super) fn opening(analysis: &Analysis, style: &Style) -> String {
     let run = analysis.run;
     let lines = [
         ("caution", show::stand_in(run).unwrap_or_default()),
+        (
+            "conditions",
+            analysis.surroundings.first().unwrap_or_default(),
+        ),
         ("run", measured(analysis)),
         ("machine", show::machine(run)),
         ("files", files(&run.header)),

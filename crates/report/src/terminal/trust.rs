@@ -22,15 +22,18 @@ pub(super) fn trust(analysis: &Analysis, style: &Style) -> String {
         .map(|(label, advice)| (label.as_str(), advice.clone()))
         .collect();
     let reasons = reasons(analysis, style);
-    if reasons.is_empty() && advice.is_empty() {
-        return paragraph("", "Nothing disturbed this run.", style);
+    let clock = analysis.surroundings.clock_text();
+    let clock = clock.map_or_else(String::new, |clock| paragraph("", &clock, style));
+    let is_quiet = analysis.surroundings.first().is_none();
+    if reasons.is_empty() && advice.is_empty() && is_quiet {
+        return paragraph("", "Nothing disturbed this run.", style) + &clock;
     }
     let reasons = if reasons.is_empty() {
         reasons
     } else {
         paragraph("", &reasons, style)
     };
-    reasons + &labelled(&advice, style)
+    reasons + &clock + &labelled(&advice, style)
 }
 
 fn reasons(analysis: &Analysis, style: &Style) -> String {

@@ -35,6 +35,17 @@ fn the_page_is_html_without_errors_and_is_kept_for_the_browser_test() {
 }
 
 #[test]
+fn a_run_under_conditions_that_matter_begins_with_them() {
+    let mut run = fixture::run();
+    run.environment.is_traced = Some(true);
+    let page = page::render(&fixture::analysis(&run)).expect("a page");
+    assert_eq!(
+        texts(&Html::parse_document(&page), "header > p:first-child"),
+        ["During this run, another program traced oscope."]
+    );
+}
+
+#[test]
 fn a_run_under_a_stand_in_for_its_system_begins_with_a_caution() {
     assert_eq!(
         texts(&Html::parse_document(&fixture_page()), ".caution"),

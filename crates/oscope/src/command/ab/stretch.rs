@@ -139,6 +139,7 @@ fn once(wall_ns: u64) -> Reading {
         work: 1.0,
         wall_ns,
         reference_ns: None,
+        around: None,
     }
 }
 

@@ -1,7 +1,13 @@
 //! The changes in all metrics over the stored runs of one machine: false alarms are controlled, changes at
 //! the same runs are one, and what else changed there stands beside them.
 
-use crate::comparison::{Circumstance, FALSE_DISCOVERY_RATE, MARGIN, Side, changed, differences};
+#[cfg(test)]
+mod tests;
+
+use crate::comparison::{
+    Circumstance, FALSE_DISCOVERY_RATE, MARGIN, Side, changed, differences, longer_by_clock,
+    reasons,
+};
 use crate::history::{Entry, History};
 use crate::{Analysis, Surroundings};
 use instrument::experiment::{Better, Definition};
@@ -54,6 +60,22 @@ pub struct Event {
     pub moved: Vec<Moved>,
     /// The facts that were different before and after.
     pub circumstances: Vec<Circumstance>,
+    /// The cause of the change.
+    pub cause: Cause,
+    /// The differences in conditions, if they are the cause.
+    pub conditions: Vec<String>,
+}
+
+/// The cause of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The runs before and after had such different conditions that no change of the system can be seen.
+    Conditions,
+    /// The processor ran at another clock, which explains each of the values.
+    Clock,
+    /// Neither of these: the system, the machine or what the circumstances name.
+    System,
 }
 
 /// The shape of a change.
@@ -138,7 +160,7 @@ impl Gathering {
                 calibration: run.calibration.clone(),
                 experiments: Vec::new(),
             },
-            surroundings: analysis.surroundings,
+            surroundings: analysis.surroundings.clone(),
         });
         for experiment in &analysis.experiments {
             let definition = Arc::new(experiment.definition.clone());
@@ -302,11 +324,19 @@ fn events(found: Vec<Found>, histories: &[History], sessions: &[Session]) -> Vec
         let (earliest, latest) = group.between;
         let before = &sessions[from.min(earliest.saturating_sub(1))..earliest];
         let after = &sessions[latest..to.max(latest + 1)];
+        let moved = moved(&group.found, histories);
+        let around = [before, after].map(|sessions| -> Vec<Surroundings> {
+            let around = sessions.iter().map(|session| session.surroundings.clone());
+            around.collect()
+        });
+        let (cause, conditions) = cause(&moved, &around);
         events.push(Event {
             kind: Kind::Step,
             between: group.between,
-            moved: moved(&group.found, histories),
-            circumstances: circumstances(before, after),
+            moved,
+            circumstances: circumstances([before, after], &around),
+            cause,
+            conditions,
         });
     }
     events.reverse();
@@ -318,6 +348,8 @@ fn events(found: Vec<Found>, histories: &[History], sessions: &[Session]) -> Vec
             between: (first.unwrap_or(0), last.unwrap_or(0)),
             moved: moved(&drifts, histories),
             circumstances: Vec::new(),
+            cause: Cause::System,
+            conditions: Vec::new(),
         });
     }
     events
@@ -402,21 +434,29 @@ fn moved(found: &[Found], histories: &[History]) -> Vec<Moved> {
 }
 
 /// The facts and disturbances that were different before and after.
-fn circumstances(before: &[Session], after: &[Session]) -> Vec<Circumstance> {
-    let side = |sessions: &[Session]| Side {
+fn circumstances(sessions: [&[Session]; 2], around: &[Vec<Surroundings>; 2]) -> Vec<Circumstance> {
+    let [before, after] = sessions.map(|sessions| Side {
         label: String::new(),
         runs: sessions.iter().map(|session| session.run.clone()).collect(),
         is_reported: false,
-    };
-    let around = |sessions: &[Session]| -> Vec<Surroundings> {
-        sessions
-            .iter()
-            .map(|session| session.surroundings)
-            .collect()
-    };
-    let mut found = changed(&side(before), &side(after));
-    found.extend(differences(&around(before), &around(after)));
+    });
+    let mut found = changed(&before, &after);
+    found.extend(differences(&around[0], &around[1]));
     found
+}
+
+/// The cause of a change of these values between runs under the conditions `around` them.
+fn cause(moved: &[Moved], around: &[Vec<Surroundings>; 2]) -> (Cause, Vec<String>) {
+    let [before, after] = around;
+    let conditions = reasons(before, after, ["before the change", "since the change"]);
+    if !conditions.is_empty() {
+        return (Cause::Conditions, conditions);
+    }
+    let is_by_clock = |longer: f64| moved.iter().all(|it| it.is_explained_by(longer));
+    match longer_by_clock(before, after) {
+        Some(longer) if is_by_clock(longer) => (Cause::Clock, conditions),
+        _ => (Cause::System, conditions),
+    }
 }
 
 impl Moved {
@@ -428,57 +468,18 @@ impl Moved {
             Better::Neither => false,
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::{Found, together};
-    use instrument::statistics::changes::Change;
-    use instrument::statistics::course::{Departure, Shape};
-    use instrument::statistics::interval::{Estimated, Scale};
-
-    fn step(earliest: usize, at: usize, latest: usize) -> Found {
-        let ratio = Estimated {
-            centre: 1.1,
-            interval: None,
-            n: 12,
-            scale: Scale::Logarithmic,
-        };
-        let change = Change {
-            at,
-            between: (earliest, latest),
-            ratio,
-        };
-        Found {
-            history: 0,
-            departure: Departure {
-                shape: Shape::Step(change),
-                p_value: 0.0,
-            },
-            adjusted_p: 0.0,
-            between: (earliest, latest),
-            at,
-        }
-    }
-
-    /// The range and the number of steps of each group.
-    fn groups(steps: Vec<Found>) -> Vec<((usize, usize), usize)> {
-        let groups = together(steps).into_iter();
-        groups
-            .map(|group| (group.between, group.found.len()))
-            .collect()
-    }
-
-    #[test]
-    fn steps_at_the_same_runs_are_one_change() {
-        let steps = vec![step(10, 12, 14), step(12, 12, 12), step(11, 12, 20)];
-        assert_eq!(groups(steps), [((12, 12), 3)]);
-    }
-
-    #[test]
-    fn a_step_that_may_be_of_two_changes_goes_to_the_nearer() {
-        let steps = vec![step(12, 12, 12), step(17, 18, 18), step(11, 17, 20)];
-        assert_eq!(groups(steps), [((12, 12), 1), ((17, 18), 2)]);
-        assert_eq!(groups(Vec::new()), []);
+    /// True if all values changed by no more than work of the core, which takes `longer` times as long.
+    fn is_explained_by(&self, longer: f64) -> bool {
+        let all = longer.ln();
+        let (low, high) = (all.min(0.0) - MARGIN.ln_1p(), all.max(0.0) + MARGIN.ln_1p());
+        self.values.iter().all(|value| {
+            let ratio = value.departure.ratio().centre.ln();
+            let cost = match self.better {
+                Better::Higher => -ratio,
+                Better::Lower | Better::Neither => ratio,
+            };
+            (low..=high).contains(&cost)
+        })
     }
 }

@@ -1,0 +1,407 @@
+//! The clock of the processor during a run: its levels, and the share of the time at each.
+
+use crate::core_state::{core, full_speed, is_steady};
+use crate::cycles::clock_hz;
+use crate::quantity::Unit;
+use crate::sample::{Batch, Cost, FullSpeed, Reading};
+use crate::statistics::prediction::Core;
+use platform::machine::Machine;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Clocks within this share of each other are one level.
+const WIDTH_OF_LEVEL: f64 = 0.03;
+/// Levels with a smaller share of the time count with the nearest larger one.
+const LEAST_SHARE: f64 = 0.05;
+/// More levels than this are a range.
+const MOST_LEVELS: usize = 4;
+/// Alone on a core, the ratio of the reference loops is within this share of its smallest value.
+const SHARED: f64 = 1.05;
+/// Smaller shares of the time are not worth a sentence.
+const NOTABLE: f64 = 0.01;
+
+/// The clock during the timings of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunClock {
+    /// One for each type of core that was measured; empty if the run has one reference loop.
+    pub cores: Vec<CoreClock>,
+}
+
+/// The clock of the cores of one type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreClock {
+    /// The type of core; `None` if all cores of the machine are alike.
+    pub core_type: Option<usize>,
+    /// The levels, the highest first; empty if no timing had known conditions.
+    pub levels: Vec<ClockLevel>,
+    /// The share of the time in which something shared the core, of the time with known conditions.
+    pub shared: f64,
+    /// The share of the time in which the clock or the sharing changed during a timing.
+    pub unknown: f64,
+}
+
+/// A level of the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockLevel {
+    /// In Hz; `None` if the cycles of this processor's multiplication are not known.
+    pub hz: Option<f64>,
+    /// Over the highest clock that this run sustained.
+    pub relative: f64,
+    /// The share of the time at this level, of the time with known conditions.
+    pub share: f64,
+}
+
+/// A timing: its length, and the state of the core; `None` if it changed.
+#[derive(Clone, Copy, Debug)]
+struct Timing {
+    ns: f64,
+    core: Option<Core>,
+}
+
+impl RunClock {
+    /// The clock during `batches`, which are all of a run on `machine`.
+    pub fn of(batches: &[&Batch], machine: &Machine) -> Self {
+        let types = batches.iter().filter_map(|batch| batch.full_speed);
+        let mut types: Vec<Option<usize>> = types.map(|speed| speed.core_type).collect();
+        types.sort_unstable();
+        types.dedup();
+        let cores = types.into_iter().filter_map(|core_type| {
+            let speed = full_speed(batches.iter().copied(), core_type)?;
+            let is_it =
+                |batch: &&&Batch| batch.full_speed.and_then(|speed| speed.core_type) == core_type;
+            let samples = batches
+                .iter()
+                .filter(is_it)
+                .flat_map(|batch| &batch.samples);
+            let timings = samples.flat_map(|sample| timings(&sample.reading, speed));
+            let hz = |relative: f64| clock_hz(machine, speed.chain_ns / relative);
+            Some(CoreClock::of(core_type, &timings.collect::<Vec<_>>(), hz))
+        });
+        Self {
+            cores: cores.collect(),
+        }
+    }
+
+    /// A line for readers.
+    pub fn text(&self) -> String {
+        if self.cores.is_empty() {
+            return "Clock unknown: the run has no second reference loop.".into();
+        }
+        let texts: Vec<String> = self.cores.iter().map(CoreClock::text).collect();
+        texts.join(" ")
+    }
+}
+
+impl CoreClock {
+    fn of(core_type: Option<usize>, timings: &[Timing], hz: impl Fn(f64) -> Option<f64>) -> Self {
+        let sum = |times: &mut dyn Iterator<Item = f64>| times.fold(0.0, |sum, ns| sum + ns);
+        let known = || {
+            timings
+                .iter()
+                .filter_map(|timing| Some((timing.core?, timing.ns)))
+        };
+        let all_ns = sum(&mut timings.iter().map(|timing| timing.ns));
+        let known_ns = sum(&mut known().map(|(_, ns)| ns));
+        let shared = known().filter(|(core, _)| core.sharing > Some(SHARED));
+        let shared_ns = sum(&mut shared.map(|(_, ns)| ns));
+        let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
+        let clocks = known().filter_map(|(core, ns)| Some((core.clock?.recip(), ns)));
+        let clocks: Vec<(f64, f64)> = clocks.collect();
+        let levels = levels(clocks).into_iter();
+        Self {
+            core_type,
+            levels: levels
+                .map(|(relative, ns)| ClockLevel {
+                    hz: hz(relative),
+                    relative,
+                    share: share(ns, known_ns),
+                })
+                .collect(),
+            shared: share(shared_ns, known_ns),
+            unknown: share(all_ns - known_ns, all_ns),
+        }
+    }
+
+    fn text(&self) -> String {
+        let whose = self
+            .core_type
+            .map(|core_type| format!(" of cores of type {core_type}"));
+        let whose = whose.unwrap_or_default();
+        let percent = |share| Unit::Share.show(share, 2);
+        let shared = (self.shared > NOTABLE).then(|| {
+            let shared = percent(self.shared);
+            format!(" Something shared the core for {shared} of the time.")
+        });
+        let is_notable = self.unknown > LEAST_SHARE && !self.levels.is_empty();
+        let unknown = is_notable.then(|| {
+            let unknown = percent(self.unknown);
+            format!(" It changed within timings for {unknown} of the time.")
+        });
+        let levels = self.levels_over("the run");
+        let rest = [shared, unknown].map(Option::unwrap_or_default).concat();
+        format!("Clock{whose} {levels}.{rest}")
+    }
+
+    /// The levels and their shares of the time that is called `over`: `the run`.
+    pub fn levels_over(&self, over: &str) -> String {
+        let clock = |level: &ClockLevel| match level.hz {
+            Some(hz) => format!("{:.2} GHz", hz / 1e9),
+            None => format!("{} of the highest", Unit::Share.show(level.relative, 2)),
+        };
+        match &self.levels[..] {
+            [] => "unknown: it changed during each timing".into(),
+            [one] if one.hz.is_none() => format!("steady throughout {over}, its GHz unknown"),
+            [one] => format!("{} throughout {over}", clock(one)),
+            [highest, .., lowest] if self.levels.len() > MOST_LEVELS => {
+                format!("between {} and {}", clock(lowest), clock(highest))
+            }
+            levels => {
+                let level = |level: &ClockLevel| {
+                    format!("{} for {}", clock(level), Unit::Share.show(level.share, 2))
+                };
+                let levels: Vec<String> = levels.iter().map(level).collect();
+                format!("{} of {over}", levels.join(", "))
+            }
+        }
+    }
+}
+
+/// The levels of clocks with their times, the highest first, each with its time.
+///
+/// The largest is the window of [`WIDTH_OF_LEVEL`] with the most time; the others are found the same way
+/// in what is left.
+fn levels(mut clocks: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    clocks.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let all_ns: f64 = clocks.iter().map(|(_, ns)| ns).sum();
+    let mut left = clocks.clone();
+    let mut centres: Vec<f64> = Vec::new();
+    while let Some((begin, end, ns)) = heaviest(&left) {
+        if ns < LEAST_SHARE * all_ns && !centres.is_empty() {
+            break;
+        }
+        centres.push(weighted_median(&left[begin..end], ns));
+        left.drain(begin..end);
+    }
+    centres.sort_by(|one, other| other.total_cmp(one));
+    let mut levels: Vec<(f64, f64)> = centres.iter().map(|centre| (*centre, 0.0)).collect();
+    for (clock, ns) in clocks {
+        let distance = |level: &(f64, f64)| (level.0 - clock).abs();
+        let nearest = levels
+            .iter_mut()
+            .min_by(|one, other| distance(one).total_cmp(&distance(other)));
+        if let Some((_, time_ns)) = nearest {
+            *time_ns += ns;
+        }
+    }
+    levels
+}
+
+/// The window with the most time in `clocks`, which are in ascending order: its range, and its time.
+fn heaviest(clocks: &[(f64, f64)]) -> Option<(usize, usize, f64)> {
+    let mut best: Option<(usize, usize, f64)> = None;
+    let (mut end, mut ns) = (0, 0.0);
+    for (begin, (lowest, lowest_ns)) in clocks.iter().enumerate() {
+        while end < clocks.len() && clocks[end].0 <= lowest * (1.0 + WIDTH_OF_LEVEL) {
+            ns += clocks[end].1;
+            end += 1;
+        }
+        if best.is_none_or(|(_, _, most_ns)| ns > most_ns) {
+            best = Some((begin, end, ns));
+        }
+        ns -= lowest_ns;
+    }
+    best
+}
+
+fn weighted_median(clocks: &[(f64, f64)], all_ns: f64) -> f64 {
+    let mut below_ns = 0.0;
+    let middle = clocks.iter().find(|(_, ns)| {
+        below_ns += ns;
+        2.0 * below_ns >= all_ns
+    });
+    middle.or(clocks.last()).map_or(1.0, |(clock, _)| *clock)
+}
+
+/// The timings of `reading`. A context switch between two readings that agree hides no clock.
+fn timings(reading: &Reading, speed: FullSpeed) -> Vec<Timing> {
+    let times_ns = match reading {
+        Reading::Legs(legs) => legs.wall_ns.iter().map(|ns| *ns as f64).collect(),
+        Reading::Difference { long_ns, .. } => vec![*long_ns as f64],
+        Reading::Once { wall_ns, .. } => vec![*wall_ns as f64],
+        Reading::Latencies { count, p50_ns, .. } => vec![*count as f64 * p50_ns],
+        Reading::Value(_) => Vec::new(),
+    };
+    let core = |cost: Cost| {
+        let (width_ns, around) = cost.reference_ns.zip(cost.around)?;
+        is_steady(width_ns, &around).then(|| core(width_ns, &around, speed))
+    };
+    let cores = reading.costs().into_iter().map(core);
+    let timings = times_ns.into_iter().zip(cores);
+    timings.map(|(ns, core)| Timing { ns, core }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClockLevel, CoreClock, RunClock, levels};
+    use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
+    use platform::machine::{Cpu, Machine};
+
+    fn zen4() -> Machine {
+        Machine {
+            cpu: Cpu {
+                architecture: "x86_64".into(),
+                vendor: Some("AuthenticAMD".into()),
+                family: Some(0x19),
+                ..Cpu::default()
+            },
+            ..Machine::default()
+        }
+    }
+
+    /// Legs of 1 µs with these times of chain and width, on a core of this type.
+    fn batch(core_type: Option<usize>, times_ns: &[(u64, u64)]) -> Batch {
+        let around = |(chain_ns, _): &(u64, u64)| Around {
+            chain_ns: (*chain_ns, *chain_ns),
+            cpu: Some(0),
+            ..Around::default()
+        };
+        let legs = Legs {
+            iterations: 1,
+            work: 1.0,
+            wall_ns: vec![1000; times_ns.len()],
+            reference_ns: times_ns.iter().map(|(_, width_ns)| *width_ns).collect(),
+            around: times_ns.iter().map(around).collect(),
+            ..Legs::default()
+        };
+        Batch {
+            samples: vec![Sample::new("cost", Reading::Legs(legs))],
+            full_speed: Some(FullSpeed {
+                core_type,
+                chain_ns: 2400.0,
+                best_chain_ns: 2400.0,
+                alone_ratio: 1.0,
+                ..FullSpeed::default()
+            }),
+            ..Batch::default()
+        }
+    }
+
+    fn clock(batches: &[Batch], machine: &Machine) -> RunClock {
+        RunClock::of(&batches.iter().collect::<Vec<_>>(), machine)
+    }
+
+    #[test]
+    fn a_stepping_clock_is_shown_with_the_share_of_each_level() {
+        let (fast, slow) = ((2400, 2400), (2735, 2735));
+        let times_ns: Vec<(u64, u64)> =
+            (0..100).map(|i| if i < 39 { fast } else { slow }).collect();
+        let batches = [batch(None, &times_ns)];
+        let text = clock(&batches, &zen4()).text();
+        assert_eq!(
+            text,
+            "Clock 4.00 GHz for 39 %, 3.51 GHz for 61 % of the run."
+        );
+        let text = clock(&batches, &Machine::default()).text();
+        let relative =
+            "Clock 100 % of the highest for 39 %, 88 % of the highest for 61 % of the run.";
+        assert_eq!(text, relative);
+    }
+
+    #[test]
+    fn a_steady_clock_is_one_level() {
+        let times_ns: Vec<(u64, u64)> = (0..100).map(|i| (2400 + i % 20, 2400)).collect();
+        let batches = [batch(None, &times_ns)];
+        let steady = clock(&batches, &zen4());
+        assert_eq!(steady.text(), "Clock 3.98 GHz throughout the run.");
+        let shares = [steady.cores[0].shared, steady.cores[0].unknown];
+        let is_minus_nothing = |share: &f64| share.is_sign_negative();
+        assert!(!shares.iter().any(is_minus_nothing), "{shares:?}");
+        let text = clock(&batches, &Machine::default()).text();
+        assert_eq!(text, "Clock steady throughout the run, its GHz unknown.");
+    }
+
+    #[test]
+    fn sharing_and_unknown_conditions_have_their_shares() {
+        let mut batch = batch(
+            None,
+            &[(2400, 2400), (2400, 2400), (2400, 4800), (2400, 2400)],
+        );
+        let Reading::Legs(legs) = &mut batch.samples[0].reading else {
+            panic!("it has legs")
+        };
+        legs.around[3].chain_ns = (2400, 2800);
+        let clock = clock(&[batch], &zen4());
+        assert_eq!(
+            clock.text(),
+            "Clock 4.00 GHz throughout the run. Something shared the core for 33 % of the time. It \
+             changed within timings for 25 % of the time."
+        );
+    }
+
+    #[test]
+    fn a_context_switch_between_readings_that_agree_hides_no_clock() {
+        let mut batch = batch(None, &[(2400, 2400), (2735, 2735)]);
+        let Reading::Legs(legs) = &mut batch.samples[0].reading else {
+            panic!("it has legs")
+        };
+        legs.around[1].switches = 1;
+        let text = clock(&[batch], &zen4()).text();
+        assert_eq!(
+            text,
+            "Clock 4.00 GHz for 50 %, 3.51 GHz for 50 % of the run."
+        );
+    }
+
+    #[test]
+    fn each_type_of_core_has_its_levels() {
+        let batches = [
+            batch(Some(0), &[(2400, 2400)]),
+            batch(Some(1), &[(2400, 2400), (4800, 4800)]),
+        ];
+        let text = clock(&batches, &zen4()).text();
+        assert_eq!(
+            text,
+            "Clock of cores of type 0 4.00 GHz throughout the run. Clock of cores of type 1 4.00 GHz for \
+             50 %, 2.00 GHz for 50 % of the run."
+        );
+    }
+
+    #[test]
+    fn a_run_with_one_reference_loop_has_an_unknown_clock() {
+        let mut batch = batch(None, &[(2400, 2400)]);
+        batch.full_speed = None;
+        let text = clock(&[batch], &zen4()).text();
+        assert_eq!(text, "Clock unknown: the run has no second reference loop.");
+    }
+
+    #[test]
+    fn levels_take_in_what_is_near_them() {
+        let clocks = vec![
+            (1.0, 50.0),
+            (0.99, 5.0),
+            (0.85, 40.0),
+            (0.93, 2.0),
+            (1.04, 1.0),
+        ];
+        let found = levels(clocks);
+        let times: Vec<f64> = found.iter().map(|(_, ns)| *ns).collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!((times[0] - 58.0).abs() < 1e-9 && (times[1] - 40.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn many_levels_are_a_range() {
+        let level = |relative| ClockLevel {
+            hz: Some(relative * 4e9),
+            relative,
+            share: 0.2,
+        };
+        let clock = CoreClock {
+            core_type: None,
+            levels: [1.0, 0.9, 0.8, 0.7, 0.6].map(level).into(),
+            shared: 0.0,
+            unknown: 0.0,
+        };
+        assert_eq!(clock.text(), "Clock between 2.40 GHz and 4.00 GHz.");
+    }
+}

@@ -1,0 +1,151 @@
+//! Brings the sessions of one machine to one clock, so that its steps are no differences.
+
+use super::pair::Measured;
+use super::row::Row;
+use super::{Question, Side, Verdict};
+use crate::Surroundings;
+use instrument::experiment::{Better, Metric};
+use instrument::quantity::{Unit, significant};
+use instrument::statistics::summary::median;
+use record::Run;
+use std::collections::BTreeSet;
+
+/// Clocks within this share of each other are alike: the reference loops do not tell them apart.
+const ALIKE: f64 = 0.01;
+
+/// The clock of each session, and the highest of all.
+#[derive(Clone, Debug)]
+pub(super) struct OneClock {
+    /// In Hz.
+    pub hz: f64,
+    /// The highest clock that each session of A, of B and of the baseline sustained, in Hz.
+    pub of_sessions: [Vec<f64>; 3],
+}
+
+/// The growth with the duration of a cycle of costs whose own sessions do not show it: the least and the
+/// most that a cost can have.
+pub(super) const UNKNOWN_SLOPES: [f64; 2] = [0.0, 1.0];
+
+impl OneClock {
+    /// `None` if the clocks are alike or one is not known, and for different machines, whose clock is part
+    /// of what differs.
+    pub fn of(question: &Question<'_>) -> Option<Self> {
+        let sides = [Some(question.a), Some(question.b), question.baseline];
+        let known = || sides.into_iter().flatten();
+        let machines: BTreeSet<&str> = known().flat_map(Side::machines).collect();
+        if machines.len() > 1 || known().any(|side| side.is_reported) {
+            return None;
+        }
+        let clocks = |side: Option<&Side>| -> Option<Vec<f64>> {
+            let runs = side.map_or(&[][..], |side| &side.runs);
+            runs.iter().map(highest_hz).collect()
+        };
+        let [a, b, baseline] = sides.map(clocks);
+        let of_sessions = [a?, b?, baseline?];
+        let all = || of_sessions.iter().flatten().copied();
+        let hz = all().reduce(f64::max)?;
+        let lowest = all().reduce(f64::min)?;
+        (hz > lowest * (1.0 + ALIKE)).then_some(Self { hz, of_sessions })
+    }
+
+    /// Brings the sessions to this clock by the growth that they show, or by `unknown_slope`.
+    pub fn bring(&self, sides: [&mut Measured; 3], metric: &Metric, unknown_slope: f64) {
+        let slopes = sides
+            .iter()
+            .flat_map(|side| side.clock_slopes.iter().flatten());
+        let slopes: Vec<f64> = slopes.copied().collect();
+        let slope = median(&slopes).unwrap_or(unknown_slope);
+        for side in sides {
+            let gains: Vec<f64> = (side.clocks_hz.iter().flatten())
+                .map(|hz| slope * (self.hz / hz).ln())
+                .collect();
+            side.improve(&gains, metric.better);
+        }
+    }
+
+    /// The sentence on the clocks for readers. `before` are the rows as measured, `after` those at one clock.
+    pub fn text(&self, before: &[Row<'_>], after: &[Row<'_>]) -> String {
+        let [a, b, _] = &self.of_sessions;
+        let clocks = match (median(a), median(b)) {
+            (Some(a), Some(b)) if a > b * (1.0 + ALIKE) => faster("A", "B", a, b),
+            (Some(a), Some(b)) if b > a * (1.0 + ALIKE) => faster("B", "A", b, a),
+            _ => "The processor's clock differed between sessions".to_owned(),
+        };
+        let differences: Vec<&Verdict> = (before.iter().zip(after))
+            .filter(|(before, _)| matches!(before.verdict, Verdict::Faster | Verdict::Slower))
+            .map(|(_, after)| &after.verdict)
+            .collect();
+        let all = differences.len();
+        let count = |is_it: fn(&Verdict) -> bool| differences.iter().filter(|it| is_it(it)).count();
+        let open = count(|verdict| *verdict == Verdict::NotComparable);
+        let explained =
+            count(|verdict| matches!(verdict, Verdict::Equivalent | Verdict::Inconclusive(_)));
+        let explains = match all {
+            0 => String::new(),
+            all => format!(": that explains {explained} of {all} differences"),
+        };
+        let may_explain = match open {
+            0 => String::new(),
+            open => format!(", and may explain {open} more"),
+        };
+        let hz = gigahertz(self.hz);
+        format!("{clocks}{explains}{may_explain}. Values are compared at {hz}.")
+    }
+}
+
+/// The highest clock that `run` sustained, in Hz; `None` if it is not known or its cores are of several types.
+fn highest_hz(run: &Run) -> Option<f64> {
+    match Surroundings::of(run).clock?.cores.as_slice() {
+        [core] => core.levels.first()?.hz,
+        _ => None,
+    }
+}
+
+fn faster(one: &str, other: &str, high: f64, low: f64) -> String {
+    format!(
+        "{one}'s processor ran {} faster than {other}'s ({} and {})",
+        Unit::Share.show(high / low - 1.0, 2),
+        gigahertz(high),
+        gigahertz(low)
+    )
+}
+
+fn gigahertz(hz: f64) -> String {
+    format!("{} GHz", significant(hz / 1e9, 3))
+}
+
+impl Measured {
+    /// Makes each session better by its part of `gains`, which are logarithms.
+    fn improve(&mut self, gains: &[f64], better: Better) {
+        let towards_better = match better {
+            Better::Lower => -1.0,
+            Better::Higher | Better::Neither => 1.0,
+        };
+        for (value, gain) in self.values.iter_mut().zip(gains) {
+            *value *= (towards_better * gain).exp();
+        }
+        for (merit, gain) in self.sessions.iter_mut().zip(gains) {
+            *merit += gain;
+        }
+        if let [gain] = gains {
+            self.processes.iter_mut().for_each(|merit| *merit += gain);
+        }
+    }
+}
+
+/// The rows at one clock, from those with the least and with the most growth that is possible where none is
+/// known: where the two do not agree, the clock may be the reason.
+pub(super) fn agreed<'a>(least: Vec<Row<'a>>, most: Vec<Row<'a>>) -> Vec<Row<'a>> {
+    let rows = least.into_iter().zip(most);
+    rows.map(|(mut row, other)| {
+        row.verdict = match (row.verdict, other.verdict) {
+            (verdict @ Verdict::Inconclusive(_), _) | (_, verdict @ Verdict::Inconclusive(_)) => {
+                verdict
+            }
+            (one, two) if one == two => one,
+            _ => Verdict::NotComparable,
+        };
+        row
+    })
+    .collect()
+}
