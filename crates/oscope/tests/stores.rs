@@ -4,6 +4,8 @@
 mod common;
 
 use common::{Place, without_reader};
+use instrument::cycles::cycles_per_multiplication;
+use platform::machine::Machine;
 use predicates::prelude::*;
 use predicates::str::contains;
 use rusqlite::Connection;
@@ -25,6 +27,21 @@ fn stored() -> (Place, PathBuf) {
     place.oscope(&["import", EXPORTED]).assert().success();
     let store = place.path("oscope.db");
     (place, store)
+}
+
+#[test]
+fn costs_of_the_core_have_cycles_where_the_clock_is_known() {
+    let (place, _) = stored();
+    let show = |run: &str| place.oscope(&["show", run, "--cycles"]).assert();
+    show("1")
+        .code(1)
+        .stderr(contains("the clock of this run is not known"));
+    place.short_run().assert().success();
+    if cycles_per_multiplication(&Machine::read()).is_some() {
+        show("latest").success().stdout(contains("cycles"));
+    } else {
+        show("latest").code(1);
+    }
 }
 
 /// Checks that each reading command reports damage and changes nothing.

@@ -119,7 +119,7 @@ impl Surroundings {
     }
 
     /// The highest clock that the run sustained, in Hz; `None` if it is not known.
-    pub(crate) fn highest_hz(&self) -> Option<f64> {
+    pub fn highest_hz(&self) -> Option<f64> {
         let levels = self.cores().iter().filter_map(|core| core.levels.first());
         levels.filter_map(|level| level.hz).reduce(f64::max)
     }

@@ -224,7 +224,7 @@ fn experiment_in_detail() {
     let analysis = fixture::analysis(&run);
     let shown = |index: usize| {
         checked(
-            terminal::experiment(&analysis.experiments[index], &USUAL),
+            terminal::experiment(&analysis.experiments[index], None, &USUAL),
             &USUAL,
         )
     };

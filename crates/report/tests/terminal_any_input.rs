@@ -212,7 +212,7 @@ proptest! {
             figures: vec![figure(&results, kind, scale, units.0, at)],
             points: results.points,
         };
-        let shown = terminal::experiment(&experiment, &style);
+        let shown = terminal::experiment(&experiment, Some(4e9), &style);
         prop_assert!(shown.ends_with('\n'));
         let analysis = Analysis {
             run: &run,

@@ -10,6 +10,7 @@ Examples:
   oscope show --all
   oscope show memory
   oscope show 3 memory
+  oscope show process.calls --cycles
   oscope show before-upgrade process.calls --json")]
 pub struct Show {
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file; an
@@ -22,6 +23,9 @@ pub struct Show {
     /// Every finding, table and chart, however long
     #[arg(long, conflicts_with = "what")]
     pub all: bool,
+    /// Costs of the core in clock cycles as well, which no change of the clock moves; in full detail
+    #[arg(long, conflicts_with = "all")]
+    pub cycles: bool,
     #[command(flatten)]
     pub sharing: Sharing,
 }

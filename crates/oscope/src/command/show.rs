@@ -3,7 +3,7 @@
 use crate::arguments::{Common, Show};
 use crate::exit::{Exit, WrongUse};
 use crate::{output, selection, stored, style};
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use report::{Analysis, ExperimentAnalysis, terminal};
 use std::{iter, slice};
 
@@ -15,22 +15,34 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
     let mut judged = stored::judged(common, &run, arguments.sharing)?;
     let mut analysis = judged.analysis();
     keep(&mut analysis, &what)?;
+    let clock_hz = if arguments.cycles {
+        Some(analysis.surroundings.highest_hz().ok_or_else(no_cycles)?)
+    } else {
+        None
+    };
     let style = style::of_stdout(common);
     let text = if common.json {
         serde_json::to_string_pretty(&report::json::analysis(&analysis))? + "\n"
     } else if arguments.all {
         terminal::summary(&analysis, &style)
-    } else if what.is_empty() {
+    } else if what.is_empty() && !arguments.cycles {
         terminal::brief(&analysis, &style)
     } else {
         let detailed = analysis
             .experiments
             .iter()
-            .map(|experiment| terminal::experiment(experiment, &style));
+            .map(|experiment| terminal::experiment(experiment, clock_hz, &style));
         detailed.collect::<Vec<_>>().join("\n")
     };
     output::show_painted(&text)?;
     Ok(Exit::Done)
+}
+
+fn no_cycles() -> anyhow::Error {
+    anyhow!(
+        "the clock of this run is not known in GHz, so that there are no cycles: its processor is not in the \
+         table of cycles, is emulated, or was measured by an older version; `oscope doctor` prints the clock"
+    )
 }
 
 /// The run to show, and what of it. An experiment or group in place of the run means the newest run that has it,

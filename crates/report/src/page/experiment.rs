@@ -42,12 +42,13 @@ pub(super) struct GroupView {
 impl ExperimentView {
     fn new(
         experiment: &ExperimentAnalysis<'_>,
+        clock_hz: Option<f64>,
         anchors: &mut Anchors,
         parts: &mut Parts,
     ) -> askama::Result<Self> {
         let definition = experiment.definition;
         let failures = experiment.failures.iter();
-        let table = Table::new(experiment);
+        let table = Table::new(experiment, clock_hz);
         let folded = (!table.is_short()).then(|| table.render());
         Ok(Self {
             id: anchors.take(&definition.id),
@@ -108,13 +109,14 @@ fn rest(experiment: &ExperimentAnalysis<'_>) -> String {
 /// Experiments by group, in the order of the run.
 pub(super) fn groups(
     experiments: &[ExperimentAnalysis<'_>],
+    clock_hz: Option<f64>,
     anchors: &mut Anchors,
     parts: &mut Parts,
 ) -> askama::Result<Vec<GroupView>> {
     let mut groups: Vec<GroupView> = Vec::new();
     for experiment in experiments {
         let name = experiment.definition.group();
-        let view = ExperimentView::new(experiment, anchors, parts)?;
+        let view = ExperimentView::new(experiment, clock_hz, anchors, parts)?;
         match groups.iter_mut().find(|group| group.name == name) {
             Some(group) => group.experiments.push(view),
             None => groups.push(GroupView {

@@ -46,7 +46,12 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         anchors.take(name);
     }
     let mut parts = Parts::default();
-    let groups = groups(&analysis.experiments, &mut anchors, &mut parts)?;
+    let groups = groups(
+        &analysis.experiments,
+        analysis.surroundings.highest_hz(),
+        &mut anchors,
+        &mut parts,
+    )?;
     // Views and analysis have different orders of experiments, so ids are matched by name.
     let place_of = |name: &str| {
         let mut all = groups.iter().flat_map(|group| &group.experiments);

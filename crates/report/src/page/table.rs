@@ -29,6 +29,8 @@ pub(super) struct Table {
     pub(super) has_percentiles: bool,
     /// True if any row has CPU time.
     pub(super) has_cpu: bool,
+    /// The clock of the column of cycles, `4.08 GHz`; `None` without one.
+    pub(super) clock: Option<String>,
 }
 
 /// The rows of one metric.
@@ -55,6 +57,7 @@ pub(super) struct Row {
     /// Number of processes and of samples.
     pub(super) counts: (usize, String),
     pub(super) cpu: String,
+    pub(super) cycles: String,
     pub(super) percentiles: String,
     /// The causes of doubt; empty if there are none.
     pub(super) causes: String,
@@ -63,7 +66,7 @@ pub(super) struct Row {
 }
 
 impl Table {
-    pub(super) fn new(experiment: &ExperimentAnalysis<'_>) -> Self {
+    pub(super) fn new(experiment: &ExperimentAnalysis<'_>, clock_hz: Option<f64>) -> Self {
         let ExperimentAnalysis {
             definition, points, ..
         } = experiment;
@@ -72,7 +75,9 @@ impl Table {
         let group = |metric: &Metric| {
             let rows = points.iter().filter_map(|point| {
                 let estimate = point.estimate(&metric.name)?;
-                Some(Row::new(definition, metric, point, estimate, strip))
+                Some(Row::new(
+                    definition, metric, point, estimate, clock_hz, strip,
+                ))
             });
             let title = metric.title.clone();
             Group {
@@ -83,6 +88,8 @@ impl Table {
         };
         let mut groups: Vec<Group> = definition.metrics.iter().map(group).collect();
         groups.retain(|group| !group.rows.is_empty());
+        let mut rows = groups.iter().flat_map(|group| &group.rows);
+        let has_cycles = rows.any(|row| !row.cycles.is_empty());
         Self {
             title: definition.title.clone(),
             axes: definition
@@ -95,6 +102,9 @@ impl Table {
             reach: format!("{} %", significant(strip.reach * 100.0, 1)),
             has_percentiles: estimates().any(|estimate| estimate.percentiles.is_some()),
             has_cpu: estimates().any(|estimate| estimate.cpu_share.is_some()),
+            clock: clock_hz
+                .filter(|_| has_cycles)
+                .map(|hz| format!("{} GHz", significant(hz / 1e9, 3))),
         }
     }
 
@@ -105,7 +115,8 @@ impl Table {
 
     /// Number of its columns.
     pub(super) fn columns(&self) -> usize {
-        self.axes.len() + 5 + usize::from(self.has_percentiles) + usize::from(self.has_cpu)
+        let more = [self.has_percentiles, self.has_cpu, self.clock.is_some()];
+        self.axes.len() + 5 + more.map(usize::from).iter().sum::<usize>()
     }
 }
 
@@ -115,6 +126,7 @@ impl Row {
         metric: &Metric,
         point: &PointResult,
         estimate: &Estimate,
+        clock_hz: Option<f64>,
         strip: Strip,
     ) -> Self {
         let levels = definition.axes.iter().map(|axis| {
@@ -144,6 +156,7 @@ impl Row {
             cpu: estimate
                 .cpu_share
                 .map_or_else(String::new, |share| Unit::Share.show(share, 2)),
+            cycles: (clock_hz.and_then(|hz| show::cycles(estimate, hz))).unwrap_or_default(),
             percentiles: estimate.percentiles.map_or_else(String::new, percentiles),
             causes: causes.collect::<Vec<_>>().join("; "),
             remarks: point.remarks.join("; "),

@@ -4,6 +4,7 @@ use super::value::value;
 use super::words::verdict;
 use instrument::quantity::{Unit, counted};
 use instrument::results::{Estimate, Verdict};
+use instrument::statistics::Interval;
 
 /// An estimate as one line: `1.24 µs ± 1.2 %`, `below resolution`, `broken: why`.
 pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
@@ -19,6 +20,32 @@ pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
             }
         }
     }
+}
+
+/// The clock cycles of one operation at `clock_hz`, for work of the core: the same in each run, where the time
+/// depends on the clock. `None` for other values, and for those that are not sound.
+pub fn cycles(estimate: &Estimate, clock_hz: f64) -> Option<String> {
+    /// Work with less CPU time over wall time waits.
+    const LEAST_CPU_SHARE: f64 = 0.9;
+    /// Work whose cost grows less with the duration of a cycle is bound by memory or a device.
+    const LEAST_SLOPE: f64 = 0.5;
+    let computes = estimate
+        .cpu_share
+        .is_some_and(|share| share >= LEAST_CPU_SHARE);
+    let follows = estimate
+        .clock_slope
+        .is_none_or(|slope| slope >= LEAST_SLOPE);
+    let cycles = |centre: f64| match estimate.unit {
+        Unit::Nanoseconds => Some(centre * clock_hz / 1e9),
+        Unit::OperationsPerSecond => Some(clock_hz / centre),
+        _ => None,
+    };
+    let centre = cycles(estimate.centre).filter(|_| estimate.is_sound() && computes && follows)?;
+    let ends = estimate.interval.and_then(|interval| {
+        let (one, other) = (cycles(interval.low)?, cycles(interval.high)?);
+        Interval::new(one.min(other), one.max(other))
+    });
+    Some(value(Unit::Count, centre, ends))
 }
 
 /// The number of samples, with what was left out of them: `50`, `50, 3 timings left out`.
@@ -54,7 +81,7 @@ pub fn spread(estimate: &Estimate) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{estimate, samples};
+    use super::{cycles, estimate, samples};
     use instrument::quantity::Unit;
     use instrument::results::{Estimate, Verdict};
     use instrument::statistics::Interval;
@@ -81,6 +108,28 @@ mod tests {
             percentiles: None,
             verdict: Verdict::Sound,
         }
+    }
+
+    #[test]
+    fn cycles_are_those_of_work_of_the_core() {
+        let mut estimate = estimate_of(1.25, 1.24, 1.26);
+        assert_eq!(cycles(&estimate, 4e9), None);
+        estimate.cpu_share = Some(1.0);
+        for (slope, expected) in [
+            (None, Some("5.00")),
+            (Some(0.97), Some("5.00")),
+            (Some(0.1), None),
+        ] {
+            estimate.clock_slope = slope;
+            assert_eq!(cycles(&estimate, 4e9).as_deref(), expected);
+        }
+        estimate.clock_slope = None;
+        estimate.unit = Unit::OperationsPerSecond;
+        estimate.centre = 1e6;
+        estimate.interval = None;
+        assert_eq!(cycles(&estimate, 4e9).as_deref(), Some("4000"));
+        estimate.unit = Unit::BytesPerSecond;
+        assert_eq!(cycles(&estimate, 4e9), None);
     }
 
     #[test]

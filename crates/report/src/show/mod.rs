@@ -10,7 +10,7 @@ mod time;
 mod value;
 pub(crate) mod words;
 
-pub use estimate::{estimate, samples, seen, spread};
+pub use estimate::{cycles, estimate, samples, seen, spread};
 pub use finding::{parts, sentence, trust};
 pub use interval::{extent, range};
 pub use machine::{machine, stand_in};

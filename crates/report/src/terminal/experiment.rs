@@ -12,11 +12,12 @@ use instrument::experiment::Metric;
 use instrument::point::{Axis, AxisKind};
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Percentiles, PointResult};
+use std::iter;
 
 /// All results of one experiment: method, findings, table and charts; then all estimates with
 /// interval, raw value, processor usage, processes and samples, percentiles, and the value of each
-/// process; then all warnings and remarks.
-pub fn experiment(experiment: &ExperimentAnalysis, style: &Style) -> String {
+/// process; then all warnings and remarks. With a clock, costs of the core are shown in its cycles as well.
+pub fn experiment(experiment: &ExperimentAnalysis, clock_hz: Option<f64>, style: &Style) -> String {
     let mut text = heading(experiment, style);
     text += &paragraph("", &experiment.definition.method, style);
     let findings = experiment
@@ -28,7 +29,7 @@ pub fn experiment(experiment: &ExperimentAnalysis, style: &Style) -> String {
         results(experiment, style).trim_start_matches('\n').into(),
     ];
     sections.extend(experiment.figures.iter().map(|figure| chart(figure, style)));
-    sections.extend(details(experiment, style));
+    sections.extend(details(experiment, clock_hz, style));
     sections.push(percentiles(experiment, style));
     sections.push(processes(experiment, style));
     sections.push(warnings(experiment, style));
@@ -89,7 +90,11 @@ fn lead(experiment: &ExperimentAnalysis, rows: &[Row]) -> Vec<Column> {
     lead
 }
 
-fn details(experiment: &ExperimentAnalysis, style: &Style) -> Option<String> {
+fn details(
+    experiment: &ExperimentAnalysis,
+    clock_hz: Option<f64>,
+    style: &Style,
+) -> Option<String> {
     let rows = rows(experiment);
     if rows.is_empty() {
         return None;
@@ -111,6 +116,11 @@ fn details(experiment: &ExperimentAnalysis, style: &Style) -> Option<String> {
             .raw
             .map_or_else(String::new, |raw| show::value(metric.unit, raw, None))
     };
+    let in_cycles = |hz: f64| {
+        column("cycles", &rows, |(_, estimate, _)| {
+            show::cycles(estimate, hz).unwrap_or_default()
+        })
+    };
     let share = |share: Option<f64>| match share {
         Some(share) => format!("{:.0} %", share * 100.0),
         None => String::new(),
@@ -122,7 +132,9 @@ fn details(experiment: &ExperimentAnalysis, style: &Style) -> Option<String> {
                 column("value", &rows, value),
                 column("95 % interval", &rows, interval),
             ],
-            vec![column("raw", &rows, raw)],
+            iter::once(column("raw", &rows, raw))
+                .chain(clock_hz.map(in_cycles))
+                .collect(),
             vec![
                 column("CPU", &rows, |row| share(row.1.cpu_share)),
                 column("in kernel", &rows, |row| share(row.1.system_share)),
