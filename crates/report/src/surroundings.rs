@@ -18,6 +18,8 @@ const FIRST: f64 = 0.2;
 const USUAL_LOAD: f64 = 0.1;
 /// More of a processor for other programs may move values by more than their intervals allow.
 pub(crate) const MOST_LOAD: f64 = 0.2;
+/// A larger share of disturbed timings may move values by more than their intervals allow.
+pub(crate) const MOST_DISTURBED: f64 = 0.2;
 /// More stolen time may move values by more than their intervals allow.
 pub(crate) const MOST_STOLEN: f64 = 0.02;
 /// Programs that wait for memory during more of the time may move values by more than that.
@@ -223,6 +225,13 @@ impl Surroundings {
 
     fn cores(&self) -> &[CoreClock] {
         self.clock.as_ref().map_or(&[], |clock| &clock.cores)
+    }
+
+    /// The share of the time in which something shared the core, or the conditions changed during a timing;
+    /// `None` if nothing is known of it.
+    pub(crate) fn disturbed(&self) -> Option<f64> {
+        let of_core = |core: &CoreClock| core.unknown + (1.0 - core.unknown) * core.shared;
+        self.cores().iter().map(of_core).reduce(f64::max)
     }
 
     /// The share of the time in which something shared the core.

@@ -3,7 +3,7 @@
 use super::Side;
 use super::circumstances::Circumstance;
 use crate::Surroundings;
-use crate::surroundings::{MOST_LOAD, MOST_PRESSURE, MOST_STOLEN};
+use crate::surroundings::{MOST_DISTURBED, MOST_LOAD, MOST_PRESSURE, MOST_STOLEN};
 use instrument::quantity::{Unit, significant};
 use instrument::statistics::summary::median;
 
@@ -19,7 +19,7 @@ pub(super) struct Kind {
     decisive: Option<f64>,
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     Kind {
         name: "during the run: processors kept busy by other programs",
         of: |around| around.others,
@@ -33,6 +33,13 @@ const KINDS: [Kind; 5] = [
         show: |share| Unit::Share.show(share, 2),
         notable: 0.1,
         decisive: None,
+    },
+    Kind {
+        name: "during the run: share of the timings that something disturbed",
+        of: Surroundings::disturbed,
+        show: |share| Unit::Share.show(share, 2),
+        notable: 0.1,
+        decisive: Some(MOST_DISTURBED),
     },
     Kind {
         name: "during the run: time given to others by the hypervisor",
