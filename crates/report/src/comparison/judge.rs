@@ -1,7 +1,8 @@
 //! Verdicts on pairs of values.
 
 use super::Question;
-use super::pair::{Measured, Pair};
+use super::measured::Measured;
+use super::pair::Pair;
 use super::row::{Basis, Resolution, Row, Value, Verdict};
 use instrument::statistics::discovery::adjusted;
 use instrument::statistics::distance::far_apart;

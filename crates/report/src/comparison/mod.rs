@@ -17,6 +17,7 @@ mod conditions;
 mod json;
 mod judge;
 mod markdown;
+mod measured;
 mod one_clock;
 mod pair;
 mod prospect;

@@ -1,10 +1,10 @@
 //! Brings the sessions of one machine to one clock, so that its steps are no differences.
 
-use super::pair::Measured;
+use super::measured::Measured;
 use super::row::Row;
 use super::{Question, Side, Verdict};
 use crate::Surroundings;
-use instrument::experiment::{Better, Metric};
+use instrument::experiment::Metric;
 use instrument::quantity::{Unit, significant};
 use instrument::statistics::summary::median;
 use record::Run;
@@ -112,25 +112,6 @@ fn faster(one: &str, other: &str, high: f64, low: f64) -> String {
 
 fn gigahertz(hz: f64) -> String {
     format!("{} GHz", significant(hz / 1e9, 3))
-}
-
-impl Measured {
-    /// Makes each session better by its part of `gains`, which are logarithms.
-    fn improve(&mut self, gains: &[f64], better: Better) {
-        let towards_better = match better {
-            Better::Lower => -1.0,
-            Better::Higher | Better::Neither => 1.0,
-        };
-        for (value, gain) in self.values.iter_mut().zip(gains) {
-            *value *= (towards_better * gain).exp();
-        }
-        for (merit, gain) in self.sessions.iter_mut().zip(gains) {
-            *merit += gain;
-        }
-        if let [gain] = gains {
-            self.processes.iter_mut().for_each(|merit| *merit += gain);
-        }
-    }
 }
 
 /// The rows at one clock, from those with the least and with the most growth that is possible where none is
