@@ -63,7 +63,8 @@ fn runs_to_its_end(lab: &str) {
         start
     };
     // A point that the system or the time does not allow leaves the exit code 1, and the hand-in its reason.
-    start().assert().code(predicate::in_iter([0, 1]));
+    let started = start().assert().code(predicate::in_iter([0, 1]));
+    let is_whole = started.get_output().status.success();
     let read = |ending: &str| {
         let path = output.join(format!("lab-{lab}-anna-b{ending}"));
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -80,10 +81,13 @@ fn runs_to_its_end(lab: &str) {
         assert!(answer["measured"].is_object(), "{answer:#}");
         assert_eq!(answer["why"], "Since <b>it</b> is so.");
     }
-    assert!(read(".md").contains("-1.svg"));
-    let page = read(".html");
-    assert!(page.contains("<svg") && !page.contains("<b>it</b>") && !page.contains("<script"));
-    assert!(read("-1.svg").starts_with("<svg"));
+    let (text, page) = (read(".md"), read(".html"));
+    assert!(!page.contains("<b>it</b>") && !page.contains("<script"));
+    // A chart needs more than one point.
+    if is_whole || text.contains("-1.svg") {
+        assert!(text.contains("-1.svg") && page.contains("<svg"));
+        assert!(read("-1.svg").starts_with("<svg"));
+    }
     assert!(scratch_files(&place.scratch()).is_empty());
     // Existing files stay, and are seen before anything is measured.
     start().assert().failure().stderr(contains("--force"));
