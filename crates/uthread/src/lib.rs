@@ -120,6 +120,8 @@ mod context;
 pub mod io;
 mod preempt;
 mod print;
+#[cfg(target_os = "linux")]
+mod renew;
 mod runtime;
 mod scheduler;
 mod scope;
@@ -150,7 +152,7 @@ pub use sync::{
 #[doc(hidden)]
 pub use thread::current_key;
 pub use thread::{
-    Builder, Cancelled, Exited, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait,
+    Builder, Cancelled, Exited, Gone, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait,
     catch_unwind, current, exit, is_user_thread, spawn, suspend, suspend_timeout, take_cancel,
     yield_now,
 };
