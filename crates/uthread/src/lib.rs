@@ -59,6 +59,24 @@
 //! 7. [`join`](JoinHandle::join) and [`catch_unwind`] catch panics. In a preemptive runtime, hold a
 //!    guard around `catch_unwind` of the standard library.
 //!
+//! # Forks
+//!
+//! The child of a fork has the calling user thread only, and the runtime goes on with it, also if it had several
+//! workers: the thread may wait, start threads, and end as in the parent. What the library has from the kernel (the
+//! ring, helper threads, timers) is made anew at its first use. All other threads are *gone*:
+//! [`join`](JoinHandle::join) returns [`Gone`], and a [`scope`] does not wait for them. Locks that they held stay
+//! locked, as in POSIX; a child whose threads all wait for them ends with the message of a deadlock. A gone thread
+//! gets nothing that it was waiting for: it is not among the waiters any more. A scope that was entered before has no
+//! time limit any more.
+//!
+//! The child ends when `main` returns there, or with its last thread if another thread forked. If a kernel thread
+//! forks that is no worker, the child has no runtime. It can start one; to operations on threads of the parent other
+//! than `join`, they are threads of another runtime.
+//!
+//! While other workers or kernel threads run, a child is in the state in which they were: values that a channel held
+//! while another worker was using it are lost there. `vfork` and `posix_spawn` work as everywhere. A child by other
+//! ways (`clone`, `_Fork`) may only execute another program.
+//!
 //! # Windows
 //!
 //! No signal interrupts a thread there, so [`RuntimeBuilder::build`] refuses time slices with

@@ -300,8 +300,10 @@ fn run_workers<T>(
         // They are not in this process.
         core::mem::forget(helpers);
     } else {
-        // A helper that fails ends the process.
-        helpers.into_iter().for_each(|helper| drop(helper.join()));
+        for helper in helpers {
+            // A helper that fails ends the process.
+            drop(helper.join());
+        }
     }
     result
 }

@@ -22,6 +22,7 @@ static NEXT: AtomicU32 = AtomicU32::new(1);
 static FIRST: AtomicU32 = AtomicU32::new(1);
 
 impl Live {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as `contains` of a set")]
     pub(super) fn contains(&self, id: &u32) -> bool {
         self.started.contains(id) || (self.inherited == *id && *id != 0)
     }

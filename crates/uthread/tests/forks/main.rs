@@ -1,9 +1,12 @@
 //! Forks while a runtime runs. Each test forks in a process of its own, which has no other tests.
-#![cfg(target_os = "linux")]
+// The thread sanitizer lets the child of several threads start none.
+#![cfg(all(target_os = "linux", not(uthread_tsan)))]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(unsafe_code, reason = "fork is a call of C")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod objects;
 
 use std::io::{Read, Write, pipe};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,11 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{HOUR, MINUTE, again, preemptive, runtimes, writes_and_reads_back};
+use common::{MINUTE, again, preemptive, runtimes, writes_and_reads_back};
 use uthread::io::{Interest, fsync, poll_fd, sleep};
 use uthread::{
-    Barrier, Builder, Condvar, Gone, JoinHandle, Lock, Priority, Protocol, Runtime, Semaphore,
-    TimedOut, bounded, scope, scope_timeout, spawn, suspend, unbounded, yield_now,
+    Builder, Gone, JoinHandle, Lock, Priority, Runtime, Semaphore, TimedOut, bounded,
+    scope_timeout, spawn, suspend, yield_now,
 };
 
 const MOMENT: Duration = Duration::from_millis(1);
@@ -27,9 +30,9 @@ fn in_a_process(test: &str, work: impl FnOnce()) {
         return work();
     }
     let output = again(test, ROLE);
-    let text = String::from_utf8_lossy(&output.stdout);
+    let report = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && text.contains("1 passed"),
+        output.status.success() && report.contains("1 passed"),
         "{output:?}"
     );
 }
@@ -80,7 +83,11 @@ fn in_child(work: impl FnOnce()) {
 fn kinds() -> impl Iterator<Item = Runtime> {
     let cooperative = [1, 2].map(|workers| Runtime::builder().workers(workers));
     let preemptive = [1, 2].map(|workers| preemptive(Duration::from_micros(100)).workers(workers));
-    let builders = cooperative.into_iter().chain(preemptive);
+    let deterministic = Runtime::builder().deterministic(7);
+    let builders = cooperative
+        .into_iter()
+        .chain(preemptive)
+        .chain([deterministic]);
     builders.map(|builder| builder.build().unwrap())
 }
 
@@ -106,9 +113,9 @@ fn work_of_all_kinds() {
     let threads: Vec<_> = (0..10).map(add).collect();
     drop(sender);
     assert_eq!(receiver.iter().sum::<i32>(), 10);
-    threads
-        .into_iter()
-        .for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     assert_eq!(*lock.lock().unwrap(), 10);
     let late = scope_timeout(MOMENT, |scope| drop(scope.spawn(suspend)));
     assert_eq!(late, Err(TimedOut));
@@ -211,6 +218,8 @@ fn files_are_served_in_parent_and_child() {
                     return child;
                 }
                 assert!(is_gone(poller));
+                let mappings = std::fs::read_to_string("/proc/self/maps").unwrap();
+                assert!(!mappings.contains("io_uring"), "{mappings}");
                 for _ in 0..100 {
                     fsync(&file).unwrap();
                 }
@@ -232,10 +241,10 @@ fn the_child_ends_with_its_last_thread() {
             for spins in [false, true] {
                 let (mut reader, mut writer) = pipe().unwrap();
                 let child = runtime.run(|| {
-                    let begun = Arc::new(AtomicBool::new(false));
-                    let begins = Arc::clone(&begun);
+                    let runs = Arc::new(AtomicBool::new(false));
+                    let flag = Arc::clone(&runs);
                     let forks = spawn(move || {
-                        begins.store(true, Ordering::Relaxed);
+                        flag.store(true, Ordering::Relaxed);
                         let child = fork();
                         if child == 0 {
                             work_of_all_kinds();
@@ -247,7 +256,7 @@ fn the_child_ends_with_its_last_thread() {
                         child
                     });
                     let began = Instant::now();
-                    while spins && !begun.load(Ordering::Relaxed) && began.elapsed() < 10 * MOMENT {
+                    while spins && !runs.load(Ordering::Relaxed) && began.elapsed() < 10 * MOMENT {
                         std::hint::spin_loop();
                     }
                     forks.join().unwrap()
@@ -278,230 +287,6 @@ fn a_child_may_end_at_any_time() {
                 other.thread().resume();
                 other.join().unwrap();
             });
-        }
-    });
-}
-
-/// A lock of each kind.
-fn locks() -> Vec<Arc<Lock<u32>>> {
-    let kinds = [
-        Lock::new(0),
-        Lock::fifo(0),
-        Lock::with_protocol(0, Protocol::Inheritance),
-        Lock::with_protocol(0, Protocol::Ceiling(Priority::Red)),
-    ];
-    kinds.into_iter().map(Arc::new).collect()
-}
-
-#[test]
-fn locks_of_others_stay_locked_and_own_ones_have_no_waiters() {
-    in_a_process(
-        "locks_of_others_stay_locked_and_own_ones_have_no_waiters",
-        || {
-            for runtime in kinds() {
-                runtime.run(|| {
-                    for lock in locks() {
-                        let (held, wanted) = (Arc::clone(&lock), Arc::new(Lock::new(0)));
-                        let holder = spawn(move || {
-                            let guard = held.lock().unwrap();
-                            suspend();
-                            drop(guard);
-                        });
-                        while lock.try_lock().is_ok() {
-                            yield_now();
-                        }
-                        let mine = wanted.lock().unwrap();
-                        let waits = [&lock, &wanted].map(|lock| {
-                            let lock = Arc::clone(lock);
-                            spawn(move || *lock.lock().unwrap() += 1)
-                        });
-                        sleep(MOMENT);
-                        in_child(|| {
-                            assert!(lock.try_lock().is_err());
-                            assert!(lock.lock_timeout(MOMENT).is_err());
-                            drop(mine);
-                            contend(&wanted);
-                        });
-                        holder.thread().resume();
-                        waits.into_iter().for_each(|thread| thread.join().unwrap());
-                        holder.join().unwrap();
-                    }
-                    for lock in locks() {
-                        let mine = lock.lock().unwrap();
-                        let waiter = {
-                            let lock = Arc::clone(&lock);
-                            spawn(move || *lock.lock().unwrap() += 1)
-                        };
-                        sleep(MOMENT);
-                        in_child(|| {
-                            drop(mine);
-                            contend(&lock);
-                        });
-                        waiter.join().unwrap();
-                    }
-                });
-            }
-        },
-    );
-}
-
-/// New threads share a lock, also through a condition variable.
-fn contend(lock: &Arc<Lock<u32>>) {
-    let before = *lock.lock().unwrap();
-    let all = Arc::new(Condvar::new());
-    let threads: Vec<_> = (0..10)
-        .map(|_| {
-            let (lock, all) = (Arc::clone(lock), Arc::clone(&all));
-            spawn(move || {
-                let mut count = lock.lock().unwrap();
-                *count += 1;
-                yield_now();
-                all.notify_all(&count);
-                drop(all.wait_while(count, |count| *count < before + 10).unwrap());
-            })
-        })
-        .collect();
-    threads
-        .into_iter()
-        .for_each(|thread| thread.join().unwrap());
-    assert_eq!(*lock.lock().unwrap(), before + 10);
-}
-
-/// Nobody is left who could unlock.
-#[test]
-fn a_deadlock_in_the_child_ends_it() {
-    in_a_process("a_deadlock_in_the_child_ends_it", || {
-        for runtime in kinds() {
-            runtime.run(|| {
-                let lock = Arc::new(Lock::new(0));
-                let held = Arc::clone(&lock);
-                let holder = spawn(move || {
-                    let _held = held.lock().unwrap();
-                    suspend();
-                });
-                while lock.try_lock().is_ok() {
-                    yield_now();
-                }
-                let wait_in_child = move || {
-                    let child = fork();
-                    if child == 0 {
-                        drop(lock.lock());
-                    }
-                    child
-                };
-                let other = spawn(wait_in_child.clone());
-                for child in [wait_in_child(), other.join().unwrap()] {
-                    let status = status_of(child);
-                    assert!(libc::WIFSIGNALED(status), "{status}");
-                    assert_eq!(libc::WTERMSIG(status), libc::SIGABRT);
-                }
-                holder.thread().resume();
-                holder.join().unwrap();
-            });
-        }
-    });
-}
-
-#[test]
-fn nothing_is_given_to_a_gone_thread() {
-    in_a_process("nothing_is_given_to_a_gone_thread", || {
-        for runtime in kinds() {
-            runtime.run(|| {
-                let semaphore = Arc::new(Semaphore::new(0));
-                let barrier = Arc::new(Barrier::new(2));
-                let room = Arc::new((Lock::new(false), Condvar::new()));
-                let (sender, receiver) = bounded(0);
-                let (to_receiver, receives) = unbounded::<u32>();
-                let own = (semaphore.clone(), barrier.clone(), room.clone());
-                let (own_sender, own_receives) = (sender.clone(), receives.clone());
-                let threads: [JoinHandle<()>; 5] = [
-                    spawn(move || own.0.acquire()),
-                    spawn(move || assert!(!own.1.wait().is_leader())),
-                    spawn(move || {
-                        let open = own.2.0.lock().unwrap();
-                        drop(own.2.1.wait_while(open, |open| !*open).unwrap());
-                    }),
-                    spawn(move || own_sender.send(1).unwrap()),
-                    spawn(move || assert_eq!(own_receives.recv().unwrap(), 7)),
-                ];
-                sleep(3 * MOMENT);
-                in_child(|| {
-                    semaphore.release(1);
-                    assert!(semaphore.try_acquire());
-                    assert!(barrier.wait_timeout(MOMENT).is_none());
-                    room.1.signal_exit(room.0.lock().unwrap());
-                    assert!(room.0.try_lock().is_ok());
-                    assert!(receiver.recv_timeout(MOMENT).is_err());
-                    to_receiver.send(7).unwrap();
-                    assert_eq!(receives.recv().unwrap(), 7);
-                    threads
-                        .into_iter()
-                        .for_each(|thread| assert!(is_gone(thread)));
-                });
-                semaphore.release(1);
-                barrier.wait();
-                let mut open = room.0.lock().unwrap();
-                *open = true;
-                room.1.notify(&open);
-                drop(open);
-                assert_eq!(receiver.recv().unwrap(), 1);
-                to_receiver.send(7).unwrap();
-            });
-        }
-    });
-}
-
-#[test]
-fn a_scope_ends_without_its_gone_threads() {
-    in_a_process("a_scope_ends_without_its_gone_threads", || {
-        for runtime in kinds() {
-            runtime.run(|| {
-                let mut child = -1;
-                let (gate, sum) = (Semaphore::new(0), AtomicU32::new(0));
-                let add = || {
-                    gate.acquire();
-                    sum.fetch_add(1, Ordering::Relaxed);
-                };
-                let timely = scope_timeout(HOUR, |scope| {
-                    let (joined, _left) = (scope.spawn(add), scope.spawn(add));
-                    sleep(MOMENT);
-                    child = fork();
-                    gate.release(2);
-                    if child == 0 {
-                        assert!(joined.join().unwrap_err().is::<Gone>());
-                        scope.spawn(add).join().unwrap();
-                    }
-                });
-                assert_eq!(timely, Ok(()));
-                assert_eq!(sum.load(Ordering::Relaxed), 2 - u32::from(child == 0));
-                if child == 0 {
-                    work_of_all_kinds();
-                    end(0);
-                }
-                assert_eq!(status_of(child), 0);
-            });
-        }
-    });
-}
-
-#[test]
-fn a_thread_of_a_scope_goes_on_without_its_owner() {
-    in_a_process("a_thread_of_a_scope_goes_on_without_its_owner", || {
-        for runtime in kinds() {
-            let child = runtime.run(|| {
-                scope(|scope| {
-                    let forks = scope.spawn(|| {
-                        let child = fork();
-                        if child == 0 {
-                            scope.spawn(work_of_all_kinds).join().unwrap();
-                        }
-                        child
-                    });
-                    scope.spawn(yield_now);
-                    forks.join().unwrap()
-                })
-            });
-            assert_eq!(status_of(child), 0);
         }
     });
 }
@@ -596,10 +381,10 @@ fn children_of_busy_workers_do_not_hang() {
                     }
                 }));
             }
-            let (sends, receives) = (stopped(), receiver.clone());
+            let (is_over, outlet) = (stopped(), receiver.clone());
             let from = sender.clone();
-            busy.push(spawn(move || while !sends() && from.send(1).is_ok() {}));
-            busy.push(spawn(move || while receives.recv().is_ok() {}));
+            busy.push(spawn(move || while !is_over() && from.send(1).is_ok() {}));
+            busy.push(spawn(move || while outlet.recv().is_ok() {}));
             for _ in 0..100 {
                 yield_now();
                 in_child(|| {
@@ -611,7 +396,9 @@ fn children_of_busy_workers_do_not_hang() {
             }
             stop.store(true, Ordering::Relaxed);
             drop(sender);
-            busy.into_iter().for_each(|thread| thread.join().unwrap());
+            for thread in busy {
+                thread.join().unwrap();
+            }
         });
     });
 }
@@ -619,9 +406,6 @@ fn children_of_busy_workers_do_not_hang() {
 #[test]
 fn spinning_threads_share_the_child() {
     in_a_process("spinning_threads_share_the_child", || {
-        if cfg!(uthread_tsan) {
-            return;
-        }
         for workers in 1..=2 {
             let slice = Duration::from_micros(200);
             let runtime = preemptive(slice).workers(workers).build().unwrap();
