@@ -242,7 +242,7 @@ fn a_fork_keeps_the_calling_thread_and_no_other() {
         };
         for workers in ["1", "2"] {
             for slice_us in ["0", "200"] {
-                // Where the ring is forbidden, the first kind is that of threads as well.
+                // If the ring is forbidden, the first kind has threads as well.
                 for io in ["0", "2"] {
                     let text = text_of(&program, &[workers, slice_us, io]);
                     assert_eq!(text, "parent and children went on\n");

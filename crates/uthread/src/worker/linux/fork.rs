@@ -98,3 +98,47 @@ impl Worker {
         self.publish_live();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{POOL, registry};
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn locks_that_other_kernel_threads_hold_are_free_in_the_child() {
+        // Makes a stack for the pool to visit.
+        crate::run(|| ());
+        let (held, is_held) = channel();
+        let (free, is_free) = channel::<()>();
+        let holder = std::thread::spawn(move || {
+            let _live = registry::live();
+            POOL.for_each(|_| {
+                let _ = held.send(());
+                // Returns when the other end is dropped.
+                let _ = is_free.recv();
+            });
+        });
+        is_held.recv().expect("the pool has a stack");
+        // SAFETY: the child uses only what a fork leaves in a defined state.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let run = || crate::run(|| crate::spawn(|| 7).join().is_ok_and(|value| value == 7));
+            let done = std::panic::catch_unwind(run);
+            // SAFETY: it ends the process, and runs no destructors.
+            unsafe { libc::_exit(i32::from(!done.is_ok_and(|done| done))) };
+        }
+        let mut status = 1;
+        let begin = std::time::Instant::now();
+        // SAFETY: the pointer is to a local.
+        while unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == 0 {
+            if begin.elapsed().as_secs() > 60 {
+                // SAFETY: the child of this process, which has not been waited for.
+                unsafe { libc::kill(child, libc::SIGKILL) };
+            }
+            std::thread::yield_now();
+        }
+        drop(free);
+        holder.join().expect("it only waits");
+        assert_eq!(status, 0);
+    }
+}
