@@ -279,7 +279,8 @@ pub(crate) fn obeys_terminate() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST_CHUNK, Share, Termination, position, with};
+    use super::{FIRST_CHUNK, FREE, Share, Termination, leave_to_parent, position, with};
+    use std::sync::mpsc::channel;
 
     #[test]
     fn places_fill_one_chunk_after_the_other() {
@@ -288,6 +289,44 @@ mod tests {
         assert_eq!(position(FIRST_CHUNK), (1, 0));
         assert_eq!(position(3 * FIRST_CHUNK - 1), (1, 127));
         assert_eq!(position(3 * FIRST_CHUNK), (2, 0));
+    }
+
+    #[test]
+    fn records_that_other_kernel_threads_use_are_free_in_the_child() {
+        let [share] = Share::new(Termination::Possible);
+        let (record, used) = (share.record(), share.handle());
+        let (held, is_held) = channel();
+        let (free, is_free) = channel::<()>();
+        let holder = std::thread::spawn(move || {
+            let _free = FREE.lock().expect("no poison");
+            record.with(|_| {
+                let _ = held.send(());
+                // Returns when the other end is dropped.
+                let _ = is_free.recv();
+            });
+        });
+        is_held.recv().expect("nobody else holds them");
+        // SAFETY: the child uses only what a fork leaves in a defined state.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: the default action of the signal ends the process, which has one kernel thread.
+            unsafe {
+                libc::alarm(60);
+                leave_to_parent();
+            }
+            let [next] = Share::new(Termination::Possible);
+            let works = with(next.handle(), |_| Ok(1)) == Ok(1);
+            let is_gone = with(used, |_| Ok(1)) == Err(libc::ESRCH);
+            drop((share, next));
+            // SAFETY: it ends the process, and runs no destructors.
+            unsafe { libc::_exit(i32::from(!(works && is_gone))) };
+        }
+        let mut status = 1;
+        // SAFETY: the pointer is to a local.
+        let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
+        drop(free);
+        holder.join().expect("it only waits");
+        assert_eq!((ended, status), (child, 0));
     }
 
     #[test]

@@ -55,7 +55,7 @@ fn end(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Waits for the child and returns its status. Other user threads run meanwhile, if there are any.
+/// Waits for the child and returns its status. A user thread lets others run until then.
 fn status_of(child: i32) -> i32 {
     let mut status = 0;
     // SAFETY: the pointer is to a local.
