@@ -66,12 +66,12 @@
 //! ring, helper threads, timers) is made anew at its first use. All other threads are *gone*:
 //! [`join`](JoinHandle::join) returns [`Gone`], and a [`scope`] does not wait for them. Locks that they held stay
 //! locked, as in POSIX; a child whose threads all wait for them ends with the message of a deadlock. A gone thread
-//! gets nothing that it was waiting for: it is not among the waiters any more. A scope that was entered before has no
-//! time limit any more.
+//! gets nothing of what it was waiting for. The time limit of a scope that was entered before does not apply.
 //!
-//! The child ends when `main` returns there, or with its last thread if another thread forked. If a kernel thread
-//! forks that is no worker, the child has no runtime. It can start one; to operations on threads of the parent other
-//! than `join`, they are threads of another runtime.
+//! If `main` forks, [`Runtime::run`] returns in the child as well, after the last thread there. If another thread
+//! forks, the child ends with its last thread, by `exit(0)`. If a kernel thread forks that is no worker, the child has
+//! no runtime. It can start one; the threads of the parent are those of another runtime then, and `join` returns
+//! [`Gone`].
 //!
 //! While other workers or kernel threads run, a child is in the state in which they were: values that a channel held
 //! while another worker was using it are lost there. `vfork` and `posix_spawn` work as everywhere. A child by other
