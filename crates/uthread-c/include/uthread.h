@@ -21,7 +21,8 @@
  *       -EPERM           called outside a user thread, or by a thread that does not hold the lock,
  *                        or a wait between uthread_preempt_disable() and uthread_preempt_enable()
  *       -EINVAL          a null pointer, a value out of its range, or an object of another runtime
- *       -ESRCH           a thread that was joined, or that has ended and nobody can join
+ *       -ESRCH           a thread that was joined, or that has ended and nobody can join, or that is not
+ *                        in this process (see FORK)
  *     An object that other threads wait for, or hold, cannot be destroyed: -EBUSY, and it stays. Nor can
  *     one by a kernel thread outside while the runtime runs whose threads use it.
  *       -ENOTRECOVERABLE the library failed; its message says why
@@ -96,6 +97,16 @@
  *     errno and of thread-local values, which functions keep, stay right.
  *     The signal mask and the alternate signal stack belong to the kernel thread: all its user threads share
  *     them, and the last change counts.
+ *
+ * FORK
+ *     The child of fork() has the calling user thread only. It may call all functions of this library, create
+ *     threads, and end as in the parent: by uthread_end(), if it is the first thread, by the return of uthread_run(),
+ *     by exit() or by _exit(). If it is not the first one, the process ends with 0 after its last thread. To the
+ *     child, all other threads that had not ended are gone: uthread_join() and the like return -ESRCH. Locks that
+ *     they held stay locked, and what they waited for goes to others. If another worker was using a channel, the
+ *     child has lost the values in it.
+ *     A child by a kernel thread that is no worker has no runtime, and may make one. The children of vfork() and
+ *     posix_spawn() may do what they may in any program. Others (of clone, of _Fork) may only execute a program.
  *
  * EXCEPTIONS (C++)
  *     Each thread has its own exceptions: it may wait, and be preempted, in a catch block and in

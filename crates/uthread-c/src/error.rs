@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_char, c_int, c_uint};
 use core::time::Duration;
 use std::any::Any;
 
-use uthread::Cancelled;
+use uthread::{Cancelled, Gone};
 
 /// A positive number of errno(3).
 pub(crate) type Errno = c_int;
@@ -27,6 +27,9 @@ pub(crate) unsafe fn object<'a, T>(pointer: *const T) -> Result<&'a T, Errno> {
 pub(crate) fn errno_of(payload: &(dyn Any + Send)) -> Errno {
     if payload.is::<Cancelled>() {
         return libc::ECANCELED;
+    }
+    if payload.is::<Gone>() {
+        return libc::ESRCH;
     }
     let message = payload
         .downcast_ref::<String>()
@@ -63,7 +66,7 @@ unsafe extern "C-unwind" fn uthread_strerror(error: c_int) -> *const c_char {
         libc::EBUSY => c"it is in use, or a runtime runs already",
         libc::EOVERFLOW => c"the semaphore has as many permits as it can count",
         libc::ESRCH => {
-            c"the thread was joined, or it was detached or not created here and has ended"
+            c"the thread was joined, or is not in this process, or it was detached or not created here and has ended"
         }
         libc::EAGAIN => {
             c"there is nothing now, or a thread that ends sets its values again and again"

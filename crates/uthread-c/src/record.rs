@@ -8,7 +8,7 @@ use core::cell::RefCell;
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
 use uthread::{Exceptions, JoinHandle, Thread, no_preempt};
 
@@ -75,6 +75,31 @@ fn position(place: u32) -> (usize, usize) {
         chunk as usize,
         (from_first - (FIRST_CHUNK << chunk)) as usize,
     )
+}
+
+/// In the child of a fork, begins anew what another kernel thread was using.
+///
+/// # Safety
+/// The process must have one kernel thread, which uses nothing of this.
+pub(crate) unsafe fn leave_to_parent() {
+    /// # Safety
+    /// Same as [`leave_to_parent`].
+    unsafe fn renew<T>(mutex: &Mutex<T>, new: T) {
+        if matches!(mutex.try_lock(), Err(TryLockError::WouldBlock)) {
+            // SAFETY: a mutex is a cell, and the caller's contract.
+            unsafe { ptr::from_ref(mutex).cast_mut().write(Mutex::new(new)) };
+        }
+    }
+    let made = || CHUNKS.iter().map_while(OnceLock::get);
+    // The next chunk may be half made.
+    let places = (FIRST_CHUNK << (made().count() + 1)) - FIRST_CHUNK;
+    // SAFETY: the caller's contract.
+    unsafe {
+        renew(&FREE, (Vec::new(), places));
+        made()
+            .flatten()
+            .for_each(|record| renew(&record.state, State::default()));
+    }
 }
 
 fn record(place: u32) -> Option<&'static Record> {
@@ -154,7 +179,8 @@ impl Record {
 
     fn release(&self) {
         let last = self.with(|state| {
-            state.owners -= 1;
+            // A record that began anew in the child of a fork has none.
+            state.owners = state.owners.saturating_sub(1);
             let is_last = state.owners == 0;
             is_last.then(|| {
                 // No handle is good any more, also before the next thread has this record.
@@ -174,7 +200,7 @@ impl Record {
 /// Works with the record behind a handle.
 ///
 /// # Errors
-/// `EINVAL` for a null pointer, and `ESRCH` if the thread is gone.
+/// `EINVAL` for a null pointer, and `ESRCH` if the thread is gone, or stayed in the parent of a fork.
 pub(crate) fn with<R>(
     thread: *const CThread,
     work: impl FnOnce(&mut State) -> Result<R, Errno>,
@@ -187,7 +213,8 @@ pub(crate) fn with<R>(
     let place = place.checked_sub(1).filter(|place| *place < u32::MAX >> 1);
     let record = place.and_then(record).ok_or(libc::ESRCH)?;
     record.with(|state| {
-        if state.generation == generation && state.owners > 0 {
+        let is_gone = state.thread.as_ref().is_some_and(Thread::is_gone);
+        if state.generation == generation && state.owners > 0 && !is_gone {
             work(state)
         } else {
             Err(libc::ESRCH)
@@ -252,7 +279,8 @@ pub(crate) fn obeys_terminate() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST_CHUNK, Share, Termination, position, with};
+    use super::{FIRST_CHUNK, FREE, Share, Termination, leave_to_parent, position, with};
+    use std::sync::mpsc::channel;
 
     #[test]
     fn places_fill_one_chunk_after_the_other() {
@@ -261,6 +289,44 @@ mod tests {
         assert_eq!(position(FIRST_CHUNK), (1, 0));
         assert_eq!(position(3 * FIRST_CHUNK - 1), (1, 127));
         assert_eq!(position(3 * FIRST_CHUNK), (2, 0));
+    }
+
+    #[test]
+    fn records_that_other_kernel_threads_use_are_free_in_the_child() {
+        let [share] = Share::new(Termination::Possible);
+        let (record, used) = (share.record(), share.handle());
+        let (held, is_held) = channel();
+        let (free, is_free) = channel::<()>();
+        let holder = std::thread::spawn(move || {
+            let _free = FREE.lock().expect("no poison");
+            record.with(|_| {
+                let _ = held.send(());
+                // Returns when the other end is dropped.
+                let _ = is_free.recv();
+            });
+        });
+        is_held.recv().expect("nobody else holds them");
+        // SAFETY: the child uses only what a fork leaves in a defined state.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: the default action of the signal ends the process, which has one kernel thread.
+            unsafe {
+                libc::alarm(60);
+                leave_to_parent();
+            }
+            let [next] = Share::new(Termination::Possible);
+            let works = with(next.handle(), |_| Ok(1)) == Ok(1);
+            let is_gone = with(used, |_| Ok(1)) == Err(libc::ESRCH);
+            drop((share, next));
+            // SAFETY: it ends the process, and runs no destructors.
+            unsafe { libc::_exit(i32::from(!(works && is_gone))) };
+        }
+        let mut status = 1;
+        // SAFETY: the pointer is to a local.
+        let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
+        drop(free);
+        holder.join().expect("it only waits");
+        assert_eq!((ended, status), (child, 0));
     }
 
     #[test]

@@ -5,12 +5,13 @@ use core::ffi::{c_int, c_uint, c_void};
 use core::time::Duration;
 use std::io;
 use std::panic::resume_unwind;
+use std::sync::OnceLock;
 
 use uthread::{BuildError, InPlace, Runtime, io::Backend};
 
 use crate::call::caught;
 use crate::error::Errno;
-use crate::record::Pointer;
+use crate::record::{self, Pointer};
 use crate::thread::{Exit, call};
 use crate::unwind::Function;
 
@@ -45,9 +46,25 @@ fn errno(error: &io::Error) -> Errno {
     })
 }
 
+/// Makes the child of a fork find no lock of this library that another kernel thread held.
+fn prepare_for_forks() -> Result<(), Errno> {
+    unsafe extern "C" fn in_child() {
+        // SAFETY: the child has one kernel thread, which is in a call of fork.
+        unsafe { record::leave_to_parent() };
+    }
+    static PREPARED: OnceLock<Errno> = OnceLock::new();
+    // SAFETY: the handler has this type, and stays.
+    let prepare = || unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    match *PREPARED.get_or_init(prepare) {
+        0 => Ok(()),
+        error => Err(error),
+    }
+}
+
 /// # Safety
 /// The pointer must be null or valid, and the program's threads as `uthread.h` asks.
 unsafe fn build(configuration: *const Configuration) -> Result<Runtime, Errno> {
+    prepare_for_forks()?;
     let mut builder = Runtime::builder();
     // SAFETY: the caller's contract.
     if let Some(configuration) = unsafe { configuration.as_ref() } {

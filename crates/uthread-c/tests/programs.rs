@@ -231,6 +231,26 @@ fn ticks_are_few_and_disturb_no_child() {
 }
 
 #[test]
+fn a_fork_keeps_the_calling_thread_and_no_other() {
+    let installed = Installed::new();
+    for shared in [false, true] {
+        let Some(program) = installed.build(&source("tests/c/fork.c"), &["-pthread"], shared)
+        else {
+            return;
+        };
+        for workers in ["1", "2"] {
+            for slice_us in ["0", "200"] {
+                // If the ring is forbidden, the first kind has threads as well.
+                for io in ["0", "2"] {
+                    let text = text_of(&program, &[workers, slice_us, io]);
+                    assert_eq!(text, "parent and children went on\n");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn shares_of_a_pointer_are_counted_under_ticks() {
     check_output("tests/c/shared.cpp", &[], "every share was counted\n");
 }

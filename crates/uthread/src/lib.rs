@@ -59,6 +59,24 @@
 //! 7. [`join`](JoinHandle::join) and [`catch_unwind`] catch panics. In a preemptive runtime, hold a
 //!    guard around `catch_unwind` of the standard library.
 //!
+//! # Forks
+//!
+//! The child of a fork has the calling user thread only, and the runtime goes on with it, also if it had several
+//! workers: the thread may wait, start threads, and end as in the parent. What the library has from the kernel (the
+//! ring, helper threads, timers) is made anew at its first use. All other threads are *gone*:
+//! [`join`](JoinHandle::join) returns [`Gone`], and a [`scope`] does not wait for them. Locks that they held stay
+//! locked, as in POSIX; a child whose threads all wait for them ends with the message of a deadlock. A gone thread
+//! gets nothing of what it was waiting for. The time limit of a scope that was entered before does not apply.
+//!
+//! If `main` forks, [`Runtime::run`] returns in the child as well, after the last thread there. If another thread
+//! forks, the child ends with its last thread, by `exit(0)`. If a kernel thread forks that is no worker, the child has
+//! no runtime. It can start one; the threads of the parent are those of another runtime then, and `join` returns
+//! [`Gone`].
+//!
+//! While other workers or kernel threads run, a child is in the state in which they were: values that a channel held
+//! while another worker was using it are lost there. `vfork` and `posix_spawn` work as everywhere. A child by other
+//! ways (`clone`, `_Fork`) may only execute another program.
+//!
 //! # Windows
 //!
 //! No signal interrupts a thread there, so [`RuntimeBuilder::build`] refuses time slices with
@@ -122,6 +140,8 @@ mod panic_message;
 mod preempt;
 pub mod prelude;
 mod print;
+#[cfg(target_os = "linux")]
+mod renew;
 mod runtime;
 mod scheduler;
 mod scope;
@@ -152,7 +172,7 @@ pub use sync::{
 #[doc(hidden)]
 pub use thread::current_key;
 pub use thread::{
-    Builder, Cancelled, Exited, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait,
+    Builder, Cancelled, Exited, Gone, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait,
     catch_unwind, current, exit, is_user_thread, spawn, suspend, suspend_timeout, take_cancel,
     yield_now,
 };

@@ -39,6 +39,19 @@ impl<T> SpinCell<T> {
         result
     }
 
+    /// Calls `work` with the value, and whether it was locked: by a worker that the child of a fork does not have, so
+    /// it may be half changed. It is free afterwards.
+    ///
+    /// # Safety
+    /// No other thread may use the cell.
+    pub(crate) unsafe fn take_over<R>(&self, work: impl FnOnce(&mut T, bool) -> R) -> R {
+        let was_locked = self.locked.load(Ordering::Relaxed);
+        // SAFETY: the caller's contract.
+        let result = work(unsafe { &mut *self.value.get() }, was_locked);
+        self.locked.store(false, Ordering::Release);
+        result
+    }
+
     fn acquire(&self) {
         let mut attempt = 0u32;
         while !self.try_acquire() {

@@ -28,6 +28,15 @@ impl Driver {
         }
     }
 
+    /// Leaves the kernel's part to the parent, in the child of a fork. Nothing may use or drop this afterwards.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn leave_to_parent(&self) {
+        match self {
+            Self::Kernel(kernel) => kernel.leave_to_parent(),
+            Self::Threads(_) => {}
+        }
+    }
+
     /// Accepts a request.
     ///
     /// # Safety

@@ -14,5 +14,7 @@ use windows as system;
 
 pub use alloc::GuardedAlloc;
 pub use guard::{NoPreempt, no_preempt};
+#[cfg(target_os = "linux")]
+pub(crate) use system::leave_to_parent;
 pub use system::{Errno, Exceptions};
 pub(crate) use system::{OverflowWatch, TickSignal, Ticker, Watch, prepare};

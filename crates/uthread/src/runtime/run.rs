@@ -11,7 +11,9 @@ use crate::preempt::{OverflowWatch, TickSignal};
 use crate::scheduler::{Clock, Monotonic, Virtual};
 use crate::thread::{JoinHandle, reap_orphans, start_main};
 use crate::trace::Trace;
-use crate::worker::{Config, Mode, Shared, Worker, current_worker, depth, require_worker};
+use crate::worker::{
+    Config, Mode, Shared, Worker, current_worker, depth, prepare_for_forks, require_worker,
+};
 
 /// Workers that run threads.
 ///
@@ -152,6 +154,7 @@ impl Runtime {
     /// ```
     pub unsafe fn try_run_and_leave<T>(&self, main: impl FnOnce() -> T) -> io::Result<T> {
         require_none();
+        prepare_for_forks()?;
         let shared = Arc::new(Shared::new(self.config, clock(self.config.mode))?);
         let whole = MustNotUnwind;
         let result = run_workers(&shared, main);
@@ -173,9 +176,10 @@ impl Runtime {
             core::mem::forget(result);
             return Err(io::ErrorKind::Deadlock.into());
         }
-        match result?.expect("all threads have ended, so main has") {
-            Ok(value) => Ok(value),
-            Err(payload) => resume_unwind(payload),
+        match result? {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(payload)) => resume_unwind(payload),
+            None => end_child(&shared),
         }
     }
 
@@ -253,6 +257,13 @@ pub(super) fn require_none() {
     );
 }
 
+/// Ends the process at the end of its last thread, as the C library does. It is the child of a fork that another
+/// thread than `main` called, so nobody waits for a result.
+fn end_child(shared: &Shared) -> ! {
+    assert!(shared.is_inherited(), "all threads have ended, so main has");
+    std::process::exit(0)
+}
+
 /// Threads borrow from the caller, so nothing may unwind past them.
 struct MustNotUnwind;
 
@@ -269,24 +280,32 @@ fn run_workers<T>(
     shared: &Arc<Shared>,
     main: impl FnOnce() -> T,
 ) -> io::Result<Option<std::thread::Result<T>>> {
-    std::thread::scope(|scope| {
-        let (ready, others) = channel();
-        let helped = (1..shared.config.workers).try_for_each(|index| {
-            let name = format!("uthread-{index}");
-            let (shared, ready) = (Arc::clone(shared), ready.clone());
-            let builder = std::thread::Builder::new().name(name);
-            builder.spawn_scoped(scope, move || help(&shared, index, ready))?;
-            Ok(())
-        });
-        drop(ready);
-        // A worker that cannot start must not be missing later, when `main` cannot be taken back.
-        let all_ready = helped.and_then(|()| others.iter().collect());
-        let result = all_ready.and_then(|()| run_first(shared, main));
-        if result.is_err() {
-            shared.stop_all();
+    let (ready, others) = channel();
+    let mut helpers = Vec::new();
+    let helped = (1..shared.config.workers).try_for_each(|index| {
+        let name = format!("uthread-{index}");
+        let (shared, ready) = (Arc::clone(shared), ready.clone());
+        let builder = std::thread::Builder::new().name(name);
+        helpers.push(builder.spawn(move || help(&shared, index, ready))?);
+        Ok(())
+    });
+    drop(ready);
+    // A worker that cannot start must not be missing later, when `main` cannot be taken back.
+    let all_ready = helped.and_then(|()| others.iter().collect());
+    let result = all_ready.and_then(|()| run_first(shared, main));
+    if result.is_err() {
+        shared.stop_all();
+    }
+    if shared.is_inherited() {
+        // They are not in this process.
+        core::mem::forget(helpers);
+    } else {
+        for helper in helpers {
+            // A helper that fails ends the process.
+            drop(helper.join());
         }
-        result
-    })
+    }
+    result
 }
 
 /// Runs a worker on a kernel thread of its own, once it has reported that it has all it needs.
@@ -302,6 +321,13 @@ fn help(shared: &Arc<Shared>, index: usize, ready: Sender<io::Result<()>>) {
     if let Some(mut station) = station {
         station.worker.run();
     }
+    if shared.is_inherited() {
+        if let Some(failure) = shared.failure.get() {
+            crate::print::print_error_line(format_args!("uthread: {failure}"));
+            std::process::abort();
+        }
+        end_child(shared);
+    }
     core::mem::forget(whole);
 }
 
@@ -313,7 +339,7 @@ fn run_first<T>(
     let handle: JoinHandle<T> = start_main(&station.worker, main).map_err(io::Error::other)?;
     station.worker.run();
     drop(station);
-    if handle.is_finished() {
+    if handle.has_ended() {
         // SAFETY: all workers have left their loops, so the thread has ended.
         return Ok(Some(unsafe { handle.take() }));
     }

@@ -96,6 +96,13 @@ impl Tally {
         }
     }
 
+    /// Removes all of `other` from this tally, as far as it is there.
+    pub(crate) fn take_back(&self, other: &Self) {
+        for (mine, theirs) in self.0.iter().zip(&other.0) {
+            mine.set(mine.get().saturating_sub(theirs.get()));
+        }
+    }
+
     /// The highest priority with a nonzero count, or GREEN.
     #[inline]
     pub(crate) fn highest(&self) -> Priority {

@@ -97,6 +97,12 @@ impl<T: Linked> Queue<T> {
         }
     }
 
+    /// Makes the queue empty, and leaves the members as they are.
+    pub(super) fn forget(&self) {
+        self.head.set(ptr::null());
+        self.tail.set(ptr::null());
+    }
+
     #[inline]
     pub(crate) fn pop_front(&self) -> Option<*const T> {
         let head = self.head.get();

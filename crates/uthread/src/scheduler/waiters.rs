@@ -71,6 +71,11 @@ impl<T: Linked> Waiters<T> {
         all
     }
 
+    /// Makes the queue empty. None of its members may ever run again.
+    pub(crate) fn forget(&self) {
+        self.0.forget();
+    }
+
     /// Takes out a thread whose time is up; `false` if another thread has taken it out before.
     ///
     /// # Safety

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use crate::spin::SpinCell;
 use crate::thread::{Cancelled, Control, Exited, Thread, ThreadId, Wait, Woken, current};
-use crate::worker::{Worker, current_worker, depth, enter, leave, leave_blocking, require_worker};
+use crate::worker::{
+    Home, Worker, current_worker, depth, enter, leave, leave_blocking, require_worker,
+};
 
 pub(super) type Payload = Box<dyn Any + Send>;
 
@@ -39,7 +41,7 @@ crate::thread_local! {
 
 /// State that a scope shares with its threads, which may hold it longer than the scope lasts.
 pub(super) struct Children {
-    runtime: u32,
+    home: Home,
     owner: Thread,
     state: SpinCell<State>,
 }
@@ -66,7 +68,7 @@ impl Children {
             waiter: ptr::null(),
         };
         Self {
-            runtime: worker.shared.id,
+            home: Home::of(&worker.shared),
             owner: current(),
             state: SpinCell::new(AtomicBool::new(false), state),
         }
@@ -82,7 +84,28 @@ impl Children {
     }
 
     fn worker(&self) -> Option<&'static Worker> {
-        current_worker().filter(|worker| worker.shared.id == self.runtime)
+        current_worker()
+            .filter(|worker| self.home.go_on(&worker.shared, || self.forget_gone(worker)))
+    }
+
+    /// In the child of a fork, the scope has the running thread only.
+    #[cold]
+    fn forget_gone(&self, worker: &Worker) {
+        let me = worker.current().id;
+        let is_owner = self.owner.id().number() == me;
+        let forget = |state: &mut State, was_locked| {
+            let running = core::mem::take(&mut state.running);
+            if was_locked {
+                core::mem::forget((running, core::mem::take(&mut state.failures)));
+            } else {
+                state.running = running;
+                state.running.retain(|id, _| id.number() == me);
+            }
+            state.live = usize::from(!is_owner);
+            state.waiter = ptr::null();
+        };
+        // SAFETY: nobody uses the state while a runtime claims it.
+        unsafe { self.state.take_over(forget) };
     }
 
     /// Makes this the innermost scope of the running thread, and returns the one before.
@@ -143,7 +166,9 @@ impl Children {
 
     /// Nothing that the scope's owner lends may be used after this.
     fn end_one(&self, ended: Option<(ThreadId, Option<Payload>)>) {
-        let worker = require_worker("the end of a scoped thread");
+        let Some(worker) = self.worker() else {
+            unreachable!("a scoped thread runs in the runtime of its scope");
+        };
         enter();
         let waiter = self.with(worker, |state| {
             if let Some((id, failure)) = ended {
@@ -244,7 +269,7 @@ impl Children {
 
     /// Takes the payload of a thread that has failed.
     pub(super) fn take_failure(&self, id: ThreadId) -> Option<Payload> {
-        let worker = require_worker("ScopedJoinHandle::join");
+        let worker = self.worker()?;
         self.with(worker, |state| state.failures.remove(&id))
     }
 

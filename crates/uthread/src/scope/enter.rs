@@ -133,7 +133,7 @@ where
         scope.children.cancel();
     }
     let cancelled = scope.children.join_all();
-    if let Some(watcher) = watcher {
+    if let Some(watcher) = watcher.filter(|watcher| !watcher.thread().is_gone()) {
         watcher.cancel();
     }
     let (panic, timed_out) = scope.children.conclude();

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use std::sync::Arc;
 
 use super::children::Children;
-use crate::thread::{JoinHandle, Thread};
+use crate::thread::{Gone, JoinHandle, Thread};
 
 /// Place for the value of a thread.
 pub(super) struct Packet<T>(UnsafeCell<Option<T>>);
@@ -110,6 +110,9 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// ```
     pub fn join(mut self) -> std::thread::Result<T> {
         self.handle.wait();
+        if self.handle.thread().is_gone() {
+            return Err(Box::new(Gone));
+        }
         // SAFETY: the thread has ended, and this consumes its only handle.
         match unsafe { self.packet.take() } {
             Some(value) => Ok(value),

@@ -20,6 +20,8 @@
 
 use core::cell::Cell;
 use core::ptr::NonNull;
+#[cfg(target_os = "linux")]
+use std::sync::TryLockError;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::error::MapError;
@@ -125,6 +127,18 @@ pub(crate) struct Pool(Mutex<[Class; CLASSES]>);
 impl Pool {
     fn lock(&self) -> MutexGuard<'_, [Class; CLASSES]> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves the slots to the parent, in the child of a fork, if another kernel thread was using the pool.
+    ///
+    /// # Safety
+    /// Same as [`renew`](crate::renew::renew).
+    #[cfg(target_os = "linux")]
+    pub(crate) unsafe fn leave_to_parent(&self) {
+        if matches!(self.0.try_lock(), Err(TryLockError::WouldBlock)) {
+            // SAFETY: the caller's contract.
+            unsafe { crate::renew::renew(&self.0, Mutex::new([const { Class::new() }; CLASSES])) };
+        }
     }
 
     /// Returns the slot that begins at `slot`.

@@ -121,6 +121,16 @@ impl Barrier {
         opened.then_some(result)
     }
 
+    #[cold]
+    fn forget_waiters(&self) {
+        let forget = |state: &mut State, _| {
+            state.arrived = 0;
+            state.waiters.forget();
+        };
+        // SAFETY: nobody uses the object while a runtime claims it.
+        unsafe { self.state.take_over(forget) };
+    }
+
     fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State) -> R) -> R {
         // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
         // same `several`.
@@ -129,7 +139,8 @@ impl Barrier {
 
     fn wait_within(&self, operation: &str, limit: Option<Duration>) -> (bool, BarrierWaitResult) {
         let worker = require_worker(operation);
-        self.home.check(&worker.shared, operation);
+        self.home
+            .check(&worker.shared, operation, || self.forget_waiters());
         worker.enter_blocking(operation);
         let me = worker.current();
         let waiters = self.with(worker, |state| {

@@ -109,7 +109,8 @@ impl Condvar {
     /// waiters use `lock`.
     #[inline]
     fn check(&self, worker: &Worker, lock: &RawLock, operation: &str) {
-        self.home.check(&worker.shared, operation);
+        self.home
+            .check(&worker.shared, operation, || self.waiters.forget());
         enter();
         let other = with_graph(worker, || {
             // SAFETY: waiters are alive.

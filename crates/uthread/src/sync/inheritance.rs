@@ -39,11 +39,11 @@ pub(crate) fn reprioritize(worker: &Worker, thread: &Control, change: impl FnOnc
 }
 
 impl RawLock {
-    /// The owner, if the protocol is inheritance.
+    /// The owner, if it inherits priorities: by the protocol, and because it runs in this process.
     #[inline]
     fn heir_counting_owner(&self) -> Option<&Control> {
         if self.protocol() == Protocol::Inheritance {
-            self.owner()
+            self.owner().filter(|owner| !owner.stayed_in_parent())
         } else {
             None
         }

@@ -265,6 +265,12 @@ impl<T, const MOST_PASSES: u32> Owner<T, MOST_PASSES> {
         self.word.store(free, Ordering::Release);
     }
 
+    /// Nobody waits any more. No other thread may use the lock at this time.
+    pub(crate) fn forget_waiters(&self) {
+        self.forget_passes();
+        self.word.store(self.get(), Ordering::Relaxed);
+    }
+
     /// Frees the lock, for which nobody waits. The caller owns it, and the queues must be locked.
     pub(crate) fn free(&self) {
         self.forget_passes();

@@ -41,6 +41,9 @@ impl Control {
     /// The owner of the lock that the thread waits for, if it does so without a time limit. The
     /// wait-for graph must be locked.
     fn waits_for(&self) -> Option<&Self> {
+        if self.stayed_in_parent() {
+            return None;
+        }
         let lock = RawLock::awaited_by(self)?;
         if self.has_time_limit.get() {
             None
@@ -103,11 +106,32 @@ impl RawLock {
         unsafe { self.owner.get().as_ref() }
     }
 
+    #[inline]
+    fn check(&self, worker: &Worker, operation: &str) {
+        self.home
+            .check(&worker.shared, operation, || self.forget_waiters());
+    }
+
+    /// Leaves the owner as it is: a thread that does not run any more holds the lock for good.
+    #[cold]
+    fn forget_waiters(&self) {
+        self.entry.forget();
+        self.urgent.forget();
+        self.owner.forget_waiters();
+        if self.is_mine()
+            && let Some(me) = self.owner()
+        {
+            me.heirs.take_back(&self.lent);
+            me.rank().set_inherited(me.heirs.highest());
+        }
+        self.lent.take_back(&self.lent);
+    }
+
     /// The worker, for an operation on this lock that may block. Preemption is disabled afterwards.
     #[inline]
     pub(super) fn enter(&self, operation: &str) -> &'static Worker {
         let worker = require_worker(operation);
-        self.home.check(&worker.shared, operation);
+        self.check(worker, operation);
         worker.enter_blocking(operation);
         worker
     }
@@ -182,7 +206,7 @@ impl RawLock {
     #[inline]
     pub(super) fn try_lock(&self) -> bool {
         let worker = require_worker("Lock::try_lock");
-        self.home.check(&worker.shared, "Lock::try_lock");
+        self.check(worker, "Lock::try_lock");
         enter();
         let me = worker.current();
         if let Protocol::Ceiling(ceiling) = self.protocol
@@ -329,6 +353,8 @@ impl RawLock {
             leave();
             panic!("{} unlocks a lock that it does not hold", me.label());
         }
+        // The thread may hold the lock since before a fork.
+        self.check(worker, "Lock::unlock");
         if self.barging && self.owner.leave_to_heir(worker.several, || worker.now_ns()) {
             me.locks.set(me.locks.get() - 1);
             return;

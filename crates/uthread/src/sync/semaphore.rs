@@ -58,6 +58,12 @@ impl Semaphore {
         }
     }
 
+    #[cold]
+    fn forget_waiters(&self) {
+        // SAFETY: nobody uses the object while a runtime claims it.
+        unsafe { self.state.take_over(|state, _| state.waiters.forget()) };
+    }
+
     fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State) -> R) -> R {
         // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
         // same `several`.
@@ -104,7 +110,8 @@ impl Semaphore {
     #[inline]
     fn acquire_within(&self, operation: &str, limit: Option<Duration>) -> bool {
         let worker = require_worker(operation);
-        self.home.check(&worker.shared, operation);
+        self.home
+            .check(&worker.shared, operation, || self.forget_waiters());
         worker.enter_blocking(operation);
         let me = worker.current();
         let taken = self.with(worker, |state| {
@@ -145,7 +152,9 @@ impl Semaphore {
     #[must_use = "without it, it is unknown whether there was a permit"]
     pub fn try_acquire(&self) -> bool {
         let worker = require_worker("Semaphore::try_acquire");
-        self.home.check(&worker.shared, "Semaphore::try_acquire");
+        let operation = "Semaphore::try_acquire";
+        self.home
+            .check(&worker.shared, operation, || self.forget_waiters());
         enter();
         let taken = self.with(worker, |state| {
             let taken = state.permits > 0;
@@ -171,7 +180,9 @@ impl Semaphore {
     #[inline]
     pub fn release(&self, permits: usize) {
         let worker = require_worker("Semaphore::release");
-        self.home.check(&worker.shared, "Semaphore::release");
+        let operation = "Semaphore::release";
+        self.home
+            .check(&worker.shared, operation, || self.forget_waiters());
         enter();
         for left in (1..=permits).rev() {
             let (waiter, all_kept) = self.with(worker, |state| {

@@ -112,7 +112,7 @@ impl<T: ?Sized> SpinLock<T> {
     #[inline]
     pub fn lock(&self) -> SpinGuard<'_, T> {
         let worker = require_worker("SpinLock::lock");
-        self.home.check(&worker.shared, "SpinLock::lock");
+        self.home.check(&worker.shared, "SpinLock::lock", || ());
         enter();
         while !self.try_own(worker) {
             // A deferred tick takes effect here, so the owner may run.
@@ -136,7 +136,7 @@ impl<T: ?Sized> SpinLock<T> {
     #[inline]
     pub fn try_lock(&self) -> Option<SpinGuard<'_, T>> {
         let worker = require_worker("SpinLock::try_lock");
-        self.home.check(&worker.shared, "SpinLock::try_lock");
+        self.home.check(&worker.shared, "SpinLock::try_lock", || ());
         enter();
         if self.try_own(worker) {
             return Some(self.guard());

@@ -190,7 +190,7 @@ impl Builder {
         let made = class.and_then(|class| {
             let birth = Birth {
                 id: worker.next_id(),
-                runtime: worker.shared.id,
+                runtime: worker.shared.id(),
                 class,
                 priority: self.priority,
                 name: self.name,
@@ -213,7 +213,7 @@ where
 {
     let birth = Birth {
         id: worker.next_id(),
-        runtime: worker.shared.id,
+        runtime: worker.shared.id(),
         class: worker.shared.config.main_stack_class,
         priority: crate::Priority::default(),
         name: Some("main".into()),

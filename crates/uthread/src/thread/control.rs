@@ -13,6 +13,7 @@ use super::waiting::{Waiting, Woken};
 use crate::context::Context;
 use crate::scheduler::{Linked, Links, Priority, Rank, Schedulable, Tally};
 use crate::stack::{HANDLER_BYTES, class_bytes};
+use crate::worker::stayed_in_parent;
 
 /// State of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +72,8 @@ pub(crate) struct Control {
     /// Ticks that find the stack pointer below this address are deferred.
     pub(crate) limit: Cell<usize>,
     pub(crate) locks: Cell<u32>,
-    pub(crate) runtime: u32,
+    /// Changes only in the child of a fork.
+    pub(crate) runtime: Cell<u32>,
     /// Ceilings of the locks held.
     pub(crate) ceilings: Tally,
     /// Priorities of the threads that wait for locks held by this one.
@@ -175,7 +177,7 @@ impl Control {
             class,
             limit: Cell::new(0),
             locks: Cell::new(0),
-            runtime: birth.runtime,
+            runtime: Cell::new(birth.runtime),
             ceilings: Tally::new(),
             heirs: Tally::new(),
             blocked_on: Cell::new(ptr::null()),
@@ -323,6 +325,11 @@ impl Control {
         // SAFETY: the caller's contract.
         unsafe { (self.drop_result)(self.packet) };
         self.result_gone.set(true);
+    }
+
+    /// True in the child of a fork, where the thread neither runs nor ends.
+    pub(crate) fn stayed_in_parent(&self) -> bool {
+        stayed_in_parent(self.runtime.get())
     }
 
     /// Adds a reference to the block.

@@ -8,6 +8,7 @@ use core::time::Duration;
 
 use super::control::{Control, DETACHED, FINISHED, Permit};
 use super::entry::take_result;
+use super::gone::Gone;
 use super::id::ThreadId;
 use super::orphan::add_orphan;
 use super::wait::Wait;
@@ -73,6 +74,15 @@ impl Thread {
     /// ```
     pub fn priority(&self) -> Priority {
         self.control().rank().effective()
+    }
+
+    /// True in the child of a fork for a thread that had not ended and did not call fork: it is not in this process.
+    ///
+    /// ```
+    /// assert!(!uthread::run(|| uthread::current().is_gone()));
+    /// ```
+    pub fn is_gone(&self) -> bool {
+        is_gone(self.control())
     }
 
     /// Sets the thread's own priority.
@@ -168,11 +178,15 @@ impl Thread {
     }
 }
 
+fn is_gone(control: &Control) -> bool {
+    control.stayed_in_parent() && control.joiner.load(Ordering::Acquire) != FINISHED
+}
+
 /// The worker of the caller, which runs in the same runtime as `control`.
 fn same_runtime(control: &Control, operation: &str) -> &'static Worker {
     let worker = require_worker(operation);
     assert!(
-        control.runtime == worker.shared.id,
+        control.runtime.get() == worker.shared.id(),
         "{operation} of a thread of another runtime"
     );
     worker
@@ -269,7 +283,7 @@ impl<T> JoinHandle<T> {
         self.thread().cancel();
     }
 
-    /// True if the thread has ended, so [`JoinHandle::join`] would not wait.
+    /// True if the thread has ended or is [gone](Thread::is_gone), so [`JoinHandle::join`] would not wait.
     ///
     /// ```
     /// uthread::run(|| {
@@ -280,13 +294,18 @@ impl<T> JoinHandle<T> {
     /// });
     /// ```
     pub fn is_finished(&self) -> bool {
+        self.has_ended() || self.control().stayed_in_parent()
+    }
+
+    /// True if the thread has a result.
+    pub(crate) fn has_ended(&self) -> bool {
         self.control().joiner.load(Ordering::Acquire) == FINISHED
     }
 
     /// Waits until the thread has ended.
     ///
     /// # Errors
-    /// The payload, if the thread panicked or called [`exit`](super::exit).
+    /// The payload, if the thread panicked or called [`exit`](super::exit); [`Gone`] if it is not in this process.
     ///
     /// # Panics
     /// Outside the thread's runtime during its run, and in the thread itself.
@@ -301,11 +320,11 @@ impl<T> JoinHandle<T> {
     pub fn join(self) -> std::thread::Result<T> {
         let control = self.control();
         match current_worker() {
-            Some(worker) if worker.shared.id == control.runtime => {
+            Some(worker) if worker.shared.id() == control.runtime.get() => {
                 self.wait_within(worker, "join", None).in_time();
             }
             _ => assert!(
-                self.is_finished() && !is_live(control.runtime),
+                self.is_finished() && !is_live(control.runtime.get()),
                 "join of a thread of another runtime, which still runs"
             ),
         }
@@ -385,9 +404,10 @@ impl<T> JoinHandle<T> {
 
     fn wait_here(&mut self, operation: &str, limit: Option<Duration>) -> Woken {
         match current_worker() {
-            Some(worker) if worker.shared.id == self.control().runtime => {
+            Some(worker) if worker.shared.id() == self.control().runtime.get() => {
                 self.wait_within(worker, operation, limit)
             }
+            _ if self.control().stayed_in_parent() => Woken::Granted,
             _ => panic!("{operation} of a thread of another runtime"),
         }
     }
@@ -395,9 +415,12 @@ impl<T> JoinHandle<T> {
     /// Takes the result.
     ///
     /// # Safety
-    /// The thread must have finished, and no worker may use its stack.
+    /// The thread must be gone, or have finished, and no worker may use its stack.
     #[inline]
     pub(crate) unsafe fn take(self) -> std::thread::Result<T> {
+        if is_gone(self.control()) {
+            return Err(Box::new(Gone));
+        }
         // SAFETY: it has finished, and this consumes the handle, which was not detached.
         let result = unsafe { take_result(self.control()) };
         // SAFETY: the shared reference of thread and handle; the thread has ended.
@@ -450,9 +473,9 @@ impl<T> JoinHandle<T> {
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
-        let runtime = self.control().runtime;
+        let runtime = self.control().runtime.get();
         match current_worker() {
-            Some(worker) if worker.shared.id == runtime => {
+            Some(worker) if worker.shared.id() == runtime => {
                 enter();
                 let detached = self.replace(worker.several, ptr::null_mut(), DETACHED);
                 leave();
@@ -461,6 +484,8 @@ impl<T> Drop for JoinHandle<T> {
                 }
             }
             _ if is_live(runtime) => return add_orphan(self.control),
+            // Its frames stay as they are.
+            _ if is_gone(self.control()) => return,
             _ => {}
         }
         // SAFETY: it has finished and its result was not taken; the reference is the one of `join`.

@@ -4,6 +4,7 @@ mod builder;
 mod control;
 mod current;
 mod entry;
+mod gone;
 mod handle;
 mod id;
 mod local;
@@ -21,9 +22,12 @@ pub use current::{
     Exited, current, current_key, exit, is_user_thread, suspend, suspend_timeout, take_cancel,
     yield_now,
 };
+pub use gone::Gone;
 pub use handle::{JoinHandle, Thread};
 pub use id::ThreadId;
 pub use local::LocalKey;
+#[cfg(target_os = "linux")]
+pub(crate) use orphan::leave_orphans_to_parent;
 pub(crate) use orphan::{add_orphan, reap_orphans};
 pub use unwind::catch_unwind;
 pub use wait::Wait;

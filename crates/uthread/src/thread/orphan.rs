@@ -24,11 +24,21 @@ pub(crate) fn add_orphan(thread: NonNull<Control>) {
     leave();
 }
 
+/// Leaves the orphans to the parent, in the child of a fork.
+///
+/// # Safety
+/// Same as [`renew`](crate::renew::renew).
+#[cfg(target_os = "linux")]
+pub(crate) unsafe fn leave_orphans_to_parent() {
+    // SAFETY: the caller's contract.
+    unsafe { crate::renew::renew(&ORPHANS, Mutex::new(Vec::new())) };
+}
+
 /// Frees the orphans of a finished runtime.
 pub(crate) fn reap_orphans(runtime: &Shared) {
     let mut orphans = ORPHANS.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: orphans are alive until they are reaped.
-    let is_mine = |orphan: &mut Orphan| unsafe { orphan.0.as_ref() }.runtime == runtime.id;
+    let is_mine = |orphan: &mut Orphan| unsafe { orphan.0.as_ref() }.runtime.get() == runtime.id();
     let mine: Vec<_> = orphans.extract_if(.., is_mine).collect();
     drop(orphans);
     for Orphan(thread) in mine {

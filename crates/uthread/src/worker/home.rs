@@ -3,7 +3,7 @@
 use crate::atomic::{AtomicU32, Ordering};
 
 use super::local::{current_worker, enter, leave};
-use super::registry::live;
+use super::registry::{live, stayed_in_parent};
 use super::shared::Shared;
 use super::state::Worker;
 
@@ -16,18 +16,37 @@ impl Home {
         Self(AtomicU32::new(0))
     }
 
-    /// Checks that the object belongs to `runtime`, or claims it if its runtime has ended.
+    /// The home of an object that a thread of `runtime` makes for it.
+    pub(crate) fn of(runtime: &Shared) -> Self {
+        Self(AtomicU32::new(runtime.id()))
+    }
+
+    /// Checks that the object belongs to `runtime`, or claims it if its runtime has ended. If that stayed in the
+    /// parent at a fork, `forget_waiters` removes its threads from the object, which nobody uses at that time.
     #[inline]
-    pub(crate) fn check(&self, runtime: &Shared, operation: &str) {
-        if self.0.load(Ordering::Relaxed) != runtime.id {
-            self.claim(runtime, operation);
+    pub(crate) fn check(&self, runtime: &Shared, operation: &str, forget_waiters: impl FnOnce()) {
+        if !self.is_known(runtime) {
+            self.claim(runtime, operation, forget_waiters);
         }
+    }
+
+    /// True if the object belongs to `runtime`, or did so before a fork that `runtime` goes on after.
+    #[inline]
+    pub(crate) fn go_on(&self, runtime: &Shared, forget_waiters: impl FnOnce()) -> bool {
+        if self.is_known(runtime) {
+            return true;
+        }
+        let goes_on = stayed_in_parent(self.0.load(Ordering::Relaxed)) && runtime.is_inherited();
+        if goes_on {
+            self.claim(runtime, "a scope", forget_waiters);
+        }
+        goes_on
     }
 
     /// True if the object is known to belong to `runtime`.
     #[inline]
     pub(crate) fn is_known(&self, runtime: &Shared) -> bool {
-        self.0.load(Ordering::Relaxed) == runtime.id
+        self.0.load(Ordering::Acquire) == runtime.id()
     }
 
     /// True if the object belongs to `runtime`. If not, a thread that claims it later sees all that the
@@ -53,18 +72,21 @@ impl Home {
     #[cold]
     fn is_by_now(&self, runtime: &Shared) -> bool {
         let _live = live();
-        self.0.load(Ordering::Relaxed) == runtime.id
+        self.0.load(Ordering::Relaxed) == runtime.id()
     }
 
     #[cold]
-    fn claim(&self, runtime: &Shared, operation: &str) {
+    fn claim(&self, runtime: &Shared, operation: &str, forget_waiters: impl FnOnce()) {
         enter();
         let claimed = {
             let live = live();
             let home = self.0.load(Ordering::Relaxed);
-            let free = home == runtime.id || !live.contains(&home);
+            let free = home == runtime.id() || !live.contains(&home);
             if free {
-                self.0.store(runtime.id, Ordering::Relaxed);
+                if stayed_in_parent(home) {
+                    forget_waiters();
+                }
+                self.0.store(runtime.id(), Ordering::Release);
             }
             free
         };

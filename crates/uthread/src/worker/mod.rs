@@ -39,7 +39,8 @@ pub(crate) use local::{
     current_worker, depth, enter, leave, leave_allocator, leave_blocking, leave_without_tick,
     require_worker, set_depth, try_enter,
 };
+pub(crate) use registry::stayed_in_parent;
 pub(crate) use running::Running;
 pub(crate) use shared::{Config, Counters, Mode, Shared};
 pub(crate) use state::Worker;
-pub(crate) use system::Event;
+pub(crate) use system::{Event, prepare_for_forks};

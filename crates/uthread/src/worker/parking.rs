@@ -91,6 +91,18 @@ impl Bell {
         *self.ticker.lock().unwrap_or_else(PoisonError::into_inner) = ticker;
     }
 
+    /// Leaves the event and the timer to the parent, in the child of a fork.
+    ///
+    /// # Safety
+    /// Same as [`renew`](crate::renew::renew).
+    #[cfg(target_os = "linux")]
+    pub(crate) unsafe fn leave_to_parent(&self) {
+        self.slumber.withdraw();
+        self.event.leave_to_parent();
+        // SAFETY: the caller's contract.
+        unsafe { crate::renew::renew(&self.ticker, Mutex::new(None)) };
+    }
+
     #[cold]
     fn tick(&self) {
         let ticker = self.ticker.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,6 +134,16 @@ impl Idlers {
         if *count == self.workers {
             verdict();
         }
+    }
+
+    /// Counts all workers but the caller's as idle for good, in the child of a fork.
+    ///
+    /// # Safety
+    /// Same as [`renew`](crate::renew::renew).
+    #[cfg(target_os = "linux")]
+    pub(crate) unsafe fn leave_to_parent(&self) {
+        // SAFETY: the caller's contract.
+        unsafe { crate::renew::renew(&self.count, Mutex::new(self.workers - 1)) };
     }
 
     /// Counts a worker as busy. It must not look for work before this call.

@@ -263,7 +263,9 @@ impl Worker {
     fn remove_timer(&mut self) {
         self.remote().bell.set_ticker(None);
         self.watch.take();
-        self.ticker.take();
+        if let Some(ticker) = self.ticker.take() {
+            ticker.remove();
+        }
     }
 
     /// The worker's loop; returns when the runtime has ended.

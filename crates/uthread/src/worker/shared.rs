@@ -1,7 +1,7 @@
 //! State that the workers of one runtime share.
 
 use core::ops::Deref;
-use core::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::io;
 use std::sync::OnceLock;
 
@@ -92,7 +92,10 @@ pub(crate) fn count(counter: &AtomicU64) {
 }
 
 pub(crate) struct Shared {
-    pub(crate) id: u32,
+    /// Changes only in the child of a fork, which has a new number for the copy.
+    pub(super) id: AtomicU32,
+    /// True in the child of a fork: there only the forking thread and its worker go on.
+    pub(super) inherited: AtomicBool,
     pub(crate) config: Config,
     pub(crate) several: bool,
     pub(crate) remotes: Box<[Remote]>,
@@ -124,7 +127,8 @@ impl Shared {
         };
         let remotes = (0..config.workers).map(remote).collect::<io::Result<_>>()?;
         Ok(Self {
-            id: registry::add(),
+            id: AtomicU32::new(registry::add()),
+            inherited: AtomicBool::new(false),
             config,
             several: config.workers > 1,
             remotes,
@@ -137,9 +141,20 @@ impl Shared {
         })
     }
 
+    /// The number of the runtime.
+    #[inline]
+    pub(crate) fn id(&self) -> u32 {
+        self.id.load(Ordering::Relaxed)
+    }
+
+    /// True if the process was forked during the run: other workers than the caller's are not in this process.
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.inherited.load(Ordering::Relaxed)
+    }
+
     /// Ends the run: other runtimes may use its objects.
     pub(crate) fn close(&self) {
-        registry::remove(self.id);
+        registry::remove(self.id());
     }
 
     #[inline]
@@ -176,7 +191,7 @@ impl Shared {
             // SAFETY: every carved slot holds a control block or zeros, which read as `Free`. The
             // blocks of this runtime do not change, because none of its threads runs.
             let thread = unsafe { Control::at_end(end).as_ref() };
-            if matches!(thread.state(), State::Blocked) && thread.runtime == self.id {
+            if matches!(thread.state(), State::Blocked) && thread.runtime.get() == self.id() {
                 stuck.push(thread);
             }
         });

@@ -71,7 +71,7 @@ impl Worker {
             traced: shared.config.trace_events > 0,
             next_id: Cell::new(index as u64 + 1),
             stacks: Cache::new(),
-            root: Control::of_worker(shared.id),
+            root: Control::of_worker(shared.id()),
             ticker: OnceCell::new(),
             watch: OnceCell::new(),
             dice: Cell::new(dice),

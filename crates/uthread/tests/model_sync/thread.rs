@@ -48,6 +48,11 @@ impl Control {
         self.number
     }
 
+    /// The model has no forks.
+    pub(crate) fn stayed_in_parent(&self) -> bool {
+        false
+    }
+
     pub(crate) fn home(&self) -> usize {
         self.number
     }

@@ -31,6 +31,11 @@ mod state {
 mod registry {
     use super::{BTreeSet, LIVE};
 
+    /// The model has no forks.
+    pub(crate) fn stayed_in_parent(_: u32) -> bool {
+        false
+    }
+
     pub(crate) fn live() -> loom::sync::MutexGuard<'static, BTreeSet<u32>> {
         LIVE.lock().expect("no poison")
     }
@@ -57,7 +62,7 @@ pub(crate) fn in_a_former_runtime(work: impl FnOnce()) {
 }
 
 pub(crate) struct Shared {
-    pub(crate) id: u32,
+    id: u32,
     pub(crate) graph: SpinCell<()>,
 }
 
@@ -70,6 +75,15 @@ impl Shared {
         registry::live().insert(id);
         let graph = SpinCell::new(AtomicBool::new(false), ());
         Arc::new(Self { id, graph })
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The model has no forks.
+    pub(crate) fn is_inherited(&self) -> bool {
+        false
     }
 
     pub(crate) fn preemptive(&self) -> bool {

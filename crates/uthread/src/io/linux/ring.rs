@@ -3,6 +3,7 @@
 use core::sync::atomic::{Ordering, fence};
 use core::time::Duration;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 use io_uring::types::{Fd, SubmitArgs, Timespec};
@@ -57,13 +58,14 @@ fn deferring() -> io::Result<IoUring> {
         .setup_single_issuer()
         .setup_defer_taskrun()
         .setup_taskrun_flag()
+        .dontfork()
         .build(ENTRIES)
 }
 
 impl RingDriver {
     pub(crate) fn new(_: &Arc<Shared>, _worker: usize) -> io::Result<Self> {
         Ok(Self {
-            ring: deferring().or_else(|_| IoUring::new(ENTRIES))?,
+            ring: deferring().or_else(|_| IoUring::builder().dontfork().build(ENTRIES))?,
             queued: 0,
             waited: 0,
             bell_watched: false,
@@ -71,6 +73,18 @@ impl RingDriver {
             done: None,
             watched: false,
         })
+    }
+
+    /// Leaves the ring to the parent, in the child of a fork, which does not have its memory. Nothing may use or drop this
+    /// afterwards.
+    pub(crate) fn leave_to_parent(&self) {
+        // SAFETY: the descriptors belong to this driver, and nothing closes them again.
+        unsafe {
+            libc::close(self.ring.as_raw_fd());
+            if let Some(done) = &self.done {
+                libc::close(done.fd());
+            }
+        }
     }
 
     /// Makes an event of finished requests, if `watch` then waits for it.

@@ -2,6 +2,7 @@
 
 mod errno;
 mod exceptions;
+mod fork;
 mod overflow;
 mod prepare;
 mod single_threaded;
@@ -12,6 +13,7 @@ mod watch;
 
 pub use errno::Errno;
 pub use exceptions::Exceptions;
+pub(crate) use fork::leave_to_parent;
 pub(crate) use overflow::OverflowWatch;
 pub(crate) use prepare::prepare;
 pub(crate) use tick::TickSignal;

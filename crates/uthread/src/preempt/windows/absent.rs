@@ -47,6 +47,10 @@ impl Ticker {
     pub(crate) fn disarm(&self) {
         match *self {}
     }
+
+    pub(crate) fn remove(&self) {
+        match *self {}
+    }
 }
 
 /// Nothing is of this type.

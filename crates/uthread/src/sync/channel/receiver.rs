@@ -80,7 +80,7 @@ impl<T: Send> Receiver<T> {
     /// Returns the value if there is one.
     fn recv_within(&self, operation: &str, limit: Option<Duration>) -> (Woken, Option<T>) {
         let worker = require_worker(operation);
-        self.0.home.check(&worker.shared, operation);
+        self.0.check(worker, operation);
         worker.enter_blocking(operation);
         let me = worker.current();
         let parcel = UnsafeCell::new(None);
@@ -128,7 +128,7 @@ impl<T: Send> Receiver<T> {
     /// ```
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         let worker = require_worker("Receiver::try_recv");
-        self.0.home.check(&worker.shared, "Receiver::try_recv");
+        self.0.check(worker, "Receiver::try_recv");
         enter();
         // Senders that go now leave nothing behind: what they sent is found below.
         let senders = self.0.has_senders();

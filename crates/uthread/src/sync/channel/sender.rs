@@ -86,7 +86,7 @@ impl<T: Send> Sender<T> {
         limit: Option<Duration>,
     ) -> (Woken, Option<T>) {
         let worker = require_worker(operation);
-        self.0.home.check(&worker.shared, operation);
+        self.0.check(worker, operation);
         worker.enter_blocking(operation);
         let me = worker.current();
         let parcel = UnsafeCell::new(Some(value));

@@ -78,6 +78,26 @@ impl<T> Shared<T> {
         })
     }
 
+    /// Checks that the channel belongs to the runtime of the caller.
+    #[inline]
+    pub(super) fn check(&self, worker: &Worker, operation: &str) {
+        self.home
+            .check(&worker.shared, operation, || self.forget_waiters());
+    }
+
+    #[cold]
+    fn forget_waiters(&self) {
+        let forget = |state: &mut State<T>, was_locked| {
+            state.blocked_senders.forget();
+            state.blocked_receivers.forget();
+            if was_locked {
+                core::mem::forget(core::mem::take(&mut state.buffer));
+            }
+        };
+        // SAFETY: nobody uses the object while a runtime claims it.
+        unsafe { self.state.take_over(forget) };
+    }
+
     pub(super) fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State<T>) -> R) -> R {
         // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
         // same `several`.

@@ -19,6 +19,25 @@ impl Event {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
+    /// Leaves the event to the parent, in the child of a fork. The child has another one under the same number.
+    pub(crate) fn leave_to_parent(&self) {
+        let number = self.fd();
+        // SAFETY: the calls take no pointers, and the number belongs to this event all the time.
+        unsafe {
+            // First, so that there is a descriptor left.
+            libc::close(number);
+            let fd = libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK);
+            if fd < 0 {
+                // Without it, the number would soon be that of some file.
+                libc::abort();
+            }
+            if fd != number {
+                libc::dup3(fd, number, libc::O_CLOEXEC);
+                libc::close(fd);
+            }
+        }
+    }
+
     /// Readable while the event is set.
     pub(crate) fn fd(&self) -> RawFd {
         self.0.as_raw_fd()

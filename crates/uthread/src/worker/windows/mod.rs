@@ -1,5 +1,7 @@
 //! A worker's parts from Windows.
 
+use std::io;
+
 mod address;
 mod event;
 mod retries;
@@ -7,3 +9,9 @@ mod retries;
 pub(crate) use address::{BYTES, address};
 pub(crate) use event::Event;
 pub(crate) use retries::Retries;
+
+/// Windows has no forks.
+#[expect(clippy::unnecessary_wraps, reason = "as on Linux")]
+pub(crate) fn prepare_for_forks() -> io::Result<()> {
+    Ok(())
+}
