@@ -540,7 +540,10 @@ impl Condvar {
 
     fn admit(&self, most: usize) {
         let worker = require_worker("Condvar::notify_outside");
-        self.home.check(&worker.shared, "Condvar::notify_outside");
+        self.home
+            .check(&worker.shared, "Condvar::notify_outside", || {
+                self.waiters.forget()
+            });
         enter();
         let mut owner = None;
         with_graph(worker, || {
