@@ -221,7 +221,6 @@ face! {
     }
 }
 
-#[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};

@@ -234,7 +234,6 @@ face! {
     }
 }
 
-#[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
     use std::{fs, io};

@@ -238,7 +238,6 @@ mod tests {
         assert_eq!(of(None), None);
     }
 
-    #[cfg(any(target_os = "linux", windows))]
     #[test]
     fn the_system_here_is_that_of_new_records() {
         assert_eq!(Environment::read().system(), Some(System::here()));

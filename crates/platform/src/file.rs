@@ -424,7 +424,6 @@ face! {
     fn path_of_descriptor(file: &File) -> Option<PathBuf> = None;
 }
 
-#[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
     use std::fs;

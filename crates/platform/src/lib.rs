@@ -4,13 +4,10 @@
 //! in one place, with its documentation, its signature and, after `=`, the answer of a system that
 //! lacks it (`face!`).
 //!
-//! System-specific code is in one backend, selected once, below: `linux` and `windows` on those
-//! targets, and `unsupported` elsewhere, which returns what the standard library knows. `macos` is a
-//! beginning: it takes what it has not itself from `unsupported`. A backend for
-//! another system is a folder beside these, with a module for each subject. Where the system lacks all of a
-//! subject, the backend says `pub(crate) use crate::timer::lacking as timer`; where it lacks a part,
-//! its module begins with `pub(crate) use crate::file::lacking::*`, and its own functions go before
-//! those. A type of its own gets the answers for the methods that it lacks with
+//! System-specific code is in one backend, selected once, below: `linux` or `windows`. Where the system
+//! lacks all of a subject, the backend says `pub(crate) use crate::timer::lacking as timer`; where it
+//! lacks a part, its module begins with `pub(crate) use crate::file::lacking::*`, and its own functions go
+//! before those. A type of its own gets the answers for the methods that it lacks with
 //! `impl methods::Directory for Directory {}`. The compiler names all that is missing.
 //!
 //! Uses: `rustix` for calls that it wraps safely, `io-uring` for rings, `libc` for the rest;
@@ -19,13 +16,13 @@
 //! It must never contain policy: it answers queries and executes calls, and does not decide how to
 //! measure. An unknown fact is `None`, never a guess. It depends on no other crate of oscope.
 
-#![cfg_attr(
-    any(target_os = "linux", target_os = "macos", windows),
-    expect(
-        unsafe_code,
-        reason = "some system calls have no safe wrapper in any crate"
-    )
+#![expect(
+    unsafe_code,
+    reason = "some system calls have no safe wrapper in any crate"
 )]
+
+#[cfg(not(any(target_os = "linux", windows)))]
+compile_error!("oscope runs on Linux and Windows only: this system has no backend in `platform`");
 
 #[cfg(test)]
 use testing as _;
@@ -46,7 +43,6 @@ pub mod file;
 pub mod job;
 pub mod load;
 pub mod lock;
-#[cfg(any(target_os = "linux", windows))]
 mod locked;
 pub mod machine;
 pub mod memory;
@@ -62,7 +58,6 @@ pub mod ring;
 pub mod sandbox;
 pub mod scratch;
 pub mod shared;
-#[cfg(any(target_os = "linux", windows))]
 mod shared_memory;
 pub mod signal;
 pub mod socket;
@@ -77,9 +72,6 @@ pub mod usage;
 #[cfg(target_arch = "x86_64")]
 mod cpuid;
 
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-mod rusage;
-
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
@@ -89,19 +81,5 @@ use linux as os;
 mod windows;
 #[cfg(windows)]
 use windows as os;
-
-#[cfg(target_os = "macos")]
-mod macos;
-#[cfg(target_os = "macos")]
-use macos as os;
-
-#[cfg(not(any(target_os = "linux", windows)))]
-#[cfg_attr(
-    target_os = "macos",
-    expect(unused_imports, reason = "macOS has a part of it itself")
-)]
-mod unsupported;
-#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
-use unsupported as os;
 
 pub use error::{Error, Result, is_lacking};

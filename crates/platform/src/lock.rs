@@ -73,7 +73,7 @@ face! {
     }
 }
 
-#[cfg(all(test, any(target_os = "linux", windows)))]
+#[cfg(test)]
 mod tests {
     use std::thread;
 

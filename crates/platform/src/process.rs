@@ -1,6 +1,5 @@
 //! Worker processes: children that read and write lines, and never outlive their parent.
 
-#[cfg(any(target_os = "linux", windows))]
 pub(crate) mod buffer;
 
 use std::fmt;

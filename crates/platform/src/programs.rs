@@ -18,7 +18,6 @@ face! {
     pub fn running() -> Vec<Program> = Vec::new();
 }
 
-#[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
     use super::running;

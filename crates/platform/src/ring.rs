@@ -87,7 +87,6 @@ face! {
     }
 }
 
-#[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
     use std::io::Write;

@@ -255,7 +255,6 @@ face! {
     }
 }
 
-#[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
     use std::io::{ErrorKind, Read};

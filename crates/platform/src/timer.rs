@@ -40,7 +40,6 @@ face! {
     }
 }
 
-#[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 use super::parse::colon_field;
 use super::read::text;
+use super::rusage::{from_rusage, rusage};
 use crate::Result;
-use crate::rusage::{from_rusage, rusage};
 use crate::usage::{Consumption, Usage};
 
 pub(crate) fn counts_storage() -> bool {
