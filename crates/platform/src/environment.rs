@@ -179,20 +179,6 @@ pub struct Build {
     pub flags: Option<String>,
 }
 
-face! {
-    os::environment;
-
-    for System {
-        /// The system for which this program was built.
-        pub fn here() -> System;
-    }
-
-    for Environment {
-        /// Reads the current environment.
-        pub fn read() -> Environment;
-    }
-}
-
 impl Environment {
     /// The system, by the name of its kernel; `None` if that is not known.
     pub fn system(&self) -> Option<System> {

@@ -1,14 +1,12 @@
 //! oscope's only interface to the operating system.
 //!
-//! Each module here holds one subject: its types, and the questions to the system. A question stands
-//! in one place, with its documentation, its signature and, after `=`, the answer of a system that
-//! lacks it (`face!`).
+//! Each module here is one subject: its types, what is the same on all systems, and the functions and types
+//! of the backend, which it re-exports.
 //!
-//! System-specific code is in one backend, selected once, below: `linux` or `windows`. Where the system
-//! lacks all of a subject, the backend says `pub(crate) use crate::timer::lacking as timer`; where it
-//! lacks a part, its module begins with `pub(crate) use crate::file::lacking::*`, and its own functions go
-//! before those. A type of its own gets the answers for the methods that it lacks with
-//! `impl methods::Directory for Directory {}`. The compiler names all that is missing.
+//! System-specific code is in one backend, selected once, below: `linux` or `windows`. Both have a module for
+//! each subject, with the same signatures: the compiler reports what is missing. The documentation is at the
+//! functions of `linux`. A function that a system cannot offer refuses ([`Error::NotSupported`]) or returns
+//! nothing (`None`, 0, an empty list); a type that it cannot offer is an `enum` without variants.
 //!
 //! Uses: `rustix` for calls that it wraps safely, `io-uring` for rings, `libc` for the rest;
 //! `windows-sys` on Windows; `raw-cpuid` on x86-64.
@@ -26,9 +24,6 @@ compile_error!("oscope runs on Linux and Windows only: this system has no backen
 
 #[cfg(test)]
 use testing as _;
-
-#[macro_use]
-mod face;
 
 pub mod block_io;
 pub mod call;
@@ -78,6 +73,11 @@ mod linux;
 use linux as os;
 
 #[cfg(windows)]
+#[allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "each function is documented where `linux` has it"
+)]
 mod windows;
 #[cfg(windows)]
 use windows as os;
