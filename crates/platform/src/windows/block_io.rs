@@ -84,7 +84,6 @@ pub fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
     }))
 }
 
-#[inline]
 pub fn read_at_as(
     _file: &File,
     _block: &mut [u8],

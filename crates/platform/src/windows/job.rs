@@ -5,8 +5,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use crate::error::refuse;
-use crate::job::Published;
-use crate::job::Result;
+use crate::job::{Published, Result};
 
 pub fn host_name() -> Option<String> {
     None

@@ -20,17 +20,14 @@ pub use path::CallPath;
 pub use process::{getpid_syscall, program_that_does_nothing, spawn_wait};
 pub use thread::thread_create_join;
 
-#[inline]
 pub fn fork_exit_wait() -> Result<()> {
     refuse("fork")
 }
 
-#[inline]
 pub fn vfork_exit_wait() -> Result<()> {
     refuse("vfork")
 }
 
-#[inline]
 pub fn fork_exec_wait(_program: &CStr) -> Result<()> {
     refuse("fork")
 }
