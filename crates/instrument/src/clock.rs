@@ -65,13 +65,9 @@ impl Clock for SystemClock {
 
 /// Runs of each reference loop in a reading.
 const REFERENCE_RUNS: usize = 3;
-/// Times that a reference loop is repeated in a run. The clocks of Windows and macOS step by 100 and
-/// 42 ns, which is too much of one loop.
-const REFERENCE_REPEATS: u64 = if cfg!(any(windows, target_os = "macos")) {
-    8
-} else {
-    1
-};
+/// Times that a reference loop is repeated in a run. The clock of Windows steps by 100 ns, which is too
+/// much of one loop.
+const REFERENCE_REPEATS: u64 = if cfg!(windows) { 8 } else { 1 };
 
 impl SystemClock {
     /// Wall time of a reference loop in ns.

@@ -23,8 +23,8 @@ pub(crate) fn cpu() -> Cpu {
     }
 }
 
-/// The name of the hypervisor, if the CPU reports one.
-pub(crate) fn hypervisor() -> Option<String> {
+/// The hypervisor, as in [`crate::machine::Machine`].
+pub fn hypervisor() -> Option<String> {
     let cpuid = CpuId::new();
     if !cpuid.get_feature_info()?.has_hypervisor() {
         return None;

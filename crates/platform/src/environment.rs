@@ -179,20 +179,6 @@ pub struct Build {
     pub flags: Option<String>,
 }
 
-face! {
-    os::environment;
-
-    for System {
-        /// The system for which this program was built.
-        pub fn here() -> System;
-    }
-
-    for Environment {
-        /// Reads the current environment.
-        pub fn read() -> Environment;
-    }
-}
-
 impl Environment {
     /// The system, by the name of its kernel; `None` if that is not known.
     pub fn system(&self) -> Option<System> {
@@ -238,7 +224,6 @@ mod tests {
         assert_eq!(of(None), None);
     }
 
-    #[cfg(any(target_os = "linux", windows))]
     #[test]
     fn the_system_here_is_that_of_new_records() {
         assert_eq!(Environment::read().system(), Some(System::here()));

@@ -126,8 +126,3 @@ impl Error {
 pub(crate) fn refuse<T, E: From<Error>>(what: &'static str) -> std::result::Result<T, E> {
     Err(Error::NotSupported { what }.into())
 }
-
-/// As [`refuse`], for functions that return [`io::Error`].
-pub(crate) fn refuse_io<T>() -> io::Result<T> {
-    Err(io::ErrorKind::Unsupported.into())
-}

@@ -3,13 +3,20 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::startup::{had_standard_input, had_standard_output};
 use crate::{Error, Result, os};
+
+pub use crate::os::file::{
+    allocate_range, allocated_bytes, allow_holes, become_like, believable_size, create_secret,
+    drop_page_cache, evict, finds_room_by_page, is_at, is_on_disk, is_same_file, is_socket,
+    next_data, null_device, open_without_waiting, open_write_without_waiting, overlapped, reserve,
+    residency, tells_residency, try_lock_byte, zero_device,
+};
 
 /// The event for which reads and writes of a file wait
 /// ([open(2)](https://man7.org/linux/man-pages/man2/open.2.html)).
@@ -251,180 +258,6 @@ impl LockedFile {
     }
 }
 
-face! {
-    os::file;
-
-    /// Opens any file at a path for reading, and returns its metadata. A named pipe opens without
-    /// waiting for a writer. Reads of it fail with [`io::ErrorKind::WouldBlock`] while it is empty
-    /// ([`crate::block_io::wait_readable`] waits for data).
-    ///
-    /// # Errors
-    /// If it cannot be opened.
-    pub fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)>;
-
-    /// Opens a named pipe or a character device for writing without waiting for a reader; `None` while
-    /// a pipe has no reader. Writes to it fail with [`io::ErrorKind::WouldBlock`] while it is full
-    /// ([`crate::block_io::wait_writable`] waits for room).
-    ///
-    /// # Errors
-    /// As [`open_read`].
-    pub fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<Option<File>>
-        = refuse("opening a pipe without waiting");
-
-    /// Gives a file the owner, group and permissions of another.
-    ///
-    /// # Errors
-    /// [`Error::NotPermitted`] if the other file belongs to another user, and this process may not
-    /// change owners.
-    pub fn become_like(file: &File, model: &Metadata) -> Result<()>;
-
-    /// Creates a file that only this user can read (`0600` on Linux). An existing file is not replaced.
-    ///
-    /// # Errors
-    /// If the path exists, or no file can be created.
-    pub fn create_secret(path: &Path) -> io::Result<File> = Err(io::ErrorKind::Unsupported.into());
-
-    /// True if a file that looks regular is one: on Windows a pipe looks so.
-    pub fn is_on_disk(file: &File) -> bool = true;
-
-    /// True for the metadata of a socket, which cannot be opened.
-    pub fn is_socket(metadata: &Metadata) -> bool = false;
-
-    /// Device space of a file, in bytes: less than its size if it is sparse, 0 if all of it is holes or the
-    /// kernel generates it on read.
-    pub fn allocated_bytes(metadata: &Metadata) -> Option<u64> = None;
-
-    /// The size of a file that is open for reading, where reads up to that size succeed. `None` for
-    /// pipes and devices, and for files whose contents appear when they are read: those of /proc and
-    /// /sys have a length of 0 or one page, whatever their contents, and so have some of FUSE and 9p.
-    pub fn believable_size(file: &File, metadata: &Metadata) -> Option<u64>
-        = metadata.is_file().then_some(metadata.len());
-
-    /// True if both are the same file, opened twice.
-    pub fn is_same_file(one: &File, other: &File) -> bool = false;
-
-    /// True if the path leads to this open file.
-    pub fn is_at(file: &File, path: &Path) -> bool = false;
-
-    /// The device that takes all bytes and keeps none.
-    ///
-    /// # Errors
-    /// Only if the system has no such device.
-    pub fn null_device() -> Result<&'static Path> = refuse("a device that takes all bytes");
-
-    /// The device from which any number of zeros can be read.
-    ///
-    /// # Errors
-    /// Only if the system has no such device.
-    pub fn zero_device() -> Result<&'static Path> = refuse("a device that gives zeros");
-
-    /// Allocates `len` bytes of a file from `offset` on the device, so that later writes need no
-    /// allocation ([fallocate(2)](https://man7.org/linux/man-pages/man2/fallocate.2.html)). Its size
-    /// becomes at least `offset + len`; new bytes read as zeros.
-    ///
-    /// # Errors
-    /// If the device is full; [`Error::NotSupported`] if the file system does not support it.
-    pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()>
-        = refuse("allocating room for a file");
-
-    /// As [`allocate_range`], but the file's size does not change: the space after its end is a
-    /// reservation, which [`File::set_len`] releases.
-    ///
-    /// # Errors
-    /// As [`allocate_range`].
-    pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()>
-        = refuse("allocating room for a file");
-
-    /// True if the file's file system allocates each page when it is written, unless it was reserved
-    /// before. On Linux that is ext4 ("delayed allocation",
-    /// [Documentation/filesystems/ext4](https://docs.kernel.org/admin-guide/ext4.html)).
-    pub fn finds_room_by_page(file: &File) -> bool = false;
-
-    /// The next data range of a file from `offset` on, as start and end; `None` if only a hole follows.
-    /// If the file system does not report holes, the whole file is data.
-    ///
-    /// # Errors
-    /// If the system call fails.
-    pub fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>>
-        = Ok((offset < len).then_some((offset, len)));
-
-    /// Writes a file's dirty pages to the device, then advises the kernel to evict its pages from the
-    /// page cache (`POSIX_FADV_DONTNEED`).
-    ///
-    /// It is not certain: pages that a process has mapped or is writing stay. Check [`residency`]
-    /// before relying on a cold read. Caches of the host or the disk are not affected.
-    ///
-    /// # Errors
-    /// If the file cannot be synchronised.
-    pub fn evict(file: &File) -> Result<()> = refuse("evicting a file from the page cache");
-
-    /// Drops the clean pages of the whole machine's page cache
-    /// ([proc_sys_vm(5)](https://man7.org/linux/man-pages/man5/proc_sys_vm.5.html), `drop_caches`).
-    /// Dirty pages stay: synchronise first.
-    ///
-    /// # Errors
-    /// [`Error::NotPermitted`] without the right.
-    pub fn drop_page_cache() -> Result<()> = refuse("dropping caches");
-
-    /// True if the system tells which part of a file is in the page cache.
-    pub fn tells_residency() -> bool = false;
-
-    /// Reports the part of a file that is in the page cache.
-    ///
-    /// Uses `cachestat`, which needs no mapping. If that is missing or refused, it uses `mincore`, but
-    /// only for a file that this process owns or may write: for any other file, Linux since 5.2 reports
-    /// every page as resident, to hide other users' reads (CVE-2019-5489).
-    ///
-    /// # Errors
-    /// [`Error::NotPermitted`] if the result could not be trusted.
-    pub fn residency(file: &File) -> Result<Residency>
-        = refuse("asking for the residency of a file");
-
-    /// Lets what is never written of a file be holes, which take no room. On Linux that is so for every file of a
-    /// file system that has holes. On Windows it is asked for, before the file is written.
-    ///
-    /// # Errors
-    /// If the system call fails; not if the file system has no holes.
-    pub fn allow_holes(file: &File) -> Result<()> = Ok(());
-
-    /// The same file for transfers that the kernel answers later. On Windows it is opened again for overlapped
-    /// transfers: positioned reads and writes of the standard library and of [`crate::block_io`] do not work
-    /// with it, and its position is its own. On Linux all files are like that, and `file` comes back.
-    ///
-    /// # Errors
-    /// If it cannot be opened again.
-    pub fn overlapped(file: File) -> Result<File> = Ok(file);
-
-    /// Locks one byte of a file that is open for writing, until this opening of the file is closed. Returns false if
-    /// another opening has locked the byte. The byte may be beyond the end of the file, and locks of other bytes
-    /// do not matter.
-    ///
-    /// # Errors
-    /// If the file system has no locks.
-    pub fn try_lock_byte(file: &File, at: u64) -> io::Result<bool>
-        = Err(io::ErrorKind::Unsupported.into());
-
-    fn duplicate_input() -> io::Result<File> = refuse_io();
-    fn duplicate_output() -> io::Result<File> = refuse_io();
-    // Lets reads wait for data again, after the file was opened without waiting.
-    fn let_reads_wait(file: &File) -> io::Result<()> = Ok(());
-    // Locks a file for others that lock it, without any effect on who reads or writes.
-    fn try_lock(file: &File, access: Access) -> io::Result<()> = Ok(match access {
-        Access::Read => file.try_lock_shared(),
-        Access::Write => file.try_lock(),
-    }?);
-    fn unlock(file: &File) -> io::Result<()> = file.unlock();
-    // False if a lock excludes other handles of its own opening as well. Such a system must refuse to truncate a
-    // mapped file, which is all that a mapping needs of the lock.
-    fn relocks() -> bool = true;
-    fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()>;
-    fn set_permissions(options: &mut OpenOptions, model: &Metadata) = ();
-    fn is_named_pipe(metadata: &Metadata) -> bool = false;
-    fn is_character_device(metadata: &Metadata) -> bool = false;
-    fn path_of_descriptor(file: &File) -> Option<PathBuf> = None;
-}
-
-#[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
     use std::fs;

@@ -1,17 +1,12 @@
 //! oscope's only interface to the operating system.
 //!
-//! Each module here holds one subject: its types, and the questions to the system. A question stands
-//! in one place, with its documentation, its signature and, after `=`, the answer of a system that
-//! lacks it (`face!`).
+//! Each module here is one subject: its types, what is the same on all systems, and the functions and types
+//! of the backend, which it re-exports.
 //!
-//! System-specific code is in one backend, selected once, below: `linux` and `windows` on those
-//! targets, and `unsupported` elsewhere, which returns what the standard library knows. `macos` is a
-//! beginning: it takes what it has not itself from `unsupported`. A backend for
-//! another system is a folder beside these, with a module for each subject. Where the system lacks all of a
-//! subject, the backend says `pub(crate) use crate::timer::lacking as timer`; where it lacks a part,
-//! its module begins with `pub(crate) use crate::file::lacking::*`, and its own functions go before
-//! those. A type of its own gets the answers for the methods that it lacks with
-//! `impl methods::Directory for Directory {}`. The compiler names all that is missing.
+//! System-specific code is in one backend, selected once, below: `linux` or `windows`. Both have a module for
+//! each subject, with the same signatures: the compiler reports what is missing. The documentation is at the
+//! functions of `linux`. A function that a system cannot offer refuses ([`Error::NotSupported`]) or returns
+//! nothing (`None`, 0, an empty list); a type that it cannot offer is an `enum` without variants.
 //!
 //! Uses: `rustix` for calls that it wraps safely, `io-uring` for rings, `libc` for the rest;
 //! `windows-sys` on Windows; `raw-cpuid` on x86-64.
@@ -19,19 +14,16 @@
 //! It must never contain policy: it answers queries and executes calls, and does not decide how to
 //! measure. An unknown fact is `None`, never a guess. It depends on no other crate of oscope.
 
-#![cfg_attr(
-    any(target_os = "linux", target_os = "macos", windows),
-    expect(
-        unsafe_code,
-        reason = "some system calls have no safe wrapper in any crate"
-    )
+#![expect(
+    unsafe_code,
+    reason = "some system calls have no safe wrapper in any crate"
 )]
+
+#[cfg(not(any(target_os = "linux", windows)))]
+compile_error!("oscope runs on Linux and Windows only: this system has no backend in `platform`");
 
 #[cfg(test)]
 use testing as _;
-
-#[macro_use]
-mod face;
 
 pub mod block_io;
 pub mod call;
@@ -46,7 +38,6 @@ pub mod file;
 pub mod job;
 pub mod load;
 pub mod lock;
-#[cfg(any(target_os = "linux", windows))]
 mod locked;
 pub mod machine;
 pub mod memory;
@@ -62,7 +53,6 @@ pub mod ring;
 pub mod sandbox;
 pub mod scratch;
 pub mod shared;
-#[cfg(any(target_os = "linux", windows))]
 mod shared_memory;
 pub mod signal;
 pub mod socket;
@@ -77,31 +67,19 @@ pub mod usage;
 #[cfg(target_arch = "x86_64")]
 mod cpuid;
 
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-mod rusage;
-
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
 use linux as os;
 
 #[cfg(windows)]
+#[allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "each function is documented where `linux` has it"
+)]
 mod windows;
 #[cfg(windows)]
 use windows as os;
-
-#[cfg(target_os = "macos")]
-mod macos;
-#[cfg(target_os = "macos")]
-use macos as os;
-
-#[cfg(not(any(target_os = "linux", windows)))]
-#[cfg_attr(
-    target_os = "macos",
-    expect(unused_imports, reason = "macOS has a part of it itself")
-)]
-mod unsupported;
-#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
-use unsupported as os;
 
 pub use error::{Error, Result, is_lacking};

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::os::load::{frequency_hz, load_average};
+
 /// Use of CPU time since the system started, or between two readings.
 ///
 /// On Linux from [/proc/stat](https://man7.org/linux/man-pages/man5/proc_stat.5.html), in units of
@@ -85,22 +87,6 @@ impl CpuTime {
         ]
         .into_iter()
         .fold(0, u64::saturating_add)
-    }
-}
-
-face! {
-    os::load;
-
-    /// The current clock frequency of one CPU, in Hz, from the kernel's frequency driver; `None` if
-    /// there is no such driver, as in most virtual machines.
-    pub fn frequency_hz(cpu: usize) -> Option<f64> = None;
-
-    /// Runnable processes, averaged over 1, 5 and 15 minutes.
-    pub fn load_average() -> Option<[f64; 3]> = None;
-
-    for CpuTimes {
-        /// Reads the current counts.
-        pub fn read() -> Option<CpuTimes> = None;
     }
 }
 

@@ -1,79 +1,8 @@
 //! The locks of the C library and of Windows for kernel threads, as a subject of measurement.
 
-use crate::{Result, os};
+pub use crate::os::lock::{CriticalSection, PthreadMutex, PthreadSpin, SlimLock};
 
-/// A number behind a `pthread_mutex_t` with the default attributes: a thread that finds it locked
-/// sleeps in the kernel
-/// ([pthread_mutex_lock(3p)](https://man7.org/linux/man-pages/man3/pthread_mutex_lock.3p.html)).
-pub struct PthreadMutex(os::lock::PthreadMutex);
-
-/// A number behind a `pthread_spinlock_t`: a thread that finds it locked spins until it is free
-/// ([pthread_spin_lock(3p)](https://man7.org/linux/man-pages/man3/pthread_spin_lock.3p.html)).
-pub struct PthreadSpin(os::lock::PthreadSpin);
-
-/// A number behind an `SRWLOCK`, which one thread at a time holds exclusively: a thread that finds it locked spins for
-/// a moment, then sleeps in the kernel
-/// ([Slim reader/writer locks](https://learn.microsoft.com/en-us/windows/win32/sync/slim-reader-writer--srw--locks)).
-pub struct SlimLock(os::lock::SlimLock);
-
-/// A number behind a `CRITICAL_SECTION`: a thread that finds it locked looks again as often as its spin count says,
-/// then sleeps in the kernel
-/// ([Critical section objects](https://learn.microsoft.com/en-us/windows/win32/sync/critical-section-objects)).
-pub struct CriticalSection(os::lock::CriticalSection);
-
-face! {
-    os::lock;
-
-    impl PthreadMutex {
-        /// An unlocked lock around `number`.
-        ///
-        /// # Errors
-        /// If the system has no such lock.
-        pub fn new(number: u64) -> Result<Self> = refuse("pthread_mutex_t");
-
-        /// Calls `work` with the number while the lock is held. `work` must not lock it again.
-        #[inline]
-        pub fn with(&self, work: impl FnOnce(&mut u64));
-    }
-
-    impl PthreadSpin {
-        /// An unlocked lock around `number`.
-        ///
-        /// # Errors
-        /// If the system has no such lock.
-        pub fn new(number: u64) -> Result<Self> = refuse("pthread_spinlock_t");
-
-        /// Calls `work` with the number while the lock is held. `work` must not lock it again.
-        #[inline]
-        pub fn with(&self, work: impl FnOnce(&mut u64));
-    }
-
-    impl SlimLock {
-        /// An unlocked lock around `number`.
-        ///
-        /// # Errors
-        /// If the system has no such lock.
-        pub fn new(number: u64) -> Result<Self> = refuse("SRWLOCK");
-
-        /// Calls `work` with the number while the lock is held. `work` must not lock it again.
-        #[inline]
-        pub fn with(&self, work: impl FnOnce(&mut u64));
-    }
-
-    impl CriticalSection {
-        /// An unlocked lock around `number`, for which threads look `spin_count` times again before they sleep.
-        ///
-        /// # Errors
-        /// If the system has no such lock.
-        pub fn new(number: u64, spin_count: u32) -> Result<Self> = refuse("CRITICAL_SECTION");
-
-        /// Calls `work` with the number while the lock is held. `work` panics if it locks it again.
-        #[inline]
-        pub fn with(&self, work: impl FnOnce(&mut u64));
-    }
-}
-
-#[cfg(all(test, any(target_os = "linux", windows)))]
+#[cfg(test)]
 mod tests {
     use std::thread;
 
@@ -100,7 +29,7 @@ mod tests {
     fn locks_of_the_c_library_let_in_one_thread_at_a_time() {
         check!(super::PthreadMutex::new(0));
         check!(super::PthreadSpin::new(0));
-        super::SlimLock::new(0).err().expect("Linux has none");
+        super::SlimLock::new(0).expect_err("Linux has none");
     }
 
     #[cfg(windows)]
@@ -109,7 +38,7 @@ mod tests {
         check!(super::SlimLock::new(0));
         check!(super::CriticalSection::new(0, 0));
         check!(super::CriticalSection::new(0, 4000));
-        super::PthreadMutex::new(0).err().expect("Windows has none");
+        super::PthreadMutex::new(0).expect_err("Windows has none");
     }
 
     #[cfg(windows)]

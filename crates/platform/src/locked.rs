@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 
 /// A lock type of the system.
-pub(crate) trait Raw {
+pub trait Raw {
     /// Does not return to a thread that holds it already.
     ///
     /// # Safety
@@ -17,7 +17,7 @@ pub(crate) trait Raw {
 
 /// A number behind a lock. What the system identifies by its address is boxed in `L`.
 #[derive(Debug)]
-pub(crate) struct Locked<L> {
+pub struct Locked<L> {
     raw: L,
     number: UnsafeCell<u64>,
 }
@@ -36,8 +36,9 @@ impl<L: Raw> Locked<L> {
         }
     }
 
+    /// Calls `work` with the number while the lock is held. `work` must not lock it again.
     #[inline]
-    pub(crate) fn with(&self, work: impl FnOnce(&mut u64)) {
+    pub fn with(&self, work: impl FnOnce(&mut u64)) {
         struct Unlock<'l, L: Raw>(&'l L);
         impl<L: Raw> Drop for Unlock<'_, L> {
             fn drop(&mut self) {

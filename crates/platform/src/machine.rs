@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+pub use crate::os::machine::hypervisor;
+
 /// Stable facts about the machine. What may change without a new machine (load, clock frequency,
 /// kernel, settings) is in [`crate::environment::Environment`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -165,18 +167,6 @@ impl Machine {
             let _ = writeln!(text, "{level} {kind} {size_bytes:?} {line_bytes:?}");
         }
         text
-    }
-}
-
-face! {
-    os::machine;
-
-    /// The hypervisor, as in [`Machine`].
-    pub fn hypervisor() -> Option<String>;
-
-    for Machine {
-        /// Reads the facts from the system.
-        pub fn read() -> Machine;
     }
 }
 

@@ -1,6 +1,5 @@
 //! Amounts of memory, and memory with a given page size.
 
-use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
 
@@ -9,6 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::file::{Access, LockedFile};
 use crate::{Error, Result, os};
+
+pub use crate::os::memory::{
+    Mapping, available_bytes, compaction_stalls, footprint_bytes, group_room, page_bytes,
+    reports_free_pages,
+};
 
 /// A control group with a memory limit that contains this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +50,6 @@ pub enum Advice {
     /// The memory is not needed soon. Private memory loses its contents and reads as zeros.
     DontNeed,
 }
-
-/// Private memory that starts on a huge-page boundary and has inaccessible pages on both sides. It
-/// reads as zeros, and its pages are allocated on the first touch. Dropping it unmaps it.
-#[derive(Debug)]
-pub struct Mapping(os::memory::Mapping);
 
 impl Mapping {
     /// Requested length, in bytes.
@@ -114,124 +113,30 @@ impl<'file> FileMapping<'file> {
     }
 }
 
-face! {
-    os::memory;
-
-    /// Memory that this process can still use without swapping, in bytes: the minimum of the system's
-    /// available memory, the room in its control groups and the room under its address-space limit.
-    pub fn available_bytes() -> Option<u64> = None;
-
-    /// Size of a page in bytes; `None` if the system has no such pages. Cheaper than
-    /// [`Machine::read`](crate::machine::Machine::read), which looks at every processor.
-    pub fn page_bytes(size: PageSize) -> Option<u64> = None;
-
-    /// The control group of this process that leaves the least memory; `None` if no group has a limit.
-    pub fn group_room() -> Option<GroupRoom> = None;
-
-    /// Resident memory of this process in bytes, including its page tables. It does not include other
-    /// kernel memory of the process, such as the kernel stacks of its threads.
-    pub fn footprint_bytes() -> Option<u64> = None;
-
-    /// True if this virtual machine reports its free pages to its host, which may take them back
-    /// ([free page reporting](https://docs.kernel.org/mm/free_page_reporting.html)).
-    pub fn reports_free_pages() -> Option<bool> = None;
-
-    /// Allocations since the start of the system that had to wait until the kernel had moved pages to
-    /// make a large block.
-    pub fn compaction_stalls() -> Option<u64> = None;
-
-    impl Mapping {
-        /// Reserves `len` bytes (at least 1) with pages of one size: base pages only, or huge pages as
-        /// far as the kernel can allocate them ([`Mapping::huge_bytes`] reports the number of bytes).
-        ///
-        /// # Errors
-        /// [`Error::NoHugePages`] with the reason, if huge pages are requested and switched off;
-        /// [`Error::Os`] if the memory cannot be mapped.
-        pub fn anonymous(len: usize, page_size: PageSize) -> Result<Self>
-            = refuse("memory of a known page size");
-
-        /// The memory.
-        pub fn as_slice(&self) -> &[u8];
-
-        /// The memory, mutable.
-        pub fn as_mut_slice(&mut self) -> &mut [u8];
-
-        /// Allocates all pages now, so that no later touch faults. The contents stay.
-        ///
-        /// # Errors
-        /// If memory runs out.
-        pub fn populate(&mut self) -> Result<()>;
-
-        /// Bytes currently backed by huge pages.
-        ///
-        /// # Errors
-        /// If the system does not report it.
-        pub fn huge_bytes(&self) -> Result<u64> = refuse("counting huge pages");
-
-        /// Gives the kernel a hint about the use of the memory.
-        ///
-        /// # Errors
-        /// If the kernel refuses.
-        pub fn advise(&mut self, advice: Advice) -> Result<()> = refuse("advice on memory");
-
-        /// Asks the kernel to move all of it to swap now (`MADV_PAGEOUT`, Linux since 5.4). The kernel
-        /// may move only a part: check [`Mapping::resident_bytes`], and repeat.
-        ///
-        /// # Errors
-        /// [`crate::Error::NotSupported`] on an older kernel.
-        pub fn page_out(&mut self) -> Result<()> = refuse("moving memory to swap on request");
-
-        /// Binds pages that are not allocated yet to the memory of one [`crate::node::Node`]
-        /// ([mbind(2)](https://man7.org/linux/man-pages/man2/mbind.2.html)). Windows prefers that node, and
-        /// refuses memory of which pages are in use already.
-        ///
-        /// # Errors
-        /// If the node does not exist or has no memory; [`crate::Error::NotPermitted`] in containers
-        /// that forbid the call.
-        pub fn bind_to_node(&mut self, node: usize) -> Result<()>
-            = refuse("binding memory to a node");
-
-        /// Bytes that are currently in the memory of a node
-        /// ([move_pages(2)](https://man7.org/linux/man-pages/man2/move_pages.2.html)).
-        ///
-        /// # Errors
-        /// As for [`Mapping::bind_to_node`].
-        pub fn bytes_on_node(&self, node: usize) -> Result<u64>
-            = refuse("asking for the node of memory");
-
-        /// Bytes that are currently resident, including those about to be swapped out
-        /// ([mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html)).
-        ///
-        /// # Errors
-        /// If the system does not report it.
-        pub fn resident_bytes(&self) -> Result<u64> = refuse("asking for the residency of memory");
+impl FileMapping<'_> {
+    /// The bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        self.0.as_slice()
     }
 
-    impl FileMapping<'_> {
-        /// The bytes.
-        pub fn as_slice(&self) -> &[u8];
+    /// Waits until all changes are on the device
+    /// ([msync(2)](https://man7.org/linux/man-pages/man2/msync.2.html) with `MS_SYNC`).
+    ///
+    /// # Errors
+    /// If the device refuses.
+    pub fn sync(&self) -> Result<()> {
+        self.0.sync()
+    }
 
-        /// Waits until all changes are on the device
-        /// ([msync(2)](https://man7.org/linux/man-pages/man2/msync.2.html) with `MS_SYNC`).
-        ///
-        /// # Errors
-        /// If the device refuses.
-        pub fn sync(&self) -> Result<()>;
-
-        /// Gives the kernel a hint about the use of the memory.
-        ///
-        /// # Errors
-        /// If the kernel refuses.
-        pub fn advise(&mut self, advice: Advice) -> Result<()> = refuse("advice on memory");
-
-        fn over(file: &File, offset: u64, len: usize, access: Access) -> Result<Self>
-            = refuse("mapping a file");
-        fn as_mut_slice(&mut self) -> &mut [u8];
-        fn has_lost(&self) -> bool;
+    /// Gives the kernel a hint about the use of the memory.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn advise(&mut self, advice: Advice) -> Result<()> {
+        self.0.advise(advice)
     }
 }
 
-#[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! Nodes: processors and their local memory (NUMA).
 
+pub use crate::os::node::all;
+
 /// Processors and their local memory. Either may be absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
@@ -9,12 +11,4 @@ pub struct Node {
     pub cpus: Vec<usize>,
     /// Its memory available without swapping, in bytes; `None` if it has no memory.
     pub available_bytes: Option<u64>,
-}
-
-face! {
-    os::node;
-
-    /// The online nodes of this machine, in ascending order; empty if the system does not report them.
-    /// [`crate::memory::Mapping::bind_to_node`] selects one for memory.
-    pub fn all() -> Vec<Node> = Vec::new();
 }

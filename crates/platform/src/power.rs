@@ -1,5 +1,7 @@
 //! The machine's power source.
 
+pub use crate::os::power::batteries;
+
 /// A battery that powers the machine. Batteries of mice and other devices are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Battery {
@@ -9,13 +11,6 @@ pub struct Battery {
     pub is_discharging: bool,
     /// Charge, in per cent.
     pub percent: Option<u8>,
-}
-
-face! {
-    os::power;
-
-    /// The machine's batteries; empty if there are none, or the system does not report them.
-    pub fn batteries() -> Vec<Battery> = Vec::new();
 }
 
 /// True if a battery powers the machine now; `None` if no battery is known.

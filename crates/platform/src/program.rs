@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::atomic::AtomicBool;
 
-use crate::os;
 use crate::process::{Exit, Finished};
+
+pub use crate::os::program::Starter;
 
 /// A program to run.
 #[derive(Clone, Copy, Debug)]
@@ -69,57 +69,4 @@ pub enum ProgramError {
     /// Its pipes failed, or its exit is not known.
     #[error("it cannot be waited for: {0}")]
     Io(#[from] io::Error),
-}
-
-/// Starts programs, one at a time.
-///
-/// Each program has the environment and the working directory that this process had when the starter
-/// was made. It has a process group of its own, so that Ctrl-C on a terminal reaches only this process.
-/// On Linux:
-///
-/// - It is killed when the thread that made the starter exits: keep that thread.
-/// - If it is stopped because it uses the terminal, it becomes the foreground group of this process's
-///   terminal, and so does each later program, from its start. The terminal and its modes are restored
-///   after each. If Ctrl-C or Ctrl-\ ends such a program, this process gets the same signal.
-/// - Processes that it leaves behind become children of this process, also those in other sessions.
-///   Dropping the starter ends them.
-#[derive(Debug)]
-pub struct Starter(os::program::Starter);
-
-face! {
-    os::program;
-
-    impl Starter {
-        /// Prepares to start programs.
-        ///
-        /// # Errors
-        /// If the system gives neither a process nor a file for it.
-        pub fn new() -> io::Result<Self> = refuse_io();
-
-        /// Runs a program to its end. `None` if `interrupted` became true: the program and the rest of
-        /// its group were killed.
-        ///
-        /// # Errors
-        /// If it cannot be started or does not come to its end.
-        pub fn run(
-            &self,
-            program: &Program<'_>,
-            interrupted: &AtomicBool,
-        ) -> Result<Option<Ran>, ProgramError>;
-
-        /// Peak memory that each program has at least, in bytes: a process begins as a copy of the one
-        /// that starts it. This is that of a process of a few pages, or, if the system does not
-        /// allow one, of this process. 0 on Windows, where it does not count.
-        pub fn floor_bytes(&self) -> u64 = 0;
-
-        /// Lets processes that programs have left behind so far run until the starter is dropped.
-        pub fn keep_leftovers(&self) = ();
-
-        /// Ends the other processes that programs have left behind: by SIGTERM, and soon after by
-        /// SIGKILL. Returns their number. 0 on Windows, where they are left alone.
-        pub fn end_leftovers(&self) -> usize = 0;
-
-        /// As [`Starter::end_leftovers`], also for those that were kept.
-        pub fn end_all_leftovers(&self) -> usize = 0;
-    }
 }

@@ -50,44 +50,47 @@ impl<'file> ReadRing<'file> {
     }
 }
 
-face! {
-    os::ring;
+impl ReadRing<'_> {
+    /// True if another read can be queued.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.0.has_room()
+    }
 
-    impl ReadRing<'_> {
-        /// True if another read can be queued.
-        #[inline]
-        pub fn has_room(&self) -> bool;
+    /// Reads that are queued and not yet taken back.
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        self.0.in_flight()
+    }
 
-        /// Reads that are queued and not yet taken back.
-        #[inline]
-        pub fn in_flight(&self) -> u32;
+    /// Queues a read of up to `len` bytes, at most a block, at `offset`. The next
+    /// [`ReadRing::submit`] submits it.
+    ///
+    /// # Panics
+    /// If the queue is full.
+    #[inline]
+    pub fn queue(&mut self, offset: u64, len: usize) {
+        self.0.queue(offset, len);
+    }
 
-        /// Queues a read of up to `len` bytes, at most a block, at `offset`. The next
-        /// [`ReadRing::submit`] submits it.
-        ///
-        /// # Panics
-        /// If the queue is full.
-        #[inline]
-        pub fn queue(&mut self, offset: u64, len: usize);
+    /// Submits the queued reads to the kernel, and waits until at least `wait_for` reads are
+    /// complete.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    #[inline]
+    pub fn submit(&mut self, wait_for: u32) -> Result<()> {
+        self.0.submit(wait_for)
+    }
 
-        /// Submits the queued reads to the kernel, and waits until at least `wait_for` reads are
-        /// complete.
-        ///
-        /// # Errors
-        /// If the kernel refuses.
-        #[inline]
-        pub fn submit(&mut self, wait_for: u32) -> Result<()>;
-
-        /// Takes a completed read, in order of completion; `None` if there is none. The next call
-        /// reuses its buffer.
-        #[inline]
-        pub fn take(&mut self) -> Option<Completed<'_>>;
-
-        fn new(file: &File, options: &RingOptions) -> Result<Self> = refuse("io_uring");
+    /// Takes a completed read, in order of completion; `None` if there is none. The next call
+    /// reuses its buffer.
+    #[inline]
+    pub fn take(&mut self) -> Option<Completed<'_>> {
+        self.0.take()
     }
 }
 
-#[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
     use std::io::Write;

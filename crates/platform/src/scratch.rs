@@ -350,14 +350,3 @@ fn remove(dir: &Path, lock: Option<File>, exit_wait: Duration) -> io::Result<()>
     }
     fs::remove_dir(dir)
 }
-
-face! {
-    os::scratch;
-
-    // Creates a directory for this user only, as far as the system can.
-    fn create_private_dir(path: &Path) -> io::Result<()> = fs::create_dir(path);
-    // True if the file is known to belong to this user.
-    fn is_own(path: &Path, metadata: &fs::Metadata) -> bool = false;
-    // Opens a file to lock or read it.
-    fn open_existing(path: &Path) -> io::Result<File> = File::open(path);
-}

@@ -11,8 +11,10 @@ use crate::os::shared::Memory;
 /// Size of a pair of cache lines, which some processors fetch together.
 const LINE_BYTES: usize = 128;
 
+/// Zeroed words of memory, shared between this process and its later copies
+/// ([`crate::partner::Partner`]). Each word is on its own cache line.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub struct Words {
     memory: Memory,
 }
 
@@ -22,12 +24,20 @@ unsafe impl Send for Words {}
 unsafe impl Sync for Words {}
 
 impl Words {
-    pub(crate) fn new(count: usize) -> Result<Self> {
+    /// Allocates `count` words (at least 1).
+    ///
+    /// # Errors
+    /// If the memory cannot be allocated.
+    pub fn new(count: usize) -> Result<Self> {
         let memory = Memory::new(count * LINE_BYTES)?;
         Ok(Self { memory })
     }
 
-    pub(crate) fn word(&self, index: usize) -> &AtomicU32 {
+    /// The word at `index`.
+    ///
+    /// # Panics
+    /// If there are fewer words.
+    pub fn word(&self, index: usize) -> &AtomicU32 {
         assert!((index + 1) * LINE_BYTES <= self.memory.len);
         // SAFETY: the offset is within the mapping and aligned for any atomic, and all processes
         // use the memory only as this atomic.

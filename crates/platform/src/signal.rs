@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use crate::{Result, os};
 
+pub use crate::os::signal::{ignore_sigpipe, ignore_sigxfsz, pauses, restore_default_sigpipe};
+
 /// A request to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -95,34 +97,4 @@ impl Interrupt {
     pub fn flag(self) -> &'static AtomicBool {
         os::signal::flag()
     }
-}
-
-face! {
-    os::signal;
-
-    /// Number of times that this process was stopped or continued so far (on a terminal by Ctrl-Z and
-    /// `fg`), since its first program or worker started; 0 on Windows. Workers and programs stop and
-    /// continue with it. A time across such a pause means nothing.
-    pub fn pauses() -> u64 = 0;
-
-    /// Restores the default effect of SIGPIPE: a write to a closed pipe ends this process silently, as
-    /// in other programs, instead of failing. Example: `oscope list | head -1`.
-    pub fn restore_default_sigpipe() = ();
-
-    /// Makes a write beyond the file-size limit (`ulimit -f`) fail with
-    /// [`FileTooLarge`](std::io::ErrorKind::FileTooLarge) instead of ending this process.
-    pub fn ignore_sigxfsz() = ();
-
-    /// Makes a write to a connection or pipe without a reader fail with
-    /// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe) instead of ending this process. `sendfile` and
-    /// `splice` have no flag for this on a single call.
-    pub fn ignore_sigpipe() = ();
-
-    fn install() -> Result<()> = refuse("catching signals");
-    fn lose_patience_after(patience: Duration) -> Result<()> = refuse("catching signals");
-    fn received() -> Option<Signal> = None;
-    fn flag() -> &'static AtomicBool = {
-        static NEVER: AtomicBool = AtomicBool::new(false);
-        &NEVER
-    };
 }

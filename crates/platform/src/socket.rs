@@ -2,16 +2,16 @@
 //! All of them wait no longer than [`wait_at_most`] says, and then fail with
 //! [`std::io::ErrorKind::WouldBlock`].
 
-use std::fs::File;
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use crate::os;
 
-/// Interrupts a thread in [`accept_within`].
-#[derive(Debug)]
-pub struct Bell(os::socket::Bell);
+pub use crate::os::socket::{
+    Bell, Conduit, ZeroCopy, connect, listen, on_their_way, peer_owner, pending_bytes,
+    receive_parts, reports_owners, send_file, send_parts, wait_at_most, wake_at,
+};
 
 /// Accepts the next connection, if one arrives within `timeout` and before `bell` is rung. The
 /// listener must be non-blocking ([`TcpListener::set_nonblocking`]); the connection is blocking.
@@ -22,7 +22,7 @@ pub fn accept_within(
     bell: &Bell,
     timeout: Duration,
 ) -> io::Result<Option<TcpStream>> {
-    os::socket::wait_for_connection(listener, &bell.0, timeout)?;
+    os::socket::wait_for_connection(listener, bell, timeout)?;
     match listener.accept() {
         Ok((socket, _)) => {
             socket.set_nonblocking(false)?;
@@ -72,193 +72,9 @@ pub fn resolve(address: &str) -> io::Result<Vec<SocketAddr>> {
     }
 }
 
-/// A pipe within the kernel that moves bytes from a file to a connection or back
-/// ([splice(2)](https://man7.org/linux/man-pages/man2/splice.2.html)).
-#[derive(Debug)]
-pub struct Conduit(os::socket::Conduit);
-
-/// Sends from its own buffers without copying them
-/// ([`MSG_ZEROCOPY`](https://docs.kernel.org/networking/msg_zerocopy.html)). A buffer is reused
-/// only after the kernel reports that it no longer needs it.
-///
-/// Over loopback the kernel copies anyway, and [`ZeroCopy::was_copied`] reports it.
-#[derive(Debug)]
-pub struct ZeroCopy(os::socket::ZeroCopy);
-
-face! {
-    os::socket;
-
-    /// Connects to `address`, or gives up after `timeout`. The connection has the algorithm `congestion`
-    /// for congestion control ([tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)) from its
-    /// first packet, if the system offers it, and otherwise the system's usual one.
-    ///
-    /// # Errors
-    /// If no process listens there, or the connection takes too long.
-    pub fn connect(
-        address: &SocketAddr,
-        timeout: Duration,
-        congestion: Option<&str>,
-    ) -> io::Result<TcpStream> = TcpStream::connect_timeout(address, timeout);
-
-    /// Listens on `address`. Accepted connections have the algorithm `congestion`, as with [`connect`].
-    ///
-    /// # Errors
-    /// If the address is not available.
-    pub fn listen(address: &SocketAddr, congestion: Option<&str>) -> io::Result<TcpListener>
-        = TcpListener::bind(address);
-
-    /// The user whose process has the other end of a connection open; `None` if the system reports none,
-    /// as when the other end is closed, or on another machine (Linux: from `sock_diag` or `/proc/net/tcp`).
-    ///
-    /// # Errors
-    /// If the connection is closed.
-    pub fn peer_owner(socket: &TcpStream) -> io::Result<Option<Owner>> = Ok(None);
-
-    /// True if the system reports the owners of connections ([`peer_owner`]).
-    pub fn reports_owners() -> bool = false;
-
-    /// The longest wait of a call of this module. On Windows the connection becomes non-blocking: what a call
-    /// that times out has transferred is not known there
-    /// ([SO_SNDTIMEO](https://learn.microsoft.com/en-us/windows/win32/winsock/sol-socket-socket-options)).
-    ///
-    /// # Errors
-    /// If the connection is closed.
-    pub fn wait_at_most(socket: &TcpStream, longest: Duration) -> io::Result<()> = socket
-        .set_read_timeout(Some(longest))
-        .and_then(|()| socket.set_write_timeout(Some(longest)));
-
-    /// Receives in one call until all `parts` are full, the connection's timeout passes or the peer
-    /// closes (`MSG_WAITALL`); 0 means that the peer has closed.
-    ///
-    /// # Errors
-    /// If the connection fails.
-    pub fn receive_parts(socket: &TcpStream, parts: &mut [IoSliceMut<'_>]) -> io::Result<usize>;
-
-    /// Sends `parts` in order in one call, and returns the number of bytes accepted. With `more`, the
-    /// kernel may hold back the last packet, since more data follows at once (`MSG_MORE`).
-    ///
-    /// # Errors
-    /// If the connection fails.
-    pub fn send_parts(socket: &TcpStream, parts: &[IoSlice<'_>], more: bool) -> io::Result<usize>;
-
-    /// Number of bytes that can be received at once (`FIONREAD`).
-    ///
-    /// # Errors
-    /// If the connection is closed.
-    pub fn pending_bytes(socket: &TcpStream) -> io::Result<u64> = refuse_io();
-
-    /// Lets a waiting receiver sleep until `bytes` bytes have arrived (`SO_RCVLOWAT`). A wake-up for
-    /// each packet would cost the sender more than the packets do. Fewer bytes than this wake no
-    /// receiver, not even one that needs fewer: set it to 1 again before the last bytes.
-    ///
-    /// # Errors
-    /// If the connection fails.
-    pub fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> = Ok(());
-
-    /// Number of sent bytes that the other end has not acknowledged yet (`SIOCOUTQ`,
-    /// [tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)).
-    ///
-    /// # Errors
-    /// If the system does not report it.
-    pub fn on_their_way(socket: &TcpStream) -> io::Result<usize> = refuse_io();
-
-    /// Sends up to `len` bytes of a file from `offset` without copying them into this process
-    /// ([sendfile(2)](https://man7.org/linux/man-pages/man2/sendfile.2.html)). Returns the number of
-    /// bytes; 0 means the end of the file.
-    ///
-    /// # Errors
-    /// If the file or the connection fails; [`io::ErrorKind::Unsupported`] if the system has no such
-    /// call.
-    pub fn send_file(socket: &TcpStream, file: &File, offset: u64, len: usize) -> io::Result<usize>
-        = refuse_io();
-
-    impl Bell {
-        /// A bell that has not been rung.
-        ///
-        /// # Errors
-        /// If no descriptor is left.
-        pub fn new() -> io::Result<Self>;
-
-        /// Rings it: the thread that waits now, or the next one that does, is interrupted once.
-        pub fn ring(&self);
-    }
-
-    impl Conduit {
-        /// A pipe of `capacity` bytes, or of as many as the user's limit allows.
-        ///
-        /// # Errors
-        /// If no pipe can be created.
-        pub fn new(capacity: usize) -> io::Result<Self> = refuse_io();
-
-        /// Moves up to `len` bytes of a file from `offset` to a connection, and returns the number; 0
-        /// means the end of the file. After an error the conduit may hold bytes: drop it.
-        ///
-        /// # Errors
-        /// If the file or the connection fails.
-        pub fn send(
-            &mut self,
-            file: &File,
-            offset: u64,
-            socket: &TcpStream,
-            len: usize,
-            retry: impl FnMut(io::Error) -> io::Result<()>,
-        ) -> io::Result<usize>;
-
-        /// Moves up to `len` bytes from a connection into the pipe, and returns the number; 0 means
-        /// that the peer has closed.
-        ///
-        /// # Errors
-        /// If the connection fails.
-        pub fn take(&mut self, socket: &TcpStream, len: usize) -> io::Result<usize>;
-
-        /// Moves `len` bytes from the pipe, which must hold them, into a file at `offset`. After an
-        /// error the conduit may still hold bytes: drop it.
-        ///
-        /// # Errors
-        /// If the file fails.
-        pub fn put(&mut self, file: &File, offset: u64, len: usize) -> io::Result<()>;
-    }
-
-    impl ZeroCopy {
-        /// Allocates `buffers` buffers of `buffer_len` bytes each for a connection.
-        ///
-        /// # Errors
-        /// [`io::ErrorKind::Unsupported`] if the system does not support it.
-        pub fn new(socket: &TcpStream, buffers: usize, buffer_len: usize) -> io::Result<Self>
-            = refuse_io();
-
-        /// Waits for the next buffer to be free and selects it. Fails with
-        /// [`io::ErrorKind::WouldBlock`] after the connection's write timeout.
-        ///
-        /// # Errors
-        /// If the connection fails.
-        pub fn advance(&mut self, socket: &TcpStream) -> io::Result<()>;
-
-        /// The current buffer, mutable. Do not change it between [`ZeroCopy::send`] and
-        /// [`ZeroCopy::advance`], or the received bytes are undefined.
-        pub fn buffer(&mut self) -> &mut [u8];
-
-        /// Sends the first `len` bytes of the buffer. Calls `retry` each time that the connection's
-        /// timeout passes; its error ends the call.
-        ///
-        /// # Errors
-        /// If the connection fails.
-        pub fn send(
-            &mut self,
-            socket: &TcpStream,
-            len: usize,
-            retry: impl FnMut(io::Error) -> io::Result<()>,
-        ) -> io::Result<()>;
-
-        /// True if the kernel reported that it copied a buffer.
-        pub fn was_copied(&self) -> bool;
-    }
-}
-
-#[cfg(any(target_os = "linux", windows))]
 #[cfg(test)]
 mod tests {
-    use std::io::{ErrorKind, Read};
+    use std::io::{ErrorKind, IoSlice, IoSliceMut, Read};
     use std::net::Ipv4Addr;
     use std::thread;
 

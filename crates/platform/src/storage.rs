@@ -1,11 +1,11 @@
 //! The file system and the device behind a path.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
+pub use crate::os::storage::{free_bytes, loop_file};
 
 /// The file system that holds a path, and the device that holds the file system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -84,26 +84,4 @@ pub struct LoopFile {
     /// True if it is read and written without the page cache. Otherwise, a read that misses the
     /// page cache of the upper file system may still hit that of the lower one.
     pub is_direct: bool,
-}
-
-face! {
-    os::storage;
-
-    /// Bytes that an ordinary user can still write at `path`. It needs no mount table, unlike
-    /// [`Storage::behind`].
-    ///
-    /// # Errors
-    /// If the path cannot be reached.
-    pub fn free_bytes(path: &Path) -> Result<u64> = refuse("the space behind a path");
-
-    /// The file that backs a block device such as `loop0`; `None` for any other device.
-    pub fn loop_file(block_device: &str) -> Option<LoopFile> = None;
-
-    for Storage {
-        /// Finds the storage of `path`, which must exist.
-        ///
-        /// # Errors
-        /// If the path or the mount table cannot be read.
-        pub fn behind(path: &Path) -> Result<Storage> = refuse("the storage behind a path");
-    }
 }

@@ -7,21 +7,17 @@
 use std::fs::File;
 use std::io;
 use std::net::TcpStream;
-use std::ops::Range;
-use std::time::Duration;
 
+use crate::Result;
 use crate::memory::{Mapping, PageSize};
-use crate::{Result, os};
+
+pub use crate::os::stream_ring::StreamRing;
 
 /// Memory that a ring moves bytes into and out of.
 #[derive(Debug)]
 pub struct Block {
     memory: Mapping,
 }
-
-/// A ring that moves blocks.
-#[derive(Debug)]
-pub struct StreamRing(os::stream_ring::StreamRing);
 
 /// An operation of a ring on a range of a block.
 #[derive(Clone, Copy, Debug)]
@@ -68,44 +64,5 @@ impl Block {
     /// Its bytes, mutable.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.memory.as_mut_slice()
-    }
-}
-
-face! {
-    os::stream_ring;
-
-    impl StreamRing {
-        /// A ring with up to `depth` operations in flight. Dropping it cancels them, and waits for
-        /// `patience` until they have ended. The memory of those that have not is never freed.
-        ///
-        /// # Errors
-        /// [`crate::Error::NotSupported`] if this kernel has no such rings, [`crate::Error::NotPermitted`]
-        /// if they are forbidden.
-        pub fn new(depth: u32, patience: Duration) -> Result<Self> = refuse("io_uring");
-
-        /// Number of blocks in flight.
-        pub fn in_flight(&self) -> usize;
-
-        /// Starts an operation on a range of the block.
-        ///
-        /// # Errors
-        /// If the kernel accepts no more operations.
-        ///
-        /// # Panics
-        /// If the range is beyond the block, or the ring's depth is exceeded.
-        pub fn begin(
-            &mut self,
-            tag: u64,
-            operation: Operation<'_>,
-            block: Block,
-            range: Range<usize>,
-        ) -> io::Result<()>;
-
-        /// Waits until an operation completes, and returns its block.
-        ///
-        /// # Errors
-        /// [`io::ErrorKind::WouldBlock`] if none completes within `timeout`,
-        /// [`io::ErrorKind::Interrupted`] after a signal.
-        pub fn wait(&mut self, timeout: Duration) -> io::Result<Done>;
     }
 }

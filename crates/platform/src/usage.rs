@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
+pub use crate::os::usage::{counts_storage, storage_read_bytes};
 
 /// True where the system counts context switches. Elsewhere both counts of [`Usage`] are 0.
 pub const COUNTS_SWITCHES: bool = cfg!(target_os = "linux");
@@ -91,40 +91,4 @@ pub struct Consumption {
     /// Largest peak resident memory of any child, in bytes. A child counts from the fork on, when
     /// it is a copy of its parent.
     pub child_peak_bytes: u64,
-}
-
-face! {
-    os::usage;
-
-    /// True if the system counts each process's reads from storage and writes to it (on Linux
-    /// `CONFIG_TASK_IO_ACCOUNTING`).
-    pub fn counts_storage() -> bool = false;
-
-    /// Bytes that this process has caused to be read from storage so far: `read_bytes` of
-    /// [proc_pid_io(5)](https://man7.org/linux/man-pages/man5/proc_pid_io.5.html), which counts reads
-    /// of a block device and not hits in the page cache. Windows counts what all processes read. `None` if the
-    /// system does not count it.
-    pub fn storage_read_bytes() -> Option<u64> = None;
-
-    for Usage {
-        /// Usage of all threads of this process.
-        ///
-        /// # Errors
-        /// Only if the system does not count it.
-        pub fn of_process() -> Result<Usage> = refuse("the usage of a process");
-
-        /// Usage of the calling thread.
-        ///
-        /// # Errors
-        /// Only if the system does not count it.
-        pub fn of_thread() -> Result<Usage> = refuse("the usage of a thread");
-    }
-
-    for Consumption {
-        /// Usage of this process.
-        ///
-        /// # Errors
-        /// Only if the system does not count it.
-        pub fn read() -> Result<Consumption> = refuse("the usage of a process and its children");
-    }
 }

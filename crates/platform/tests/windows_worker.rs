@@ -263,7 +263,7 @@ mod windows {
         let mut worker = start_with("eater", &options);
         match worker.wait(late(), &NEVER).expect("it ends").exit {
             Exit::Code(0) => {
-                println!("skipped: a part, since this system ignores the limits of jobs")
+                println!("skipped: a part, since this system ignores the limits of jobs");
             }
             exit => assert!(!exit.is_success()),
         }

@@ -9,14 +9,6 @@
 //! Locks keep their guard beside them, so that this crate uses nothing but the safe interface of
 //! `uthread`. Its own `unsafe` is what C asks for: pointers from outside.
 
-// As `uthread`: on other systems both are empty.
-#![cfg(any(
-    all(
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    ),
-    all(windows, target_arch = "x86_64")
-))]
 #![expect(
     unsafe_code,
     reason = "C passes pointers, and its functions have names without a crate"

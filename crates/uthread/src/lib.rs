@@ -117,17 +117,21 @@
 //! A thread that has started stays on its worker: compilers keep addresses of thread-local values
 //! in registers across calls, so moving it to another kernel thread is not sound.
 
-#![cfg(any(
+#![expect(
+    unsafe_code,
+    reason = "switching stacks and handling signals is what this crate is for"
+)]
+
+#[cfg(not(any(
     all(
         target_os = "linux",
         any(target_arch = "x86_64", target_arch = "aarch64")
     ),
     all(windows, target_arch = "x86_64")
-))]
-#![expect(
-    unsafe_code,
-    reason = "switching stacks and handling signals is what this crate is for"
-)]
+)))]
+compile_error!(
+    "uthread needs Linux on x86-64 or aarch64, or Windows on x86-64: it has no backend for this target"
+);
 
 #[cfg(test)]
 use testing as _;

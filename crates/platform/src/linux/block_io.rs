@@ -12,8 +12,13 @@ use crate::error::{Error, Result};
 /// `RWF_DONTCACHE` of the kernel, which rustix does not define yet.
 const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
+/// Reads up to `block.len()` bytes at `offset` (one `pread`, repeated if a signal interrupts it).
+/// Returns 0 at the end of the file.
+///
+/// # Errors
+/// If the file cannot be read, or has no offsets, such as a pipe.
 #[inline]
-pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<usize> {
+pub fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<usize> {
     loop {
         match pread(file, &mut *block, offset) {
             Ok(count) => return Ok(count),
@@ -23,8 +28,12 @@ pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<usiz
     }
 }
 
+/// Writes all of `block` at `offset`, with as few `pwrite` calls as the system allows.
+///
+/// # Errors
+/// If the file cannot be written, or no space is left.
 #[inline]
-pub(crate) fn write_at(file: &File, mut block: &[u8], mut offset: u64) -> Result<()> {
+pub fn write_at(file: &File, mut block: &[u8], mut offset: u64) -> Result<()> {
     while !block.is_empty() {
         match pwrite(file, block, offset) {
             Ok(0) => {
@@ -43,8 +52,13 @@ pub(crate) fn write_at(file: &File, mut block: &[u8], mut offset: u64) -> Result
     Ok(())
 }
 
+/// As [`read_at`], in the given mode (one `preadv2`); `None` if the read would have to wait.
+///
+/// # Errors
+/// [`crate::Error::NotSupported`] if this kernel or file system does not support the mode;
+/// otherwise as [`read_at`].
 #[inline]
-pub(crate) fn read_at_as(
+pub fn read_at_as(
     file: &File,
     block: &mut [u8],
     offset: u64,
@@ -65,7 +79,13 @@ pub(crate) fn read_at_as(
     }
 }
 
-pub(crate) fn copy_range(from: &File, to: &File, len: usize) -> Result<usize> {
+/// Copies up to `len` bytes from the current position of one file to that of another, within the
+/// kernel (one `copy_file_range`). Both positions advance. Returns 0 at the end of `from`.
+///
+/// # Errors
+/// [`crate::Error::NotSupported`] if the kernel cannot copy between these two files; another error
+/// if one of them cannot be read or written.
+pub fn copy_range(from: &File, to: &File, len: usize) -> Result<usize> {
     loop {
         match copy_file_range(from, None, to, None, len) {
             Ok(count) => return Ok(count),
@@ -89,7 +109,13 @@ pub(crate) fn copy_range(from: &File, to: &File, len: usize) -> Result<usize> {
     }
 }
 
-pub(crate) fn share_blocks(from: &File, to: &File) -> Result<()> {
+/// Makes `to` share all blocks of `from` until one of them changes (reflink, `FICLONE`). Replaces
+/// the contents of `to`.
+///
+/// # Errors
+/// [`crate::Error::NotSupported`] if the file system cannot share blocks, or the files are on
+/// different file systems.
+pub fn share_blocks(from: &File, to: &File) -> Result<()> {
     ioctl_ficlone(to, from).map_err(|errno| match errno {
         Errno::XDEV | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOTTY | Errno::NOSYS => {
             Error::NotSupported {
@@ -100,7 +126,12 @@ pub(crate) fn share_blocks(from: &File, to: &File) -> Result<()> {
     })
 }
 
-pub(crate) fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
+/// The alignment of direct transfers (`statx` with `STATX_DIOALIGN`, Linux 6.1); `None` if the
+/// kernel or the file system does not report it.
+///
+/// # Errors
+/// [`crate::Error::NotSupported`] if this file does not support direct transfers.
+pub fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
     let told = match statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN) {
         Ok(told) => told,
         Err(Errno::NOSYS | Errno::INVAL) => return Ok(None),
@@ -120,11 +151,21 @@ pub(crate) fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
     }))
 }
 
-pub(crate) fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
+/// Waits for at most `timeout` until a read of a pipe or device will not block. Returns false on a
+/// timeout, so that the caller can check a stop flag while no data arrives.
+///
+/// # Errors
+/// If the system refuses.
+pub fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
     wait(file, PollFlags::IN, timeout)
 }
 
-pub(crate) fn wait_writable(file: &File, timeout: Duration) -> Result<bool> {
+/// Waits for at most `timeout` until a write to a pipe or device will not block; false on a
+/// timeout.
+///
+/// # Errors
+/// If the system refuses.
+pub fn wait_writable(file: &File, timeout: Duration) -> Result<bool> {
     wait(file, PollFlags::OUT, timeout)
 }
 

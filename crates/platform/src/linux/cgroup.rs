@@ -41,8 +41,8 @@ pub(super) fn memory_room_bytes() -> Option<u64> {
     memory_room().map(|room| room.left_bytes)
 }
 
-/// The limit of the group that leaves the least memory, and the amount left.
-pub(crate) fn memory_room() -> Option<GroupRoom> {
+/// The control group of this process that leaves the least memory; `None` if no group has a limit.
+pub fn memory_room() -> Option<GroupRoom> {
     let hierarchy = Hierarchy::of("memory")?;
     let rooms = hierarchy.groups.iter().filter_map(|group| {
         Some(GroupRoom {

@@ -6,12 +6,22 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::error::{Error, Result};
 
-pub(crate) fn unix_socket_pair() -> Result<(File, File)> {
+/// Two connected Unix stream sockets.
+///
+/// # Errors
+/// If the system has too few resources, or does not support such sockets.
+pub fn unix_socket_pair() -> Result<(File, File)> {
     let (one, other) = UnixStream::pair().map_err(Error::os("make a pair of sockets"))?;
     Ok((OwnedFd::from(one).into(), OwnedFd::from(other).into()))
 }
 
-pub(crate) fn event_counter() -> Result<File> {
+/// A counter. A write adds the 8 bytes written to it. A read waits until the counter is not zero,
+/// returns its 8 bytes and sets it to zero
+/// ([eventfd(2)](https://man7.org/linux/man-pages/man2/eventfd.2.html)).
+///
+/// # Errors
+/// If the system has too few resources, or does not support such counters.
+pub fn event_counter() -> Result<File> {
     let counter = eventfd(0, EventfdFlags::CLOEXEC).map_err(Error::os("make an eventfd"))?;
     Ok(counter.into())
 }

@@ -5,7 +5,15 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::error::{Error, Result};
 
-pub(crate) fn value(compute: impl FnOnce() -> u64) -> Result<u64> {
+/// Computes a value in a child process: one `pipe` and one `fork`; in the child `compute`, one
+/// `write` of the value and `_exit`; in the parent one `read`, closing both ends, and `waitpid`.
+///
+/// The child has a copy of the calling thread only: `compute` should neither allocate nor take
+/// locks, which another thread may have held. If it panics, the child exits and this call fails.
+///
+/// # Errors
+/// If no pipe or process can be created, or the child does not send its value.
+pub fn value(compute: impl FnOnce() -> u64) -> Result<u64> {
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).map_err(Error::os("make a pipe"))?;
     // SAFETY: the child runs `compute` and then calls only `write` and `_exit`; it never returns
     // into the parent's code, not even by unwinding.

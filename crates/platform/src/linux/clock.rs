@@ -2,14 +2,23 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::Result;
 
+/// Nanoseconds since a fixed moment in the past. The clock never goes backwards and is never set.
+///
+/// On Linux `CLOCK_MONOTONIC`, read without entering the kernel where the vDSO allows it
+/// ([clock_gettime(2)](https://man7.org/linux/man-pages/man2/clock_gettime.2.html)).
 #[inline]
-pub(crate) fn now_ns() -> u64 {
+pub fn now_ns() -> u64 {
     in_ns(clock_gettime(ClockId::Monotonic))
 }
 
+/// CPU time of all threads of this process, user plus system, in ns.
+///
+/// On Linux `CLOCK_PROCESS_CPUTIME_ID`: exact, but a system call.
+///
+/// # Errors
+/// Only if the system has no such clock.
 #[inline]
-#[expect(clippy::unnecessary_wraps, reason = "other systems lack this clock")]
-pub(crate) fn process_cpu_ns() -> Result<u64> {
+pub fn process_cpu_ns() -> Result<u64> {
     Ok(in_ns(clock_gettime(ClockId::ProcessCPUTime)))
 }
 

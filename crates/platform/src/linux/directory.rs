@@ -15,15 +15,19 @@ use crate::directory::Kind;
 use crate::error::{Error, Result};
 use crate::file::OpenMode;
 
-/// A descriptor, and the path for error messages.
+/// An open directory. It stays the same directory even if its path later leads to another one.
 #[derive(Debug)]
-pub(crate) struct Directory {
+pub struct Directory {
     handle: OwnedFd,
     path: PathBuf,
 }
 
 impl Directory {
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    /// Opens a directory.
+    ///
+    /// # Errors
+    /// If it does not exist, is not a directory, or may not be opened.
+    pub fn open(path: &Path) -> Result<Self> {
         let open = |access| {
             let flags = access | OFlags::DIRECTORY | OFlags::CLOEXEC;
             rustix::fs::openat(CWD, path, flags, Mode::empty())
@@ -47,11 +51,19 @@ impl Directory {
         self.path.join(name)
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// The path given to [`Directory::open`].
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(crate) fn open_or_create(&self, name: &OsStr) -> Result<File> {
+    /// Opens the regular file `name` in it for reading and writing, or creates it. Links are not
+    /// followed, and the name cannot lead outside: Linux uses
+    /// [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) with `RESOLVE_BENEATH` if
+    /// the kernel supports it.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or is not a regular file.
+    pub fn open_or_create(&self, name: &OsStr) -> Result<File> {
         let mode = Mode::from_raw_mode(0o666);
         let (file, _) = self.open_regular(name, OFlags::CREATE, mode)?;
         Ok(file.into())
@@ -78,7 +90,13 @@ impl Directory {
         Ok((file, stat))
     }
 
-    pub(crate) fn open_beneath(&self, path: &Path) -> Result<(File, Metadata)> {
+    /// Opens the regular file at `path` below it for reading, and returns its metadata. No
+    /// component may be a link or lead outside: Linux uses [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) if
+    /// the kernel supports it, and else opens one component after the other.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or is not a regular file.
+    pub fn open_beneath(&self, path: &Path) -> Result<(File, Metadata)> {
         let failed = |error: io::Error| Error::path("open", &self.path.join(path))(error);
         // If the path leads to a pipe, opening it does not wait.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -121,30 +139,50 @@ impl Directory {
         Err(Errno::NOENT)
     }
 
-    pub(crate) fn open_directory(&self, name: &OsStr) -> Result<Self> {
+    /// Opens the directory `name` in it. Links are not followed.
+    ///
+    /// # Errors
+    /// If it does not exist, or is not a directory.
+    pub fn open_directory(&self, name: &OsStr) -> Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         rustix::fs::openat(&self.handle, name, flags, Mode::empty())
             .map(|handle| Self::new(handle, self.at(name)))
             .map_err(Error::path("open", &self.at(name)))
     }
 
-    pub(crate) fn make_directory(&self, name: &OsStr, mode: u32) -> Result<()> {
+    /// Creates the directory `name` in it with these permission bits, less the process's umask.
+    ///
+    /// # Errors
+    /// With [`std::io::ErrorKind::AlreadyExists`] if the name is taken, or if the file system refuses.
+    pub fn make_directory(&self, name: &OsStr, mode: u32) -> Result<()> {
         rustix::fs::mkdirat(&self.handle, name, Mode::from_raw_mode(mode & 0o777))
             .map_err(Error::path("make", &self.at(name)))
     }
 
-    pub(crate) fn make_link(&self, name: &OsStr, target: &OsStr) -> Result<()> {
+    /// Creates the symbolic link `name` in it.
+    ///
+    /// # Errors
+    /// As [`Directory::make_directory`].
+    pub fn make_link(&self, name: &OsStr, target: &OsStr) -> Result<()> {
         rustix::fs::symlinkat(target, &self.handle, name)
             .map_err(Error::path("make", &self.at(name)))
     }
 
-    pub(crate) fn read_link(&self, name: &OsStr) -> Result<OsString> {
+    /// The target of the symbolic link `name` in it.
+    ///
+    /// # Errors
+    /// If it is not a link.
+    pub fn read_link(&self, name: &OsStr) -> Result<OsString> {
         rustix::fs::readlinkat(&self.handle, name, Vec::new())
             .map(|target| OsString::from_vec(target.into_bytes()))
             .map_err(Error::path("read", &self.at(name)))
     }
 
-    pub(crate) fn as_file(&self) -> Result<File> {
+    /// The directory itself, for its permissions and times.
+    ///
+    /// # Errors
+    /// If no more files can be opened.
+    pub fn as_file(&self) -> Result<File> {
         let handle = self
             .handle
             .try_clone()
@@ -152,7 +190,13 @@ impl Directory {
         handle.map(File::from)
     }
 
-    pub(crate) fn open_private(&self, name: &OsStr) -> Result<Self> {
+    /// Opens the directory `name` in it, or creates it, with access for this user only (`0700` on
+    /// Linux). Links are not followed.
+    ///
+    /// # Errors
+    /// [`crate::Error::Planted`] if it belongs to another user or others may write to it; another
+    /// error if it cannot be opened.
+    pub fn open_private(&self, name: &OsStr) -> Result<Self> {
         let failed = |errno: Errno| Error::path("open", &self.at(name))(errno);
         match rustix::fs::mkdirat(&self.handle, name, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
@@ -173,7 +217,14 @@ impl Directory {
         Ok(Self::new(directory, self.at(name)))
     }
 
-    pub(crate) fn open_own(&self, name: &OsStr) -> Result<File> {
+    /// As [`Directory::open_or_create`], for a file that no other user can read or change (`0600` on
+    /// Linux). An existing file to which others had rights is removed, and made anew: they may still
+    /// have it open.
+    ///
+    /// # Errors
+    /// [`crate::Error::Planted`] if it belongs to another user or has a second name; another error
+    /// if it cannot be opened, or is not a regular file.
+    pub fn open_own(&self, name: &OsStr) -> Result<File> {
         /// Others may make and remove the file at the same time.
         const ATTEMPTS: usize = 100;
         let own = Mode::RUSR | Mode::WUSR;
@@ -231,13 +282,18 @@ impl Directory {
         })
     }
 
-    pub(crate) fn remove_directory(&self, name: &OsStr) -> Result<()> {
+    /// Removes the directory `name`, which must be empty.
+    ///
+    /// # Errors
+    /// If it is not empty, or cannot be removed.
+    pub fn remove_directory(&self, name: &OsStr) -> Result<()> {
         rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR)
             .map_err(Error::path("remove", &self.at(name)))
     }
 
-    /// Total device space of the files in it, in bytes.
-    pub(crate) fn files_bytes(&self) -> Option<u64> {
+    /// Device space of the regular files directly in it, in bytes; `None` if the system does not
+    /// report it.
+    pub fn files_bytes(&self) -> Option<u64> {
         let entries = rustix::fs::Dir::read_from(&self.handle).ok()?;
         let sizes = entries.flatten().filter_map(|entry| {
             let stat =
@@ -249,7 +305,14 @@ impl Directory {
         Some(sizes.sum())
     }
 
-    pub(crate) fn create_unnamed(&self, mode: OpenMode, permissions: Option<u32>) -> Result<File> {
+    /// Creates an unnamed file in its file system, which vanishes if it never gets a name
+    /// (`O_TMPFILE` on Linux). It has these permission bits (`0o666` if none are given) less the
+    /// process's umask; only `0o777` of them count.
+    ///
+    /// # Errors
+    /// If none can be created; [`crate::Error::NotSupported`] if the file system has no unnamed
+    /// files, or not in this mode.
+    pub fn create_unnamed(&self, mode: OpenMode, permissions: Option<u32>) -> Result<File> {
         let of_mode = OFlags::from_bits_retain(flags(mode).cast_unsigned());
         let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC | of_mode;
         let permissions = Mode::from_raw_mode(permissions.unwrap_or(0o666) & 0o777);
@@ -262,7 +325,11 @@ impl Directory {
         }
     }
 
-    pub(crate) fn give_name(&self, file: &File, name: &OsStr) -> Result<()> {
+    /// Gives a file from [`Directory::create_unnamed`] a name.
+    ///
+    /// # Errors
+    /// With [`std::io::ErrorKind::AlreadyExists`] if the name is taken, or if the file system refuses.
+    pub fn give_name(&self, file: &File, name: &OsStr) -> Result<()> {
         // Before Linux 6.10, linking by descriptor needs a right that few processes have.
         let named = rustix::fs::linkat(file, c"", &self.handle, name, AtFlags::EMPTY_PATH).or_else(
             |errno| {
@@ -276,7 +343,11 @@ impl Directory {
         named.map_err(Error::path("name", &self.at(name)))
     }
 
-    pub(crate) fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
+    /// The type of `name`, without following links; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// If the directory cannot be searched.
+    pub fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
         match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
                 Ok(Some(Kind::File))
@@ -287,7 +358,11 @@ impl Directory {
         }
     }
 
-    pub(crate) fn metadata(&self, name: &OsStr) -> Result<Option<Metadata>> {
+    /// The metadata of `name`, without following links; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// If the directory cannot be searched.
+    pub fn metadata(&self, name: &OsStr) -> Result<Option<Metadata>> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let found = match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
             Err(Errno::NOENT) => return Ok(None),
@@ -299,7 +374,11 @@ impl Directory {
             .map_err(Error::path("look for", &self.at(name)))
     }
 
-    pub(crate) fn holds(&self, name: &OsStr, file: &File) -> Result<bool> {
+    /// True if `name` still names this open file.
+    ///
+    /// # Errors
+    /// If the directory cannot be searched.
+    pub fn holds(&self, name: &OsStr, file: &File) -> Result<bool> {
         let failed = |errno: Errno| Error::path("look for", &self.at(name))(errno);
         let open = rustix::fs::fstat(file).map_err(failed)?;
         match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -309,13 +388,11 @@ impl Directory {
         }
     }
 
-    pub(crate) fn move_to(
-        &self,
-        from: &OsStr,
-        target: &Self,
-        to: &OsStr,
-        replace: bool,
-    ) -> Result<()> {
+    /// As [`Directory::rename`], into another directory of the same file system.
+    ///
+    /// # Errors
+    /// If the name is taken there, or the file system refuses.
+    pub fn move_to(&self, from: &OsStr, target: &Self, to: &OsStr, replace: bool) -> Result<()> {
         let (from_handle, to_handle) = (&self.handle, &target.handle);
         let renamed = if replace {
             rustix::fs::renameat(from_handle, from, to_handle, to)
@@ -338,54 +415,73 @@ impl Directory {
         renamed.map_err(Error::path("name", &target.at(to)))
     }
 
-    pub(crate) fn remove(&self, name: &OsStr) -> Result<()> {
+    /// Removes the file `name`.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub fn remove(&self, name: &OsStr) -> Result<()> {
         rustix::fs::unlinkat(&self.handle, name, AtFlags::empty())
             .map_err(Error::path("remove", &self.at(name)))
     }
 
-    pub(crate) fn sync(&self) -> Result<()> {
+    /// Waits until all renames are on the device.
+    ///
+    /// # Errors
+    /// If the device refuses.
+    pub fn sync(&self) -> Result<()> {
         rustix::fs::fsync(&self.handle).map_err(Error::path("synchronise", &self.path))
     }
 
-    /// True for `tmpfs` and `ramfs`, as `linux/magic.h` numbers them.
-    pub(crate) fn is_in_memory(&self) -> bool {
+    /// True if its files are known to lie in memory (tmpfs, ramfs).
+    pub fn is_in_memory(&self) -> bool {
         const RAMFS_MAGIC: i64 = 0x8584_58f6;
         let found = rustix::fs::fstatfs(&self.handle);
         found.is_ok_and(|found| [libc::TMPFS_MAGIC, RAMFS_MAGIC].contains(&found.f_type))
     }
 
-    pub(crate) fn free_bytes(&self) -> Option<u64> {
+    /// Space in its file system available to this user, in bytes; `None` if the system does not
+    /// report it.
+    pub fn free_bytes(&self) -> Option<u64> {
         let room = rustix::fs::fstatvfs(&self.handle).ok()?;
         Some(room.f_bavail.saturating_mul(room.f_frsize))
     }
 }
 
-pub(crate) fn spread_subdirectories(path: &Path) -> Result<bool> {
+/// Asks the file system to place each directory that is made in this one far from its siblings
+/// (`FS_TOPDIR_FL`, [ioctl_iflags(2)](https://man7.org/linux/man-pages/man2/ioctl_iflags.2.html)).
+/// ext4 then gives each a block group with few directories, and the files in it get the inodes of
+/// that group. False if the file system has no such attribute, and then nothing changed.
+///
+/// # Errors
+/// If the directory cannot be opened.
+pub fn spread_subdirectories(path: &Path) -> Result<bool> {
     let Directory { handle, .. } = Directory::open(path)?;
     let spread = rustix::fs::ioctl_getflags(&handle)
         .and_then(|flags| rustix::fs::ioctl_setflags(&handle, flags | IFlags::TOPDIR));
     Ok(spread.is_ok())
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
-pub(crate) fn in_memory() -> Option<&'static Path> {
+/// The directory at which systems keep files in memory (`/dev/shm` on Linux). It may be missing:
+/// [`Directory::is_in_memory`] tells.
+pub fn in_memory() -> Option<&'static Path> {
     Some(Path::new("/dev/shm"))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "on other systems names are text")]
-pub(crate) fn name_from_bytes(bytes: &[u8]) -> Option<OsString> {
+/// The file name with these bytes; `None` if this system's names are not bytes.
+pub fn name_from_bytes(bytes: &[u8]) -> Option<OsString> {
     Some(OsString::from_vec(bytes.to_vec()))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems have no such bits")]
-pub(crate) fn mode(metadata: &Metadata) -> Option<u32> {
+/// The permission bits of a file (`0o644`); `None` if the system has none.
+pub fn mode(metadata: &Metadata) -> Option<u32> {
     Some(metadata.permissions().mode() & 0o7777)
 }
 
-/// Before Linux 4.7, or without /proc, the only way to read it is to set it for a moment: to one that
-/// gives others nothing.
-#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
-pub(crate) fn umask() -> Option<u32> {
+/// The permission bits that this process gives to no new file
+/// ([umask(2)](https://man7.org/linux/man-pages/man2/umask.2.html)); `None` if the system has none.
+// Before Linux 4.7, or without /proc, the only way to read it is to set it for a moment: to one that
+// gives others nothing.
+pub fn umask() -> Option<u32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let known = colon_field(&status, "Umask").and_then(|mask| u32::from_str_radix(mask, 8).ok());
     Some(known.unwrap_or_else(|| {

@@ -9,54 +9,62 @@ use super::{cgroup, load, page_reporting};
 use crate::environment::{AddressRandomisation, Build, Environment, Frequency, Overcommit, System};
 use crate::power::is_on_battery;
 
-pub(crate) fn here() -> System {
-    System::Linux
+impl System {
+    /// The system for which this program was built.
+    pub fn here() -> System {
+        System::Linux
+    }
 }
 
-pub(crate) fn read() -> Environment {
-    let os_release = text("/etc/os-release")
-        .or_else(|| text("/usr/lib/os-release"))
-        .unwrap_or_default();
-    let os = |name| os_release_field(&os_release, name);
-    let uname = rustix::system::uname();
-    let kernel = |text: &std::ffi::CStr| Some(text.to_string_lossy().into_owned());
-    let memory = SystemMemory::read();
-    Environment {
-        os_name: os("NAME"),
-        os_version: os("VERSION").or_else(|| os("VERSION_ID")),
-        kernel_name: kernel(uname.sysname()),
-        kernel_release: kernel(uname.release()),
-        kernel_version: kernel(uname.version()),
-        stand_in: None,
-        build: Build::of_this_program(),
-        command_line: std::env::args_os()
-            .map(|argument| argument.to_string_lossy().into_owned())
-            .collect(),
-        is_root: Some(rustix::process::geteuid().is_root()),
-        mitigations: mitigations(),
-        defender_watches: None,
-        is_traced: status("TracerPid").map(|tracer: u32| tracer != 0),
-        seccomp_filters: status("Seccomp_filters"),
-        is_on_battery: is_on_battery(),
-        is_first_run: None,
-        memory_pressure: text("/proc/pressure/memory").and_then(|text| pressure(&text)),
-        frequency: frequency(),
-        smt_active: number::<u8>("/sys/devices/system/cpu/smt/active").map(|active| active != 0),
-        isolated_cpus: text("/sys/devices/system/cpu/isolated").and_then(|list| cpu_list(&list)),
-        clock_source: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        transparent_huge_pages: text("/sys/kernel/mm/transparent_hugepage/enabled")
-            .and_then(|choices| selected(&choices).map(str::to_owned)),
-        free_page_reporting: page_reporting::reports_free_pages(),
-        reported_block_bytes: page_reporting::reported_block_bytes(),
-        swap_total_bytes: memory.swap_total,
-        swappiness: number("/proc/sys/vm/swappiness"),
-        memory_available_bytes: memory.available,
-        overcommit: overcommit(),
-        address_randomisation: address_randomisation(),
-        cgroup: cgroup::limits(),
-        load_average: load::load_average(),
-        uptime_seconds: text("/proc/uptime")
-            .and_then(|uptime| uptime.split(' ').next()?.parse().ok()),
+impl Environment {
+    /// Reads the current environment.
+    pub fn read() -> Environment {
+        let os_release = text("/etc/os-release")
+            .or_else(|| text("/usr/lib/os-release"))
+            .unwrap_or_default();
+        let os = |name| os_release_field(&os_release, name);
+        let uname = rustix::system::uname();
+        let kernel = |text: &std::ffi::CStr| Some(text.to_string_lossy().into_owned());
+        let memory = SystemMemory::read();
+        Environment {
+            os_name: os("NAME"),
+            os_version: os("VERSION").or_else(|| os("VERSION_ID")),
+            kernel_name: kernel(uname.sysname()),
+            kernel_release: kernel(uname.release()),
+            kernel_version: kernel(uname.version()),
+            stand_in: None,
+            build: Build::of_this_program(),
+            command_line: std::env::args_os()
+                .map(|argument| argument.to_string_lossy().into_owned())
+                .collect(),
+            is_root: Some(rustix::process::geteuid().is_root()),
+            mitigations: mitigations(),
+            defender_watches: None,
+            is_traced: status("TracerPid").map(|tracer: u32| tracer != 0),
+            seccomp_filters: status("Seccomp_filters"),
+            is_on_battery: is_on_battery(),
+            is_first_run: None,
+            memory_pressure: text("/proc/pressure/memory").and_then(|text| pressure(&text)),
+            frequency: frequency(),
+            smt_active: number::<u8>("/sys/devices/system/cpu/smt/active")
+                .map(|active| active != 0),
+            isolated_cpus: text("/sys/devices/system/cpu/isolated")
+                .and_then(|list| cpu_list(&list)),
+            clock_source: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+            transparent_huge_pages: text("/sys/kernel/mm/transparent_hugepage/enabled")
+                .and_then(|choices| selected(&choices).map(str::to_owned)),
+            free_page_reporting: page_reporting::reports_free_pages(),
+            reported_block_bytes: page_reporting::reported_block_bytes(),
+            swap_total_bytes: memory.swap_total,
+            swappiness: number("/proc/sys/vm/swappiness"),
+            memory_available_bytes: memory.available,
+            overcommit: overcommit(),
+            address_randomisation: address_randomisation(),
+            cgroup: cgroup::limits(),
+            load_average: load::load_average(),
+            uptime_seconds: text("/proc/uptime")
+                .and_then(|uptime| uptime.split(' ').next()?.parse().ok()),
+        }
     }
 }
 
@@ -145,7 +153,7 @@ mod tests {
 
     #[test]
     fn reads_this_system() {
-        let environment = read();
+        let environment = Environment::read();
         assert_eq!(environment.kernel_name.as_deref(), Some("Linux"));
         assert!(environment.uptime_seconds > Some(0.0));
         assert!(environment.load_average.is_some());
@@ -163,7 +171,7 @@ mod tests {
 
     #[test]
     fn survives_being_stored() {
-        let environment = read();
+        let environment = Environment::read();
         let stored = serde_json::to_string(&environment).unwrap();
         let restored: Environment = serde_json::from_str(&stored).unwrap();
         assert_eq!(restored.mitigations, environment.mitigations);

@@ -8,10 +8,9 @@ use rustix::fs::{Advice, FallocateFlags, OFlags, SeekFrom};
 use rustix::io::Errno;
 
 use super::block_io::read_at;
-pub(crate) use super::residency::residency;
+pub use super::residency::residency;
 use crate::error::{Error, Result};
-use crate::file::OpenMode;
-pub(crate) use crate::file::lacking::{is_on_disk, try_lock, unlock};
+use crate::file::{Access, OpenMode};
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems lack some modes")]
 pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> {
@@ -28,13 +27,22 @@ pub(super) fn flags(mode: OpenMode) -> libc::c_int {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems must be asked")]
-pub(crate) fn allow_holes(_file: &File) -> Result<()> {
+/// Lets what is never written of a file be holes, which take no room. On Linux that is so for every file of a
+/// file system that has holes. On Windows it is asked for, before the file is written.
+///
+/// # Errors
+/// If the system call fails; not if the file system has no holes.
+pub fn allow_holes(_file: &File) -> Result<()> {
     Ok(())
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems open it again")]
-pub(crate) fn overlapped(file: File) -> Result<File> {
+/// The same file for transfers that the kernel answers later. On Windows it is opened again for overlapped
+/// transfers: positioned reads and writes of the standard library and of [`crate::block_io`] do not work
+/// with it, and its position is its own. On Linux all files are like that, and `file` comes back.
+///
+/// # Errors
+/// If it cannot be opened again.
+pub fn overlapped(file: File) -> Result<File> {
     Ok(file)
 }
 
@@ -46,7 +54,13 @@ pub(crate) fn is_character_device(metadata: &Metadata) -> bool {
     metadata.file_type().is_char_device()
 }
 
-pub(crate) fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<Option<File>> {
+/// Opens a named pipe or a character device for writing without waiting for a reader; `None` while
+/// a pipe has no reader. Writes to it fail with [`io::ErrorKind::WouldBlock`] while it is full
+/// ([`crate::block_io::wait_writable`] waits for room).
+///
+/// # Errors
+/// As [`crate::file::open_read`].
+pub fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<Option<File>> {
     let mut options = OpenOptions::new();
     options
         .write(true)
@@ -64,7 +78,13 @@ pub(crate) fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<
     }
 }
 
-pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
+/// Opens any file at a path for reading, and returns its metadata. A named pipe opens without
+/// waiting for a writer. Reads of it fail with [`io::ErrorKind::WouldBlock`] while it is empty
+/// ([`crate::block_io::wait_readable`] waits for data).
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
     let mut options = OpenOptions::new();
     let options = options.read(true).custom_flags(libc::O_NONBLOCK);
     let file = match options.open(path) {
@@ -82,11 +102,18 @@ pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> 
     Ok((file, metadata))
 }
 
+/// Lets reads wait for data again, after the file was opened without waiting.
 pub(crate) fn let_reads_wait(file: &File) -> io::Result<()> {
     Ok(rustix::fs::fcntl_setfl(file, OFlags::empty())?)
 }
 
-pub(crate) fn try_lock_byte(file: &File, at: u64) -> io::Result<bool> {
+/// Locks one byte of a file that is open for writing, until this opening of the file is closed. Returns false if
+/// another opening has locked the byte. The byte may be beyond the end of the file, and locks of other bytes
+/// do not matter.
+///
+/// # Errors
+/// If the file system has no locks.
+pub fn try_lock_byte(file: &File, at: u64) -> io::Result<bool> {
     // SAFETY: zeros are a valid `flock`.
     let mut byte: libc::flock = unsafe { std::mem::zeroed() };
     byte.l_type = libc::F_WRLCK as _;
@@ -115,7 +142,12 @@ fn permission_bits(model: &Metadata) -> u32 {
     model.mode() & PERMISSIONS
 }
 
-pub(crate) fn become_like(file: &File, model: &Metadata) -> Result<()> {
+/// Gives a file the owner, group and permissions of another.
+///
+/// # Errors
+/// [`Error::NotPermitted`] if the other file belongs to another user, and this process may not
+/// change owners.
+pub fn become_like(file: &File, model: &Metadata) -> Result<()> {
     let refused = |error: io::Error| Error::os("set the permissions of a file")(error);
     let now = file.metadata().map_err(refused)?;
     if (now.uid(), now.gid()) != (model.uid(), model.gid()) {
@@ -145,12 +177,14 @@ pub(crate) fn duplicate_output() -> io::Result<File> {
     io::stdout().as_fd().try_clone_to_owned().map(File::from)
 }
 
-pub(crate) fn is_socket(metadata: &Metadata) -> bool {
+/// True for the metadata of a socket, which cannot be opened.
+pub fn is_socket(metadata: &Metadata) -> bool {
     metadata.file_type().is_socket()
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
-pub(crate) fn allocated_bytes(metadata: &Metadata) -> Option<u64> {
+/// Device space of a file, in bytes: less than its size if it is sparse, 0 if all of it is holes or the
+/// kernel generates it on read.
+pub fn allocated_bytes(metadata: &Metadata) -> Option<u64> {
     // The unit of stat(2), whatever the device's block size.
     const UNIT_BYTES: u64 = 512;
     Some(metadata.blocks() * UNIT_BYTES)
@@ -176,7 +210,10 @@ fn has_contents(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.len() > 0 && metadata.blocks() > 0
 }
 
-pub(crate) fn believable_size(file: &File, metadata: &Metadata) -> Option<u64> {
+/// The size of a file that is open for reading, where reads up to that size succeed. `None` for
+/// pipes and devices, and for files whose contents appear when they are read: those of /proc and
+/// /sys have a length of 0 or one page, whatever their contents, and so have some of FUSE and 9p.
+pub fn believable_size(file: &File, metadata: &Metadata) -> Option<u64> {
     let len = metadata.len();
     if !metadata.is_file() {
         return None;
@@ -192,11 +229,13 @@ pub(crate) fn believable_size(file: &File, metadata: &Metadata) -> Option<u64> {
     has_size.then_some(len)
 }
 
-pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+/// True if the path leads to this open file.
+pub fn is_at(file: &File, path: &Path) -> bool {
     is_same(file.metadata(), path.metadata())
 }
 
-pub(crate) fn is_same_file(one: &File, other: &File) -> bool {
+/// True if both are the same file, opened twice.
+pub fn is_same_file(one: &File, other: &File) -> bool {
     is_same(one.metadata(), other.metadata())
 }
 
@@ -208,21 +247,38 @@ fn is_same(one: io::Result<Metadata>, other: io::Result<Metadata>) -> bool {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
-pub(crate) fn null_device() -> Result<&'static Path> {
+/// The device that takes all bytes and keeps none.
+///
+/// # Errors
+/// Only if the system has no such device.
+pub fn null_device() -> Result<&'static Path> {
     Ok(Path::new("/dev/null"))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
-pub(crate) fn zero_device() -> Result<&'static Path> {
+/// The device from which any number of zeros can be read.
+///
+/// # Errors
+/// Only if the system has no such device.
+pub fn zero_device() -> Result<&'static Path> {
     Ok(Path::new("/dev/zero"))
 }
 
-pub(crate) fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
+/// Allocates `len` bytes of a file from `offset` on the device, so that later writes need no
+/// allocation ([fallocate(2)](https://man7.org/linux/man-pages/man2/fallocate.2.html)). Its size
+/// becomes at least `offset + len`; new bytes read as zeros.
+///
+/// # Errors
+/// If the device is full; [`Error::NotSupported`] if the file system does not support it.
+pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
     fallocate(file, FallocateFlags::empty(), offset, len)
 }
 
-pub(crate) fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
+/// As [`allocate_range`], but the file's size does not change: the space after its end is a
+/// reservation, which [`File::set_len`] releases.
+///
+/// # Errors
+/// As [`allocate_range`].
+pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
     fallocate(file, FallocateFlags::KEEP_SIZE, offset, len)
 }
 
@@ -235,16 +291,28 @@ fn fallocate(file: &File, flags: FallocateFlags, offset: u64, len: u64) -> Resul
     })
 }
 
-pub(crate) fn finds_room_by_page(file: &File) -> bool {
+/// True if the file's file system allocates each page when it is written, unless it was reserved
+/// before. On Linux that is ext4 ("delayed allocation",
+/// [Documentation/filesystems/ext4](https://docs.kernel.org/admin-guide/ext4.html)).
+pub fn finds_room_by_page(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type == libc::EXT4_SUPER_MAGIC)
 }
 
-pub(crate) fn create_secret(path: &Path) -> io::Result<File> {
+/// Creates a file that only this user can read (`0600` on Linux). An existing file is not replaced.
+///
+/// # Errors
+/// If the path exists, or no file can be created.
+pub fn create_secret(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true).mode(0o600).open(path)
 }
 
-pub(crate) fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
+/// The next data range of a file from `offset` on, as start and end; `None` if only a hole follows.
+/// If the file system does not report holes, the whole file is data.
+///
+/// # Errors
+/// If the system call fails.
+pub fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
     if offset >= len {
         return Ok(None);
     }
@@ -258,7 +326,15 @@ pub(crate) fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option
     Ok((start < len).then_some((start, end.min(len))))
 }
 
-pub(crate) fn evict(file: &File) -> Result<()> {
+/// Writes a file's dirty pages to the device, then advises the kernel to evict its pages from the
+/// page cache (`POSIX_FADV_DONTNEED`).
+///
+/// It is not certain: pages that a process has mapped or is writing stay. Check [`residency`]
+/// before relying on a cold read. Caches of the host or the disk are not affected.
+///
+/// # Errors
+/// If the file cannot be synchronised.
+pub fn evict(file: &File) -> Result<()> {
     // The advice does not evict dirty pages.
     file.sync_all()
         .map_err(Error::os("put a file on its device"))?;
@@ -266,15 +342,24 @@ pub(crate) fn evict(file: &File) -> Result<()> {
         .map_err(Error::os("evict a file from the page cache"))
 }
 
+/// False if a lock excludes other handles of its own opening as well. Such a system must refuse to truncate a
+/// mapped file, which is all that a mapping needs of the lock.
 pub(crate) fn relocks() -> bool {
     true
 }
 
-pub(crate) fn tells_residency() -> bool {
+/// True if the system tells which part of a file is in the page cache.
+pub fn tells_residency() -> bool {
     true
 }
 
-pub(crate) fn drop_page_cache() -> Result<()> {
+/// Drops the clean pages of the whole machine's page cache
+/// ([proc_sys_vm(5)](https://man7.org/linux/man-pages/man5/proc_sys_vm.5.html), `drop_caches`).
+/// Dirty pages stay: synchronise first.
+///
+/// # Errors
+/// [`Error::NotPermitted`] without the right.
+pub fn drop_page_cache() -> Result<()> {
     // 2 stands for directory entries and inodes, 3 for both.
     fs::write("/proc/sys/vm/drop_caches", "1").map_err(|error| match error.kind() {
         // In a container, even root may find it read-only or missing.
@@ -288,274 +373,22 @@ pub(crate) fn drop_page_cache() -> Result<()> {
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use std::io::{Read, Seek, SeekFrom, Write};
-    use tempfile::TempDir;
-
-    use super::*;
-    use crate::block_io::{read_at, write_at};
-    use crate::file::{
-        ResidencyMethod, allocate_range, create, create_new, create_new_like, open_input,
-        open_read, open_read_write, open_write, residency,
-    };
-    use crate::memory::{Mapping, PageSize};
-    use crate::storage::Storage;
-
-    const LEN: usize = 1 << 20;
-
-    fn dir() -> TempDir {
-        testing::directory_on_disk()
-    }
-
-    /// Pages of a file system in memory cannot be evicted.
-    fn can_evict_in(dir: &Path) -> bool {
-        let storage = Storage::behind(dir).unwrap();
-        if storage.is_memory() {
-            println!("skipped: {} is in memory", dir.display());
-        }
-        !storage.is_memory()
-    }
-
-    #[test]
-    fn what_was_read_is_resident_and_what_was_evicted_is_not() {
-        let dir = dir();
-        if !can_evict_in(dir.path()) {
-            return;
-        }
-        let mut file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
-        file.write_all(&vec![1; LEN]).unwrap();
-        assert_eq!(residency(&file).unwrap().resident_bytes, LEN as u64);
-
-        evict(&file).unwrap();
-        let cold = residency(&file).unwrap();
-        assert_eq!((cold.resident_bytes, cold.total_bytes), (0, LEN as u64));
-
-        file.seek(SeekFrom::Start(0)).unwrap();
-        file.read_exact(&mut vec![0; LEN]).unwrap();
-        let warm = residency(&file).unwrap();
-        assert_eq!(warm.resident_bytes, LEN as u64);
-        if warm.method == ResidencyMethod::Cachestat {
-            assert_eq!(warm.dirty_bytes, Some(0));
-        }
-    }
-
-    #[test]
-    fn eviction_from_the_whole_machine_says_whether_it_could() {
-        let dir = dir();
-        if !can_evict_in(dir.path()) {
-            return;
-        }
-        let mut file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
-        file.write_all(&vec![1; LEN]).unwrap();
-        file.sync_all().unwrap();
-        if let Err(error) = drop_page_cache() {
-            assert!(matches!(error, Error::NotPermitted { .. }), "{error}");
-            return println!("skipped: {error}");
-        }
-        assert!(rustix::process::geteuid().is_root());
-        assert_eq!(residency(&file).unwrap().resident_bytes, 0);
-    }
-
-    #[test]
-    fn direct_writes_reach_the_device_past_the_page_cache() {
-        let dir = dir();
-        let path = dir.path().join("file");
-        let mut file = match create(&path, OpenMode::Direct) {
-            Ok(file) => file,
-            Err(error @ Error::NotSupported { .. }) => return println!("skipped: {error}"),
-            Err(error) => panic!("{error}"),
-        };
-        let mut buffer = Mapping::anonymous(LEN, PageSize::Base).unwrap();
-        buffer.as_mut_slice().fill(3);
-        file.write_all(buffer.as_slice()).unwrap();
-        if can_evict_in(dir.path()) {
-            assert_eq!(residency(&file).unwrap().resident_bytes, 0);
-        }
-        let mut bytes = Vec::new();
-        let mut plain = open_read(&path, OpenMode::Plain).unwrap();
-        plain.read_to_end(&mut bytes).unwrap();
-        assert!(bytes == buffer.as_slice());
-    }
-
-    #[test]
-    fn a_file_system_without_direct_transfers_says_so() {
-        let error = open_read(Path::new("/proc/self/status"), OpenMode::Direct).unwrap_err();
-        assert!(error.is_not_supported(), "{error}");
-    }
-
-    #[test]
-    fn synchronous_modes_reach_the_descriptor() {
-        let dir = dir();
-        let path = dir.path().join("file");
-        fs::write(&path, b"abc").unwrap();
-        for (mode, flag) in [
-            (OpenMode::Synchronous, libc::O_SYNC),
-            (OpenMode::DataSynchronous, libc::O_DSYNC),
-        ] {
-            let mut file = open_write(&path, mode).unwrap();
-            // The flags of rustix do not distinguish the two.
-            let flags = rustix::fs::fcntl_getfl(&file).unwrap().bits().cast_signed();
-            assert_eq!(flags & libc::O_SYNC, flag);
-            file.write_all(b"x").unwrap();
-        }
-        let mut file = open_read_write(&path, OpenMode::Plain).unwrap();
-        let mut text = String::new();
-        file.read_to_string(&mut text).unwrap();
-        assert_eq!(text, "xbc");
-    }
-
-    #[test]
-    fn a_new_file_never_replaces_one() {
-        let dir = dir();
-        let path = dir.path().join("file");
-        fs::write(&path, b"abc").unwrap();
-        let error = create_new(&path, OpenMode::Plain).unwrap_err();
-        assert!(error.to_string().contains("file"), "{error}");
-        assert_eq!(fs::read(&path).unwrap(), b"abc");
-        create(&path, OpenMode::Plain).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"");
-        open_read(&dir.path().join("none"), OpenMode::Plain).unwrap_err();
-    }
-
-    #[test]
-    fn a_file_gets_the_permissions_of_another() {
-        use std::os::unix::fs::PermissionsExt;
-        let dir = dir();
-        let (model, path) = (dir.path().join("model"), dir.path().join("file"));
-        fs::write(&model, b"").unwrap();
-        fs::set_permissions(&model, fs::Permissions::from_mode(0o4751)).unwrap();
-        let model = fs::metadata(&model).unwrap();
-        let file = create_new_like(&path, OpenMode::Plain, &model).unwrap();
-        let mode = |file: &File| file.metadata().unwrap().mode() & 0o7777;
-        // Any umask leaves the owner's bits.
-        assert_eq!(mode(&file) & 0o7700, 0o700);
-        become_like(&file, &model).unwrap();
-        assert_eq!(mode(&file), 0o4751);
-    }
-
-    #[test]
-    fn only_files_whose_contents_lie_on_a_file_system_have_a_size() {
-        let dir = dir();
-        let size = |path: &Path| {
-            let (file, metadata) = open_without_waiting(path).unwrap();
-            believable_size(&file, &metadata)
-        };
-        let path = dir.path().join("file");
-        let file = File::create(&path).unwrap();
-        // Small files without data have no blocks, as files of /proc and /sys have none.
-        for len in [0, 1, 100, 4096, 4097, 1 << 30] {
-            file.set_len(len).unwrap();
-            assert_eq!(size(&path), Some(len));
-        }
-        fs::write(&path, b"abc").unwrap();
-        assert_eq!(size(&path), Some(3));
-        for generated in [
-            "/proc/self/status",
-            "/sys/kernel/mm/transparent_hugepage/enabled",
-            "/dev/null",
-        ] {
-            let generated = Path::new(generated);
-            if !generated.exists() {
-                println!("skipped: there is no {}", generated.display());
-                continue;
-            }
-            assert_eq!(size(generated), None, "{}", generated.display());
-        }
-    }
-
-    #[test]
-    fn holes_are_told_from_data() {
-        let file = tempfile::tempfile_in(dir().path()).unwrap();
-        let (start, len) = (4 << 20, 8 << 20);
-        file.set_len(len).unwrap();
-        write_at(&file, &[1; 4096], start).unwrap();
-        match next_data(&file, 0, len).unwrap() {
-            Some((0, end)) => return println!("skipped: no holes here, all {end} are data"),
-            found => assert_eq!(found, Some((start, start + 4096))),
-        }
-        assert_eq!(next_data(&file, start + 4096, len).unwrap(), None);
-        assert_eq!(next_data(&file, len, len).unwrap(), None);
-        let mut byte = [0; 2];
-        assert_eq!(read_at(&file, &mut byte, start + 4095).unwrap(), 2);
-        assert_eq!(byte, [1, 0]);
-    }
-
-    #[test]
-    fn allocated_room_is_part_of_the_file() {
-        let dir = dir();
-        let file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
-        match allocate_range(&file, 0, LEN as u64) {
-            Ok(()) => assert_eq!(file.metadata().unwrap().len(), LEN as u64),
-            Err(error @ Error::NotSupported { .. }) => return println!("skipped: {error}"),
-            Err(error) => panic!("{error}"),
-        }
-        let full = allocate_range(&file, 0, 1 << 60).unwrap_err();
-        assert!(full.io_error().is_some(), "{full}");
-    }
-
-    #[test]
-    fn only_a_pipe_that_was_opened_without_waiting_stays_so() {
-        let dir = dir();
-        let (pipe, file) = (dir.path().join("pipe"), dir.path().join("file"));
-        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-        assert!(made.unwrap().success());
-        create_new(&file, OpenMode::Plain).unwrap();
-        let waits = |path: &Path| {
-            let (opened, _) = open_without_waiting(path).unwrap();
-            assert!(is_at(&opened, path));
-            !rustix::fs::fcntl_getfl(&opened)
-                .unwrap()
-                .contains(OFlags::NONBLOCK)
-        };
-        assert!(!waits(&pipe));
-        for path in [&*file, dir.path(), Path::new("/dev/null")] {
-            assert!(waits(path), "{}", path.display());
-        }
-        let error = open_without_waiting(&dir.path().join("none")).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound);
-    }
-
-    #[test]
-    fn a_pipe_without_a_writer_is_an_empty_input() {
-        let dir = dir();
-        let pipe = dir.path().join("pipe");
-        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-        assert!(made.unwrap().success());
-        let mut read = Vec::new();
-        let mut input = open_input(&pipe).unwrap();
-        io::Read::read_to_end(&mut input, &mut read).unwrap();
-        assert_eq!(read, b"");
-        // With a writer, it waits for the data and for the end.
-        let opened = open_input(&pipe).unwrap();
-        let mut writer = File::options().write(true).open(&pipe).unwrap();
-        let reader = std::thread::spawn(move || io::read_to_string(opened).unwrap());
-        io::Write::write_all(&mut writer, b"data").unwrap();
-        drop(writer);
-        assert_eq!(reader.join().unwrap(), "data");
-        let error = open_input(dir.path()).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
-    }
-
-    #[test]
-    fn a_byte_is_locked_until_its_opening_is_closed() {
-        let dir = dir();
-        let path = dir.path().join("file");
-        let open = || {
-            File::options()
-                .append(true)
-                .create(true)
-                .open(&path)
-                .unwrap()
-        };
-        let far = 1 << 62;
-        let (one, other) = (open(), open());
-        assert!(try_lock_byte(&one, far).unwrap());
-        // An opening that is closed takes no lock of another with it.
-        drop(open());
-        assert!(!try_lock_byte(&other, far).unwrap());
-        assert!(try_lock_byte(&one, far).unwrap() && try_lock_byte(&other, far + 1).unwrap());
-        drop(one);
-        assert!(try_lock_byte(&other, far).unwrap());
-    }
+/// True if a file that looks regular is one: on Windows a pipe looks so.
+pub fn is_on_disk(_file: &File) -> bool {
+    true
 }
+
+/// Locks a file for others that lock it, without any effect on who reads or writes.
+pub(crate) fn try_lock(file: &File, access: Access) -> io::Result<()> {
+    Ok(match access {
+        Access::Read => file.try_lock_shared(),
+        Access::Write => file.try_lock(),
+    }?)
+}
+
+pub(crate) fn unlock(file: &File) -> io::Result<()> {
+    file.unlock()
+}
+
+#[cfg(test)]
+mod tests;

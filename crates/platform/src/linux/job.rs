@@ -12,21 +12,27 @@ use std::time::Duration;
 /// Time for answers that the launcher has from the start.
 const KNOWN: Duration = Duration::from_secs(10);
 
-pub(crate) fn host_name() -> Option<String> {
+/// The name of this node, as its system says.
+pub fn host_name() -> Option<String> {
     let name = rustix::system::uname();
     let name = name.nodename().to_string_lossy().into_owned();
     Some(name).filter(|name| !name.is_empty())
 }
 
+/// This process as a member of a job, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub struct Job {
     library: Library,
     own: Process,
     size: u32,
 }
 
 impl Job {
-    pub(crate) fn join() -> Result<Self> {
+    /// Joins the job for which a launcher started this process.
+    ///
+    /// # Errors
+    /// If there is no launcher or no library, or the launcher refuses.
+    pub fn join() -> Result<Self> {
         // Without a launcher, some versions make a job of one process.
         if std::env::var_os("PMIX_NAMESPACE").is_none() {
             return Err(JobError::NoLauncher);
@@ -51,15 +57,21 @@ impl Job {
         Ok(job)
     }
 
-    pub(crate) fn rank(&self) -> u32 {
+    /// The number of this process, from 0.
+    pub fn rank(&self) -> u32 {
         self.own.rank
     }
 
-    pub(crate) fn size(&self) -> u32 {
+    /// Number of processes in the job.
+    pub fn size(&self) -> u32 {
         self.size
     }
 
-    pub(crate) fn rank_on_node(&self) -> Result<u16> {
+    /// The number of this process among those on its node, from 0.
+    ///
+    /// # Errors
+    /// If the launcher does not say.
+    pub fn rank_on_node(&self) -> Result<u16> {
         let unexpected = || JobError::Unexpected("rank on this node");
         match self.known(self.own.rank, LOCAL_RANK)? {
             Content::Number(rank) => rank.try_into().map_err(|_| unexpected()),
@@ -67,14 +79,24 @@ impl Job {
         }
     }
 
-    pub(crate) fn host_of(&self, rank: u32) -> Result<String> {
+    /// The launcher's name for the node of process `rank`.
+    ///
+    /// # Errors
+    /// If the launcher does not say.
+    pub fn host_of(&self, rank: u32) -> Result<String> {
         match self.known(rank, HOST_NAME)? {
             Content::Text(name) => Ok(name),
             _ => Err(JobError::Unexpected("host name")),
         }
     }
 
-    pub(crate) fn fence(&self, ranks: &[u32], limit: Duration) -> Result<()> {
+    /// Waits until the processes `ranks` are here, this one among them, at most for `limit`. All of them
+    /// must name the same processes. One that gave up still counts as here: after that, the calls of
+    /// these processes no longer match.
+    ///
+    /// # Errors
+    /// [`JobError::Late`], or the launcher's refusal.
+    pub fn fence(&self, ranks: &[u32], limit: Duration) -> Result<()> {
         let (sender, receiver) = channel();
         let processes = ranks.iter().map(|rank| Process {
             rank: *rank,
@@ -104,7 +126,12 @@ impl Job {
         }
     }
 
-    pub(crate) fn publish(&self, name: &'static CStr, bytes: &[u8]) -> Result<()> {
+    /// Publishes `bytes` as `name` to the other processes for as long as this one is in the job. Each
+    /// name is published once.
+    ///
+    /// # Errors
+    /// The library's refusal.
+    pub fn publish(&self, name: &'static CStr, bytes: &[u8]) -> Result<()> {
         let mut value = Value::bytes(bytes);
         // SAFETY: the library copies the value and its bytes, which live until it returns.
         let status = unsafe { (self.library.put)(GLOBAL, name.as_ptr(), &raw mut value) };
@@ -114,7 +141,14 @@ impl Job {
         self.library.check("publish a value", status)
     }
 
-    pub(crate) fn request(
+    /// Sends what process `rank` publishes as `name` to `receiver`. Of a process that has published
+    /// nothing, that is as soon as it does. Of another one it is what is there now, or
+    /// [`JobError::NotYet`]: ask again. There may never be an answer, since launchers do not tell that
+    /// a process died, and some honour no time limit.
+    ///
+    /// # Errors
+    /// The library's refusal.
+    pub fn request(
         &self,
         name: &'static CStr,
         rank: u32,

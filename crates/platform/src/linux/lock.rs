@@ -1,12 +1,11 @@
 use std::cell::UnsafeCell;
 
-use crate::error::Result;
-pub(crate) use crate::lock::lacking::*;
+use crate::error::{Result, refuse};
 use crate::locked::{Locked, Raw};
 
 /// The C library identifies its locks by address: they must not move after their first use.
 #[derive(Debug)]
-pub(crate) struct RawMutex(Box<UnsafeCell<libc::pthread_mutex_t>>);
+pub struct RawMutex(Box<UnsafeCell<libc::pthread_mutex_t>>);
 
 impl Raw for RawMutex {
     #[inline]
@@ -32,7 +31,7 @@ impl Drop for RawMutex {
 
 /// Boxed like [`RawMutex`].
 #[derive(Debug)]
-pub(crate) struct RawSpin(Box<UnsafeCell<libc::pthread_spinlock_t>>);
+pub struct RawSpin(Box<UnsafeCell<libc::pthread_spinlock_t>>);
 
 impl Raw for RawSpin {
     #[inline]
@@ -56,23 +55,80 @@ impl Drop for RawSpin {
     }
 }
 
-pub(crate) type PthreadMutex = Locked<RawMutex>;
-pub(crate) type PthreadSpin = Locked<RawSpin>;
+/// A number behind a `pthread_mutex_t` with the default attributes: a thread that finds it locked
+/// sleeps in the kernel
+/// ([pthread_mutex_lock(3p)](https://man7.org/linux/man-pages/man3/pthread_mutex_lock.3p.html)).
+pub type PthreadMutex = Locked<RawMutex>;
+/// A number behind a `pthread_spinlock_t`: a thread that finds it locked spins until it is free
+/// ([pthread_spin_lock(3p)](https://man7.org/linux/man-pages/man3/pthread_spin_lock.3p.html)).
+pub type PthreadSpin = Locked<RawSpin>;
 
 impl PthreadMutex {
-    #[expect(clippy::unnecessary_wraps, reason = "other systems lack this lock")]
-    pub(crate) fn new(number: u64) -> Result<Self> {
+    /// An unlocked lock around `number`.
+    ///
+    /// # Errors
+    /// If the system has no such lock.
+    #[expect(clippy::unnecessary_wraps, reason = "other systems have no such lock")]
+    pub fn new(number: u64) -> Result<Self> {
         let raw = Box::new(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER));
         Ok(Self::around(number, RawMutex(raw)))
     }
 }
 
 impl PthreadSpin {
-    #[expect(clippy::unnecessary_wraps, reason = "other systems lack this lock")]
-    pub(crate) fn new(number: u64) -> Result<Self> {
+    /// An unlocked lock around `number`.
+    ///
+    /// # Errors
+    /// If the system has no such lock.
+    #[expect(clippy::unnecessary_wraps, reason = "other systems have no such lock")]
+    pub fn new(number: u64) -> Result<Self> {
         let raw = Box::new(UnsafeCell::new(0));
         // SAFETY: no other thread has it until it is initialised.
         unsafe { libc::pthread_spin_init(raw.get(), libc::PTHREAD_PROCESS_PRIVATE) };
         Ok(Self::around(number, RawSpin(raw)))
+    }
+}
+
+/// A number behind an `SRWLOCK`, which one thread at a time holds exclusively: a thread that finds it locked spins for
+/// a moment, then sleeps in the kernel
+/// ([Slim reader/writer locks](https://learn.microsoft.com/en-us/windows/win32/sync/slim-reader-writer--srw--locks)).
+#[derive(Debug)]
+pub enum SlimLock {}
+
+impl SlimLock {
+    /// An unlocked lock around `number`.
+    ///
+    /// # Errors
+    /// If the system has no such lock.
+    pub fn new(_number: u64) -> Result<Self> {
+        refuse("SRWLOCK")
+    }
+
+    /// Calls `work` with the number while the lock is held. `work` must not lock it again.
+    #[inline]
+    pub fn with(&self, _work: impl FnOnce(&mut u64)) {
+        match *self {}
+    }
+}
+
+/// A number behind a `CRITICAL_SECTION`: a thread that finds it locked looks again as often as its spin count says,
+/// then sleeps in the kernel
+/// ([Critical section objects](https://learn.microsoft.com/en-us/windows/win32/sync/critical-section-objects)).
+#[derive(Debug)]
+pub enum CriticalSection {}
+
+impl CriticalSection {
+    /// An unlocked lock around `number`, for which threads look `spin_count` times again before they sleep.
+    ///
+    /// # Errors
+    /// If the system has no such lock.
+    pub fn new(_number: u64, _spin_count: u32) -> Result<Self> {
+        refuse("CRITICAL_SECTION")
+    }
+
+    /// Calls `work` with the number while the lock is held. `work` panics if it locks it again.
+    #[inline]
+    pub fn with(&self, _work: impl FnOnce(&mut u64)) {
+        match *self {}
     }
 }

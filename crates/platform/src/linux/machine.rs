@@ -6,20 +6,23 @@ use super::system_memory::SystemMemory;
 use super::topology;
 use crate::machine::{Machine, hex};
 
-pub(crate) use processor::hypervisor;
+pub use processor::hypervisor;
 
-pub(crate) fn read() -> Machine {
-    Machine {
-        cpu: processor::cpu(),
-        topology: topology::topology(),
-        caches: topology::caches(),
-        memory_bytes: SystemMemory::read().total,
-        page_bytes: Some(page_bytes() as u64),
-        huge_page_bytes: huge_page_bytes(),
-        hypervisor: hypervisor(),
-        product: product(),
-        installation: word("/etc/machine-id")
-            .map(|id| hex(&Sha256::digest(format!("oscope installation {id}")), 32)),
+impl Machine {
+    /// Reads the facts from the system.
+    pub fn read() -> Machine {
+        Machine {
+            cpu: processor::cpu(),
+            topology: topology::topology(),
+            caches: topology::caches(),
+            memory_bytes: SystemMemory::read().total,
+            page_bytes: Some(page_bytes() as u64),
+            huge_page_bytes: huge_page_bytes(),
+            hypervisor: hypervisor(),
+            product: product(),
+            installation: word("/etc/machine-id")
+                .map(|id| hex(&Sha256::digest(format!("oscope installation {id}")), 32)),
+        }
     }
 }
 
@@ -51,7 +54,7 @@ fn device_tree(name: &str) -> Option<String> {
 #[cfg(target_arch = "x86_64")]
 mod processor {
     pub(super) use crate::cpuid::cpu;
-    pub(crate) use crate::cpuid::hypervisor;
+    pub use crate::cpuid::hypervisor;
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -88,8 +91,9 @@ mod processor {
         }
     }
 
-    /// Only a paravirtualised machine reports one.
-    pub(crate) fn hypervisor() -> Option<String> {
+    /// The hypervisor, as in [`Machine`].
+    // Only a paravirtualised machine reports one.
+    pub fn hypervisor() -> Option<String> {
         word("/sys/hypervisor/type").or_else(|| device_tree("hypervisor/compatible"))
     }
 }
@@ -100,7 +104,7 @@ mod tests {
 
     #[test]
     fn reads_this_machine() {
-        let machine = read();
+        let machine = Machine::read();
         assert_eq!(machine.cpu.architecture, std::env::consts::ARCH);
         assert!(machine.memory_bytes > Some(1 << 20), "{machine:?}");
         assert!(machine.page_bytes.is_some_and(u64::is_power_of_two));
@@ -113,7 +117,7 @@ mod tests {
 
     #[test]
     fn survives_being_stored() {
-        let machine = read();
+        let machine = Machine::read();
         let stored = serde_json::to_string(&machine).unwrap();
         let restored: Machine = serde_json::from_str(&stored).unwrap();
         assert_eq!(restored, machine);

@@ -30,6 +30,7 @@ mod read;
 pub(crate) mod readiness;
 mod residency;
 pub(crate) mod ring;
+mod rusage;
 pub(crate) mod sandbox;
 pub(crate) mod scratch;
 pub(crate) mod shared;

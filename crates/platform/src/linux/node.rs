@@ -13,7 +13,9 @@ const NODES: &str = "/sys/devices/system/node";
 /// Pages per query.
 const PAGES_AT_ONCE: usize = 4096;
 
-pub(crate) fn all() -> Vec<Node> {
+/// The online nodes of this machine, in ascending order; empty if the system does not report them.
+/// [`crate::memory::Mapping::bind_to_node`] selects one for memory.
+pub fn all() -> Vec<Node> {
     let list = |name: &str| cpu_list(&text(Path::new(NODES).join(name))?);
     let with_memory = list("has_memory").unwrap_or_default();
     let online = list("online").unwrap_or_default().into_iter();

@@ -15,8 +15,10 @@ const BALLOON: &str = "0x0005";
 const REPORTING: usize = 5;
 const ORDER: &str = "/sys/module/page_reporting/parameters/page_reporting_order";
 
-/// True if a balloon device reports free pages; `None` if the system does not tell.
-pub(crate) fn reports_free_pages() -> Option<bool> {
+/// True if this virtual machine reports its free pages to its host, which may take them back
+/// ([free page reporting](https://docs.kernel.org/mm/free_page_reporting.html)).
+// A balloon device does so.
+pub fn reports_free_pages() -> Option<bool> {
     reported_by(Path::new(BUSES))
 }
 

@@ -10,13 +10,25 @@ use rustix::process::{
 use super::placement::CpuSet;
 use crate::error::{Error, Result};
 
+/// A copy of this process, on a CPU of its own, that runs one function. It is killed when this
+/// value is dropped, and when the thread that started it exits, so that it never outlives its
+/// parent.
 #[derive(Debug)]
-pub(crate) struct Partner {
+pub struct Partner {
     pid: Pid,
 }
 
 impl Partner {
-    pub(crate) fn start(cpu: usize, body: impl FnOnce()) -> Result<Self> {
+    /// Copies this process; the copy runs `body` on `cpu` and exits. Returns when the copy exists
+    /// and is pinned.
+    ///
+    /// The body should run until it is killed or has no more work. It shares this process's
+    /// standard output.
+    ///
+    /// # Errors
+    /// If no process can be created, it cannot be pinned, or this process has several threads: a
+    /// copy has only the calling thread, and locks held by other threads would never be released.
+    pub fn start(cpu: usize, body: impl FnOnce()) -> Result<Self> {
         if threads().map_err(Error::os("count the threads of this process"))? != 1 {
             let what = "a partner of a process with several threads";
             return Err(Error::NotSupported { what });

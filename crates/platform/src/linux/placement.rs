@@ -2,7 +2,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-pub(crate) use super::topology::{cpus_of_core, package, shared_cache_level};
+pub use super::topology::{cpus_of_core, package, shared_cache_level};
 use crate::error::{Error, Result};
 
 /// A set of CPUs in the kernel's format: bit n stands for CPU n. The C library's own `cpu_set_t`
@@ -66,31 +66,58 @@ impl CpuSet {
     }
 }
 
-pub(crate) fn allowed_cpus() -> Result<Vec<usize>> {
+/// The CPUs on which the calling thread may run, in ascending order.
+///
+/// # Errors
+/// If the system does not report them.
+pub fn allowed_cpus() -> Result<Vec<usize>> {
     CpuSet::allowed(0)
         .map(|set| set.cpus())
         .map_err(Error::os("ask for the allowed CPUs"))
 }
 
-pub(crate) fn parent_cpus() -> Result<Vec<usize>> {
+/// The CPUs on which the parent process may run, in ascending order: a pinned child may be allowed
+/// on these again.
+///
+/// # Errors
+/// If the system does not report them.
+pub fn parent_cpus() -> Result<Vec<usize>> {
     let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
     CpuSet::allowed(parent)
         .map(|set| set.cpus())
         .map_err(Error::os("ask for the CPUs of the parent process"))
 }
 
-pub(crate) fn pin_to(cpus: &[usize]) -> Result<()> {
+/// Restricts the calling thread to these CPUs, and on Linux also threads and processes that it starts
+/// from now on ([sched_setaffinity(2)](https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html)).
+///
+/// # Errors
+/// If none of them exists, is online and is allowed for this process.
+pub fn pin_to(cpus: &[usize]) -> Result<()> {
     CpuSet::new(cpus)
         .pin()
         .map_err(Error::os("pin the thread to these CPUs"))
 }
 
-pub(crate) fn be_ended_first() -> Result<()> {
+/// Makes the kernel kill this process and its children before all others when memory runs out
+/// (`oom_score_adj`, see
+/// [proc_pid_oom_score_adj(5)](https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html)).
+///
+/// # Errors
+/// If the system refuses.
+pub fn be_ended_first() -> Result<()> {
     let path = Path::new("/proc/self/oom_score_adj");
     fs::write(path, "1000").map_err(Error::path("write", path))
 }
 
-pub(crate) fn be_served_last() -> Result<()> {
+/// Makes the disks serve the calling thread, and processes that it starts from now on, only when no
+/// other process waits (the idle class of
+/// [ioprio_set(2)](https://man7.org/linux/man-pages/man2/ioprio_set.2.html)). Only the schedulers
+/// `bfq` and `mq-deadline` support it.
+///
+/// # Errors
+/// If the system refuses.
+pub fn be_served_last() -> Result<()> {
     // Constants from the kernel's `include/uapi/linux/ioprio.h`.
     const WHO_PROCESS: libc::c_int = 1;
     const CLASS_SHIFT: libc::c_int = 13;
@@ -113,8 +140,8 @@ pub(crate) fn be_served_last() -> Result<()> {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
-pub(crate) fn current_cpu() -> Option<usize> {
+/// The CPU on which the calling thread currently runs.
+pub fn current_cpu() -> Option<usize> {
     Some(rustix::thread::sched_getcpu())
 }
 

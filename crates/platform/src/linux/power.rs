@@ -6,7 +6,8 @@ use std::path::Path;
 use super::read::{number, text};
 use crate::power::Battery;
 
-pub(crate) fn batteries() -> Vec<Battery> {
+/// The machine's batteries; empty if there are none, or the system does not report them.
+pub fn batteries() -> Vec<Battery> {
     batteries_in(Path::new("/sys/class/power_supply"))
 }
 

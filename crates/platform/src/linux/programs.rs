@@ -3,7 +3,8 @@ use super::read::text;
 use crate::programs::Program;
 use std::fs;
 
-pub(crate) fn running() -> Vec<Program> {
+/// All running processes visible to this one; empty if the system does not report them.
+pub fn running() -> Vec<Program> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };

@@ -10,11 +10,17 @@ use crate::error::{Error, Result};
 /// The most files that one `epoll_wait` reports.
 const MOST_EVENTS: usize = 64;
 
-pub(crate) fn most_descriptors() -> Option<u64> {
+/// The most descriptors that this process may have open after [`allow_descriptors`]; `None` if the
+/// system sets no limit.
+pub fn most_descriptors() -> Option<u64> {
     getrlimit(Resource::Nofile).maximum
 }
 
-pub(crate) fn allow_descriptors(count: u64) -> Result<()> {
+/// Lets this process have `count` descriptors open.
+///
+/// # Errors
+/// If that is more than [`most_descriptors`].
+pub fn allow_descriptors(count: u64) -> Result<()> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_none_or(|current| current >= count) {
         return Ok(());
@@ -26,16 +32,21 @@ pub(crate) fn allow_descriptors(count: u64) -> Result<()> {
     setrlimit(Resource::Nofile, raised).map_err(Error::os("raise the limit of open files"))
 }
 
+/// Files that every wait hands to the kernel anew
+/// ([poll(2)](https://man7.org/linux/man-pages/man2/poll.2.html)).
 #[derive(Debug)]
-pub(crate) struct PollList {
+pub struct PollList {
     list: Vec<PollFd<'static>>,
     /// The descriptors in `list` belong to these.
     _files: Vec<File>,
 }
 
 impl PollList {
-    #[expect(clippy::unnecessary_wraps, reason = "other systems lack it")]
-    pub(crate) fn new(files: Vec<File>) -> Result<Self> {
+    /// Takes the files to wait for.
+    ///
+    /// # Errors
+    /// Only if the system has no such call.
+    pub fn new(files: Vec<File>) -> Result<Self> {
         let entry = |file: &File| {
             // SAFETY: the file is open as long as the list exists: both belong to the same value,
             // which gives away neither.
@@ -48,13 +59,19 @@ impl PollList {
         })
     }
 
+    /// Waits until a file is ready: one `poll`. Returns the number of files that are.
+    ///
+    /// # Errors
+    /// If a signal interrupts the wait, or the system has too little memory.
     #[inline]
-    pub(crate) fn wait(&mut self) -> Result<usize> {
+    pub fn wait(&mut self) -> Result<usize> {
         poll(&mut self.list, None).map_err(Error::os("wait with poll"))
     }
 }
 
-pub(crate) struct Epoll {
+/// Files that the kernel remembers from one wait to the next
+/// ([epoll(7)](https://man7.org/linux/man-pages/man7/epoll.7.html)).
+pub struct Epoll {
     handle: OwnedFd,
     events: [Event; MOST_EVENTS],
     /// A file that is closed is no longer registered.
@@ -62,7 +79,11 @@ pub(crate) struct Epoll {
 }
 
 impl Epoll {
-    pub(crate) fn new(files: Vec<File>) -> Result<Self> {
+    /// Registers the files to wait for.
+    ///
+    /// # Errors
+    /// If a file is always ready, as a regular file is, or the system has too few resources.
+    pub fn new(files: Vec<File>) -> Result<Self> {
         let made = epoll::create(CreateFlags::CLOEXEC).map_err(Error::os("make an epoll"))?;
         for file in &files {
             add(&made, file)?;
@@ -78,13 +99,22 @@ impl Epoll {
         })
     }
 
+    /// Waits until a file is ready: one `epoll_wait`. Returns the number of files that are, at most
+    /// 64.
+    ///
+    /// # Errors
+    /// If a signal interrupts the wait.
     #[inline]
-    pub(crate) fn wait(&mut self) -> Result<usize> {
+    pub fn wait(&mut self) -> Result<usize> {
         epoll::wait(&self.handle, &mut self.events, None).map_err(Error::os("wait with epoll"))
     }
 
+    /// Registers a file and removes it again: two `epoll_ctl`.
+    ///
+    /// # Errors
+    /// As [`Epoll::new`].
     #[inline]
-    pub(crate) fn add_remove(&self, file: &File) -> Result<()> {
+    pub fn add_remove(&self, file: &File) -> Result<()> {
         add(&self.handle, file)?;
         epoll::delete(&self.handle, file).map_err(Error::os("remove a file from an epoll"))
     }

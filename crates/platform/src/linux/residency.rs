@@ -21,7 +21,15 @@ const SYS_CACHESTAT: libc::c_long = 451;
 /// Part of a file that is mapped at once: a multiple of all page sizes.
 const PIECE_BYTES: usize = 1 << 30;
 
-pub(crate) fn residency(file: &File) -> Result<Residency> {
+/// Reports the part of a file that is in the page cache.
+///
+/// Uses `cachestat`, which needs no mapping. If that is missing or refused, it uses `mincore`, but
+/// only for a file that this process owns or may write: for any other file, Linux since 5.2 reports
+/// every page as resident, to hide other users' reads (CVE-2019-5489).
+///
+/// # Errors
+/// [`Error::NotPermitted`] if the result could not be trusted.
+pub fn residency(file: &File) -> Result<Residency> {
     let total_bytes = file
         .metadata()
         .map_err(Error::os("ask for the size of a file"))?

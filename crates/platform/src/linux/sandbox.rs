@@ -21,7 +21,15 @@ fn number(call: Call) -> u32 {
     number as u32
 }
 
-pub(crate) fn forbid(call: Call) -> Result<()> {
+/// Forbids `call` for this thread, and for all threads and processes that it starts from now on:
+/// the call fails with "operation not permitted". This cannot be undone
+/// ([seccomp(2)](https://man7.org/linux/man-pages/man2/seccomp.2.html)).
+///
+/// Use it to test a program under such a profile.
+///
+/// # Errors
+/// If this kernel has no such filters, or not for this processor.
+pub fn forbid(call: Call) -> Result<()> {
     let what = "forbidding calls";
     let Some(processor) = PROCESSOR else {
         return Err(Error::NotSupported { what });

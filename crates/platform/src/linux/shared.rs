@@ -6,7 +6,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::thread::futex;
 
 use crate::error::{Error, Result};
-pub(crate) use crate::shared_memory::{Ring, Words};
+pub(crate) use crate::shared_memory::Ring;
+pub use crate::shared_memory::Words;
 
 /// Zeroed memory that is shared with later copies of this process.
 #[derive(Debug)]
@@ -36,14 +37,24 @@ impl Drop for Memory {
     }
 }
 
-pub(crate) fn wait_while(word: &AtomicU32, value: u32) -> Result<()> {
+/// Sleeps while `word` has this value, or until it is woken
+/// ([futex(2)](https://man7.org/linux/man-pages/man2/futex.2.html)). Spurious wake-ups occur: check
+/// the word again.
+///
+/// # Errors
+/// If the system refuses.
+pub fn wait_while(word: &AtomicU32, value: u32) -> Result<()> {
     match futex::wait(word, futex::Flags::empty(), value, None) {
         Ok(()) | Err(Errno::AGAIN | Errno::INTR) => Ok(()),
         Err(errno) => Err(Error::os("wait for a word to change")(errno)),
     }
 }
 
-pub(crate) fn wake_one(word: &AtomicU32) -> Result<()> {
+/// Wakes one thread that sleeps on `word`, if there is one.
+///
+/// # Errors
+/// If the system refuses.
+pub fn wake_one(word: &AtomicU32) -> Result<()> {
     futex::wake(word, futex::Flags::empty(), 1)
         .map(drop)
         .map_err(Error::os("wake who waits for a word"))

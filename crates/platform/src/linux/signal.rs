@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-pub(crate) use crate::linux::stop::pauses;
+pub use crate::linux::stop::pauses;
 use crate::signal::Signal;
 
 static FLAG: AtomicBool = AtomicBool::new(false);
@@ -139,17 +139,24 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &FLAG
 }
 
-pub(crate) fn restore_default_sigpipe() {
+/// Restores the default effect of SIGPIPE: a write to a closed pipe ends this process silently, as
+/// in other programs, instead of failing. Example: `oscope list | head -1`.
+pub fn restore_default_sigpipe() {
     // SAFETY: no handler is involved.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }
 
-pub(crate) fn ignore_sigpipe() {
+/// Makes a write to a connection or pipe without a reader fail with
+/// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe) instead of ending this process. `sendfile` and
+/// `splice` have no flag for this on a single call.
+pub fn ignore_sigpipe() {
     // SAFETY: no handler is involved.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
 }
 
-pub(crate) fn ignore_sigxfsz() {
+/// Makes a write beyond the file-size limit (`ulimit -f`) fail with
+/// [`FileTooLarge`](std::io::ErrorKind::FileTooLarge) instead of ending this process.
+pub fn ignore_sigxfsz() {
     // SAFETY: no handler is involved.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }

@@ -15,20 +15,25 @@ use rustix::pipe::{PipeFlags, SpliceFlags};
 use super::parse::{maps_all_users, socket_owner};
 use super::socket_diag;
 
-pub(crate) use super::zero_copy::ZeroCopy;
+pub use super::zero_copy::ZeroCopy;
 use crate::socket::Owner;
-pub(crate) use crate::socket::lacking::wait_at_most;
 
+/// Interrupts a thread in [`crate::socket::accept_within`].
 #[derive(Debug)]
-pub(crate) struct Bell(OwnedFd);
+pub struct Bell(OwnedFd);
 
 impl Bell {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// A bell that has not been rung.
+    ///
+    /// # Errors
+    /// If no descriptor is left.
+    pub fn new() -> io::Result<Self> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         Ok(Self(eventfd(0, flags)?))
     }
 
-    pub(crate) fn ring(&self) {
+    /// Rings it: the thread that waits now, or the next one that does, is interrupted once.
+    pub fn ring(&self) {
         // It fails only if the counter overflows, after 2^64 rings without a wait.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
@@ -78,7 +83,13 @@ fn tcp_socket(address: &SocketAddr, congestion: Option<&str>) -> io::Result<Owne
     Ok(socket)
 }
 
-pub(crate) fn connect(
+/// Connects to `address`, or gives up after `timeout`. The connection has the algorithm `congestion`
+/// for congestion control ([tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)) from its
+/// first packet, if the system offers it, and otherwise the system's usual one.
+///
+/// # Errors
+/// If no process listens there, or the connection takes too long.
+pub fn connect(
     address: &SocketAddr,
     timeout: Duration,
     congestion: Option<&str>,
@@ -103,7 +114,11 @@ pub(crate) fn connect(
 /// Maximum number of connections that wait to be accepted, the same as in the standard library.
 const BACKLOG: i32 = 128;
 
-pub(crate) fn listen(address: &SocketAddr, congestion: Option<&str>) -> io::Result<TcpListener> {
+/// Listens on `address`. Accepted connections have the algorithm `congestion`, as with [`connect`].
+///
+/// # Errors
+/// If the address is not available.
+pub fn listen(address: &SocketAddr, congestion: Option<&str>) -> io::Result<TcpListener> {
     let socket = tcp_socket(address, congestion)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
     rustix::net::bind(&socket, address)?;
@@ -111,7 +126,12 @@ pub(crate) fn listen(address: &SocketAddr, congestion: Option<&str>) -> io::Resu
     Ok(socket.into())
 }
 
-pub(crate) fn peer_owner(socket: &TcpStream) -> io::Result<Option<Owner>> {
+/// The user whose process has the other end of a connection open; `None` if the system reports none,
+/// as when the other end is closed, or on another machine (Linux: from `sock_diag` or `/proc/net/tcp`).
+///
+/// # Errors
+/// If the connection is closed.
+pub fn peer_owner(socket: &TcpStream) -> io::Result<Option<Owner>> {
     let (peer, own) = (socket.peer_addr()?, socket.local_addr()?);
     let user = match socket_diag::socket_owner(peer, own) {
         Ok(Some(user)) => Some(user),
@@ -157,22 +177,29 @@ fn is_one_user(user: u32) -> bool {
     user != unknown || maps_all_users(&read("/proc/self/uid_map"))
 }
 
-pub(crate) fn reports_owners() -> bool {
+/// True if the system reports the owners of connections ([`peer_owner`]).
+pub fn reports_owners() -> bool {
     let nobody = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     socket_diag::socket_owner(nobody, nobody).is_ok() || File::open("/proc/net/tcp").is_ok()
 }
 
-pub(crate) fn receive_parts(socket: &TcpStream, parts: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+/// Receives in one call until all `parts` are full, the connection's timeout passes or the peer
+/// closes (`MSG_WAITALL`); 0 means that the peer has closed.
+///
+/// # Errors
+/// If the connection fails.
+pub fn receive_parts(socket: &TcpStream, parts: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
     let mut nothing = RecvAncillaryBuffer::default();
     let received = rustix::net::recvmsg(socket, parts, &mut nothing, RecvFlags::WAITALL)?;
     Ok(received.bytes)
 }
 
-pub(crate) fn send_parts(
-    socket: &TcpStream,
-    parts: &[IoSlice<'_>],
-    more: bool,
-) -> io::Result<usize> {
+/// Sends `parts` in order in one call, and returns the number of bytes accepted. With `more`, the
+/// kernel may hold back the last packet, since more data follows at once (`MSG_MORE`).
+///
+/// # Errors
+/// If the connection fails.
+pub fn send_parts(socket: &TcpStream, parts: &[IoSlice<'_>], more: bool) -> io::Result<usize> {
     let mut flags = SendFlags::NOSIGNAL;
     flags.set(SendFlags::MORE, more);
     let mut nothing = SendAncillaryBuffer::default();
@@ -186,11 +213,21 @@ fn timespec(duration: Duration) -> Timespec {
     }
 }
 
-pub(crate) fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
+/// Number of bytes that can be received at once (`FIONREAD`).
+///
+/// # Errors
+/// If the connection is closed.
+pub fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
     Ok(rustix::io::ioctl_fionread(socket)?)
 }
 
-pub(crate) fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
+/// Lets a waiting receiver sleep until `bytes` bytes have arrived (`SO_RCVLOWAT`). A wake-up for
+/// each packet would cost the sender more than the packets do. Fewer bytes than this wake no
+/// receiver, not even one that needs fewer: set it to 1 again before the last bytes.
+///
+/// # Errors
+/// If the connection fails.
+pub fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
     let bytes: libc::c_int = bytes.try_into().unwrap_or(libc::c_int::MAX);
     // SAFETY: `bytes` lives through the call and has the given length.
     let outcome = unsafe {
@@ -209,7 +246,12 @@ pub(crate) fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
     }
 }
 
-pub(crate) fn on_their_way(socket: &TcpStream) -> io::Result<usize> {
+/// Number of sent bytes that the other end has not acknowledged yet (`SIOCOUTQ`,
+/// [tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)).
+///
+/// # Errors
+/// If the system does not report it.
+pub fn on_their_way(socket: &TcpStream) -> io::Result<usize> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: the call writes one `int` to `bytes`, which lives through it. `TIOCOUTQ` is called
     // `SIOCOUTQ` in `linux/sockios.h`.
@@ -221,7 +263,14 @@ pub(crate) fn on_their_way(socket: &TcpStream) -> io::Result<usize> {
     }
 }
 
-pub(crate) fn send_file(
+/// Sends up to `len` bytes of a file from `offset` without copying them into this process
+/// ([sendfile(2)](https://man7.org/linux/man-pages/man2/sendfile.2.html)). Returns the number of
+/// bytes; 0 means the end of the file.
+///
+/// # Errors
+/// If the file or the connection fails; [`io::ErrorKind::Unsupported`] if the system has no such
+/// call.
+pub fn send_file(
     socket: &TcpStream,
     file: &File,
     mut offset: u64,
@@ -230,14 +279,20 @@ pub(crate) fn send_file(
     Ok(rustix::fs::sendfile(socket, file, Some(&mut offset), len)?)
 }
 
+/// A pipe within the kernel that moves bytes from a file to a connection or back
+/// ([splice(2)](https://man7.org/linux/man-pages/man2/splice.2.html)).
 #[derive(Debug)]
-pub(crate) struct Conduit {
+pub struct Conduit {
     read: OwnedFd,
     write: OwnedFd,
 }
 
 impl Conduit {
-    pub(crate) fn new(capacity: usize) -> io::Result<Self> {
+    /// A pipe of `capacity` bytes, or of as many as the user's limit allows.
+    ///
+    /// # Errors
+    /// If no pipe can be created.
+    pub fn new(capacity: usize) -> io::Result<Self> {
         let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         match rustix::pipe::fcntl_setpipe_size(&write, capacity) {
             // The user's limit is lower; the default of 64 KiB remains.
@@ -246,7 +301,12 @@ impl Conduit {
         }
     }
 
-    pub(crate) fn send(
+    /// Moves up to `len` bytes of a file from `offset` to a connection, and returns the number; 0
+    /// means the end of the file. After an error the conduit may hold bytes: drop it.
+    ///
+    /// # Errors
+    /// If the file or the connection fails.
+    pub fn send(
         &mut self,
         file: &File,
         mut offset: u64,
@@ -266,11 +326,21 @@ impl Conduit {
         Ok(filled)
     }
 
-    pub(crate) fn take(&mut self, socket: &TcpStream, len: usize) -> io::Result<usize> {
+    /// Moves up to `len` bytes from a connection into the pipe, and returns the number; 0 means
+    /// that the peer has closed.
+    ///
+    /// # Errors
+    /// If the connection fails.
+    pub fn take(&mut self, socket: &TcpStream, len: usize) -> io::Result<usize> {
         splice(socket, None, &self.write, None, len)
     }
 
-    pub(crate) fn put(&mut self, file: &File, mut offset: u64, mut len: usize) -> io::Result<()> {
+    /// Moves `len` bytes from the pipe, which must hold them, into a file at `offset`. After an
+    /// error the conduit may still hold bytes: drop it.
+    ///
+    /// # Errors
+    /// If the file fails.
+    pub fn put(&mut self, file: &File, mut offset: u64, mut len: usize) -> io::Result<()> {
         while len > 0 {
             match splice(&self.read, None, file, Some(&mut offset), len) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -299,6 +369,18 @@ fn splice(
         len,
         flags,
     )?)
+}
+
+/// The longest wait of a call of this module. On Windows the connection becomes non-blocking: what a call
+/// that times out has transferred is not known there
+/// ([SO_SNDTIMEO](https://learn.microsoft.com/en-us/windows/win32/winsock/sol-socket-socket-options)).
+///
+/// # Errors
+/// If the connection is closed.
+pub fn wait_at_most(socket: &TcpStream, longest: Duration) -> io::Result<()> {
+    socket
+        .set_read_timeout(Some(longest))
+        .and_then(|()| socket.set_write_timeout(Some(longest)))
 }
 
 #[cfg(test)]

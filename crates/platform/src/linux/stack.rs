@@ -1,9 +1,11 @@
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// [pthread_getattr_np(3)](https://man7.org/linux/man-pages/man3/pthread_getattr_np.3.html): for
-/// the main thread it reports the limit of the stack.
-pub(crate) fn left_bytes() -> Option<u64> {
+/// Stack space left below the calling thread's current frame, in bytes; `None` if the system does
+/// not report it.
+// [pthread_getattr_np(3)](https://man7.org/linux/man-pages/man3/pthread_getattr_np.3.html): for
+// the main thread it reports the limit of the stack.
+pub fn left_bytes() -> Option<u64> {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     // SAFETY: `attributes` has room for the result, and the thread is running.
     if unsafe { libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) } != 0 {

@@ -32,11 +32,16 @@ fn is_open_for_more_than(descriptor: libc::c_int, access: libc::c_int) -> bool {
     flags != -1 && flags & libc::O_ACCMODE != access
 }
 
-pub(crate) fn had_standard_input() -> bool {
+/// True if standard input was open for reading when this process started. Otherwise reads of it end
+/// at once, without an error, for the same reason as in [`had_standard_output`].
+pub fn had_standard_input() -> bool {
     seen_at_start(&HAD_STANDARD_INPUT)
 }
 
-pub(crate) fn had_standard_output() -> bool {
+/// True if standard output was open for writing when this process started. Otherwise output is lost
+/// without an error: before `main`, the standard library opens `/dev/null` in place of a closed
+/// standard stream, and it reports success for writes to a stream that is open for reading only.
+pub fn had_standard_output() -> bool {
     seen_at_start(&HAD_STANDARD_OUTPUT)
 }
 
@@ -46,14 +51,16 @@ fn seen_at_start(answer: &AtomicBool) -> bool {
     answer.load(Ordering::Relaxed)
 }
 
-pub(crate) fn has_small_stack() -> bool {
+/// True if the stack of the main thread may become less than 1 MiB (`ulimit -s`).
+pub fn has_small_stack() -> bool {
     const USUAL_BYTES: u64 = 1 << 20;
     let most = getrlimit(Resource::Stack).current;
     most.is_some_and(|most| most < USUAL_BYTES)
 }
 
-/// The path by which the kernel started this program, as it told the process
-/// ([getauxval(3)](https://man7.org/linux/man-pages/man3/getauxval.3.html)).
+/// The file of this program, as its first argument names it.
+// The path by which the kernel started this program, as it told the process
+// ([getauxval(3)](https://man7.org/linux/man-pages/man3/getauxval.3.html)).
 pub(crate) fn started_as() -> Option<PathBuf> {
     // SAFETY: the call only looks a number up.
     let address = unsafe { libc::getauxval(libc::AT_EXECFN) } as usize;

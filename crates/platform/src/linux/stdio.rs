@@ -9,8 +9,10 @@ use rustix::fs::{OFlags, fcntl_getfl};
 use crate::error::{Error, Result};
 use crate::stdio::Buffering;
 
+/// A stream over an open file. It starts at the file's position. Dropping it closes the file; call
+/// [`Stream::close`] to see errors of the final write.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub struct Stream {
     stream: NonNull<libc::FILE>,
     /// The buffer given to `setvbuf`. The C library writes to it until the stream is closed, so
     /// Rust code must not access it.
@@ -21,7 +23,11 @@ pub(crate) struct Stream {
 unsafe impl Send for Stream {}
 
 impl Stream {
-    pub(crate) fn over(file: File, buffering: Buffering) -> Result<Self> {
+    /// A stream over `file`, with the access for which the file is open (`fdopen`, then `setvbuf`).
+    ///
+    /// # Errors
+    /// If the C library refuses the buffer or has no memory for the stream.
+    pub fn over(file: File, buffering: Buffering) -> Result<Self> {
         let flags = fcntl_getfl(&file).map_err(Error::os("ask how a file was opened"))?;
         // fdopen never truncates the file, whatever its mode.
         let mode = match flags & OFlags::RWMODE {
@@ -60,8 +66,13 @@ impl Stream {
         }
     }
 
+    /// Reads up to `block.len()` bytes (`fread` with items of 1 byte), fewer only at the end of the
+    /// file.
+    ///
+    /// # Errors
+    /// If the system cannot read.
     #[inline]
-    pub(crate) fn read(&mut self, block: &mut [u8]) -> Result<usize> {
+    pub fn read(&mut self, block: &mut [u8]) -> Result<usize> {
         let len = block.len();
         // SAFETY: `block` has room for `len` bytes, and the stream is open.
         let count = unsafe { libc::fread(block.as_mut_ptr().cast(), 1, len, self.stream.as_ptr()) };
@@ -71,8 +82,12 @@ impl Stream {
         Ok(count)
     }
 
+    /// Writes all of `block` (`fwrite` with items of 1 byte), first into the buffer.
+    ///
+    /// # Errors
+    /// If the system cannot write the bytes that leave the buffer.
     #[inline]
-    pub(crate) fn write(&mut self, block: &[u8]) -> Result<()> {
+    pub fn write(&mut self, block: &[u8]) -> Result<()> {
         // SAFETY: the bytes are there, and the stream is open.
         let count =
             unsafe { libc::fwrite(block.as_ptr().cast(), 1, block.len(), self.stream.as_ptr()) };
@@ -82,8 +97,13 @@ impl Stream {
         Ok(())
     }
 
+    /// Moves to `position`, in bytes from the start (`fseeko`), after writing the buffered bytes.
+    /// This call is required between reading and writing.
+    ///
+    /// # Errors
+    /// If the system cannot write, or the file has no position.
     #[inline]
-    pub(crate) fn seek(&mut self, position: u64) -> Result<()> {
+    pub fn seek(&mut self, position: u64) -> Result<()> {
         let offset = position.cast_signed();
         // SAFETY: the stream is open.
         match unsafe { libc::fseeko64(self.stream.as_ptr(), offset, libc::SEEK_SET) } {
@@ -92,7 +112,11 @@ impl Stream {
         }
     }
 
-    pub(crate) fn flush(&mut self) -> Result<()> {
+    /// Writes the buffered bytes to the system (`fflush`).
+    ///
+    /// # Errors
+    /// If the system cannot write.
+    pub fn flush(&mut self) -> Result<()> {
         // SAFETY: the stream is open.
         match unsafe { libc::fflush(self.stream.as_ptr()) } {
             0 => Ok(()),
@@ -100,7 +124,11 @@ impl Stream {
         }
     }
 
-    pub(crate) fn close(self) -> Result<()> {
+    /// Flushes and closes (`fclose`).
+    ///
+    /// # Errors
+    /// If the system cannot write the buffered bytes.
+    pub fn close(self) -> Result<()> {
         ManuallyDrop::new(self).end()
     }
 

@@ -15,7 +15,10 @@ static PAUSES: AtomicU64 = AtomicU64::new(0);
 /// Process groups that stop with this process; 0 is none. More than ever run at once.
 static GROUPS: [AtomicI32; 64] = [const { AtomicI32::new(0) }; 64];
 
-pub(crate) fn pauses() -> u64 {
+/// Number of times that this process was stopped or continued so far (on a terminal by Ctrl-Z and
+/// `fg`), since its first program or worker started; 0 on Windows. Workers and programs stop and
+/// continue with it. A time across such a pause means nothing.
+pub fn pauses() -> u64 {
     PAUSES.load(Ordering::SeqCst)
 }
 

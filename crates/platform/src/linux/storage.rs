@@ -9,55 +9,68 @@ use super::read::{number, text};
 use crate::error::{Error, Result};
 use crate::storage::{LoopFile, Storage};
 
-pub(crate) fn behind(path: &Path) -> Result<Storage> {
-    let path = fs::canonicalize(path).map_err(Error::path("find", path))?;
-    let device = fs::metadata(&path)
-        .map_err(Error::path("look at", &path))?
-        .dev();
-    let device = (major(device), minor(device));
-    let mountinfo =
-        fs::read("/proc/self/mountinfo").map_err(Error::os("read /proc/self/mountinfo"))?;
-    let mounts = mounts(&String::from_utf8_lossy(&mountinfo));
-    let mount = holding(&mounts, mount_id(&path), device, &path).ok_or(Error::NotSupported {
-        what: "finding the mount behind a path",
-    })?;
-    let space = statvfs(&path).map_err(Error::path("ask for the space behind", &path))?;
+impl Storage {
+    /// Finds the storage of `path`, which must exist.
+    ///
+    /// # Errors
+    /// If the path or the mount table cannot be read.
+    pub fn behind(path: &Path) -> Result<Storage> {
+        let path = fs::canonicalize(path).map_err(Error::path("find", path))?;
+        let device = fs::metadata(&path)
+            .map_err(Error::path("look at", &path))?
+            .dev();
+        let device = (major(device), minor(device));
+        let mountinfo =
+            fs::read("/proc/self/mountinfo").map_err(Error::os("read /proc/self/mountinfo"))?;
+        let mounts = mounts(&String::from_utf8_lossy(&mountinfo));
+        let mount =
+            holding(&mounts, mount_id(&path), device, &path).ok_or(Error::NotSupported {
+                what: "finding the mount behind a path",
+            })?;
+        let space = statvfs(&path).map_err(Error::path("ask for the space behind", &path))?;
 
-    let disk = disk(mount);
-    let queue = |name: &str| Some(disk.as_ref()?.join("queue").join(name));
-    Ok(Storage {
-        file_system: mount.file_system.clone(),
-        mount_point: mount.point.clone(),
-        mount_options: mount.options.clone(),
-        source: mount.source.clone(),
-        block_device: disk
-            .as_ref()
-            .and_then(|disk| Some(disk.file_name()?.to_string_lossy().into_owned())),
-        rotational: queue("rotational")
-            .and_then(number)
-            .map(|rotational: u8| rotational != 0),
-        scheduler: queue("scheduler")
-            .and_then(text)
-            .and_then(|choices| selected(&choices).map(str::to_owned)),
-        read_ahead_bytes: btrfs(mount)
-            .map(|file_system| file_system.join("bdi/read_ahead_kb"))
-            .or_else(|| queue("read_ahead_kb"))
-            .or_else(|| Some(backing_device(mount)?.join("read_ahead_kb")))
-            .and_then(number)
-            .map(|kibibytes: u64| kibibytes << 10),
-        logical_block_bytes: queue("logical_block_size").and_then(number),
-        physical_block_bytes: queue("physical_block_size").and_then(number),
-        total_bytes: space.f_blocks.saturating_mul(space.f_frsize),
-        free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
-    })
+        let disk = disk(mount);
+        let queue = |name: &str| Some(disk.as_ref()?.join("queue").join(name));
+        Ok(Storage {
+            file_system: mount.file_system.clone(),
+            mount_point: mount.point.clone(),
+            mount_options: mount.options.clone(),
+            source: mount.source.clone(),
+            block_device: disk
+                .as_ref()
+                .and_then(|disk| Some(disk.file_name()?.to_string_lossy().into_owned())),
+            rotational: queue("rotational")
+                .and_then(number)
+                .map(|rotational: u8| rotational != 0),
+            scheduler: queue("scheduler")
+                .and_then(text)
+                .and_then(|choices| selected(&choices).map(str::to_owned)),
+            read_ahead_bytes: btrfs(mount)
+                .map(|file_system| file_system.join("bdi/read_ahead_kb"))
+                .or_else(|| queue("read_ahead_kb"))
+                .or_else(|| Some(backing_device(mount)?.join("read_ahead_kb")))
+                .and_then(number)
+                .map(|kibibytes: u64| kibibytes << 10),
+            logical_block_bytes: queue("logical_block_size").and_then(number),
+            physical_block_bytes: queue("physical_block_size").and_then(number),
+            total_bytes: space.f_blocks.saturating_mul(space.f_frsize),
+            free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
+        })
+    }
 }
 
-pub(crate) fn free_bytes(path: &Path) -> Result<u64> {
+/// Bytes that an ordinary user can still write at `path`. It needs no mount table, unlike
+/// [`Storage::behind`].
+///
+/// # Errors
+/// If the path cannot be reached.
+pub fn free_bytes(path: &Path) -> Result<u64> {
     let space = statvfs(path).map_err(Error::path("ask for the space behind", path))?;
     Ok(space.f_bavail.saturating_mul(space.f_frsize))
 }
 
-pub(crate) fn loop_file(block_device: &str) -> Option<LoopFile> {
+/// The file that backs a block device such as `loop0`; `None` for any other device.
+pub fn loop_file(block_device: &str) -> Option<LoopFile> {
     let device = Path::new("/sys/block").join(block_device).join("loop");
     Some(LoopFile {
         path: PathBuf::from(text(device.join("backing_file"))?),

@@ -10,8 +10,9 @@ use super::uring::Uring;
 use crate::error::{Error, Result};
 use crate::stream_ring::{Block, Done, Operation};
 
+/// A ring that moves blocks.
 #[derive(Debug)]
-pub(crate) struct StreamRing {
+pub struct StreamRing {
     ring: Uring<Flying>,
 }
 
@@ -23,7 +24,13 @@ type Flying = Vec<Option<(u64, Block)>>;
 const POLL_FIRST: u16 = 1;
 
 impl StreamRing {
-    pub(crate) fn new(depth: u32, patience: Duration) -> Result<Self> {
+    /// A ring with up to `depth` operations in flight. Dropping it cancels them, and waits for
+    /// `patience` until they have ended. The memory of those that have not is never freed.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotSupported`] if this kernel has no such rings, [`crate::Error::NotPermitted`]
+    /// if they are forbidden.
+    pub fn new(depth: u32, patience: Duration) -> Result<Self> {
         let flying = |places| Ok((0..places).map(|_| None).collect());
         let ring = Uring::new(depth, flying, Some(patience))?;
         let mut probe = Probe::new();
@@ -40,13 +47,21 @@ impl StreamRing {
         Ok(Self { ring })
     }
 
-    pub(crate) fn in_flight(&self) -> usize {
+    /// Number of blocks in flight.
+    pub fn in_flight(&self) -> usize {
         self.ring.in_flight() as usize
     }
 
-    /// Submits an operation on a range of `block` to the kernel, which from then on holds its own
-    /// reference to the file or connection.
-    pub(crate) fn begin(
+    /// Starts an operation on a range of the block.
+    ///
+    /// # Errors
+    /// If the kernel accepts no more operations.
+    ///
+    /// # Panics
+    /// If the range is beyond the block, or the ring's depth is exceeded.
+    // Submits an operation on a range of `block` to the kernel, which from then on holds its own
+    // reference to the file or connection.
+    pub fn begin(
         &mut self,
         tag: u64,
         operation: Operation<'_>,
@@ -67,7 +82,12 @@ impl StreamRing {
         self.ring.submit(0)
     }
 
-    pub(crate) fn wait(&mut self, timeout: Duration) -> io::Result<Done> {
+    /// Waits until an operation completes, and returns its block.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] if none completes within `timeout`,
+    /// [`io::ErrorKind::Interrupted`] after a signal.
+    pub fn wait(&mut self, timeout: Duration) -> io::Result<Done> {
         loop {
             if let Some((place, moved)) = self.ring.take() {
                 let flying = self.ring.memory_mut()[usize::from(place)].take();

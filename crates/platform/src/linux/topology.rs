@@ -100,8 +100,9 @@ fn caches_of(cpu: usize) -> impl Iterator<Item = (Sort, Vec<usize>)> {
         .filter_map(|index| cache(&index))
 }
 
-/// The level of the innermost cache for data that both share.
-pub(crate) fn shared_cache_level(one: usize, other: usize) -> Option<u32> {
+/// The level of the innermost data cache that two CPUs share: 1 for threads of one core. `None` if they
+/// share none or the system does not tell.
+pub fn shared_cache_level(one: usize, other: usize) -> Option<u32> {
     let is_common = |(sort, shared_by): &(Sort, Vec<usize>)| {
         sort.kind != CacheKind::Instruction && shared_by.contains(&other)
     };
@@ -130,15 +131,16 @@ fn cache(dir: &Path) -> Option<(Sort, Vec<usize>)> {
     Some((sort, shared_by))
 }
 
-/// The CPUs of the core of `cpu`; empty if the kernel does not report them.
-pub(crate) fn cpus_of_core(cpu: usize) -> Vec<usize> {
+/// The CPUs of the core of `cpu`; empty if the system does not report them.
+pub fn cpus_of_core(cpu: usize) -> Vec<usize> {
     text(cpu_dir(cpu).join("topology/thread_siblings_list"))
         .and_then(|list| cpu_list(&list))
         .unwrap_or_default()
 }
 
-/// The id of the package of `cpu`.
-pub(crate) fn package(cpu: usize) -> Option<i64> {
+/// The number of the package of `cpu`; `None` if the system does not report it.
+// The id of the package of `cpu`.
+pub fn package(cpu: usize) -> Option<i64> {
     number(cpu_dir(cpu).join("topology/physical_package_id"))
 }
 

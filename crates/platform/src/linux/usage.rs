@@ -1,44 +1,66 @@
 use super::parse::colon_field;
 use super::read::text;
+use super::rusage::{from_rusage, rusage};
 use crate::Result;
-use crate::rusage::{from_rusage, rusage};
 use crate::usage::{Consumption, Usage};
 
-pub(crate) fn counts_storage() -> bool {
+/// True if the system counts each process's reads from storage and writes to it (on Linux
+/// `CONFIG_TASK_IO_ACCOUNTING`).
+pub fn counts_storage() -> bool {
     storage_read_bytes().is_some()
 }
 
-pub(crate) fn storage_read_bytes() -> Option<u64> {
+/// Bytes that this process has caused to be read from storage so far: `read_bytes` of
+/// [proc_pid_io(5)](https://man7.org/linux/man-pages/man5/proc_pid_io.5.html), which counts reads
+/// of a block device and not hits in the page cache. Windows counts what all processes read. `None` if the
+/// system does not count it.
+pub fn storage_read_bytes() -> Option<u64> {
     colon_field(&text("/proc/self/io")?, "read_bytes")?
         .parse()
         .ok()
 }
 
-pub(crate) fn of_process() -> Result<Usage> {
-    getrusage(libc::RUSAGE_SELF)
+impl Usage {
+    /// Usage of all threads of this process.
+    ///
+    /// # Errors
+    /// Only if the system does not count it.
+    pub fn of_process() -> Result<Usage> {
+        getrusage(libc::RUSAGE_SELF)
+    }
+
+    /// Usage of the calling thread.
+    ///
+    /// # Errors
+    /// Only if the system does not count it.
+    pub fn of_thread() -> Result<Usage> {
+        getrusage(libc::RUSAGE_THREAD)
+    }
 }
 
-pub(crate) fn of_thread() -> Result<Usage> {
-    getrusage(libc::RUSAGE_THREAD)
-}
-
-pub(crate) fn read() -> Result<Consumption> {
-    /// The unit of the counts, whatever the device.
-    const BLOCK_BYTES: u64 = 512;
-    const KIB: u64 = 1024;
-    let own = rusage(libc::RUSAGE_SELF)?;
-    let children = rusage(libc::RUSAGE_CHILDREN)?;
-    let cpu_ns = |usage: &libc::rusage| {
-        let usage = from_rusage(usage);
-        usage.user_ns + usage.system_ns
-    };
-    Ok(Consumption {
-        cpu_ns: cpu_ns(&own) + cpu_ns(&children),
-        read_bytes: (own.ru_inblock + children.ru_inblock) as u64 * BLOCK_BYTES,
-        written_bytes: (own.ru_oublock + children.ru_oublock) as u64 * BLOCK_BYTES,
-        own_peak_bytes: own.ru_maxrss as u64 * KIB,
-        child_peak_bytes: children.ru_maxrss as u64 * KIB,
-    })
+impl Consumption {
+    /// Usage of this process.
+    ///
+    /// # Errors
+    /// Only if the system does not count it.
+    pub fn read() -> Result<Consumption> {
+        /// The unit of the counts, whatever the device.
+        const BLOCK_BYTES: u64 = 512;
+        const KIB: u64 = 1024;
+        let own = rusage(libc::RUSAGE_SELF)?;
+        let children = rusage(libc::RUSAGE_CHILDREN)?;
+        let cpu_ns = |usage: &libc::rusage| {
+            let usage = from_rusage(usage);
+            usage.user_ns + usage.system_ns
+        };
+        Ok(Consumption {
+            cpu_ns: cpu_ns(&own) + cpu_ns(&children),
+            read_bytes: (own.ru_inblock + children.ru_inblock) as u64 * BLOCK_BYTES,
+            written_bytes: (own.ru_oublock + children.ru_oublock) as u64 * BLOCK_BYTES,
+            own_peak_bytes: own.ru_maxrss as u64 * KIB,
+            child_peak_bytes: children.ru_maxrss as u64 * KIB,
+        })
+    }
 }
 
 fn getrusage(who: libc::c_int) -> Result<Usage> {

@@ -12,8 +12,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::memory::Mapping;
 use crate::memory::PageSize;
 
+/// Sends from its own buffers without copying them
+/// ([`MSG_ZEROCOPY`](https://docs.kernel.org/networking/msg_zerocopy.html)). A buffer is reused
+/// only after the kernel reports that it no longer needs it.
+///
+/// Over loopback the kernel copies anyway, and [`ZeroCopy::was_copied`] reports it.
 #[derive(Debug)]
-pub(crate) struct ZeroCopy {
+pub struct ZeroCopy {
     buffers: Vec<Buffer>,
     current: usize,
     /// Number of sends so far; the kernel numbers them from 0.
@@ -35,7 +40,11 @@ const ORIGIN_ZERO_COPY: u8 = 5;
 const CODE_COPIED: u8 = 1;
 
 impl ZeroCopy {
-    pub(crate) fn new(socket: &TcpStream, buffers: usize, buffer_len: usize) -> io::Result<Self> {
+    /// Allocates `buffers` buffers of `buffer_len` bytes each for a connection.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::Unsupported`] if the system does not support it.
+    pub fn new(socket: &TcpStream, buffers: usize, buffer_len: usize) -> io::Result<Self> {
         let on: libc::c_int = 1;
         // SAFETY: `on` lives through the call and has the given length.
         let outcome = unsafe {
@@ -66,7 +75,12 @@ impl ZeroCopy {
         })
     }
 
-    pub(crate) fn advance(&mut self, socket: &TcpStream) -> io::Result<()> {
+    /// Waits for the next buffer to be free and selects it. Fails with
+    /// [`io::ErrorKind::WouldBlock`] after the connection's write timeout.
+    ///
+    /// # Errors
+    /// If the connection fails.
+    pub fn advance(&mut self, socket: &TcpStream) -> io::Result<()> {
         let next = (self.current + 1) % self.buffers.len();
         while !self.buffers[next].in_flight.is_empty() {
             self.wait(socket)?;
@@ -75,11 +89,18 @@ impl ZeroCopy {
         Ok(())
     }
 
-    pub(crate) fn buffer(&mut self) -> &mut [u8] {
+    /// The current buffer, mutable. Do not change it between [`ZeroCopy::send`] and
+    /// [`ZeroCopy::advance`], or the received bytes are undefined.
+    pub fn buffer(&mut self) -> &mut [u8] {
         self.buffers[self.current].memory.as_mut_slice()
     }
 
-    pub(crate) fn send(
+    /// Sends the first `len` bytes of the buffer. Calls `retry` each time that the connection's
+    /// timeout passes; its error ends the call.
+    ///
+    /// # Errors
+    /// If the connection fails.
+    pub fn send(
         &mut self,
         socket: &TcpStream,
         len: usize,
@@ -116,7 +137,8 @@ impl ZeroCopy {
         Ok(())
     }
 
-    pub(crate) fn was_copied(&self) -> bool {
+    /// True if the kernel reported that it copied a buffer.
+    pub fn was_copied(&self) -> bool {
         self.was_copied
     }
 

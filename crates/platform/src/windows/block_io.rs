@@ -12,20 +12,19 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::Pipes::PeekNamedPipe;
 
 use super::identity::information;
-use crate::block_io::DirectAlignment;
-pub(crate) use crate::block_io::lacking::*;
-use crate::error::{Error, Result};
+use crate::block_io::{DirectAlignment, ReadManner};
+use crate::error::{Error, Result, refuse};
 
 /// Unlike `pread`, the call moves the file's position.
 #[inline]
-pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<usize> {
+pub fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<usize> {
     file.seek_read(block, offset)
         .map_err(Error::os("read a file"))
 }
 
 /// As [`read_at`], it moves the file's position.
 #[inline]
-pub(crate) fn write_at(file: &File, mut block: &[u8], mut offset: u64) -> Result<()> {
+pub fn write_at(file: &File, mut block: &[u8], mut offset: u64) -> Result<()> {
     while !block.is_empty() {
         let count = file
             .seek_write(block, offset)
@@ -41,7 +40,7 @@ pub(crate) fn write_at(file: &File, mut block: &[u8], mut offset: u64) -> Result
 }
 
 /// A pipe is asked again and again: Windows has no wait for its data that takes none of it.
-pub(crate) fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
+pub fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
     const PAUSE: Duration = Duration::from_millis(1);
     // SAFETY: the handle is open.
     if unsafe { GetFileType(file.as_raw_handle()) } != FILE_TYPE_PIPE {
@@ -75,8 +74,7 @@ pub(crate) fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
 
 /// Offsets, lengths and addresses must be multiples of the sector
 /// ([File buffering](https://learn.microsoft.com/en-us/windows/win32/fileio/file-buffering)).
-#[expect(clippy::unnecessary_wraps, reason = "other systems refuse some files")]
-pub(crate) fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
+pub fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
     // SAFETY: the class has this type.
     let told: Result<FILE_STORAGE_INFO> = unsafe { information(file, FileStorageInfo) };
     let sector = told.map_or(0, |told| told.LogicalBytesPerSector);
@@ -84,4 +82,25 @@ pub(crate) fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
         memory_bytes: sector,
         offset_bytes: sector,
     }))
+}
+
+pub fn read_at_as(
+    _file: &File,
+    _block: &mut [u8],
+    _offset: u64,
+    _manner: ReadManner,
+) -> Result<Option<usize>> {
+    refuse("reading in another manner")
+}
+
+pub fn copy_range(_from: &File, _to: &File, _len: usize) -> Result<usize> {
+    refuse("copying within the kernel")
+}
+
+pub fn share_blocks(_from: &File, _to: &File) -> Result<()> {
+    refuse("sharing blocks between files")
+}
+
+pub fn wait_writable(_file: &File, _timeout: Duration) -> Result<bool> {
+    refuse("waiting for a file")
 }

@@ -2,8 +2,8 @@ use std::sync::LazyLock;
 
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
 
-use super::usage;
 use crate::Result;
+use crate::usage::Usage;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
@@ -17,15 +17,16 @@ static FREQUENCY: LazyLock<u64> = LazyLock::new(|| {
 
 /// [Acquiring high-resolution time stamps](https://learn.microsoft.com/en-us/windows/win32/sysinfo/acquiring-high-resolution-time-stamps)
 #[inline]
-pub(crate) fn now_ns() -> u64 {
+pub fn now_ns() -> u64 {
     let mut ticks = 0;
     // SAFETY: there is room for the result. Since Windows XP the call cannot fail.
     unsafe { QueryPerformanceCounter(&raw mut ticks) };
     in_ns(ticks.cast_unsigned(), *FREQUENCY)
 }
 
-pub(crate) fn process_cpu_ns() -> Result<u64> {
-    usage::of_process().map(|usage| usage.user_ns + usage.system_ns)
+#[inline]
+pub fn process_cpu_ns() -> Result<u64> {
+    Usage::of_process().map(|usage| usage.user_ns + usage.system_ns)
 }
 
 /// Whole seconds apart from the rest, since the product of all ticks would overflow within hours.

@@ -1,4 +1,4 @@
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
@@ -15,21 +15,19 @@ use super::file::is_on_disk;
 use super::outcome::{check, wide_path};
 use super::{identity, private};
 use crate::directory::Kind;
-pub(crate) use crate::directory::lacking::*;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
+use crate::file::OpenMode;
 
 /// An open directory and its path. While it is open, Windows refuses to rename or delete it and the
 /// directories above it, so the path keeps leading to it.
 #[derive(Debug)]
-pub(crate) struct Directory {
+pub struct Directory {
     path: PathBuf,
     handle: File,
 }
 
-impl methods::Directory for Directory {}
-
 impl Directory {
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path) -> Result<Self> {
         Self::open_with(path, 0)
     }
 
@@ -50,7 +48,7 @@ impl Directory {
         })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
@@ -73,7 +71,7 @@ impl Directory {
         }
     }
 
-    pub(crate) fn open_or_create(&self, name: &OsStr) -> Result<File> {
+    pub fn open_or_create(&self, name: &OsStr) -> Result<File> {
         let path = self.at(name)?;
         let refused = || Error::path("open", &path);
         let file = OpenOptions::new()
@@ -93,7 +91,7 @@ impl Directory {
         }
     }
 
-    pub(crate) fn open_beneath(&self, path: &Path) -> Result<(File, Metadata)> {
+    pub fn open_beneath(&self, path: &Path) -> Result<(File, Metadata)> {
         let refused = || Error::path("open", path);
         let Some(name) = path.file_name() else {
             return Err(Error::path("open", path)(ErrorKind::InvalidInput));
@@ -118,19 +116,19 @@ impl Directory {
         }
     }
 
-    pub(crate) fn make_directory(&self, name: &OsStr, _: u32) -> Result<()> {
+    pub fn make_directory(&self, name: &OsStr, _: u32) -> Result<()> {
         let path = self.at(name)?;
         fs::create_dir(&path).map_err(Error::path("make", &path))
     }
 
-    pub(crate) fn as_file(&self) -> Result<File> {
+    pub fn as_file(&self) -> Result<File> {
         self.handle
             .try_clone()
             .map_err(Error::path("open", &self.path))
     }
 
     /// Opens a directory in this one, which must not be a link.
-    pub(crate) fn open_directory(&self, name: &OsStr) -> Result<Self> {
+    pub fn open_directory(&self, name: &OsStr) -> Result<Self> {
         let path = self.at(name)?;
         let directory = Self::open_with(&path, FILE_FLAG_OPEN_REPARSE_POINT)?;
         let found = directory.handle.metadata();
@@ -141,7 +139,7 @@ impl Directory {
         Ok(directory)
     }
 
-    pub(crate) fn open_own(&self, name: &OsStr) -> Result<File> {
+    pub fn open_own(&self, name: &OsStr) -> Result<File> {
         let file = self.open_or_create(name)?;
         let path = self.at(name)?;
         if identity::standard(&file)?.NumberOfLinks > 1 || !private::is_own(&file)? {
@@ -153,7 +151,7 @@ impl Directory {
         Ok(file)
     }
 
-    pub(crate) fn open_private(&self, name: &OsStr) -> Result<Self> {
+    pub fn open_private(&self, name: &OsStr) -> Result<Self> {
         let path = self.at(name)?;
         match private::create_directory(&path) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
@@ -171,7 +169,7 @@ impl Directory {
         })
     }
 
-    pub(crate) fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
+    pub fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
         let found = self.metadata(name)?;
         Ok(found.map(|found| {
             if found.is_file() {
@@ -182,7 +180,7 @@ impl Directory {
         }))
     }
 
-    pub(crate) fn metadata(&self, name: &OsStr) -> Result<Option<Metadata>> {
+    pub fn metadata(&self, name: &OsStr) -> Result<Option<Metadata>> {
         let path = self.path.join(name);
         match fs::symlink_metadata(&path) {
             Ok(found) => Ok(Some(found)),
@@ -191,7 +189,7 @@ impl Directory {
         }
     }
 
-    pub(crate) fn holds(&self, name: &OsStr, file: &File) -> Result<bool> {
+    pub fn holds(&self, name: &OsStr, file: &File) -> Result<bool> {
         let path = self.at(name)?;
         let found = OpenOptions::new()
             .access_mode(0)
@@ -206,13 +204,7 @@ impl Directory {
 
     /// The standard library replaces atomically. Where that is refused since the file is open, it asks for
     /// POSIX semantics (`FileRenameInfoEx`).
-    pub(crate) fn move_to(
-        &self,
-        from: &OsStr,
-        target: &Self,
-        to: &OsStr,
-        replace: bool,
-    ) -> Result<()> {
+    pub fn move_to(&self, from: &OsStr, target: &Self, to: &OsStr, replace: bool) -> Result<()> {
         let (from, to) = (self.at(from)?, target.at(to)?);
         let renamed = if replace {
             allow_replacing(&to);
@@ -229,17 +221,17 @@ impl Directory {
 
     /// The standard library deletes; where that is refused, it asks for POSIX semantics. Whether the name is
     /// free at once while other processes have the file open depends on the system's version.
-    pub(crate) fn remove(&self, name: &OsStr) -> Result<()> {
+    pub fn remove(&self, name: &OsStr) -> Result<()> {
         let path = self.at(name)?;
         fs::remove_file(&path).map_err(Error::path("remove", &path))
     }
 
-    pub(crate) fn remove_directory(&self, name: &OsStr) -> Result<()> {
+    pub fn remove_directory(&self, name: &OsStr) -> Result<()> {
         let path = self.at(name)?;
         fs::remove_dir(&path).map_err(Error::path("remove", &path))
     }
 
-    pub(crate) fn sync(&self) -> Result<()> {
+    pub fn sync(&self) -> Result<()> {
         let refused = || Error::path("synchronise", &self.path);
         // To flush takes the right to write.
         let writable = OpenOptions::new()
@@ -250,7 +242,7 @@ impl Directory {
         writable.sync_all().map_err(refused())
     }
 
-    pub(crate) fn free_bytes(&self) -> Option<u64> {
+    pub fn free_bytes(&self) -> Option<u64> {
         let path = wide_path(&self.path);
         let mut free = 0;
         // SAFETY: the path ends with a zero, there is room for the result, and the others are left out.
@@ -263,6 +255,30 @@ impl Directory {
             )
         };
         (outcome != 0).then_some(free)
+    }
+
+    pub fn create_unnamed(&self, _mode: OpenMode, _permissions: Option<u32>) -> Result<File> {
+        refuse("a file without a name")
+    }
+
+    pub fn give_name(&self, _file: &File, _name: &OsStr) -> Result<()> {
+        refuse("a file without a name")
+    }
+
+    pub fn make_link(&self, _name: &OsStr, _target: &OsStr) -> Result<()> {
+        refuse("making a link")
+    }
+
+    pub fn read_link(&self, _name: &OsStr) -> Result<OsString> {
+        refuse("reading a link")
+    }
+
+    pub fn files_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    pub fn is_in_memory(&self) -> bool {
+        false
     }
 }
 
@@ -295,6 +311,26 @@ fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     check(outcome, "rename a file").map_err(io::Error::from)
 }
 
-pub(crate) fn spread_subdirectories(path: &Path) -> Result<bool> {
+pub fn spread_subdirectories(path: &Path) -> Result<bool> {
     Directory::open(path).map(|_| false)
+}
+
+pub fn in_memory() -> Option<&'static Path> {
+    None
+}
+
+pub fn name_from_bytes(bytes: &[u8]) -> Option<OsString> {
+    String::from_utf8(bytes.to_vec()).ok().map(OsString::from)
+}
+
+pub fn mode(_metadata: &Metadata) -> Option<u32> {
+    None
+}
+
+pub fn umask() -> Option<u32> {
+    None
+}
+
+pub(crate) fn set_mode(_file: &File, _mode: u32) -> Result<()> {
+    refuse("setting the permissions of a file")
 }

@@ -6,40 +6,48 @@ use crate::environment::{Build, Environment, System};
 
 const CURRENT_VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
 
-pub(crate) fn here() -> System {
-    System::Windows
+impl System {
+    pub fn here() -> System {
+        System::Windows
+    }
 }
 
-pub(crate) fn read() -> Environment {
-    let fact = |name| registry::word(CURRENT_VERSION, name);
-    let memory = memory::status();
-    let version = version();
-    Environment {
-        os_name: Some(name(fact("ProductName"), version.dwBuildNumber)),
-        // The second name was in use before version 20H2.
-        os_version: fact("DisplayVersion").or_else(|| fact("ReleaseId")),
-        kernel_name: Some("Windows NT".to_owned()),
-        kernel_release: (version.dwMajorVersion > 0).then(|| release(&version)),
-        kernel_version: fact("BuildLabEx"),
-        stand_in: wine::version().map(|version| format!("Wine {version}")),
-        build: Build::of_this_program(),
-        command_line: std::env::args_os()
-            .map(|argument| argument.to_string_lossy().into_owned())
-            .collect(),
-        is_root: token::is_elevated(),
-        mitigations: mitigations::mitigations(),
-        defender_watches: scanner::defender_watches(),
-        is_on_battery: crate::power::is_on_battery(),
-        frequency: power_plan::frequency(),
-        smt_active: topology::smt_active(),
-        // The page file's limit includes the memory itself.
-        swap_total_bytes: memory
-            .map(|memory| memory.ullTotalPageFile.saturating_sub(memory.ullTotalPhys)),
-        memory_available_bytes: memory.map(|memory| memory.ullAvailPhys),
-        // SAFETY: the call has no arguments.
-        uptime_seconds: Some(unsafe { GetTickCount64() } as f64 / 1e3),
-        ..Environment::default()
+impl Environment {
+    pub fn read() -> Environment {
+        let fact = |name| registry::word(CURRENT_VERSION, name);
+        let memory = memory::status();
+        let version = version();
+        Environment {
+            os_name: Some(name(fact("ProductName"), version.dwBuildNumber)),
+            // The second name was in use before version 20H2.
+            os_version: fact("DisplayVersion").or_else(|| fact("ReleaseId")),
+            kernel_name: Some("Windows NT".to_owned()),
+            kernel_release: (version.dwMajorVersion > 0).then(|| release(&version)),
+            kernel_version: fact("BuildLabEx"),
+            stand_in: wine::version().map(|version| format!("Wine {version}")),
+            build: Build::of_this_program(),
+            command_line: std::env::args_os()
+                .map(|argument| argument.to_string_lossy().into_owned())
+                .collect(),
+            is_root: token::is_elevated(),
+            mitigations: mitigations::mitigations(),
+            defender_watches: scanner::defender_watches(),
+            is_on_battery: crate::power::is_on_battery(),
+            frequency: power_plan::frequency(),
+            smt_active: topology::smt_active(),
+            // The page file's limit includes the memory itself.
+            swap_total_bytes: memory
+                .map(|memory| memory.ullTotalPageFile.saturating_sub(memory.ullTotalPhys)),
+            memory_available_bytes: memory.map(|memory| memory.ullAvailPhys),
+            uptime_seconds: Some(uptime_seconds()),
+            ..Environment::default()
+        }
     }
+}
+
+fn uptime_seconds() -> f64 {
+    // SAFETY: the call has no arguments.
+    unsafe { GetTickCount64() as f64 / 1e3 }
 }
 
 /// The registry calls Windows 11 by the name of its predecessor.
@@ -91,7 +99,7 @@ mod tests {
 
     #[test]
     fn reads_this_system() {
-        let environment = read();
+        let environment = Environment::read();
         assert_eq!(environment.kernel_name.as_deref(), Some("Windows NT"));
         assert!(environment.kernel_release.is_some(), "{environment:?}");
         assert!(environment.uptime_seconds > Some(0.0));

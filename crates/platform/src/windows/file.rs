@@ -24,10 +24,9 @@ use windows_sys::Win32::System::Ioctl::{
 
 use super::outcome::{check, code};
 use super::overlapped::{positioned, reopen};
-pub(crate) use super::page_cache::drop_page_cache;
+pub use super::page_cache::drop_page_cache;
 use super::{identity, private};
 use crate::error::{Error, Result, refuse};
-pub(crate) use crate::file::lacking::*;
 use crate::file::{Access, OpenMode, Residency};
 
 /// Write-through on NTFS also waits for the metadata that the write changed
@@ -46,7 +45,7 @@ pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> 
     Ok(())
 }
 
-pub(crate) fn allow_holes(file: &File) -> Result<()> {
+pub fn allow_holes(file: &File) -> Result<()> {
     let mut written = 0;
     // SAFETY: without input, the request is to allow them; there is no output.
     let outcome = unsafe {
@@ -71,7 +70,7 @@ pub(crate) fn allow_holes(file: &File) -> Result<()> {
     clippy::needless_pass_by_value,
     reason = "the other handle takes its place"
 )]
-pub(crate) fn overlapped(file: File) -> Result<File> {
+pub fn overlapped(file: File) -> Result<File> {
     reopen(&file)
 }
 
@@ -107,7 +106,7 @@ fn lock_at(file: &File, exclusive: u32, mut place: OVERLAPPED) -> io::Result<()>
 }
 
 /// Another lock of the same byte by this opening fails too, unlike on Linux.
-pub(crate) fn try_lock_byte(file: &File, at: u64) -> io::Result<bool> {
+pub fn try_lock_byte(file: &File, at: u64) -> io::Result<bool> {
     match lock_at(file, LOCKFILE_EXCLUSIVE_LOCK, positioned(at)) {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
         outcome => outcome.map(|()| true),
@@ -121,7 +120,7 @@ pub(crate) fn unlock(file: &File) -> io::Result<()> {
     check(outcome, "unlock a file").map_err(io::Error::from)
 }
 
-pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
+pub fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
     let mut options = OpenOptions::new();
     // A directory opens with this flag only.
     let options = options.read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
@@ -130,7 +129,7 @@ pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> 
     Ok((file, metadata))
 }
 
-pub(crate) fn is_on_disk(file: &File) -> bool {
+pub fn is_on_disk(file: &File) -> bool {
     // SAFETY: the handle is open.
     (unsafe { GetFileType(file.as_raw_handle()) }) == FILE_TYPE_DISK
 }
@@ -153,12 +152,12 @@ pub(crate) fn path_of_descriptor(file: &File) -> Option<PathBuf> {
     is_at(file, &path).then_some(path)
 }
 
-pub(crate) fn become_like(file: &File, model: &Metadata) -> Result<()> {
+pub fn become_like(file: &File, model: &Metadata) -> Result<()> {
     file.set_permissions(model.permissions())
         .map_err(Error::os("set the permissions of a file"))
 }
 
-pub(crate) fn create_secret(path: &Path) -> io::Result<File> {
+pub fn create_secret(path: &Path) -> io::Result<File> {
     private::create_file(path)
 }
 
@@ -173,7 +172,7 @@ pub(crate) fn duplicate_output() -> io::Result<File> {
         .map(File::from)
 }
 
-pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+pub fn is_at(file: &File, path: &Path) -> bool {
     let mut options = OpenOptions::new();
     // No access is needed to learn the identity, so other programs' locks do not matter.
     let options = options
@@ -183,16 +182,15 @@ pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     found.is_ok_and(|found| is_same_file(&found, file))
 }
 
-pub(crate) fn is_same_file(one: &File, other: &File) -> bool {
+pub fn is_same_file(one: &File, other: &File) -> bool {
     identity::is_same(one, other).unwrap_or(false)
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
-pub(crate) fn null_device() -> Result<&'static Path> {
+pub fn null_device() -> Result<&'static Path> {
     Ok(Path::new("NUL"))
 }
 
-pub(crate) fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
+pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
     const ACTION: &str = "allocate room for a file";
     let end = offset
         .checked_add(len)
@@ -205,7 +203,7 @@ pub(crate) fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
 }
 
 /// The system allocates from the start of the file on.
-pub(crate) fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
+pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
     let wanted = offset
         .saturating_add(len)
         .min(i64::MAX as u64)
@@ -239,7 +237,7 @@ pub(crate) fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
     })
 }
 
-pub(crate) fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
+pub fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
     if offset >= len {
         return Ok(None);
     }
@@ -279,14 +277,14 @@ pub(crate) fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option
     Ok((start < end).then_some((start, end)))
 }
 
-pub(crate) fn evict(_file: &File) -> Result<()> {
+pub fn evict(_file: &File) -> Result<()> {
     refuse(
         "evicting an open file from the cache (without rights, Windows only drops a closed file, \
          when it is opened unbuffered)",
     )
 }
 
-pub(crate) fn residency(_file: &File) -> Result<Residency> {
+pub fn residency(_file: &File) -> Result<Residency> {
     refuse("asking for the part of a file in the cache, which Windows does not report,")
 }
 
@@ -301,4 +299,47 @@ fn is_missing(refusal: Option<&io::Error>) -> bool {
     refusal
         .and_then(code)
         .is_some_and(|code| MISSING.contains(&code))
+}
+
+pub fn open_write_without_waiting(_path: &Path, _mode: OpenMode) -> Result<Option<File>> {
+    refuse("opening a pipe without waiting")
+}
+
+pub fn is_socket(_metadata: &Metadata) -> bool {
+    false
+}
+
+pub fn allocated_bytes(_metadata: &Metadata) -> Option<u64> {
+    None
+}
+
+pub fn believable_size(_file: &File, metadata: &Metadata) -> Option<u64> {
+    metadata.is_file().then_some(metadata.len())
+}
+
+pub fn zero_device() -> Result<&'static Path> {
+    refuse("a device that gives zeros")
+}
+
+pub fn finds_room_by_page(_file: &File) -> bool {
+    false
+}
+
+pub fn tells_residency() -> bool {
+    false
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(crate) fn let_reads_wait(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn set_permissions(_options: &mut OpenOptions, _model: &Metadata) {}
+
+pub(crate) fn is_named_pipe(_metadata: &Metadata) -> bool {
+    false
+}
+
+pub(crate) fn is_character_device(_metadata: &Metadata) -> bool {
+    false
 }

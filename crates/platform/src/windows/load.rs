@@ -6,15 +6,29 @@ use windows_sys::Wdk::System::SystemInformation::{
 use windows_sys::Win32::System::WindowsProgramming::SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION;
 
 use super::topology;
-pub(crate) use crate::load::lacking::*;
 use crate::load::{CpuTime, CpuTimes};
 
-/// `None` on machines with more than one group of processors: the call counts those of one group only.
-pub(crate) fn read() -> Option<CpuTimes> {
-    let count = topology::topology().threads?;
-    if count > topology::GROUP_CPUS {
-        return None;
+impl CpuTimes {
+    /// `None` on machines with more than one group of processors: the call counts those of one group only.
+    pub fn read() -> Option<CpuTimes> {
+        let count = topology::topology().threads?;
+        if count > topology::GROUP_CPUS {
+            return None;
+        }
+        let per_cpu: BTreeMap<usize, CpuTime> = processors(count)?
+            .iter()
+            .map(cpu_time)
+            .enumerate()
+            .collect();
+        Some(CpuTimes {
+            total: per_cpu.values().fold(CpuTime::default(), sum),
+            per_cpu,
+        })
     }
+}
+
+/// The counts of at most `count` processors.
+fn processors(count: usize) -> Option<Vec<SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION>> {
     let mut processors = vec![SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION::default(); count];
     let mut written = 0;
     // SAFETY: the buffer has the given length.
@@ -26,15 +40,8 @@ pub(crate) fn read() -> Option<CpuTimes> {
             &raw mut written,
         )
     };
-    if status != 0 {
-        return None;
-    }
     processors.truncate(written as usize / size_of::<SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION>());
-    let per_cpu: BTreeMap<usize, CpuTime> = processors.iter().map(cpu_time).enumerate().collect();
-    Some(CpuTimes {
-        total: per_cpu.values().fold(CpuTime::default(), sum),
-        per_cpu,
-    })
+    (status == 0).then_some(processors)
 }
 
 /// All of these count steps of 100 ns. The kernel's time includes that of the idle loop, of interrupts
@@ -62,6 +69,14 @@ fn sum(one: CpuTime, other: &CpuTime) -> CpuTime {
         softirq_ns: one.softirq_ns + other.softirq_ns,
         ..one
     }
+}
+
+pub fn frequency_hz(_cpu: usize) -> Option<f64> {
+    None
+}
+
+pub fn load_average() -> Option<[f64; 3]> {
+    None
 }
 
 #[cfg(test)]

@@ -6,12 +6,11 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::outcome::check;
-use crate::error::Result;
-pub(crate) use crate::lock::lacking::*;
+use crate::error::{Result, refuse};
 use crate::locked::{Locked, Raw};
 
 /// The system identifies its locks by address: they must not move after their first use.
-pub(crate) struct RawSlim(Box<UnsafeCell<SRWLOCK>>);
+pub struct RawSlim(Box<UnsafeCell<SRWLOCK>>);
 
 impl Raw for RawSlim {
     #[inline]
@@ -28,7 +27,7 @@ impl Raw for RawSlim {
 }
 
 /// Boxed like [`RawSlim`].
-pub(crate) struct RawSection(Box<UnsafeCell<CRITICAL_SECTION>>);
+pub struct RawSection(Box<UnsafeCell<CRITICAL_SECTION>>);
 
 impl Raw for RawSection {
     #[inline]
@@ -59,23 +58,49 @@ impl Drop for RawSection {
     }
 }
 
-pub(crate) type SlimLock = Locked<RawSlim>;
-pub(crate) type CriticalSection = Locked<RawSection>;
+pub type SlimLock = Locked<RawSlim>;
+pub type CriticalSection = Locked<RawSection>;
 
 impl SlimLock {
-    #[expect(clippy::unnecessary_wraps, reason = "other systems lack this lock")]
-    pub(crate) fn new(number: u64) -> Result<Self> {
+    #[expect(clippy::unnecessary_wraps, reason = "other systems have no such lock")]
+    pub fn new(number: u64) -> Result<Self> {
         let raw = Box::new(UnsafeCell::new(SRWLOCK::default()));
         Ok(Self::around(number, RawSlim(raw)))
     }
 }
 
 impl CriticalSection {
-    pub(crate) fn new(number: u64, spin_count: u32) -> Result<Self> {
+    pub fn new(number: u64, spin_count: u32) -> Result<Self> {
         let raw = Box::new(UnsafeCell::new(CRITICAL_SECTION::default()));
         // SAFETY: no other thread has it until it is initialised.
         let outcome = unsafe { InitializeCriticalSectionAndSpinCount(raw.get(), spin_count) };
         check(outcome, "make a critical section")?;
         Ok(Self::around(number, RawSection(raw)))
+    }
+}
+
+#[derive(Debug)]
+pub enum PthreadMutex {}
+
+impl PthreadMutex {
+    pub fn new(_number: u64) -> Result<Self> {
+        refuse("pthread_mutex_t")
+    }
+
+    pub fn with(&self, _work: impl FnOnce(&mut u64)) {
+        match *self {}
+    }
+}
+
+#[derive(Debug)]
+pub enum PthreadSpin {}
+
+impl PthreadSpin {
+    pub fn new(_number: u64) -> Result<Self> {
+        refuse("pthread_spinlock_t")
+    }
+
+    pub fn with(&self, _work: impl FnOnce(&mut u64)) {
+        match *self {}
     }
 }

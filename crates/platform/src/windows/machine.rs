@@ -7,20 +7,22 @@ use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, SYSTEM_INFO};
 use super::{memory, registry, topology};
 use crate::machine::{Machine, hex};
 
-pub(crate) use processor::hypervisor;
+pub use processor::hypervisor;
 
-pub(crate) fn read() -> Machine {
-    Machine {
-        cpu: processor::cpu(),
-        topology: topology::topology(),
-        caches: topology::caches(),
-        memory_bytes: memory::status().map(|status| status.ullTotalPhys),
-        page_bytes: Some(page_bytes() as u64),
-        huge_page_bytes: large_page_bytes().map(|bytes| bytes as u64),
-        hypervisor: hypervisor(),
-        product: product(),
-        installation: registry::word(r"SOFTWARE\Microsoft\Cryptography", "MachineGuid")
-            .map(|id| hex(&Sha256::digest(format!("oscope installation {id}")), 32)),
+impl Machine {
+    pub fn read() -> Machine {
+        Machine {
+            cpu: processor::cpu(),
+            topology: topology::topology(),
+            caches: topology::caches(),
+            memory_bytes: memory::status().map(|status| status.ullTotalPhys),
+            page_bytes: Some(page_bytes() as u64),
+            huge_page_bytes: large_page_bytes().map(|bytes| bytes as u64),
+            hypervisor: hypervisor(),
+            product: product(),
+            installation: registry::word(r"SOFTWARE\Microsoft\Cryptography", "MachineGuid")
+                .map(|id| hex(&Sha256::digest(format!("oscope installation {id}")), 32)),
+        }
     }
 }
 
@@ -72,7 +74,7 @@ mod processor {
 
     /// `None` on a machine of its own whose Windows runs on Hyper-V: most do, since Windows guards parts of
     /// itself with it (virtualization-based security), and have no host and no neighbours for that.
-    pub(crate) fn hypervisor() -> Option<String> {
+    pub fn hypervisor() -> Option<String> {
         crate::cpuid::hypervisor().filter(|_| !is_root_of_hyper_v(&CpuIdReaderNative))
     }
 
@@ -132,7 +134,7 @@ mod processor {
     }
 
     /// No register tells.
-    pub(crate) fn hypervisor() -> Option<String> {
+    pub fn hypervisor() -> Option<String> {
         None
     }
 }
@@ -143,7 +145,7 @@ mod tests {
 
     #[test]
     fn reads_this_machine() {
-        let machine = read();
+        let machine = Machine::read();
         assert_eq!(machine.cpu.architecture, std::env::consts::ARCH);
         assert!(machine.memory_bytes > Some(1 << 20), "{machine:?}");
         assert!(machine.page_bytes.is_some_and(u64::is_power_of_two));

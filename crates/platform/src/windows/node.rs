@@ -3,7 +3,7 @@ use windows_sys::Win32::System::Threading::GetNumaAvailableMemoryNodeEx;
 use super::topology::{Kind, parts};
 use crate::node::Node;
 
-pub(crate) fn all() -> Vec<Node> {
+pub fn all() -> Vec<Node> {
     let mut nodes: Vec<Node> = parts()
         .into_iter()
         .filter_map(|part| match part.kind {

@@ -82,6 +82,11 @@ pub(super) fn text(wide: &[u16]) -> String {
     String::from_utf16_lossy(&wide[..end.unwrap_or(wide.len())])
 }
 
+/// The answer of a system that has no such call.
+pub(super) fn refuse_io<T>() -> io::Result<T> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

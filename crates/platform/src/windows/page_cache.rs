@@ -28,7 +28,7 @@ unsafe extern "system" {
 }
 
 /// Moves the pages of the cache from the system's working set to the standby list, and empties that list.
-pub(crate) fn drop_page_cache() -> Result<()> {
+pub fn drop_page_cache() -> Result<()> {
     if !(has(INCREASE_QUOTA)? && has(PROFILE_PROCESS)?) {
         return Err(Error::NotPermitted {
             what: "dropping the caches of the machine",
@@ -51,7 +51,7 @@ pub(crate) fn drop_page_cache() -> Result<()> {
 }
 
 /// Windows counts them for the whole system, Wine not at all.
-pub(crate) fn storage_read_bytes() -> Option<u64> {
+pub fn storage_read_bytes() -> Option<u64> {
     if wine::version().is_some() {
         return None;
     }

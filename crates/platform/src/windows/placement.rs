@@ -10,18 +10,17 @@ use windows_sys::Win32::System::Threading::{
 
 use super::outcome::check;
 pub(super) use super::topology::{GROUP_CPUS, all_cpus, cpus_in};
-pub(crate) use super::topology::{cpus_of_core, package, shared_cache_level};
+pub use super::topology::{cpus_of_core, package, shared_cache_level};
 use crate::Result;
 use crate::error::{Error, refuse};
-pub(crate) use crate::placement::lacking::*;
 
-pub(crate) fn allowed_cpus() -> Result<Vec<usize>> {
+pub fn allowed_cpus() -> Result<Vec<usize>> {
     let affinity = thread_affinity()?;
     Ok(cpus_in(affinity.Group, affinity.Mask))
 }
 
 /// A process inherits this mask from its parent. Pinning only narrows the mask of a thread.
-pub(crate) fn parent_cpus() -> Result<Vec<usize>> {
+pub fn parent_cpus() -> Result<Vec<usize>> {
     let (mut of_process, mut of_system) = (0, 0);
     // SAFETY: there is room for both results.
     let outcome = unsafe {
@@ -38,7 +37,7 @@ pub(crate) fn parent_cpus() -> Result<Vec<usize>> {
     Ok(allowed)
 }
 
-pub(crate) fn pin_to(cpus: &[usize]) -> Result<()> {
+pub fn pin_to(cpus: &[usize]) -> Result<()> {
     // SAFETY: the handle stands for the calling thread.
     unsafe { pin(GetCurrentThread(), cpus) }
 }
@@ -71,8 +70,7 @@ pub(super) unsafe fn pin(thread: HANDLE, cpus: &[usize]) -> Result<()> {
     check(outcome, ACTION)
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
-pub(crate) fn current_cpu() -> Option<usize> {
+pub fn current_cpu() -> Option<usize> {
     let mut number = PROCESSOR_NUMBER::default();
     // SAFETY: there is room for the result.
     unsafe { GetCurrentProcessorNumberEx(&raw mut number) };
@@ -85,6 +83,14 @@ fn thread_affinity() -> Result<GROUP_AFFINITY> {
     let outcome = unsafe { GetThreadGroupAffinity(GetCurrentThread(), &raw mut affinity) };
     check(outcome, "ask for the allowed CPUs")?;
     Ok(affinity)
+}
+
+pub fn be_ended_first() -> Result<()> {
+    refuse("being ended first when memory runs out")
+}
+
+pub fn be_served_last() -> Result<()> {
+    refuse("being served last at disks")
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ const NO_BATTERY: u8 = 128;
 const UNKNOWN: u8 = 255;
 
 /// The system reports the sum of all batteries.
-pub(crate) fn batteries() -> Vec<Battery> {
+pub fn batteries() -> Vec<Battery> {
     let mut status = SYSTEM_POWER_STATUS::default();
     // SAFETY: there is room for the result.
     let is_told = unsafe { GetSystemPowerStatus(&raw mut status) } != 0;

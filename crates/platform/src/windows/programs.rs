@@ -15,7 +15,7 @@ const KERNEL_TIME_AT: usize = 48;
 const ATTEMPTS: usize = 8;
 
 /// Also processes of the system, which this one may not open.
-pub(crate) fn running() -> Vec<Program> {
+pub fn running() -> Vec<Program> {
     let records = records().unwrap_or_default();
     let mut programs = Vec::new();
     let mut at = 0;

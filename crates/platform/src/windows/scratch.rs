@@ -1,12 +1,11 @@
 use std::fs::{File, Metadata, OpenOptions};
-use std::io;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
+use std::{fs, io};
 
 use windows_sys::Win32::Storage::FileSystem::FILE_FLAG_OPEN_REPARSE_POINT;
 
 use super::private;
-pub(crate) use crate::scratch::lacking::*;
 
 pub(crate) fn is_own(path: &Path, _metadata: &Metadata) -> bool {
     private::is_own_at(path).unwrap_or(false)
@@ -19,6 +18,10 @@ pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
         .write(true)
         .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
         .open(path)
+}
+
+pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ use windows_sys::Win32::System::Threading::{INFINITE, WaitOnAddress, WakeByAddre
 
 use super::outcome::{check, failed};
 use crate::Result;
-pub(crate) use crate::shared_memory::{Ring, Words};
+pub(crate) use crate::shared_memory::Ring;
+pub use crate::shared_memory::Words;
 
 /// Zeroed memory of a section, which the paging file backs.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl Drop for Memory {
 }
 
 /// The system finds waiting threads by their address, so they must belong to one process.
-pub(crate) fn wait_while(word: &AtomicU32, value: u32) -> Result<()> {
+pub fn wait_while(word: &AtomicU32, value: u32) -> Result<()> {
     // SAFETY: both addresses are of words of the given size.
     let outcome = unsafe {
         WaitOnAddress(
@@ -74,8 +75,7 @@ pub(crate) fn wait_while(word: &AtomicU32, value: u32) -> Result<()> {
     check(outcome, "wait for a word to change")
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
-pub(crate) fn wake_one(word: &AtomicU32) -> Result<()> {
+pub fn wake_one(word: &AtomicU32) -> Result<()> {
     // SAFETY: the address only identifies the waiting threads.
     unsafe { WakeByAddressSingle(word.as_ptr().cast()) };
     Ok(())

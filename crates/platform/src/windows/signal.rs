@@ -8,7 +8,6 @@ use windows_sys::core::BOOL;
 use super::outcome::check;
 use crate::Result;
 use crate::signal::Signal;
-pub(crate) use crate::signal::lacking::*;
 
 /// The system ends the process this long after the console was closed, or when the handler returns.
 const LONGEST_FAREWELL: Duration = Duration::from_secs(5);
@@ -70,3 +69,13 @@ pub(crate) fn received() -> Option<Signal> {
 pub(crate) fn flag() -> &'static AtomicBool {
     &FLAG
 }
+
+pub fn pauses() -> u64 {
+    0
+}
+
+pub fn restore_default_sigpipe() {}
+
+pub fn ignore_sigxfsz() {}
+
+pub fn ignore_sigpipe() {}

@@ -1,6 +1,6 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::windows::io::{AsRawHandle, AsRawSocket};
 use std::ptr;
 use std::time::Duration;
@@ -11,25 +11,25 @@ use windows_sys::Win32::Networking::WinSock::{
 };
 use windows_sys::Win32::Storage::FileSystem::{FILE_BEGIN, SetFilePointerEx};
 
-pub(crate) use crate::socket::lacking::*;
-
 use super::identity;
+use super::outcome::refuse_io;
+use crate::socket::Owner;
 
 /// A socket that is connected with itself. A byte in it stands for a ring.
 #[derive(Debug)]
-pub(crate) struct Bell {
+pub struct Bell {
     socket: UdpSocket,
 }
 
 impl Bell {
-    pub(crate) fn new() -> io::Result<Self> {
+    pub fn new() -> io::Result<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         socket.connect(socket.local_addr()?)?;
         socket.set_nonblocking(true)?;
         Ok(Self { socket })
     }
 
-    pub(crate) fn ring(&self) {
+    pub fn ring(&self) {
         // A full buffer holds rings enough.
         let _ = self.socket.send(&[1]);
     }
@@ -64,7 +64,7 @@ pub(crate) fn wait_for_connection(
 }
 
 /// The timeouts are kept as the longest waits of [`patiently`].
-pub(crate) fn wait_at_most(socket: &TcpStream, longest: Duration) -> io::Result<()> {
+pub fn wait_at_most(socket: &TcpStream, longest: Duration) -> io::Result<()> {
     socket.set_nonblocking(true)?;
     socket.set_read_timeout(Some(longest))?;
     socket.set_write_timeout(Some(longest))
@@ -110,22 +110,15 @@ fn in_ms(time: Duration) -> i32 {
     i32::try_from(time.as_millis()).unwrap_or(i32::MAX)
 }
 
-pub(crate) fn receive_parts(
-    mut socket: &TcpStream,
-    parts: &mut [IoSliceMut<'_>],
-) -> io::Result<usize> {
+pub fn receive_parts(mut socket: &TcpStream, parts: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
     patiently(socket, POLLRDNORM, || socket.read_vectored(parts))
 }
 
-pub(crate) fn send_parts(
-    mut socket: &TcpStream,
-    parts: &[IoSlice<'_>],
-    _more: bool,
-) -> io::Result<usize> {
+pub fn send_parts(mut socket: &TcpStream, parts: &[IoSlice<'_>], _more: bool) -> io::Result<usize> {
     patiently(socket, POLLWRNORM, || socket.write_vectored(parts))
 }
 
-pub(crate) fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
+pub fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
     let mut count = 0;
     // SAFETY: there is room for the result.
     match unsafe { ioctlsocket(raw(socket), FIONREAD, &raw mut count) } {
@@ -136,12 +129,7 @@ pub(crate) fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
 
 /// `TransmitFile` starts at the file's position, and waits without a limit until all is sent. So it starts when
 /// the connection takes bytes, and with as many as it takes soon.
-pub(crate) fn send_file(
-    socket: &TcpStream,
-    file: &File,
-    offset: u64,
-    len: usize,
-) -> io::Result<usize> {
+pub fn send_file(socket: &TcpStream, file: &File, offset: u64, len: usize) -> io::Result<usize> {
     const MOST: u64 = 256 << 10;
     let size = identity::standard(file)?.EndOfFile.cast_unsigned();
     let len = (len as u64).min(size.saturating_sub(offset)).min(MOST);
@@ -181,4 +169,90 @@ fn raw(socket: &TcpStream) -> SOCKET {
 fn last_error() -> io::Error {
     // SAFETY: the call has no arguments.
     io::Error::from_raw_os_error(unsafe { WSAGetLastError() })
+}
+
+pub fn connect(
+    address: &SocketAddr,
+    timeout: Duration,
+    _congestion: Option<&str>,
+) -> io::Result<TcpStream> {
+    TcpStream::connect_timeout(address, timeout)
+}
+
+pub fn listen(address: &SocketAddr, _congestion: Option<&str>) -> io::Result<TcpListener> {
+    TcpListener::bind(address)
+}
+
+pub fn peer_owner(_socket: &TcpStream) -> io::Result<Option<Owner>> {
+    Ok(None)
+}
+
+pub fn reports_owners() -> bool {
+    false
+}
+
+pub fn wake_at(_socket: &TcpStream, _bytes: usize) -> io::Result<()> {
+    Ok(())
+}
+
+pub fn on_their_way(_socket: &TcpStream) -> io::Result<usize> {
+    refuse_io()
+}
+
+#[derive(Debug)]
+pub enum Conduit {}
+
+impl Conduit {
+    pub fn new(_capacity: usize) -> io::Result<Self> {
+        refuse_io()
+    }
+
+    pub fn send(
+        &mut self,
+        _file: &File,
+        _offset: u64,
+        _socket: &TcpStream,
+        _len: usize,
+        _retry: impl FnMut(io::Error) -> io::Result<()>,
+    ) -> io::Result<usize> {
+        match *self {}
+    }
+
+    pub fn take(&mut self, _socket: &TcpStream, _len: usize) -> io::Result<usize> {
+        match *self {}
+    }
+
+    pub fn put(&mut self, _file: &File, _offset: u64, _len: usize) -> io::Result<()> {
+        match *self {}
+    }
+}
+
+#[derive(Debug)]
+pub enum ZeroCopy {}
+
+impl ZeroCopy {
+    pub fn new(_socket: &TcpStream, _buffers: usize, _buffer_len: usize) -> io::Result<Self> {
+        refuse_io()
+    }
+
+    pub fn advance(&mut self, _socket: &TcpStream) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub fn buffer(&mut self) -> &mut [u8] {
+        match *self {}
+    }
+
+    pub fn send(
+        &mut self,
+        _socket: &TcpStream,
+        _len: usize,
+        _retry: impl FnMut(io::Error) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub fn was_copied(&self) -> bool {
+        match *self {}
+    }
 }

@@ -1,7 +1,6 @@
 use windows_sys::Win32::System::Threading::GetCurrentThreadStackLimits;
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
-pub(crate) fn left_bytes() -> Option<u64> {
+pub fn left_bytes() -> Option<u64> {
     let (mut lowest, mut highest) = (0, 0);
     // SAFETY: there is room for both results.
     unsafe { GetCurrentThreadStackLimits(&raw mut lowest, &raw mut highest) };

@@ -1,16 +1,16 @@
+use std::path::PathBuf;
+
 use windows_sys::Win32::Foundation::INVALID_HANDLE_VALUE;
 use windows_sys::Win32::Storage::FileSystem::{FILE_TYPE_UNKNOWN, GetFileType};
 use windows_sys::Win32::System::Console::{
     GetStdHandle, STD_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE,
 };
 
-pub(crate) use crate::startup::lacking::*;
-
-pub(crate) fn had_standard_input() -> bool {
+pub fn had_standard_input() -> bool {
     is_open(STD_INPUT_HANDLE)
 }
 
-pub(crate) fn had_standard_output() -> bool {
+pub fn had_standard_output() -> bool {
     is_open(STD_OUTPUT_HANDLE)
 }
 
@@ -23,4 +23,12 @@ fn is_open(stream: STD_HANDLE) -> bool {
             && handle != INVALID_HANDLE_VALUE
             && GetFileType(handle) != FILE_TYPE_UNKNOWN
     }
+}
+
+pub fn has_small_stack() -> bool {
+    false
+}
+
+pub(crate) fn started_as() -> Option<PathBuf> {
+    None
 }

@@ -45,7 +45,7 @@ unsafe extern "C" {
 }
 
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub struct Stream {
     stream: NonNull<Opaque>,
     /// The buffer given to `setvbuf`. The C library writes to it until the stream is closed, so
     /// Rust code must not access it.
@@ -56,7 +56,7 @@ pub(crate) struct Stream {
 unsafe impl Send for Stream {}
 
 impl Stream {
-    pub(crate) fn over(file: File, buffering: Buffering) -> Result<Self> {
+    pub fn over(file: File, buffering: Buffering) -> Result<Self> {
         let access = access(&file)?;
         let (flags, mode) = match (access & FILE_READ_DATA, access & FILE_WRITE_DATA) {
             (_, 0) => (O_RDONLY, c"rb"),
@@ -108,7 +108,7 @@ impl Stream {
     }
 
     #[inline]
-    pub(crate) fn read(&mut self, block: &mut [u8]) -> Result<usize> {
+    pub fn read(&mut self, block: &mut [u8]) -> Result<usize> {
         let len = block.len();
         // SAFETY: `block` has room for `len` bytes, and the stream is open.
         let count = unsafe { fread(block.as_mut_ptr().cast(), 1, len, self.stream.as_ptr()) };
@@ -120,7 +120,7 @@ impl Stream {
     }
 
     #[inline]
-    pub(crate) fn write(&mut self, block: &[u8]) -> Result<()> {
+    pub fn write(&mut self, block: &[u8]) -> Result<()> {
         // SAFETY: the bytes are there, and the stream is open.
         let count = unsafe { fwrite(block.as_ptr().cast(), 1, block.len(), self.stream.as_ptr()) };
         if count < block.len() {
@@ -130,7 +130,7 @@ impl Stream {
     }
 
     #[inline]
-    pub(crate) fn seek(&mut self, position: u64) -> Result<()> {
+    pub fn seek(&mut self, position: u64) -> Result<()> {
         // SAFETY: the stream is open.
         match unsafe { _fseeki64(self.stream.as_ptr(), position.cast_signed(), SEEK_SET) } {
             0 => Ok(()),
@@ -138,7 +138,7 @@ impl Stream {
         }
     }
 
-    pub(crate) fn flush(&mut self) -> Result<()> {
+    pub fn flush(&mut self) -> Result<()> {
         // SAFETY: the stream is open.
         match unsafe { fflush(self.stream.as_ptr()) } {
             0 => Ok(()),
@@ -146,7 +146,7 @@ impl Stream {
         }
     }
 
-    pub(crate) fn close(self) -> Result<()> {
+    pub fn close(self) -> Result<()> {
         ManuallyDrop::new(self).close_once()
     }
 

@@ -8,35 +8,35 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::WindowsProgramming::DRIVE_REMOTE;
 
 use super::outcome::{check, text, wide, wide_path};
-use crate::Result;
-use crate::error::Error;
-pub(crate) use crate::storage::lacking::*;
-use crate::storage::{REMOTE_PREFIX, Storage};
+use crate::error::{Error, Result};
+use crate::storage::{LoopFile, REMOTE_PREFIX, Storage};
 
-pub(crate) fn free_bytes(path: &Path) -> Result<u64> {
+pub fn free_bytes(path: &Path) -> Result<u64> {
     space(path).map(|space| space.free_bytes)
 }
 
-pub(crate) fn behind(path: &Path) -> Result<Storage> {
-    let path = std::path::absolute(path)
-        .and_then(|path| path.metadata().map(|_| path))
-        .map_err(Error::path("find", path))?;
-    let mount_point = mount_point(&path)?;
-    let space = space(&path)?;
-    Ok(Storage {
-        file_system: file_system(&mount_point)?,
-        source: volume(&mount_point),
-        mount_options: Vec::new(),
-        block_device: None,
-        rotational: None,
-        scheduler: None,
-        read_ahead_bytes: None,
-        logical_block_bytes: sector_bytes(&mount_point),
-        physical_block_bytes: None,
-        total_bytes: space.total_bytes,
-        free_bytes: space.free_bytes,
-        mount_point,
-    })
+impl Storage {
+    pub fn behind(path: &Path) -> Result<Storage> {
+        let path = std::path::absolute(path)
+            .and_then(|path| path.metadata().map(|_| path))
+            .map_err(Error::path("find", path))?;
+        let mount_point = mount_point(&path)?;
+        let space = space(&path)?;
+        Ok(Storage {
+            file_system: file_system(&mount_point)?,
+            source: volume(&mount_point),
+            mount_options: Vec::new(),
+            block_device: None,
+            rotational: None,
+            scheduler: None,
+            read_ahead_bytes: None,
+            logical_block_bytes: sector_bytes(&mount_point),
+            physical_block_bytes: None,
+            total_bytes: space.total_bytes,
+            free_bytes: space.free_bytes,
+            mount_point,
+        })
+    }
 }
 
 struct Space {
@@ -144,6 +144,10 @@ fn sector_bytes(mount_point: &Path) -> Option<u64> {
         )
     };
     (outcome != 0).then(|| bytes.into())
+}
+
+pub fn loop_file(_block_device: &str) -> Option<LoopFile> {
+    None
 }
 
 #[cfg(test)]

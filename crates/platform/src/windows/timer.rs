@@ -21,7 +21,7 @@ thread_local! {
     static SLEEP: RefCell<Option<Timer>> = const { RefCell::new(None) };
 }
 
-pub(crate) fn sleep_until(moment_ns: u64) -> Result<()> {
+pub fn sleep_until(moment_ns: u64) -> Result<()> {
     SLEEP.with_borrow_mut(|timer| {
         let mut ready = match timer.take() {
             Some(ready) => ready,
@@ -35,7 +35,7 @@ pub(crate) fn sleep_until(moment_ns: u64) -> Result<()> {
 
 /// The interval of the timer interrupt, which ordinary timers wait for: the shortest that a program asked for,
 /// also where newer versions leave this process a longer one.
-pub(crate) fn slack_ns() -> Result<u64> {
+pub fn slack_ns() -> Result<u64> {
     let (mut coarsest, mut finest, mut current) = (0, 0, 0);
     // SAFETY: there is room for the results.
     let status =
@@ -50,12 +50,12 @@ pub(crate) fn slack_ns() -> Result<u64> {
 
 /// A waitable timer of high resolution, which Windows has since 10, version 1803.
 #[derive(Debug)]
-pub(crate) struct Timer {
+pub struct Timer {
     handle: OwnedHandle,
 }
 
 impl Timer {
-    pub(crate) fn new() -> Result<Self> {
+    pub fn new() -> Result<Self> {
         // SAFETY: no pointer is given.
         let handle = unsafe {
             CreateWaitableTimerExW(
@@ -74,7 +74,7 @@ impl Timer {
         })
     }
 
-    pub(crate) fn wait_until(&mut self, moment_ns: u64) -> Result<()> {
+    pub fn wait_until(&mut self, moment_ns: u64) -> Result<()> {
         // The timer counts on another clock, which may end a wait early.
         loop {
             let left_ns = moment_ns.saturating_sub(now_ns());

@@ -119,7 +119,7 @@ pub(super) fn all_cpus() -> Vec<usize> {
     cores.into_iter().flat_map(|core| core.cpus).collect()
 }
 
-pub(crate) fn cpus_of_core(cpu: usize) -> Vec<usize> {
+pub fn cpus_of_core(cpu: usize) -> Vec<usize> {
     parts()
         .into_iter()
         .find(|part| part.kind == Kind::Core && part.cpus.contains(&cpu))
@@ -128,14 +128,14 @@ pub(crate) fn cpus_of_core(cpu: usize) -> Vec<usize> {
 }
 
 /// The system does not number packages, but always lists them in the same order.
-pub(crate) fn package(cpu: usize) -> Option<i64> {
+pub fn package(cpu: usize) -> Option<i64> {
     let parts = parts();
     let mut packages = parts.iter().filter(|part| part.kind == Kind::Package);
     let position = packages.position(|package| package.cpus.contains(&cpu))?;
     i64::try_from(position).ok()
 }
 
-pub(crate) fn shared_cache_level(one: usize, other: usize) -> Option<u32> {
+pub fn shared_cache_level(one: usize, other: usize) -> Option<u32> {
     let level = |part: Part| match part.kind {
         Kind::Cache(sort) if sort.kind != CacheKind::Instruction => {
             let is_shared = part.cpus.contains(&one) && part.cpus.contains(&other);

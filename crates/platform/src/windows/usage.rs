@@ -9,9 +9,8 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::outcome::check;
-pub(crate) use super::page_cache::storage_read_bytes;
+pub use super::page_cache::storage_read_bytes;
 use crate::Result;
-pub(crate) use crate::usage::lacking::*;
 use crate::usage::{Consumption, Usage};
 
 /// All processes that this one has waited for.
@@ -23,31 +22,29 @@ static CHILDREN: Mutex<Consumption> = Mutex::new(Consumption {
     child_peak_bytes: 0,
 });
 
-pub(crate) fn of_process() -> Result<Usage> {
-    usage(this_process())
+impl Usage {
+    pub fn of_process() -> Result<Usage> {
+        usage(this_process())
+    }
+
+    /// The system counts page faults for a process only, so those of all its threads are included.
+    pub fn of_thread() -> Result<Usage> {
+        Ok(from_times(&thread_times()?, &memory(this_process())?))
+    }
 }
 
-/// The system counts page faults for a process only, so those of all its threads are included.
-pub(crate) fn of_thread() -> Result<Usage> {
-    let mut times = [FILETIME::default(); 4];
-    let [created, exited, system, user] = &mut times;
-    // SAFETY: there is room for the results, and the handle stands for the calling thread.
-    let outcome = unsafe { GetThreadTimes(GetCurrentThread(), created, exited, system, user) };
-    check(outcome, "ask for the times of a thread")?;
-    let memory = memory(this_process())?;
-    Ok(from_times(&times, &memory))
-}
-
-pub(crate) fn read() -> Result<Consumption> {
-    let own = consumption(this_process())?;
-    let children = *CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Consumption {
-        cpu_ns: own.cpu_ns + children.cpu_ns,
-        read_bytes: own.read_bytes + children.read_bytes,
-        written_bytes: own.written_bytes + children.written_bytes,
-        own_peak_bytes: own.own_peak_bytes,
-        child_peak_bytes: children.child_peak_bytes,
-    })
+impl Consumption {
+    pub fn read() -> Result<Consumption> {
+        let own = consumption(this_process())?;
+        let children = *CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Consumption {
+            cpu_ns: own.cpu_ns + children.cpu_ns,
+            read_bytes: own.read_bytes + children.read_bytes,
+            written_bytes: own.written_bytes + children.written_bytes,
+            own_peak_bytes: own.own_peak_bytes,
+            child_peak_bytes: children.child_peak_bytes,
+        })
+    }
 }
 
 /// Usage of a child that has exited, with that of all that it started as its job counts it, and its own peak
@@ -112,6 +109,16 @@ fn times(process: HANDLE) -> Result<[FILETIME; 4]> {
     Ok(times)
 }
 
+/// As [`times`], of the calling thread.
+fn thread_times() -> Result<[FILETIME; 4]> {
+    let mut times = [FILETIME::default(); 4];
+    let [created, exited, system, user] = &mut times;
+    // SAFETY: there is room for the results, and the handle stands for the calling thread.
+    let outcome = unsafe { GetThreadTimes(GetCurrentThread(), created, exited, system, user) };
+    check(outcome, "ask for the times of a thread")?;
+    Ok(times)
+}
+
 fn memory(process: HANDLE) -> Result<PROCESS_MEMORY_COUNTERS> {
     let mut memory = PROCESS_MEMORY_COUNTERS::default();
     let len = size_of_val(&memory) as u32;
@@ -129,6 +136,10 @@ fn this_process() -> HANDLE {
 /// Such times count steps of 100 ns.
 fn in_ns(time: FILETIME) -> u64 {
     ((u64::from(time.dwHighDateTime) << 32) | u64::from(time.dwLowDateTime)) * 100
+}
+
+pub fn counts_storage() -> bool {
+    false
 }
 
 #[cfg(test)]

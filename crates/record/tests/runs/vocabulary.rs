@@ -22,7 +22,7 @@ fn gather(folder: &Path, words: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
-        if path.is_dir() && !["tests", "examples", "unsupported", "target"].contains(&name) {
+        if path.is_dir() && !["tests", "examples", "target"].contains(&name) {
             gather(&path, words);
         } else if path.extension().is_some_and(|extension| extension == "rs")
             && name != "vectors.rs"

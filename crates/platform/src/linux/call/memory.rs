@@ -4,8 +4,13 @@ use std::ptr;
 use super::failed;
 use crate::error::Result;
 
+/// Allocates memory from the C library and frees it: one `malloc`, one `free`. The memory is not
+/// touched; small sizes come from the allocator's cache, which on Linux belongs to the thread.
+///
+/// # Errors
+/// If there is no memory.
 #[inline]
-pub(crate) fn malloc_free(bytes: usize) -> Result<()> {
+pub fn malloc_free(bytes: usize) -> Result<()> {
     // Opaque on both sides, or the compiler would remove the pair.
     // SAFETY: any size is valid.
     let memory = black_box(unsafe { libc::malloc(black_box(bytes)) });
@@ -17,8 +22,13 @@ pub(crate) fn malloc_free(bytes: usize) -> Result<()> {
     Ok(())
 }
 
+/// Maps private memory and unmaps it: one `mmap` and `munmap`, or `VirtualAlloc` and `VirtualFree`. The memory is not touched, so no
+/// page is allocated.
+///
+/// # Errors
+/// If the address space is full, or `bytes` is 0.
 #[inline]
-pub(crate) fn map_unmap(bytes: usize) -> Result<()> {
+pub fn map_unmap(bytes: usize) -> Result<()> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: the kernel selects a free range, so no existing memory is touched.

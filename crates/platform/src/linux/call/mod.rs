@@ -12,18 +12,18 @@ use std::io;
 
 use crate::error::{Error, Result};
 
-pub(crate) use clock::{clock_gettime, clock_gettime_syscall};
-pub(crate) use file::{create_delete, fopen_fclose, open_close, read_byte, seek, stat, write_byte};
-pub(crate) use file::{create_sync_delete, fopen_write_fclose, open_sync_close};
-pub(crate) use memory::{malloc_free, map_unmap};
-pub(crate) use path::CallPath;
+pub use clock::{clock_gettime, clock_gettime_syscall};
+pub use file::{create_delete, fopen_fclose, open_close, read_byte, seek, stat, write_byte};
+pub use file::{create_sync_delete, fopen_write_fclose, open_sync_close};
+pub use memory::{malloc_free, map_unmap};
+pub use path::CallPath;
 pub(super) use process::wait;
-pub(crate) use process::{
+pub use process::{
     fork_exec_wait, fork_exit_wait, getpid_syscall, program_that_does_nothing, spawn_wait,
     vfork_exit_wait,
 };
-pub(crate) use signal::SignalProbe;
-pub(crate) use thread::thread_create_join;
+pub use signal::SignalProbe;
+pub use thread::thread_create_join;
 
 /// A separate function, to keep it out of the measured path.
 #[cold]

@@ -8,15 +8,26 @@ use std::ptr;
 use super::failed;
 use crate::error::{Error, Result};
 
+/// Asks the kernel for the process id. On Linux that is the cheapest system call; it goes through
+/// `syscall(2)`, so that no library can return a cached value. On Windows it is
+/// `NtQueryInformationProcess`, which tells five other facts as well.
+///
+/// # Errors
+/// Only if the system has no such call.
 #[inline]
-#[expect(clippy::unnecessary_wraps, reason = "other systems lack this call")]
-pub(crate) fn getpid_syscall() -> Result<u32> {
+pub fn getpid_syscall() -> Result<u32> {
     // SAFETY: it takes no arguments and cannot fail.
     Ok(unsafe { libc::syscall(libc::SYS_getpid) } as u32)
 }
 
+/// Creates a process that exits at once, and waits for it: one `fork`, `_exit` in the child,
+/// `waitpid` in the parent. Forks are serial: the next one starts after this child is gone. The
+/// cost of a fork grows with the memory that the parent has mapped and touched.
+///
+/// # Errors
+/// If no process can be created.
 #[inline]
-pub(crate) fn fork_exit_wait() -> Result<()> {
+pub fn fork_exit_wait() -> Result<()> {
     // SAFETY: the child calls only `_exit`, which is safe even if other threads held locks during
     // the fork.
     let child = unsafe { libc::fork() };
@@ -46,8 +57,13 @@ thread_local! {
     static CHILD_STACK: Stack = const { Stack(UnsafeCell::new([0; Stack::BYTES])) };
 }
 
+/// As [`fork_exit_wait`], but the child shares the memory of its parent, which sleeps until the
+/// child exits, as with `vfork`.
+///
+/// # Errors
+/// If no process can be created.
 #[inline]
-pub(crate) fn vfork_exit_wait() -> Result<()> {
+pub fn vfork_exit_wait() -> Result<()> {
     /// The child exits when this function returns.
     extern "C" fn end_at_once(_: *mut c_void) -> c_int {
         0
@@ -64,8 +80,13 @@ pub(crate) fn vfork_exit_wait() -> Result<()> {
     }
 }
 
+/// Starts a program without arguments and environment, and waits for its exit: one `fork`, `execve`
+/// in the child, `waitpid` in the parent. The time includes the run time of the program itself.
+///
+/// # Errors
+/// If no process can be created, or the program cannot be started or fails.
 #[inline]
-pub(crate) fn fork_exec_wait(program: &CStr) -> Result<()> {
+pub fn fork_exec_wait(program: &CStr) -> Result<()> {
     let arguments = [program.as_ptr(), ptr::null()];
     // SAFETY: the child calls only `execve` and `_exit`, which are safe even if other threads held
     // locks during the fork.
@@ -82,7 +103,12 @@ pub(crate) fn fork_exec_wait(program: &CStr) -> Result<()> {
     }
 }
 
-pub(crate) fn program_that_does_nothing() -> Result<CString> {
+/// The program that does nothing, for [`fork_exec_wait`] and [`spawn_wait`]: `true`. On Windows a
+/// command line: the command interpreter, which ends at once.
+///
+/// # Errors
+/// If none is where systems keep it.
+pub fn program_that_does_nothing() -> Result<CString> {
     const PLACES: [&CStr; 2] = [c"/bin/true", c"/usr/bin/true"];
     let is_there = |name: &&CStr| name.to_str().is_ok_and(|name| Path::new(name).exists());
     let found = PLACES.into_iter().find(is_there);
@@ -94,8 +120,13 @@ pub(crate) fn program_that_does_nothing() -> Result<CString> {
 /// An environment without variables.
 const EMPTY: [usize; 1] = [0];
 
+/// As [`fork_exec_wait`] through `posix_spawn`, which need not copy the parent's address space. On
+/// Windows one `CreateProcess` with this process's environment, and a wait for its end.
+///
+/// # Errors
+/// As [`fork_exec_wait`].
 #[inline]
-pub(crate) fn spawn_wait(program: &CStr) -> Result<()> {
+pub fn spawn_wait(program: &CStr) -> Result<()> {
     let arguments: [*mut c_char; 2] = [program.as_ptr().cast_mut(), ptr::null_mut()];
     let mut child = MaybeUninit::uninit();
     // SAFETY: all strings end with a zero byte, the lists with a null pointer, and none is written

@@ -15,7 +15,9 @@ extern "C" fn count(_: libc::c_int) {
     DELIVERED.fetch_add(1, Ordering::Relaxed);
 }
 
-pub(crate) struct SignalProbe {
+/// A handler of a signal (SIGUSR1) that only counts, and the thread that installed it. The handler
+/// stays until this value is dropped.
+pub struct SignalProbe {
     action: libc::sigaction,
     before: libc::sigaction,
     process: libc::pid_t,
@@ -25,7 +27,11 @@ pub(crate) struct SignalProbe {
 }
 
 impl SignalProbe {
-    pub(crate) fn new() -> Result<Self> {
+    /// Installs the handler.
+    ///
+    /// # Errors
+    /// If the system does not allow it.
+    pub fn new() -> Result<Self> {
         // SAFETY: zeros are a valid `sigaction`: no flags and an empty mask.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = count as *const () as libc::sighandler_t;
@@ -48,8 +54,12 @@ impl SignalProbe {
         })
     }
 
+    /// Installs the same handler again: one `sigaction`.
+    ///
+    /// # Errors
+    /// If the system does not allow it.
     #[inline]
-    pub(crate) fn install(&self) -> Result<()> {
+    pub fn install(&self) -> Result<()> {
         // SAFETY: as in `new`.
         match unsafe { libc::sigaction(SIGNAL, &raw const self.action, ptr::null_mut()) } {
             0 => Ok(()),
@@ -57,8 +67,13 @@ impl SignalProbe {
         }
     }
 
+    /// Sends the signal to this thread, which handles it before this call returns: one `tgkill`,
+    /// the handler, and the return from it.
+    ///
+    /// # Errors
+    /// If the system does not allow it.
     #[inline]
-    pub(crate) fn deliver(&self) -> Result<()> {
+    pub fn deliver(&self) -> Result<()> {
         // SAFETY: the handler is installed. The signal goes to the thread that created the probe,
         // which is this one: the type is not `Send`.
         match unsafe { libc::syscall(libc::SYS_tgkill, self.process, self.thread, SIGNAL) } {

@@ -5,8 +5,13 @@ use std::ptr;
 
 use crate::error::{Error, Result};
 
+/// Creates a thread that exits at once, and joins it: one `pthread_create` and `pthread_join`, or
+/// `CreateThread` and a wait for its end.
+///
+/// # Errors
+/// If no thread can be created.
 #[inline]
-pub(crate) fn thread_create_join() -> Result<()> {
+pub fn thread_create_join() -> Result<()> {
     extern "C" fn end_at_once(nothing: *mut c_void) -> *mut c_void {
         nothing
     }

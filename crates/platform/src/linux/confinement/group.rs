@@ -21,8 +21,12 @@ const PREFIX: &str = "oscope-";
 /// Pause between two checks of a group that is in use.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// A control group that limits the total memory of its processes
+/// ([cgroups(7)](https://man7.org/linux/man-pages/man7/cgroups.7.html), version 1 or 2). A worker
+/// enters it before its program starts ([`crate::process::WorkerOptions`]). Dropping it kills all
+/// processes in it and removes it.
 #[derive(Debug)]
-pub(crate) struct MemoryGroup {
+pub struct MemoryGroup {
     scratch: PathBuf,
     exit_wait: Duration,
     recorded: Recorded,
@@ -39,7 +43,14 @@ pub(super) struct Recorded {
 }
 
 impl MemoryGroup {
-    pub(crate) fn create(limit_bytes: u64, scratch: &Path, exit_wait: Duration) -> Result<Self> {
+    /// Creates a group. Each scratch directory can have one at a time. Its removal kills its
+    /// processes, and gives up if they have not left the group after `exit_wait`. The limit
+    /// reserves no memory, and may exceed the available memory.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotPermitted`] without the right; [`crate::Error::NotSupported`] if no
+    /// memory controller is accessible.
+    pub fn create(limit_bytes: u64, scratch: &Path, exit_wait: Duration) -> Result<Self> {
         let place = Place::find()?;
         // The system seeds a new `RandomState`.
         let random = RandomState::new().hash_one(std::process::id());
@@ -65,7 +76,12 @@ impl MemoryGroup {
         }
     }
 
-    pub(crate) fn forbid_swap(&self) -> Result<()> {
+    /// Forbids swap for the group: if its memory does not fit within the limit, one of its
+    /// processes is killed.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn forbid_swap(&self) -> Result<()> {
         let set = |name, value| {
             let path = self.recorded.path.join(name);
             // A kernel without swap has no such file.
@@ -83,7 +99,9 @@ impl MemoryGroup {
         }
     }
 
-    pub(crate) fn peak_bytes(&self) -> Option<u64> {
+    /// The group's peak memory so far, in bytes, page cache included; `None` if the kernel does not
+    /// report it (version 2 before Linux 5.19).
+    pub fn peak_bytes(&self) -> Option<u64> {
         number(self.recorded.path.join(self.version.memory_peak_file()))
     }
 
@@ -101,7 +119,8 @@ impl Drop for MemoryGroup {
     }
 }
 
-pub(crate) fn can_limit_memory() -> bool {
+/// True if [`MemoryGroup::create`] will probably work here.
+pub fn can_limit_memory() -> bool {
     Place::find().is_ok()
 }
 

@@ -7,13 +7,14 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-pub(crate) use group::{MemoryGroup, can_limit_memory};
-pub(crate) use swap_file::SwapFile;
+pub use group::{MemoryGroup, can_limit_memory};
+pub use swap_file::SwapFile;
 
 use super::system_memory::SystemMemory;
 use crate::error::Result;
 
-pub(crate) fn free_swap_bytes() -> u64 {
+/// Free swap space, in bytes.
+pub fn free_swap_bytes() -> u64 {
     SystemMemory::read().swap_free.unwrap_or(0)
 }
 
@@ -22,9 +23,9 @@ pub(crate) fn is_record(name: &str) -> bool {
     [group::RECORD, swap_file::NAME].contains(&name)
 }
 
-/// Undoes everything created for a scratch directory. The order matters: a running process would
-/// read its pages back from swap, the limit would prevent the kernel from reading them back, and an
-/// active swap file cannot be removed.
+/// Undoes everything created for a scratch directory.
+// The order matters: a running process would read its pages back from swap, the limit would prevent the
+// kernel from reading them back, and an active swap file cannot be removed.
 pub(crate) fn undo(scratch: &Path, exit_wait: Duration) -> Result<()> {
     let group = group::recorded(scratch)?;
     if let Some(group) = &group {

@@ -12,13 +12,20 @@ use crate::linux::machine::page_bytes;
 /// Its name in a scratch directory, by which cleanup finds it.
 pub(super) const NAME: &str = "swap";
 
+/// A temporary swap file. Dropping it switches it off and removes it.
 #[derive(Debug)]
-pub(crate) struct SwapFile {
+pub struct SwapFile {
     scratch: PathBuf,
 }
 
 impl SwapFile {
-    pub(crate) fn create(len_bytes: u64, scratch: &Path) -> Result<Self> {
+    /// Creates a swap file of `len_bytes` in a scratch directory, one per directory, and switches
+    /// it on ([swapon(2)](https://man7.org/linux/man-pages/man2/swapon.2.html)).
+    ///
+    /// # Errors
+    /// [`crate::Error::NotPermitted`] without the right, [`crate::Error::NotSupported`] if the file
+    /// system does not support swap files, [`crate::Error::Path`] if no space is left.
+    pub fn create(len_bytes: u64, scratch: &Path) -> Result<Self> {
         let path = scratch.join(NAME);
         // From here on, a failure drops this value, which removes the file.
         let file = Self {

@@ -8,7 +8,9 @@ use crate::linux::read::text;
 use crate::linux::system_memory::SystemMemory;
 use crate::linux::{cgroup, environment};
 
-pub(crate) fn available_bytes() -> Option<u64> {
+/// Memory that this process can still use without swapping, in bytes: the minimum of the system's
+/// available memory, the room in its control groups and the room under its address-space limit.
+pub fn available_bytes() -> Option<u64> {
     let system = SystemMemory::read().room(environment::overcommit());
     [system, cgroup::memory_room_bytes(), address_space_room()]
         .into_iter()
@@ -16,7 +18,9 @@ pub(crate) fn available_bytes() -> Option<u64> {
         .min()
 }
 
-pub(crate) fn footprint_bytes() -> Option<u64> {
+/// Resident memory of this process in bytes, including its page tables. It does not include other
+/// kernel memory of the process, such as the kernel stacks of its threads.
+pub fn footprint_bytes() -> Option<u64> {
     // The sum over all mappings is exact; the count in `status` lags by some pages.
     let rollup = text("/proc/self/smaps_rollup")?;
     let status = text("/proc/self/status")?;
@@ -25,7 +29,9 @@ pub(crate) fn footprint_bytes() -> Option<u64> {
     Some(resident + tables)
 }
 
-pub(crate) fn compaction_stalls() -> Option<u64> {
+/// Allocations since the start of the system that had to wait until the kernel had moved pages to
+/// make a large block.
+pub fn compaction_stalls() -> Option<u64> {
     spaced_field(&text("/proc/vmstat")?, "compact_stall")?
         .parse()
         .ok()

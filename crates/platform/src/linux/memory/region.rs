@@ -15,9 +15,10 @@ use crate::linux::node;
 use crate::linux::parse::huge_bytes_within;
 use crate::memory::{Advice, PageSize};
 
-/// A mapping, and the reserved address range around it.
+/// Private memory that starts on a huge-page boundary and has inaccessible pages on both sides. It
+/// reads as zeros, and its pages are allocated on the first touch. Dropping it unmaps it.
 #[derive(Debug)]
-pub(crate) struct Region {
+pub struct Mapping {
     start: NonNull<u8>,
     /// Requested length, in bytes.
     len: usize,
@@ -29,18 +30,23 @@ pub(crate) struct Region {
     watch: Option<Watch>,
 }
 
-pub(crate) type Mapping = Region;
-pub(crate) type FileMapping = Region;
+pub(crate) type FileMapping = Mapping;
 
 // SAFETY: a region owns its memory, as a Box does.
-unsafe impl Send for Region {}
+unsafe impl Send for Mapping {}
 // SAFETY: a shared reference only reads.
-unsafe impl Sync for Region {}
+unsafe impl Sync for Mapping {}
 
-impl Region {
-    /// Memory between inaccessible pages. They keep the kernel from merging it with a neighbour, so
-    /// that `smaps` lists it separately.
-    pub(crate) fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
+impl Mapping {
+    /// Reserves `len` bytes (at least 1) with pages of one size: base pages only, or huge pages as
+    /// far as the kernel can allocate them ([`Mapping::huge_bytes`] reports the number of bytes).
+    ///
+    /// # Errors
+    /// [`Error::NoHugePages`] with the reason, if huge pages are requested and switched off;
+    /// [`Error::Os`] if the memory cannot be mapped.
+    // The inaccessible pages keep the kernel from merging the memory with a neighbour, so that `smaps`
+    // lists it separately.
+    pub fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
         let page = page_bytes();
         let alignment = huge_page_bytes().map_or(page, |bytes| bytes as usize);
         let unit = match page_size {
@@ -136,19 +142,25 @@ impl Region {
         self.watch.as_ref().is_some_and(Watch::has_lost)
     }
 
-    pub(crate) fn as_slice(&self) -> &[u8] {
+    /// The memory.
+    pub fn as_slice(&self) -> &[u8] {
         // SAFETY: the memory is mapped readable and initialised by the kernel for as long as `self`
         // lives, and only `as_mut_slice` changes it.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
-    /// Only for memory that is mapped writable.
-    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
+    /// The memory, mutable.
+    // Only for memory that is mapped writable.
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as above; `&mut self` excludes every other slice.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 
-    pub(crate) fn populate(&mut self) -> Result<()> {
+    /// Allocates all pages now, so that no later touch faults. The contents stay.
+    ///
+    /// # Errors
+    /// If memory runs out.
+    pub fn populate(&mut self) -> Result<()> {
         loop {
             match self.madvise(mm::Advice::LinuxPopulateWrite) {
                 Ok(()) => return Ok(()),
@@ -165,7 +177,11 @@ impl Region {
         Ok(())
     }
 
-    pub(crate) fn huge_bytes(&self) -> Result<u64> {
+    /// Bytes currently backed by huge pages.
+    ///
+    /// # Errors
+    /// If the system does not report it.
+    pub fn huge_bytes(&self) -> Result<u64> {
         // The names of mapped files need not be UTF-8.
         let smaps =
             std::fs::read("/proc/self/smaps").map_err(Error::os("read /proc/self/smaps"))?;
@@ -176,7 +192,11 @@ impl Region {
         ))
     }
 
-    pub(crate) fn advise(&mut self, advice: Advice) -> Result<()> {
+    /// Gives the kernel a hint about the use of the memory.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn advise(&mut self, advice: Advice) -> Result<()> {
         self.madvise(match advice {
             Advice::Normal => mm::Advice::Normal,
             Advice::Sequential => mm::Advice::Sequential,
@@ -188,7 +208,12 @@ impl Region {
         .map_err(Error::os("advise on memory"))
     }
 
-    pub(crate) fn page_out(&mut self) -> Result<()> {
+    /// Asks the kernel to move all of it to swap now (`MADV_PAGEOUT`, Linux since 5.4). The kernel
+    /// may move only a part: check [`Mapping::resident_bytes`], and repeat.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotSupported`] on an older kernel.
+    pub fn page_out(&mut self) -> Result<()> {
         self.madvise(mm::Advice::LinuxPageOut)
             .map_err(|errno| match errno {
                 Errno::INVAL => Error::NotSupported {
@@ -198,7 +223,12 @@ impl Region {
             })
     }
 
-    pub(crate) fn resident_bytes(&self) -> Result<u64> {
+    /// Bytes that are currently resident, including those about to be swapped out
+    /// ([mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html)).
+    ///
+    /// # Errors
+    /// If the system does not report it.
+    pub fn resident_bytes(&self) -> Result<u64> {
         let mut pages = vec![0_u8; self.mapped_len.div_ceil(page_bytes())];
         // SAFETY: the range is mapped for as long as `self` lives, and the buffer has a byte for
         // each page.
@@ -218,11 +248,23 @@ impl Region {
         Ok((resident * page_bytes()) as u64)
     }
 
-    pub(crate) fn bind_to_node(&mut self, node: usize) -> Result<()> {
+    /// Binds pages that are not allocated yet to the memory of one [`crate::node::Node`]
+    /// ([mbind(2)](https://man7.org/linux/man-pages/man2/mbind.2.html)). Windows prefers that node, and
+    /// refuses memory of which pages are in use already.
+    ///
+    /// # Errors
+    /// If the node does not exist or has no memory; [`crate::Error::NotPermitted`] in containers
+    /// that forbid the call.
+    pub fn bind_to_node(&mut self, node: usize) -> Result<()> {
         node::bind(self.start, self.mapped_len, node)
     }
 
-    pub(crate) fn bytes_on_node(&self, node: usize) -> Result<u64> {
+    /// Bytes that are currently in the memory of a node
+    /// ([move_pages(2)](https://man7.org/linux/man-pages/man2/move_pages.2.html)).
+    ///
+    /// # Errors
+    /// As for [`Mapping::bind_to_node`].
+    pub fn bytes_on_node(&self, node: usize) -> Result<u64> {
         node::bytes_on(self.start, self.mapped_len, node)
     }
 
@@ -245,7 +287,7 @@ impl Region {
     }
 }
 
-impl Drop for Region {
+impl Drop for Mapping {
     fn drop(&mut self) {
         // Unregister before another mapping can get this range.
         self.watch = None;

@@ -6,8 +6,8 @@ mod twin;
 mod wait;
 mod worker;
 
-pub(crate) use twin::Twin;
-pub(crate) use worker::Worker;
+pub use twin::Twin;
+pub use worker::Worker;
 
 /// The name of a signal that may kill a worker.
 pub(crate) fn signal_name(signal: i32) -> Option<&'static str> {

@@ -38,8 +38,20 @@ const MOST_LOANS: usize = 20;
 /// The kernel sums the memory of a process over its processors, and lags behind by about as much.
 const KERNEL_ERROR_BYTES: u64 = 2 << 20;
 
+/// Starts programs, one at a time.
+///
+/// Each program has the environment and the working directory that this process had when the starter
+/// was made. It has a process group of its own, so that Ctrl-C on a terminal reaches only this process.
+/// On Linux:
+///
+/// - It is killed when the thread that made the starter exits: keep that thread.
+/// - If it is stopped because it uses the terminal, it becomes the foreground group of this process's
+///   terminal, and so does each later program, from its start. The terminal and its modes are restored
+///   after each. If Ctrl-C or Ctrl-\ ends such a program, this process gets the same signal.
+/// - Processes that it leaves behind become children of this process, also those in other sessions.
+///   Dropping the starter ends them.
 #[derive(Debug)]
-pub(crate) struct Starter {
+pub struct Starter {
     /// `None` where the system does not allow it: this process starts programs itself then.
     helper: Option<Helper>,
     /// Peak memory of the helper.
@@ -51,7 +63,11 @@ pub(crate) struct Starter {
 }
 
 impl Starter {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// Prepares to start programs.
+    ///
+    /// # Errors
+    /// If the system gives neither a process nor a file for it.
+    pub fn new() -> io::Result<Self> {
         Self::with(Helper::start().ok())
     }
 
@@ -79,7 +95,10 @@ impl Starter {
         Ok(starter)
     }
 
-    pub(crate) fn floor_bytes(&self) -> u64 {
+    /// Peak memory that each program has at least, in bytes: a process begins as a copy of the one
+    /// that starts it. This is that of a process of a few pages, or, if the system does not
+    /// allow one, of this process. 0 on Windows, where it does not count.
+    pub fn floor_bytes(&self) -> u64 {
         match (&self.helper, Consumption::read()) {
             (Some(_), _) => self.helper_bytes,
             (None, Ok(own)) => own.own_peak_bytes + KERNEL_ERROR_BYTES,
@@ -87,19 +106,28 @@ impl Starter {
         }
     }
 
-    pub(crate) fn keep_leftovers(&self) {
+    /// Lets processes that programs have left behind so far run until the starter is dropped.
+    pub fn keep_leftovers(&self) {
         self.leftovers.keep();
     }
 
-    pub(crate) fn end_leftovers(&self) -> usize {
+    /// Ends the other processes that programs have left behind: by SIGTERM, and soon after by
+    /// SIGKILL. Returns their number. 0 on Windows, where they are left alone.
+    pub fn end_leftovers(&self) -> usize {
         self.leftovers.end()
     }
 
-    pub(crate) fn end_all_leftovers(&self) -> usize {
+    /// As [`Starter::end_leftovers`], also for those that were kept.
+    pub fn end_all_leftovers(&self) -> usize {
         self.leftovers.end_all()
     }
 
-    pub(crate) fn run(
+    /// Runs a program to its end. `None` if `interrupted` became true: the program and the rest of
+    /// its group were killed.
+    ///
+    /// # Errors
+    /// If it cannot be started or does not come to its end.
+    pub fn run(
         &self,
         program: &Program<'_>,
         interrupted: &AtomicBool,

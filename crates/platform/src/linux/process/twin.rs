@@ -2,14 +2,21 @@ use std::io;
 
 use crate::error::{Error, Result};
 
-/// A forked child that sleeps until it is killed.
+/// A copy of this process that only shares its memory: until one of them writes to a page, both
+/// have the same page ([fork(2)](https://man7.org/linux/man-pages/man2/fork.2.html)). It exits when
+/// this value is dropped, or with its parent.
+// A forked child that sleeps until it is killed.
 #[derive(Debug)]
-pub(crate) struct Twin {
+pub struct Twin {
     child: libc::pid_t,
 }
 
 impl Twin {
-    pub(crate) fn fork() -> Result<Self> {
+    /// Creates the copy.
+    ///
+    /// # Errors
+    /// If the system allows no more processes, or has too little memory.
+    pub fn fork() -> Result<Self> {
         // SAFETY: the child makes system calls only, which is safe even if other threads held locks
         // during the fork.
         match unsafe { libc::fork() } {

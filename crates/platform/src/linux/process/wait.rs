@@ -3,8 +3,8 @@ use std::mem::MaybeUninit;
 
 use rustix::process::Pid;
 
+use crate::linux::rusage::from_rusage;
 use crate::process::{Exit, Finished};
-use crate::rusage::from_rusage;
 
 const KIB: u64 = 1024;
 

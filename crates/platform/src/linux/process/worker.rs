@@ -15,6 +15,7 @@ use rustix::process::{
 
 use super::wait::wait4;
 use crate::linux::clock::{now_ns, timespec};
+use crate::linux::confinement::MemoryGroup;
 use crate::linux::placement::CpuSet;
 use crate::linux::stop::{Follower, Starting};
 use crate::process::buffer::{LineBuffer, Tail};
@@ -27,8 +28,19 @@ const GLANCE_NS: u64 = 100_000_000;
 /// report the exit.
 const LAST_GLANCE_NS: u64 = 1_000_000;
 
+/// A child process with pipes to its standard input, output and error.
+///
+/// It has its own process group, so that Ctrl-C on a terminal reaches only its parent. It is killed
+/// when the thread that started it exits, so that it never outlives it (on Linux
+/// `PR_SET_PDEATHSIG`): start it from a long-lived thread. Dropping it kills it and the rest of its
+/// group. On Windows, the group is a job, which ends when its parent does.
+///
+/// If this process is stopped and continued (Ctrl-Z), so is the worker: see
+/// [`pauses`](crate::signal::pauses).
+///
+/// Its standard error is read continuously, and the last 16 KiB are kept.
 #[derive(Debug)]
-pub(crate) struct Worker {
+pub struct Worker {
     pid: Pid,
     /// Readable after the worker has exited; `None` before Linux 5.3 and where pidfds are
     /// forbidden.
@@ -66,10 +78,12 @@ impl Limit<'_> {
 }
 
 impl Worker {
-    pub(crate) fn spawn(
-        mut command: Command,
-        options: &WorkerOptions<'_>,
-    ) -> Result<Self, WorkerError> {
+    /// Starts a worker. Replaces the command's own settings of standard input, output and error.
+    ///
+    /// # Errors
+    /// [`WorkerError::Spawn`] if the program does not exist, cannot be executed, or cannot be
+    /// pinned.
+    pub fn spawn(mut command: Command, options: &WorkerOptions<'_>) -> Result<Self, WorkerError> {
         let (stdin, workers_end) = UnixStream::pair().map_err(WorkerError::Spawn)?;
         command
             .stdin(OwnedFd::from(workers_end))
@@ -80,7 +94,7 @@ impl Worker {
         let cpus = options.pin_cpu.map(|cpu| CpuSet::new(&[cpu]));
         let entrance = options
             .memory_group
-            .map(|memory| memory.0.entrance())
+            .map(MemoryGroup::entrance)
             .transpose()
             .map_err(WorkerError::Spawn)?;
         let limits = options.limits;
@@ -119,11 +133,18 @@ impl Worker {
         Ok(worker)
     }
 
-    pub(crate) fn id(&self) -> u32 {
+    /// The process id.
+    pub fn id(&self) -> u32 {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    pub(crate) fn send(
+    /// Writes to its standard input and reads its output at the same time, so that neither process
+    /// blocks the other. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon after
+    /// `interrupted` becomes true.
+    ///
+    /// # Errors
+    /// [`WorkerError::Died`] if it no longer reads.
+    pub fn send(
         &mut self,
         bytes: &[u8],
         deadline_ns: u64,
@@ -145,7 +166,14 @@ impl Worker {
         Ok(())
     }
 
-    pub(crate) fn read_line_until(
+    /// The next line of its standard output, without the line feed; `None` after the last line if
+    /// it exited with success. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon
+    /// after `interrupted` becomes true.
+    ///
+    /// # Errors
+    /// [`WorkerError::Died`] if it exited otherwise; [`WorkerError::Io`] if a line is not UTF-8 or
+    /// is longer than 16 MiB.
+    pub fn read_line_until(
         &mut self,
         deadline_ns: u64,
         interrupted: &AtomicBool,
@@ -170,7 +198,12 @@ impl Worker {
         }
     }
 
-    pub(crate) fn wait(
+    /// Closes its standard input and waits for its exit, and discards its remaining output. Any
+    /// exit is a result here, not an error.
+    ///
+    /// # Errors
+    /// If it does not exit in time.
+    pub fn wait(
         &mut self,
         deadline_ns: u64,
         interrupted: &AtomicBool,
@@ -182,14 +215,19 @@ impl Worker {
         })
     }
 
-    pub(crate) fn kill(&mut self) -> Result<Finished, WorkerError> {
+    /// Kills it and its process group, and waits for its exit.
+    ///
+    /// # Errors
+    /// If the system does not report its exit.
+    pub fn kill(&mut self) -> Result<Finished, WorkerError> {
         match self.finished {
             Some(finished) => Ok(finished),
             None => self.reap(),
         }
     }
 
-    pub(crate) fn stderr_tail(&self) -> String {
+    /// The last 16 KiB of its standard error so far.
+    pub fn stderr_tail(&self) -> String {
         self.tail.text()
     }
 

@@ -14,7 +14,7 @@ unsafe extern "system" {
 }
 
 #[inline]
-pub(crate) fn clock_gettime() -> Result<()> {
+pub fn clock_gettime() -> Result<()> {
     let mut ticks = 0;
     // SAFETY: there is room for the result.
     let outcome = unsafe { QueryPerformanceCounter(&raw mut ticks) };
@@ -23,7 +23,7 @@ pub(crate) fn clock_gettime() -> Result<()> {
 }
 
 #[inline]
-pub(crate) fn clock_gettime_syscall() -> Result<()> {
+pub fn clock_gettime_syscall() -> Result<()> {
     let mut ticks = 0;
     // SAFETY: there is room for the result, and the frequency may be left out.
     let status = unsafe { NtQueryPerformanceCounter(&raw mut ticks, ptr::null_mut()) };

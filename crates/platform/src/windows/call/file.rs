@@ -25,7 +25,7 @@ unsafe extern "C" {
 }
 
 #[inline]
-pub(crate) fn read_byte(file: &File) -> Result<Option<u8>> {
+pub fn read_byte(file: &File) -> Result<Option<u8>> {
     let (mut byte, mut count) = (0_u8, 0);
     // SAFETY: `byte` has room for the 1 byte requested.
     let outcome = unsafe {
@@ -42,7 +42,7 @@ pub(crate) fn read_byte(file: &File) -> Result<Option<u8>> {
 }
 
 #[inline]
-pub(crate) fn write_byte(file: &File) -> Result<()> {
+pub fn write_byte(file: &File) -> Result<()> {
     let mut count = 0;
     // SAFETY: the string has the 1 byte to write.
     let outcome = unsafe {
@@ -58,7 +58,7 @@ pub(crate) fn write_byte(file: &File) -> Result<()> {
 }
 
 #[inline]
-pub(crate) fn seek(file: &File) -> Result<u64> {
+pub fn seek(file: &File) -> Result<u64> {
     let mut position = 0;
     // SAFETY: there is room for the result.
     let outcome =
@@ -68,24 +68,24 @@ pub(crate) fn seek(file: &File) -> Result<u64> {
 }
 
 #[inline]
-pub(crate) fn open_close(path: &CallPath) -> Result<()> {
+pub fn open_close(path: &CallPath) -> Result<()> {
     open_and_close(path, GENERIC_READ, OPEN_EXISTING, 0)
 }
 
 #[inline]
-pub(crate) fn open_sync_close(path: &CallPath) -> Result<()> {
+pub fn open_sync_close(path: &CallPath) -> Result<()> {
     const ACCESS: u32 = GENERIC_READ | GENERIC_WRITE;
     open_and_close(path, ACCESS, OPEN_ALWAYS, FILE_FLAG_WRITE_THROUGH)
 }
 
 #[inline]
-pub(crate) fn create_sync_delete(path: &CallPath) -> Result<()> {
+pub fn create_sync_delete(path: &CallPath) -> Result<()> {
     open_sync_close(path)?;
     delete(path)
 }
 
 #[inline]
-pub(crate) fn create_delete(path: &CallPath) -> Result<()> {
+pub fn create_delete(path: &CallPath) -> Result<()> {
     open_and_close(path, GENERIC_WRITE, CREATE_NEW, 0)?;
     delete(path)
 }
@@ -101,7 +101,7 @@ fn open_and_close(
     // SAFETY: the path ends with a zero.
     let handle = unsafe {
         CreateFileW(
-            path.0.as_ptr(),
+            path.as_ptr(),
             access,
             SHARED,
             ptr::null(),
@@ -120,19 +120,15 @@ fn open_and_close(
 #[inline]
 fn delete(path: &CallPath) -> Result<()> {
     // SAFETY: the path ends with a zero.
-    check(unsafe { DeleteFileW(path.0.as_ptr()) }, "delete a file")
+    check(unsafe { DeleteFileW(path.as_ptr()) }, "delete a file")
 }
 
 #[inline]
-pub(crate) fn stat(path: &CallPath) -> Result<()> {
+pub fn stat(path: &CallPath) -> Result<()> {
     let mut told = WIN32_FILE_ATTRIBUTE_DATA::default();
     // SAFETY: the path ends with a zero, and there is room for the result.
     let outcome = unsafe {
-        GetFileAttributesExW(
-            path.0.as_ptr(),
-            GetFileExInfoStandard,
-            (&raw mut told).cast(),
-        )
+        GetFileAttributesExW(path.as_ptr(), GetFileExInfoStandard, (&raw mut told).cast())
     };
     check(outcome, "ask for the status of a file")
 }
@@ -141,7 +137,7 @@ pub(crate) fn stat(path: &CallPath) -> Result<()> {
 #[inline]
 fn open_stream(path: &CallPath, mode: &[u16; 3]) -> Result<()> {
     // SAFETY: both strings end with a zero.
-    let stream = unsafe { _wfopen(path.0.as_ptr(), mode.as_ptr()) };
+    let stream = unsafe { _wfopen(path.as_ptr(), mode.as_ptr()) };
     if stream.is_null() {
         return Err(errno::failed("open a stream"));
     }
@@ -153,11 +149,11 @@ fn open_stream(path: &CallPath, mode: &[u16; 3]) -> Result<()> {
 }
 
 #[inline]
-pub(crate) fn fopen_fclose(path: &CallPath) -> Result<()> {
+pub fn fopen_fclose(path: &CallPath) -> Result<()> {
     open_stream(path, &[b'r'.into(), b'b'.into(), 0])
 }
 
 #[inline]
-pub(crate) fn fopen_write_fclose(path: &CallPath) -> Result<()> {
+pub fn fopen_write_fclose(path: &CallPath) -> Result<()> {
     open_stream(path, &[b'w'.into(), b'b'.into(), 0])
 }

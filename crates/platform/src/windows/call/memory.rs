@@ -16,7 +16,7 @@ unsafe extern "C" {
 }
 
 #[inline]
-pub(crate) fn malloc_free(bytes: usize) -> Result<()> {
+pub fn malloc_free(bytes: usize) -> Result<()> {
     // Opaque on both sides, or the compiler would remove the pair.
     // SAFETY: any size is valid.
     let memory = black_box(unsafe { malloc(black_box(bytes)) });
@@ -29,7 +29,7 @@ pub(crate) fn malloc_free(bytes: usize) -> Result<()> {
 }
 
 #[inline]
-pub(crate) fn map_unmap(bytes: usize) -> Result<()> {
+pub fn map_unmap(bytes: usize) -> Result<()> {
     // SAFETY: the system selects a free range, so no existing memory is touched.
     let start =
         unsafe { VirtualAlloc(ptr::null(), bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE) };

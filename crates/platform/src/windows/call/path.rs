@@ -5,10 +5,10 @@ use crate::error::{Error, Result};
 use crate::os::outcome::wide_path;
 
 /// In UTF-16, for calls whose names end with `W`: those with `A` convert a path first.
-pub(crate) struct CallPath(Vec<u16>);
+pub struct CallPath(Vec<u16>);
 
 impl CallPath {
-    pub(crate) fn new(path: &Path) -> Result<Self> {
+    pub fn new(path: &Path) -> Result<Self> {
         let units = wide_path(path);
         match units.iter().position(|unit| *unit == 0) {
             Some(zero) if zero + 1 == units.len() => Ok(Self(units)),

@@ -15,7 +15,7 @@ use crate::os::outcome::{check, check_status, failed};
 /// The id of a process is in its own memory, where `GetCurrentProcessId` reads it. This call enters the
 /// kernel.
 #[inline]
-pub(crate) fn getpid_syscall() -> Result<u32> {
+pub fn getpid_syscall() -> Result<u32> {
     let mut told = PROCESS_BASIC_INFORMATION::default();
     // SAFETY: there is room for the result, and the size is given.
     let status = unsafe {
@@ -33,7 +33,7 @@ pub(crate) fn getpid_syscall() -> Result<u32> {
 
 /// Windows has no program as short as `true`. The command interpreter is on every installation. Its
 /// directory may contain spaces.
-pub(crate) fn program_that_does_nothing() -> Result<CString> {
+pub fn program_that_does_nothing() -> Result<CString> {
     let what = "a program that does nothing (cmd.exe)";
     let root = std::env::var("SystemRoot").map_err(|_| Error::NotSupported { what })?;
     CString::new(format!("\"{root}\\System32\\cmd.exe\" /d /c exit"))
@@ -41,7 +41,7 @@ pub(crate) fn program_that_does_nothing() -> Result<CString> {
 }
 
 #[inline]
-pub(crate) fn spawn_wait(program: &CStr) -> Result<()> {
+pub fn spawn_wait(program: &CStr) -> Result<()> {
     let start = STARTUPINFOA {
         cb: size_of::<STARTUPINFOA>() as u32,
         ..STARTUPINFOA::default()

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::os::outcome::failed;
 
 #[inline]
-pub(crate) fn thread_create_join() -> Result<()> {
+pub fn thread_create_join() -> Result<()> {
     /// The thread ends when this function returns.
     unsafe extern "system" fn end_at_once(_: *mut c_void) -> u32 {
         0

@@ -11,7 +11,6 @@ use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
 use super::range::{Page, bytes_of, prefetch};
 use crate::error::{Error, Result, refuse};
-use crate::memory::lacking::methods;
 use crate::memory::{Advice, PageSize};
 use crate::windows::machine::{large_page_bytes, page_bytes};
 use crate::windows::node;
@@ -22,7 +21,7 @@ const ACTION: &str = "map memory";
 
 /// Committed memory within a reserved range.
 #[derive(Debug)]
-pub(crate) struct Mapping {
+pub struct Mapping {
     start: NonNull<u8>,
     /// Requested length, in bytes.
     len: usize,
@@ -30,15 +29,13 @@ pub(crate) struct Mapping {
     is_large: bool,
 }
 
-impl methods::Mapping for Mapping {}
-
 // SAFETY: a mapping owns its memory, as a Box does.
 unsafe impl Send for Mapping {}
 // SAFETY: a shared reference only reads.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    pub(crate) fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
+    pub fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
         if len == 0 {
             return Err(Error::os(ACTION)(io::Error::from(
                 io::ErrorKind::InvalidInput,
@@ -104,19 +101,18 @@ impl Mapping {
         allocate(Some(self.start), self.len, MEM_COMMIT, ANY_NODE).map(drop)
     }
 
-    pub(crate) fn as_slice(&self) -> &[u8] {
+    pub fn as_slice(&self) -> &[u8] {
         // SAFETY: the memory is committed and initialised by the system for as long as `self` lives,
         // and only `as_mut_slice` changes it.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
-    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as above; `&mut self` excludes every other slice.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
-    pub(crate) fn populate(&mut self) -> Result<()> {
+    pub fn populate(&mut self) -> Result<()> {
         for byte in self.as_mut_slice().iter_mut().step_by(page_bytes()) {
             // A write of the existing value that the compiler must keep.
             *byte = std::hint::black_box(*byte);
@@ -124,17 +120,17 @@ impl Mapping {
         Ok(())
     }
 
-    pub(crate) fn huge_bytes(&self) -> Result<u64> {
+    pub fn huge_bytes(&self) -> Result<u64> {
         bytes_of(self.as_slice(), Page::is_large)
     }
 
-    pub(crate) fn resident_bytes(&self) -> Result<u64> {
+    pub fn resident_bytes(&self) -> Result<u64> {
         bytes_of(self.as_slice(), Page::is_resident)
     }
 
     /// The system chooses a node when it reserves a range, so another range takes the place of this one, which
     /// must be empty. It prefers that node and may take another: [`Self::bytes_on_node`] tells.
-    pub(crate) fn bind_to_node(&mut self, node: usize) -> Result<()> {
+    pub fn bind_to_node(&mut self, node: usize) -> Result<()> {
         let exists = node::all().iter().any(|other| other.number == node);
         let number = u32::try_from(node).ok().filter(|_| exists);
         let number = number.ok_or_else(|| {
@@ -151,11 +147,11 @@ impl Mapping {
         Ok(())
     }
 
-    pub(crate) fn bytes_on_node(&self, node: usize) -> Result<u64> {
+    pub fn bytes_on_node(&self, node: usize) -> Result<u64> {
         bytes_of(self.as_slice(), |page| page.is_on_node(node))
     }
 
-    pub(crate) fn advise(&mut self, advice: Advice) -> Result<()> {
+    pub fn advise(&mut self, advice: Advice) -> Result<()> {
         match advice {
             Advice::Normal => Ok(()),
             Advice::Sequential | Advice::Random => refuse("advice on the order of access"),
@@ -177,6 +173,10 @@ impl Mapping {
             return Err(error);
         }
         Ok(())
+    }
+
+    pub fn page_out(&mut self) -> Result<()> {
+        refuse("moving memory to swap on request")
     }
 }
 
@@ -211,7 +211,7 @@ fn allocate(
     NonNull::new(start.cast()).ok_or_else(|| failed(ACTION))
 }
 
-pub(crate) fn page_size_bytes(size: PageSize) -> Option<u64> {
+pub fn page_size_bytes(size: PageSize) -> Option<u64> {
     let bytes = match size {
         PageSize::Base => Some(page_bytes()),
         PageSize::Huge => large_page_bytes(),

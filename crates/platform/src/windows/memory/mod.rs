@@ -4,12 +4,13 @@ mod file_mapping;
 mod mapping;
 mod range;
 
+use crate::memory::GroupRoom;
+
 use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
 
 use super::usage;
-pub(crate) use crate::memory::lacking::*;
 pub(crate) use file_mapping::FileMapping;
-pub(crate) use mapping::{Mapping, page_size_bytes as page_bytes};
+pub use mapping::{Mapping, page_size_bytes as page_bytes};
 
 /// The memory of the system.
 pub(super) fn status() -> Option<MEMORYSTATUSEX> {
@@ -22,11 +23,23 @@ pub(super) fn status() -> Option<MEMORYSTATUSEX> {
 }
 
 /// Committed memory must fit into the memory and the page file together, whatever is used of it.
-pub(crate) fn available_bytes() -> Option<u64> {
+pub fn available_bytes() -> Option<u64> {
     let status = status()?;
     Some(status.ullAvailPhys.min(status.ullAvailPageFile))
 }
 
-pub(crate) fn footprint_bytes() -> Option<u64> {
+pub fn footprint_bytes() -> Option<u64> {
     usage::resident_bytes().ok()
+}
+
+pub fn group_room() -> Option<GroupRoom> {
+    None
+}
+
+pub fn reports_free_pages() -> Option<bool> {
+    None
+}
+
+pub fn compaction_stalls() -> Option<u64> {
+    None
 }

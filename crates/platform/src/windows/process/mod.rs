@@ -3,5 +3,19 @@ mod listen;
 pub(crate) mod program;
 mod worker;
 
-pub(crate) use crate::process::lacking::{Twin, signal_name};
-pub(crate) use worker::Worker;
+use crate::error::refuse;
+
+pub use worker::Worker;
+
+pub(crate) fn signal_name(_signal: i32) -> Option<&'static str> {
+    None
+}
+
+#[derive(Debug)]
+pub enum Twin {}
+
+impl Twin {
+    pub fn fork() -> crate::Result<Self> {
+        refuse("a copy of this process")
+    }
+}

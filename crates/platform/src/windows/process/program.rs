@@ -11,7 +11,6 @@ use super::job::{Job, is_console_event};
 use super::listen::{Event, WAITING_PIECES, listen, watch};
 use crate::process::buffer::Tail;
 use crate::process::{Exit, Finished};
-use crate::program::lacking::methods;
 use crate::program::{Output, Program, ProgramError, Ran};
 use crate::windows::clock::now_ns;
 use crate::windows::usage;
@@ -22,20 +21,14 @@ const GLANCE: Duration = Duration::from_millis(100);
 const LAST_WORDS: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
-pub(crate) struct Starter;
-
-impl methods::Starter for Starter {}
+pub struct Starter;
 
 impl Starter {
-    #[expect(
-        clippy::unnecessary_wraps,
-        reason = "other systems need a process for it"
-    )]
-    pub(crate) fn new() -> io::Result<Self> {
+    pub fn new() -> io::Result<Self> {
         Ok(Self)
     }
 
-    pub(crate) fn run(
+    pub fn run(
         &self,
         program: &Program<'_>,
         interrupted: &AtomicBool,
@@ -87,6 +80,20 @@ impl Starter {
             stderr: tail.text(),
             was_stopped: false,
         }))
+    }
+
+    pub fn floor_bytes(&self) -> u64 {
+        0
+    }
+
+    pub fn keep_leftovers(&self) {}
+
+    pub fn end_leftovers(&self) -> usize {
+        0
+    }
+
+    pub fn end_all_leftovers(&self) -> usize {
+        0
     }
 }
 

@@ -23,7 +23,7 @@ const GLANCE_NS: u64 = 100_000_000;
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
-pub(crate) struct Worker {
+pub struct Worker {
     child: Child,
     job: Job,
     /// `None` once its standard input is closed.
@@ -47,10 +47,7 @@ struct Limit<'a> {
 }
 
 impl Worker {
-    pub(crate) fn spawn(
-        mut command: Command,
-        options: &WorkerOptions<'_>,
-    ) -> Result<Self, WorkerError> {
+    pub fn spawn(mut command: Command, options: &WorkerOptions<'_>) -> Result<Self, WorkerError> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -77,11 +74,11 @@ impl Worker {
         })
     }
 
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    pub(crate) fn send(
+    pub fn send(
         &mut self,
         bytes: &[u8],
         deadline_ns: u64,
@@ -107,7 +104,7 @@ impl Worker {
         Ok(())
     }
 
-    pub(crate) fn read_line_until(
+    pub fn read_line_until(
         &mut self,
         deadline_ns: u64,
         interrupted: &AtomicBool,
@@ -132,7 +129,7 @@ impl Worker {
         }
     }
 
-    pub(crate) fn wait(
+    pub fn wait(
         &mut self,
         deadline_ns: u64,
         interrupted: &AtomicBool,
@@ -144,14 +141,14 @@ impl Worker {
         })
     }
 
-    pub(crate) fn kill(&mut self) -> Result<Finished, WorkerError> {
+    pub fn kill(&mut self) -> Result<Finished, WorkerError> {
         match self.finished {
             Some(finished) => Ok(finished),
             None => self.reap(),
         }
     }
 
-    pub(crate) fn stderr_tail(&self) -> String {
+    pub fn stderr_tail(&self) -> String {
         self.tail.text()
     }
 

@@ -1,4 +1,4 @@
-//! The counts of `getrusage`, on the systems that have it.
+//! The counts of `getrusage`.
 
 use std::io;
 use std::mem::MaybeUninit;
