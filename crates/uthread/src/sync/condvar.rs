@@ -542,7 +542,7 @@ impl Condvar {
         let worker = require_worker("Condvar::notify_outside");
         self.home
             .check(&worker.shared, "Condvar::notify_outside", || {
-                self.waiters.forget()
+                self.waiters.forget();
             });
         enter();
         let mut owner = None;
