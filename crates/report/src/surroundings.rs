@@ -213,7 +213,7 @@ impl Surroundings {
                 }),
             state(
                 self.is_first_run,
-                "no earlier run here shows the full speed of the processor",
+                "no earlier run here shows the highest clock: a second run has narrower intervals",
             )
             .map(|first| Notable {
                 matters: false,
@@ -383,7 +383,7 @@ mod tests {
             busy.text().unwrap(),
             "The hypervisor gave 1.3 % of the time to others. Programs waited for memory during 5.0 % of \
              the minute before. A control group allowed 1 GiB of memory. No earlier run here shows the \
-             full speed of the processor."
+             highest clock: a second run has narrower intervals."
         );
     }
 
