@@ -2,6 +2,7 @@
  *
  * SYNOPSIS
  *     #include <uthread.h>                     cc program.c -luthread
+ *                                              c++ program.cpp -luthread-cxx -luthread
  *
  *     static void *hello(void *name) { printf("hello from %s\n", (char *)name); return NULL; }
  *
@@ -102,6 +103,25 @@
  *     destructors. (The C++ library must be loaded with the program, not by dlopen(3) later.)
  *     An exception must not leave a function that this library calls; the wrappers of uthread.hpp carry
  *     it to join(). uthread_exit() runs destructors; `catch (...)` on its way must rethrow.
+ *
+ * THE C AND C++ LIBRARIES
+ *     They know kernel threads only. A wait of theirs blocks all user threads of the worker, and a lock of theirs
+ *     that a user thread holds belongs to all user threads of its worker. So a user thread must not be preempted
+ *     or wait while it holds or initializes one of these:
+ *       std::mutex, std::timed_mutex, std::shared_mutex, pthread_mutex_t, pthread_rwlock_t, flockfile(3):
+ *         a second thread of the worker that wants it blocks the worker for ever;
+ *       std::recursive_mutex, and a recursive pthread_mutex_t: a second thread gets in as well;
+ *       std::call_once, pthread_once(3): as a mutex, and a second thread can change what the first one calls.
+ *     Use the locks, condition variables and uthread_once() of this library, or call
+ *     uthread_preempt_disable() before such a lock and uthread_preempt_enable() after its end. A user thread must
+ *     not wait for another user thread in std::condition_variable, std::future, std::thread::join(),
+ *     std::latch, std::counting_semaphore, std::atomic::wait(), pthread_cond_wait(3) or sem_wait(3).
+ *     Function-local static variables of C++ have such a lock too, the guard. A preemptive program in C++ links
+ *     libuthread-cxx before libuthread (pkg-config: uthread-cxx; CMake: uthread::cxx or uthread::cxx-static). With
+ *     it a thread that meets a variable in initialization lets other threads run. Requests to cancel or terminate
+ *     the thread wait for its next wait. It ends the process (SIGABRT) if the thread is between
+ *     uthread_preempt_disable() and uthread_preempt_enable(), or is the one that initializes the variable.
+ *     Without libuthread-cxx such a variable is a mutex as above. Kernel threads wait as they do without it.
  */
 #ifndef UTHREAD_H
 #define UTHREAD_H
