@@ -18,11 +18,6 @@ case $prefix in
 /*) ;;
 *) echo "install.sh: PREFIX must be an absolute path, not $prefix" >&2; exit 1 ;;
 esac
-mkdir -p "$root/lib/pkgconfig" "$root/lib/cmake/uthread" "$root/include"
-install -m 644 "$built/libuthread_c.a" "$root/lib/libuthread.a"
-install -m 755 "$built/libuthread_c.so" "$root/lib/libuthread.so.$version"
-ln -sf "libuthread.so.$version" "$root/lib/libuthread.so.0"
-ln -sf libuthread.so.0 "$root/lib/libuthread.so"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -30,12 +25,18 @@ compile() { ${CC:-cc} ${CFLAGS:--O2} -std=gnu11 -fPIC -I "$here/include" "$@"; }
 compile -c "$here/cxx/guard.c" -o "$work/guard.o"
 ${AR:-ar} rcs "$work/libuthread-cxx.a" "$work/guard.o"
 compile ${LDFLAGS:-} -shared -Wl,-soname,libuthread-cxx.so.0 -Wl,-rpath,'$ORIGIN' "$work/guard.o" \
-    -L "$root/lib" -luthread -o "$work/libuthread-cxx.so"
+    "$built/libuthread_c.so" -o "$work/libuthread-cxx.so"
+
+mkdir -p "$root/lib/pkgconfig" "$root/lib/cmake/uthread" "$root/include"
+install -m 644 "$built/libuthread_c.a" "$root/lib/libuthread.a"
+install -m 755 "$built/libuthread_c.so" "$root/lib/libuthread.so.$version"
+ln -sf "libuthread.so.$version" "$root/lib/libuthread.so.0"
+ln -sf libuthread.so.0 "$root/lib/libuthread.so"
+
 install -m 644 "$work/libuthread-cxx.a" "$root/lib/libuthread-cxx.a"
 install -m 755 "$work/libuthread-cxx.so" "$root/lib/libuthread-cxx.so.$version"
 ln -sf "libuthread-cxx.so.$version" "$root/lib/libuthread-cxx.so.0"
 ln -sf libuthread-cxx.so.0 "$root/lib/libuthread-cxx.so"
-
 install -m 644 "$here/include/uthread.h" "$here/include/uthread.hpp" "$root/include"
 # sed would take `|` and `&` of the prefix for its own.
 escaped=$(printf '%s' "$prefix" | sed 's/[&|\\]/\\&/g')

@@ -114,8 +114,9 @@
  *       std::call_once, pthread_once(3): as a mutex, and a second thread can change what the first one calls.
  *     Use the locks, condition variables and uthread_once() of this library, or call
  *     uthread_preempt_disable() before such a lock and uthread_preempt_enable() after its end. A user thread must
- *     not wait for another user thread in std::condition_variable, std::future, std::thread::join(),
- *     std::latch, std::counting_semaphore, std::atomic::wait(), pthread_cond_wait(3) or sem_wait(3).
+ *     not wait for another user thread in std::condition_variable, std::future, std::latch,
+ *     std::counting_semaphore, std::atomic::wait(), pthread_cond_wait(3) or sem_wait(3).
+ *     There is no library that makes these safe.
  *     Function-local static variables of C++ have such a lock too, the guard. A preemptive program in C++ links
  *     libuthread-cxx before libuthread (pkg-config: uthread-cxx; CMake: uthread::cxx or uthread::cxx-static). With
  *     it a thread that meets a variable in initialization lets other threads run. Requests to cancel or terminate
