@@ -21,26 +21,28 @@ esac
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-compile() { ${CC:-cc} ${CFLAGS:--O2} -std=gnu11 -fPIC -I "$here/include" "$@"; }
-compile -c "$here/cxx/guard.c" -o "$work/guard.o"
-${AR:-ar} rcs "$work/libuthread-cxx.a" "$work/guard.o"
-compile ${LDFLAGS:-} -shared -Wl,-soname,libuthread-cxx.so.0 -Wl,-rpath,'$ORIGIN' "$work/guard.o" \
-    "$built/libuthread_c.so" -o "$work/libuthread-cxx.so"
+compile() { ${CC:-cc} ${CFLAGS:--O2} -std=gnu11 -fPIC -fexceptions -I "$here/include" "$@"; }
+for name in cxx pthread; do
+    compile -c "$here/interpose/$name.c" -o "$work/$name.o"
+    ${AR:-ar} rcs "$work/libuthread-$name.a" "$work/$name.o"
+    compile ${LDFLAGS:-} -shared "-Wl,-soname,libuthread-$name.so.0" -Wl,-rpath,'$ORIGIN' "$work/$name.o" \
+        "$built/libuthread_c.so" -o "$work/libuthread-$name.so"
+done
 
 mkdir -p "$root/lib/pkgconfig" "$root/lib/cmake/uthread" "$root/include"
-install -m 644 "$built/libuthread_c.a" "$root/lib/libuthread.a"
-install -m 755 "$built/libuthread_c.so" "$root/lib/libuthread.so.$version"
-ln -sf "libuthread.so.$version" "$root/lib/libuthread.so.0"
-ln -sf libuthread.so.0 "$root/lib/libuthread.so"
-
-install -m 644 "$work/libuthread-cxx.a" "$root/lib/libuthread-cxx.a"
-install -m 755 "$work/libuthread-cxx.so" "$root/lib/libuthread-cxx.so.$version"
-ln -sf "libuthread-cxx.so.$version" "$root/lib/libuthread-cxx.so.0"
-ln -sf libuthread-cxx.so.0 "$root/lib/libuthread-cxx.so"
+install_library() {
+    install -m 644 "$1.a" "$root/lib/$2.a"
+    install -m 755 "$1.so" "$root/lib/$2.so.$version"
+    ln -sf "$2.so.$version" "$root/lib/$2.so.0"
+    ln -sf "$2.so.0" "$root/lib/$2.so"
+}
+install_library "$built/libuthread_c" libuthread
+install_library "$work/libuthread-cxx" libuthread-cxx
+install_library "$work/libuthread-pthread" libuthread-pthread
 install -m 644 "$here/include/uthread.h" "$here/include/uthread.hpp" "$root/include"
 # sed would take `|` and `&` of the prefix for its own.
 escaped=$(printf '%s' "$prefix" | sed 's/[&|\\]/\\&/g')
-for module in uthread uthread-cxx; do
+for module in uthread uthread-cxx uthread-pthread; do
     sed "s|@PREFIX@|$escaped|; s|@VERSION@|$version|" "$here/$module.pc.in" >"$root/lib/pkgconfig/$module.pc"
 done
 install -m 644 "$here/cmake/uthread-config.cmake" "$root/lib/cmake/uthread"

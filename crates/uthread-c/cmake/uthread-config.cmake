@@ -1,5 +1,6 @@
-# find_package(uthread) gives uthread::uthread (the shared library) and uthread::static. A preemptive program in C++
-# links uthread::cxx or uthread::cxx-static instead, which bring these along.
+# find_package(uthread) gives uthread::uthread (the shared library) and uthread::static. uthread::cxx and
+# uthread::pthread bring it along, uthread::cxx-static and uthread::pthread-static the static one. A preemptive program
+# in C++ links the former.
 get_filename_component(uthread_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 if(NOT TARGET uthread::uthread)
@@ -18,17 +19,19 @@ if(NOT TARGET uthread::static)
     INTERFACE_LINK_LIBRARIES "gcc_s;pthread;dl;m")
 endif()
 
-if(NOT TARGET uthread::cxx)
-  add_library(uthread::cxx SHARED IMPORTED)
-  set_target_properties(uthread::cxx PROPERTIES
-    IMPORTED_LOCATION "${uthread_prefix}/lib/libuthread-cxx.so"
-    IMPORTED_SONAME "libuthread-cxx.so.0"
-    INTERFACE_LINK_LIBRARIES "uthread::uthread")
-endif()
+foreach(uthread_name cxx pthread)
+  if(NOT TARGET uthread::${uthread_name})
+    add_library(uthread::${uthread_name} SHARED IMPORTED)
+    set_target_properties(uthread::${uthread_name} PROPERTIES
+      IMPORTED_LOCATION "${uthread_prefix}/lib/libuthread-${uthread_name}.so"
+      IMPORTED_SONAME "libuthread-${uthread_name}.so.0"
+      INTERFACE_LINK_LIBRARIES "uthread::uthread")
+  endif()
 
-if(NOT TARGET uthread::cxx-static)
-  add_library(uthread::cxx-static STATIC IMPORTED)
-  set_target_properties(uthread::cxx-static PROPERTIES
-    IMPORTED_LOCATION "${uthread_prefix}/lib/libuthread-cxx.a"
-    INTERFACE_LINK_LIBRARIES "uthread::static")
-endif()
+  if(NOT TARGET uthread::${uthread_name}-static)
+    add_library(uthread::${uthread_name}-static STATIC IMPORTED)
+    set_target_properties(uthread::${uthread_name}-static PROPERTIES
+      IMPORTED_LOCATION "${uthread_prefix}/lib/libuthread-${uthread_name}.a"
+      INTERFACE_LINK_LIBRARIES "uthread::static")
+  endif()
+endforeach()

@@ -116,13 +116,21 @@
  *     uthread_preempt_disable() before such a lock and uthread_preempt_enable() after its end. A user thread must
  *     not wait for another user thread in std::condition_variable, std::future, std::latch,
  *     std::counting_semaphore, std::atomic::wait(), pthread_cond_wait(3) or sem_wait(3).
- *     There is no library that makes these safe.
- *     Function-local static variables of C++ have such a lock too, the guard. A preemptive program in C++ links
- *     libuthread-cxx before libuthread (pkg-config: uthread-cxx; CMake: uthread::cxx or uthread::cxx-static). With
- *     it a thread that meets a variable in initialization lets other threads run. Requests to cancel or terminate
- *     the thread wait for its next wait. It ends the process (SIGABRT) if the thread is between
- *     uthread_preempt_disable() and uthread_preempt_enable(), or is the one that initializes the variable.
- *     Without libuthread-cxx such a variable is a mutex as above. Kernel threads wait as they do without it.
+ *     Two libraries, which a program links before libuthread, change that for a part of these. With them a user
+ *     thread that waits lets others run, also for kernel threads, and looks again at growing intervals of up to
+ *     1 ms. Requests to cancel or terminate it wait for its next wait. Kernel threads wait as they do without them.
+ *     libuthread-cxx (pkg-config: uthread-cxx; CMake: uthread::cxx or uthread::cxx-static)
+ *       makes function-local static variables of C++ safe, which have such a lock too: the guard. Each preemptive
+ *       program in C++ needs it. It ends the process (SIGABRT) if a thread meets a variable that another user
+ *       thread initializes between uthread_preempt_disable() and uthread_preempt_enable(), or that it initializes
+ *       itself.
+ *     libuthread-pthread (pkg-config: uthread-pthread; CMake: uthread::pthread or uthread::pthread-static)
+ *       makes pthread_mutex_*, pthread_cond_* and pthread_once() safe, for programs with glibc, and with them
+ *       std::mutex, std::timed_mutex, std::recursive_mutex, std::recursive_timed_mutex and
+ *       std::condition_variable. Each belongs to a user thread. Not changed are mutexes that are robust, shared by
+ *       processes, or have a priority protocol, which belong to a kernel thread, conditions that are shared by
+ *       processes, and the rest of the lists above. std::call_once stays unsafe: it keeps what it calls in a
+ *       thread-local variable, before it calls the C library.
  */
 #ifndef UTHREAD_H
 #define UTHREAD_H
@@ -267,6 +275,9 @@ int uthread_sleep(unsigned int microseconds);
  * same thread. */
 void uthread_preempt_disable(void);
 void uthread_preempt_enable(void);
+
+/* 1 for a user thread that is not between the two, else 0. */
+int uthread_may_wait(void);
 
 /* Calls function() at the first call with this `once`, and never again; others wait for its end. If
  * the function ends its thread, the next caller calls it again. -EDEADLK: called in the function. */

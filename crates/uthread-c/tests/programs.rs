@@ -38,6 +38,22 @@ impl Installed {
     /// Builds a program; `None`, with its reason, where there is no compiler.
     fn build(&self, source: &Path, flags: &[&str], shared: bool) -> Option<PathBuf> {
         let is_c = source.extension().is_some_and(|ending| ending == "c");
+        let libraries: &[_] = if is_c {
+            &["uthread"]
+        } else {
+            &["uthread-cxx", "uthread"]
+        };
+        self.build_with(libraries, source, flags, shared)
+    }
+
+    fn build_with(
+        &self,
+        libraries: &[&str],
+        source: &Path,
+        flags: &[&str],
+        shared: bool,
+    ) -> Option<PathBuf> {
+        let is_c = source.extension().is_some_and(|ending| ending == "c");
         let (compiler, standard) = if is_c {
             ("cc", "-std=gnu11")
         } else {
@@ -58,17 +74,16 @@ impl Installed {
             .arg(source)
             .arg("-o")
             .arg(&program);
-        let names: &[_] = if is_c {
-            &["uthread"]
-        } else {
-            &["uthread-cxx", "uthread"]
-        };
         if shared {
             command.arg("-L").arg(&lib);
-            command.args(names.iter().map(|name| format!("-l{name}")));
+            command.args(libraries.iter().map(|name| format!("-l{name}")));
             command.arg(format!("-Wl,-rpath,{}", lib.display()));
         } else {
-            command.args(names.iter().map(|name| lib.join(format!("lib{name}.a"))));
+            command.args(
+                libraries
+                    .iter()
+                    .map(|name| lib.join(format!("lib{name}.a"))),
+            );
             command.arg("-lgcc_s");
         }
         match command.output() {
@@ -243,23 +258,35 @@ fn shares_of_a_pointer_are_counted_under_ticks() {
 }
 
 const STATICS: &str = "each was initialized once\n";
+const MUTEXES: &str = "one at a time\n";
 
-/// With the C++ library as a shared object, and inside the program.
-#[test]
-fn a_static_variable_is_initialized_once_under_ticks() {
+/// Runs a program with slices on workers, linked to shared libraries and to static ones, the C++ library too.
+fn check_under_ticks(libraries: &[&str], path: &str, expected: &str) {
     let installed = Installed::new();
     for shared in [false, true] {
         for flags in [&["-pthread"][..], &["-pthread", "-static-libstdc++"]] {
             if !flags.iter().all(|flag| compiler_has(flag)) {
                 continue;
             }
-            let program = installed.build(&source("tests/c/statics.cpp"), flags, shared);
+            let program = installed.build_with(libraries, &source(path), flags, shared);
             let Some(program) = program else { return };
             for (slice_us, workers) in [("20", "1"), ("1000", "1"), ("20", "2"), ("1000", "2")] {
-                assert_eq!(text_of(&program, &[slice_us, workers]), STATICS);
+                assert_eq!(text_of(&program, &[slice_us, workers]), expected);
             }
         }
     }
+}
+
+#[test]
+fn a_static_variable_is_initialized_once_under_ticks() {
+    let libraries = ["uthread-cxx", "uthread"];
+    check_under_ticks(&libraries, "tests/c/statics.cpp", STATICS);
+}
+
+#[test]
+fn mutexes_of_the_system_belong_to_user_threads() {
+    let libraries = ["uthread-pthread", "uthread-cxx", "uthread"];
+    check_under_ticks(&libraries, "tests/c/mutexes.cpp", MUTEXES);
 }
 
 #[test]
@@ -385,7 +412,13 @@ fn the_programs_of_the_report_with_the_address_sanitizer() {
 fn pkg_config_and_cmake_find_the_library() {
     let installed = Installed::new();
     let flags = Command::new("pkg-config")
-        .args(["--define-prefix", "--cflags", "--libs", "uthread-cxx"])
+        .args([
+            "--define-prefix",
+            "--cflags",
+            "--libs",
+            "uthread-cxx",
+            "uthread-pthread",
+        ])
         .env("PKG_CONFIG_PATH", installed.prefix().join("lib/pkgconfig"))
         .output();
     match flags {
@@ -394,8 +427,10 @@ fn pkg_config_and_cmake_find_the_library() {
             let text = String::from_utf8_lossy(&output.stdout);
             let flags: Vec<_> = text.split_whitespace().collect();
             let place = |flag| flags.iter().position(|other| *other == flag);
-            let (cxx, uthread) = (place("-luthread-cxx"), place("-luthread"));
-            assert!(cxx.is_some() && cxx < uthread, "{text}");
+            for name in ["-luthread-cxx", "-luthread-pthread"] {
+                let before = place(name).is_some() && place(name) < place("-luthread");
+                assert!(before, "{text}");
+            }
         }
         Err(error) => eprintln!("skipped: no pkg-config ({error})"),
     }
@@ -408,9 +443,10 @@ fn pkg_config_and_cmake_find_the_library() {
                  add_executable(zoo-${kind} ${SOURCE})\n\
                  target_link_libraries(zoo-${kind} uthread::${kind})\nendforeach()\n\
                  find_package(Threads REQUIRED)\n\
-                 foreach(kind cxx cxx-static)\n\
-                 add_executable(statics-${kind} ${STATICS})\n\
-                 target_link_libraries(statics-${kind} uthread::${kind} Threads::Threads)\n\
+                 foreach(kind cxx cxx-static pthread pthread-static)\n\
+                 if(kind MATCHES cxx)\nset(program ${STATICS})\nelse()\nset(program ${MUTEXES})\nendif()\n\
+                 add_executable(ticks-${kind} ${program})\n\
+                 target_link_libraries(ticks-${kind} uthread::${kind} Threads::Threads)\n\
                  endforeach()\n";
     std::fs::write(project.join("CMakeLists.txt"), lists).expect("there is room for a file");
     let configured = Command::new("cmake")
@@ -423,6 +459,10 @@ fn pkg_config_and_cmake_find_the_library() {
         .arg(format!(
             "-DSTATICS={}",
             source("tests/c/statics.cpp").display()
+        ))
+        .arg(format!(
+            "-DMUTEXES={}",
+            source("tests/c/mutexes.cpp").display()
         ))
         .args(["-S", ".", "-B", "build"])
         .output();
@@ -444,8 +484,13 @@ fn pkg_config_and_cmake_find_the_library() {
         let text = text_of(&project.join(format!("build/zoo-{kind}")), &["20"]);
         assert!(text.contains("21 were in the room"), "{text}");
     }
-    for kind in ["cxx", "cxx-static"] {
-        let program = project.join(format!("build/statics-{kind}"));
-        assert_eq!(text_of(&program, &["1000", "1"]), STATICS);
+    for (kind, expected) in [
+        ("cxx", STATICS),
+        ("cxx-static", STATICS),
+        ("pthread", MUTEXES),
+        ("pthread-static", MUTEXES),
+    ] {
+        let program = project.join(format!("build/ticks-{kind}"));
+        assert_eq!(text_of(&program, &["1000", "1"]), expected);
     }
 }
