@@ -22,7 +22,12 @@ esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 compile() { ${CC:-cc} ${CFLAGS:--O2} -std=gnu11 -fPIC -fexceptions -I "$here/include" "$@"; }
-for name in cxx pthread; do
+# libuthread-pthread knows the mutexes of glibc only.
+names=cxx
+if printf '#include <limits.h>\n#ifndef __GLIBC__\n#error\n#endif\n' | compile -E -x c - >/dev/null 2>&1; then
+    names="cxx pthread"
+fi
+for name in $names; do
     compile -c "$here/interpose/$name.c" -o "$work/$name.o"
     ${AR:-ar} rcs "$work/libuthread-$name.a" "$work/$name.o"
     compile ${LDFLAGS:-} -shared "-Wl,-soname,libuthread-$name.so.0" -Wl,-rpath,'$ORIGIN' "$work/$name.o" \
@@ -37,12 +42,13 @@ install_library() {
     ln -sf "$2.so.0" "$root/lib/$2.so"
 }
 install_library "$built/libuthread_c" libuthread
-install_library "$work/libuthread-cxx" libuthread-cxx
-install_library "$work/libuthread-pthread" libuthread-pthread
+for name in $names; do
+    install_library "$work/libuthread-$name" "libuthread-$name"
+done
 install -m 644 "$here/include/uthread.h" "$here/include/uthread.hpp" "$root/include"
 # sed would take `|` and `&` of the prefix for its own.
 escaped=$(printf '%s' "$prefix" | sed 's/[&|\\]/\\&/g')
-for module in uthread uthread-cxx uthread-pthread; do
+for module in uthread $(printf 'uthread-%s ' $names); do
     sed "s|@PREFIX@|$escaped|; s|@VERSION@|$version|" "$here/$module.pc.in" >"$root/lib/pkgconfig/$module.pc"
 done
 install -m 644 "$here/cmake/uthread-config.cmake" "$root/lib/cmake/uthread"

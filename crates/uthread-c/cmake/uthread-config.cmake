@@ -20,7 +20,7 @@ if(NOT TARGET uthread::static)
 endif()
 
 foreach(uthread_name cxx pthread)
-  if(NOT TARGET uthread::${uthread_name})
+  if(NOT TARGET uthread::${uthread_name} AND EXISTS "${uthread_prefix}/lib/libuthread-${uthread_name}.so")
     add_library(uthread::${uthread_name} SHARED IMPORTED)
     set_target_properties(uthread::${uthread_name} PROPERTIES
       IMPORTED_LOCATION "${uthread_prefix}/lib/libuthread-${uthread_name}.so"
@@ -28,7 +28,7 @@ foreach(uthread_name cxx pthread)
       INTERFACE_LINK_LIBRARIES "uthread::uthread")
   endif()
 
-  if(NOT TARGET uthread::${uthread_name}-static)
+  if(NOT TARGET uthread::${uthread_name}-static AND EXISTS "${uthread_prefix}/lib/libuthread-${uthread_name}.a")
     add_library(uthread::${uthread_name}-static STATIC IMPORTED)
     set_target_properties(uthread::${uthread_name}-static PROPERTIES
       IMPORTED_LOCATION "${uthread_prefix}/lib/libuthread-${uthread_name}.a"
