@@ -2,6 +2,7 @@
  *
  * SYNOPSIS
  *     #include <uthread.h>                     cc program.c -luthread
+ *                                              c++ program.cpp -luthread-cxx -luthread
  *
  *     static void *hello(void *name) { printf("hello from %s\n", (char *)name); return NULL; }
  *
@@ -113,6 +114,34 @@
  *     destructors. (The C++ library must be loaded with the program, not by dlopen(3) later.)
  *     An exception must not leave a function that this library calls; the wrappers of uthread.hpp carry
  *     it to join(). uthread_exit() runs destructors; `catch (...)` on its way must rethrow.
+ *
+ * THE C AND C++ LIBRARIES
+ *     They know kernel threads only. A wait of theirs blocks all user threads of the worker, and a lock of theirs
+ *     that a user thread holds belongs to all user threads of its worker. So a user thread must not be preempted
+ *     or wait while it holds or initializes one of these:
+ *       std::mutex, std::timed_mutex, std::shared_mutex, pthread_mutex_t, pthread_rwlock_t, flockfile(3):
+ *         a second thread of the worker that wants it blocks the worker for ever;
+ *       std::recursive_mutex, and a recursive pthread_mutex_t: a second thread gets in as well;
+ *       std::call_once, pthread_once(3): as a mutex, and a second thread can change what the first one calls.
+ *     Use the locks, condition variables and uthread_once() of this library, or call
+ *     uthread_preempt_disable() before such a lock and uthread_preempt_enable() after its end. A user thread must
+ *     not wait for another user thread in std::condition_variable, std::future, std::latch,
+ *     std::counting_semaphore, std::atomic::wait(), pthread_cond_wait(3) or sem_wait(3).
+ *     Two libraries, which a program links before libuthread, change that for a part of these. With them a user
+ *     thread that waits lets others run, also for kernel threads, and looks again at growing intervals of up to
+ *     1 ms. Requests to cancel or terminate it wait for its next wait. Kernel threads wait as they do without them.
+ *     libuthread-cxx (pkg-config: uthread-cxx; CMake: uthread::cxx or uthread::cxx-static)
+ *       makes function-local static variables of C++ safe, which have such a lock too: the guard. Each preemptive
+ *       program in C++ needs it. It ends the process (SIGABRT) if a thread meets a variable that another user
+ *       thread initializes between uthread_preempt_disable() and uthread_preempt_enable(), or that it initializes
+ *       itself.
+ *     libuthread-pthread (pkg-config: uthread-pthread; CMake: uthread::pthread or uthread::pthread-static)
+ *       makes pthread_mutex_*, pthread_cond_* and pthread_once() safe, for programs with glibc, and with them
+ *       std::mutex, std::timed_mutex, std::recursive_mutex, std::recursive_timed_mutex and
+ *       std::condition_variable. Each belongs to a user thread. Not changed are mutexes that are robust, shared by
+ *       processes, or have a priority protocol, which belong to a kernel thread, conditions that are shared by
+ *       processes, and the rest of the lists above. std::call_once stays unsafe: it keeps what it calls in a
+ *       thread-local variable, before it calls the C library.
  */
 #ifndef UTHREAD_H
 #define UTHREAD_H
@@ -257,6 +286,9 @@ int uthread_sleep(unsigned int microseconds);
  * same thread. */
 void uthread_preempt_disable(void);
 void uthread_preempt_enable(void);
+
+/* 1 for a user thread that is not between the two, else 0. */
+int uthread_may_wait(void);
 
 /* Calls function() at the first call with this `once`, and never again; others wait for its end. If
  * the function ends its thread, the next caller calls it again. -EDEADLK: called in the function. */

@@ -329,6 +329,11 @@ unsafe extern "C-unwind" fn uthread_sleep(microseconds: c_uint) -> c_int {
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn uthread_may_wait() -> c_int {
+    c_int::from(uthread::may_wait())
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_preempt_disable() {
     core::mem::forget(no_preempt());
 }

@@ -38,6 +38,22 @@ impl Installed {
     /// Builds a program; `None`, with its reason, where there is no compiler.
     fn build(&self, source: &Path, flags: &[&str], shared: bool) -> Option<PathBuf> {
         let is_c = source.extension().is_some_and(|ending| ending == "c");
+        let libraries: &[_] = if is_c {
+            &["uthread"]
+        } else {
+            &["uthread-cxx", "uthread"]
+        };
+        self.build_with(libraries, source, flags, shared)
+    }
+
+    fn build_with(
+        &self,
+        libraries: &[&str],
+        source: &Path,
+        flags: &[&str],
+        shared: bool,
+    ) -> Option<PathBuf> {
+        let is_c = source.extension().is_some_and(|ending| ending == "c");
         let (compiler, standard) = if is_c {
             ("cc", "-std=gnu11")
         } else {
@@ -59,10 +75,16 @@ impl Installed {
             .arg("-o")
             .arg(&program);
         if shared {
-            command.arg("-L").arg(&lib).arg("-luthread");
+            command.arg("-L").arg(&lib);
+            command.args(libraries.iter().map(|name| format!("-l{name}")));
             command.arg(format!("-Wl,-rpath,{}", lib.display()));
         } else {
-            command.arg(lib.join("libuthread.a")).arg("-lgcc_s");
+            command.args(
+                libraries
+                    .iter()
+                    .map(|name| lib.join(format!("lib{name}.a"))),
+            );
+            command.arg("-lgcc_s");
         }
         match command.output() {
             Ok(output) => {
@@ -255,6 +277,59 @@ fn shares_of_a_pointer_are_counted_under_ticks() {
     check_output("tests/c/shared.cpp", &[], "every share was counted\n");
 }
 
+const STATICS: &str = "each was initialized once\n";
+const MUTEXES: &str = "one at a time\n";
+
+/// Runs a program with slices on workers, linked to shared libraries and to static ones, the C++ library too.
+fn check_under_ticks(libraries: &[&str], path: &str, expected: &str) {
+    let installed = Installed::new();
+    for shared in [false, true] {
+        for flags in [&["-pthread"][..], &["-pthread", "-static-libstdc++"]] {
+            if !flags.iter().all(|flag| compiler_has(flag)) {
+                continue;
+            }
+            let program = installed.build_with(libraries, &source(path), flags, shared);
+            let Some(program) = program else { return };
+            for (slice_us, workers) in [("20", "1"), ("1000", "1"), ("20", "2"), ("1000", "2")] {
+                assert_eq!(text_of(&program, &[slice_us, workers]), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_static_variable_is_initialized_once_under_ticks() {
+    let libraries = ["uthread-cxx", "uthread"];
+    check_under_ticks(&libraries, "tests/c/statics.cpp", STATICS);
+}
+
+#[test]
+fn mutexes_of_the_system_belong_to_user_threads() {
+    let libraries = ["uthread-pthread", "uthread-cxx", "uthread"];
+    check_under_ticks(&libraries, "tests/c/mutexes.cpp", MUTEXES);
+}
+
+#[test]
+fn a_static_variable_that_nobody_can_initialize_ends_the_process() {
+    use std::os::unix::process::ExitStatusExt;
+    let installed = Installed::new();
+    let program = installed.build(&source("tests/c/statics.cpp"), &["-pthread"], true);
+    let Some(program) = program else { return };
+    for (way, expected) in [
+        ("recursion", "the initializer of a static variable uses"),
+        (
+            "recursion outside",
+            "the initializer of a static variable uses",
+        ),
+        ("preemption off", "use the variable once before"),
+    ] {
+        let output = run(&program, &["1000", "1", way]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{output:?}");
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
 #[test]
 fn exceptions_and_exits_run_destructors() {
     let expected = "destroyed: throws\ncaught: boom\ndestroyed: exits\ndestroyed: exits in C\n\
@@ -327,21 +402,24 @@ fn the_programs_of_the_report() {
     check_programs(&["-Wpedantic"]);
 }
 
-#[test]
-fn the_programs_of_the_report_with_the_address_sanitizer() {
+/// False, with its reason, where there is no C++ compiler that links with this flag.
+fn compiler_has(flag: &str) -> bool {
     let folder = tempfile::tempdir().expect("there is room for a file");
     let probe = folder.path().join("probe.cpp");
     std::fs::write(&probe, "int main() {}\n").expect("there is room for a file");
     let program = folder.path().join("probe");
     let mut compiler = Command::new("c++");
-    let probed = compiler
-        .arg("-fsanitize=address")
-        .arg(&probe)
-        .arg("-o")
-        .arg(&program)
-        .output();
-    if !probed.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: no C++ compiler with an address sanitizer");
+    let probed = compiler.arg(flag).arg(&probe).arg("-o").arg(&program);
+    let has = probed.output().is_ok_and(|output| output.status.success());
+    if !has {
+        eprintln!("skipped: no C++ compiler that takes {flag}");
+    }
+    has
+}
+
+#[test]
+fn the_programs_of_the_report_with_the_address_sanitizer() {
+    if !compiler_has("-fsanitize=address") {
         return;
     }
     check_programs(&["-fsanitize=address", "-g"]);
@@ -354,13 +432,25 @@ fn the_programs_of_the_report_with_the_address_sanitizer() {
 fn pkg_config_and_cmake_find_the_library() {
     let installed = Installed::new();
     let flags = Command::new("pkg-config")
-        .args(["--define-prefix", "--cflags", "--libs", "uthread"])
+        .args([
+            "--define-prefix",
+            "--cflags",
+            "--libs",
+            "uthread-cxx",
+            "uthread-pthread",
+        ])
         .env("PKG_CONFIG_PATH", installed.prefix().join("lib/pkgconfig"))
         .output();
     match flags {
         Ok(output) => {
             assert!(output.status.success(), "{output:?}");
-            assert!(String::from_utf8_lossy(&output.stdout).contains("-luthread"));
+            let text = String::from_utf8_lossy(&output.stdout);
+            let flags: Vec<_> = text.split_whitespace().collect();
+            let place = |flag| flags.iter().position(|other| *other == flag);
+            for name in ["-luthread-cxx", "-luthread-pthread"] {
+                let before = place(name).is_some() && place(name) < place("-luthread");
+                assert!(before, "{text}");
+            }
         }
         Err(error) => eprintln!("skipped: no pkg-config ({error})"),
     }
@@ -371,7 +461,13 @@ fn pkg_config_and_cmake_find_the_library() {
                  find_package(uthread REQUIRED)\n\
                  foreach(kind uthread static)\n\
                  add_executable(zoo-${kind} ${SOURCE})\n\
-                 target_link_libraries(zoo-${kind} uthread::${kind})\nendforeach()\n";
+                 target_link_libraries(zoo-${kind} uthread::${kind})\nendforeach()\n\
+                 find_package(Threads REQUIRED)\n\
+                 foreach(kind cxx cxx-static pthread pthread-static)\n\
+                 if(kind MATCHES cxx)\nset(program ${STATICS})\nelse()\nset(program ${MUTEXES})\nendif()\n\
+                 add_executable(ticks-${kind} ${program})\n\
+                 target_link_libraries(ticks-${kind} uthread::${kind} Threads::Threads)\n\
+                 endforeach()\n";
     std::fs::write(project.join("CMakeLists.txt"), lists).expect("there is room for a file");
     let configured = Command::new("cmake")
         .current_dir(&project)
@@ -380,6 +476,14 @@ fn pkg_config_and_cmake_find_the_library() {
             installed.prefix().display()
         ))
         .arg(format!("-DSOURCE={}", example("test-zoo").display()))
+        .arg(format!(
+            "-DSTATICS={}",
+            source("tests/c/statics.cpp").display()
+        ))
+        .arg(format!(
+            "-DMUTEXES={}",
+            source("tests/c/mutexes.cpp").display()
+        ))
         .args(["-S", ".", "-B", "build"])
         .output();
     let configured = match configured {
@@ -399,5 +503,14 @@ fn pkg_config_and_cmake_find_the_library() {
     for kind in ["uthread", "static"] {
         let text = text_of(&project.join(format!("build/zoo-{kind}")), &["20"]);
         assert!(text.contains("21 were in the room"), "{text}");
+    }
+    for (kind, expected) in [
+        ("cxx", STATICS),
+        ("cxx-static", STATICS),
+        ("pthread", MUTEXES),
+        ("pthread-static", MUTEXES),
+    ] {
+        let program = project.join(format!("build/ticks-{kind}"));
+        assert_eq!(text_of(&program, &["1000", "1"]), expected);
     }
 }

@@ -177,8 +177,8 @@ pub use sync::{
 pub use thread::current_key;
 pub use thread::{
     Builder, Cancelled, Exited, Gone, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait,
-    catch_unwind, current, exit, is_user_thread, spawn, suspend, suspend_timeout, take_cancel,
-    yield_now,
+    catch_unwind, current, exit, is_user_thread, may_wait, spawn, suspend, suspend_timeout,
+    take_cancel, yield_now,
 };
 pub use trace::{Event, Kind, Trace};
 #[doc(hidden)]

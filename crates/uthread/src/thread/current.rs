@@ -6,7 +6,7 @@ use super::control::Permit;
 use super::handle::Thread;
 use super::wait::Wait;
 use super::waiting::Woken;
-use crate::worker::{current_worker, leave_blocking, require_worker};
+use crate::worker::{current_worker, depth, leave_blocking, require_worker};
 
 /// The running thread.
 ///
@@ -37,6 +37,20 @@ pub fn current_key() -> usize {
 /// ```
 pub fn is_user_thread() -> bool {
     current_worker().is_some()
+}
+
+/// True in a user thread without a [`NoPreempt`](crate::NoPreempt) guard: elsewhere, waits panic.
+///
+/// ```
+/// assert!(!uthread::may_wait());
+/// uthread::run(|| {
+///     assert!(uthread::may_wait());
+///     let _guard = uthread::no_preempt();
+///     assert!(!uthread::may_wait());
+/// });
+/// ```
+pub fn may_wait() -> bool {
+    is_user_thread() && depth() == 0
 }
 
 /// Lets another ready thread of at least this priority run. Outside a runtime, the kernel thread

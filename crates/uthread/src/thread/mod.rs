@@ -19,8 +19,8 @@ pub(crate) use builder::start_main;
 pub use builder::{Builder, SpawnError, spawn};
 pub(crate) use control::{Control, DETACHED, FINISHED, State};
 pub use current::{
-    Exited, current, current_key, exit, is_user_thread, suspend, suspend_timeout, take_cancel,
-    yield_now,
+    Exited, current, current_key, exit, is_user_thread, may_wait, suspend, suspend_timeout,
+    take_cancel, yield_now,
 };
 pub use gone::Gone;
 pub use handle::{JoinHandle, Thread};
