@@ -1,6 +1,6 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -270,7 +270,28 @@ pub fn zero_device() -> Result<&'static Path> {
 /// # Errors
 /// If the device is full; [`Error::NotSupported`] if the file system does not support it.
 pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
-    fallocate(file, FallocateFlags::empty(), offset, len)
+    allocate(file, FallocateFlags::empty(), offset, len)
+}
+
+/// Allocates the first `len` bytes of the file at `path` by a descriptor of this process that has it open
+/// already, if there is one: to open and close the file once more would drop all locks that this process has
+/// on it ([fcntl_locking(2)](https://man7.org/linux/man-pages/man2/fcntl_locking.2.html)). The descriptor
+/// must stay open during the call.
+///
+/// # Errors
+/// As [`allocate_range`].
+pub fn allocate_open_file(path: &Path, len: u64) -> Result<()> {
+    let descriptors = fs::read_dir("/proc/self/fd");
+    let open = descriptors
+        .into_iter()
+        .flatten()
+        .flatten()
+        .find(|entry| fs::read_link(entry.path()).is_ok_and(|target| target == path));
+    let number = open.and_then(|entry| entry.file_name().to_str()?.parse().ok());
+    let Some(number) = number else { return Ok(()) };
+    // SAFETY: the descriptor was just seen, and the caller keeps it open.
+    let file = unsafe { BorrowedFd::borrow_raw(number) };
+    allocate(file, FallocateFlags::empty(), 0, len)
 }
 
 /// As [`allocate_range`], but the file's size does not change: the space after its end is a
@@ -279,10 +300,10 @@ pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
 /// # Errors
 /// As [`allocate_range`].
 pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
-    fallocate(file, FallocateFlags::KEEP_SIZE, offset, len)
+    allocate(file, FallocateFlags::KEEP_SIZE, offset, len)
 }
 
-fn fallocate(file: &File, flags: FallocateFlags, offset: u64, len: u64) -> Result<()> {
+fn allocate(file: impl AsFd, flags: FallocateFlags, offset: u64, len: u64) -> Result<()> {
     rustix::fs::fallocate(file, flags, offset, len).map_err(|errno| match errno {
         Errno::OPNOTSUPP | Errno::NOSYS => Error::NotSupported {
             what: "allocating room for a file",

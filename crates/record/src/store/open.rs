@@ -4,7 +4,7 @@ use super::claims::Claims;
 use super::error::{Error, Fault, Result};
 use super::location::{default_path, make_folder};
 use super::migration::{APPLICATION_ID, MIGRATIONS, is_current, migrate, show_as_current};
-use super::room::ensure_room_beside;
+use super::room::{allocate_index, ensure_room_beside, with_suffix};
 use platform::storage::Storage;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 use std::fmt::Write as _;
@@ -77,6 +77,7 @@ impl Store {
             migrate(&mut connection, MIGRATIONS)?;
             let remote = Storage::behind(&real).is_ok_and(|storage| storage.is_remote());
             set_journal(&connection, if remote { "truncate" } else { "wal" })?;
+            allocate_index(&connection, &real)?;
             Ok(connection)
         };
         let connection = open().map_err(|fault: Fault| fault.at(path))?;
@@ -234,6 +235,7 @@ pub(super) fn connect_to_current(path: &Path) -> Result<Option<Connection>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&path, flags)?;
     prepare(&connection)?;
+    allocate_index(&connection, &path)?;
     Ok(is_current(&connection)?.then_some(connection))
 }
 
@@ -252,6 +254,7 @@ fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
         }
         prepare(&connection)?;
         ready_to_read(&connection)?;
+        allocate_index(&connection, &real(path)?)?;
         connection.pragma_update(None, "query_only", true)?;
         Ok(connection)
     };
@@ -330,12 +333,6 @@ fn log_bytes(path: &Path) -> io::Result<u64> {
     }
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 /// The store as a [URI](https://www.sqlite.org/uri.html) that promises SQLite that nobody changes
 /// the file.
 fn immutable_uri(path: &Path) -> Result<String> {
@@ -393,6 +390,19 @@ fn set_journal(connection: &Connection, wanted: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_index_of_the_log_is_allocated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("oscope.db");
+        let store = Store::open(&path).unwrap();
+        let index = || fs::metadata(with_suffix(&path, "-shm")).unwrap();
+        let allocates = cfg!(target_os = "linux");
+        assert_eq!(index().len() == 64 << 10, allocates);
+        drop(store);
+        let _store = Store::open_read_only(&path).unwrap();
+        assert_eq!(index().len() == 64 << 10, allocates);
+    }
 
     #[test]
     fn the_journal_can_be_changed_back_and_forth() {

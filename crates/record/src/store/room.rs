@@ -1,9 +1,11 @@
 //! Space for the files that SQLite keeps beside a store.
 
 use super::error::Error;
+use platform::file::allocate_open_file;
 use platform::storage::free_bytes;
+use rusqlite::Connection;
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// More than the index of a log takes at first.
 const INDEX_BYTES: usize = 64 << 10;
@@ -26,7 +28,36 @@ pub(super) fn ensure_room_beside(path: &Path) -> Result<(), Error> {
         .and_then(|mut file| file.write_all(&vec![0; INDEX_BYTES]))
         .map_err(|error| error.kind());
     match tried {
-        Err(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => Err(Error::Full(path.to_owned())),
+        Err(kind) if is_full(kind) => Err(Error::Full(path.to_owned())),
         _ => Ok(()),
     }
+}
+
+/// Allocates the index of the log of the store at `path`, which a connection has open, as
+/// [`ensure_room_beside`] found room for it: other files may take that room before the index does.
+///
+/// # Errors
+/// [`Error::Full`].
+pub(super) fn allocate_index(connection: &Connection, path: &Path) -> Result<(), Error> {
+    // With the first query SQLite opens the index.
+    let opened = connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
+    let index = with_suffix(path, "-shm");
+    match opened.map(|_| allocate_open_file(&index, INDEX_BYTES as u64)) {
+        Ok(Err(platform::Error::Os { source, .. })) if is_full(source.kind()) => {
+            Err(Error::Full(path.to_owned()))
+        }
+        // Without it, the store works as well.
+        _ => Ok(()),
+    }
+}
+
+/// The name of a file of SQLite next to a store.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn is_full(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }

@@ -190,6 +190,19 @@ fn holes_are_told_from_data() {
 }
 
 #[test]
+fn a_file_is_allocated_by_the_descriptor_that_has_it_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap().join("open");
+    let file = File::create(&path).unwrap();
+    allocate_open_file(&path, 70_000).unwrap();
+    assert_eq!(file.metadata().unwrap().len(), 70_000);
+    drop(file);
+    fs::write(&path, "").unwrap();
+    allocate_open_file(&path, 70_000).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().len(), 0);
+}
+
+#[test]
 fn allocated_room_is_part_of_the_file() {
     let dir = dir();
     let file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
