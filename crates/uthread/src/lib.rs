@@ -118,6 +118,7 @@ mod atomic;
 mod build_error;
 mod context;
 pub mod io;
+mod outside;
 mod preempt;
 mod print;
 mod runtime;
@@ -134,6 +135,7 @@ mod worker;
 pub mod workload;
 
 pub use build_error::BuildError;
+pub use outside::{External, Poster, RuntimeEnded, block_on, external};
 #[doc(hidden)]
 pub use preempt::{Errno, Exceptions};
 pub use preempt::{GuardedAlloc, NoPreempt, no_preempt};
@@ -145,7 +147,7 @@ pub use scope::{Scope, ScopedJoinHandle, TimedOut, scope, scope_timeout};
 pub use sync::{
     Barrier, BarrierWaitResult, Condvar, Lock, LockGuard, LockResult, Protocol, Receiver,
     RecvError, RecvTimeoutError, Semaphore, SendError, SendTimeoutError, Sender, SpinGuard,
-    SpinLock, TryLockResult, TryRecvError, WaitTimeoutResult, bounded, unbounded,
+    SpinLock, TryLockResult, TryRecvError, TrySendError, WaitTimeoutResult, bounded, unbounded,
 };
 #[doc(hidden)]
 pub use thread::current_key;

@@ -7,7 +7,9 @@ use crate::atomic::AtomicBool;
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{Home, Worker, enter, leave, leave_blocking, require_worker};
+use crate::worker::{
+    Home, Worker, current_worker, enter, leave, leave_blocking, refuse, require_worker,
+};
 
 struct State {
     permits: usize,
@@ -60,8 +62,8 @@ impl Semaphore {
 
     fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State) -> R) -> R {
         // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
-        // same `several`.
-        unsafe { self.state.with(worker.several, work) }
+        // same `exposed`.
+        unsafe { self.state.with(worker.exposed(), work) }
     }
 
     /// Takes a permit, or waits for one.
@@ -156,10 +158,12 @@ impl Semaphore {
         taken
     }
 
-    /// Adds permits. Waiting threads get them first.
+    /// Adds permits. Waiting threads get them first. Other kernel threads may call this while the runtime has a handle
+    /// of [`external`](crate::external()), and while no runtime uses the semaphore. A signal handler may not: see
+    /// [`Poster`](crate::Poster).
     ///
     /// # Panics
-    /// Outside a runtime.
+    /// If the semaphore belongs to a runtime that is not open to the caller, or has too many permits.
     ///
     /// ```
     /// uthread::run(|| {
@@ -170,28 +174,60 @@ impl Semaphore {
     /// ```
     #[inline]
     pub fn release(&self, permits: usize) {
-        let worker = require_worker("Semaphore::release");
-        self.home.check(&worker.shared, "Semaphore::release");
-        enter();
-        for left in (1..=permits).rev() {
-            let (waiter, all_kept) = self.with(worker, |state| {
-                let waiter = state.waiters.pop_front();
-                let all = state.permits.checked_add(left).filter(|_| waiter.is_none());
-                state.permits = all.unwrap_or(state.permits);
-                (waiter, all.is_some())
-            });
-            let Some(waiter) = waiter else {
+        let operation = "Semaphore::release";
+        match self.try_release(permits) {
+            Some(all_kept) => assert!(all_kept, "{operation}: there would be too many permits"),
+            None => refuse(operation, current_worker().is_some()),
+        }
+    }
+
+    /// Adds permits if the caller may do so and the semaphore can hold them.
+    pub(crate) fn add(&self, permits: usize) {
+        let _ = self.try_release(permits);
+    }
+
+    /// Makes the semaphore one of the caller's runtime.
+    pub(crate) fn claim(&self, operation: &str) {
+        self.home
+            .check(&require_worker(operation).shared, operation);
+    }
+
+    /// Adds permits; `Some(false)` if the semaphore cannot hold all, and `None` if the caller may not add any.
+    #[inline]
+    fn try_release(&self, permits: usize) -> Option<bool> {
+        match current_worker() {
+            Some(worker) if self.home.admits(&worker.shared) => {
+                enter();
+                let all_kept = self.give(permits, worker.exposed(), |waiter| worker.wake(waiter));
                 leave();
-                assert!(
-                    all_kept,
-                    "Semaphore::release: there would be too many permits"
-                );
-                return;
+                Some(all_kept)
+            }
+            _ => self
+                .home
+                .try_visit(|visit| self.give(permits, true, |waiter| visit.wake(waiter))),
+        }
+    }
+
+    /// Adds permits; `false` if the semaphore cannot hold all. Preemption must be disabled.
+    #[inline]
+    fn give(&self, permits: usize, exposed: bool, wake: impl Fn(&Control)) -> bool {
+        for left in (1..=permits).rev() {
+            // SAFETY: preemption is disabled, and the caller has the right to pass this `exposed`.
+            let (waiter, all_kept) = unsafe {
+                self.state.with(exposed, |state| {
+                    let waiter = state.waiters.pop_front();
+                    let all = state.permits.checked_add(left).filter(|_| waiter.is_none());
+                    state.permits = all.unwrap_or(state.permits);
+                    (waiter, all.is_some())
+                })
+            };
+            let Some(waiter) = waiter else {
+                return all_kept;
             };
             // SAFETY: a waiting thread is alive until woken.
-            worker.wake(unsafe { &*waiter });
+            wake(unsafe { &*waiter });
         }
-        leave();
+        true
     }
 }
 

@@ -6,6 +6,7 @@ use super::local::{current_worker, enter, leave};
 use super::registry::live;
 use super::shared::Shared;
 use super::state::Worker;
+use super::visit::{Visit, visit};
 
 /// The runtime that owns a synchronization object: the first whose threads use it. In a runtime
 /// with one worker, its operations then need no locked instruction.
@@ -19,9 +20,28 @@ impl Home {
     /// Checks that the object belongs to `runtime`, or claims it if its runtime has ended.
     #[inline]
     pub(crate) fn check(&self, runtime: &Shared, operation: &str) {
-        if self.0.load(Ordering::Relaxed) != runtime.id {
-            self.claim(runtime, operation);
+        if !self.admits(runtime) {
+            refuse(operation, true);
         }
+    }
+
+    /// True if the object belongs to `runtime`, which claims it if its runtime has ended.
+    #[inline]
+    pub(crate) fn admits(&self, runtime: &Shared) -> bool {
+        self.is_known(runtime) || self.claim(runtime)
+    }
+
+    /// Works with the object on a kernel thread where none of its runtime's threads runs.
+    pub(crate) fn visit<R>(&self, operation: &str, work: impl FnOnce(&Visit<'_>) -> R) -> R {
+        match self.try_visit(work) {
+            Some(result) => result,
+            None => refuse(operation, current_worker().is_some()),
+        }
+    }
+
+    /// The same; `None` if others may not use the object.
+    pub(crate) fn try_visit<R>(&self, work: impl FnOnce(&Visit<'_>) -> R) -> Option<R> {
+        visit(|| self.0.load(Ordering::Relaxed), work)
     }
 
     /// True if the object is known to belong to `runtime`.
@@ -43,7 +63,7 @@ impl Home {
         enter();
         let awaited = match current_worker() {
             Some(worker) if self.is(&worker.shared) => look(worker),
-            _ => live().contains(&self.0.load(Ordering::Relaxed)),
+            _ => live().contains_key(&self.0.load(Ordering::Relaxed)),
         };
         leave();
         awaited
@@ -57,29 +77,38 @@ impl Home {
     }
 
     #[cold]
-    fn claim(&self, runtime: &Shared, operation: &str) {
+    fn claim(&self, runtime: &Shared) -> bool {
         enter();
         let claimed = {
             let live = live();
             let home = self.0.load(Ordering::Relaxed);
-            let free = home == runtime.id || !live.contains(&home);
+            let free = home == runtime.id || !live.contains_key(&home);
             if free {
                 self.0.store(runtime.id, Ordering::Relaxed);
             }
             free
         };
         leave();
-        assert!(
-            claimed,
-            "{operation}: the object belongs to the threads of another runtime"
-        );
+        claimed
     }
+}
+
+/// Panics at a use by a thread of another runtime, or outside all.
+#[cold]
+#[inline(never)]
+pub(crate) fn refuse(operation: &str, inside: bool) -> ! {
+    if inside {
+        panic!("{operation}: the object belongs to the threads of another runtime");
+    }
+    panic!(
+        "{operation} was called outside a uthread runtime, which `uthread::external` has not opened to others"
+    );
 }
 
 /// True while threads of a run may still run.
 pub(crate) fn is_live(runtime: u32) -> bool {
     enter();
-    let is_live = live().contains(&runtime);
+    let is_live = live().contains_key(&runtime);
     leave();
     is_live
 }

@@ -1,24 +1,33 @@
 //! The runtimes of this process whose threads may still run.
 
 use core::sync::atomic::{AtomicU32, Ordering};
-use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The numbers of the live ones.
-pub(super) fn live() -> MutexGuard<'static, BTreeSet<u32>> {
-    static LIVE: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+use super::shared::Shared;
+
+/// The live ones by number, each with its state if it is open: then other kernel threads may use its objects, under
+/// their spin locks and while they hold this lock.
+pub(super) fn live() -> MutexGuard<'static, BTreeMap<u32, Option<Arc<Shared>>>> {
+    static LIVE: Mutex<BTreeMap<u32, Option<Arc<Shared>>>> = Mutex::new(BTreeMap::new());
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Adds a runtime and returns its number.
-pub(super) fn add() -> u32 {
+pub(crate) fn add() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
-    live().insert(id);
+    live().insert(id, None);
     id
 }
 
-/// Removes a runtime that has ended.
-pub(super) fn remove(id: u32) {
-    live().remove(&id);
+/// Opens a runtime to other kernel threads.
+pub(super) fn open(runtime: &Arc<Shared>) {
+    live().insert(runtime.id, Some(Arc::clone(runtime)));
+}
+
+/// Removes a runtime that has ended: other runtimes may use its objects.
+pub(crate) fn remove(id: u32) {
+    let removed = live().remove(&id);
+    drop(removed);
 }

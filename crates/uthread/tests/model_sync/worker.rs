@@ -2,9 +2,11 @@
 
 #[path = "../../src/worker/home.rs"]
 mod home;
+#[path = "../../src/worker/visit.rs"]
+mod visit;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +15,7 @@ use crate::spin::SpinCell;
 use crate::thread::{Control, Wait, Woken};
 use crate::trace::Kind;
 
-pub(crate) use home::Home;
+pub(crate) use home::{Home, refuse};
 
 /// The parts of the library that `home` uses.
 mod local {
@@ -29,16 +31,18 @@ mod state {
 }
 
 mod registry {
-    use super::{BTreeSet, LIVE};
+    use super::{LIVE, Live};
 
-    pub(crate) fn live() -> loom::sync::MutexGuard<'static, BTreeSet<u32>> {
+    pub(crate) fn live() -> loom::sync::MutexGuard<'static, Live> {
         LIVE.lock().expect("no poison")
     }
 }
 
 loom::lazy_static! {
-    static ref LIVE: loom::sync::Mutex<BTreeSet<u32>> = loom::sync::Mutex::new(BTreeSet::new());
+    static ref LIVE: loom::sync::Mutex<Live> = loom::sync::Mutex::new(BTreeMap::new());
 }
+
+type Live = BTreeMap<u32, Option<Arc<Shared>>>;
 
 /// The numbers of the model's runtime and of one that ended before.
 const RUNTIME: u32 = 1;
@@ -67,9 +71,13 @@ impl Shared {
     }
 
     fn with_number(id: u32) -> Arc<Self> {
-        registry::live().insert(id);
+        registry::live().insert(id, None);
         let graph = SpinCell::new(AtomicBool::new(false), ());
         Arc::new(Self { id, graph })
+    }
+
+    pub(crate) fn wake(&self, thread: &Control) {
+        thread.wake();
     }
 
     pub(crate) fn preemptive(&self) -> bool {
@@ -122,6 +130,14 @@ impl Worker {
         let worker = unsafe { &*std::ptr::from_ref(self) };
         WORKER.with(|mine| mine.set(Some(worker)));
         Begun
+    }
+
+    pub(crate) fn exposed(&self) -> bool {
+        true
+    }
+
+    pub(crate) fn open(&self) {
+        registry::live().insert(self.shared.id, Some(Arc::clone(&self.shared)));
     }
 
     pub(crate) fn current(&self) -> &'static Control {

@@ -6,14 +6,17 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use super::state::{Shared, State, wake};
-use super::{SendError, SendTimeoutError};
-use crate::thread::Woken;
-use crate::worker::{leave_blocking, require_worker};
+use super::{SendError, SendTimeoutError, TrySendError};
+use crate::thread::{Control, Parked, Woken};
+use crate::worker::{Worker, current_worker, enter, leave, leave_blocking, refuse, require_worker};
 
 /// The sending end of a channel.
 ///
-/// It may be cloned and dropped anywhere. But if the last one is dropped outside the runtime, the
-/// receivers that wait already do not notice.
+/// It may be cloned and dropped anywhere. But if the last one is dropped outside the runtime, and that is not open to
+/// others, the receivers that wait already do not notice.
+///
+/// Other kernel threads may send while the runtime has a handle of [`external`](crate::external()), and while no
+/// runtime uses the channel. Signal handlers may not: see [`Poster`](crate::Poster).
 ///
 /// ```
 /// uthread::run(|| {
@@ -27,13 +30,14 @@ use crate::worker::{leave_blocking, require_worker};
 pub struct Sender<T>(pub(super) Arc<Shared<T>>);
 
 impl<T: Send> Sender<T> {
-    /// Sends a value; waits while the channel is full. Waiting threads are served in FIFO order.
+    /// Sends a value; waits while the channel is full. Waiting threads are served in FIFO order. Outside the runtime,
+    /// this blocks the kernel thread.
     ///
     /// # Errors
     /// If no receiver is left.
     ///
     /// # Panics
-    /// Outside a runtime, and while preemption is disabled.
+    /// If the channel belongs to a runtime that is not open to the caller, and while preemption is disabled.
     ///
     /// ```
     /// uthread::run(|| {
@@ -43,9 +47,56 @@ impl<T: Send> Sender<T> {
     /// });
     /// ```
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        let (woken, value) = self.send_within("Sender::send", value, None);
-        woken.in_time();
+        let operation = "Sender::send";
+        let value = match current_worker() {
+            Some(worker) if self.0.home.admits(&worker.shared) => {
+                let (woken, value) = self.send_within(worker, operation, value, None);
+                woken.in_time();
+                value
+            }
+            Some(_) => refuse(operation, true),
+            None => self.send_from_outside(value),
+        };
         value.map_or(Ok(()), |value| Err(SendError(value)))
+    }
+
+    /// Sends a value if that needs no wait.
+    ///
+    /// # Errors
+    /// If the channel is full, or no receiver is left. The error contains the value.
+    ///
+    /// # Panics
+    /// If the channel belongs to a runtime that is not open to the caller.
+    ///
+    /// ```
+    /// use uthread::TrySendError;
+    ///
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = uthread::bounded(1);
+    ///     assert_eq!(sender.try_send(1), Ok(()));
+    ///     assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
+    ///     drop(receiver);
+    ///     assert_eq!(sender.try_send(3), Err(TrySendError::Disconnected(3)));
+    /// });
+    /// ```
+    pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        let place = UnsafeCell::new(Some(value));
+        let work = |state: &mut State<T>| self.offer(state, &place, None);
+        let full = match current_worker() {
+            Some(worker) if self.0.home.admits(&worker.shared) => {
+                enter();
+                let (full, receiver) = self.0.with(worker, work);
+                wake(worker, receiver);
+                leave();
+                full
+            }
+            _ => self.0.visit("Sender::try_send", work),
+        };
+        match place.into_inner() {
+            None => Ok(()),
+            Some(value) if full => Err(TrySendError::Full(value)),
+            Some(value) => Err(TrySendError::Disconnected(value)),
+        }
     }
 
     /// Sends a value; waits while the channel is full, but not longer than `limit`.
@@ -70,7 +121,10 @@ impl<T: Send> Sender<T> {
     /// });
     /// ```
     pub fn send_timeout(&self, value: T, limit: Duration) -> Result<(), SendTimeoutError<T>> {
-        match self.send_within("Sender::send_timeout", value, Some(limit)) {
+        let operation = "Sender::send_timeout";
+        let worker = require_worker(operation);
+        self.0.home.check(&worker.shared, operation);
+        match self.send_within(worker, operation, value, Some(limit)) {
             (_, None) => Ok(()),
             (Woken::Granted, Some(value)) => Err(SendTimeoutError::Disconnected(value)),
             (Woken::TimedOut, Some(value)) => Err(SendTimeoutError::Timeout(value)),
@@ -81,36 +135,15 @@ impl<T: Send> Sender<T> {
     /// Returns the value if nobody took it.
     fn send_within(
         &self,
+        worker: &Worker,
         operation: &str,
         value: T,
         limit: Option<Duration>,
     ) -> (Woken, Option<T>) {
-        let worker = require_worker(operation);
-        self.0.home.check(&worker.shared, operation);
         worker.enter_blocking(operation);
-        let me = worker.current();
-        let parcel = UnsafeCell::new(Some(value));
-        let place = parcel.get();
-        let (blocks, receiver) = self.0.with(worker, |state| {
-            // SAFETY: the slot is this thread's own, here and below; the slot of a blocked receiver
-            // is on its stack, and empty.
-            unsafe {
-                if !self.0.has_receivers() {
-                    return (false, None);
-                }
-                if let Some(receiver) = state.blocked_receivers.pop_front() {
-                    *State::<T>::parcel(receiver) = (*place).take();
-                    return (false, Some(receiver));
-                }
-                if state.buffer.len() < state.capacity {
-                    state.buffer.extend((*place).take());
-                    return (false, None);
-                }
-                me.parcel.set(place.cast());
-                state.blocked_senders.push_back(me);
-                (true, None)
-            }
-        });
+        let place = UnsafeCell::new(Some(value));
+        let work = |state: &mut State<T>| self.offer(state, &place, Some(worker.current()));
+        let (blocks, receiver) = self.0.with(worker, work);
         wake(worker, receiver);
         let woken = if blocks {
             self.0.block(worker, limit, |state| &state.blocked_senders)
@@ -118,7 +151,44 @@ impl<T: Send> Sender<T> {
             Woken::Granted
         };
         leave_blocking();
-        (woken, parcel.into_inner())
+        (woken, place.into_inner())
+    }
+
+    /// The same on a kernel thread without a worker.
+    #[cold]
+    fn send_from_outside(&self, value: T) -> Option<T> {
+        let place = UnsafeCell::new(Some(value));
+        let me = Parked::new();
+        let blocks = self.0.visit("Sender::send", |state| {
+            self.offer(state, &place, Some(me.control()))
+        });
+        if blocks {
+            me.wait();
+        }
+        place.into_inner()
+    }
+
+    /// Passes the value in `place` on if there is room; `true` if the channel is full. Then `me`, if there is one, is
+    /// among the blocked senders, and `place` must stay until it is woken. Returns the receiver that the caller must wake.
+    fn offer(
+        &self,
+        state: &mut State<T>,
+        place: &UnsafeCell<Option<T>>,
+        me: Option<&Control>,
+    ) -> (bool, Option<*const Control>) {
+        if !self.0.has_receivers() {
+            return (false, None);
+        }
+        // SAFETY: the place is the caller's own, and in no queue yet. The caller is alive while it waits.
+        unsafe {
+            let receiver = state.put(&mut *place.get());
+            let full = (*place.get()).is_some();
+            if let Some(me) = me.filter(|_| full) {
+                me.parcel.set(place.get().cast_const().cast());
+                state.blocked_senders.push_back(me);
+            }
+            (full, receiver)
+        }
     }
 }
 

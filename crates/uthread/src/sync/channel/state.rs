@@ -36,6 +36,18 @@ impl<T> State<T> {
             .cast_mut()
     }
 
+    /// Passes a value on if there is room: into the buffer, or to a waiting receiver, which the caller must wake.
+    pub(super) fn put(&mut self, value: &mut Option<T>) -> Option<*const Control> {
+        let receiver = self.blocked_receivers.pop_front();
+        if let Some(receiver) = receiver {
+            // SAFETY: the slot of a blocked receiver is on its stack, and empty.
+            unsafe { *Self::parcel(receiver) = value.take() };
+        } else if self.buffer.len() < self.capacity {
+            self.buffer.extend(value.take());
+        }
+        receiver
+    }
+
     /// Takes the next value, then moves in the value of a waiting sender.
     pub(super) fn take(&mut self) -> (Option<T>, Option<*const Control>) {
         let value = self.buffer.pop_front();
@@ -78,10 +90,11 @@ impl<T> Shared<T> {
         })
     }
 
+    /// Works with the state in a thread of the home runtime. Preemption must be disabled.
     pub(super) fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State<T>) -> R) -> R {
         // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
-        // same `several`.
-        unsafe { self.state.with(worker.several, work) }
+        // same `exposed`.
+        unsafe { self.state.with(worker.exposed(), work) }
     }
 
     /// Blocks the running thread, which is in `queue`.
@@ -132,16 +145,43 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Wakes all threads of a queue, if the caller is a thread of the home runtime. A thread that comes
-    /// to the queue later finds the number of ends that the caller has left.
+    /// Works with the state on another kernel thread, and wakes the thread that `work` returns.
+    pub(super) fn visit<R>(
+        &self,
+        operation: &str,
+        work: impl FnOnce(&mut State<T>) -> (R, Option<*const Control>),
+    ) -> R {
+        self.home.visit(operation, |visit| {
+            // SAFETY: preemption is disabled, and the permission is for use under the spin lock.
+            let (result, woken) = unsafe { self.state.with(true, work) };
+            if let Some(woken) = woken {
+                // SAFETY: a waiting thread is alive until woken.
+                visit.wake(unsafe { &*woken });
+            }
+            result
+        })
+    }
+
+    /// Wakes all threads of a queue, if the caller may use it. A thread that comes to the queue later finds the
+    /// number of ends that the caller has left.
     fn wake_all(&self, queue: impl FnOnce(&mut State<T>) -> &mut Waiters<Control>) {
         enter();
-        if let Some(worker) = current_worker()
-            && self.home.is(&worker.shared)
-        {
-            let woken = self.with(worker, |state| queue(state).take_all());
-            while let Some(thread) = woken.pop_front() {
-                wake(worker, Some(thread));
+        match current_worker() {
+            Some(worker) if self.home.is(&worker.shared) => {
+                let woken = self.with(worker, |state| queue(state).take_all());
+                while let Some(thread) = woken.pop_front() {
+                    wake(worker, Some(thread));
+                }
+            }
+            _ => {
+                self.home.try_visit(|visit| {
+                    // SAFETY: as in `visit`.
+                    let woken = unsafe { self.state.with(true, |state| queue(state).take_all()) };
+                    while let Some(thread) = woken.pop_front() {
+                        // SAFETY: as in `visit`.
+                        visit.wake(unsafe { &*thread });
+                    }
+                });
             }
         }
         leave();

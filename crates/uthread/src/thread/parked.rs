@@ -1,0 +1,57 @@
+//! A kernel thread that waits in the queue of an object.
+
+use core::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread;
+
+use super::control::Control;
+
+/// The calling kernel thread, in a form that queues of user threads accept.
+pub(crate) struct Parked {
+    /// On no worker.
+    control: Control,
+    wakeup: Arc<Wakeup>,
+}
+
+struct Wakeup {
+    thread: thread::Thread,
+    woken: AtomicBool,
+}
+
+impl Parked {
+    pub(crate) fn new() -> Self {
+        let wakeup = Arc::new(Wakeup {
+            thread: thread::current(),
+            woken: AtomicBool::new(false),
+        });
+        let mut control = Control::of_worker(0);
+        control.packet = Arc::as_ptr(&wakeup).cast_mut().cast();
+        Self { control, wakeup }
+    }
+
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Blocks the kernel thread until another thread has taken it out of its queue and called [`Control::unpark`].
+    pub(crate) fn wait(&self) {
+        while !self.wakeup.woken.load(Ordering::Acquire) {
+            thread::park();
+        }
+    }
+}
+
+impl Control {
+    /// Continues a [`Parked`] kernel thread. Nobody else may do so.
+    #[cold]
+    pub(crate) fn unpark(&self) {
+        let wakeup = self.packet.cast_const().cast::<Wakeup>();
+        // SAFETY: `Parked` keeps one reference until it is woken. This one is for the time after that.
+        let wakeup = unsafe {
+            Arc::increment_strong_count(wakeup);
+            Arc::from_raw(wakeup)
+        };
+        wakeup.woken.store(true, Ordering::Release);
+        wakeup.thread.unpark();
+    }
+}
