@@ -97,6 +97,14 @@
  *     The signal mask and the alternate signal stack belong to the kernel thread: all its user threads share
  *     them, and the last change counts.
  *
+ * FROM OUTSIDE
+ *     uthread_external_open() opens the runtime to kernel threads that are not its workers. They may then call
+ *     uthread_resume, _sem_post, _channel_send (which blocks them while the channel is full), _channel_trysend and
+ *     _channel_close until the runtime ends; before, that is -EPERM. While a handle is open, threads that all wait
+ *     are no deadlock: the runtime sleeps until it is woken. The end of a run does not wait for handles. A signal
+ *     handler may call only uthread_poster_post(). In a runtime with slices, a handler with SA_ONSTACK must have
+ *     SIGURG in its sa_mask.
+ *
  * EXCEPTIONS (C++)
  *     Each thread has its own exceptions: it may wait, and be preempted, in a catch block and in
  *     destructors. (The C++ library must be loaded with the program, not by dlopen(3) later.)
@@ -362,8 +370,28 @@ int uthread_channel_send(uthread_channel_t *channel, void *value);
 int uthread_channel_receive(uthread_channel_t *channel, void **value);
 int uthread_channel_send_timed(uthread_channel_t *channel, void *value, unsigned int microseconds);
 int uthread_channel_receive_timed(uthread_channel_t *channel, void **value, unsigned int microseconds);
+int uthread_channel_trysend(uthread_channel_t *channel, void *value);        /* -EAGAIN: full */
 int uthread_channel_tryreceive(uthread_channel_t *channel, void **value);    /* -EAGAIN: empty */
 int uthread_channel_close(uthread_channel_t *channel);
+
+/* ---- kernel threads outside and signal handlers (see FROM OUTSIDE) --------------------------- */
+
+typedef struct uthread_external uthread_external_t;
+
+/* A user thread opens its runtime. Any kernel thread may close the handle, also after the run. NULL outside a user
+ * thread. */
+uthread_external_t *uthread_external_open(void);
+void uthread_external_close(uthread_external_t *external);
+
+typedef struct uthread_poster uthread_poster_t;
+
+/* Posts a semaphore of the caller's runtime from anywhere. It is also a handle as above, until it is destroyed, and
+ * the semaphore may be destroyed before. NULL outside a user thread. */
+uthread_poster_t *uthread_poster_create(uthread_sem_t *sem);
+void uthread_poster_destroy(uthread_poster_t *poster);
+
+/* Async-signal-safe (signal-safety(7)). -ESRCH: the run has ended. */
+int uthread_poster_post(uthread_poster_t *poster);
 
 /* ---- input and output ----------------------------------------------------------------------- */
 
