@@ -59,6 +59,28 @@
 //! 7. [`join`](JoinHandle::join) and [`catch_unwind`] catch panics. In a preemptive runtime, hold a
 //!    guard around `catch_unwind` of the standard library.
 //!
+//! # From outside
+//!
+//! Kernel threads that are not workers of a runtime may wake its threads once it is open: see [`external`]. A signal
+//! handler may only use [`Poster::post`]. In a preemptive runtime, a handler with an alternate stack (`SA_ONSTACK`) must
+//! block `SIGURG` (`sa_mask`): a thread that is preempted would leave its frame on a stack that others use.
+//! [`block_on`] waits for futures. It polls them on the running thread, so rules 1 and 2 hold for them too.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use uthread::Semaphore;
+//!
+//! uthread::run(|| {
+//!     let done = Arc::new(Semaphore::new(0));
+//!     let (other, external) = (Arc::clone(&done), uthread::external());
+//!     std::thread::spawn(move || {
+//!         other.release(1);
+//!         drop(external);
+//!     });
+//!     done.acquire(); // other user threads run meanwhile
+//! });
+//! ```
+//!
 //! # Windows
 //!
 //! No signal interrupts a thread there, so [`RuntimeBuilder::build`] refuses time slices with
@@ -88,6 +110,7 @@
 //! | `thread` | starting, joining, handles, thread-local values |
 //! | `scope` | threads that do not outlive a function, with a deadline for all of them |
 //! | `sync` | locks, condition variables, semaphores, channels and barriers |
+//! | `outside` | wake-ups from kernel threads, signal handlers and wakers of futures |
 //! | `io` | transfers through the kernel's own requests or helper threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
 //! | `runtime` | the builder, starting and stopping, also in place |

@@ -17,6 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use common::preemptive;
+use uthread::io::sleep;
 use uthread::{
     External, JoinHandle, Poster, Runtime, RuntimeEnded, Semaphore, SendError, TrySendError,
     block_on, bounded, external, spawn, suspend, suspend_timeout, unbounded, yield_now,
@@ -65,7 +66,10 @@ impl Promise {
 /// What a user thread waits for, and how another thread ends the wait.
 type Ends = Box<dyn FnOnce() + Send>;
 
-fn ways() -> [fn() -> (JoinHandle<()>, Ends); 6] {
+/// Starts a thread that waits.
+type Way = fn() -> (JoinHandle<()>, Ends);
+
+fn ways() -> [Way; 6] {
     [
         || {
             let semaphore = Arc::new(Semaphore::new(0));
@@ -214,6 +218,37 @@ fn a_full_channel_blocks_the_kernel_thread() {
             drop(receiver);
             assert!(outside.join().unwrap().is_err());
         });
+    }
+}
+
+/// The run ends while a kernel thread waits to send to its channel. Then a runtime that is not open receives the value, or
+/// nobody does.
+#[test]
+fn a_sender_outside_outlasts_the_runtime() {
+    for (runtime, _) in runtimes() {
+        for receives in [true, false] {
+            let (sender, receiver) = bounded(0);
+            let outside = runtime.run(|| {
+                let external = external();
+                assert!(receiver.try_recv().is_err());
+                let outside = thread::spawn(move || {
+                    let _external = external;
+                    sender.send(1)
+                });
+                let blocked = |_| {
+                    sleep(Duration::from_millis(1));
+                    receiver.is_awaited()
+                };
+                assert!((0..60_000).any(blocked));
+                outside
+            });
+            if receives {
+                assert_eq!(runtime.run(|| receiver.recv()), Ok(1));
+            } else {
+                drop(receiver);
+            }
+            assert_eq!(outside.join().unwrap().is_ok(), receives);
+        }
     }
 }
 

@@ -174,16 +174,29 @@ impl Semaphore {
     /// ```
     #[inline]
     pub fn release(&self, permits: usize) {
-        let operation = "Semaphore::release";
-        match self.try_release(permits) {
-            Some(all_kept) => assert!(all_kept, "{operation}: there would be too many permits"),
-            None => refuse(operation, current_worker().is_some()),
-        }
+        let all_kept = match current_worker() {
+            Some(worker) if self.home.admits(&worker.shared) => self.give_inside(worker, permits),
+            inside => match self.give_from_outside(permits) {
+                Some(all_kept) => all_kept,
+                None => refuse("Semaphore::release", inside.is_some()),
+            },
+        };
+        assert!(
+            all_kept,
+            "Semaphore::release: there would be too many permits"
+        );
     }
 
     /// Adds permits if the caller may do so and the semaphore can hold them.
     pub(crate) fn add(&self, permits: usize) {
-        let _ = self.try_release(permits);
+        match current_worker() {
+            Some(worker) if self.home.admits(&worker.shared) => {
+                self.give_inside(worker, permits);
+            }
+            _ => {
+                self.give_from_outside(permits);
+            }
+        }
     }
 
     /// Makes the semaphore one of the caller's runtime.
@@ -192,20 +205,19 @@ impl Semaphore {
             .check(&require_worker(operation).shared, operation);
     }
 
-    /// Adds permits; `Some(false)` if the semaphore cannot hold all, and `None` if the caller may not add any.
     #[inline]
-    fn try_release(&self, permits: usize) -> Option<bool> {
-        match current_worker() {
-            Some(worker) if self.home.admits(&worker.shared) => {
-                enter();
-                let all_kept = self.give(permits, worker.exposed(), |waiter| worker.wake(waiter));
-                leave();
-                Some(all_kept)
-            }
-            _ => self
-                .home
-                .try_visit(|visit| self.give(permits, true, |waiter| visit.wake(waiter))),
-        }
+    fn give_inside(&self, worker: &Worker, permits: usize) -> bool {
+        enter();
+        let all_kept = self.give(permits, worker.exposed(), |waiter| worker.wake(waiter));
+        leave();
+        all_kept
+    }
+
+    /// `None` if the caller may not add any.
+    #[cold]
+    fn give_from_outside(&self, permits: usize) -> Option<bool> {
+        self.home
+            .try_visit(|visit| self.give(permits, true, |waiter| visit.wake(waiter)))
     }
 
     /// Adds permits; `false` if the semaphore cannot hold all. Preemption must be disabled.

@@ -1,29 +1,25 @@
 //! A kernel thread that waits in the queue of an object.
 
-use core::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
-use std::thread;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::control::Control;
 
-/// The calling kernel thread, in a form that queues of user threads accept.
+/// A kernel thread, in a form that queues of user threads accept.
 pub(crate) struct Parked {
     /// On no worker.
     control: Control,
     wakeup: Arc<Wakeup>,
 }
 
+#[derive(Default)]
 struct Wakeup {
-    thread: thread::Thread,
-    woken: AtomicBool,
+    woken: Mutex<bool>,
+    came: Condvar,
 }
 
 impl Parked {
     pub(crate) fn new() -> Self {
-        let wakeup = Arc::new(Wakeup {
-            thread: thread::current(),
-            woken: AtomicBool::new(false),
-        });
+        let wakeup = Arc::<Wakeup>::default();
         let mut control = Control::of_worker(0);
         control.packet = Arc::as_ptr(&wakeup).cast_mut().cast();
         Self { control, wakeup }
@@ -35,9 +31,9 @@ impl Parked {
 
     /// Blocks the kernel thread until another thread has taken it out of its queue and called [`Control::unpark`].
     pub(crate) fn wait(&self) {
-        while !self.wakeup.woken.load(Ordering::Acquire) {
-            thread::park();
-        }
+        let Wakeup { woken, came } = &*self.wakeup;
+        let woken = woken.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(came.wait_while(woken, |woken| !*woken));
     }
 }
 
@@ -51,7 +47,7 @@ impl Control {
             Arc::increment_strong_count(wakeup);
             Arc::from_raw(wakeup)
         };
-        wakeup.woken.store(true, Ordering::Release);
-        wakeup.thread.unpark();
+        *wakeup.woken.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        wakeup.came.notify_one();
     }
 }

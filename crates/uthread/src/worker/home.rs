@@ -97,9 +97,10 @@ impl Home {
 #[cold]
 #[inline(never)]
 pub(crate) fn refuse(operation: &str, inside: bool) -> ! {
-    if inside {
-        panic!("{operation}: the object belongs to the threads of another runtime");
-    }
+    assert!(
+        !inside,
+        "{operation}: the object belongs to the threads of another runtime"
+    );
     panic!(
         "{operation} was called outside a uthread runtime, which `uthread::external` has not opened to others"
     );
