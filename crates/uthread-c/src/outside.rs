@@ -1,4 +1,4 @@
-//! What kernel threads outside and signal handlers use.
+//! Wake-ups from kernel threads outside and from signal handlers.
 
 use core::ffi::c_int;
 use std::sync::Arc;

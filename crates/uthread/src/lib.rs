@@ -77,7 +77,7 @@
 //!         other.release(1);
 //!         drop(external);
 //!     });
-//!     done.acquire(); // other user threads run meanwhile
+//!     done.acquire(); // other user threads run
 //! });
 //! ```
 //!

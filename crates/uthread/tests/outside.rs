@@ -63,7 +63,7 @@ impl Promise {
     }
 }
 
-/// What a user thread waits for, and how another thread ends the wait.
+/// The call by which another thread ends the wait of a user thread.
 type Ends = Box<dyn FnOnce() + Send>;
 
 /// Starts a thread that waits.
@@ -122,7 +122,7 @@ fn busy(ticks: bool, ended: &AtomicBool) {
 fn kernel_threads_wake_user_threads() {
     for (runtime, ticks) in runtimes() {
         for way in ways() {
-            // Whether another thread runs, and whether the one that waits is likely to do so by then.
+            // Another user thread runs or not, and the one that waits begins before the wake-up or not.
             for (is_busy, late) in [(false, false), (false, true), (true, false), (true, true)] {
                 runtime.run(|| {
                     let external = external();

@@ -75,7 +75,7 @@ impl Errands {
 }
 
 impl Drop for Errands {
-    /// What others asked for at the end of the runtime is not done.
+    /// Errands that others asked for at the end of the runtime are not done.
     fn drop(&mut self) {
         self.take_all(drop);
     }

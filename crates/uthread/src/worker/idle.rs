@@ -125,7 +125,7 @@ impl Worker {
         if !mine && !self.shared.stop.load(Ordering::Acquire) {
             self.publish_live();
             self.shared.idlers.begin(|| {
-                // What is outside may outlive all threads.
+                // Handles of the outside may outlive all threads.
                 if self.shared.live() == 0 {
                     self.shared.stop_all();
                     return;

@@ -8,8 +8,8 @@ use crate::thread::Control;
 /// The permission to use the objects of a runtime under their spin locks, or objects that belong to no runtime now.
 pub(crate) struct Visit<'a>(Option<&'a Shared>);
 
-/// Calls `work` with the permission for a live runtime, or for what no live runtime owns. No runtime claims an object
-/// or ends meanwhile. `None` if the runtime is not open to others.
+/// Calls `work` with the permission for a live runtime, or for what no live runtime owns. Until it returns, no runtime
+/// claims an object or ends. `None` if the runtime is not open to others.
 #[cold]
 pub(crate) fn visit<R>(
     runtime: impl FnOnce() -> u32,
