@@ -80,22 +80,21 @@ impl<T: Send> Sender<T> {
     /// });
     /// ```
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        let place = UnsafeCell::new(Some(value));
-        let work = |state: &mut State<T>| self.offer(state, &place, None);
-        let full = match current_worker() {
+        let work = |state: &mut State<T>| self.offer(state, value, None);
+        let offer = match current_worker() {
             Some(worker) if self.0.home.admits(&worker.shared) => {
                 enter();
-                let (full, receiver) = self.0.with(worker, work);
+                let (offer, receiver) = self.0.with(worker, work);
                 wake(worker, receiver);
                 leave();
-                full
+                offer
             }
             _ => self.0.visit("Sender::try_send", work),
         };
-        match place.into_inner() {
-            None => Ok(()),
-            Some(value) if full => Err(TrySendError::Full(value)),
-            Some(value) => Err(TrySendError::Disconnected(value)),
+        match offer {
+            Offer::Closed(value) => Err(TrySendError::Disconnected(value)),
+            Offer::Full(Some(value)) => Err(TrySendError::Full(value)),
+            Offer::Full(None) | Offer::Passed => Ok(()),
         }
     }
 
@@ -141,55 +140,77 @@ impl<T: Send> Sender<T> {
         limit: Option<Duration>,
     ) -> (Woken, Option<T>) {
         worker.enter_blocking(operation);
-        let place = UnsafeCell::new(Some(value));
-        let work = |state: &mut State<T>| self.offer(state, &place, Some(worker.current()));
-        let (blocks, receiver) = self.0.with(worker, work);
+        let place = UnsafeCell::new(None);
+        let waits = Some((worker.current(), &place));
+        let work = |state: &mut State<T>| self.offer(state, value, waits);
+        let (offer, receiver) = self.0.with(worker, work);
         wake(worker, receiver);
-        let woken = if blocks {
-            self.0.block(worker, limit, |state| &state.blocked_senders)
-        } else {
-            Woken::Granted
+        let result = match offer {
+            Offer::Passed => (Woken::Granted, None),
+            Offer::Closed(value) => (Woken::Granted, Some(value)),
+            Offer::Full(_) => {
+                let woken = self.0.block(worker, limit, |state| &state.blocked_senders);
+                (woken, place.into_inner())
+            }
         };
         leave_blocking();
-        (woken, place.into_inner())
+        result
     }
 
     /// The same on a kernel thread without a worker.
     #[cold]
+    #[inline(never)]
     fn send_from_outside(&self, value: T) -> Option<T> {
-        let place = UnsafeCell::new(Some(value));
+        let place = UnsafeCell::new(None);
         let me = Parked::new();
-        let blocks = self.0.visit("Sender::send", |state| {
-            self.offer(state, &place, Some(me.control()))
-        });
-        if blocks {
-            me.wait();
+        let waits = Some((me.control(), &place));
+        let work = |state: &mut State<T>| self.offer(state, value, waits);
+        match self.0.visit("Sender::send", work) {
+            Offer::Passed => None,
+            Offer::Closed(value) => Some(value),
+            Offer::Full(_) => {
+                me.wait();
+                place.into_inner()
+            }
         }
-        place.into_inner()
     }
 
-    /// Passes the value in `place` on if there is room; `true` if the channel is full. Then `me`, if there is one, is
-    /// among the blocked senders, and `place` must stay until it is woken. Returns the receiver that the caller must wake.
+    /// Passes a value on if there is room. Otherwise the thread that `waits`, if there is one, joins the blocked senders
+    /// with the value in its place, which must stay until it is woken. Returns the receiver that the caller must wake, too.
+    #[inline]
     fn offer(
         &self,
         state: &mut State<T>,
-        place: &UnsafeCell<Option<T>>,
-        me: Option<&Control>,
-    ) -> (bool, Option<*const Control>) {
+        value: T,
+        waits: Option<(&Control, &UnsafeCell<Option<T>>)>,
+    ) -> (Offer<T>, Option<*const Control>) {
         if !self.0.has_receivers() {
-            return (false, None);
+            return (Offer::Closed(value), None);
         }
-        // SAFETY: the place is the caller's own, and in no queue yet. The caller is alive while it waits.
+        let value = match state.put(value) {
+            Ok(receiver) => return (Offer::Passed, receiver),
+            Err(value) => value,
+        };
+        let Some((me, place)) = waits else {
+            return (Offer::Full(Some(value)), None);
+        };
+        // SAFETY: the place is the caller's own. The caller is in no queue yet, and alive while it waits.
         unsafe {
-            let receiver = state.put(&mut *place.get());
-            let full = (*place.get()).is_some();
-            if let Some(me) = me.filter(|_| full) {
-                me.parcel.set(place.get().cast_const().cast());
-                state.blocked_senders.push_back(me);
-            }
-            (full, receiver)
+            *place.get() = Some(value);
+            me.parcel.set(place.get().cast_const().cast());
+            state.blocked_senders.push_back(me);
         }
+        (Offer::Full(None), None)
     }
+}
+
+/// The fate of a value.
+enum Offer<T> {
+    Passed,
+    /// There is no room for it. `None`: it waits in its place.
+    Full(Option<T>),
+    /// No receiver is left.
+    Closed(T),
 }
 
 impl<T> Clone for Sender<T> {

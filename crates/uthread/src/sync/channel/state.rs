@@ -36,16 +36,20 @@ impl<T> State<T> {
             .cast_mut()
     }
 
-    /// Passes a value on if there is room: into the buffer, or to a waiting receiver, which the caller must wake.
-    pub(super) fn put(&mut self, value: &mut Option<T>) -> Option<*const Control> {
-        let receiver = self.blocked_receivers.pop_front();
-        if let Some(receiver) = receiver {
+    /// Passes a value on: to a waiting receiver, which the caller must wake, or into the buffer. If there is no room, it
+    /// comes back.
+    #[inline]
+    pub(super) fn put(&mut self, value: T) -> Result<Option<*const Control>, T> {
+        if let Some(receiver) = self.blocked_receivers.pop_front() {
             // SAFETY: the slot of a blocked receiver is on its stack, and empty.
-            unsafe { *Self::parcel(receiver) = value.take() };
-        } else if self.buffer.len() < self.capacity {
-            self.buffer.extend(value.take());
+            unsafe { *Self::parcel(receiver) = Some(value) };
+            return Ok(Some(receiver));
         }
-        receiver
+        if self.buffer.len() < self.capacity {
+            self.buffer.push_back(value);
+            return Ok(None);
+        }
+        Err(value)
     }
 
     /// Takes the next value, then moves in the value of a waiting sender.
