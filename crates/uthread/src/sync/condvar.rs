@@ -542,7 +542,7 @@ impl Condvar {
         let worker = require_worker("Condvar::notify_outside");
         self.home
             .check(&worker.shared, "Condvar::notify_outside", || {
-                self.waiters.forget()
+                self.waiters.forget();
             });
         enter();
         let mut owner = None;
@@ -574,8 +574,8 @@ impl Condvar {
 /// Runs `work` with the wait-for graph locked; preemption must be disabled.
 #[inline]
 fn with_graph<R>(worker: &Worker, work: impl FnOnce() -> R) -> R {
-    // SAFETY: preemption is disabled, and all threads of this runtime pass the same `several`.
-    unsafe { worker.shared.graph.with(worker.several, |()| work()) }
+    // SAFETY: preemption is disabled, and all threads of this runtime pass the same `exposed`.
+    unsafe { worker.shared.graph.with(worker.exposed(), |()| work()) }
 }
 
 impl Default for Condvar {
