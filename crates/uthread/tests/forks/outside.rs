@@ -12,8 +12,16 @@ use crate::{MOMENT, end, fork, in_a_process, in_child, kinds, status_of};
 use uthread::io::sleep;
 use uthread::{
     JoinHandle, Poster, RuntimeEnded, Semaphore, block_on, bounded, current, external, spawn,
-    suspend, unbounded, yield_now,
+    suspend, unbounded,
 };
+
+fn wait_until(holds: impl Fn() -> bool) {
+    let holds = |_| {
+        sleep(MOMENT);
+        holds()
+    };
+    assert!((0..60_000).any(holds));
+}
 
 /// Waits until a kernel thread of this process wakes the running thread.
 fn wait_for_a_waker() {
@@ -123,13 +131,13 @@ fn nothing_from_outside_reaches_a_gone_thread() {
                     assert!(receiver.try_recv().is_err());
                     let other = sender.clone();
                     let blocked = thread::spawn(move || other.send(1).unwrap());
-                    while !(receiver.is_awaited()
-                        && semaphore.is_awaited()
-                        && outlet.is_awaited()
-                        && waker.lock().unwrap().is_some())
-                    {
-                        sleep(MOMENT);
-                    }
+                    let all_wait = || {
+                        receiver.is_awaited()
+                            && semaphore.is_awaited()
+                            && outlet.is_awaited()
+                            && waker.lock().unwrap().is_some()
+                    };
+                    wait_until(all_wait);
                     let suspended = threads[0].thread();
                     let wake = || waker.lock().unwrap().as_ref().unwrap().wake_by_ref();
                     in_child(|| {
@@ -180,37 +188,36 @@ fn a_sender_waits_in_a_child_without_a_runtime() {
         || {
             for runtime in kinds() {
                 let (sender, receiver) = bounded(0);
-                let forks = runtime.run(|| {
-                    let external = external();
+                runtime.run(|| {
+                    let before = external();
                     assert!(receiver.try_recv().is_err());
                     let (own, other) = (receiver.clone(), sender.clone());
                     let gone = spawn(move || assert_eq!(own.recv(), Ok(7)));
-                    while !receiver.is_awaited() {
-                        yield_now();
-                    }
+                    wait_until(|| receiver.is_awaited());
                     let receiver = receiver.clone();
                     let forks = thread::spawn(move || {
                         in_child(|| {
-                            let (first, last) = (other.clone(), external.clone());
-                            drop((external, last));
-                            let sends = thread::spawn(move || first.send(1).unwrap());
-                            let sends = [sends, thread::spawn(move || other.send(2).unwrap())];
+                            drop((before.clone(), before));
+                            let sends = [1, 2].map(|value| {
+                                let sender = other.clone();
+                                thread::spawn(move || sender.send(value).unwrap())
+                            });
                             thread::sleep(MOMENT);
-                            for runtime in kinds().take(1) {
-                                let sum = runtime
-                                    .run(|| receiver.recv().unwrap() + receiver.recv().unwrap());
-                                assert_eq!(sum, 3);
-                            }
+                            let sum = kinds().next().unwrap().run(|| {
+                                let _external = external();
+                                receiver.recv().unwrap() + receiver.recv().unwrap()
+                            });
+                            assert_eq!(sum, 3);
                             for thread in sends {
                                 thread.join().unwrap();
                             }
                         });
                     });
+                    // The thread waits at the time of the fork.
+                    forks.join().unwrap();
                     sender.send(7).unwrap();
                     gone.join().unwrap();
-                    forks
                 });
-                forks.join().unwrap();
             }
         },
     );
@@ -221,29 +228,36 @@ fn a_future_that_forks_goes_on_in_the_child() {
     in_a_process("outside::a_future_that_forks_goes_on_in_the_child", || {
         for runtime in kinds() {
             runtime.run(|| {
-                let (mut polls, mut child) = (0, None);
+                let (mut polls, mut child) = (0, -1);
                 let mut wakers = Vec::new();
-                block_on(poll_fn(|context| {
+                let called = Arc::new(AtomicBool::new(false));
+                let future = poll_fn(|context| {
                     polls += 1;
-                    let waker = context.waker().clone();
-                    // In the child, the waker from before the fork is kept, and does nothing.
-                    wakers.push(waker.clone());
+                    // The waker from before the fork stays alive in the child.
+                    wakers.push(context.waker().clone());
                     if polls == 1 {
-                        child = Some(fork());
-                        if child == Some(0) {
+                        child = fork();
+                        if child == 0 {
                             return Poll::Pending;
                         }
                     }
-                    if polls == 3 {
-                        return Poll::Ready(());
+                    if polls == if child == 0 { 2 } else { 1 } {
+                        let (called, waker) = (Arc::clone(&called), context.waker().clone());
+                        thread::spawn(move || {
+                            thread::sleep(MOMENT);
+                            called.store(true, Ordering::Relaxed);
+                            waker.wake();
+                        });
+                        return Poll::Pending;
                     }
-                    thread::spawn(move || waker.wake());
-                    Poll::Pending
-                }));
-                let child = child.unwrap();
+                    assert!(called.load(Ordering::Relaxed));
+                    Poll::Ready(())
+                });
+                let done = catch_unwind(AssertUnwindSafe(|| block_on(future)));
                 if child == 0 {
-                    end(0);
+                    end(i32::from(done.is_err()));
                 }
+                assert!(done.is_ok());
                 assert_eq!(status_of(child), 0);
             });
         }
