@@ -3,7 +3,8 @@
 use crate::atomic::{AtomicU32, Ordering};
 
 use super::local::{current_worker, enter, leave};
-use super::registry::{live, nobody, stayed_in_parent};
+use super::number::{nobody, stayed_in_parent};
+use super::registry::live;
 use super::shared::Shared;
 use super::state::Worker;
 use super::visit::{Visit, visit};

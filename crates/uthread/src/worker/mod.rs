@@ -14,6 +14,7 @@ mod inbox;
 #[cfg(target_os = "linux")]
 mod linux;
 mod local;
+mod number;
 mod parking;
 mod rank;
 mod registry;
@@ -42,7 +43,8 @@ pub(crate) use local::{
     current_worker, depth, enter, leave, leave_allocator, leave_blocking, leave_without_tick,
     require_worker, set_depth, try_enter,
 };
-pub(crate) use registry::{add, remove, stayed_in_parent};
+pub(crate) use number::stayed_in_parent;
+pub(crate) use registry::{add, remove};
 pub(crate) use running::Running;
 pub(crate) use shared::{Config, Counters, Mode, Shared};
 pub(crate) use state::Worker;

@@ -1,9 +1,9 @@
 //! The runtimes of this process whose threads may still run.
 
-use core::sync::atomic::{AtomicU32, Ordering};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::number;
 use super::shared::Shared;
 
 /// The numbers of the live runtimes.
@@ -19,11 +19,6 @@ static LIVE: Mutex<Live> = Mutex::new(Live {
     started: BTreeMap::new(),
     inherited: 0,
 });
-
-static NEXT: AtomicU32 = AtomicU32::new(2);
-
-/// Runtimes with a smaller number are not in this process: it is the child of a fork. No runtime has this number.
-static FIRST: AtomicU32 = AtomicU32::new(1);
 
 impl Live {
     /// For a live runtime, its state if it is open.
@@ -43,7 +38,7 @@ pub(super) fn live() -> MutexGuard<'static, Live> {
 
 /// Adds a runtime and returns its number.
 pub(crate) fn add() -> u32 {
-    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    let id = number::next();
     live().started.insert(id, None);
     id
 }
@@ -65,16 +60,6 @@ pub(crate) fn remove(id: u32) {
     drop(removed);
 }
 
-/// The number of objects that kernel threads of this process use while no runtime owns them.
-pub(super) fn nobody() -> u32 {
-    FIRST.load(Ordering::Relaxed)
-}
-
-/// True for a runtime that stayed in the parent, when this process was forked.
-pub(crate) fn stayed_in_parent(id: u32) -> bool {
-    id != 0 && id < FIRST.load(Ordering::Relaxed)
-}
-
 /// Leaves all runtimes to the parent, in the child of a fork. Returns a new number for the one of the caller, if it
 /// goes on in the child.
 ///
@@ -82,9 +67,8 @@ pub(crate) fn stayed_in_parent(id: u32) -> bool {
 /// Same as [`renew`](crate::renew::renew).
 #[cfg(target_os = "linux")]
 pub(super) unsafe fn leave_to_parent(goes_on: bool) -> u32 {
-    let first = NEXT.fetch_add(2, Ordering::Relaxed);
-    FIRST.store(first, Ordering::Relaxed);
-    let id = first + 1;
+    number::leave_to_parent();
+    let id = number::next();
     let live = Live {
         started: BTreeMap::new(),
         inherited: if goes_on { id } else { 0 },

@@ -31,9 +31,7 @@ mod state {
     pub(crate) use super::Worker;
 }
 
-mod registry {
-    use super::{LIVE, Live};
-
+mod number {
     /// The model has no forks.
     pub(crate) fn stayed_in_parent(_: u32) -> bool {
         false
@@ -42,6 +40,10 @@ mod registry {
     pub(crate) fn nobody() -> u32 {
         super::NOBODY
     }
+}
+
+mod registry {
+    use super::{LIVE, Live};
 
     pub(crate) fn live() -> loom::sync::MutexGuard<'static, Live> {
         LIVE.lock().expect("no poison")
