@@ -20,7 +20,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/sanitizers
 thread() {
     RUSTFLAGS="-Zsanitizer=thread --cfg uthread_tsan" \
         cargo +nightly test --release --locked -Zbuild-std --target "$target" -p uthread --no-fail-fast \
-        --test barging --test cancelling --test locks --test monitor --test random --test scopes \
+        --test barging --test cancelling --test locks --test monitor --test outside --test random --test scopes \
         --test threads --test timeouts --test transfers --test workers -- \
         --skip under_ticks --skip the_condition_holds_for_every_waiter_that_is_signalled \
         --skip preempted_threads --skip beside_a_thread_that_computes --skip ticks_in_cached_reads \

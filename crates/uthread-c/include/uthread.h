@@ -99,13 +99,22 @@
  *     The signal mask and the alternate signal stack belong to the kernel thread: all its user threads share
  *     them, and the last change counts.
  *
+ * FROM OUTSIDE
+ *     uthread_external_open() opens the runtime to kernel threads that are not its workers. They may then call
+ *     uthread_resume, _sem_post, _channel_send (which blocks them while the channel is full), _channel_trysend and
+ *     _channel_close until the runtime ends; before, that is -EPERM. While a handle is open, threads that all wait
+ *     are no deadlock: the runtime sleeps until it is woken. The end of a run does not wait for handles. A signal
+ *     handler may call only uthread_poster_post(). In a runtime with slices, a handler with SA_ONSTACK must have
+ *     SIGURG in its sa_mask.
+ *
  * FORK
  *     The child of fork() has the calling user thread only. It may call all functions of this library, create
  *     threads, and end as in the parent: by uthread_end(), if it is the first thread, by the return of uthread_run(),
  *     by exit() or by _exit(). If it is not the first one, the process ends with 0 after its last thread. To the
  *     child, all other threads that had not ended are gone: uthread_join() and the like return -ESRCH. Locks that
  *     they held stay locked, and what they waited for goes to others. If another worker was using a channel, the
- *     child has lost the values in it.
+ *     child has lost the values in it. To kernel threads outside, the child is closed until it calls
+ *     uthread_external_open(): handles and posters from before have no effect there, and _poster_post() is -ESRCH.
  *     A child by a kernel thread that is no worker has no runtime, and may make one. The children of vfork() and
  *     posix_spawn() may do what they may in any program. Others (of clone, of _Fork) may only execute a program.
  *
@@ -406,8 +415,28 @@ int uthread_channel_send(uthread_channel_t *channel, void *value);
 int uthread_channel_receive(uthread_channel_t *channel, void **value);
 int uthread_channel_send_timed(uthread_channel_t *channel, void *value, unsigned int microseconds);
 int uthread_channel_receive_timed(uthread_channel_t *channel, void **value, unsigned int microseconds);
+int uthread_channel_trysend(uthread_channel_t *channel, void *value);        /* -EAGAIN: full */
 int uthread_channel_tryreceive(uthread_channel_t *channel, void **value);    /* -EAGAIN: empty */
 int uthread_channel_close(uthread_channel_t *channel);
+
+/* ---- kernel threads outside and signal handlers (see FROM OUTSIDE) --------------------------- */
+
+typedef struct uthread_external uthread_external_t;
+
+/* A user thread opens its runtime. Any kernel thread may close the handle, also after the run. NULL outside a user
+ * thread. */
+uthread_external_t *uthread_external_open(void);
+void uthread_external_close(uthread_external_t *external);
+
+typedef struct uthread_poster uthread_poster_t;
+
+/* Posts a semaphore of the caller's runtime from anywhere. It is also a handle as above, until it is destroyed, and
+ * the semaphore may be destroyed before. NULL outside a user thread. */
+uthread_poster_t *uthread_poster_create(uthread_sem_t *sem);
+void uthread_poster_destroy(uthread_poster_t *poster);
+
+/* Async-signal-safe (signal-safety(7)). -ESRCH: the run has ended, or went on in the parent of a fork. */
+int uthread_poster_post(uthread_poster_t *poster);
 
 /* ---- input and output ----------------------------------------------------------------------- */
 

@@ -63,15 +63,24 @@ pub(crate) unsafe fn destroy_unless<T>(
 ) -> c_int {
     // SAFETY: the caller's contract.
     unsafe {
-        let refused = caught(|| match object.as_ref() {
-            Some(object) if is_awaited(object) => Err(libc::EBUSY),
-            _ => Ok(0),
-        });
+        let refused = busy_if(object, is_awaited);
         if refused == 0 {
             destroy(object);
         }
         refused
     }
+}
+
+/// `-EBUSY` if threads wait for the object, else 0.
+///
+/// # Safety
+/// The pointer must be null or to a living object.
+pub(crate) unsafe fn busy_if<T>(object: *const T, is_awaited: impl FnOnce(&T) -> bool) -> c_int {
+    // SAFETY: the caller's contract.
+    caught(|| match unsafe { object.as_ref() } {
+        Some(object) if is_awaited(object) => Err(libc::EBUSY),
+        _ => Ok(0),
+    })
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod held;
 #[cfg(test)]
 mod layout;
 mod lock;
+mod outside;
 mod record;
 mod runtime;
 mod synchronization;

@@ -4,28 +4,37 @@ use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use uthread::{
     Barrier, Errno as ErrorNumber, Exceptions, Lock, Protocol, Receiver, RecvTimeoutError,
-    Semaphore, SendTimeoutError, Sender, TryRecvError, bounded, no_preempt,
+    Semaphore, SendTimeoutError, Sender, TryRecvError, TrySendError, bounded, no_preempt,
 };
 
-use crate::call::{caught, created, destroy_unless};
+use crate::call::{busy_if, caught, created, destroy_unless};
 use crate::error::{Errno, errno_of, limit, object};
 use crate::record::Pointer;
 use crate::thread::Exit;
 use crate::unwind::{Function, Terminated, enclose, unwind};
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn uthread_sem_create(permits: usize) -> *mut Semaphore {
-    created(|| Semaphore::new(permits))
+unsafe extern "C-unwind" fn uthread_sem_create(permits: usize) -> *const Semaphore {
+    let _back_at_the_end = ErrorNumber::keep();
+    // Posters share it.
+    Arc::into_raw(Arc::new(Semaphore::new(permits)))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn uthread_sem_destroy(semaphore: *mut Semaphore) -> c_int {
+unsafe extern "C-unwind" fn uthread_sem_destroy(semaphore: *const Semaphore) -> c_int {
     // SAFETY: the header asks for a semaphore that nobody uses afterwards.
-    unsafe { destroy_unless(semaphore, Semaphore::is_awaited) }
+    unsafe {
+        let refused = busy_if(semaphore, Semaphore::is_awaited);
+        if refused == 0 && !semaphore.is_null() {
+            let _back_at_the_end = ErrorNumber::keep();
+            drop(Arc::from_raw(semaphore));
+        }
+        refused
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -160,6 +169,22 @@ unsafe extern "C-unwind" fn uthread_channel_send_timed(
             SendTimeoutError::Timeout(_) => libc::ETIMEDOUT,
             SendTimeoutError::Disconnected(_) => libc::EPIPE,
             SendTimeoutError::Cancelled(_) => libc::ECANCELED,
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn uthread_channel_trysend(
+    channel: *const Channel,
+    value: *mut c_void,
+) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a living channel.
+        let sender = unsafe { object(channel) }?.sender()?;
+        let sent = sender.try_send(Pointer(value));
+        sent.map(|()| 0).map_err(|error| match error {
+            TrySendError::Full(_) => libc::EAGAIN,
+            TrySendError::Disconnected(_) => libc::EPIPE,
         })
     })
 }

@@ -7,6 +7,7 @@ const SOURCES: &[&str] = &[
     include_str!("../src/condition.rs"),
     include_str!("../src/error.rs"),
     include_str!("../src/lock.rs"),
+    include_str!("../src/outside.rs"),
     include_str!("../src/runtime.rs"),
     include_str!("../src/synchronization.rs"),
     include_str!("../src/thread.rs"),
@@ -20,7 +21,7 @@ type Functions = BTreeMap<String, (Vec<&'static str>, &'static str)>;
 /// A type as the calling convention sees it, and as a reader does.
 fn kind(spelled: &str) -> &'static str {
     let spelled = spelled.trim();
-    if spelled.contains("extern")
+    if spelled.contains("extern \"")
         || spelled.contains("(*")
         || spelled.ends_with("Function>")
         || spelled.ends_with("Destructor>")

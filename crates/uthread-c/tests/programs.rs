@@ -170,6 +170,12 @@ fn a_runtime_in_place_runs_on_any_kernel_thread() {
 }
 
 #[test]
+fn kernel_threads_and_signal_handlers_wake_user_threads() {
+    let expected = "all wake-ups arrived\n";
+    check_output("tests/c/outside.c", &["-pthread"], expected);
+}
+
+#[test]
 fn a_program_with_its_c_library_inside_has_threads_without_slices() {
     let installed = Installed::new();
     let program = installed.folder.path().join("static");

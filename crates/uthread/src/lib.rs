@@ -59,6 +59,28 @@
 //! 7. [`join`](JoinHandle::join) and [`catch_unwind`] catch panics. In a preemptive runtime, hold a
 //!    guard around `catch_unwind` of the standard library.
 //!
+//! # From outside
+//!
+//! Kernel threads that are not workers of a runtime may wake its threads once it is open: see [`external`]. A signal
+//! handler may only use [`Poster::post`]. In a preemptive runtime, a handler with an alternate stack (`SA_ONSTACK`) must
+//! block `SIGURG` (`sa_mask`): a thread that is preempted would leave its frame on a stack that others use.
+//! [`block_on`] waits for futures. It polls them on the running thread, so rules 1 and 2 hold for them too.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use uthread::Semaphore;
+//!
+//! uthread::run(|| {
+//!     let done = Arc::new(Semaphore::new(0));
+//!     let (other, external) = (Arc::clone(&done), uthread::external());
+//!     std::thread::spawn(move || {
+//!         other.release(1);
+//!         drop(external);
+//!     });
+//!     done.acquire(); // other user threads run
+//! });
+//! ```
+//!
 //! # Forks
 //!
 //! The child of a fork has the calling user thread only, and the runtime goes on with it, also if it had several
@@ -67,6 +89,10 @@
 //! [`join`](JoinHandle::join) returns [`Gone`], and a [`scope`] does not wait for them. Locks that they held stay
 //! locked, as in POSIX; a child whose threads all wait for them ends with the message of a deadlock. A gone thread
 //! gets nothing of what it was waiting for. The time limit of a scope that was entered before does not apply.
+//!
+//! To other kernel threads, the child is closed until it calls [`external`]. Handles and wakers from before have no
+//! effect there, and [`Poster::post`] returns [`RuntimeEnded`]. A future that forks is polled again in the child, with a
+//! new waker.
 //!
 //! If `main` forks, [`Runtime::run`] returns in the child as well, after the last thread there. If another thread
 //! forks, the child ends with its last thread, by `exit(0)`. If a kernel thread forks that is no worker, the child has
@@ -106,6 +132,7 @@
 //! | `thread` | starting, joining, handles, thread-local values |
 //! | `scope` | threads that do not outlive a function, with a deadline for all of them |
 //! | `sync` | locks, condition variables, semaphores, channels and barriers |
+//! | `outside` | wake-ups from kernel threads, signal handlers and wakers of futures |
 //! | `io` | transfers through the kernel's own requests or helper threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
 //! | `runtime` | the builder, starting and stopping, also in place |
@@ -140,6 +167,7 @@ mod atomic;
 mod build_error;
 mod context;
 pub mod io;
+mod outside;
 mod panic_message;
 mod preempt;
 pub mod prelude;
@@ -160,6 +188,7 @@ mod worker;
 pub mod workload;
 
 pub use build_error::BuildError;
+pub use outside::{External, Poster, RuntimeEnded, block_on, external};
 #[doc(hidden)]
 pub use preempt::{Errno, Exceptions};
 pub use preempt::{GuardedAlloc, NoPreempt, no_preempt};
@@ -171,7 +200,7 @@ pub use scope::{Scope, ScopedJoinHandle, TimedOut, scope, scope_timeout};
 pub use sync::{
     Barrier, BarrierWaitResult, Condvar, Lock, LockGuard, LockResult, Protocol, Receiver,
     RecvError, RecvTimeoutError, Semaphore, SendError, SendTimeoutError, Sender, SpinGuard,
-    SpinLock, TryLockResult, TryRecvError, WaitTimeoutResult, bounded, unbounded,
+    SpinLock, TryLockResult, TryRecvError, TrySendError, WaitTimeoutResult, bounded, unbounded,
 };
 #[doc(hidden)]
 pub use thread::current_key;

@@ -20,20 +20,20 @@ impl<T> SpinCell<T> {
         }
     }
 
-    /// Calls `work` with the value. If there are not `several` workers, disabled preemption alone
-    /// excludes all others.
+    /// Calls `work` with the value. If it is not `exposed` to other kernel threads, disabled preemption
+    /// alone excludes all others.
     ///
     /// # Safety
-    /// Preemption must be disabled, `work` must not use the same cell again, and `several` must be
+    /// Preemption must be disabled, `work` must not use the same cell again, and `exposed` must be
     /// true if any other kernel thread may use it.
     #[inline]
-    pub(crate) unsafe fn with<R>(&self, several: bool, work: impl FnOnce(&mut T) -> R) -> R {
-        if several {
+    pub(crate) unsafe fn with<R>(&self, exposed: bool, work: impl FnOnce(&mut T) -> R) -> R {
+        if exposed {
             self.acquire();
         }
         // SAFETY: exclusive, by the lock or by the caller's contract.
         let result = work(unsafe { &mut *self.value.get() });
-        if several {
+        if exposed {
             self.locked.store(false, Ordering::Release);
         }
         result

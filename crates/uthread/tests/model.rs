@@ -22,7 +22,7 @@ use testing as _;
 /// Replaces the module of the same name in the library.
 mod atomic {
     pub(crate) use crate::checker::sync::atomic::{
-        AtomicBool, AtomicPtr, AtomicU32, Ordering, fence,
+        AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence,
     };
 
     pub(crate) fn pause(_attempt: u32) {
@@ -30,6 +30,8 @@ mod atomic {
     }
 }
 
+#[path = "../src/worker/errand.rs"]
+mod errand;
 #[path = "../src/worker/fresh.rs"]
 mod fresh;
 #[path = "../src/worker/inbox.rs"]
@@ -48,6 +50,7 @@ use std::cell::Cell;
 use checker::sync::Arc;
 use checker::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
 
+use errand::{Errand, Errands};
 use fresh::Fresh;
 use inbox::Inbox;
 use owner::{Claim, Owner};
@@ -147,6 +150,36 @@ fn the_inbox_loses_nothing_and_keeps_each_senders_order() {
         assert!(place(0) < place(1));
         place(2);
         assert_eq!(taken.len(), 3);
+    });
+}
+
+/// Each time that somebody asks counts, also while the worker does the errand.
+#[test]
+fn an_errand_is_done_as_often_as_it_was_asked_for() {
+    model(|| {
+        let done = Arc::new(AtomicUsize::new(0));
+        let errands = Arc::new(Errands::new());
+        let errand = |worth| {
+            let done = Arc::clone(&done);
+            Errand::new(move |times| {
+                done.fetch_add(times * worth, Ordering::Relaxed);
+            })
+        };
+        let (one, ten) = (errand(1), errand(10));
+        let other = {
+            let (errands, one) = (Arc::clone(&errands), std::sync::Arc::clone(&one));
+            checker::thread::spawn(move || {
+                errands.ask(&one);
+                errands.ask(&one);
+            })
+        };
+        errands.ask(&ten);
+        errands.ask(&one);
+        errands.run();
+        other.join().unwrap();
+        errands.run();
+        assert_eq!(done.load(Ordering::Relaxed), 13);
+        assert!(errands.is_empty());
     });
 }
 

@@ -136,6 +136,35 @@ static void first_thread(void) {
     CHECK(uthread_lock_destroy(lock) == 0);
 }
 
+struct waits {
+    uthread_sem_t *sem;
+    uthread_external_t *external;
+};
+
+static void *posts(void *shared) {
+    struct waits *waits = shared;
+    CHECK(uthread_sem_post(waits->sem) == 0);
+    uthread_external_close(waits->external);
+    return NULL;
+}
+
+/* The child opens its runtime anew. */
+static void from_outside(void) {
+    struct waits waits = {.sem = uthread_sem_create(0)};
+    uthread_poster_t *poster = uthread_poster_create(waits.sem);
+    pthread_t thread;
+    CHECK(poster);
+    pid_t child = forks();
+    CHECK(uthread_poster_post(poster) == (child ? 0 : -ESRCH));
+    CHECK((waits.external = uthread_external_open()) && pthread_create(&thread, NULL, posts, &waits) == 0);
+    CHECK(uthread_sem_wait(waits.sem) == 0 && (child == 0 || uthread_sem_wait(waits.sem) == 0));
+    CHECK(pthread_join(thread, NULL) == 0);
+    uthread_poster_destroy(poster);
+    CHECK(uthread_sem_trywait(waits.sem) == -EAGAIN && uthread_sem_destroy(waits.sem) == 0);
+    if (child == 0) _exit(7);
+    CHECK(code_of(child) == 7);
+}
+
 static void others(void) {
     uthread_t *thread, *suspended;
     pthread_t outside;
@@ -162,6 +191,7 @@ int main(int count, char **arguments) {
     CHECK(uthread_init_with(&config) == 0);
     first_thread();
     others();
+    from_outside();
     goes_on();
     CHECK(uthread_end() == 0);
     puts("parent and children went on");

@@ -101,9 +101,9 @@ impl Driver {
     }
 
     /// Waits until a request is done, the bell rings, or the timeout expires.
-    pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: &Event, several: bool) {
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: &Event, exposed: bool) {
         match self {
-            Self::Kernel(kernel) => kernel.wait(timeout, bell, several),
+            Self::Kernel(kernel) => kernel.wait(timeout, bell, exposed),
             Self::Threads(_) => bell.wait(timeout),
         }
     }

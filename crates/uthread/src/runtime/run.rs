@@ -12,7 +12,8 @@ use crate::scheduler::{Clock, Monotonic, Virtual};
 use crate::thread::{JoinHandle, reap_orphans, start_main};
 use crate::trace::Trace;
 use crate::worker::{
-    Config, Mode, Shared, Worker, current_worker, depth, prepare_for_forks, require_worker,
+    Config, Mode, Shared, Worker, add, current_worker, depth, prepare_for_forks, remove,
+    require_worker,
 };
 
 /// Workers that run threads.
@@ -155,14 +156,14 @@ impl Runtime {
     pub unsafe fn try_run_and_leave<T>(&self, main: impl FnOnce() -> T) -> io::Result<T> {
         require_none();
         prepare_for_forks()?;
-        let shared = Arc::new(Shared::new(self.config, clock(self.config.mode))?);
+        let shared = Arc::new(Shared::new(self.config, clock(self.config.mode), add)?);
         let whole = MustNotUnwind;
         let result = run_workers(&shared, main);
         core::mem::forget(whole);
         let failed = shared.failure.get();
         let none_left = result.is_ok() || shared.live() == 0;
         if failed.is_none() && none_left {
-            shared.close();
+            remove(shared.id());
         } else {
             // Stuck threads keep the number of their runtime. No later check may take it for the
             // number of a finished one.

@@ -77,12 +77,12 @@ impl RawLock {
                 }
                 Claim::Refused => {}
             }
-            // SAFETY: preemption is disabled, and all threads of this runtime pass the same `several`.
+            // SAFETY: preemption is disabled, and all threads of this runtime pass the same `exposed`.
             let waits = unsafe {
                 worker
                     .shared
                     .graph
-                    .with(worker.several, |()| self.wait_again(worker, me, &refuse))
+                    .with(worker.exposed(), |()| self.wait_again(worker, me, &refuse))
             };
             match waits {
                 Ok(false) => return Woken::Granted,

@@ -574,8 +574,8 @@ impl Condvar {
 /// Runs `work` with the wait-for graph locked; preemption must be disabled.
 #[inline]
 fn with_graph<R>(worker: &Worker, work: impl FnOnce() -> R) -> R {
-    // SAFETY: preemption is disabled, and all threads of this runtime pass the same `several`.
-    unsafe { worker.shared.graph.with(worker.several, |()| work()) }
+    // SAFETY: preemption is disabled, and all threads of this runtime pass the same `exposed`.
+    unsafe { worker.shared.graph.with(worker.exposed(), |()| work()) }
 }
 
 impl Default for Condvar {

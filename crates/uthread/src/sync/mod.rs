@@ -20,7 +20,7 @@ mod spin_lock;
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use channel::{
     Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryRecvError,
-    bounded, unbounded,
+    TrySendError, bounded, unbounded,
 };
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use guard::LockGuard;

@@ -246,9 +246,9 @@ impl RawLock {
             return Woken::Granted;
         }
         let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
-        // SAFETY: preemption is disabled, and all threads of this runtime pass the same `several`.
+        // SAFETY: preemption is disabled, and all threads of this runtime pass the same `exposed`.
         let refusal = unsafe {
-            worker.shared.graph.with(worker.several, |()| {
+            worker.shared.graph.with(worker.exposed(), |()| {
                 if self.owner.own_or_contend(worker.several, address(me)) {
                     self.endow(worker, me, false);
                     return None;
@@ -286,7 +286,7 @@ impl RawLock {
     pub(super) fn withdraw(&self, worker: &Worker, thread: &Control) -> bool {
         // SAFETY: same as in `wait_for`; the thread waits here or did so last.
         unsafe {
-            worker.shared.graph.with(worker.several, |()| {
+            worker.shared.graph.with(worker.exposed(), |()| {
                 let withdrawn = self.entry.withdraw(thread);
                 if withdrawn {
                     self.take_back(worker, thread);
@@ -361,7 +361,7 @@ impl RawLock {
         }
         // SAFETY: same as in `wait_for`.
         let next = unsafe {
-            worker.shared.graph.with(worker.several, |()| {
+            worker.shared.graph.with(worker.exposed(), |()| {
                 if self.barging && self.owner.may_be_passed() {
                     self.let_pass(worker, me)
                 } else {

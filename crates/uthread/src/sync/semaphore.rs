@@ -7,7 +7,9 @@ use crate::atomic::AtomicBool;
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{Home, Worker, enter, leave, leave_blocking, require_worker};
+use crate::worker::{
+    Home, Worker, current_worker, enter, leave, leave_blocking, refuse, require_worker,
+};
 
 struct State {
     permits: usize,
@@ -58,6 +60,17 @@ impl Semaphore {
         }
     }
 
+    #[inline]
+    fn admits(&self, worker: &Worker) -> bool {
+        self.home.admits(&worker.shared, || self.forget_waiters())
+    }
+
+    #[inline]
+    fn check(&self, worker: &Worker, operation: &str) {
+        self.home
+            .check(&worker.shared, operation, || self.forget_waiters());
+    }
+
     #[cold]
     fn forget_waiters(&self) {
         // SAFETY: nobody uses the object while a runtime claims it.
@@ -66,8 +79,8 @@ impl Semaphore {
 
     fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State) -> R) -> R {
         // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
-        // same `several`.
-        unsafe { self.state.with(worker.several, work) }
+        // same `exposed`.
+        unsafe { self.state.with(worker.exposed(), work) }
     }
 
     /// Takes a permit, or waits for one.
@@ -110,8 +123,7 @@ impl Semaphore {
     #[inline]
     fn acquire_within(&self, operation: &str, limit: Option<Duration>) -> bool {
         let worker = require_worker(operation);
-        self.home
-            .check(&worker.shared, operation, || self.forget_waiters());
+        self.check(worker, operation);
         worker.enter_blocking(operation);
         let me = worker.current();
         let taken = self.with(worker, |state| {
@@ -152,9 +164,7 @@ impl Semaphore {
     #[must_use = "without it, it is unknown whether there was a permit"]
     pub fn try_acquire(&self) -> bool {
         let worker = require_worker("Semaphore::try_acquire");
-        let operation = "Semaphore::try_acquire";
-        self.home
-            .check(&worker.shared, operation, || self.forget_waiters());
+        self.check(worker, "Semaphore::try_acquire");
         enter();
         let taken = self.with(worker, |state| {
             let taken = state.permits > 0;
@@ -165,10 +175,12 @@ impl Semaphore {
         taken
     }
 
-    /// Adds permits. Waiting threads get them first.
+    /// Adds permits. Waiting threads get them first. Other kernel threads may call this while the runtime has a handle
+    /// of [`external`](crate::external()), and while no runtime uses the semaphore. A signal handler may not: see
+    /// [`Poster`](crate::Poster).
     ///
     /// # Panics
-    /// Outside a runtime.
+    /// If the semaphore belongs to a runtime that is not open to the caller, or has too many permits.
     ///
     /// ```
     /// uthread::run(|| {
@@ -179,30 +191,73 @@ impl Semaphore {
     /// ```
     #[inline]
     pub fn release(&self, permits: usize) {
-        let worker = require_worker("Semaphore::release");
-        let operation = "Semaphore::release";
-        self.home
-            .check(&worker.shared, operation, || self.forget_waiters());
+        let all_kept = match current_worker() {
+            Some(worker) if self.admits(worker) => self.give_inside(worker, permits),
+            inside => match self.give_from_outside(permits) {
+                Some(all_kept) => all_kept,
+                None => refuse("Semaphore::release", inside.is_some()),
+            },
+        };
+        assert!(
+            all_kept,
+            "Semaphore::release: there would be too many permits"
+        );
+    }
+
+    /// Adds permits if the caller may do so and the semaphore can hold them.
+    pub(crate) fn add(&self, permits: usize) {
+        match current_worker() {
+            Some(worker) if self.admits(worker) => {
+                self.give_inside(worker, permits);
+            }
+            _ => {
+                self.give_from_outside(permits);
+            }
+        }
+    }
+
+    /// Makes the semaphore one of the caller's runtime.
+    pub(crate) fn claim(&self, operation: &str) {
+        self.check(require_worker(operation), operation);
+    }
+
+    #[inline]
+    fn give_inside(&self, worker: &Worker, permits: usize) -> bool {
         enter();
+        let all_kept = self.give(permits, worker.exposed(), |waiter| worker.wake(waiter));
+        leave();
+        all_kept
+    }
+
+    /// `None` if the caller may not add any.
+    #[cold]
+    fn give_from_outside(&self, permits: usize) -> Option<bool> {
+        self.home.try_visit(
+            || self.forget_waiters(),
+            |visit| self.give(permits, true, |waiter| visit.wake(waiter)),
+        )
+    }
+
+    /// Adds permits; `false` if the semaphore cannot hold all. Preemption must be disabled.
+    #[inline]
+    fn give(&self, permits: usize, exposed: bool, wake: impl Fn(&Control)) -> bool {
         for left in (1..=permits).rev() {
-            let (waiter, all_kept) = self.with(worker, |state| {
-                let waiter = state.waiters.pop_front();
-                let all = state.permits.checked_add(left).filter(|_| waiter.is_none());
-                state.permits = all.unwrap_or(state.permits);
-                (waiter, all.is_some())
-            });
+            // SAFETY: preemption is disabled, and the caller has the right to pass this `exposed`.
+            let (waiter, all_kept) = unsafe {
+                self.state.with(exposed, |state| {
+                    let waiter = state.waiters.pop_front();
+                    let all = state.permits.checked_add(left).filter(|_| waiter.is_none());
+                    state.permits = all.unwrap_or(state.permits);
+                    (waiter, all.is_some())
+                })
+            };
             let Some(waiter) = waiter else {
-                leave();
-                assert!(
-                    all_kept,
-                    "Semaphore::release: there would be too many permits"
-                );
-                return;
+                return all_kept;
             };
             // SAFETY: a waiting thread is alive until woken.
-            worker.wake(unsafe { &*waiter });
+            wake(unsafe { &*waiter });
         }
-        leave();
+        true
     }
 }
 

@@ -117,9 +117,9 @@ fn suspend_within(operation: &str, limit: Option<Duration>) -> bool {
     let worker = require_worker(operation);
     worker.enter_blocking(operation);
     let me = worker.current();
-    // SAFETY: preemption is disabled, and all users of the permit pass the same `several`.
+    // SAFETY: preemption is disabled, and all users of the permit pass the same `exposed`.
     let given = unsafe {
-        worker.shared.graph.with(worker.several, |()| {
+        worker.shared.graph.with(worker.exposed(), |()| {
             let given = me.permit.get() == Permit::Given;
             me.permit
                 .set(if given { Permit::None } else { Permit::Awaited });
@@ -133,7 +133,7 @@ fn suspend_within(operation: &str, limit: Option<Duration>) -> bool {
         worker.block_until(Wait::Suspended, deadline_ns, || {
             // SAFETY: as above.
             unsafe {
-                worker.shared.graph.with(worker.several, |()| {
+                worker.shared.graph.with(worker.exposed(), |()| {
                     let awaited = me.permit.get() == Permit::Awaited;
                     if awaited {
                         me.permit.set(Permit::None);

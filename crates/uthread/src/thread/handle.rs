@@ -16,7 +16,8 @@ use super::waiting::Woken;
 use crate::scheduler::{Priority, Schedulable};
 use crate::sync::reprioritize;
 use crate::worker::{
-    Worker, current_worker, enter, is_live, leave, leave_blocking, require_worker,
+    Shared, Worker, current_worker, enter, is_live, leave, leave_blocking, refuse, require_worker,
+    visit,
 };
 
 /// A reference to a thread, which may have ended. It keeps the thread's stack allocated.
@@ -103,19 +104,20 @@ impl Thread {
         let control = self.control();
         let worker = same_runtime(control, "set_priority");
         enter();
-        // SAFETY: preemption is disabled, and all threads of the runtime pass the same `several`.
+        // SAFETY: preemption is disabled, and all threads of the runtime pass the same `exposed`.
         unsafe {
-            worker.shared.graph.with(worker.several, |()| {
+            worker.shared.graph.with(worker.exposed(), |()| {
                 reprioritize(worker, control, |control| control.rank().assign(priority));
             });
         }
         leave();
     }
 
-    /// Lets the thread continue from [`suspend`](super::suspend), or not block at the next one.
+    /// Lets the thread continue from [`suspend`](super::suspend), or not block at the next one. Other kernel threads
+    /// may call this while the runtime has a handle of [`external`](crate::external()), and after its end.
     ///
     /// # Panics
-    /// Outside the thread's runtime.
+    /// Outside the thread's runtime, if that is not open to others.
     ///
     /// ```
     /// uthread::run(|| {
@@ -126,22 +128,31 @@ impl Thread {
     /// ```
     pub fn resume(&self) {
         let control = self.control();
-        let worker = same_runtime(control, "resume");
-        enter();
-        // SAFETY: preemption is disabled, and all users of the permit pass the same `several`.
-        let awaited = unsafe {
-            worker.shared.graph.with(worker.several, |()| {
-                let awaited = control.permit.get() == Permit::Awaited;
-                control
-                    .permit
-                    .set(if awaited { Permit::None } else { Permit::Given });
-                awaited
-            })
-        };
-        if awaited {
-            worker.wake(control);
+        match current_worker() {
+            Some(worker) if worker.shared.id() == control.runtime.get() => {
+                enter();
+                // SAFETY: preemption is disabled, and all users of the permit pass the same `exposed`.
+                if unsafe { control.give_permit(&worker.shared, worker.exposed()) } {
+                    worker.wake(control);
+                }
+                leave();
+            }
+            inside => {
+                let resumed = visit(
+                    || control.runtime.get(),
+                    |visit| {
+                        // SAFETY: as above, since the runtime is open.
+                        let awaits = |runtime| unsafe { control.give_permit(runtime, true) };
+                        if visit.runtime().is_some_and(awaits) {
+                            visit.wake(control);
+                        }
+                    },
+                );
+                if resumed.is_none() {
+                    refuse("resume", inside.is_some());
+                }
+            }
         }
-        leave();
     }
 
     /// Cancels the wait of the thread, or else its next one. That is any wait that can have a time
@@ -175,6 +186,24 @@ impl Thread {
         enter();
         worker.cancel(control);
         leave();
+    }
+}
+
+impl Control {
+    /// Gives the thread its permit to continue; `true` if it waits for it, and the caller must wake it.
+    ///
+    /// # Safety
+    /// Same as [`SpinCell::with`](crate::spin::SpinCell::with), for the lock of the wait-for graph.
+    unsafe fn give_permit(&self, runtime: &Shared, exposed: bool) -> bool {
+        // SAFETY: the caller's contract.
+        unsafe {
+            runtime.graph.with(exposed, |()| {
+                let awaited = self.permit.get() == Permit::Awaited;
+                self.permit
+                    .set(if awaited { Permit::None } else { Permit::Given });
+                awaited
+            })
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod id;
 mod local;
 mod locals;
 mod orphan;
+mod parked;
 mod release;
 mod unwind;
 mod wait;
@@ -29,6 +30,7 @@ pub use local::LocalKey;
 #[cfg(target_os = "linux")]
 pub(crate) use orphan::leave_orphans_to_parent;
 pub(crate) use orphan::{add_orphan, reap_orphans};
+pub(crate) use parked::Parked;
 pub use unwind::catch_unwind;
 pub use wait::Wait;
 pub use waiting::Cancelled;

@@ -3,9 +3,11 @@
 use crate::atomic::{AtomicU32, Ordering};
 
 use super::local::{current_worker, enter, leave};
-use super::registry::{live, stayed_in_parent};
+use super::number::{nobody, stayed_in_parent};
+use super::registry::live;
 use super::shared::Shared;
 use super::state::Worker;
+use super::visit::{Visit, visit};
 
 /// The runtime that owns a synchronization object: the first whose threads use it. In a runtime
 /// with one worker, its operations then need no locked instruction.
@@ -25,9 +27,15 @@ impl Home {
     /// parent at a fork, `forget_waiters` removes its threads from the object, which nobody uses at that time.
     #[inline]
     pub(crate) fn check(&self, runtime: &Shared, operation: &str, forget_waiters: impl FnOnce()) {
-        if !self.is_known(runtime) {
-            self.claim(runtime, operation, forget_waiters);
+        if !self.admits(runtime, forget_waiters) {
+            refuse(operation, true);
         }
+    }
+
+    /// True if the object belongs to `runtime`, as after [`check`](Self::check).
+    #[inline]
+    pub(crate) fn admits(&self, runtime: &Shared, forget_waiters: impl FnOnce()) -> bool {
+        self.is_known(runtime) || self.claim(runtime, forget_waiters)
     }
 
     /// True if the object belongs to `runtime`, or did so before a fork that `runtime` goes on after.
@@ -37,10 +45,40 @@ impl Home {
             return true;
         }
         let goes_on = stayed_in_parent(self.0.load(Ordering::Relaxed)) && runtime.is_inherited();
-        if goes_on {
-            self.claim(runtime, "a scope", forget_waiters);
+        goes_on && self.claim(runtime, forget_waiters)
+    }
+
+    /// Works with the object on a kernel thread where none of its runtime's threads runs. `forget_waiters` as in
+    /// [`check`](Self::check).
+    pub(crate) fn visit<R>(
+        &self,
+        operation: &str,
+        forget_waiters: impl FnOnce(),
+        work: impl FnOnce(&Visit<'_>) -> R,
+    ) -> R {
+        match self.try_visit(forget_waiters, work) {
+            Some(result) => result,
+            None => refuse(operation, current_worker().is_some()),
         }
-        goes_on
+    }
+
+    /// The same; `None` if others may not use the object.
+    pub(crate) fn try_visit<R>(
+        &self,
+        forget_waiters: impl FnOnce(),
+        work: impl FnOnce(&Visit<'_>) -> R,
+    ) -> Option<R> {
+        let home = || self.0.load(Ordering::Relaxed);
+        visit(home, |visit| {
+            if visit.runtime().is_none() {
+                if stayed_in_parent(home()) {
+                    forget_waiters();
+                }
+                // Those who wait from here on are forgotten only after another fork.
+                self.0.store(nobody(), Ordering::Release);
+            }
+            work(visit)
+        })
     }
 
     /// True if the object is known to belong to `runtime`.
@@ -62,7 +100,7 @@ impl Home {
         enter();
         let awaited = match current_worker() {
             Some(worker) if self.is(&worker.shared) => look(worker),
-            _ => live().contains(&self.0.load(Ordering::Relaxed)),
+            _ => live().contains(self.0.load(Ordering::Relaxed)),
         };
         leave();
         awaited
@@ -76,12 +114,12 @@ impl Home {
     }
 
     #[cold]
-    fn claim(&self, runtime: &Shared, operation: &str, forget_waiters: impl FnOnce()) {
+    fn claim(&self, runtime: &Shared, forget_waiters: impl FnOnce()) -> bool {
         enter();
         let claimed = {
             let live = live();
             let home = self.0.load(Ordering::Relaxed);
-            let free = home == runtime.id() || !live.contains(&home);
+            let free = home == runtime.id() || !live.contains(home);
             if free {
                 if stayed_in_parent(home) {
                     forget_waiters();
@@ -91,17 +129,27 @@ impl Home {
             free
         };
         leave();
-        assert!(
-            claimed,
-            "{operation}: the object belongs to the threads of another runtime"
-        );
+        claimed
     }
+}
+
+/// Panics at a use by a thread of another runtime, or outside all.
+#[cold]
+#[inline(never)]
+pub(crate) fn refuse(operation: &str, inside: bool) -> ! {
+    assert!(
+        !inside,
+        "{operation}: the object belongs to the threads of another runtime"
+    );
+    panic!(
+        "{operation} was called outside a uthread runtime, which `uthread::external` has not opened to others"
+    );
 }
 
 /// True while threads of a run may still run.
 pub(crate) fn is_live(runtime: u32) -> bool {
     enter();
-    let is_live = live().contains(&runtime);
+    let is_live = live().contains(runtime);
     leave();
     is_live
 }

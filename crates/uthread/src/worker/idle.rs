@@ -11,7 +11,7 @@ impl Worker {
     /// Handles all events that can make threads ready.
     #[cold]
     pub(super) fn attend(&self) {
-        if self.several {
+        if self.exposed() {
             self.admit_woken();
             self.admit_cancelled();
             self.admit_fresh();
@@ -19,11 +19,14 @@ impl Worker {
         self.expire_timers();
         let transfers = self.attend_driver();
         self.attention
-            .set(self.several || transfers || !self.timers.is_empty());
+            .set(self.exposed() || transfers || !self.timers.is_empty());
     }
 
     fn admit_woken(&self) {
         let remote = self.remote();
+        if !remote.errands.is_empty() {
+            remote.errands.run();
+        }
         if !remote.inbox.is_empty() {
             // SAFETY: threads in the inbox are blocked on this worker, and alive.
             remote
@@ -79,8 +82,8 @@ impl Worker {
 
     /// Waits until a thread may be ready; `false` if the runtime has ended.
     pub(super) fn idle(&self) -> bool {
-        if self.several {
-            self.idle_among_several()
+        if self.exposed() {
+            self.idle_among_others()
         } else {
             self.idle_alone()
         }
@@ -112,7 +115,7 @@ impl Worker {
         })
     }
 
-    fn idle_among_several(&self) -> bool {
+    fn idle_among_others(&self) -> bool {
         if !self.shared.stop.load(Ordering::Acquire) && self.comes_soon() {
             return true;
         }
@@ -122,12 +125,15 @@ impl Worker {
         if !mine && !self.shared.stop.load(Ordering::Acquire) {
             self.publish_live();
             self.shared.idlers.begin(|| {
+                // Handles of the outside may outlive all threads.
+                if self.shared.live() == 0 {
+                    self.shared.stop_all();
+                    return;
+                }
                 let external = self.shared.external.load(Ordering::Acquire);
                 let woken = || self.shared.remotes.iter().any(Remote::has_mail);
                 if external == 0 && !woken() && !self.any_unstarted() {
-                    if self.shared.live() > 0 {
-                        let _ = self.shared.failure.set(self.shared.deadlock());
-                    }
+                    let _ = self.shared.failure.set(self.shared.deadlock());
                     self.shared.stop_all();
                 }
             });
@@ -152,7 +158,7 @@ impl Worker {
         }
         let bell = self.remote().bell.event();
         match self.driver.borrow_mut().as_mut() {
-            Some(driver) => driver.wait(timeout, bell, self.several),
+            Some(driver) => driver.wait(timeout, bell, self.exposed()),
             None => bell.wait(timeout),
         }
         self.remote().bell.awake();

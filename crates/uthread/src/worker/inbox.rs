@@ -47,14 +47,17 @@ impl<T: Linked> Inbox<T> {
             .swap(ptr::null_mut(), Ordering::Acquire)
             .cast_const();
         let mut oldest = ptr::null();
-        // SAFETY: the threads taken belong to this worker now and are alive.
-        while let Some(thread) = unsafe { newest.as_ref() } {
-            newest = thread.links().next().replace(oldest);
+        // Not references: `each` gets the pointer that was pushed, with all that it may be used for.
+        while !newest.is_null() {
+            let thread = newest;
+            // SAFETY: the threads taken belong to this worker now and are alive.
+            newest = unsafe { &*thread }.links().next().replace(oldest);
             oldest = thread;
         }
-        // SAFETY: as above; the successor is read before the thread is passed on.
-        while let Some(thread) = unsafe { oldest.as_ref() } {
-            oldest = thread.links().next().get();
+        while !oldest.is_null() {
+            let thread = oldest;
+            // SAFETY: as above; the successor is read before the thread is passed on.
+            oldest = unsafe { &*thread }.links().next().get();
             each(thread);
         }
     }

@@ -5,6 +5,7 @@ mod symbol;
 
 mod cancel;
 mod cancellations;
+mod errand;
 mod finish;
 mod fresh;
 mod home;
@@ -13,6 +14,7 @@ mod inbox;
 #[cfg(target_os = "linux")]
 mod linux;
 mod local;
+mod number;
 mod parking;
 mod rank;
 mod registry;
@@ -23,6 +25,7 @@ mod slumber;
 mod state;
 mod ticks;
 mod timers;
+mod visit;
 mod waits;
 #[cfg(windows)]
 mod windows;
@@ -32,15 +35,18 @@ use linux as system;
 #[cfg(windows)]
 use windows as system;
 
-pub(crate) use home::{Home, is_live};
+pub(crate) use errand::Errand;
+pub(crate) use home::{Home, is_live, refuse};
 pub(crate) use inbox::Inbox;
 pub use local::is_tick_deferred;
 pub(crate) use local::{
     current_worker, depth, enter, leave, leave_allocator, leave_blocking, leave_without_tick,
     require_worker, set_depth, try_enter,
 };
-pub(crate) use registry::stayed_in_parent;
+pub(crate) use number::stayed_in_parent;
+pub(crate) use registry::{add, remove};
 pub(crate) use running::Running;
 pub(crate) use shared::{Config, Counters, Mode, Shared};
 pub(crate) use state::Worker;
 pub(crate) use system::{Event, prepare_for_forks};
+pub(crate) use visit::{Visit, visit};

@@ -1,19 +1,22 @@
 //! Idle workers: falling asleep without a lost wake-up, and detecting a deadlock when the last
 //! worker becomes idle.
 
+use core::ptr;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::slumber::{Rest, Slumber};
 use super::system::Event;
-use crate::atomic::{AtomicU32, Ordering, fence};
+use crate::atomic::{AtomicPtr, AtomicU32, Ordering, fence, pause};
 use crate::preempt::Ticker;
 
 /// The bell of one worker: how it rests, an event that wakes it, and the timer that makes it tick.
 pub(crate) struct Bell {
     slumber: Slumber,
     event: Event,
-    ticker: Mutex<Option<Arc<Ticker>>>,
+    ticker: AtomicPtr<Ticker>,
+    /// Number of threads that use the timer now. Signal handlers do so too, hence no mutex.
+    ticking: AtomicU32,
 }
 
 impl Bell {
@@ -21,7 +24,8 @@ impl Bell {
         Ok(Self {
             slumber: Slumber::new(AtomicU32::new(0)),
             event: Event::new()?,
-            ticker: Mutex::new(None),
+            ticker: AtomicPtr::new(ptr::null_mut()),
+            ticking: AtomicU32::new(0),
         })
     }
 
@@ -53,6 +57,7 @@ impl Bell {
     }
 
     /// Wakes the worker if it sleeps, or makes it tick if it gets no ticks. Call this after publishing the work.
+    /// Async-signal-safe.
     pub(crate) fn ring(&self) {
         match self.slumber.end() {
             None => {}
@@ -86,29 +91,45 @@ impl Bell {
         self.disturb();
     }
 
-    /// Names the timer of the worker, as long as it runs.
+    /// Names the timer of the worker, as long as it runs. Only the worker calls this.
     pub(crate) fn set_ticker(&self, ticker: Option<Arc<Ticker>>) {
-        *self.ticker.lock().unwrap_or_else(PoisonError::into_inner) = ticker;
+        let new = ticker.map_or(ptr::null(), Arc::into_raw).cast_mut();
+        let old = self.ticker.swap(new, Ordering::SeqCst);
+        // Those who come from here on find the new one.
+        let mut attempt = 0;
+        while self.ticking.load(Ordering::SeqCst) > 0 {
+            pause(attempt);
+            attempt += 1;
+        }
+        if !old.is_null() {
+            // SAFETY: `into_raw` returned it, and nobody uses it any more.
+            drop(unsafe { Arc::from_raw(old) });
+        }
     }
 
-    /// Leaves the event and the timer to the parent, in the child of a fork.
-    ///
-    /// # Safety
-    /// Same as [`renew`](crate::renew::renew).
+    /// Leaves the event and the timer to the parent, in the child of a fork, which has no other kernel thread.
     #[cfg(target_os = "linux")]
-    pub(crate) unsafe fn leave_to_parent(&self) {
+    pub(crate) fn leave_to_parent(&self) {
         self.slumber.withdraw();
         self.event.leave_to_parent();
-        // SAFETY: the caller's contract.
-        unsafe { crate::renew::renew(&self.ticker, Mutex::new(None)) };
+        self.ticker.store(ptr::null_mut(), Ordering::Relaxed);
+        self.ticking.store(0, Ordering::Relaxed);
     }
 
     #[cold]
     fn tick(&self) {
-        let ticker = self.ticker.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ticker) = &*ticker {
+        self.ticking.fetch_add(1, Ordering::SeqCst);
+        // SAFETY: the timer stays while it is used.
+        if let Some(ticker) = unsafe { self.ticker.load(Ordering::SeqCst).as_ref() } {
             ticker.tick_now();
         }
+        self.ticking.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Bell {
+    fn drop(&mut self) {
+        self.set_ticker(None);
     }
 }
 

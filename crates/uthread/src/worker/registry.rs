@@ -1,30 +1,34 @@
 //! The runtimes of this process whose threads may still run.
 
-use core::sync::atomic::{AtomicU32, Ordering};
-use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::number;
+use super::shared::Shared;
 
 /// The numbers of the live runtimes.
 pub(super) struct Live {
-    started: BTreeSet<u32>,
-    /// The one that goes on in the child of a fork, or 0.
+    /// Each with its state if it is open: then other kernel threads may use its objects, under their spin locks and
+    /// while they hold [`LIVE`].
+    started: BTreeMap<u32, Option<Arc<Shared>>>,
+    /// The one that goes on in the child of a fork, or 0. It is not open until it is opened there.
     inherited: u32,
 }
 
 static LIVE: Mutex<Live> = Mutex::new(Live {
-    started: BTreeSet::new(),
+    started: BTreeMap::new(),
     inherited: 0,
 });
 
-static NEXT: AtomicU32 = AtomicU32::new(1);
-
-/// Runtimes with a smaller number are not in this process: it is the child of a fork.
-static FIRST: AtomicU32 = AtomicU32::new(1);
-
 impl Live {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as `contains` of a set")]
-    pub(super) fn contains(&self, id: &u32) -> bool {
-        self.started.contains(id) || (self.inherited == *id && *id != 0)
+    /// For a live runtime, its state if it is open.
+    pub(super) fn get(&self, id: u32) -> Option<&Option<Arc<Shared>>> {
+        let closed = (self.inherited == id && id != 0).then_some(&None);
+        self.started.get(&id).or(closed)
+    }
+
+    pub(super) fn contains(&self, id: u32) -> bool {
+        self.get(id).is_some()
     }
 }
 
@@ -33,24 +37,27 @@ pub(super) fn live() -> MutexGuard<'static, Live> {
 }
 
 /// Adds a runtime and returns its number.
-pub(super) fn add() -> u32 {
-    let id = NEXT.fetch_add(1, Ordering::Relaxed);
-    live().started.insert(id);
+pub(crate) fn add() -> u32 {
+    let id = number::next();
+    live().started.insert(id, None);
     id
 }
 
-/// Removes a runtime that has ended.
-pub(super) fn remove(id: u32) {
+/// Opens a runtime to other kernel threads.
+pub(super) fn open(runtime: &Arc<Shared>) {
+    let open = Some(Arc::clone(runtime));
+    live().started.insert(runtime.id(), open);
+}
+
+/// Removes a runtime that has ended: other runtimes may use its objects.
+pub(crate) fn remove(id: u32) {
     let mut live = live();
-    live.started.remove(&id);
+    let removed = live.started.remove(&id);
     if live.inherited == id {
         live.inherited = 0;
     }
-}
-
-/// True for a runtime that stayed in the parent, when this process was forked.
-pub(crate) fn stayed_in_parent(id: u32) -> bool {
-    id != 0 && id < FIRST.load(Ordering::Relaxed)
+    drop(live);
+    drop(removed);
 }
 
 /// Leaves all runtimes to the parent, in the child of a fork. Returns a new number for the one of the caller, if it
@@ -60,10 +67,10 @@ pub(crate) fn stayed_in_parent(id: u32) -> bool {
 /// Same as [`renew`](crate::renew::renew).
 #[cfg(target_os = "linux")]
 pub(super) unsafe fn leave_to_parent(goes_on: bool) -> u32 {
-    let id = NEXT.fetch_add(1, Ordering::Relaxed);
-    FIRST.store(id, Ordering::Relaxed);
+    number::leave_to_parent();
+    let id = number::next();
     let live = Live {
-        started: BTreeSet::new(),
+        started: BTreeMap::new(),
         inherited: if goes_on { id } else { 0 },
     };
     // SAFETY: the caller's contract.

@@ -103,10 +103,7 @@ impl Worker {
         if home == self.index {
             self.make_ready(thread);
         } else {
-            let remote = &self.shared.remotes[home];
-            // SAFETY: a blocked thread that only this caller wakes is in no queue.
-            unsafe { remote.inbox.push(thread) };
-            remote.bell.ring();
+            self.shared.wake(thread);
         }
     }
 

@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 
 use super::Inbox;
 use super::cancellations::Cancellations;
+use super::errand::Errands;
 use super::fresh::Fresh;
 use super::parking::{Bell, Idlers};
-use super::registry;
 use crate::io::Backend;
 use crate::scheduler::{Clock, Policy};
 use crate::spin::SpinCell;
@@ -46,6 +46,7 @@ pub(crate) struct Config {
 pub(crate) struct Remote {
     pub(crate) inbox: Inbox<Control>,
     pub(crate) cancellations: Cancellations,
+    pub(crate) errands: Errands,
     /// Priorities of ready threads were changed by another worker.
     pub(crate) regroup: AtomicBool,
     pub(crate) bell: Apart<Bell>,
@@ -55,10 +56,10 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    /// True if other workers ask the worker to wake a thread.
+    /// True if others ask the worker to wake a thread.
     #[inline]
     pub(super) fn has_mail(&self) -> bool {
-        !self.inbox.is_empty() || !self.cancellations.is_empty()
+        !self.inbox.is_empty() || !self.cancellations.is_empty() || !self.errands.is_empty()
     }
 }
 
@@ -103,8 +104,8 @@ pub(crate) struct Shared {
     /// inherited priority changes.
     pub(crate) graph: Apart<SpinCell<()>>,
     pub(crate) clock: Box<dyn Clock>,
-    /// Number of sleeping threads and transfers in flight: each will wake a thread without other
-    /// help.
+    /// Number of sleeping threads, transfers in flight, and handles of the outside: each may wake a thread without
+    /// other help.
     pub(crate) external: Apart<AtomicUsize>,
     pub(crate) idlers: Idlers,
     pub(crate) stop: AtomicBool,
@@ -112,11 +113,17 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(config: Config, clock: Box<dyn Clock>) -> io::Result<Self> {
+    /// The state of a runtime, which gets its number if there is enough of all it needs.
+    pub(crate) fn new(
+        config: Config,
+        clock: Box<dyn Clock>,
+        number: impl FnOnce() -> u32,
+    ) -> io::Result<Self> {
         let remote = |worker| {
             Ok(Remote {
                 inbox: Inbox::new(),
                 cancellations: Cancellations::default(),
+                errands: Errands::new(),
                 fresh: Apart(Fresh::new()),
                 bell: Apart(Bell::new()?),
                 regroup: AtomicBool::new(false),
@@ -127,7 +134,7 @@ impl Shared {
         };
         let remotes = (0..config.workers).map(remote).collect::<io::Result<_>>()?;
         Ok(Self {
-            id: AtomicU32::new(registry::add()),
+            id: AtomicU32::new(number()),
             inherited: AtomicBool::new(false),
             config,
             several: config.workers > 1,
@@ -152,9 +159,32 @@ impl Shared {
         self.inherited.load(Ordering::Relaxed)
     }
 
-    /// Ends the run: other runtimes may use its objects.
-    pub(crate) fn close(&self) {
-        registry::remove(self.id());
+    /// Makes a blocked thread ready that is not on the caller's worker. No other thread may wake the same thread.
+    pub(crate) fn wake(&self, thread: &Control) {
+        match self.remotes.get(thread.home()) {
+            Some(remote) => {
+                // SAFETY: a blocked thread that only this caller wakes is in no queue.
+                unsafe { remote.inbox.push(thread) };
+                remote.bell.ring();
+            }
+            None => thread.unpark(),
+        }
+    }
+
+    /// Takes note that one of those who may wake a thread without other help is gone.
+    pub(crate) fn without_helper(&self) {
+        if self.external.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // The last worker that becomes idle looks for a deadlock: one of them does so again. The child of a fork has
+            // any one of them.
+            let some = if self.is_inherited() {
+                self.remotes.len()
+            } else {
+                1
+            };
+            for remote in &self.remotes[..some] {
+                remote.bell.ring();
+            }
+        }
     }
 
     #[inline]

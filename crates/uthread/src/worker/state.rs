@@ -4,6 +4,7 @@ use core::cell::{Cell, OnceCell, RefCell};
 use core::ptr::NonNull;
 use std::sync::Arc;
 
+use super::registry::open;
 use super::running::Running;
 use super::shared::{Mode, Remote, Shared};
 use super::system::Retries;
@@ -23,6 +24,8 @@ pub(crate) struct Worker {
     pub(crate) attention: Cell<bool>,
     pub(super) preemptive: bool,
     pub(crate) several: bool,
+    /// Other kernel threads may use the objects of the runtime: other workers, or all since the runtime is open.
+    pub(super) exposed: Cell<bool>,
     pub(super) armed: Cell<bool>,
     pub(super) tick_due: Cell<bool>,
     pub(super) retries: Retries,
@@ -63,6 +66,7 @@ impl Worker {
             attention: Cell::new(shared.several),
             preemptive: shared.preemptive(),
             several: shared.several,
+            exposed: Cell::new(shared.several),
             armed: Cell::new(false),
             tick_due: Cell::new(false),
             retries: Retries::default(),
@@ -89,6 +93,19 @@ impl Worker {
     #[inline]
     pub(crate) fn is_in_loop(&self) -> bool {
         core::ptr::eq(self.running.current.get(), &raw const self.root)
+    }
+
+    /// True if other kernel threads may use the objects of the runtime.
+    #[inline]
+    pub(crate) fn exposed(&self) -> bool {
+        self.exposed.get()
+    }
+
+    /// Opens the runtime to other kernel threads, until it ends. Preemption must be disabled.
+    pub(crate) fn open(&self) {
+        self.exposed.set(true);
+        self.attention.set(true);
+        open(&self.shared);
     }
 
     #[inline]

@@ -56,7 +56,7 @@ impl Worker {
         bell.announce_quiet();
         let mut driver = self.driver.borrow_mut();
         let watched = driver.as_mut().is_none_or(Driver::is_watched);
-        if watched && !(self.several && (self.remote().has_mail() || self.any_unstarted())) {
+        if watched && !(self.exposed() && (self.remote().has_mail() || self.any_unstarted())) {
             return true;
         }
         self.arm();

@@ -7,6 +7,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod objects;
+mod outside;
 
 use std::io::{Read, Write, pipe};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -95,6 +95,34 @@ fn model_many<T: Touch + Send + Sync + 'static, const N: usize>(
     });
 }
 
+/// As [`model`], but the second thread belongs to no runtime.
+fn model_outside<T: Touch + Send + Sync + 'static>(
+    new: impl Fn() -> T + Sync + Send + 'static,
+    inside: fn(&T),
+    outside: fn(&T),
+    last: fn(&T),
+) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(move || {
+        let worker = std::sync::Arc::new(Worker::new(&Shared::new(), 0));
+        // SAFETY: this thread, which keeps the worker, joins the other one.
+        let begun = unsafe { worker.begin() };
+        worker.open();
+        let shared = Arc::new(new());
+        shared.touch();
+        let other = {
+            let shared = Arc::clone(&shared);
+            loom::thread::spawn(move || outside(&shared))
+        };
+        inside(&shared);
+        other.join().expect("it does not panic");
+        last(&shared);
+        drop(shared);
+        drop(begun);
+    });
+}
+
 /// Uses each atomic value of an object once, and leaves the object as it was.
 trait Touch {
     fn touch(&self) {}
@@ -341,6 +369,61 @@ fn a_permit_carries_what_was_done_before() {
             semaphore.release(1);
         },
         |(_, number)| assert_eq!(number.get(), 2),
+    );
+}
+
+#[test]
+fn a_permit_from_outside_carries_what_was_done_before() {
+    model_outside(
+        || (Semaphore::new(0), Number::new()),
+        |(semaphore, number)| {
+            semaphore.acquire();
+            number.add(1);
+        },
+        |(semaphore, number)| {
+            number.add(1);
+            semaphore.release(1);
+        },
+        |(_, number)| assert_eq!(number.get(), 2),
+    );
+}
+
+/// The sender waits where the channel has no room.
+#[test]
+fn values_from_outside_arrive_in_order() {
+    for room in [0, 1] {
+        model_outside(
+            move || bounded(room),
+            |(_, receiver)| {
+                assert_eq!(receiver.recv(), Ok(1));
+                assert_eq!(receiver.recv(), Ok(2));
+            },
+            |(sender, _)| {
+                for value in 1..=2 {
+                    sender.send(value).expect("the receiver lives");
+                }
+            },
+            |(_, receiver)| assert!(receiver.try_recv().is_err()),
+        );
+    }
+}
+
+/// The last receiver's end wakes the sender outside.
+#[test]
+fn a_closed_channel_wakes_its_sender_outside() {
+    model_outside(
+        || {
+            let (sender, receiver) = bounded(0);
+            receiver.touch();
+            drop(receiver.clone());
+            (Lock::new(Some(receiver)), sender)
+        },
+        |(receiver, _)| {
+            let receiver = receiver.lock().expect("no poison").take();
+            drop(receiver);
+        },
+        |(_, sender)| assert!(sender.send(7).is_err()),
+        |_| {},
     );
 }
 

@@ -67,12 +67,33 @@ impl Control {
         *woken = false;
     }
 
+    pub(crate) fn unpark(&self) {
+        self.wake();
+    }
+
     /// Wakes the thread; nobody else may do so for the same wait.
     pub(crate) fn wake(&self) {
         let (woken, bell) = &self.woken;
         let before = std::mem::replace(&mut *woken.lock().expect("no poison"), true);
         assert!(!before, "a thread was woken twice");
         bell.notify_one();
+    }
+}
+
+/// The calling thread, which no worker runs.
+pub(crate) struct Parked(Control);
+
+impl Parked {
+    pub(crate) fn new() -> Self {
+        Self(Control::new(usize::MAX))
+    }
+
+    pub(crate) fn control(&self) -> &Control {
+        &self.0
+    }
+
+    pub(crate) fn wait(&self) {
+        self.0.block();
     }
 }
 

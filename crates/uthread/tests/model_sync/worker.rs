@@ -2,9 +2,11 @@
 
 #[path = "../../src/worker/home.rs"]
 mod home;
+#[path = "../../src/worker/visit.rs"]
+mod visit;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +15,8 @@ use crate::spin::SpinCell;
 use crate::thread::{Control, Wait, Woken};
 use crate::trace::Kind;
 
-pub(crate) use home::Home;
+pub(crate) use home::{Home, refuse};
+pub(crate) use visit::Visit;
 
 /// The parts of the library that `home` uses.
 mod local {
@@ -28,26 +31,45 @@ mod state {
     pub(crate) use super::Worker;
 }
 
-mod registry {
-    use super::{BTreeSet, LIVE};
-
+mod number {
     /// The model has no forks.
     pub(crate) fn stayed_in_parent(_: u32) -> bool {
         false
     }
 
-    pub(crate) fn live() -> loom::sync::MutexGuard<'static, BTreeSet<u32>> {
+    pub(crate) fn nobody() -> u32 {
+        super::NOBODY
+    }
+}
+
+mod registry {
+    use super::{LIVE, Live};
+
+    pub(crate) fn live() -> loom::sync::MutexGuard<'static, Live> {
         LIVE.lock().expect("no poison")
     }
 }
 
 loom::lazy_static! {
-    static ref LIVE: loom::sync::Mutex<BTreeSet<u32>> = loom::sync::Mutex::new(BTreeSet::new());
+    static ref LIVE: loom::sync::Mutex<Live> = loom::sync::Mutex::new(Live(BTreeMap::new()));
 }
 
-/// The numbers of the model's runtime and of one that ended before.
+pub(crate) struct Live(BTreeMap<u32, Option<Arc<Shared>>>);
+
+impl Live {
+    fn get(&self, id: u32) -> Option<&Option<Arc<Shared>>> {
+        self.0.get(&id)
+    }
+
+    fn contains(&self, id: u32) -> bool {
+        self.get(id).is_some()
+    }
+}
+
+/// The numbers of the model's runtime, of one that ended before, and of none.
 const RUNTIME: u32 = 1;
 const FORMER: u32 = 2;
+const NOBODY: u32 = 3;
 
 /// Runs `work` in a thread of a runtime that ends then: what it uses is free again.
 pub(crate) fn in_a_former_runtime(work: impl FnOnce()) {
@@ -57,7 +79,7 @@ pub(crate) fn in_a_former_runtime(work: impl FnOnce()) {
     let begun = unsafe { former.begin() };
     work();
     drop(begun);
-    registry::live().remove(&FORMER);
+    registry::live().0.remove(&FORMER);
     WORKER.with(|mine| mine.set(own));
 }
 
@@ -72,7 +94,7 @@ impl Shared {
     }
 
     fn with_number(id: u32) -> Arc<Self> {
-        registry::live().insert(id);
+        registry::live().0.insert(id, None);
         let graph = SpinCell::new(AtomicBool::new(false), ());
         Arc::new(Self { id, graph })
     }
@@ -84,6 +106,10 @@ impl Shared {
     /// The model has no forks.
     pub(crate) fn is_inherited(&self) -> bool {
         false
+    }
+
+    pub(crate) fn wake(&self, thread: &Control) {
+        thread.wake();
     }
 
     pub(crate) fn preemptive(&self) -> bool {
@@ -136,6 +162,16 @@ impl Worker {
         let worker = unsafe { &*std::ptr::from_ref(self) };
         WORKER.with(|mine| mine.set(Some(worker)));
         Begun
+    }
+
+    pub(crate) fn exposed(&self) -> bool {
+        true
+    }
+
+    pub(crate) fn open(&self) {
+        registry::live()
+            .0
+            .insert(self.shared.id, Some(Arc::clone(&self.shared)));
     }
 
     pub(crate) fn current(&self) -> &'static Control {

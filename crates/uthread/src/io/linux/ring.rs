@@ -222,9 +222,9 @@ impl RingDriver {
         }
     }
 
-    pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: &Event, several: bool) {
-        // A single worker's bell rings only for helper threads, of which it has none.
-        if several && !self.bell_watched {
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: &Event, exposed: bool) {
+        // The bell of a worker that nobody else knows rings only for helper threads, of which it has none.
+        if exposed && !self.bell_watched {
             let entry = opcode::PollAdd::new(Fd(bell.fd()), libc::POLLIN as u32).build();
             // SAFETY: the entry holds no pointers.
             unsafe { self.enqueue(&entry.user_data(BELL)) };

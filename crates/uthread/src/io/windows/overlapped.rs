@@ -189,7 +189,7 @@ impl KernelDriver {
         }
     }
 
-    pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: &Event, _several: bool) {
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: &Event, _exposed: bool) {
         self.waited = 0;
         if self.overlapped == 0 {
             bell.wait(timeout);

@@ -56,6 +56,33 @@ pub enum TryRecvError {
     Disconnected,
 }
 
+/// A value was not sent at once; contains it.
+///
+/// ```
+/// uthread::run(|| {
+///     let (sender, _receiver) = uthread::bounded(0);
+///     assert_eq!(sender.try_send(7), Err(uthread::TrySendError::Full(7)));
+/// });
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TrySendError<T> {
+    /// The channel is full.
+    #[error("the channel is full")]
+    Full(T),
+    /// No receiver is left.
+    #[error("all receivers of the channel are gone")]
+    Disconnected(T),
+}
+
+impl<T> fmt::Debug for TrySendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::Disconnected(_) => "Disconnected(..)",
+        })
+    }
+}
+
 /// A value was not sent; contains it.
 ///
 /// ```

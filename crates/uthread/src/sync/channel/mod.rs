@@ -5,7 +5,9 @@ mod receiver;
 mod sender;
 mod state;
 
-pub use error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError};
+pub use error::{
+    RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+};
 pub use receiver::Receiver;
 pub use sender::Sender;
 use state::Shared;

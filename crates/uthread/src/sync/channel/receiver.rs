@@ -12,8 +12,8 @@ use crate::worker::{enter, leave, leave_blocking, require_worker};
 
 /// The receiving end of a channel. Each value goes to one receiver.
 ///
-/// It may be cloned and dropped anywhere. But if the last one is dropped outside the runtime, the
-/// senders that wait already do not notice.
+/// It may be cloned and dropped anywhere. But if the last one is dropped outside the runtime, and that is not open to
+/// others, the senders that wait already do not notice.
 ///
 /// ```
 /// uthread::run(|| {

@@ -6,14 +6,17 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use super::state::{Shared, State, wake};
-use super::{SendError, SendTimeoutError};
-use crate::thread::Woken;
-use crate::worker::{leave_blocking, require_worker};
+use super::{SendError, SendTimeoutError, TrySendError};
+use crate::thread::{Control, Parked, Woken};
+use crate::worker::{Worker, current_worker, enter, leave, leave_blocking, refuse, require_worker};
 
 /// The sending end of a channel.
 ///
-/// It may be cloned and dropped anywhere. But if the last one is dropped outside the runtime, the
-/// receivers that wait already do not notice.
+/// It may be cloned and dropped anywhere. But if the last one is dropped outside the runtime, and that is not open to
+/// others, the receivers that wait already do not notice.
+///
+/// Other kernel threads may send while the runtime has a handle of [`external`](crate::external()), and while no
+/// runtime uses the channel. Signal handlers may not: see [`Poster`](crate::Poster).
 ///
 /// ```
 /// uthread::run(|| {
@@ -27,13 +30,14 @@ use crate::worker::{leave_blocking, require_worker};
 pub struct Sender<T>(pub(super) Arc<Shared<T>>);
 
 impl<T: Send> Sender<T> {
-    /// Sends a value; waits while the channel is full. Waiting threads are served in FIFO order.
+    /// Sends a value; waits while the channel is full. Waiting threads are served in FIFO order. Outside the runtime,
+    /// this blocks the kernel thread.
     ///
     /// # Errors
     /// If no receiver is left.
     ///
     /// # Panics
-    /// Outside a runtime, and while preemption is disabled.
+    /// If the channel belongs to a runtime that is not open to the caller, and while preemption is disabled.
     ///
     /// ```
     /// uthread::run(|| {
@@ -43,9 +47,55 @@ impl<T: Send> Sender<T> {
     /// });
     /// ```
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        let (woken, value) = self.send_within("Sender::send", value, None);
-        woken.in_time();
+        let operation = "Sender::send";
+        let value = match current_worker() {
+            Some(worker) if self.0.admits(worker) => {
+                let (woken, value) = self.send_within(worker, operation, value, None);
+                woken.in_time();
+                value
+            }
+            Some(_) => refuse(operation, true),
+            None => self.send_from_outside(value),
+        };
         value.map_or(Ok(()), |value| Err(SendError(value)))
+    }
+
+    /// Sends a value if that needs no wait.
+    ///
+    /// # Errors
+    /// If the channel is full, or no receiver is left. The error contains the value.
+    ///
+    /// # Panics
+    /// If the channel belongs to a runtime that is not open to the caller.
+    ///
+    /// ```
+    /// use uthread::TrySendError;
+    ///
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = uthread::bounded(1);
+    ///     assert_eq!(sender.try_send(1), Ok(()));
+    ///     assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
+    ///     drop(receiver);
+    ///     assert_eq!(sender.try_send(3), Err(TrySendError::Disconnected(3)));
+    /// });
+    /// ```
+    pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        let work = |state: &mut State<T>| self.offer(state, value, None);
+        let offer = match current_worker() {
+            Some(worker) if self.0.admits(worker) => {
+                enter();
+                let (offer, receiver) = self.0.with(worker, work);
+                wake(worker, receiver);
+                leave();
+                offer
+            }
+            _ => self.0.visit("Sender::try_send", work),
+        };
+        match offer {
+            Offer::Closed(value) => Err(TrySendError::Disconnected(value)),
+            Offer::Full(Some(value)) => Err(TrySendError::Full(value)),
+            Offer::Full(None) | Offer::Passed => Ok(()),
+        }
     }
 
     /// Sends a value; waits while the channel is full, but not longer than `limit`.
@@ -70,7 +120,10 @@ impl<T: Send> Sender<T> {
     /// });
     /// ```
     pub fn send_timeout(&self, value: T, limit: Duration) -> Result<(), SendTimeoutError<T>> {
-        match self.send_within("Sender::send_timeout", value, Some(limit)) {
+        let operation = "Sender::send_timeout";
+        let worker = require_worker(operation);
+        self.0.check(worker, operation);
+        match self.send_within(worker, operation, value, Some(limit)) {
             (_, None) => Ok(()),
             (Woken::Granted, Some(value)) => Err(SendTimeoutError::Disconnected(value)),
             (Woken::TimedOut, Some(value)) => Err(SendTimeoutError::Timeout(value)),
@@ -81,45 +134,83 @@ impl<T: Send> Sender<T> {
     /// Returns the value if nobody took it.
     fn send_within(
         &self,
+        worker: &Worker,
         operation: &str,
         value: T,
         limit: Option<Duration>,
     ) -> (Woken, Option<T>) {
-        let worker = require_worker(operation);
-        self.0.check(worker, operation);
         worker.enter_blocking(operation);
-        let me = worker.current();
-        let parcel = UnsafeCell::new(Some(value));
-        let place = parcel.get();
-        let (blocks, receiver) = self.0.with(worker, |state| {
-            // SAFETY: the slot is this thread's own, here and below; the slot of a blocked receiver
-            // is on its stack, and empty.
-            unsafe {
-                if !self.0.has_receivers() {
-                    return (false, None);
-                }
-                if let Some(receiver) = state.blocked_receivers.pop_front() {
-                    *State::<T>::parcel(receiver) = (*place).take();
-                    return (false, Some(receiver));
-                }
-                if state.buffer.len() < state.capacity {
-                    state.buffer.extend((*place).take());
-                    return (false, None);
-                }
-                me.parcel.set(place.cast());
-                state.blocked_senders.push_back(me);
-                (true, None)
-            }
-        });
+        let place = UnsafeCell::new(None);
+        let waits = Some((worker.current(), &place));
+        let work = |state: &mut State<T>| self.offer(state, value, waits);
+        let (offer, receiver) = self.0.with(worker, work);
         wake(worker, receiver);
-        let woken = if blocks {
-            self.0.block(worker, limit, |state| &state.blocked_senders)
-        } else {
-            Woken::Granted
+        let result = match offer {
+            Offer::Passed => (Woken::Granted, None),
+            Offer::Closed(value) => (Woken::Granted, Some(value)),
+            Offer::Full(_) => {
+                let woken = self.0.block(worker, limit, |state| &state.blocked_senders);
+                (woken, place.into_inner())
+            }
         };
         leave_blocking();
-        (woken, parcel.into_inner())
+        result
     }
+
+    /// The same on a kernel thread without a worker.
+    #[cold]
+    #[inline(never)]
+    fn send_from_outside(&self, value: T) -> Option<T> {
+        let place = UnsafeCell::new(None);
+        let me = Parked::new();
+        let waits = Some((me.control(), &place));
+        let work = |state: &mut State<T>| self.offer(state, value, waits);
+        match self.0.visit("Sender::send", work) {
+            Offer::Passed => None,
+            Offer::Closed(value) => Some(value),
+            Offer::Full(_) => {
+                me.wait();
+                place.into_inner()
+            }
+        }
+    }
+
+    /// Passes a value on if there is room. Otherwise the thread that `waits`, if there is one, joins the blocked senders
+    /// with the value in its place, which must stay until it is woken. Returns the receiver that the caller must wake, too.
+    #[inline]
+    fn offer(
+        &self,
+        state: &mut State<T>,
+        value: T,
+        waits: Option<(&Control, &UnsafeCell<Option<T>>)>,
+    ) -> (Offer<T>, Option<*const Control>) {
+        if !self.0.has_receivers() {
+            return (Offer::Closed(value), None);
+        }
+        let value = match state.put(value) {
+            Ok(receiver) => return (Offer::Passed, receiver),
+            Err(value) => value,
+        };
+        let Some((me, place)) = waits else {
+            return (Offer::Full(Some(value)), None);
+        };
+        // SAFETY: the place is the caller's own. The caller is in no queue yet, and alive while it waits.
+        unsafe {
+            *place.get() = Some(value);
+            me.parcel.set(place.get().cast_const().cast());
+            state.blocked_senders.push_back(me);
+        }
+        (Offer::Full(None), None)
+    }
+}
+
+/// The fate of a value.
+enum Offer<T> {
+    Passed,
+    /// There is no room for it. `None`: it waits in its place.
+    Full(Option<T>),
+    /// No receiver is left.
+    Closed(T),
 }
 
 impl<T> Clone for Sender<T> {

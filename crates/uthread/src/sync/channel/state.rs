@@ -8,7 +8,7 @@ use crate::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{Home, Worker, current_worker, enter, leave};
+use crate::worker::{Home, Visit, Worker, current_worker, enter, leave};
 
 /// Values in a channel, and its waiting threads.
 pub(super) struct State<T> {
@@ -34,6 +34,22 @@ impl<T> State<T> {
             .get()
             .cast::<Option<T>>()
             .cast_mut()
+    }
+
+    /// Passes a value on: to a waiting receiver, which the caller must wake, or into the buffer. If there is no room, it
+    /// comes back.
+    #[inline]
+    pub(super) fn put(&mut self, value: T) -> Result<Option<*const Control>, T> {
+        if let Some(receiver) = self.blocked_receivers.pop_front() {
+            // SAFETY: the slot of a blocked receiver is on its stack, and empty.
+            unsafe { *Self::parcel(receiver) = Some(value) };
+            return Ok(Some(receiver));
+        }
+        if self.buffer.len() < self.capacity {
+            self.buffer.push_back(value);
+            return Ok(None);
+        }
+        Err(value)
     }
 
     /// Takes the next value, then moves in the value of a waiting sender.
@@ -78,6 +94,12 @@ impl<T> Shared<T> {
         })
     }
 
+    /// True if the channel belongs to the runtime of the caller.
+    #[inline]
+    pub(super) fn admits(&self, worker: &Worker) -> bool {
+        self.home.admits(&worker.shared, || self.forget_waiters())
+    }
+
     /// Checks that the channel belongs to the runtime of the caller.
     #[inline]
     pub(super) fn check(&self, worker: &Worker, operation: &str) {
@@ -98,10 +120,11 @@ impl<T> Shared<T> {
         unsafe { self.state.take_over(forget) };
     }
 
+    /// Works with the state in a thread of the home runtime. Preemption must be disabled.
     pub(super) fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State<T>) -> R) -> R {
         // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
-        // same `several`.
-        unsafe { self.state.with(worker.several, work) }
+        // same `exposed`.
+        unsafe { self.state.with(worker.exposed(), work) }
     }
 
     /// Blocks the running thread, which is in `queue`.
@@ -152,16 +175,45 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Wakes all threads of a queue, if the caller is a thread of the home runtime. A thread that comes
-    /// to the queue later finds the number of ends that the caller has left.
+    /// Works with the state on another kernel thread, and wakes the thread that `work` returns.
+    pub(super) fn visit<R>(
+        &self,
+        operation: &str,
+        work: impl FnOnce(&mut State<T>) -> (R, Option<*const Control>),
+    ) -> R {
+        let work = |visit: &Visit<'_>| {
+            // SAFETY: preemption is disabled, and the permission is for use under the spin lock.
+            let (result, woken) = unsafe { self.state.with(true, work) };
+            if let Some(woken) = woken {
+                // SAFETY: a waiting thread is alive until woken.
+                visit.wake(unsafe { &*woken });
+            }
+            result
+        };
+        self.home.visit(operation, || self.forget_waiters(), work)
+    }
+
+    /// Wakes all threads of a queue, if the caller may use it. A thread that comes to the queue later finds the
+    /// number of ends that the caller has left.
     fn wake_all(&self, queue: impl FnOnce(&mut State<T>) -> &mut Waiters<Control>) {
         enter();
-        if let Some(worker) = current_worker()
-            && self.home.is(&worker.shared)
-        {
-            let woken = self.with(worker, |state| queue(state).take_all());
-            while let Some(thread) = woken.pop_front() {
-                wake(worker, Some(thread));
+        match current_worker() {
+            Some(worker) if self.home.is(&worker.shared) => {
+                let woken = self.with(worker, |state| queue(state).take_all());
+                while let Some(thread) = woken.pop_front() {
+                    wake(worker, Some(thread));
+                }
+            }
+            _ => {
+                let wake = |visit: &Visit<'_>| {
+                    // SAFETY: as in `visit`.
+                    let woken = unsafe { self.state.with(true, |state| queue(state).take_all()) };
+                    while let Some(thread) = woken.pop_front() {
+                        // SAFETY: as in `visit`.
+                        visit.wake(unsafe { &*thread });
+                    }
+                };
+                self.home.try_visit(|| self.forget_waiters(), wake);
             }
         }
         leave();

@@ -16,6 +16,7 @@ use crate::spin::SpinCell;
 use crate::stack::POOL;
 use crate::thread::{DETACHED, leave_orphans_to_parent};
 use crate::worker::cancellations::Cancellations;
+use crate::worker::errand::Errands;
 use crate::worker::fresh::Fresh;
 use crate::worker::inbox::Inbox;
 use crate::worker::local::current_worker;
@@ -79,6 +80,7 @@ impl Worker {
             for remote in &shared.remotes {
                 renew(&remote.inbox, Inbox::new());
                 renew(&remote.cancellations, Cancellations::default());
+                renew(&remote.errands, Errands::new());
                 renew(&*remote.fresh, Fresh::new());
                 remote.regroup.store(false, order);
                 remote.counters.live.store(0, order);
