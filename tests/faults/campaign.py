@@ -290,13 +290,15 @@ def fill(directory, leave_bytes=0):
     filler = directory / "filler"
     with open(filler, "wb", buffering=0) as file:
         before = -1
-        # The blocks that a file system sets aside for delayed allocation are free again after a sync.
+        # After a sync, ext4 has again what it set aside for delayed allocation, and it lets the last blocks go
+        # to small writes alone.
         while before < file.tell():
             before = file.tell()
-            with suppress(OSError):
-                while True:
-                    file.write(b"x" * 4096)
-            os.fsync(file)
+            for size in [4096, 1]:
+                with suppress(OSError):
+                    while True:
+                        file.write(b"x" * size)
+                os.fsync(file)
         file.truncate(max(0, file.tell() - leave_bytes))
     return filler
 
