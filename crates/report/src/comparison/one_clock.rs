@@ -1,6 +1,6 @@
 //! Brings the sessions of one machine to one clock, so that its steps are no differences.
 
-use super::pair::Measured;
+use super::measured::Measured;
 use super::row::Row;
 use super::{Question, Side, Verdict};
 use crate::Surroundings;
@@ -126,9 +126,6 @@ impl Measured {
         }
         for (merit, gain) in self.sessions.iter_mut().zip(gains) {
             *merit += gain;
-        }
-        if let [gain] = gains {
-            self.processes.iter_mut().for_each(|merit| *merit += gain);
         }
     }
 }

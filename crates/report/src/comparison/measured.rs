@@ -1,0 +1,51 @@
+//! The measurements of one value in the sessions of one side.
+
+use instrument::statistics::distance::{Session, bad_session};
+use instrument::statistics::moderation::Variance;
+
+/// The measurements of one side.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    /// In the metric's unit.
+    pub values: Vec<f64>,
+    /// Per session, the logarithm of the value, signed so that more is better.
+    pub sessions: Vec<f64>,
+    /// Variance of each session's value as estimated from that session alone. Fewer than sessions
+    /// if some consist of a single process, which says nothing about differences between processes.
+    pub errors: Vec<Variance>,
+    pub doubtful: bool,
+    /// Number of sessions that were left out, since they were far worse than all others.
+    pub left_out: usize,
+    /// The highest clock of each session, in Hz; `None` if it is not known.
+    pub clocks_hz: Vec<Option<f64>>,
+    /// The growth of the cost with the duration of a cycle, as each session showed it.
+    pub clock_slopes: Vec<Option<f64>>,
+}
+
+impl Measured {
+    /// True if some session cannot estimate the variance of its value.
+    pub fn is_thin(&self) -> bool {
+        self.errors.len() < self.sessions.len()
+    }
+
+    /// The sessions with their errors; none if some session has none.
+    pub fn with_errors(&self) -> Vec<Session> {
+        if self.is_thin() {
+            return Vec::new();
+        }
+        let sessions = self.sessions.iter().zip(&self.errors);
+        let session = |(&value, &error)| Session { value, error };
+        sessions.map(session).collect()
+    }
+
+    /// Leaves out a session in a bad mode that the others do not share.
+    pub fn without_bad_session(mut self) -> Self {
+        if let Some(bad) = bad_session(&self.with_errors()) {
+            self.values.remove(bad);
+            self.sessions.remove(bad);
+            self.errors.remove(bad);
+            self.left_out += 1;
+        }
+        self
+    }
+}
