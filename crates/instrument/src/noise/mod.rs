@@ -47,7 +47,7 @@ impl Warning {
             Self::Drift { metric: named, .. }
             | Self::SeveralModes { metric: named, .. }
             | Self::TargetMissed { metric: named, .. } => named == metric,
-            _ => true,
+            Self::NotWarm => true,
         }
     }
 
