@@ -118,7 +118,8 @@ impl<'a> Comparison<'a> {
     /// # Errors
     /// [`NothingInCommon`] if no value can be compared.
     pub fn new(question: Question<'a>) -> Result<Self, NothingInCommon> {
-        let matched = pair::matched(&question, None);
+        let clock = OneClock::of(&question);
+        let matched = pair::matched(&question, clock.as_ref());
         if matched.pairs.is_empty() {
             return Err(NothingInCommon {
                 a: question.a.label.clone(),
@@ -129,12 +130,14 @@ impl<'a> Comparison<'a> {
         let basis = judge::basis(&question);
         let conditions = Conditions::of(question.a, question.b);
         let is_alike = conditions.reasons.is_empty();
-        let judged = |pairs| judge::rows(pairs, basis, question.margin, is_alike);
-        let mut rows = judged(matched.pairs);
-        let clock = OneClock::of(&question);
+        let judged = |clock: Option<(&OneClock, f64)>| {
+            let pairs = matched.pairs.iter().cloned();
+            let pairs = pairs.map(|pair| pair.prepared(clock)).collect();
+            judge::rows(pairs, basis, question.margin, is_alike)
+        };
+        let mut rows = judged(None);
         let by_clock = clock.as_ref().map(|clock| {
-            let at = |slope| judged(pair::matched(&question, Some((clock, slope))).pairs);
-            let [least, most] = UNKNOWN_SLOPES.map(at);
+            let [least, most] = UNKNOWN_SLOPES.map(|slope| judged(Some((clock, slope))));
             let before = std::mem::replace(&mut rows, one_clock::agreed(least, most));
             clock.text(&before, &rows)
         });

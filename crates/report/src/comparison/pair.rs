@@ -27,7 +27,7 @@ pub struct Refusal {
 }
 
 /// One metric at one point, measured on both sides.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pair<'a> {
     pub definition: &'a Definition,
     pub point: &'a Point,
@@ -74,12 +74,11 @@ pub(super) struct Values<'a> {
     systems: Vec<System>,
 }
 
-/// All values that both sides of `question` have. With a clock they are brought to it; costs whose sessions
-/// do not show how they grow with the duration of a cycle grow by the slope next to it.
-pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<(&OneClock, f64)>) -> Matched<'a> {
+/// All values that both sides of `question` have, with the clocks of their sessions if there is one clock for all.
+pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<&OneClock>) -> Matched<'a> {
     let Question { a, b, baseline, .. } = *question;
     let no_clocks = [const { Vec::new() }; 3];
-    let clocks = clock.map_or(&no_clocks, |(clock, _)| &clock.of_sessions);
+    let clocks = clock.map_or(&no_clocks, |clock| &clock.of_sessions);
     let mut first = Values::of(a, &clocks[0]);
     let mut second = Values::of(b, &clocks[1]);
     let mut background = baseline.map(|side| Values::of(side, &clocks[2]));
@@ -116,12 +115,6 @@ pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<(&OneClock, f64
             .and_then(|values| values.entries.remove(&key))
             .filter(|entry| same_meaning(entry.metric, ours.metric).is_none())
             .filter(|entry| ours.unlike(entry.system).is_none());
-        let mut baseline = behind.map_or_else(Measured::default, |entry| entry.measured);
-        let (mut a, mut b) = (ours.measured, theirs.measured);
-        if let Some((clock, unknown_slope)) = clock {
-            let sides = [&mut a, &mut b, &mut baseline];
-            clock.bring(sides, ours.metric, unknown_slope);
-        }
         matched.pairs.push(Pair {
             definition: ours.definition,
             point: ours.point,
@@ -134,15 +127,29 @@ pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<(&OneClock, f64
             },
             metric: ours.metric,
             is_predicted: [ours.edition, theirs.edition] == [Edition::Second; 2],
-            a: a.without_bad_session(),
-            b: b.without_bad_session(),
-            baseline,
+            a: ours.measured,
+            b: theirs.measured,
+            baseline: behind.map_or_else(Measured::default, |entry| entry.measured),
         });
     }
     for (experiment, ..) in second.entries.keys() {
         matched.unmatched.entry((*experiment).into()).or_default()[1] += 1;
     }
     matched
+}
+
+impl Pair<'_> {
+    /// Without sessions in a bad mode. With a clock the values are brought to it before; costs whose sessions do
+    /// not show how they grow with the duration of a cycle grow by the slope next to it.
+    pub fn prepared(mut self, clock: Option<(&OneClock, f64)>) -> Self {
+        if let Some((clock, unknown_slope)) = clock {
+            let sides = [&mut self.a, &mut self.b, &mut self.baseline];
+            clock.bring(sides, self.metric, unknown_slope);
+        }
+        self.a = self.a.without_bad_session();
+        self.b = self.b.without_bad_session();
+        self
+    }
 }
 
 impl Refusal {
