@@ -59,7 +59,7 @@ pub fn has_small_stack() -> bool {
 }
 
 /// The file of this program, as its first argument names it.
-// The path by which the kernel started this program, as it told the process
+// The path by which the kernel started this program, as the process knows it
 // ([getauxval(3)](https://man7.org/linux/man-pages/man3/getauxval.3.html)).
 pub(crate) fn started_as() -> Option<PathBuf> {
     // SAFETY: the call only looks a number up.
