@@ -32,7 +32,7 @@ fn runtimes() -> impl Iterator<Item = Runtime> {
     all.map(|builder| builder.build().unwrap())
 }
 
-/// How often the running thread makes `pass` before a thread that waits for the lock has it.
+/// The number of times that the running thread makes `pass` before a thread that waits for the lock has it.
 fn passes_before_a_waiter(pass: fn(&Lock<i32>)) -> u32 {
     Runtime::builder().build().unwrap().run(|| {
         let lock = Arc::new(Lock::new(0));
