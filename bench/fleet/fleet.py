@@ -116,8 +116,8 @@ class Fleet:
         factor = FAULTS[fault][0] if fault is not None else lambda *_: 1.0
         run = {**self.runs[0], "experiments": []}
         machine = f"{seed:08x}{index:08x}"
-        run["header"] = {**run["header"], "id": f"{draw.getrandbits(128):032x}", "machine_fingerprint": machine,
-                         "tags": {"host": f"node{index:04}"}, "seed": index}
+        run["header"] = {**run["header"], "proven": False, "id": f"{draw.getrandbits(128):032x}",
+                         "machine_fingerprint": machine, "tags": {"host": f"node{index:04}"}, "seed": index}
         run["machine"] = {**run["machine"], "installation": machine}
         if fault is not None and FAULTS[fault][0].__name__ == "no_huge_pages":
             run["environment"] = {**run["environment"], "transparent_huge_pages": "never"}
@@ -126,7 +126,7 @@ class Fleet:
             factor_of = lambda levels, metric, name=definition["id"]: factor(name, levels, metric)
             records = [point.record(draw, own_of, factor_of) for point in points]
             run["experiments"].append({"definition": definition, "skipped": None, "points": records})
-        document = {"format": "oscope-run", "version": 1, "run": run}
+        document = {"format": "oscope-run", "version": 4, "run": run}
         with open(f"{self.folder}/runs/node{index:04}.oscope.json", "w", encoding="utf-8") as file:
             file.write(json.dumps(document, ensure_ascii=False))
 

@@ -51,10 +51,10 @@ for field in table.schema:
     if kind is not str:
         total = math.fsum(value for value in theirs if value is not None)
         assert total == math.fsum(value for value in ours if value is not None), field.name
-for name, type in [("short_ns", pyarrow.uint64()), ("value", pyarrow.float64()), ("metric", pyarrow.string())]:
+for name, type in [("wall_ns", pyarrow.uint64()), ("value", pyarrow.float64()), ("metric", pyarrow.string())]:
     assert table.schema.field(name).type == type, table.schema.field(name)
 units = json.loads(file.schema_arrow.metadata[b"oscope.units"])
-assert units["short_ns"] == "nanoseconds", units
+assert units["wall_ns"] == "nanoseconds", units
 print("parquet: pyarrow", pyarrow.__version__, "reads", table.num_rows, "rows of",
       ", ".join(f"{number} {type}" for type, number in counted.items()), "columns, as in the CSV")
 PYTHON

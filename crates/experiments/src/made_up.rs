@@ -11,38 +11,57 @@ use instrument::plan::{Profile, Setting};
 use instrument::point::Point;
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::{Estimate, PointResult, Results};
-use instrument::sample::{Batch, Reading, Sample};
+use instrument::sample::{Around, Batch, FullSpeed, Reading, Sample};
 use instrument::sampler::{Output, Sampler, Task};
 use platform::machine::{Cache, CacheKind, Machine};
 use std::path::{Path, PathBuf};
 
-/// A batch with one sample of `metric`: timed where it is a rate, else handed on as it is.
-fn batch(metric: Metric<&'static str>, value: f64) -> Batch {
+/// A batch of a pass with one sample of `metric`, on a core of its own: timed where it is a rate, else handed on
+/// as it is.
+fn batch(metric: Metric<&'static str>, pass: u32, value: f64) -> Batch {
+    const CHAIN_NS: u64 = 2400;
+    const WIDTH_NS: u64 = 1800;
+    let around = Around {
+        chain_ns: (CHAIN_NS, CHAIN_NS),
+        cpu: Some(0),
+        ..Around::default()
+    };
     let reading = match metric.unit {
         Unit::BytesPerSecond | Unit::OperationsPerSecond => Reading::Once {
             work: value * 1000.0,
             // A long time, so that rounding to whole ns does not show.
             wall_ns: 1_000_000_000_000,
-            reference_ns: None,
-            around: None,
+            reference_ns: Some(WIDTH_NS),
+            around: Some(around),
         },
         _ => Reading::Value(value),
     };
     Batch {
         samples: vec![Sample::new(metric.name, reading)],
         warm: true,
+        pass: Some(pass),
+        full_speed: Some(FullSpeed {
+            chain_ns: CHAIN_NS as f64,
+            best_chain_ns: CHAIN_NS as f64,
+            alone_ratio: WIDTH_NS as f64 / CHAIN_NS as f64,
+            ..FullSpeed::default()
+        }),
         ..Batch::default()
     }
 }
 
+/// Processes and passes that make an estimate.
+const ENOUGH: usize = 5;
+
 /// A rate, for tests of arithmetic.
 pub(crate) const RATE: Metric<&str> = Metric::bandwidth("rate", "rate");
 
-/// An estimate of `metric` from one value for each process, in its unit.
+/// An estimate of `metric` from the values of processes in its unit, which more processes repeat until they are
+/// enough for an estimate.
 pub(crate) fn estimate_of(metric: Metric<&'static str>, by_process: &[f64]) -> Estimate {
-    let batches: Vec<_> = by_process
-        .iter()
-        .map(|value| batch(metric, *value))
+    let batches: Vec<_> = (0..)
+        .zip(by_process.iter().cycle().take(by_process.len().max(ENOUGH)))
+        .map(|(pass, value)| batch(metric, pass, *value))
         .collect();
     Estimate::from_batches(&Metric::from(&metric), &batches).expect("there are samples")
 }

@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 const SMALL: f64 = 1e-6;
 
 /// The findings of `experiment` in these results, the most important first. In a run with passes
-/// each has its [`Trust`] and the grade that follows; in older runs the grade rests on the intervals
-/// alone.
+/// each has its [`Trust`] and the grade that follows; of printed values the grade rests on the
+/// values alone.
 pub fn findings(experiment: &dyn Experiment, results: &Results<'_>) -> Vec<Finding> {
     let mut findings = experiment.findings(results);
     let passes = passes(results);

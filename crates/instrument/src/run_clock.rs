@@ -226,7 +226,6 @@ fn weighted_median(clocks: &[(f64, f64)], all_ns: f64) -> f64 {
 fn timings(reading: &Reading, speed: FullSpeed) -> Vec<Timing> {
     let times_ns = match reading {
         Reading::Legs(legs) => legs.wall_ns.iter().map(|ns| *ns as f64).collect(),
-        Reading::Difference { long_ns, .. } => vec![*long_ns as f64],
         Reading::Once { wall_ns, .. } => vec![*wall_ns as f64],
         Reading::Latencies { count, p50_ns, .. } => vec![*count as f64 * p50_ns],
         Reading::Value(_) => Vec::new(),

@@ -36,18 +36,6 @@ impl Sample {
 pub enum Reading {
     /// Repeated wall times of the same number of iterations.
     Legs(Legs),
-    /// Wall time of n iterations and, immediately afterwards, of 2n. The difference contains no
-    /// cost that a timed run pays once. Only in runs of the first edition.
-    Difference {
-        /// n.
-        iterations: u64,
-        /// Bytes or operations in one iteration.
-        work: f64,
-        /// Wall time of n iterations in ns.
-        short_ns: u64,
-        /// Wall time of 2n iterations in ns.
-        long_ns: u64,
-    },
     /// Wall time of work that cannot be repeated unchanged, such as reading a cold file.
     Once {
         /// Bytes or operations done.
@@ -220,16 +208,6 @@ impl Reading {
                 };
                 legs.wall_ns.iter().enumerate().map(cost).collect()
             }
-            &Self::Difference {
-                iterations,
-                work,
-                short_ns,
-                long_ns,
-            } => {
-                let all = iterations as f64 * work;
-                let net_ns = (long_ns as f64 - short_ns as f64) / all;
-                one(net_ns, long_ns as f64 / (2.0 * all), None, None)
-            }
             &Self::Once {
                 work,
                 wall_ns,
@@ -256,7 +234,7 @@ impl Reading {
             Self::Once { reference_ns, .. } | Self::Latencies { reference_ns, .. } => {
                 reference_ns.as_slice()
             }
-            Self::Difference { .. } | Self::Value(_) => &[],
+            Self::Value(_) => &[],
         }
     }
 
@@ -264,9 +242,6 @@ impl Reading {
     pub fn wall_ns(&self) -> Option<u64> {
         match self {
             Self::Legs(legs) => Some(legs.wall_ns.iter().sum()),
-            Self::Difference {
-                short_ns, long_ns, ..
-            } => Some(short_ns + long_ns),
             Self::Once { wall_ns, .. } => Some(*wall_ns),
             Self::Latencies { .. } | Self::Value(_) => None,
         }
@@ -292,8 +267,8 @@ pub struct Batch {
     pub wall_ns: u64,
     /// Other activity on the machine during the batch.
     pub disturbance: Disturbance,
-    /// The pass of the run in which it was taken, counted from 0. `None` in runs of the first
-    /// edition, which had no passes.
+    /// The pass of the run in which it was taken, counted from 0. `None` for values that a
+    /// publication printed: nobody knows how they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<u32>,
     /// Wall time of the reference loop at the processor's full speed, as far as the run had shown it
@@ -347,25 +322,7 @@ pub struct Disturbance {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cost, Legs, Reading};
-
-    #[test]
-    fn the_difference_cancels_costs_paid_once() {
-        // 100 ns of overhead and 4 ns for each of 10 iterations of 2 operations.
-        let reading = Reading::Difference {
-            iterations: 10,
-            work: 2.0,
-            short_ns: 140,
-            long_ns: 180,
-        };
-        let cost = Cost {
-            net_ns: 2.0,
-            raw_ns: 4.5,
-            reference_ns: None,
-            around: None,
-        };
-        assert_eq!(reading.costs(), [cost]);
-    }
+    use super::{Legs, Reading};
 
     #[test]
     fn short_legs_tell_what_every_leg_pays_once() {

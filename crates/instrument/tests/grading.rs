@@ -190,7 +190,7 @@ fn what_rests_on_a_value_with_more_than_a_fifth_of_disturbed_legs_is_not_certain
 }
 
 #[test]
-fn a_run_without_passes_keeps_the_grades_of_its_intervals() {
+fn values_without_passes_keep_the_grade_of_their_finding() {
     let definition = Race.definition();
     let mut points = vec![
         point("one", &FAST, Vec::new()),
@@ -198,7 +198,7 @@ fn a_run_without_passes_keeps_the_grades_of_its_intervals() {
         point("alone", &SLOW, Vec::new()),
     ];
     for estimate in points.iter_mut().flat_map(|point| &mut point.estimates) {
-        estimate.passes = None;
+        estimate.passes = 0;
         estimate.pass_of.clear();
     }
     let results = Results {

@@ -4,8 +4,6 @@
 use oscope_instrument::statistics::linear::weighted_line;
 use oscope_instrument::statistics::random::Random;
 use oscope_instrument::statistics::ratio::ratio_estimate;
-use oscope_instrument::statistics::student::process_estimate;
-use oscope_instrument::statistics::summary::median;
 use oscope_instrument::statistics::trend::mann_kendall;
 use oscope_instrument::statistics::{Confidence, Estimated, order};
 
@@ -45,96 +43,6 @@ fn lognormal(random: &mut Random) -> f64 {
 
 fn waiting_time(random: &mut Random) -> f64 {
     -(1.0 - random.uniform()).ln()
-}
-
-/// A stationary series of standard normal values, each correlated with the previous value.
-fn autoregressive(n: usize, correlation: f64, random: &mut Random) -> Vec<f64> {
-    let fresh = (1.0 - correlation * correlation).sqrt();
-    let mut state = random.normal();
-    let mut step = || {
-        state = correlation * state + fresh * random.normal();
-        state
-    };
-    (0..n).map(|_| step()).collect()
-}
-
-/// The parameter is the geometric mean over processes, which is 1: layouts and samples are
-/// symmetric on the log scale.
-#[test]
-fn processes_of_autocorrelated_samples() {
-    let process = |random: &mut Random| {
-        let layout = 0.02 * random.normal();
-        let samples = autoregressive(20, 0.8, random);
-        let times: Vec<f64> = samples.iter().map(|x| (layout + 0.05 * x).exp()).collect();
-        median(&times).unwrap_or(f64::NAN)
-    };
-    for n in [3, 10] {
-        let found = coverage(1.0, |random| {
-            process_estimate(&values(n, random, process), LEVEL)
-        });
-        assert_covers(found, &format!("{n} processes of autocorrelated samples"));
-    }
-}
-
-/// The parameter is the geometric mean of the process medians, here computed from very many of
-/// them.
-#[test]
-fn processes_of_skewed_samples() {
-    let process = |random: &mut Random| {
-        let layout = (0.02 * random.normal()).exp();
-        let times = values(5, random, |random| {
-            layout * (1.0 + 0.3 * waiting_time(random))
-        });
-        median(&times).unwrap_or(f64::NAN)
-    };
-    let mut random = Random::new(1);
-    let many = 200_000;
-    let sum: f64 = (0..many).map(|_| process(&mut random).ln()).sum();
-    let truth = (sum / f64::from(many)).exp();
-    for n in [3, 10, 30] {
-        let found = coverage(truth, |random| {
-            process_estimate(&values(n, random, process), LEVEL)
-        });
-        assert_covers(found, &format!("{n} processes of skewed samples"));
-    }
-    for n in [3, 10] {
-        let found = coverage(1.0, |random| {
-            process_estimate(&values(n, random, lognormal), LEVEL)
-        });
-        assert_covers(found, &format!("{n} lognormal processes"));
-    }
-}
-
-/// The parameter is the geometric mean over processes, of which a share is 10 % slower.
-#[test]
-fn processes_of_two_speeds() {
-    let documented = [
-        (0.5, [0.94, 0.94, 0.94, 0.95, 0.95, 0.95, 0.95], 5),
-        (0.3, [0.82, 0.93, 0.94, 0.94, 0.94, 0.94, 0.95], 8),
-        (0.2, [0.71, 0.83, 0.89, 0.92, 0.92, 0.94, 0.94], 30),
-        (0.1, [0.78, 0.72, 0.73, 0.81, 0.88, 0.91, 0.93], 60),
-    ];
-    for (share, expected, enough) in documented {
-        let truth = 1.1_f64.powf(share);
-        let process = |random: &mut Random| {
-            let speed = if random.uniform() < share { 1.1 } else { 1.0 };
-            speed * (0.01 * random.normal()).exp()
-        };
-        for (n, expected) in [5, 8, 10, 15, 20, 30, 60].into_iter().zip(expected) {
-            let found = coverage(truth, |random| {
-                process_estimate(&values(n, random, process), LEVEL)
-            });
-            let what = format!("{n} processes, {share} of them slower");
-            let difference: f64 = found - expected;
-            assert!(
-                difference.abs() < 0.025,
-                "{what}: {found}, documented {expected}"
-            );
-            if n >= enough {
-                assert_covers(found, &what);
-            }
-        }
-    }
 }
 
 /// The parameter is the median of the distribution.

@@ -6,7 +6,7 @@
 use oscope_instrument::statistics::linear::weighted_line;
 use oscope_instrument::statistics::ratio::ratio_estimate;
 use oscope_instrument::statistics::trend::{mann_kendall, theil_sen_slope};
-use oscope_instrument::statistics::{Confidence, Estimated, Scale, order, student, summary};
+use oscope_instrument::statistics::{Confidence, Estimated, order, student, summary};
 use serde_json::Value;
 
 fn golden() -> Value {
@@ -84,16 +84,6 @@ fn intervals() {
             for quantile in records(expected, "quantiles") {
                 let ours = order::quantile_estimate(&values, number(&quantile[0]), confidence);
                 assert_interval(ours, &quantile[1], &what);
-            }
-
-            let processes = student::process_estimate(&values, confidence).unwrap();
-            if let Some(centre) = record["geometric_mean"].as_f64() {
-                assert_eq!(processes.scale, Scale::Logarithmic, "{what}");
-                assert_close(processes.centre, centre, &what);
-                assert_interval(Some(processes), &expected["geometric_mean"], &what);
-            } else {
-                assert_eq!(processes.scale, Scale::Linear, "{what}");
-                assert_interval(Some(processes), &expected["mean"], &what);
             }
         }
     }

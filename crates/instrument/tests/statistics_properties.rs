@@ -11,7 +11,7 @@ use oscope_instrument::statistics::modes::several;
 use oscope_instrument::statistics::plateau::{Better, SizedEstimate, smallest_good_size};
 use oscope_instrument::statistics::random::Random;
 use oscope_instrument::statistics::ratio::ratio_estimate;
-use oscope_instrument::statistics::student::{mean_estimate, process_estimate};
+use oscope_instrument::statistics::student::mean_estimate;
 use oscope_instrument::statistics::trend::{mann_kendall, theil_sen_slope};
 use oscope_instrument::statistics::{Confidence, Estimated, order, summary};
 use proptest::collection::vec;
@@ -23,9 +23,8 @@ const LEVEL: Confidence = Confidence::NINETY_FIVE;
 /// A function from one sample to an estimate.
 type Method = fn(&[f64], Confidence) -> Option<Estimated>;
 
-const METHODS: [(&str, Method); 4] = [
+const METHODS: [(&str, Method); 3] = [
     ("mean", mean_estimate),
-    ("processes", process_estimate),
     ("median", order::median_estimate),
     ("quantile", |values, level| {
         order::quantile_estimate(values, 0.75, level)
@@ -151,7 +150,7 @@ proptest! {
     fn order_matters_only_within_one_process(values in vec(time(), 2..40), seed in any::<u64>()) {
         let mut shuffled = values.clone();
         Random::new(seed).shuffle(&mut shuffled);
-        for (name, method) in &METHODS[..4] {
+        for (name, method) in METHODS {
             assert_same(method(&values, LEVEL), method(&shuffled, LEVEL), 1.0, name);
         }
         prop_assert_eq!(several(&values), several(&shuffled));

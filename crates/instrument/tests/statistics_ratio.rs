@@ -26,7 +26,7 @@ fn estimate(visits: &[Visit]) -> Estimate {
         raw: None,
         as_met: None,
         processes: found.by_process.len(),
-        passes: Some(found.passes),
+        passes: found.passes,
         samples: visits.len(),
         impossible: 0,
         disturbed: found.disturbed,

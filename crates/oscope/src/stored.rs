@@ -134,7 +134,7 @@ pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
         return Ok(run);
     }
     let key = match open_if_there(common)? {
-        Some(store) => store.redaction_key()?,
+        Some(store) => Some(store.redaction_key()?),
         None => None,
     };
     let redactor = if let Some(key) = key {

@@ -10,7 +10,7 @@ use std::fs;
 
 const EXPORTED: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../record/tests/fixtures/run-2.oscope.json"
+    "/../record/tests/fixtures/run.oscope.json"
 );
 const OTHER: &str = "reference:razer-blade-2020";
 
@@ -101,7 +101,7 @@ fn a_run_under_way_is_kept_and_goes_on() {
 #[test]
 fn a_damaged_run_can_be_removed() {
     for change in [
-        "UPDATE samples SET long_ns = 1 WHERE batch = 1 AND position = 0",
+        "UPDATE samples SET wall_ns = 1 WHERE batch = 1 AND position = 1",
         "UPDATE runs SET started = 'yesterday' WHERE number = 1",
         "UPDATE circumstances SET environment = '{' WHERE run = 1",
         "DELETE FROM circumstances WHERE run = 1",

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::Place;
 use common::receiver::Receiver;
+use common::{Place, in_six_passes};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 const CRATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const EXPORTED: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../record/tests/fixtures/run-2.oscope.json"
+    "/../record/tests/fixtures/run.oscope.json"
 );
 
 /// An export without checksums, which would detect a change.
 const UNPROVEN: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../record/tests/fixtures/run-1.oscope.json"
+    "/../record/tests/fixtures/unproven.oscope.json"
 );
 
 /// Validates the output against a schema: `report/schema/runs-1`.
@@ -34,20 +34,16 @@ fn is_valid(stdout: &[u8], schema: &str, told: &[&str]) {
         .collect();
     assert!(errors.is_empty(), "{told:?} by {path}: {errors:?}");
     for part in document.as_array().unwrap_or(&vec![document.clone()]) {
-        let has_version = part["format"] == 1 || part["version"] == 3 || part.is_string();
+        let has_version = part["format"] == 1 || part["version"] == 4 || part.is_string();
         assert!(has_version, "{told:?}: {part}");
     }
 }
 
-/// The same run with another id.
-fn other_run(place: &Place) -> PathBuf {
+/// A run of six passes.
+fn other_run(place: &Place, digit: &str) -> PathBuf {
     let text = fs::read_to_string(UNPROVEN).expect("a run");
-    let path = place.path("other.oscope.json");
-    fs::write(
-        &path,
-        text.replacen("0123456789abcdef0123", "fedcba98765432100123", 1),
-    )
-    .expect("a file");
+    let path = place.path(&format!("{digit}.oscope.json"));
+    fs::write(&path, in_six_passes(&text, &digit.repeat(32))).expect("a file");
     path
 }
 
@@ -74,16 +70,17 @@ fn what_is_told_of_stored_runs() {
     check(&place, &["verify", EXPORTED], "report/schema/proof-1");
     check(&place, &["history"], "report/schema/runs-1");
     check(&place, &["history", "--changes"], "report/schema/changes-1");
+    let sides = ["a", "b"].map(|digit| other_run(&place, digit));
+    place.oscope(&["import"]).arg(&sides[0]).assert().success();
     check(
         &place,
         &["history", "file.block_size"],
         "report/schema/histories-1",
     );
-    let other = other_run(&place);
-    let compare = ["compare", "latest", text_of(&other)];
+    let compare = ["compare", text_of(&sides[0]), text_of(&sides[1])];
     check(&place, &compare, "report/schema/comparison-1");
-    check(&place, &["export"], "record/schema/run-3");
-    check(&place, &["export", "--redact"], "record/schema/run-3");
+    check(&place, &["export"], "record/schema/run-4");
+    check(&place, &["export", "--redact"], "record/schema/run-4");
     check(
         &place,
         &["delete", "latest", "--force"],
@@ -97,7 +94,7 @@ fn what_a_comparison_of_commands_tells() {
     let compare = ["ab", "true", "sleep 0.01", "--runs", "3"];
     check(&place, &compare, "oscope/schema/ab-1");
     check(&place, &["show"], "report/schema/analysis-1");
-    check(&place, &["export"], "record/schema/run-3");
+    check(&place, &["export"], "record/schema/run-4");
 }
 
 #[test]
@@ -110,7 +107,7 @@ fn what_a_comparison_of_values_tells() {
         check(&place, &compare, "oscope/schema/ab-vary-1");
     }
     check(&place, &["show"], "report/schema/analysis-1");
-    check(&place, &["export"], "record/schema/run-3");
+    check(&place, &["export"], "record/schema/run-4");
 }
 
 #[test]
@@ -163,7 +160,7 @@ fn what_a_run_tells() {
         &["history", "process.calls"],
         "report/schema/histories-1",
     );
-    check(&place, &["export"], "record/schema/run-3");
+    check(&place, &["export"], "record/schema/run-4");
 }
 
 fn text_of(path: &Path) -> &str {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 const EXPORTED: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../record/tests/fixtures/run-2.oscope.json"
+    "/../record/tests/fixtures/run.oscope.json"
 );
 
 /// The labs as `oscope lab list --json` tells them.

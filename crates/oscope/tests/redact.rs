@@ -4,7 +4,7 @@ mod common;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use common::Place;
+use common::{Place, in_six_passes};
 use flate2::read::{GzDecoder, ZlibDecoder};
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -19,12 +19,13 @@ const SECRET: &str = "qz7acmewidgets";
 /// An export without checksums, which would detect a change.
 const UNPROVEN: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../record/tests/fixtures/run-1.oscope.json"
+    "/../record/tests/fixtures/unproven.oscope.json"
 );
 
 /// A run with the secret in each free text.
 fn planted(place: &Place) -> String {
     let text = fs::read_to_string(UNPROVEN).expect("a run");
+    let text = in_six_passes(&text, "0123456789abcdef0123456789abcdef");
     let mut document: Value = serde_json::from_str(&text).expect("JSON");
     let run = &mut document["run"];
     run["header"]["name"] = format!("before {SECRET}").into();
@@ -153,7 +154,7 @@ fn a_chart_can_be_redacted_as_well() {
     let place = Place::new();
     let fixture = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../record/tests/fixtures/recorded-2.oscope.json.gz"
+        "/../record/tests/fixtures/recorded.oscope.json.gz"
     );
     let run = place.path("run.oscope.json");
     let mut unpacked = Vec::new();
@@ -203,8 +204,7 @@ fn a_redacted_run_can_be_used_like_any_other() {
         .stderr(contains("share a run"));
     let text = fs::read_to_string(UNPROVEN).expect("a run");
     let other = elsewhere.path("other.oscope.json");
-    let changed = text.replacen("0123456789abcdef0123", "fedcba98765432100123", 1);
-    fs::write(&other, changed).expect("a file");
+    fs::write(&other, in_six_passes(&text, &"f".repeat(32))).expect("a file");
     let mut compare = elsewhere.oscope(&["compare", "latest"]);
     compare.arg(&other).assert().success();
     // Redacting twice changes nothing.

@@ -15,10 +15,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// A run that an earlier version exported.
+/// An exported run with one reference loop.
 const EXPORTED: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../record/tests/fixtures/run-1.oscope.json"
+    "/../record/tests/fixtures/unproven.oscope.json"
 );
 
 /// An environment with a stored run, and the path of the store.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, in_six_passes};
 use predicates::prelude::*;
 use predicates::str::contains;
 use rusqlite::Connection;
@@ -13,14 +13,14 @@ use std::path::PathBuf;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/fixtures");
 
-/// An export of an older version, without checksums.
+/// An exported run without checksums.
 fn unproven() -> String {
-    format!("{FIXTURES}/run-1.oscope.json")
+    format!("{FIXTURES}/unproven.oscope.json")
 }
 
 /// The same run with checksums.
 fn proven() -> String {
-    format!("{FIXTURES}/run-2.oscope.json")
+    format!("{FIXTURES}/run.oscope.json")
 }
 
 /// An environment with a proven run in its store.
@@ -33,7 +33,7 @@ fn stored() -> Place {
 /// Changes a sample of the stored run.
 fn damage(place: &Place) {
     let store = Connection::open(&place.store).expect("the store");
-    let change = "UPDATE samples SET long_ns = long_ns + 1 WHERE batch = 2 AND position = 0";
+    let change = "UPDATE samples SET wall_ns = wall_ns + 1 WHERE batch = 2 AND position = 1";
     store.execute_batch(change).expect("changed");
 }
 
@@ -41,8 +41,8 @@ fn damage(place: &Place) {
 fn damaged_file(place: &Place) -> PathBuf {
     let text = fs::read_to_string(proven()).expect("a run");
     let path = place.path("damaged.oscope.json");
-    assert!(text.contains("\"long_ns\":2000000"));
-    let changed = text.replacen("\"long_ns\":2000000", "\"long_ns\":2000001", 1);
+    assert!(text.contains("\"wall_ns\":[2000000]"));
+    let changed = text.replacen("\"wall_ns\":[2000000]", "\"wall_ns\":[2000001]", 1);
     fs::write(&path, changed).expect("a file");
     path
 }
@@ -66,7 +66,7 @@ fn a_whole_store_is_proven_or_unproven_and_both_are_done() {
         .oscope(&["verify", "latest"])
         .assert()
         .success()
-        .stdout(contains("unproven").and(contains("knew no checksums")));
+        .stdout(contains("unproven").and(contains("without checksums")));
 }
 
 #[test]
@@ -174,8 +174,7 @@ fn a_history_leaves_a_damaged_run_out_and_says_so() {
     let place = stored();
     let other = fs::read_to_string(unproven()).expect("a run");
     let path = place.path("other.oscope.json");
-    let other = other.replacen("0123456789abcdef0123", "fedcba98765432100123", 1);
-    fs::write(&path, other).expect("a file");
+    fs::write(&path, in_six_passes(&other, &"f".repeat(32))).expect("a file");
     place.oscope(&["import"]).arg(&path).assert().success();
     damage(&place);
     let metric = &["history", "file.block_size.read", "--json"];
@@ -211,20 +210,48 @@ fn a_damaged_run_is_replaced_by_an_import() {
 }
 
 #[test]
-fn a_store_of_an_older_version_can_be_read_and_is_left_as_it_is() {
-    let place = Place::new();
-    let dump = fs::read_to_string(format!("{FIXTURES}/store-1.sql")).expect("a dump");
-    let store = Connection::open(&place.store).expect("a store");
-    store.execute_batch(&dump).expect("a store of schema 1");
-    drop(store);
-    let before = fs::read(&place.store).expect("the store");
-    place.oscope(&["show"]).assert().success();
-    place
-        .oscope(&["verify"])
-        .assert()
-        .success()
-        .stdout(contains("unproven"));
-    assert!(fs::read(&place.store).expect("the store") == before);
+fn a_store_of_another_version_is_refused_with_advice_and_left_as_it_is() {
+    for version in [1, 6, 99] {
+        let place = stored();
+        let store = Connection::open(&place.store).expect("the store");
+        let set = store.pragma_update(None, "user_version", version);
+        set.expect("it can be changed");
+        drop(store);
+        let before = fs::read(&place.store).expect("the store");
+        for arguments in [
+            &["show"][..],
+            &["verify"],
+            &["history"],
+            &["import", &proven()],
+        ] {
+            let refused = place.oscope(arguments).assert().code(1).stdout("");
+            refused.stderr(contains(format!("has schema {version}")).and(contains("--store FILE")));
+        }
+        assert!(fs::read(&place.store).expect("the store") == before);
+        place
+            .short_run()
+            .assert()
+            .code(1)
+            .stderr(contains("--store FILE"));
+        assert!(fs::read(&place.store).expect("the store") == before);
+    }
+}
+
+#[test]
+fn a_file_of_another_version_is_refused_with_advice() {
+    let text = fs::read_to_string(proven()).expect("a run");
+    for version in [3, 5] {
+        let place = Place::new();
+        let path = place.path("other.oscope.json");
+        let other = text.replacen("\"version\":4", &format!("\"version\":{version}"), 1);
+        fs::write(&path, other).expect("a file");
+        for command in ["show", "verify", "import"] {
+            let refused = place.oscope(&[command]).arg(&path).assert().code(1);
+            let reason = format!("has version {version} of the format");
+            refused.stderr(contains(reason).and(contains("the oscope that wrote it")));
+        }
+        assert!(!place.store.exists());
+    }
 }
 
 /// Changes the list of runs like a failing disk: the store has two, and the second is the latest.

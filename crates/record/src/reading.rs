@@ -5,13 +5,11 @@ use instrument::sample::{Around, Legs, Reading};
 /// The columns of every kind of reading; those of other kinds are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ReadingRow {
-    /// `legs`, `difference`, `once`, `latencies` or `value`; in tables with a row for each timing
+    /// `legs`, `once`, `latencies` or `value`; in tables with a row for each timing
     /// also `leg` and `short_leg`.
     pub kind: String,
     pub iterations: Option<u64>,
     pub work: Option<f64>,
-    pub short_ns: Option<u64>,
-    pub long_ns: Option<u64>,
     pub wall_ns: Option<u64>,
     pub count: Option<u64>,
     pub p5_ns: Option<f64>,
@@ -33,19 +31,6 @@ impl From<&Reading> for ReadingRow {
                 iterations: Some(legs.iterations),
                 work: Some(legs.work),
                 legs: Some(serde_json::to_string(legs).expect("legs are plain data")),
-                ..Self::default()
-            },
-            Reading::Difference {
-                iterations,
-                work,
-                short_ns,
-                long_ns,
-            } => Self {
-                kind: "difference".into(),
-                iterations: Some(iterations),
-                work: Some(work),
-                short_ns: Some(short_ns),
-                long_ns: Some(long_ns),
                 ..Self::default()
             },
             Reading::Once {
@@ -122,12 +107,6 @@ impl ReadingRow {
                 let legs: Legs = serde_json::from_str(self.legs.as_ref()?).ok()?;
                 Reading::Legs(legs)
             }
-            "difference" => Reading::Difference {
-                iterations: self.iterations?,
-                work: self.work?,
-                short_ns: self.short_ns?,
-                long_ns: self.long_ns?,
-            },
             "once" => Reading::Once {
                 work: self.work?,
                 wall_ns: self.wall_ns?,

@@ -67,8 +67,8 @@ pub struct Header {
     pub directory: PathBuf,
     /// Identifier of the machine: [`Machine::fingerprint`].
     pub machine_fingerprint: String,
-    /// True if checksums have covered the run since it was measured. False if an older oscope
-    /// stored or exported it without them: earlier damage then goes undetected.
+    /// True if checksums have covered the run since it was measured. False if it comes from a file
+    /// without them: earlier damage then goes undetected.
     #[serde(default)]
     pub proven: bool,
     /// The run's resource limits, and its use of them; `None` for a run without limits.

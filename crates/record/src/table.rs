@@ -90,8 +90,6 @@ pub(crate) fn columns(run: &Run) -> Vec<Column<'_>> {
         text("kind", |row| Some(row.reading.kind.clone().into())),
         real("work", None, |row| row.reading.work),
         integer("iterations", COUNT, |row| row.reading.iterations),
-        integer("short_ns", NS, |row| row.reading.short_ns),
-        integer("long_ns", NS, |row| row.reading.long_ns),
         integer("wall_ns", NS, |row| row.reading.wall_ns),
         integer("reference_ns", NS, |row| row.reading.reference_ns),
         integer("chain_before_ns", NS, |row| {

@@ -144,6 +144,11 @@ pub(crate) fn batch(place: &str, batch: &Batch) -> Result<(), Invalid> {
     integer(place, "wall_ns", batch.wall_ns)?;
     integer(place, "stolen_ns", around.stolen_ns.unwrap_or(0))?;
     integer(place, "pass", batch.pass.unwrap_or(0).into())?;
+    let is_timed = |sample: &Sample| !matches!(sample.reading, Reading::Value(_));
+    let has_pass = batch.pass.is_some() || !batch.samples.iter().any(is_timed);
+    ensure(has_pass, place, || {
+        "a timing belongs to no pass of the run".into()
+    })?;
     amount(place, "full_speed_ns", batch.full_speed_ns.unwrap_or(0.0))?;
     batch
         .full_speed
@@ -206,17 +211,6 @@ fn sample(place: &str, sample: &Sample) -> Result<(), Invalid> {
     integer(&place, "involuntary_switches", usage.involuntary_switches)?;
     match sample.reading {
         Reading::Legs(ref of) => legs(&place, of),
-        Reading::Difference {
-            iterations,
-            work,
-            short_ns,
-            long_ns,
-        } => {
-            integer(&place, "iterations", iterations)?;
-            integer(&place, "short_ns", short_ns)?;
-            integer(&place, "long_ns", long_ns)?;
-            amount(&place, "work", work)
-        }
         Reading::Once {
             work,
             wall_ns,
@@ -305,12 +299,6 @@ fn sums(place: &str, batches: &[Batch]) -> Result<(), Invalid> {
         for Sample { reading, usage, .. } in &batch.samples {
             match reading {
                 Reading::Legs(legs) => legs.wall_ns.iter().for_each(|wall_ns| add(*wall_ns)),
-                Reading::Difference {
-                    short_ns, long_ns, ..
-                } => {
-                    add(*short_ns);
-                    add(*long_ns);
-                }
                 Reading::Once { wall_ns, .. } => add(*wall_ns),
                 Reading::Latencies { count, .. } => add(*count),
                 Reading::Value(_) => {}

@@ -56,8 +56,6 @@ pub struct Gathering<'n> {
     /// Index range of the histories of each point.
     places: HashMap<Arc<Point>, std::ops::Range<usize>>,
     is_empty: bool,
-    /// True if the newest run with samples was measured in passes.
-    has_passes: Option<bool>,
 }
 
 impl<'n> Gathering<'n> {
@@ -68,7 +66,6 @@ impl<'n> Gathering<'n> {
             histories: Vec::new(),
             places: HashMap::new(),
             is_empty: true,
-            has_passes: None,
         }
     }
 
@@ -82,13 +79,8 @@ impl<'n> Gathering<'n> {
             let Some(place) = self.places.get(point) else {
                 continue;
             };
-            let Some(first) = batches.first() else {
-                continue;
-            };
-            let has_passes = first.pass.is_some();
-            let is_alike = *self.has_passes.get_or_insert(has_passes) == has_passes;
             for history in &mut self.histories[place.clone()] {
-                history.add(run, batches, is_alike);
+                history.add(run, batches);
             }
         }
     }
@@ -131,12 +123,12 @@ impl<'n> Gathering<'n> {
 }
 
 impl History {
-    /// Adds a run; `is_alike` is true if it was measured in the same way as the newest.
-    fn add(&mut self, run: &HistoryRun, batches: &[Batch], is_alike: bool) {
+    /// Adds a run.
+    fn add(&mut self, run: &HistoryRun, batches: &[Batch]) {
         match estimate(&run.definition, batches, &self.metric) {
             None => {}
-            Some((_, usable)) if !(usable && is_alike) => self.left_out += 1,
-            Some((estimate, _)) => self.runs.push(Entry {
+            Some((_, false)) => self.left_out += 1,
+            Some((estimate, true)) => self.runs.push(Entry {
                 run: run.number,
                 started: run.started,
                 value: estimate.centre,

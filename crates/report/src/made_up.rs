@@ -18,7 +18,7 @@ pub(crate) fn estimate(ns: f64) -> Estimate {
         by_process: vec![ns; 5],
         pass_of: Vec::new(),
         processes: 5,
-        passes: Some(5),
+        passes: 5,
         samples: 50,
         impossible: 0,
         disturbed: Some(0.0),

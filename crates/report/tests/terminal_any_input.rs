@@ -70,7 +70,7 @@ fn estimate() -> impl Strategy<Value = Estimate> {
                 interval: Interval::new(low.min(high), high.max(low)),
                 raw: Some(low),
                 as_met: Some(high),
-                passes: Some(by_process.len()),
+                passes: by_process.len(),
                 processes: by_process.len(),
                 samples: 1,
                 impossible: 0,
@@ -95,7 +95,6 @@ fn estimate() -> impl Strategy<Value = Estimate> {
 fn warning() -> impl Strategy<Value = Warning> {
     prop_oneof![
         Just(Warning::NotWarm),
-        number().prop_map(|share| Warning::Stolen { share }),
         number().prop_map(|change| Warning::Drift {
             metric: "one".into(),
             change

@@ -5,7 +5,7 @@ use crate::core_state::{core_states, full_speed};
 use crate::sample::{FullSpeed, Reading, Sample};
 use crate::statistics::impossible::Possible;
 use crate::statistics::prediction::{self, Clocks, Leg, Visit, disturbed, predict};
-use crate::statistics::{Confidence, Estimated, student, summary};
+use crate::statistics::{Confidence, Estimated, Scale, summary};
 
 /// A smaller share of CPU time in the wall time means that the work mostly waits, for a disk or for
 /// another processor. The speed of this processor then says little about its cost.
@@ -18,12 +18,12 @@ pub(super) struct Centre {
     pub by_process: Vec<f64>,
     /// With the costs that a timing pays once; `None` for a value that is not timed.
     pub raw_cost: Option<f64>,
-    /// The mean as a program would meet it, on a processor that others slow down; `None` in the
-    /// first edition and for a value that is not timed.
+    /// The mean as a program would meet it, on a processor that others slow down; `None` for a
+    /// printed value.
     pub cost_as_met: Option<f64>,
-    /// The number of passes in which it was measured; `None` in the first edition.
-    pub passes: Option<usize>,
-    /// The pass of each process; empty in the first edition.
+    /// The number of passes in which it was measured; 0 for a printed value.
+    pub passes: usize,
+    /// The pass of each process; empty for a printed value.
     pub pass_of: Vec<u32>,
     /// The number of timings that no work can have. They are left out.
     pub impossible: usize,
@@ -41,11 +41,11 @@ impl Centre {
         let passes: Option<Vec<u32>> = processes.iter().map(|of| of.batch.pass).collect();
         match passes {
             Some(passes) => Self::predicted(processes, &passes),
-            None => Self::averaged(processes),
+            None => Self::printed(processes),
         }
     }
 
-    /// The second edition: the interval predicts the value of another run
+    /// The interval predicts the value of another run
     /// ([`crate::statistics::prediction`]).
     fn predicted(processes: &[Process<'_>], passes: &[u32]) -> Option<Self> {
         let samples: Vec<&Sample> = processes
@@ -86,7 +86,7 @@ impl Centre {
             by_process: predicted.by_process,
             raw_cost: raw(processes),
             cost_as_met: Some(predicted.as_met),
-            passes: Some(predicted.passes),
+            passes: predicted.passes,
             pass_of,
             impossible,
             disturbed: match possible {
@@ -98,15 +98,20 @@ impl Centre {
         })
     }
 
-    /// The first edition: Student's t over the medians of the processes.
-    fn averaged(processes: &[Process<'_>]) -> Option<Self> {
+    /// A printed value: nobody knows its error.
+    fn printed(processes: &[Process<'_>]) -> Option<Self> {
         let by_process = medians(processes, net)?;
         Some(Self {
-            cost: student::process_estimate(&by_process, Confidence::NINETY_FIVE)?,
+            cost: Estimated {
+                centre: summary::median(&by_process)?,
+                interval: None,
+                n: by_process.len(),
+                scale: Scale::Linear,
+            },
             by_process,
             raw_cost: raw(processes),
             cost_as_met: None,
-            passes: None,
+            passes: 0,
             pass_of: Vec::new(),
             impossible: 0,
             disturbed: None,

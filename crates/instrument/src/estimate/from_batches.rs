@@ -93,8 +93,9 @@ impl Estimate {
     }
 
     fn judge(&self, metric: &Metric, cost: Option<&Estimated>, samples: &[&Sample]) -> Verdict {
-        let passes = self.passes.unwrap_or(usize::MAX);
-        if passes < FEWEST_PASSES || (self.passes.is_some() && self.processes < FEWEST_PROCESSES) {
+        let is_printed = self.passes == 0;
+        let is_too_few = self.passes < FEWEST_PASSES || self.processes < FEWEST_PROCESSES;
+        if is_too_few && !is_printed {
             return Verdict::TooFew;
         }
         let Some(cost) = cost else {
@@ -123,12 +124,7 @@ impl Estimate {
 fn growth(samples: &[&Sample]) -> Option<f64> {
     let ratios: Vec<f64> = samples
         .iter()
-        .filter(|sample| {
-            matches!(
-                sample.reading,
-                Reading::Legs(_) | Reading::Difference { .. }
-            )
-        })
+        .filter(|sample| matches!(sample.reading, Reading::Legs(_)))
         .flat_map(|sample| sample.reading.costs())
         .map(|cost| cost.net_ns / cost.raw_ns)
         .filter(|ratio| ratio.is_finite())
@@ -219,13 +215,24 @@ mod tests {
         }
     }
 
-    fn difference(short_ns: u64, long_ns: u64) -> Reading {
-        Reading::Difference {
-            iterations: 10,
+    /// Each batch in a pass of its own.
+    fn in_passes(batches: impl IntoIterator<Item = Batch>) -> Vec<Batch> {
+        let in_pass = |(batch, pass)| Batch {
+            pass: Some(pass),
+            ..batch
+        };
+        batches.into_iter().zip(0..).map(in_pass).collect()
+    }
+
+    fn leg(short_ns: u64, long_ns: u64) -> Reading {
+        Reading::Legs(Legs {
+            iterations: 20,
             work: 1.0,
-            short_ns,
-            long_ns,
-        }
+            wall_ns: vec![long_ns],
+            short_iterations: 10,
+            short_wall_ns: vec![short_ns],
+            ..Legs::default()
+        })
     }
 
     fn estimate(metric: &Metric, batches: &[Batch]) -> Estimate {
@@ -234,30 +241,33 @@ mod tests {
 
     #[test]
     fn a_rate_is_the_inverse_of_a_cost_and_its_interval_stays_in_order() {
-        let batches = [90, 100, 110].map(|ns| batch(&[difference(10 * ns, 20 * ns)]));
-        let estimate = estimate(&metric(Unit::BytesPerSecond), &batches);
+        let batches = [98, 99, 100, 101, 102].map(|ns| batch(&[leg(10 * ns, 20 * ns)]));
+        let estimate = estimate(&metric(Unit::BytesPerSecond), &in_passes(batches));
         let interval = estimate.interval.unwrap();
         assert!((estimate.centre - 1e7).abs() < 2e5, "{estimate:?}");
         assert!(interval.low < estimate.centre && estimate.centre < interval.high);
         assert_eq!(estimate.verdict, Verdict::Sound);
-        assert_eq!(estimate.cpu_share, Some(400.0 / 3000.0));
+        assert_eq!(estimate.cpu_share, Some(0.2));
         assert_eq!(estimate.system_share, Some(0.25));
     }
 
     #[test]
     fn each_process_counts_once_however_many_samples_it_gave() {
-        let many = batch(&vec![difference(100, 200); 9]);
-        let one = batch(&[difference(400, 800)]);
-        let estimate = estimate(&metric(Unit::Nanoseconds), &[many, one]);
-        assert!((estimate.centre - 20.0).abs() < 1e-9, "{}", estimate.centre);
-        assert_eq!((estimate.processes, estimate.samples), (2, 10));
+        let with_samples = |count| {
+            let costs = [100, 110, 120, 130, 140];
+            let samples = |ns| vec![leg(ns, 2 * ns); if ns == 100 { count } else { 1 }];
+            let batches = in_passes(costs.map(|ns| batch(&samples(ns))));
+            estimate(&metric(Unit::Nanoseconds), &batches)
+        };
+        let (one, many) = (with_samples(1), with_samples(9));
+        assert_eq!(one.by_process, many.by_process);
+        assert_eq!((many.processes, many.samples), (5, 13));
     }
 
     #[test]
     fn a_cost_below_zero_is_below_resolution_and_not_clamped() {
-        let batches = [(100, 95), (100, 104), (100, 98)]
-            .map(|(short_ns, long_ns)| batch(&[difference(short_ns, long_ns)]));
-        let estimate = estimate(&metric(Unit::Nanoseconds), &batches);
+        let batches = [95, 104, 98, 97, 96].map(|long_ns| batch(&[leg(100, long_ns)]));
+        let estimate = estimate(&metric(Unit::Nanoseconds), &in_passes(batches));
         assert!(estimate.centre < 0.0);
         assert_eq!(estimate.verdict, Verdict::BelowResolution);
     }
@@ -265,8 +275,8 @@ mod tests {
     #[test]
     fn a_folded_loop_is_broken() {
         // Twice the iterations take hardly more time.
-        let batches = [1000, 1001, 1002].map(|ns| batch(&[difference(ns, ns + 20)]));
-        let estimate = estimate(&metric(Unit::Nanoseconds), &batches);
+        let batches = [1000, 1001, 1002, 1001, 1000].map(|ns| batch(&[leg(ns, ns + 20)]));
+        let estimate = estimate(&metric(Unit::Nanoseconds), &in_passes(batches));
         assert!(
             matches!(estimate.verdict, Verdict::Broken(_)),
             "{estimate:?}"
@@ -276,8 +286,8 @@ mod tests {
     #[test]
     fn a_value_beyond_physics_is_broken() {
         let metric = metric(Unit::BytesPerSecond).bounded(1e6);
-        let batches = [100, 101, 102].map(|ns| batch(&[difference(10 * ns, 20 * ns)]));
-        let estimate = estimate(&metric, &batches);
+        let batches = [100, 101, 102, 101, 100].map(|ns| batch(&[leg(10 * ns, 20 * ns)]));
+        let estimate = estimate(&metric, &in_passes(batches));
         assert!(
             matches!(estimate.verdict, Verdict::Broken(_)),
             "{estimate:?}"
@@ -286,8 +296,8 @@ mod tests {
 
     #[test]
     fn a_value_that_is_not_timed_is_kept_as_it_is() {
-        let batches = [0.0, 0.0, 0.0].map(|value| batch(&[Reading::Value(value)]));
-        let estimate = estimate(&metric(Unit::Share), &batches);
+        let batches = [0.0; 5].map(|value| batch(&[Reading::Value(value)]));
+        let estimate = estimate(&metric(Unit::Share), &in_passes(batches));
         assert!(estimate.centre.abs() < f64::EPSILON);
         assert!(estimate.is_within(0.05));
         assert_eq!((estimate.raw, estimate.cpu_share), (None, None));
@@ -295,12 +305,15 @@ mod tests {
 
     #[test]
     fn a_derived_time_that_reaches_zero_is_below_resolution() {
-        let verdict = |values: [f64; 3]| {
+        let verdict = |values: [f64; 5]| {
             let batches = values.map(|value| batch(&[Reading::Value(value)]));
-            estimate(&metric(Unit::Nanoseconds), &batches).verdict
+            estimate(&metric(Unit::Nanoseconds), &in_passes(batches)).verdict
         };
-        assert_eq!(verdict([5.0, -4.0, 6.0]), Verdict::BelowResolution);
-        assert_eq!(verdict([5.0, 5.1, 5.2]), Verdict::Sound);
+        assert_eq!(
+            verdict([5.0, -4.0, 6.0, 5.0, 4.0]),
+            Verdict::BelowResolution
+        );
+        assert_eq!(verdict([5.0, 5.1, 5.2, 5.1, 5.0]), Verdict::Sound);
     }
 
     /// Ten processes of one metric that a leg of some 10 µs times, each in a pass of its own. In the one
@@ -353,6 +366,22 @@ mod tests {
         let found = estimate(&metric(Unit::Nanoseconds), &batches);
         assert_eq!((found.impossible, found.processes), (16, 9));
         assert!(found.as_met.unwrap() < 60.0, "{found:?}");
+    }
+
+    #[test]
+    fn a_printed_value_is_sound_and_has_no_interval() {
+        let printed = [batch(&[Reading::Value(42.0)])];
+        let found = estimate(&metric(Unit::Nanoseconds), &printed);
+        assert_eq!((found.interval, found.passes), (None, 0));
+        assert_eq!(found.verdict, Verdict::Sound);
+        let other = estimate(
+            &metric(Unit::Nanoseconds),
+            &[batch(&[Reading::Value(21.0)])],
+        );
+        for ratio in [found.ratio_to(&other), found.ratio_within(&other)] {
+            let ratio = ratio.unwrap();
+            assert_eq!((ratio.centre, ratio.interval), (2.0, None));
+        }
     }
 
     #[test]

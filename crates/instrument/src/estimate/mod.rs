@@ -25,9 +25,8 @@ pub const FEWEST_PASSES: usize = 3;
 /// predicts where another run of the same command within the hour puts it
 /// ([`crate::statistics::prediction`]).
 ///
-/// Runs of the first edition have no passes. Their centre is the geometric mean of the medians of
-/// the processes, and their interval is Student's t over the same medians on the log scale: it says
-/// less about other runs.
+/// A value that a publication printed has no passes: its centre is the printed number, and it has no
+/// interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Name of the metric.
@@ -36,18 +35,18 @@ pub struct Estimate {
     pub unit: Unit,
     /// The estimate, in the metric's unit.
     pub centre: f64,
-    /// 95 % interval in the metric's unit; `None` with too few processes.
+    /// 95 % interval in the metric's unit; `None` with too few processes, and for a printed value.
     pub interval: Option<Interval>,
     /// The same value including the costs that the difference method removes; `None` for a value
     /// that is not timed.
     pub raw: Option<f64>,
     /// The mean that a program met during the run, on a processor that others may have slowed
-    /// down; `None` in the first edition and for a value that is not timed.
+    /// down; `None` for a value that is not timed.
     pub as_met: Option<f64>,
     /// Number of fresh processes.
     pub processes: usize,
-    /// Number of passes of the run in which they ran; `None` in the first edition.
-    pub passes: Option<usize>,
+    /// Number of passes of the run in which they ran; 0 for a printed value.
+    pub passes: usize,
     /// Number of samples in all processes.
     pub samples: usize,
     /// Number of timings that no work can have, which were left out: below zero, or a thousand times
@@ -66,7 +65,7 @@ pub struct Estimate {
     pub clock_slope: Option<f64>,
     /// The value of each process, in the metric's unit, in the order of measurement.
     pub by_process: Vec<f64>,
-    /// The pass of each process; empty in the first edition.
+    /// The pass of each process; empty for a printed value.
     pub pass_of: Vec<u32>,
     /// CPU time over wall time, where 1 is one fully used processor; `None` if the metric is not
     /// timed.
@@ -132,14 +131,7 @@ impl Estimate {
     /// The error variance of the value's logarithm within this session, at its clock; `None` if it is
     /// not known.
     pub fn error(&self) -> Option<Variance> {
-        match self.passes {
-            Some(passes) => self.error_of_prediction(passes),
-            None => self.error_of_processes(),
-        }
-    }
-
-    /// The interval of a prediction covers the error of this run and as much again of the next.
-    fn error_of_prediction(&self, passes: usize) -> Option<Variance> {
+        // The interval covers the error of this run and as much again of the next.
         let interval = self.interval?;
         let half_width = if interval.low > 0.0 {
             (interval.high / interval.low).ln() / 2.0
@@ -147,31 +139,10 @@ impl Estimate {
             interval.half_width() / self.centre.abs()
         };
         let half_width = (half_width - self.by_next_clock).max(0.0);
-        let degrees = next_run::degrees(passes)?;
+        let degrees = next_run::degrees(self.passes)?;
         let t = student::t_quantile(Confidence::NINETY_FIVE, degrees)?;
         let value = (half_width / t).powi(2) / 2.0;
         value.is_finite().then_some(Variance { value, degrees })
-    }
-
-    /// The error from the processes of the first edition.
-    fn error_of_processes(&self) -> Option<Variance> {
-        // Relative error of the clock: a sample is at least 1000 times as long as the clock's
-        // error, so nothing is known more precisely.
-        const CLOCK: f64 = 0.001;
-        let logarithms: Vec<f64> = self
-            .by_process
-            .iter()
-            // Values at or below zero have no logarithm. To first order it equals the distance from
-            // the centre over the centre.
-            .map(|value| match value / self.centre {
-                ratio if self.by_process.iter().all(|value| *value > 0.0) => ratio.ln(),
-                ratio => ratio - 1.0,
-            })
-            .collect();
-        Some(Variance {
-            value: student::standard_error(&logarithms)?.max(CLOCK).powi(2),
-            degrees: (logarithms.len() - 1) as f64,
-        })
     }
 
     /// True if more samples are not needed for ±`target`: they do not show the next run's clock.
@@ -198,7 +169,7 @@ impl From<Quantity> for Estimate {
             raw: None,
             as_met: None,
             processes: 0,
-            passes: None,
+            passes: 0,
             samples: 0,
             impossible: 0,
             disturbed: None,
@@ -234,7 +205,7 @@ mod tests {
             Estimate {
                 by_next_clock,
                 clock_slope: None,
-                passes: Some(10),
+                passes: 10,
                 ..Estimate::from(Quantity {
                     value: 100.0,
                     interval: Interval::new(100.0 * (-reach).exp(), 100.0 * reach.exp()),

@@ -2,7 +2,6 @@
 
 use super::{Estimate, FEWEST_PROCESSES};
 use crate::statistics::prediction::{Centre, Core, Leg, Visit, predict};
-use crate::statistics::ratio::ratio_estimate;
 use crate::statistics::{Confidence, Estimated, Interval, Scale, student, summary};
 use std::collections::BTreeMap;
 
@@ -20,16 +19,12 @@ impl Estimate {
     /// are compared with each other as well, so that what changes from pass to pass cancels. The
     /// interval has the mean of both variances. Of the ratios of other recorded sessions it contains
     /// 0.95 to 0.98; the narrower of both intervals contained 0.86 to 0.94, since few passes often
-    /// agree by chance, and each alone 0.90 to 0.98 (`tests/statistics_ratio.rs`). Estimates of the
-    /// first edition are compared by [`ratio_estimate`].
+    /// agree by chance, and each alone 0.90 to 0.98 (`tests/statistics_ratio.rs`).
     ///
     /// `None` unless both are positive.
     pub fn ratio_to(&self, other: &Self) -> Option<Estimated> {
         if self.is_exact() && other.is_exact() {
             return self.exact_ratio(other);
-        }
-        if self.passes.is_none() || other.passes.is_none() {
-            return ratio_estimate(&self.by_process, &other.by_process, LEVEL);
         }
         let apart = self.ratio_of_intervals(other)?;
         let paired = self.paired_by_pass(other);
@@ -50,14 +45,11 @@ impl Estimate {
         if self.is_exact() && other.is_exact() {
             return self.exact_ratio(other);
         }
-        if self.by_process.len() != other.by_process.len() || self.pass_of != other.pass_of {
+        if self.pass_of.is_empty() || self.pass_of != other.pass_of {
             return self.ratio_to(other);
         }
         let pairs = self.by_process.iter().zip(&other.by_process);
         let ratios: Vec<f64> = pairs.map(|(above, below)| above / below).collect();
-        if self.passes.is_none() {
-            return student::process_estimate(&ratios, LEVEL);
-        }
         let visits = self.pass_of.iter().zip(&ratios);
         predicted(visits.map(|(pass, ratio)| (*pass, *ratio)))
     }

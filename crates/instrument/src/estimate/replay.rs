@@ -23,7 +23,7 @@ impl Estimate {
             by_process: vec![value],
             pass_of: vec![0],
             processes: 1,
-            passes: Some(1),
+            passes: 1,
             ..self.clone()
         }
     }

@@ -32,7 +32,7 @@ pub struct Finding {
     pub grade: Grade,
     /// Importance to a reader, from 0 to 1: see [`Finding::by_importance`].
     pub weight: f64,
-    /// The evidence for its grade ([`crate::grading`]); `None` in a run without passes.
+    /// The evidence for its grade ([`crate::grading`]); `None` for printed values.
     pub trust: Option<Trust>,
     /// Its numbers that other findings may measure too, under other conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -13,31 +13,6 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Warning {
-    /// The hypervisor gave CPU time to other virtual machines. Only in runs of the first edition.
-    Stolen {
-        /// Stolen time over wall time.
-        share: f64,
-    },
-    /// Other processes used the processors. Only in runs of the first edition.
-    OtherLoad {
-        /// Their CPU time over wall time, 1 being one processor in full use.
-        share: f64,
-    },
-    /// The worker was preempted while runnable: by other programs, by kernel threads or by a limit
-    /// on CPU time. Only in runs of the first edition.
-    Preempted {
-        /// Name of the metric.
-        metric: String,
-        /// Wall time without a processor over wall time, in the typical sample.
-        share: f64,
-    },
-    /// The processor's clock frequency changed. Only in runs of the first edition.
-    FrequencyChanged {
-        /// The lowest frequency observed, in Hz.
-        lowest_hz: f64,
-        /// The highest frequency observed, in Hz.
-        highest_hz: f64,
-    },
     /// The value rose or fell steadily from process to process.
     Drift {
         /// Name of the metric.
@@ -69,21 +44,16 @@ impl Warning {
     /// True if the warning concerns `metric`: it names that metric, or concerns the whole point.
     pub fn touches(&self, metric: &str) -> bool {
         match self {
-            Self::Preempted { metric: named, .. }
-            | Self::Drift { metric: named, .. }
+            Self::Drift { metric: named, .. }
             | Self::SeveralModes { metric: named, .. }
             | Self::TargetMissed { metric: named, .. } => named == metric,
-            _ => true,
+            Self::NotWarm => true,
         }
     }
 
     /// Label of one or two words for the margin of a table.
     pub fn label(&self) -> &'static str {
         match self {
-            Self::Stolen { .. } => "stolen time",
-            Self::OtherLoad { .. } => "other load",
-            Self::Preempted { .. } => "preempted",
-            Self::FrequencyChanged { .. } => "clock speed",
             Self::Drift { .. } => "drift",
             Self::SeveralModes { .. } => "several modes",
             Self::NotWarm => "not warm",
@@ -94,15 +64,6 @@ impl Warning {
     /// Advice for the reader.
     pub fn advice(&self) -> &'static str {
         match self {
-            Self::Stolen { .. } => "measure when the host is quieter, or on a dedicated host",
-            Self::OtherLoad { .. } => "stop other programs; `oscope doctor` names the busiest",
-            Self::Preempted { .. } => {
-                "keep other programs off this processor, for instance with isolcpus, and lift limits \
-                 on CPU time"
-            }
-            Self::FrequencyChanged { .. } => {
-                "set the governor to `performance` and switch turbo off"
-            }
             Self::Drift { .. } => {
                 "let the machine settle and measure again: heat, memory in use and the file \
                  system's state change over minutes"
@@ -123,30 +84,6 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = |share: f64| significant(share * 100.0, 2);
         match self {
-            Self::Stolen { share } => {
-                write!(f, "the hypervisor took {} % of the time", percent(*share))
-            }
-            Self::OtherLoad { share } => {
-                write!(
-                    f,
-                    "other programs used {} % of a processor",
-                    percent(*share)
-                )
-            }
-            Self::Preempted { metric, share } => write!(
-                f,
-                "{metric} was without a processor for {} % of its time",
-                percent(*share)
-            ),
-            Self::FrequencyChanged {
-                lowest_hz,
-                highest_hz,
-            } => write!(
-                f,
-                "the clock ran between {} and {} GHz",
-                significant(lowest_hz / 1e9, 3),
-                significant(highest_hz / 1e9, 3)
-            ),
             Self::Drift { metric, change } => {
                 let direction = if *change < 0.0 { "fell" } else { "rose" };
                 write!(

@@ -1,8 +1,7 @@
 //! The statistics of measurement: pure functions over slices, without clock, input or output.
 //!
 //! The unit of a sample is a fresh process wherever memory layout can matter: each process gives
-//! its median, and the interval is Student's t over processes ([`student::process_estimate`]).
-//! [`prediction::predict`] gives the interval that contains the value of the next run instead.
+//! its median, and [`prediction::predict`] gives the interval that contains the value of the next run.
 //! Every function states the parameter that its interval estimates; `tests/statistics_coverage.rs`
 //! shows how often the interval contains it.
 //!

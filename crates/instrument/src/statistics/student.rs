@@ -1,9 +1,9 @@
-//! Student's t intervals: of a mean, and of process medians, which all estimates of oscope use.
+//! Student's t interval of a mean.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::interval::{Confidence, Estimated, Interval, Scale};
-use super::summary::{all_finite, finite, mean, standard_deviation};
+use super::summary::{finite, mean, standard_deviation};
 
 /// The mean of independent values with its t interval
 ///
@@ -24,52 +24,6 @@ pub fn mean_estimate(values: &[f64], confidence: Confidence) -> Option<Estimated
         interval,
         n: values.len(),
         scale: Scale::Linear,
-    })
-}
-
-/// The standard estimate of oscope: the geometric mean of one median per fresh process, with the t
-/// interval of the mean logarithm,
-///
-/// `exp(m ×/÷ t(n − 1) · s / √n)`, `m` and `s` of the logarithms.
-///
-/// The interval estimates the geometric mean of the process medians over all processes that could
-/// be started, with all memory layouts, randomised addresses and first touches. It needs no model
-/// of the samples inside a process. It uses logarithms because noise multiplies times and lengthens
-/// more than it shortens them, and because ratios of two runs become differences.
-///
-/// Simulated coverage of the nominal 95 % interval (`tests/statistics_coverage.rs`): 94 to 95 %
-/// from 3 processes on, for autocorrelated samples and for a skewed tail. If the memory layout
-/// makes some processes 10 % slower, a small sample may contain none of the rarer kind, which no
-/// method can correct:
-///
-/// | slower processes | n = 5 | 8 | 10 | 15 | 20 | 30 | 60 |
-/// | --- | --- | --- | --- | --- | --- | --- | --- |
-/// | half | 0.94 | 0.94 | 0.94 | 0.95 | 0.95 | 0.95 | 0.95 |
-/// | 30 % | 0.82 | 0.93 | 0.94 | 0.94 | 0.94 | 0.94 | 0.95 |
-/// | 20 % | 0.71 | 0.83 | 0.89 | 0.92 | 0.92 | 0.94 | 0.94 |
-/// | 10 % | 0.78 | 0.72 | 0.73 | 0.81 | 0.88 | 0.91 | 0.93 |
-///
-/// If a value is zero or negative, which the difference method allows, the estimate is the
-/// arithmetic mean with its t interval, and [`Estimated::scale`] is [`Scale::Linear`].
-pub fn process_estimate(process_medians: &[f64], confidence: Confidence) -> Option<Estimated> {
-    if !all_finite(process_medians) {
-        return None;
-    }
-    let Some(logarithms) = logarithms(process_medians) else {
-        return mean_estimate(process_medians, confidence);
-    };
-    let on_log_scale = mean_estimate(&logarithms, confidence)?;
-    Some(Estimated {
-        // A single value is its own mean, without the rounding of the logarithm.
-        centre: match process_medians {
-            [value] => *value,
-            _ => finite(on_log_scale.centre.exp())?,
-        },
-        interval: on_log_scale
-            .interval
-            .and_then(|interval| Interval::new(interval.low.exp(), interval.high.exp())),
-        n: on_log_scale.n,
-        scale: Scale::Logarithmic,
     })
 }
 
@@ -116,32 +70,5 @@ mod tests {
                 "{level} with {degrees} degrees of freedom: {found}, expected {expected}"
             );
         }
-    }
-
-    #[test]
-    fn one_process_has_no_interval_and_none_has_no_estimate() {
-        let one = process_estimate(&[3.0], Confidence::NINETY_FIVE).unwrap();
-        assert_eq!((one.interval, one.n), (None, 1));
-        let odd = process_estimate(&[0.1 + 0.2], Confidence::NINETY_FIVE).unwrap();
-        assert_eq!(
-            odd.extent(),
-            Interval {
-                low: 0.1 + 0.2,
-                high: 0.1 + 0.2
-            }
-        );
-        assert_eq!(process_estimate(&[], Confidence::NINETY_FIVE), None);
-    }
-
-    #[test]
-    fn a_value_that_is_not_positive_forces_the_linear_scale() {
-        let scale = |values: &[f64]| {
-            process_estimate(values, Confidence::NINETY_FIVE)
-                .unwrap()
-                .scale
-        };
-        assert_eq!(scale(&[1.0, 2.0]), Scale::Logarithmic);
-        assert_eq!(scale(&[0.0, 2.0]), Scale::Linear);
-        assert_eq!(scale(&[-1.0, 2.0]), Scale::Linear);
     }
 }

@@ -147,7 +147,7 @@ pub enum Command {
     ///
     /// Every batch, point, experiment and run has a checksum, in the store and in exported files. This
     /// command lists all parts that do not match theirs, and the faults that SQLite finds in the
-    /// structure of the store. Runs of older versions have no checksums: they are called unproven.
+    /// structure of the store. A run from a file without checksums is called unproven.
     Verify(Verify),
     /// Remove runs from the store permanently
     ///

@@ -156,6 +156,20 @@ pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_oscope"))
 }
 
+/// The exported run `text`, which has no checksums, under another id, and with a process in each of six passes.
+pub fn in_six_passes(text: &str, id: &str) -> String {
+    let mut document: Value = serde_json::from_str(text).expect("JSON");
+    document["run"]["header"]["id"] = id.into();
+    let batches = &mut document["run"]["experiments"][0]["points"][0]["batches"];
+    let in_pass = |pass: usize| {
+        let mut batch = batches[1].clone();
+        batch["pass"] = pass.into();
+        batch
+    };
+    *batches = (0..6).map(in_pass).collect();
+    document.to_string()
+}
+
 /// A budget that decides nothing: a run ends by its passes, or by the test.
 pub const LARGE_BUDGET: &str = "10min";
 

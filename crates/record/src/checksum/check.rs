@@ -84,23 +84,8 @@ pub(crate) fn disagreeing(parts: &[Part]) -> String {
     format!("{shown} {verb} not agree with the checksum")
 }
 
-/// The result of comparing a run with its checksums.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// The checksums cover the run and agree with it.
-    Agreed,
-    /// The run has no checksums: an older version wrote it.
-    WithoutChecksums,
-    /// These parts disagree with their checksums.
-    Damaged(Vec<Part>),
-}
-
-/// Compares `run` with its stored checksums.
-pub(crate) fn check(run: &Run, stored: &RunChecksums) -> Standing {
-    let is_without = [stored.run, stored.machine] == [Checksum::MISSING; 2];
-    if is_without && !run.header.proven {
-        return Standing::WithoutChecksums;
-    }
+/// The parts of `run` that disagree with its stored checksums.
+pub(crate) fn check(run: &Run, stored: &RunChecksums) -> Vec<Part> {
     let mut damaged = Vec::new();
     let experiments: Vec<Checksum> = stored
         .experiments
@@ -118,11 +103,7 @@ pub(crate) fn check(run: &Run, stored: &RunChecksums) -> Standing {
     for (position, (record, checksums)) in experiments.enumerate() {
         experiment_parts(&run.header.id, position, record, checksums, &mut damaged);
     }
-    if damaged.is_empty() {
-        Standing::Agreed
-    } else {
-        Standing::Damaged(damaged)
-    }
+    damaged
 }
 
 fn experiment_parts(

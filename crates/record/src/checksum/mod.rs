@@ -15,7 +15,7 @@ mod frame;
 mod proof;
 
 pub use check::Part;
-pub(crate) use check::{Standing, check, check_experiment, check_header, check_point, disagreeing};
+pub(crate) use check::{check, check_experiment, check_header, check_point, disagreeing};
 pub use proof::Proof;
 
 use crate::run::{Closing, Header, Run};
@@ -37,7 +37,8 @@ use std::path::Path;
 pub(crate) struct Checksum(blake3::Hash);
 
 impl Checksum {
-    /// Placeholder for a missing checksum in a store of an older version. No content hashes to it.
+    /// Placeholder for a checksum that is missing in the store, or not computed yet. No content
+    /// hashes to it.
     pub const MISSING: Self = Self(blake3::Hash::from_bytes([0; 32]));
 
     /// The checksum of `content`. Its paths must be Unicode, which holds for every run that was
@@ -200,42 +201,15 @@ pub(crate) fn batch(place: Place<'_>, number: usize, batch: &Batch) -> Checksum 
         full_speed_ns,
         full_speed,
     } = batch;
-    let circumstances = (remarks, warm, cpu, started_ns, wall_ns, disturbance);
-    let samples = Samples(samples);
-    if full_speed.is_some() {
-        let edition = (pass, full_speed_ns, full_speed);
-        return Checksum::of(&(
-            "batch",
-            run,
-            experiment,
-            point,
-            number,
-            circumstances,
-            edition,
-            samples,
-        ));
-    }
-    if pass.is_some() || full_speed_ns.is_some() {
-        let edition = (pass, full_speed_ns);
-        return Checksum::of(&(
-            "batch",
-            run,
-            experiment,
-            point,
-            number,
-            circumstances,
-            edition,
-            samples,
-        ));
-    }
     Checksum::of(&(
         "batch",
         run,
         experiment,
         point,
         number,
-        circumstances,
-        samples,
+        (remarks, warm, cpu, started_ns, wall_ns, disturbance),
+        (pass, full_speed_ns, full_speed),
+        Samples(samples),
     ))
 }
 
@@ -285,54 +259,12 @@ impl Serialize for ReadingFields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Reading::Legs(legs) => ("legs", legs).serialize(serializer),
-            Reading::Difference {
-                iterations,
-                work,
-                short_ns,
-                long_ns,
-            } => ("difference", iterations, work, short_ns, long_ns).serialize(serializer),
-            Reading::Once {
-                work,
-                wall_ns,
-                reference_ns: None,
-                around: None,
-            } => ("once", work, wall_ns).serialize(serializer),
-            Reading::Once {
-                work,
-                wall_ns,
-                reference_ns,
-                around: None,
-            } => ("once", work, wall_ns, reference_ns).serialize(serializer),
             Reading::Once {
                 work,
                 wall_ns,
                 reference_ns,
                 around,
             } => ("once", work, wall_ns, reference_ns, around).serialize(serializer),
-            Reading::Latencies {
-                count,
-                p50_ns,
-                p5_ns,
-                p95_ns,
-                p99_ns,
-                reference_ns: None,
-                around: None,
-            } => ("latencies", count, p50_ns, p5_ns, p95_ns, p99_ns).serialize(serializer),
-            Reading::Latencies {
-                count,
-                p50_ns,
-                p5_ns,
-                p95_ns,
-                p99_ns,
-                reference_ns,
-                around: None,
-            } => (
-                "latencies",
-                count,
-                (p50_ns, p5_ns, p95_ns, p99_ns),
-                reference_ns,
-            )
-                .serialize(serializer),
             Reading::Latencies {
                 count,
                 p50_ns,

@@ -11,8 +11,7 @@ use serde::Serialize;
 pub enum Proof {
     /// Checksums have covered the run since it was measured, and all of them agree.
     Proven,
-    /// An older oscope stored or exported the run without checksums. Those added on import, if any,
-    /// agree.
+    /// The run comes from a file without checksums. Those that the store added on import agree.
     Unproven,
     /// Parts of the run disagree with their checksums.
     Damaged {
@@ -27,7 +26,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// The proof of a run that agrees with its checksums, or that has none.
+    /// The proof of a run that agrees with its checksums, or came without any.
     pub(crate) fn of(run: &Run) -> Self {
         if run.header.proven {
             Self::Proven

@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// The version of the document that this program writes, and the newest that it reads.
-pub const VERSION: u32 = 3;
+/// The version of the document that this program writes and reads.
+pub const VERSION: u32 = 4;
 
 /// One run of oscope, with the machine it ran on and every sample.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -16,20 +16,12 @@ pub(super) struct Document<'a> {
     /// Identifies the document as a run of oscope.
     pub format: Format,
     /// The version of this schema.
-    #[schemars(range(min = 2, max = 3))]
+    #[schemars(range(min = 4, max = 4))]
     pub version: u32,
     /// The run.
     pub run: Cow<'a, Run>,
-    /// The checksums of its parts.
-    pub checksums: RunChecksums,
-}
-
-/// A document of any version that this program reads. Version 1 had no checksums.
-#[derive(Debug, Deserialize)]
-pub(super) struct AnyDocument {
-    pub format: Format,
-    pub version: u32,
-    pub run: Run,
+    /// The checksums of its parts. A document that another program made may omit them: its run is unproven.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksums: Option<RunChecksums>,
 }
 

@@ -30,15 +30,15 @@ pub enum ImportError {
     /// The file is not a run of oscope.
     #[error("this is not a run of oscope, which begins with {{\"format\":\"oscope-run\"")]
     NotARun,
-    /// A newer version wrote the file.
+    /// Another version of oscope wrote the file.
     #[error(
-        "the file was written by a newer oscope (version {found} of the format; this one reads up \
-         to {known}): use that oscope"
+        "the file has version {found} of the format, and this oscope reads version {known}: read it \
+         with the oscope that wrote it, or measure again"
     )]
-    Newer {
+    OtherVersion {
         /// The version of the document.
         found: u64,
-        /// The newest that this program reads.
+        /// The version that this program reads.
         known: u32,
     },
     /// The file ends early.
@@ -50,9 +50,9 @@ pub enum ImportError {
     /// Parts of the run differ from what oscope wrote.
     #[error("the file is damaged: {}; fetch it again", disagreeing(.0))]
     DamagedRun(Vec<Part>),
-    /// The version does not exist, or the file lacks fields of its version.
-    #[error("the file is damaged: it does not follow version {0} of the format; fetch it again")]
-    WrongVersion(u64),
+    /// The run was exported with checksums, and the file has none.
+    #[error("the file is damaged: its checksums are missing; fetch it again")]
+    NoChecksums,
     /// The file contains text that is not UTF-8.
     #[error("the file is damaged: it is not UTF-8 from byte {0} on")]
     NotText(usize),

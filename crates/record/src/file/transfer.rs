@@ -1,15 +1,13 @@
 //! Writes and reads the document.
 
-use super::document::{AnyDocument, Document, Envelope, FORMAT, Format, VERSION};
+use super::document::{Document, Envelope, FORMAT, Format, VERSION};
 use super::error::{ExportError, ImportError};
-use crate::checksum::{Proof, RunChecksums, Standing, check};
+use crate::checksum::{Proof, RunChecksums, check};
 use crate::run::Run;
 use serde_json::error::Category;
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 
-/// The first version with checksums.
-const WITH_CHECKSUMS_FROM: u32 = 2;
 /// Some ten million samples: more than any profile takes, but still within a machine's memory.
 const MAX_BYTES: u64 = 4 << 30;
 
@@ -32,7 +30,7 @@ pub(crate) fn write(
         format: Format::OscopeRun,
         version: VERSION,
         run: Cow::Borrowed(run),
-        checksums,
+        checksums: Some(checksums),
     };
     let mut output = BufWriter::new(output);
     serde_json::to_writer(&mut output, &document).map_err(std::io::Error::from)?;
@@ -40,9 +38,8 @@ pub(crate) fn write(
     Ok(output.flush()?)
 }
 
-/// Reads a document of this or any older version. The returned run is checked, so it can be stored
-/// and analysed. A document of version 1 has no checksums: its run is not proven, and the header
-/// says so.
+/// Reads a document. The returned run is checked, so it can be stored and analysed. A document
+/// without checksums is read if it does not call its run proven.
 ///
 /// # Errors
 /// If the input cannot be read, is not such a document, is damaged, or contains an invalid value.
@@ -70,10 +67,14 @@ pub fn parse(bytes: &[u8]) -> Result<Run, ImportError> {
         _ => ImportError::Damaged(error),
     };
     // Nearly always it is readable, and its first fields need not be read apart.
-    let run = match serde_json::from_str::<AnyDocument>(text) {
+    let run = match serde_json::from_str::<Document<'_>>(text) {
         Ok(document) => checked(document)?,
         Err(error) => {
-            refuse_others(&serde_json::from_str(text).map_err(explain)?)?;
+            let envelope: Envelope = serde_json::from_str(text).map_err(explain)?;
+            if envelope.format != FORMAT {
+                return Err(ImportError::NotARun);
+            }
+            ensure_version(envelope.version)?;
             return Err(explain(error));
         }
     };
@@ -81,59 +82,49 @@ pub fn parse(bytes: &[u8]) -> Result<Run, ImportError> {
     Ok(run)
 }
 
-/// The run of a document, which must agree with its checksums. One of version 1 has none, so its run is not proven.
-fn checked(document: AnyDocument) -> Result<Run, ImportError> {
-    let AnyDocument {
+/// The run of a document, which must agree with its checksums.
+fn checked(document: Document<'_>) -> Result<Run, ImportError> {
+    let Document {
         format: Format::OscopeRun,
         version,
-        mut run,
+        run,
         checksums,
     } = document;
-    match (version, checksums) {
-        (1, None) => {
-            run.header.proven = false;
-            Ok(run)
-        }
-        (WITH_CHECKSUMS_FROM..=VERSION, Some(checksums)) => match check(&run, &checksums) {
-            Standing::Agreed => Ok(run),
-            Standing::Damaged(parts) => Err(ImportError::DamagedRun(parts)),
-            Standing::WithoutChecksums => Err(ImportError::WrongVersion(version.into())),
-        },
-        (version, _) if version > VERSION => Err(newer(version.into())),
-        (version, _) => Err(ImportError::WrongVersion(version.into())),
+    ensure_version(version.into())?;
+    let damaged = match checksums {
+        Some(checksums) => check(&run, &checksums),
+        None if run.header.proven => return Err(ImportError::NoChecksums),
+        None => Vec::new(),
+    };
+    if damaged.is_empty() {
+        Ok(run.into_owned())
+    } else {
+        Err(ImportError::DamagedRun(damaged))
     }
 }
 
-/// Refuses what is no document of a version that this program reads.
-fn refuse_others(envelope: &Envelope) -> Result<(), ImportError> {
-    if envelope.format != FORMAT {
-        return Err(ImportError::NotARun);
+fn ensure_version(found: u64) -> Result<(), ImportError> {
+    if found == u64::from(VERSION) {
+        return Ok(());
     }
-    if envelope.version > u64::from(VERSION) {
-        return Err(newer(envelope.version));
-    }
-    Ok(())
-}
-
-fn newer(found: u64) -> ImportError {
-    ImportError::Newer {
+    Err(ImportError::OtherVersion {
         found,
         known: VERSION,
-    }
+    })
 }
 
 /// Verifies the integrity of the run in a document.
 ///
 /// # Errors
-/// If the input cannot be read, or is no document of a known version. Damage is a result, not an
+/// If the input cannot be read, or is no document of this version. Damage is a result, not an
 /// error.
 pub fn verify(input: impl Read) -> Result<Proof, ImportError> {
     match import(input) {
         Ok(run) => Ok(Proof::of(&run)),
         Err(ImportError::DamagedRun(parts)) => Ok(Proof::Damaged { parts }),
-        Err(error @ (ImportError::Io(_) | ImportError::NotARun | ImportError::Newer { .. })) => {
-            Err(error)
-        }
+        Err(
+            error @ (ImportError::Io(_) | ImportError::NotARun | ImportError::OtherVersion { .. }),
+        ) => Err(error),
         Err(damage) => Ok(Proof::Unreadable {
             reason: damage.to_string(),
         }),

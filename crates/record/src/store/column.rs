@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
-/// The checksum in a column; empty in runs of older versions.
+/// The checksum in a column; [`Checksum::MISSING`] if it is empty, as only damage makes it.
 pub(super) fn checksum(row: &Row<'_>, column: impl RowIndex) -> Result<Checksum> {
     let bytes: Option<[u8; 32]> = row.get(column)?;
     Ok(bytes.map_or(Checksum::MISSING, Checksum::from))

@@ -38,18 +38,18 @@ pub enum Error {
          another store, or move the file away", .0.display()
     )]
     NotAStore(PathBuf),
-    /// A newer version wrote the store.
+    /// Another version of oscope wrote the store.
     #[error(
-        "the store {} was written by a newer oscope (schema {found}, this one knows {known}); it is \
-         left as it is: use that oscope, or name another store", path.display()
+        "the store {} has schema {found}, and this oscope uses schema {known}; it is left as it is: \
+         use the oscope that wrote it, or start a new store with `--store FILE`", path.display()
     )]
-    Newer {
+    OtherVersion {
         /// The store.
         path: PathBuf,
         /// The store's schema version.
-        found: usize,
-        /// The newest schema version that this program knows.
-        known: usize,
+        found: i32,
+        /// The schema version that this program uses.
+        known: i32,
     },
     /// The store's contents are inconsistent.
     #[error(
@@ -114,11 +114,6 @@ pub enum Error {
     /// Another process measures the run at this moment.
     #[error("run {0} is under way: stop it, or wait for its end")]
     UnderWay(u64),
-    /// A run without checksums cannot be continued: damage in it would go undetected.
-    #[error(
-        "the run {0} has no checksums, since an older oscope stored it, and cannot be continued"
-    )]
-    Unproven(String),
     /// The run contains an invalid value.
     #[error("the run cannot be stored: {0}")]
     Invalid(#[from] Invalid),
@@ -160,9 +155,9 @@ pub(super) enum Fault {
         number: u64,
         parts: Vec<Part>,
     },
-    Newer {
-        found: usize,
-        known: usize,
+    OtherVersion {
+        found: i32,
+        known: i32,
     },
     /// An error that needs no path.
     Other(Error),
@@ -201,7 +196,7 @@ impl Fault {
                 number,
                 parts,
             },
-            Self::Newer { found, known } => Error::Newer { path, found, known },
+            Self::OtherVersion { found, known } => Error::OtherVersion { path, found, known },
             Self::Other(error) => error,
         }
     }

@@ -67,8 +67,7 @@ impl Store {
     /// Keeps `analysis`, which this version of the `code` made of the rows of `seal`, in the store
     /// at `path`. It replaces the one that was kept before.
     ///
-    /// Does not wait for a lock, and leaves a store of another schema as it is: an analysis can be
-    /// made again.
+    /// Does not wait for a lock: an analysis can be made again.
     ///
     /// # Errors
     /// If the store cannot be written now. Only time is lost then.
@@ -79,9 +78,7 @@ impl Store {
         analysis: &str,
     ) -> std::result::Result<(), Error> {
         let keep = || {
-            let Some(mut connection) = super::open::connect_to_current(path)? else {
-                return Ok(());
-            };
+            let mut connection = super::open::connect_to_existing(path)?;
             connection.busy_timeout(Duration::ZERO)?;
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -3,8 +3,8 @@
 use super::claims::Claims;
 use super::error::{Error, Fault, Result};
 use super::location::{default_path, make_folder};
-use super::migration::{APPLICATION_ID, MIGRATIONS, is_current, migrate, show_as_current};
 use super::room::{allocate_index, ensure_room_beside, with_suffix};
+use super::schema::{APPLICATION_ID, create, ensure_version};
 use platform::storage::Storage;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 use std::fmt::Write as _;
@@ -50,10 +50,10 @@ impl Store {
     }
 
     /// Opens the store at `path` for reading and writing; creates it if it is missing, but not its
-    /// directory: a mistyped path should leave no traces. A store of an older version is upgraded.
+    /// directory: a mistyped path should leave no traces.
     ///
     /// # Errors
-    /// If the file cannot be opened for writing, or is no store, damaged, locked or of a newer
+    /// If the file cannot be opened for writing, or is no store, damaged, locked or of another
     /// version. It is then left unchanged.
     pub fn open(path: &Path) -> std::result::Result<Self, Error> {
         let folder = path
@@ -74,7 +74,7 @@ impl Store {
             let real = real(path)?;
             ensure_room_beside(&real)?;
             let mut connection = connect(&real)?;
-            migrate(&mut connection, MIGRATIONS)?;
+            create(&mut connection)?;
             let remote = Storage::behind(&real).is_ok_and(|storage| storage.is_remote());
             set_journal(&connection, if remote { "truncate" } else { "wal" })?;
             allocate_index(&connection, &real)?;
@@ -90,11 +90,10 @@ impl Store {
     }
 
     /// Opens the store at `path` for reading. This needs no files beside it, so it works on a
-    /// read-only disk and on a full one, and it leaves none behind. A store of an older version is
-    /// presented as one of this version.
+    /// read-only disk and on a full one, and it leaves none behind.
     ///
     /// # Errors
-    /// If the file is missing, cannot be read, or is no store, damaged, locked or of a newer
+    /// If the file is missing, cannot be read, or is no store, damaged, locked or of another
     /// version.
     pub fn open_read_only(path: &Path) -> std::result::Result<Self, Error> {
         if identify(path)? == Content::Nothing {
@@ -228,15 +227,16 @@ fn connect(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens the store at `path` for writing if its schema is of this version; changes nothing.
-pub(super) fn connect_to_current(path: &Path) -> Result<Option<Connection>> {
+/// Opens the existing store at `path` for writing; changes nothing.
+pub(super) fn connect_to_existing(path: &Path) -> Result<Connection> {
     let path = real(path)?;
     ensure_room_beside(&path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&path, flags)?;
     prepare(&connection)?;
     allocate_index(&connection, &path)?;
-    Ok(is_current(&connection)?.then_some(connection))
+    ensure_version(&connection)?;
+    Ok(connection)
 }
 
 /// Opens the store at `path` for queries. Where this process has the right to write, SQLite has it as
@@ -281,7 +281,7 @@ fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
 fn ready_to_read(connection: &Connection) -> Result<()> {
     // Sorting then needs no disk space.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    show_as_current(connection)
+    ensure_version(connection)
 }
 
 /// True if there was no way to make a file beside the store.

@@ -4,9 +4,7 @@ use super::column::{checksum, ended, json, optional_json, profile, seed, timesta
 use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::selector::{RunSelector, resolve};
-use crate::checksum::{
-    Checksum, ExperimentChecksums, PointChecksums, RunChecksums, Standing, check,
-};
+use crate::checksum::{Checksum, ExperimentChecksums, PointChecksums, RunChecksums, check};
 use crate::file::{self, ExportError};
 use crate::reading::ReadingRow;
 use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
@@ -16,12 +14,11 @@ use instrument::runner::Ending;
 use instrument::sample::{Batch, Disturbance, Sample};
 use platform::usage::Usage;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 use std::io::Write;
 
 impl Store {
-    /// The run that `selector` names, exactly as it was recorded or imported. A run from an older
-    /// version has no checksums to prove that; its header says so.
+    /// The run that `selector` names, exactly as it was recorded or imported.
     ///
     /// # Errors
     /// [`Error::Unknown`] and [`Error::Ambiguous`]; [`Error::DamagedRun`] for a run that disagrees
@@ -39,20 +36,13 @@ impl Store {
         selector: &RunSelector,
         output: impl Write,
     ) -> std::result::Result<(), ExportError> {
-        match self.checked(selector)? {
-            (run, Some(checksums)) => {
-                run.validate()?;
-                file::write(&run, checksums, output)
-            }
-            (run, None) => file::export(&run, output),
-        }
+        let (run, checksums) = self.checked(selector)?;
+        run.validate()?;
+        file::write(&run, checksums, output)
     }
 
-    /// The run that `selector` names, and its checksums, which agree with it, if it has any.
-    fn checked(
-        &self,
-        selector: &RunSelector,
-    ) -> std::result::Result<(Run, Option<RunChecksums>), Error> {
+    /// The run that `selector` names, and its checksums, which agree with it.
+    fn checked(&self, selector: &RunSelector) -> std::result::Result<(Run, RunChecksums), Error> {
         let read = || {
             // One transaction, because another process may be recording this very run.
             let transaction = self.connection.unchecked_transaction()?;
@@ -62,29 +52,29 @@ impl Store {
         read().map_err(|fault: Fault| fault.at(&self.path))
     }
 
-    /// The secret for the marks of redacted runs, the same for all runs of the store; `None` in a
-    /// store of an older schema that has not been written to since.
+    /// The secret for the marks of redacted runs, the same for all runs of the store.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn redaction_key(&self) -> std::result::Result<Option<[u8; 32]>, Error> {
+    pub fn redaction_key(&self) -> std::result::Result<[u8; 32], Error> {
         let read = || {
             let key = self
                 .connection
                 .query_row("SELECT key FROM redaction", [], |row| row.get(0));
-            Ok(key.optional()?)
+            Ok(key?)
         };
         read().map_err(|fault: Fault| fault.at(&self.path))
     }
 }
 
-/// The run and its checksums, which agree with it, if it has any.
-pub(super) fn checked(connection: &Connection, number: u64) -> Result<(Run, Option<RunChecksums>)> {
+/// The run and its checksums, which agree with it.
+pub(super) fn checked(connection: &Connection, number: u64) -> Result<(Run, RunChecksums)> {
     let (run, checksums) = run(connection, number)?;
-    match check(&run, &checksums) {
-        Standing::Damaged(parts) => Err(Fault::DamagedRun { number, parts }),
-        Standing::Agreed => Ok((run, Some(checksums))),
-        Standing::WithoutChecksums => Ok((run, None)),
+    let parts = check(&run, &checksums);
+    if parts.is_empty() {
+        Ok((run, checksums))
+    } else {
+        Err(Fault::DamagedRun { number, parts })
     }
 }
 
@@ -309,10 +299,9 @@ fn empty_batch(connection: &Connection, point: i64) -> Result<(Vec<Batch>, Vec<C
 fn samples(connection: &Connection, batch: i64) -> Result<Vec<Sample>> {
     connection
         .prepare_cached(
-            "SELECT metric, kind, work, iterations, short_ns, long_ns, wall_ns, count, p5_ns,
-                    p50_ns, p95_ns, p99_ns, value, user_ns, system_ns, minor_faults, major_faults,
-                    voluntary_switches, involuntary_switches, at_ns, legs, reference_ns,
-                    around
+            "SELECT metric, kind, work, iterations, wall_ns, count, p5_ns, p50_ns, p95_ns, p99_ns,
+                    value, user_ns, system_ns, minor_faults, major_faults, voluntary_switches,
+                    involuntary_switches, at_ns, legs, reference_ns, around
              FROM samples WHERE batch = ?1 ORDER BY position",
         )?
         .query_and_then([batch], sample)?
@@ -326,26 +315,24 @@ fn sample(row: &Row<'_>) -> Result<Sample> {
         kind: row.get(1)?,
         work: row.get(2)?,
         iterations: row.get(3)?,
-        short_ns: row.get(4)?,
-        long_ns: row.get(5)?,
-        wall_ns: row.get(6)?,
-        count: row.get(7)?,
-        p5_ns: row.get(8)?,
-        p50_ns: row.get(9)?,
-        p95_ns: row.get(10)?,
-        p99_ns: row.get(11)?,
-        value: row.get(12)?,
-        legs: row.get(20)?,
-        reference_ns: row.get(21)?,
-        around: optional_json(row, 22)?,
+        wall_ns: row.get(4)?,
+        count: row.get(5)?,
+        p5_ns: row.get(6)?,
+        p50_ns: row.get(7)?,
+        p95_ns: row.get(8)?,
+        p99_ns: row.get(9)?,
+        value: row.get(10)?,
+        legs: row.get(18)?,
+        reference_ns: row.get(19)?,
+        around: optional_json(row, 20)?,
     };
     let usage = Usage {
-        user_ns: row.get(13)?,
-        system_ns: row.get(14)?,
-        minor_faults: row.get(15)?,
-        major_faults: row.get(16)?,
-        voluntary_switches: row.get(17)?,
-        involuntary_switches: row.get(18)?,
+        user_ns: row.get(11)?,
+        system_ns: row.get(12)?,
+        minor_faults: row.get(13)?,
+        major_faults: row.get(14)?,
+        voluntary_switches: row.get(15)?,
+        involuntary_switches: row.get(16)?,
     };
     Ok(Sample {
         metric: row.get(0)?,
@@ -353,6 +340,6 @@ fn sample(row: &Row<'_>) -> Result<Sample> {
             .reading()
             .ok_or_else(|| Fault::Damaged(format!("a sample is no '{}'", reading.kind)))?,
         usage,
-        at_ns: row.get(19)?,
+        at_ns: row.get(17)?,
     })
 }

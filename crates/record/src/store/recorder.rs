@@ -45,8 +45,8 @@ impl Store {
     /// `budget_ns` for the whole run. Points that failed stay closed; the others are open again.
     ///
     /// # Errors
-    /// [`Error::Changed`] if the stored run differs from `run`, [`Error::Unproven`] if it has no
-    /// checksums, [`Error::UnderWay`] if another process measures it, and if the store cannot be written.
+    /// [`Error::Changed`] if the stored run differs from `run`,
+    /// [`Error::UnderWay`] if another process measures it, and if the store cannot be written.
     pub fn resume(
         &mut self,
         run: &Run,

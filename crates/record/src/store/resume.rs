@@ -15,8 +15,7 @@ impl StoredRun {
     /// it. Points that failed stay closed.
     ///
     /// # Errors
-    /// [`Error::Changed`] if the stored run differs from `run`, and [`Error::Unproven`] if it has no
-    /// checksums.
+    /// [`Error::Changed`] if the stored run differs from `run`.
     pub fn reopen(connection: &Connection, run: &Run, budget_ns: f64) -> Result<Self> {
         let changed = || Fault::from(Error::Changed(run.header.id.clone()));
         let number = number_of(connection, &run.header.id)?.ok_or_else(changed)?;
@@ -24,8 +23,6 @@ impl StoredRun {
         if stored != *run {
             return Err(changed());
         }
-        let checksums =
-            checksums.ok_or_else(|| Fault::from(Error::Unproven(run.header.id.clone())))?;
         let mut reopened = known(connection, number, run, checksums)?;
         for record in &run.experiments {
             let id = &record.definition.id;

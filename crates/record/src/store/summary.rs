@@ -3,7 +3,7 @@
 use super::column::{checksum, ended, json, profile, timestamp};
 use super::error::{Error, Fault, Result};
 use super::open::Store;
-use crate::checksum::{Checksum, Listing, Part};
+use crate::checksum::{Listing, Part};
 use instrument::plan::Profile;
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Row};
@@ -113,7 +113,7 @@ fn summary(row: &Row<'_>, number: u64) -> Result<RunSummary> {
         damaged: false,
     };
     let stored = checksum(row, "listing_checksum")?;
-    summary.damaged = stored != Checksum::MISSING && stored != summary.listing().checksum();
+    summary.damaged = stored != summary.listing().checksum();
     Ok(summary)
 }
 

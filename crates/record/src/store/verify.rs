@@ -5,7 +5,7 @@ use super::open::Store;
 use super::read::run;
 use super::selector::{RunSelector, resolve};
 use super::summary::{ALL, summaries};
-use crate::checksum::{Part, Proof, Standing, check};
+use crate::checksum::{Part, Proof, check};
 use crate::run::Run;
 use rusqlite::{Connection, OptionalExtension};
 use schemars::JsonSchema;
@@ -90,10 +90,7 @@ pub(super) fn proof(connection: &Connection, path: &Path, number: u64) -> Result
         Err(Error::Damaged { reason, .. }) => return Ok(Proof::Unreadable { reason }),
         Err(other) => return Err(other.into()),
     };
-    let mut parts = match check(&run, &checksums) {
-        Standing::Damaged(parts) => parts,
-        Standing::Agreed | Standing::WithoutChecksums => Vec::new(),
-    };
+    let mut parts = check(&run, &checksums);
     let listed = summaries(connection, "number = ?1", ALL, [number])?;
     if listed.iter().any(|run| run.damaged) {
         parts.push(Part::Listing);

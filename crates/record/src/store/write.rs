@@ -530,13 +530,12 @@ fn insert_sample(
     let usage = &sample.usage;
     connection
         .prepare_cached(
-            "INSERT INTO samples (batch, position, metric, kind, work, iterations, short_ns,
-                                  long_ns, wall_ns, count, p5_ns, p50_ns, p95_ns, p99_ns, value,
-                                  user_ns, system_ns, minor_faults, major_faults,
-                                  voluntary_switches, involuntary_switches, at_ns, legs,
-                                  reference_ns, around)
+            "INSERT INTO samples (batch, position, metric, kind, work, iterations, wall_ns, count,
+                                  p5_ns, p50_ns, p95_ns, p99_ns, value, user_ns, system_ns,
+                                  minor_faults, major_faults, voluntary_switches,
+                                  involuntary_switches, at_ns, legs, reference_ns, around)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                     ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+                     ?18, ?19, ?20, ?21, ?22, ?23)",
         )?
         .execute(params![
             batch,
@@ -545,8 +544,6 @@ fn insert_sample(
             row.kind,
             row.work,
             row.iterations,
-            row.short_ns,
-            row.long_ns,
             row.wall_ns,
             row.count,
             row.p5_ns,

@@ -67,7 +67,10 @@ pub fn complete(id: u128) -> Run {
         .with("operation", "a \"b\", c")
         .with("block_size", 65_536);
     let warnings = vec![
-        Warning::Stolen { share: 0.25 },
+        Warning::Drift {
+            metric: "read".into(),
+            change: 0.25,
+        },
         Warning::NotWarm,
         Warning::SeveralModes {
             metric: "read".into(),
@@ -136,11 +139,11 @@ const AROUND: Around = Around {
 /// A batch with one sample of each kind, different for each `index`.
 pub fn batch(index: u64) -> Batch {
     let readings = [
-        Reading::Difference {
-            iterations: 100 + index,
+        Reading::Once {
             work: 4096.0,
-            short_ns: 1_000_000,
-            long_ns: 2_000_000,
+            wall_ns: 2_000_000 + index,
+            reference_ns: None,
+            around: None,
         },
         Reading::Once {
             work: 0.1 + 0.2,

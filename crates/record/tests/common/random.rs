@@ -309,9 +309,8 @@ fn points(definition: &Definition) -> impl Strategy<Value = Vec<PointRecord>> + 
 
 fn closing(metrics: Vec<String>) -> impl Strategy<Value = Closing> {
     let warning = prop_oneof![
-        number().prop_map(|share| Warning::Stolen { share }),
         (select(metrics.clone()), number())
-            .prop_map(|(metric, share)| Warning::Preempted { metric, share }),
+            .prop_map(|(metric, change)| Warning::Drift { metric, change }),
         Just(Warning::NotWarm),
         (select(metrics.clone()), vec(number(), 0..3))
             .prop_map(|(metric, centres)| Warning::SeveralModes { metric, centres }),
@@ -344,9 +343,9 @@ fn batch(metrics: Vec<String>) -> impl Strategy<Value = Batch> {
             frequency_hz,
         });
     let facts = (any::<bool>(), of(0..4096_usize), integer(), 0..LARGE);
-    let edition = (of(any::<u32>()), of(amount()), of(full_speed()));
+    let speeds = (any::<u32>(), of(amount()), of(full_speed()));
     let samples = vec(sample(metrics), 0..6);
-    (samples, vec(text(), 0..3), facts, around, edition).prop_map(
+    (samples, vec(text(), 0..3), facts, around, speeds).prop_map(
         |(samples, remarks, facts, disturbance, (pass, full_speed_ns, full_speed))| {
             let (warm, cpu, started_ns, wall_ns) = facts;
             Batch {
@@ -357,7 +356,7 @@ fn batch(metrics: Vec<String>) -> impl Strategy<Value = Batch> {
                 started_ns,
                 wall_ns,
                 disturbance,
-                pass,
+                pass: Some(pass),
                 full_speed_ns,
                 full_speed,
             }
@@ -418,14 +417,6 @@ fn sample(metrics: Vec<String>) -> impl Strategy<Value = Sample> {
 fn reading() -> impl Strategy<Value = Reading> {
     prop_oneof![
         legs().prop_map(Reading::Legs),
-        (integer(), amount(), 0..LARGE, 0..LARGE).prop_map(
-            |(iterations, work, short_ns, long_ns)| Reading::Difference {
-                iterations,
-                work,
-                short_ns,
-                long_ns
-            }
-        ),
         (amount(), 0..LARGE, of(integer()), of(around())).prop_map(
             |(work, wall_ns, reference_ns, around)| Reading::Once {
                 work,

@@ -19,11 +19,11 @@ fn import(text: &str) -> ImportError {
     file::import(text.as_bytes()).unwrap_err()
 }
 
-/// The document in version 1, which has no checksums to detect the changes.
+/// The document without checksums, which would detect the changes.
 fn without_checksums() -> Value {
     let mut document: Value = serde_json::from_str(&text()).unwrap();
-    document["version"] = 1.into();
     document.as_object_mut().unwrap().remove("checksums");
+    document["run"]["header"]["proven"] = false.into();
     document
 }
 
@@ -59,12 +59,29 @@ fn other_files_are_no_runs() {
 }
 
 #[test]
-fn a_newer_document_is_refused_whatever_it_holds() {
-    let error = import(r#"{"format": "oscope-run", "version": 4, "run": {"new": []}}"#);
-    assert!(
-        matches!(error, ImportError::Newer { found: 4, known: 3 }),
-        "{error:?}"
-    );
+fn a_document_of_another_version_is_refused_whatever_it_holds() {
+    let whole = serde_json::from_str::<Value>(&text()).unwrap();
+    for version in [0, 3, 5, u64::MAX] {
+        let mut other = whole.clone();
+        other["version"] = version.into();
+        let empty = serde_json::json!({"format": "oscope-run", "version": version, "run": {}});
+        for document in [other, empty] {
+            let error = import(&document.to_string());
+            assert!(
+                matches!(error, ImportError::OtherVersion { found, known: 4 } if found == version),
+                "{error:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_timing_without_a_pass_is_refused() {
+    let mut document = without_checksums();
+    let batch = document.pointer_mut("/run/experiments/0/points/0/batches/0");
+    batch.unwrap().as_object_mut().unwrap().remove("pass");
+    let error = import(&document.to_string());
+    assert!(error.to_string().contains("no pass"), "{error}");
 }
 
 #[test]
@@ -107,7 +124,7 @@ fn a_damaged_document_says_where() {
 #[test]
 fn what_cannot_have_been_measured_is_refused() {
     let sample = "/run/experiments/0/points/0/batches/0/samples/0";
-    let reading = format!("{sample}/reading/difference");
+    let reading = format!("{sample}/reading/once");
     let cases: Vec<(String, Value, &str)> = vec![
         (
             "/run/header/id".into(),
@@ -149,7 +166,7 @@ fn what_cannot_have_been_measured_is_refused() {
         (format!("{sample}/at_ns"), u64::MAX.into(), "at_ns"),
         (format!("{reading}/work"), (-4096.0).into(), "negative"),
         (
-            format!("{reading}/long_ns"),
+            format!("{reading}/wall_ns"),
             (i64::MAX as u64).into(),
             "add up",
         ),

@@ -287,7 +287,7 @@ fn every_store_has_a_secret_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let key = |name: &str| {
         let store = Store::open(&folder.path().join(name)).unwrap();
-        store.redaction_key().unwrap().unwrap()
+        store.redaction_key().unwrap()
     };
     assert_eq!(key("a.db"), key("a.db"));
     assert_ne!(key("a.db"), key("b.db"));

@@ -63,13 +63,18 @@ fn other_files_are_refused_and_left_alone() {
 }
 
 #[test]
-fn a_newer_schema_is_refused_and_left_alone() {
-    let (_folder, path) = stored(1);
-    let plain = Connection::open(&path).unwrap();
-    plain.pragma_update(None, "user_version", 77).unwrap();
-    drop(plain);
-    let error = refused(&path);
-    assert!(matches!(error, Error::Newer { found: 77, .. }), "{error}");
+fn a_store_of_another_version_is_refused_and_left_alone() {
+    for other in [1, 6, 77] {
+        let (_folder, path) = stored(1);
+        let plain = Connection::open(&path).unwrap();
+        plain.pragma_update(None, "user_version", other).unwrap();
+        drop(plain);
+        let error = refused(&path);
+        assert!(
+            matches!(error, Error::OtherVersion { found, .. } if found == other),
+            "{error}"
+        );
+    }
 }
 
 #[test]

@@ -123,16 +123,9 @@ pub struct MovedValue {
 pub struct Gathering {
     machine: String,
     sessions: Vec<Session>,
-    series: Vec<Series>,
+    /// The values of each metric at each point, the newest first.
+    histories: Vec<History>,
     places: HashMap<(String, Point, String), usize>,
-}
-
-/// The values of a metric at a point, the newest first.
-#[derive(Debug)]
-struct Series {
-    history: History,
-    /// True if the newest run was measured in passes.
-    has_passes: bool,
 }
 
 impl Gathering {
@@ -141,7 +134,7 @@ impl Gathering {
         Self {
             machine: machine.to_owned(),
             sessions: Vec::new(),
-            series: Vec::new(),
+            histories: Vec::new(),
             places: HashMap::new(),
         }
     }
@@ -187,54 +180,45 @@ impl Gathering {
         if metric.better == Better::Neither || !estimate.is_sound() {
             return;
         }
-        let has_passes = estimate.passes.is_some();
         let key = (
             definition.id.clone(),
             (**point).clone(),
             estimate.metric.clone(),
         );
         let place = *self.places.entry(key).or_insert_with(|| {
-            self.series.push(Series {
-                history: History {
-                    definition: definition.clone(),
-                    point: point.clone(),
-                    metric: metric.clone(),
-                    runs: Vec::new(),
-                    changes: Vec::new(),
-                    left_out: 0,
-                    damaged: 0,
-                },
-                has_passes,
+            self.histories.push(History {
+                definition: definition.clone(),
+                point: point.clone(),
+                metric: metric.clone(),
+                runs: Vec::new(),
+                changes: Vec::new(),
+                left_out: 0,
+                damaged: 0,
             });
-            self.series.len() - 1
+            self.histories.len() - 1
         });
-        let series = &mut self.series[place];
-        let newest = &series.history.metric;
-        let is_alike = metric.version == newest.version
-            && metric.unit == newest.unit
-            && has_passes == series.has_passes;
-        if is_alike {
-            series.history.runs.push(Entry {
+        let history = &mut self.histories[place];
+        let newest = &history.metric;
+        if metric.version == newest.version && metric.unit == newest.unit {
+            history.runs.push(Entry {
                 run: number,
                 started: run.header.started,
                 value: estimate.centre,
                 interval: estimate.interval,
             });
         } else {
-            series.history.left_out += 1;
+            history.left_out += 1;
         }
     }
 
     /// The changes in all that was added.
     pub fn finish(mut self) -> Changes {
         self.sessions.reverse();
-        let histories = self.series.into_iter().map(|series| {
-            let mut history = series.history;
+        for history in &mut self.histories {
             history.runs.reverse();
-            history
-        });
+        }
         let (long, short): (Vec<History>, Vec<History>) =
-            histories.partition(|history| history.runs.len() >= LEAST);
+            (self.histories.into_iter()).partition(|history| history.runs.len() >= LEAST);
         let found = found(&long, &self.sessions);
         Changes {
             machine: self.machine,

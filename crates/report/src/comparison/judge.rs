@@ -81,7 +81,7 @@ fn moderated(pairs: &[Pair<'_>], basis: Basis) -> Vec<Option<Moderated>> {
     let metrics: Vec<Metric> = pairs.iter().map(|pair| pair.metric(basis)).collect();
     let by_spread = differences(&metrics).into_iter();
     let rows = by_spread.zip(pairs).map(|(by_spread, pair)| match basis {
-        Basis::Processes if pair.is_predicted => pair.predicted(),
+        Basis::Processes => pair.predicted(),
         _ => by_spread,
     });
     rows.collect()
@@ -115,9 +115,7 @@ impl<'a> Pair<'a> {
         let Self { a, b, .. } = self;
         let group = self.definition.group().to_owned();
         match basis {
-            Basis::Unknown => Metric::default(),
-            _ if self.is_thin() => Metric::default(),
-            Basis::Sessions => {
+            Basis::Sessions if !self.is_thin() => {
                 let sides = [a, b, &self.baseline];
                 Metric {
                     family: group,
@@ -125,12 +123,7 @@ impl<'a> Pair<'a> {
                     sides: sides.map(|side| side.sessions.clone()),
                 }
             }
-            Basis::Processes => Metric {
-                // Processes of different points did not start together, so they share nothing.
-                family: format!("{} {}", self.definition.id, self.point),
-                sides: [a.processes.clone(), b.processes.clone(), Vec::new()],
-                errors: Vec::new(),
-            },
+            _ => Metric::default(),
         }
     }
 
@@ -164,7 +157,6 @@ impl<'a> Pair<'a> {
         let tested = match tests {
             Some(tests) => tests.verdict(basis, sessions),
             None if basis == Basis::Unknown => Verdict::Untested,
-            None if self.is_thin() => Verdict::Inconclusive(Resolution::Longer),
             None => Verdict::Inconclusive(Resolution::Spread),
         };
         let distance = match tested {

@@ -1,4 +1,4 @@
-//! The measurements of one side.
+//! The measurements of one value in the sessions of one side.
 
 use instrument::experiment::Better;
 use instrument::statistics::distance::{Session, bad_session};
@@ -11,8 +11,6 @@ pub(super) struct Measured {
     pub values: Vec<f64>,
     /// Per session, the logarithm of the value, signed so that more is better.
     pub sessions: Vec<f64>,
-    /// The same per process, if there is only one session.
-    pub processes: Vec<f64>,
     /// Variance of each session's value as estimated from that session alone. Fewer than sessions
     /// if some consist of a single process, which says nothing about differences between processes.
     pub errors: Vec<Variance>,
@@ -63,9 +61,6 @@ impl Measured {
         }
         for (merit, gain) in self.sessions.iter_mut().zip(gains) {
             *merit += gain;
-        }
-        if let [gain] = gains {
-            self.processes.iter_mut().for_each(|merit| *merit += gain);
         }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) use judge::FALSE_DISCOVERY_RATE;
 pub(crate) use markdown::escaped;
 pub use markdown::markdown;
 pub use pair::Refusal;
-pub(crate) use pair::{Edition, usable};
+pub(crate) use pair::usable;
 pub use prospect::check_comparable;
 pub(crate) use row::merit;
 pub use row::{Basis, Beside, Resolution, Row, Value, Verdict};

@@ -37,8 +37,6 @@ pub(super) struct Pair<'a> {
     pub b: Measured,
     /// The sessions of the baseline.
     pub baseline: Measured,
-    /// True if the interval of each session predicts the value of another.
-    pub is_predicted: bool,
 }
 
 /// The values found on both sides.
@@ -59,7 +57,6 @@ pub(super) struct Entry<'a> {
     measured: Measured,
     /// The operating system of its first session; `None` for published numbers.
     system: Option<System>,
-    edition: Edition,
     /// The reason why a session has no comparable value.
     unusable: Option<String>,
     /// The reason why the sessions of this side do not belong together.
@@ -126,7 +123,6 @@ pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<&OneClock>) -> 
                 Counterpart::Same | Counterpart::Missing(_) => None,
             },
             metric: ours.metric,
-            is_predicted: [ours.edition, theirs.edition] == [Edition::Second; 2],
             a: ours.measured,
             b: theirs.measured,
             baseline: behind.map_or_else(Measured::default, |entry| entry.measured),
@@ -175,13 +171,6 @@ fn obstacle(ours: &Entry<'_>, theirs: &Entry<'_>, a: &Side, b: &Side) -> Option<
     ours.mixed_in(a)
         .or_else(|| theirs.mixed_in(b))
         .or_else(|| same_meaning(ours.metric, theirs.metric))
-        .or_else(|| {
-            // Published numbers are of no edition.
-            let are_measured = !a.is_reported && !b.is_reported;
-            are_measured
-                .then(|| ours.edition.differs_from(theirs.edition))
-                .flatten()
-        })
         .or_else(|| ours.missing_in(a))
         .or_else(|| theirs.missing_in(b))
 }
@@ -192,13 +181,6 @@ pub(super) fn obstacle_before(entry: &Entry<'_>, before: &Side, metric: &Metric)
     entry
         .mixed_in(before)
         .or_else(|| same_meaning(entry.metric, metric))
-        .or_else(|| {
-            // Published numbers are of no edition.
-            let is_measured = !before.is_reported;
-            is_measured
-                .then(|| entry.edition.differs_from(Edition::Second))
-                .flatten()
-        })
         .or_else(|| entry.missing_in(before))
 }
 
@@ -252,32 +234,6 @@ fn same_meaning(ours: &Metric, theirs: &Metric) -> Option<String> {
         .then(|| "its unit or its direction is not the same on both sides".into())
 }
 
-/// The edition of the method by which a value was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Edition {
-    /// Differences of long legs, all in one window of time.
-    First,
-    /// Short legs in passes over the whole run, corrected by the processor's speed.
-    Second,
-}
-
-impl Edition {
-    pub(crate) fn of(estimate: &Estimate) -> Self {
-        match estimate.passes {
-            None => Self::First,
-            Some(_) => Self::Second,
-        }
-    }
-
-    /// The reason why values of the two cannot be compared, if there is one.
-    fn differs_from(self, other: Self) -> Option<String> {
-        (self != other).then(|| {
-            "an older version measured one of them in another way: measure both with this version"
-                .into()
-        })
-    }
-}
-
 impl<'a> Values<'a> {
     /// Each value, with the experiment that it belongs to.
     pub(super) fn in_order(&self) -> impl Iterator<Item = (&'a str, &Entry<'a>)> {
@@ -292,7 +248,6 @@ impl<'a> Values<'a> {
             entries: HashMap::new(),
             systems: Vec::new(),
         };
-        let is_single = side.runs.len() == 1;
         for (index, run) in side.runs.iter().enumerate() {
             let at_hz = clocks_hz.get(index).copied();
             // Published numbers go by the names of this program, whatever their system.
@@ -305,7 +260,7 @@ impl<'a> Values<'a> {
                     if !point.batches.is_empty() {
                         let result = point.result(definition);
                         let at = (definition, &point.point);
-                        values.take(at, &result, system, at_hz, is_single);
+                        values.take(at, &result, system, at_hz);
                     }
                 }
             }
@@ -328,7 +283,6 @@ impl<'a> Values<'a> {
         result: &PointResult,
         system: Option<System>,
         clock_hz: Option<f64>,
-        is_single: bool,
     ) {
         for metric in &definition.metrics {
             let Some(estimate) = result.estimate(&metric.name) else {
@@ -347,14 +301,11 @@ impl<'a> Values<'a> {
                     metric,
                     measured: Measured::default(),
                     system,
-                    edition: Edition::of(estimate),
                     unusable: None,
                     mixed: None,
                 }
             });
-            let differs = same_meaning(entry.metric, metric)
-                .or_else(|| entry.edition.differs_from(Edition::of(estimate)))
-                .or_else(|| entry.unlike(system));
+            let differs = same_meaning(entry.metric, metric).or_else(|| entry.unlike(system));
             if let Some(reason) = differs {
                 entry.mixed.get_or_insert(reason);
             }
@@ -369,10 +320,6 @@ impl<'a> Values<'a> {
             measured.errors.extend(estimate.error());
             measured.clocks_hz.push(clock_hz);
             measured.clock_slopes.push(estimate.clock_slope);
-            if is_single {
-                let processes = estimate.by_process.iter();
-                measured.processes = processes.map(|value| merit(metric, *value)).collect();
-            }
         }
     }
 }

@@ -29,8 +29,8 @@ pub(super) fn remarks(
         Basis::Unknown => remarks.push(reported(a, b)),
         Basis::Processes => remarks.push(
             "One session on each side: nothing is called faster, slower or equivalent. The intervals \
-             rest on what each session predicts of another within the hour, or, in older runs, on \
-             its processes alone and are too narrow; three sessions each would tell."
+             rest on what each session predicts of another within the hour; three sessions each \
+             would tell."
                 .into(),
         ),
         Basis::Sessions if a.runs.len().min(b.runs.len()) < ENOUGH_SESSIONS => remarks.push(

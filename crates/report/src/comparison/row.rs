@@ -84,8 +84,6 @@ pub enum Resolution {
     AtTheMargin,
     /// Several sessions: this row has no information on its spread.
     Spread,
-    /// Longer sessions: here each session consists of a single process.
-    Longer,
 }
 
 /// Source of the spread.

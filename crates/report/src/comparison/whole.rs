@@ -109,10 +109,6 @@ pub(super) fn remedies(rows: &[Row<'_>]) -> Option<String> {
         (needed().count(), sessions.unwrap_or_default()),
         (count(Resolution::Spread), "more sessions".into()),
         (
-            count(Resolution::Longer),
-            "longer sessions, of more than one process".into(),
-        ),
-        (
             count(Resolution::AtTheMargin),
             "no practical number of sessions, since the difference is at the margin".into(),
         ),
@@ -264,7 +260,7 @@ mod tests {
         assert_eq!(remedies(&rows), None);
         let open = [
             Resolution::Sessions(4),
-            Resolution::Longer,
+            Resolution::Spread,
             Resolution::Sessions(9),
         ];
         for (row, resolution) in rows.iter_mut().zip(open) {
@@ -273,8 +269,8 @@ mod tests {
         assert_eq!(
             remedies(&rows).as_deref(),
             Some(
-                "To decide the inconclusive: about 4 to 9 sessions a side (2 of 3 values); longer \
-                 sessions, of more than one process (1 of 3 values)."
+                "To decide the inconclusive: about 4 to 9 sessions a side (2 of 3 values); more \
+                 sessions (1 of 3 values)."
             )
         );
     }

@@ -144,7 +144,7 @@ fn column(
     // The most common meaning; of equally common ones the newest.
     groups.sort_by(|a, b| {
         let more = b.values.len().cmp(&a.values.len());
-        more.then_with(|| b.meaning.age().cmp(&a.meaning.age()))
+        more.then_with(|| b.meaning.version.cmp(&a.meaning.version))
     });
     let mut groups = groups.into_iter();
     let Group { meaning, values } = groups.next()?;

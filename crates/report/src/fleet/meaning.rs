@@ -1,9 +1,7 @@
 //! The meaning of a value: values of different meaning are not compared.
 
-use crate::comparison::Edition;
 use instrument::experiment::{Better, Metric};
 use instrument::quantity::Unit;
-use instrument::results::Estimate;
 use platform::environment::System;
 
 /// All that two values must share to be compared.
@@ -12,18 +10,16 @@ pub(super) struct Meaning {
     pub version: u32,
     pub unit: Unit,
     pub better: Better,
-    pub edition: Edition,
     /// The operating system, if the value means something else on another one.
     pub system: Option<System>,
 }
 
 impl Meaning {
-    pub(super) fn of(metric: &Metric, estimate: &Estimate, system: Option<System>) -> Self {
+    pub(super) fn of(metric: &Metric, system: Option<System>) -> Self {
         Self {
             version: metric.version,
             unit: metric.unit,
             better: metric.better,
-            edition: Edition::of(estimate),
             system,
         }
     }
@@ -35,18 +31,10 @@ impl Meaning {
                 "version {} of the metric, where most nodes have version {}",
                 self.version, usual.version
             )
-        } else if self.edition != usual.edition {
-            "measured in another way than by most nodes: measure all with one version of oscope"
-                .into()
         } else if let Some(system) = self.system.filter(|_| self.system != usual.system) {
             format!("it means something else on {system} than on the system of most nodes")
         } else {
             "its unit or its direction is not that of most nodes".into()
         }
-    }
-
-    /// Order of preference among meanings that equally many nodes share: the newest.
-    pub(super) fn age(self) -> (u32, Edition) {
-        (self.version, self.edition)
     }
 }

@@ -121,7 +121,7 @@ impl Reading {
                     point: point.clone(),
                     metric: metric.name.clone(),
                 },
-                meaning: Meaning::of(metric, estimate, of_system),
+                meaning: Meaning::of(metric, of_system),
                 found: usable(estimate).map(observed),
                 is_doubtful: result.is_doubtful(&metric.name),
             });

@@ -4,7 +4,6 @@ use super::meaning::Meaning;
 use super::reading::{Key, Measured};
 use super::{Fleet, Gathering, Reading, Standing, Unjudged, json};
 use crate::Surroundings;
-use crate::comparison::Edition;
 use instrument::component::Component;
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::plan::Profile;
@@ -88,7 +87,6 @@ fn meaning(version: u32) -> Meaning {
         version,
         unit: Unit::Nanoseconds,
         better: Better::Lower,
-        edition: Edition::Second,
         system: None,
     }
 }

@@ -100,8 +100,8 @@ struct EstimateJson<'a> {
     /// down. The value itself is that at full speed.
     as_met: Option<f64>,
     processes: usize,
-    /// The passes of the run in which the processes ran; `null` in runs without passes.
-    passes: Option<usize>,
+    /// The passes of the run in which the processes ran; 0 for a printed value.
+    passes: usize,
     samples: usize,
     /// Timings that no work can have, which were left out: below zero, or a thousand times their
     /// neighbours.

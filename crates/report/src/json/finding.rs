@@ -21,7 +21,7 @@ pub(crate) struct FindingJson<'a> {
     /// The numbers of the sentence by name, for programs.
     numbers: BTreeMap<&'a str, NumberJson>,
     grade: Grade,
-    /// The evidence for the grade; `null` in a run without passes.
+    /// The evidence for the grade; `null` for printed values.
     trust: Option<TrustJson<'a>>,
     /// From 0 to 1.
     weight: f64,

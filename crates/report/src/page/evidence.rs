@@ -152,13 +152,6 @@ pub(super) fn words(text: &str) -> Vec<Words> {
 /// Severity of a warning, comparable within its kind.
 fn severity(warning: &Warning) -> f64 {
     match warning {
-        Warning::Stolen { share }
-        | Warning::OtherLoad { share }
-        | Warning::Preempted { share, .. } => *share,
-        Warning::FrequencyChanged {
-            lowest_hz,
-            highest_hz,
-        } => highest_hz / lowest_hz,
         Warning::Drift { change, .. } => change.abs(),
         Warning::SeveralModes { centres, .. } => centres.len() as f64,
         Warning::NotWarm => 0.0,

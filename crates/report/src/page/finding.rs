@@ -11,7 +11,7 @@ pub(super) struct FindingView {
     pub(super) grade: &'static str,
     /// The sentence in pieces.
     pub(super) pieces: Vec<Piece>,
-    /// The evidence for the grade; `None` in a run without passes.
+    /// The evidence for the grade; `None` for printed values.
     pub(super) trust: Option<String>,
     /// Id and title of its experiment, if the finding is shown elsewhere.
     pub(super) from: Option<(String, String)>,

@@ -91,7 +91,6 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         facts: facts(run),
         groups: &groups,
         reported: run.header.is_reported(),
-        has_passes: has_passes(analysis),
         command: command::repeat(run),
         seed: run.header.seed,
         run_id: &run.header.id,
@@ -105,13 +104,6 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         script: include_str!("../../assets/page.js"),
     };
     Ok(page.render()?)
-}
-
-/// True if the run was measured in passes, as all but those of old versions are.
-fn has_passes(analysis: &Analysis<'_>) -> bool {
-    let points = analysis.experiments.iter().flat_map(|it| &it.points);
-    let mut estimates = points.flat_map(|point| &point.estimates);
-    estimates.any(|estimate| estimate.passes.is_some())
 }
 
 #[derive(Template)]
@@ -147,7 +139,6 @@ struct Page<'a> {
     facts: Vec<Facts>,
     groups: &'a [GroupView],
     reported: bool,
-    has_passes: bool,
     command: String,
     seed: u64,
     run_id: &'a str,

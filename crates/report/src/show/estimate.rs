@@ -95,7 +95,7 @@ mod tests {
             raw: None,
             as_met: None,
             processes: 5,
-            passes: Some(5),
+            passes: 5,
             samples: 25,
             impossible: 0,
             disturbed: Some(0.0),

@@ -170,10 +170,6 @@ pub fn verdict(verdict: &Verdict) -> Word {
 /// those of [`Warning`].
 pub fn letter(warning: &Warning) -> char {
     match warning {
-        Warning::Stolen { .. } => 's',
-        Warning::OtherLoad { .. } => 'o',
-        Warning::Preempted { .. } => 'p',
-        Warning::FrequencyChanged { .. } => 'f',
         Warning::Drift { .. } => 'd',
         Warning::SeveralModes { .. } => 'm',
         Warning::NotWarm => 'n',

@@ -7,7 +7,7 @@ use instrument::quantity::counted;
 use record::Proof;
 use record::store::{Verification, VerifiedRun};
 
-const OLDER: &str = "an older oscope, which knew no checksums, kept or exported it.";
+const OLDER: &str = "it comes from a file without checksums.";
 
 /// A table of the runs of a store, details of the damage, and a sentence on the store's structure.
 pub fn verification(found: &Verification, style: &Style) -> String {

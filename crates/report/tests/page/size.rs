@@ -28,9 +28,9 @@ fn full_points() -> Vec<PointResult> {
             });
             let mut result = fixture::result(point, estimates.into());
             if step % 5 == 0 {
-                result.warnings.push(Warning::Preempted {
+                result.warnings.push(Warning::Drift {
                     metric: "speed".into(),
-                    share: 0.13,
+                    change: 0.13,
                 });
             }
             points.push(result);

@@ -52,7 +52,7 @@ fn estimate() -> impl Strategy<Value = Estimate> {
             raw: None,
             as_met: Some(low),
             processes: 3,
-            passes: Some(3),
+            passes: 3,
             samples: 9,
             impossible: 0,
             disturbed: Some(0.0),

@@ -1,6 +1,7 @@
 -- One row of `runs` is everything that one start of oscope measured; all other tables but
 -- `machines` hang on it and go with it. Times are wall times in ns unless their name says
--- otherwise; timestamps are UTC with nine decimals, so that they sort as text.
+-- otherwise; timestamps are UTC with nine decimals, so that they sort as text. Checksums: see
+-- `oscope_record::checksum` for what each covers.
 
 CREATE TABLE machines (
   key INTEGER PRIMARY KEY,
@@ -28,7 +29,14 @@ CREATE TABLE runs (
   -- How much hangs on the run.
   experiments INTEGER NOT NULL DEFAULT 0,
   points INTEGER NOT NULL DEFAULT 0,
-  samples INTEGER NOT NULL DEFAULT 0
+  samples INTEGER NOT NULL DEFAULT 0,
+  -- Whether checksums have covered the run since it was measured.
+  proven INTEGER NOT NULL CHECK (proven IN (0, 1)),
+  -- Whether marks replace the names of the machine and its people: see `oscope_record::redact`.
+  redacted INTEGER NOT NULL CHECK (redacted IN (0, 1)),
+  checksum BLOB,
+  -- Of the run's entry in the list of runs.
+  listing_checksum BLOB
 ) STRICT;
 
 CREATE INDEX runs_by_start ON runs (started);
@@ -48,7 +56,10 @@ CREATE TABLE circumstances (
   -- JSON; `null` where the system does not tell.
   storage TEXT NOT NULL,
   clock_resolution_ns REAL NOT NULL,
-  clock_cost_ns REAL NOT NULL
+  clock_cost_ns REAL NOT NULL,
+  -- JSON of the limits of the run and of its use of them; NULL for a run without limits.
+  limited TEXT,
+  checksum BLOB
 ) STRICT;
 
 CREATE TABLE experiments (
@@ -60,6 +71,7 @@ CREATE TABLE experiments (
   definition TEXT NOT NULL,
   -- Why it could not run at all.
   skipped TEXT,
+  checksum BLOB,
   UNIQUE (run, position),
   UNIQUE (run, id)
 ) STRICT;
@@ -74,6 +86,7 @@ CREATE TABLE points (
   ending TEXT CHECK (ending IN ('target_reached', 'budget_used', 'interrupted', 'failed')),
   -- Why it failed.
   failure TEXT,
+  checksum BLOB,
   UNIQUE (experiment, position),
   CHECK ((ending IS 'failed') = (failure IS NOT NULL))
 ) STRICT;
@@ -94,6 +107,13 @@ CREATE TABLE batches (
   frequency_after_hz REAL,
   -- JSON array of strings.
   remarks TEXT NOT NULL,
+  -- The pass of the run, from 0; NULL for values that a publication printed.
+  pass INTEGER,
+  -- Wall time of the reference loop at the full speed known by then, in runs with one such loop.
+  full_speed_ns REAL,
+  -- JSON of the full speed known by then, in runs with two reference loops.
+  full_speed TEXT,
+  checksum BLOB,
   UNIQUE (point, position)
 ) STRICT;
 
@@ -102,15 +122,13 @@ CREATE TABLE samples (
   position INTEGER NOT NULL,
   metric TEXT NOT NULL,
   kind TEXT NOT NULL,
-  -- Bytes or operations: of one iteration for `difference`, of the sample for `once`.
+  -- Bytes or operations: of one iteration for `legs`, of the sample for `once`.
   work REAL,
-  -- `difference`: wall time of n iterations and of 2n.
+  -- `legs`: iterations of each leg.
   iterations INTEGER,
-  short_ns INTEGER,
-  long_ns INTEGER,
   -- `once`
   wall_ns INTEGER,
-  -- `latencies`: percentiles of so many single operations.
+  -- `latencies`: number of single operations, and their percentiles.
   count INTEGER,
   p5_ns REAL,
   p50_ns REAL,
@@ -127,9 +145,15 @@ CREATE TABLE samples (
   involuntary_switches INTEGER NOT NULL,
   -- Monotonic ns of the machine.
   at_ns INTEGER NOT NULL,
+  -- `legs`: JSON of the wall times.
+  legs TEXT,
+  -- `once` and `latencies`: wall time of the reference loop, and JSON of the conditions around it.
+  -- Those of legs are with the legs.
+  reference_ns INTEGER,
+  around TEXT,
   PRIMARY KEY (batch, position),
   CHECK (CASE kind
-    WHEN 'difference' THEN work + iterations + short_ns + long_ns IS NOT NULL
+    WHEN 'legs' THEN work + iterations IS NOT NULL AND legs IS NOT NULL
     WHEN 'once' THEN work + wall_ns IS NOT NULL
     WHEN 'latencies' THEN count + p5_ns + p50_ns + p95_ns + p99_ns IS NOT NULL
     WHEN 'value' THEN value IS NOT NULL
@@ -160,11 +184,30 @@ CREATE VIEW failures AS
 CREATE VIEW measurements AS
   SELECT
     experiments.run, experiments.id AS experiment, points.levels AS point,
-    batches.position AS batch, batches.cpu, samples.position AS sample,
-    metric, kind, work, iterations, short_ns, long_ns, samples.wall_ns,
+    batches.position AS batch, batches.pass, batches.cpu, samples.position AS sample,
+    metric, kind, work, iterations, samples.wall_ns, legs, reference_ns, around,
     count, p5_ns, p50_ns, p95_ns, p99_ns, value,
     user_ns, system_ns, minor_faults, major_faults, voluntary_switches, involuntary_switches, at_ns
   FROM samples
   JOIN batches ON batches.key = samples.batch
   JOIN points ON points.key = batches.point
   JOIN experiments ON experiments.key = points.experiment;
+
+-- One row: the secret from which marks are made, so that they are the same in all exports of this
+-- store and nobody can guess what they replace.
+CREATE TABLE redaction (key BLOB NOT NULL CHECK (length(key) = 32)) STRICT;
+INSERT INTO redaction VALUES (randomblob(32));
+
+-- The analysis of a run is kept with it, so that it is not judged anew each time it is shown. It
+-- follows from the run and can be deleted at any time.
+CREATE TABLE judgements (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  -- The version of the code that judged.
+  code TEXT NOT NULL,
+  -- The seal of the run's rows that were judged: see `store/seal.rs`.
+  seal BLOB NOT NULL,
+  -- JSON.
+  analysis TEXT NOT NULL,
+  -- Of the analysis.
+  checksum BLOB NOT NULL
+) STRICT;

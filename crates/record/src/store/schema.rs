@@ -1,0 +1,70 @@
+//! The tables of a store, and their version.
+
+use super::error::{Fault, Result};
+use rusqlite::{Connection, TransactionBehavior};
+
+const TABLES: &str = include_str!("schema.sql");
+/// The version of the tables. Raise it with each change of them.
+const VERSION: i32 = 7;
+/// "OSCP", in the header of every store.
+pub(super) const APPLICATION_ID: i32 = 0x4f53_4350;
+
+/// Makes the tables in an empty file, completely or not at all. Refuses those of another version.
+pub(super) fn create(connection: &mut Connection) -> Result<()> {
+    if version(connection)? == 0 {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+        // Another process may have made them while this one waited for the lock.
+        if version(&transaction)? == 0 {
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+            transaction.pragma_update(None, "user_version", VERSION)?;
+        }
+        transaction.commit()?;
+    }
+    ensure_version(connection)
+}
+
+/// Refuses a store of another version.
+pub(super) fn ensure_version(connection: &Connection) -> Result<()> {
+    match version(connection)? {
+        VERSION => Ok(()),
+        0 => Err(Fault::Damaged("it has no tables".into())),
+        found => Err(Fault::OtherVersion {
+            found,
+            known: VERSION,
+        }),
+    }
+}
+
+fn version(connection: &Connection) -> Result<i32> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_made_once() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let empty = ensure_version(&connection);
+        assert!(matches!(empty, Err(Fault::Damaged(_))));
+        create(&mut connection).unwrap();
+        create(&mut connection).unwrap();
+        assert_eq!(version(&connection).unwrap(), VERSION);
+    }
+
+    #[test]
+    fn another_version_is_refused_and_left_as_it_is() {
+        for other in [VERSION - 1, VERSION + 1] {
+            let mut connection = Connection::open_in_memory().unwrap();
+            connection
+                .pragma_update(None, "user_version", other)
+                .unwrap();
+            let refused = create(&mut connection);
+            let is_known = |fault: &Fault| matches!(fault, Fault::OtherVersion { found, known: VERSION } if *found == other);
+            assert!(refused.is_err_and(|fault| is_known(&fault)));
+            assert_eq!(version(&connection).unwrap(), other);
+        }
+    }
+}
