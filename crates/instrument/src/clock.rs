@@ -84,7 +84,7 @@ pub struct Calibration {
     /// The smallest step between two readings that differ, in ns. At least 1 ns, the unit of the
     /// clock.
     pub resolution_ns: f64,
-    /// The median cost of one reading, in ns.
+    /// The cost of one reading by a core of one's own, in ns.
     pub cost_ns: f64,
 }
 
@@ -92,7 +92,7 @@ pub struct Calibration {
 pub fn calibrate() -> Calibration {
     Calibration {
         resolution_ns: smallest_step_ns(),
-        cost_ns: median_cost_ns(),
+        cost_ns: least_cost_ns(),
     }
 }
 
@@ -112,22 +112,19 @@ fn smallest_step_ns() -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// The median of the mean cost in each batch. A batch takes much longer than a reading, so that the
-/// clock's resolution does not matter. The median excludes batches that were preempted.
-fn median_cost_ns() -> f64 {
+/// The least of the mean costs of batches. A batch takes much longer than a reading, so that the clock's resolution
+/// does not matter. What disturbs a batch makes it longer.
+fn least_cost_ns() -> f64 {
     const BATCHES: usize = 101;
     const CALLS: u32 = 1_000;
-    let mut costs: Vec<f64> = (0..BATCHES)
-        .map(|_| {
-            let start = now_ns();
-            for _ in 0..CALLS {
-                std::hint::black_box(now_ns());
-            }
-            now_ns().saturating_sub(start) as f64 / f64::from(CALLS)
-        })
-        .collect();
-    costs.sort_by(f64::total_cmp);
-    costs[BATCHES / 2]
+    let batch = |_| {
+        let start = now_ns();
+        for _ in 0..CALLS {
+            std::hint::black_box(now_ns());
+        }
+        now_ns().saturating_sub(start) as f64 / f64::from(CALLS)
+    };
+    (0..BATCHES).map(batch).fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ pub mod finding;
 pub mod fitness;
 pub mod given;
 pub mod grading;
+mod latencies;
 pub mod limits;
 pub mod need;
 pub mod noise;

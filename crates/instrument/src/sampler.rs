@@ -5,11 +5,11 @@ use crate::bracket::{Bracket, BracketedLegs};
 use crate::clock::{Calibration, Clock};
 use crate::error::MeasureError;
 use crate::given::{Given, Givens};
+use crate::latencies::Latencies;
 use crate::phases::Phases;
 use crate::pieces::Pieces;
 use crate::sample::{Legs, Reading, Sample};
 use crate::setting::Precision;
-use hdrhistogram::Histogram;
 use platform::usage::Usage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,8 +92,6 @@ const WARM_SHARE: u64 = 2;
 const PREDICTING: u64 = 4;
 /// A long run aims at this many times the least length, since the prediction errs.
 const LONGER_THAN_LEAST: f64 = 1.2;
-/// Single operations that take longer count as one minute.
-const LONGEST_LATENCY_NS: u64 = 60_000_000_000;
 /// The largest growth factor of the iteration count while searching for a leg's length.
 const GROWTH_LIMIT: f64 = 16.0;
 /// A short leg has this many times fewer iterations than a leg.
@@ -416,8 +414,8 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Times single operations, each net of the clock's cost, and reports their percentiles. It
-    /// times as many operations as fit into half of the batch's time.
+    /// Times single operations, net of the clock's cost, which is timed next to each, and reports their
+    /// percentiles. It times as many operations as fit into half of the batch's time.
     ///
     /// # Errors
     /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
@@ -448,29 +446,30 @@ impl<'a> Sampler<'a> {
         work: f64,
         mut body: impl FnMut() -> Result<u64, MeasureError>,
     ) -> Result<f64, MeasureError> {
-        let mut histogram = Histogram::<u64>::new_with_max(LONGEST_LATENCY_NS, 3)
-            .expect("three significant digits are within what a histogram offers");
+        let mut latencies = Latencies::new();
         let references = Bracket::open(self.clock);
         let before = self.clock.usage()?;
         let started_ns = self.clock.now_ns();
         let half_batch_ns = self.task.batch_ns / 2;
-        while histogram.is_empty() || self.clock.now_ns().saturating_sub(started_ns) < half_batch_ns
-        {
-            histogram.saturating_record(body()?);
+        loop {
+            let operation_ns = body()?;
+            let begin_ns = self.clock.now_ns();
+            let end_ns = self.clock.now_ns();
+            latencies.add(operation_ns, end_ns.saturating_sub(begin_ns));
+            if end_ns.saturating_sub(started_ns) >= half_batch_ns {
+                break;
+            }
         }
         let usage = self.clock.usage()?.since(&before);
         let around = references.close();
-        let net = |quantile: f64| {
-            let gross_ns = histogram.value_at_quantile(quantile) as f64;
-            (gross_ns - self.task.calibration.cost_ns).max(0.0) / work
-        };
-        let p50_ns = net(0.50);
+        let quantiles_ns = latencies.quantiles_ns([0.05, 0.5, 0.95, 0.99]);
+        let [p5_ns, p50_ns, p95_ns, p99_ns] = quantiles_ns.map(|ns| ns / work);
         let reading = Reading::Latencies {
-            count: histogram.len(),
-            p5_ns: net(0.05),
+            count: latencies.count(),
+            p5_ns,
             p50_ns,
-            p95_ns: net(0.95),
-            p99_ns: net(0.99),
+            p95_ns,
+            p99_ns,
             reference_ns: around.map(|it| it.width_ns),
             around: around.and_then(|it| it.around),
         };
