@@ -384,7 +384,7 @@ mod tests {
         assert_eq!(against(0.8, 0.6), Ruling::Holds);
         assert_eq!(against(1.2, 0.6), Ruling::HoldsInPart);
         assert_eq!(against(1.2, 1.1), Ruling::DoesNotHold);
-        assert_eq!(against(1.0 / 1.02, 1.2), Ruling::CannotBeTold);
+        assert_eq!(against(1.0 / 1.05, 1.2), Ruling::CannotBeTold);
     }
 
     #[test]

@@ -471,6 +471,6 @@ mod tests {
         assert_eq!(ruling(30e6, 15e6), Ruling::HoldsInPart);
         assert_eq!(ruling(15e6, 30e6), Ruling::DoesNotHold);
         assert_eq!(ruling(8e6, 8e6), Ruling::DoesNotHold);
-        assert_eq!(ruling(10.2e6, 8e6), Ruling::CannotBeTold);
+        assert_eq!(ruling(10.5e6, 8e6), Ruling::CannotBeTold);
     }
 }
