@@ -3,9 +3,9 @@
 use super::measured::Measured;
 use super::row::Row;
 use super::{Question, Side, Verdict};
-use crate::Surroundings;
 use instrument::experiment::Metric;
 use instrument::quantity::{Unit, significant};
+use instrument::run_clock::RunClock;
 use instrument::statistics::summary::median;
 use record::Run;
 use std::collections::BTreeSet;
@@ -95,7 +95,9 @@ impl OneClock {
 
 /// The highest clock that `run` sustained, in Hz; `None` if it is not known or its cores are of several types.
 fn highest_hz(run: &Run) -> Option<f64> {
-    match Surroundings::of(run).clock?.cores.as_slice() {
+    let points = run.experiments.iter().flat_map(|record| &record.points);
+    let batches: Vec<_> = points.flat_map(|point| &point.batches).collect();
+    match RunClock::of(&batches, &run.machine).cores.as_slice() {
         [core] => core.levels.first()?.hz,
         _ => None,
     }
