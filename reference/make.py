@@ -248,9 +248,9 @@ def listed(table):
 def published():
     """The list for readers."""
     text = ["# All figures of the five reports", "",
-            "Written by `reference/make.py`; `oscope reproduce` sets each beside a run. [reports.md](reports.md) "
-            "tells where they come from.", "Every digit is as printed. Spread and state of the caches were printed "
-            "nowhere: they are unknown. No figure has a grade.", ""]
+            "`reference/make.py` writes this list. `oscope reproduce` compares each figure with a run, and "
+            "[reports.md](reports.md) describes the reports.", "Every digit is as printed. The reports print no spread "
+            "and no state of the caches. No figure has a grade.", ""]
     systems = {"linux": "Linux", "macos": "macOS", "windows": "Windows"}
     for it in TABLES:
         text += [f"## Report {it['report'].upper()}, {it['place']}", "",
