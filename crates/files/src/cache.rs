@@ -48,7 +48,7 @@ pub fn spare_caches() {
 pub struct Evicted {
     /// The last method used.
     pub way: Eviction,
-    /// The part of the file that is still in the page cache; `None` if the system does not tell.
+    /// The part of the file that is still in the page cache; `None` if the system does not report it.
     pub left: Option<Residency>,
 }
 
@@ -70,10 +70,10 @@ pub fn is_warm(residency: &Residency) -> bool {
 }
 
 /// Writes a file's dirty pages to its device and evicts the file from the page cache: first this
-/// file alone, and if that fails, the page cache of the whole machine. `storage`, if known, tells
+/// file alone, and if that fails, the page cache of the whole machine. `storage`, if known, shows
 /// if a retry after a pause may help.
 ///
-/// On a system that does not tell what is in the page cache, only the latter leaves no doubt.
+/// On a system that does not report what is in the page cache, only the latter leaves no doubt.
 ///
 /// # Errors
 /// If the file cannot be synchronised, or the page cache cannot be dropped where that is needed.
@@ -127,9 +127,6 @@ fn chill_unseen(file: &File) -> platform::Result<Evicted> {
 
 /// Evicts a file that is on its device and that nobody has open, on a system that does so when it is opened past
 /// the page cache: on Windows, file systems then drop what they kept of it.
-///
-/// # Errors
-/// If it cannot be opened that way.
 pub fn chill_closed(path: &Path) -> platform::Result<Evicted> {
     drop(open_read(path, OpenMode::Direct)?);
     Ok(Evicted {
@@ -165,7 +162,7 @@ pub fn warm<E: From<platform::Error>>(
 /// [`Error::StaysWarm`] if it remains there.
 pub fn make_cold(source: &Source) -> Result<Residency> {
     source.required_size()?;
-    // Nothing is evicted if the outcome cannot be told.
+    // Nothing is evicted if the outcome cannot be known.
     residency(source.file()).map_err(Error::on(source.path()))?;
     // Standard input has no path.
     let storage = Storage::behind(source.path()).ok();
@@ -205,7 +202,7 @@ pub fn make_warm(source: &Source, watch: &Watch<'_>) -> Result<Residency> {
     })
 }
 
-/// The share of a file that is in the page cache, from 0 to 1; `None` if the system does not tell.
+/// The share of a file that is in the page cache, from 0 to 1; `None` if the system does not report it.
 pub fn resident_share(source: &Source) -> Option<f64> {
     source.size()?;
     residency(source.file()).ok().map(|found| found.share())

@@ -90,9 +90,6 @@ impl Reason {
 }
 
 /// Sums a file with the fastest method that the caller's options allow.
-///
-/// # Errors
-/// As [`crate::sum()`].
 pub fn sum_fastest(source: &Source, wishes: &Wishes, watch: &Watch<'_>) -> Result<(Sum, Choice)> {
     let Some(size) = source.size_from_start() else {
         if wishes.method.is_some_and(|method| method != Method::Read) {

@@ -2,7 +2,7 @@
 
 use crate::dd::Dd;
 use crate::lane::Lane;
-use crate::partial::{Beside, Partial, names_standard_output};
+use crate::partial::{PartFile, Partial, names_standard_output};
 use crate::read::{buffers, read, read_stream, read_stream_into, stream_buffer};
 use crate::room::{ensure_fits, ensure_sane};
 use crate::{Error, Method, Result, Source, Watch, timed};
@@ -167,7 +167,7 @@ fn by_the_best(
     }
     let is_whole = source.path() != Path::new("-");
     if is_whole && to.is_new_file() {
-        // If it fails in any way, copying the bytes tells why, or works.
+        // If it fails in any way, copying the bytes shows why, or works.
         if let Ok(copied) = by(CopyMethod::Reflink) {
             return Ok(copied);
         }
@@ -230,7 +230,7 @@ pub fn ensure_comparable(target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Copies a file several times, alternating between this program and dd, to names beside `target`.
+/// Copies a file several times, alternating between this program and dd, to names next to `target`.
 /// Each copy is removed at once.
 ///
 /// # Errors
@@ -248,7 +248,7 @@ pub fn against_dd(
         .map_or(usize::MAX, |size| size.max(1) as usize);
     let copy_by_us = || {
         let source = Source::open(from)?;
-        let place = Beside::new(target)?;
+        let place = PartFile::new(target)?;
         let again = CopyOptions {
             force: true,
             ..*options
@@ -257,7 +257,7 @@ pub fn against_dd(
         Ok::<_, Error>(timed.wall_ns as f64)
     };
     let copy_by_dd = || {
-        let place = Beside::new(target)?;
+        let place = PartFile::new(target)?;
         let dd = Dd {
             input: from,
             output: place.path(),

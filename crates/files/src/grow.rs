@@ -47,9 +47,6 @@ pub struct Search {
 ///
 /// Calls `seen` with each prefix. Returns the accepted prefix, or `None` if reading the whole file
 /// takes less time.
-///
-/// # Errors
-/// As [`read()`].
 pub fn find_size(
     source: &Source,
     search: &Search,

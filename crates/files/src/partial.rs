@@ -29,7 +29,7 @@ pub struct Partial {
     /// True if bytes can be written at any offset.
     takes_offsets: bool,
     /// The temporary name, if the file needs one.
-    waiting: Option<Beside>,
+    waiting: Option<PartFile>,
 }
 
 /// The final name of the file.
@@ -49,7 +49,7 @@ impl Partial {
     /// by any of its names, is written from its position on, and replaces nothing.
     ///
     /// # Errors
-    /// If the target exists and may not be replaced, or no file can be created beside it.
+    /// If the target exists and may not be replaced, or no file can be created next to it.
     pub fn begin(
         target: &Path,
         mode: OpenMode,
@@ -87,7 +87,7 @@ impl Partial {
                 Ok(begun)
             }
             Err(_) => {
-                // Windows tells nothing of a device before it is open.
+                // Windows reports nothing about a device before it is open.
                 if let Some(device) = device(target, mode) {
                     return if force {
                         Ok(Self::directly_to(device, target))
@@ -127,7 +127,7 @@ impl Partial {
         let (file, waiting) =
             match directory.create_unnamed(mode, model.and_then(platform::directory::mode)) {
                 Err(error) if error.is_not_supported() => {
-                    let (file, waiting) = Beside::make(path, mode, model).map_err(refused)?;
+                    let (file, waiting) = PartFile::make(path, mode, model).map_err(refused)?;
                     (file, Some(waiting))
                 }
                 unnamed => (unnamed.map_err(refused)?, None),
@@ -202,7 +202,7 @@ impl Partial {
                 let waiting = match waiting {
                     Some(waiting) => waiting,
                     // No system call replaces a named file by an unnamed one in one step.
-                    None => Beside::name(directory, &self.file, &path)?,
+                    None => PartFile::name(directory, &self.file, &path)?,
                 };
                 directory.rename(waiting.name_in_directory(), name, *is_taken)
             }
@@ -257,13 +257,13 @@ fn open_stream(path: &Path, mode: OpenMode, watch: &Watch<'_>) -> Result<File> {
 /// A hidden, unpredictable name in the directory of a target. Dropping it removes the file of that
 /// name.
 #[derive(Debug)]
-pub(crate) struct Beside(PathBuf);
+pub(crate) struct PartFile(PathBuf);
 
-impl Beside {
+impl PartFile {
     /// Creates an empty file with such a name.
     pub(crate) fn new(target: &Path) -> Result<Self> {
         let made = Self::make(target, OpenMode::Plain, None);
-        made.map(|(_, beside)| beside).map_err(Error::on(target))
+        made.map(|(_, part)| part).map_err(Error::on(target))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -279,10 +279,10 @@ impl Beside {
         mode: OpenMode,
         model: Option<&Metadata>,
     ) -> platform::Result<(File, Self)> {
-        let beside = Self::free(target);
+        let part = Self::free(target);
         let file = match model {
-            Some(model) => create_new_like(&beside.0, mode, model),
-            None => create_new(&beside.0, mode),
+            Some(model) => create_new_like(&part.0, mode, model),
+            None => create_new(&part.0, mode),
         };
         let file = file.map_err(|error| match error {
             // Nobody asked for the hidden name.
@@ -293,23 +293,23 @@ impl Beside {
             },
             other => other,
         })?;
-        Ok((file, beside))
+        Ok((file, part))
     }
 
     fn name(directory: &Directory, file: &File, target: &Path) -> platform::Result<Self> {
-        let beside = Self::free(target);
-        directory.give_name(file, beside.name_in_directory())?;
-        Ok(beside)
+        let part = Self::free(target);
+        directory.give_name(file, part.name_in_directory())?;
+        Ok(part)
     }
 
     fn free(target: &Path) -> Self {
         let name = target.file_name().unwrap_or_default();
         // The system seeds a new `RandomState`.
         let random = RandomState::new().hash_one(std::process::id());
-        let mut beside = OsString::from(".");
-        beside.push(shortened(name));
-        beside.push(format!(".{random:016x}.part"));
-        Self(target.with_file_name(beside))
+        let mut part = OsString::from(".");
+        part.push(shortened(name));
+        part.push(format!(".{random:016x}.part"));
+        Self(target.with_file_name(part))
     }
 }
 
@@ -320,7 +320,7 @@ fn shortened(name: &OsStr) -> String {
     name[..name.floor_char_boundary(MOST_BYTES)].to_owned()
 }
 
-impl Drop for Beside {
+impl Drop for PartFile {
     fn drop(&mut self) {
         // The first error is the one to report. After a rename there is nothing to remove.
         let _ = fs::remove_file(&self.0);
@@ -329,7 +329,7 @@ impl Drop for Beside {
 
 #[cfg(test)]
 mod tests {
-    use super::{Beside, Partial};
+    use super::{PartFile, Partial};
     use crate::{Error, Watch};
     use platform::file::{OpenMode, null_device};
     use std::fs;
@@ -408,10 +408,10 @@ mod tests {
     fn the_names_it_waits_under_differ_and_leave_room_for_long_ones() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("file");
-        let (one, other) = (Beside::free(&target), Beside::free(&target));
+        let (one, other) = (PartFile::free(&target), PartFile::free(&target));
         assert_ne!(one.path(), other.path());
         let long = dir.path().join("x".repeat(255));
-        drop(Beside::new(&long).unwrap());
+        drop(PartFile::new(&long).unwrap());
     }
 
     // Windows lets ordinary users make no links.
@@ -419,10 +419,10 @@ mod tests {
     #[test]
     fn a_link_in_place_of_the_name_it_waits_under_is_not_followed() {
         let dir = tempfile::tempdir().unwrap();
-        let beside = Beside::free(&dir.path().join("file"));
+        let part = PartFile::free(&dir.path().join("file"));
         let foreign = dir.path().join("foreign");
-        std::os::unix::fs::symlink(&foreign, beside.path()).unwrap();
-        platform::file::create_new(beside.path(), OpenMode::Plain).unwrap_err();
+        std::os::unix::fs::symlink(&foreign, part.path()).unwrap();
+        platform::file::create_new(part.path(), OpenMode::Plain).unwrap_err();
         assert!(!foreign.exists());
     }
 }

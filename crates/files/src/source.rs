@@ -22,7 +22,7 @@ const NAMES_OF_STANDARD_INPUT: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/se
 pub struct Source {
     file: File,
     path: PathBuf,
-    /// `None` for a device of Windows, of which nothing is told.
+    /// `None` for a device of Windows, which reports nothing.
     before: Option<Metadata>,
     is_regular: bool,
     size: Option<u64>,
@@ -134,8 +134,8 @@ impl Source {
 
     /// Checks that direct reads support this block size.
     pub(crate) fn ensure_aligned(&self, block_bytes: u64) -> Result<()> {
-        let told = direct_alignment(&self.file).map_err(Error::on(&self.path))?;
-        let sector = match told {
+        let alignment = direct_alignment(&self.file).map_err(Error::on(&self.path))?;
+        let sector = match alignment {
             Some(alignment) => u64::from(alignment.offset_bytes),
             None => Storage::behind(&self.path)
                 .ok()

@@ -106,8 +106,8 @@ fn scattered(number: u64) -> u64 {
 }
 
 fn ensure_aligned(path: &Path, partial: &Partial, options: &WriteOptions) -> Result<()> {
-    let told = direct_alignment(partial.file()).map_err(Error::on(path))?;
-    let sector = told.map_or(512, |alignment| u64::from(alignment.offset_bytes));
+    let known = direct_alignment(partial.file()).map_err(Error::on(path))?;
+    let sector = known.map_or(512, |alignment| u64::from(alignment.offset_bytes));
     Error::ensure_aligned(path, options.block_bytes as u64, sector)?;
     Error::ensure_aligned(path, options.bytes, sector)
 }
@@ -144,8 +144,8 @@ mod tests {
                 force: false,
                 seed: 5,
             };
-            let told = write(&path, &options, &Watch::default()).unwrap();
-            assert_eq!(told.bytes, bytes);
+            let written = write(&path, &options, &Watch::default()).unwrap();
+            assert_eq!(written.bytes, bytes);
             let options = SumOptions {
                 method: Method::Pread,
                 block_bytes: 512,
@@ -153,7 +153,7 @@ mod tests {
             };
             let source = Source::open(&path).unwrap();
             let found = sum(&source, &options, &Watch::default()).unwrap();
-            assert_eq!(found, told, "{bytes} in blocks of {block_bytes}");
+            assert_eq!(found, written, "{bytes} in blocks of {block_bytes}");
             assert!(bytes == 0 || found.xor.0 != 0);
         }
     }

@@ -9,7 +9,7 @@ pub struct CopyMethod {
     copy: fn(&mut [u8], &[u8]),
 }
 
-/// All methods. Each returns `None` if this processor lacks it.
+/// All methods. Each returns `None` if this processor does not have it.
 const METHODS: &[fn() -> Option<CopyMethod>] = &[
     memcpy,
     #[cfg(target_arch = "x86_64")]

@@ -17,7 +17,7 @@
 //! # What it uses
 //!
 //! The standard library's intrinsics and processor feature detection, and the crates `level0` to
-//! `level3` beside this one: the same source at different levels.
+//! `level3` next to this one: the same source at different levels.
 //!
 //! # What it must never do
 //!
@@ -35,7 +35,6 @@ mod avx512;
 mod chain;
 mod change;
 mod copy;
-mod dispatch;
 mod instruction_set;
 pub mod levels;
 #[cfg(target_arch = "aarch64")]

@@ -13,9 +13,6 @@ pub fn addresses() -> Result<Vec<IpAddr>> {
 }
 
 /// The addresses of the interface that is called `name` or has this address.
-///
-/// # Errors
-/// As for [`addresses`].
 pub fn addresses_of(name: &str) -> Result<Vec<IpAddr>> {
     chosen(Some(name))
 }

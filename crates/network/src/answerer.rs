@@ -1,10 +1,8 @@
 //! The machine that answers.
 
 use crate::error::{Error, Result};
-use crate::hello::{self, HELLO_BYTES, MOST_BYTES, Question};
-use crate::invitation::{Invitation, TOKEN_BYTES};
-use crate::latency::DATAGRAM_HEAD;
-use crate::throughput;
+use crate::measured::{DATAGRAM_HEAD, receive_stream, send_stream};
+use crate::protocol::{HELLO_BYTES, Invitation, MOST_BYTES, Question, TOKEN_BYTES, read_hello};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -12,9 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// A connection that is silent for so long is closed.
+/// A connection that is silent for this long is closed.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// So often does a waiting thread look whether it should end.
+/// Waiting threads check the stop flag at this interval.
 const LOOK: Duration = Duration::from_millis(100);
 /// Strangers could open more and say nothing.
 const MOST_CONNECTIONS: usize = 64;
@@ -110,7 +108,7 @@ fn accept(listener: &TcpListener, token: [u8; TOKEN_BYTES], stop: &Arc<AtomicBoo
         let (stop, of_thread) = (stop.clone(), open.clone());
         let thread = thread::Builder::new().name("answer".into());
         let started = thread.spawn(move || {
-            // The machine that asks sees a closed connection, and tells why it cannot measure.
+            // The machine that asks sees a closed connection, and reports why it cannot measure.
             let _ = answer(stream, token, &stop);
             of_thread.fetch_sub(1, Ordering::Relaxed);
         });
@@ -126,16 +124,16 @@ fn answer(mut stream: TcpStream, token: [u8; TOKEN_BYTES], stop: &AtomicBool) ->
     stream.set_nodelay(true)?;
     let mut first = [0; HELLO_BYTES];
     stream.read_exact(&mut first)?;
-    match hello::read(&first, token) {
+    match read_hello(&first, token) {
         None => Ok(()),
         Some(Question::Echo { message_bytes }) => echo(&mut stream, message_bytes, stop),
         Some(Question::Receive { warming, counted }) => {
-            let found = throughput::receive(&mut stream, warming, counted)?;
+            let found = receive_stream(&mut stream, warming, counted)?;
             stream.write_all(&found.unwrap_or(f64::NAN).to_le_bytes())?;
             // A connection that is closed with unread bytes is reset, and the answer is lost.
             io::copy(&mut stream, &mut io::sink()).map(drop)
         }
-        Some(Question::Send { limit }) => throughput::send(&mut stream, limit, stop),
+        Some(Question::Send { limit }) => send_stream(&mut stream, limit, stop),
     }
 }
 

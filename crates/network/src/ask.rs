@@ -1,11 +1,10 @@
 //! The machine that asks and measures.
 
 use crate::error::{Error, Result};
-use crate::hello::{self, Question};
-use crate::invitation::{Invitation, TOKEN_BYTES};
-use crate::latency::{Latency, of_datagrams, of_stream};
-use crate::measured::{Measured, Throughput};
-use crate::throughput;
+use crate::measured::{
+    Latency, Measured, Throughput, of_datagrams, of_stream, receive_stream, send_stream,
+};
+use crate::protocol::{Invitation, Question, TOKEN_BYTES, written_hello};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +13,7 @@ use std::time::Duration;
 
 /// A connection is made within this time, or not at all.
 const CONNECTING: Duration = Duration::from_secs(3);
-/// A connection that is silent for so long is given up.
+/// A connection that is silent for this long is given up.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Sizes of messages by TCP, in bytes.
 const TCP_BYTES: [usize; 3] = [1, 1 << 10, 64 << 10];
@@ -67,7 +66,7 @@ impl Peer {
         stream.read_exact(&mut answer)
     }
 
-    /// Measures the connection for about `time`. A part that fails is told in [`Measured::lacking`].
+    /// Measures the connection for about `time`. A part that fails is listed in [`Measured::lacking`].
     pub fn measure(&self, time: Duration) -> Measured {
         let part = time / PARTS;
         let mut measured = Measured::default();
@@ -84,7 +83,7 @@ impl Peer {
             .and_then(|there| Ok((there, self.throughput_back(part)?)));
         match both {
             Ok((there, back)) => measured.throughput = Some(Throughput { there, back }),
-            Err(error) => measured.lack("throughput", &error),
+            Err(error) => measured.note_failure("throughput", &error),
         }
         measured.keep_latency("round trips beside a stream", self.loaded_latency(part));
         measured
@@ -95,7 +94,7 @@ impl Peer {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        stream.write_all(&hello::written(self.token, question))?;
+        stream.write_all(&written_hello(self.token, question))?;
         Ok(stream)
     }
 
@@ -132,7 +131,7 @@ impl Peer {
         let mut stream = self.connected(question)?;
         // The receiver's time begins with the first byte that arrives.
         let limit = part + counted + part;
-        throughput::send(&mut stream, limit, &AtomicBool::new(false)).map_err(&failed)?;
+        send_stream(&mut stream, limit, &AtomicBool::new(false)).map_err(&failed)?;
         let mut found = [0; 8];
         stream.read_exact(&mut found).map_err(&failed)?;
         sound(f64::from_le_bytes(found))
@@ -144,7 +143,7 @@ impl Peer {
         let mut stream = self.connected(Question::Send {
             limit: part + counted + part,
         })?;
-        let found = throughput::receive(&mut stream, part, counted);
+        let found = receive_stream(&mut stream, part, counted);
         sound(
             found
                 .map_err(Error::system("receive a stream"))?
@@ -165,7 +164,7 @@ impl Peer {
         })?;
         let enough = AtomicBool::new(false);
         thread::scope(|scope| {
-            let sender = scope.spawn(|| throughput::send(&mut stream, 2 * limit, &enough));
+            let sender = scope.spawn(|| send_stream(&mut stream, 2 * limit, &enough));
             thread::sleep(part);
             let found = of_stream(&mut echo, LOADED_BYTES, counted, true);
             enough.store(true, Ordering::Relaxed);
@@ -190,11 +189,11 @@ impl Measured {
     fn keep_latency(&mut self, what: &str, found: Result<Latency>) {
         match found {
             Ok(latency) => self.latencies.push(latency),
-            Err(error) => self.lack(what, &error),
+            Err(error) => self.note_failure(what, &error),
         }
     }
 
-    fn lack(&mut self, what: &str, error: &Error) {
+    fn note_failure(&mut self, what: &str, error: &Error) {
         let sentence = format!("{what}: {error}");
         if !self.lacking.contains(&sentence) {
             self.lacking.push(sentence);

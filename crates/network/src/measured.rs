@@ -1,8 +1,14 @@
 //! The measurement of a connection.
 
-use crate::latency::Latency;
+use crate::error::{Error, Result};
+use crate::protocol::{MOST_BYTES, Protocol, TOKEN_BYTES};
+use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// One measurement of the connection between two machines, by the one that asked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,4 +28,238 @@ pub struct Throughput {
     pub there: f64,
     /// Back to the machine that asked.
     pub back: f64,
+}
+
+/// Round trips before those that count: both machines wake up, and their caches hold what they need.
+const WARMING: u32 = 20;
+/// A datagram that takes longer is lost.
+const LOST_AFTER: Duration = Duration::from_millis(200);
+/// A datagram begins with the token and its number.
+pub(crate) const DATAGRAM_HEAD: usize = TOKEN_BYTES + 8;
+/// The slowest percentile needs as many round trips.
+const FEWEST_FOR_SLOWEST: u64 = 1000;
+
+/// The round trips of messages of one size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Size of a message, in bytes.
+    pub message_bytes: u64,
+    /// True if a stream went over the connection in the same direction at the same time.
+    pub loaded: bool,
+    /// Number of round trips.
+    pub count: u64,
+    /// Datagrams that did not come back within 200 ms.
+    pub lost: u64,
+    /// Half of the round trips took at most this long, in ns.
+    pub p50_ns: f64,
+    /// 90 % took at most this long.
+    pub p90_ns: f64,
+    /// 99 % took at most this long.
+    pub p99_ns: f64,
+    /// 99.9 % took at most this long; `None` for fewer than 1000 round trips.
+    pub p99_9_ns: Option<f64>,
+}
+
+/// Round trips of messages over `stream`, whose other end sends each back, for `time`.
+pub(crate) fn of_stream(
+    stream: &mut TcpStream,
+    message_bytes: usize,
+    time: Duration,
+    loaded: bool,
+) -> Result<Latency> {
+    let mut message = vec![0x5a; message_bytes.min(MOST_BYTES)];
+    let mut trip = || -> io::Result<u64> {
+        let begin = Instant::now();
+        stream.write_all(&message)?;
+        stream.read_exact(&mut message)?;
+        Ok(begin.elapsed().as_nanos() as u64)
+    };
+    let failed = Error::system("send a message there and back");
+    for _ in 0..WARMING {
+        trip().map_err(&failed)?;
+    }
+    let mut trips = Trips::new();
+    let start = Instant::now();
+    while trips.is_empty() || start.elapsed() < time {
+        trips.add(trip().map_err(&failed)?);
+    }
+    Ok(trips.latency(Protocol::Tcp, message_bytes, loaded))
+}
+
+/// Round trips of datagrams by `socket`, which is connected to an answering machine, for `time`.
+pub(crate) fn of_datagrams(
+    socket: &UdpSocket,
+    token: [u8; TOKEN_BYTES],
+    message_bytes: usize,
+    time: Duration,
+) -> Result<Latency> {
+    let failed = Error::system("send a datagram there and back");
+    socket.set_read_timeout(Some(LOST_AFTER)).map_err(&failed)?;
+    let mut message = vec![0x5a; message_bytes.max(DATAGRAM_HEAD)];
+    message[..TOKEN_BYTES].copy_from_slice(&token);
+    let mut answer = message.clone();
+    let mut trips = Trips::new();
+    let mut start = Instant::now();
+    let mut sent = 0_u64;
+    while sent <= u64::from(WARMING) || start.elapsed() < time {
+        if sent == u64::from(WARMING) {
+            trips = Trips::new();
+            start = Instant::now();
+        }
+        message[TOKEN_BYTES..DATAGRAM_HEAD].copy_from_slice(&sent.to_le_bytes());
+        sent += 1;
+        let begin = Instant::now();
+        match socket.send(&message) {
+            Ok(_) => {}
+            // An earlier datagram met a closed port or a full queue.
+            Err(error) if is_loss(&error) => {
+                trips.lost += 1;
+                continue;
+            }
+            Err(error) => return Err(failed(error)),
+        }
+        match answered(socket, &message, &mut answer, begin) {
+            Ok(true) => trips.add(begin.elapsed().as_nanos() as u64),
+            Ok(false) => trips.lost += 1,
+            Err(error) => return Err(failed(error)),
+        }
+        if trips.is_empty() && start.elapsed() > time.max(2 * LOST_AFTER) {
+            break;
+        }
+    }
+    if trips.is_empty() {
+        return Err(Error::AllLost(sent));
+    }
+    Ok(trips.latency(Protocol::Udp, message.len(), false))
+}
+
+/// True if the answer to `message` came in time. Late answers to earlier datagrams are passed over.
+fn answered(
+    socket: &UdpSocket,
+    message: &[u8],
+    answer: &mut [u8],
+    begin: Instant,
+) -> io::Result<bool> {
+    while begin.elapsed() < LOST_AFTER {
+        match socket.recv(answer) {
+            Ok(length) if length == message.len() && answer == message => return Ok(true),
+            Ok(_) => {}
+            Err(error) if is_loss(&error) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(false)
+}
+
+fn is_loss(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionRefused, ConnectionReset, TimedOut, WouldBlock};
+    matches!(
+        error.kind(),
+        ConnectionRefused | ConnectionReset | TimedOut | WouldBlock
+    )
+}
+
+/// Times of round trips.
+struct Trips {
+    times_ns: Histogram<u64>,
+    lost: u64,
+}
+
+impl Trips {
+    fn new() -> Self {
+        const LONGEST_NS: u64 = 60_000_000_000;
+        let times_ns = Histogram::new_with_max(LONGEST_NS, 3)
+            .expect("three significant digits are within what a histogram offers");
+        Self { times_ns, lost: 0 }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.times_ns.is_empty()
+    }
+
+    fn add(&mut self, ns: u64) {
+        self.times_ns.saturating_record(ns);
+    }
+
+    fn latency(&self, protocol: Protocol, message_bytes: usize, loaded: bool) -> Latency {
+        let at = |quantile: f64| self.times_ns.value_at_quantile(quantile) as f64;
+        let count = self.times_ns.len();
+        Latency {
+            protocol,
+            message_bytes: message_bytes as u64,
+            loaded,
+            count,
+            lost: self.lost,
+            p50_ns: at(0.5),
+            p90_ns: at(0.9),
+            p99_ns: at(0.99),
+            p99_9_ns: (count >= FEWEST_FOR_SLOWEST).then(|| at(0.999)),
+        }
+    }
+}
+
+/// Bytes in a call.
+const CALL_BYTES: usize = 256 << 10;
+
+/// Receives until `warming` and `counted` have passed or the stream ends, and returns the bytes per second within
+/// `counted`. `None` if nothing came then.
+pub(crate) fn receive_stream(
+    stream: &mut TcpStream,
+    warming: Duration,
+    counted: Duration,
+) -> io::Result<Option<f64>> {
+    let mut buffer = vec![0; CALL_BYTES];
+    // The time runs from the first byte: the sender may start late.
+    stream.read_exact(&mut buffer[..1])?;
+    let start = Instant::now();
+    let (mut bytes, mut begin) = (0_u64, None);
+    loop {
+        let length = stream.read(&mut buffer)?;
+        let now = start.elapsed();
+        match begin {
+            None if now >= warming => begin = Some(now),
+            Some(_) => bytes += length as u64,
+            None => {}
+        }
+        if let Some(begin) = begin
+            && (length == 0 || now >= warming + counted)
+        {
+            let seconds = now.saturating_sub(begin).as_secs_f64();
+            return Ok((bytes > 0 && seconds > 0.0).then(|| bytes as f64 / seconds));
+        }
+        if length == 0 {
+            return Ok(None);
+        }
+    }
+}
+
+/// Sends until `limit` has passed, the receiver closes the connection or `stop` is set, and says that it was all.
+pub(crate) fn send_stream(
+    stream: &mut TcpStream,
+    limit: Duration,
+    stop: &AtomicBool,
+) -> io::Result<()> {
+    let buffer = vec![0x5a; CALL_BYTES];
+    let start = Instant::now();
+    while start.elapsed() < limit && !stop.load(Ordering::Relaxed) {
+        match stream.write(&buffer) {
+            Ok(_) => {}
+            Err(error) if is_end(error.kind()) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    match stream.shutdown(Shutdown::Write) {
+        Err(error) if error.kind() != ErrorKind::NotConnected => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// True for the ends of a stream whose receiver has seen enough.
+fn is_end(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted
+    )
 }

@@ -32,9 +32,6 @@ pub enum Kind {
 
 /// Sets a file's permission bits. Only `0o777` of `mode` count, so that no program ever gains the
 /// rights of another user.
-///
-/// # Errors
-/// If the file system refuses.
 pub fn set_mode(file: &File, mode: u32) -> Result<()> {
     os::directory::set_mode(file, mode & 0o777)
 }

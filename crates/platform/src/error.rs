@@ -12,7 +12,7 @@ pub enum Error {
         /// The refused operation, as the subject of a sentence.
         what: &'static str,
     },
-    /// The process lacks a right.
+    /// The process does not have a right.
     #[error("{what} needs {needs}")]
     NotPermitted {
         /// The refused operation, as the subject of a sentence.
@@ -57,7 +57,7 @@ pub enum Error {
 /// A result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// True if the system refused because it lacks the function, the right or the resources.
+/// True if the system refused because the function, the right or the resources are missing.
 pub fn is_lacking(refusal: &io::Error) -> bool {
     matches!(
         refusal.kind(),
@@ -86,7 +86,7 @@ impl Error {
         matches!(self, Self::NotSupported { .. })
     }
 
-    /// True if this system lacks the function, or denies it to this process, as opposed to a
+    /// True if this system does not have the function, or denies it to this process, as opposed to a
     /// failure.
     pub fn is_lacking(&self) -> bool {
         match self {
@@ -122,7 +122,7 @@ impl Error {
     }
 }
 
-/// The answer of a system that lacks `what`.
+/// The answer of a system without `what`.
 pub(crate) fn refuse<T, E: From<Error>>(what: &'static str) -> std::result::Result<T, E> {
     Err(Error::NotSupported { what }.into())
 }

@@ -44,17 +44,11 @@ pub fn open_read(path: &Path, mode: OpenMode) -> Result<File> {
 }
 
 /// Opens an existing file for overwriting in place.
-///
-/// # Errors
-/// As [`open_read`].
 pub fn open_write(path: &Path, mode: OpenMode) -> Result<File> {
     open(OpenOptions::new().write(true), path, mode)
 }
 
 /// Opens an existing file for reading and writing.
-///
-/// # Errors
-/// As [`open_read`].
 pub fn open_read_write(path: &Path, mode: OpenMode) -> Result<File> {
     open(OpenOptions::new().read(true).write(true), path, mode)
 }
@@ -69,9 +63,6 @@ pub fn create_new(path: &Path, mode: OpenMode) -> Result<File> {
 }
 
 /// As [`create_new`], with the permissions of `model`, less the process's umask.
-///
-/// # Errors
-/// As [`create_new`].
 pub fn create_new_like(path: &Path, mode: OpenMode, model: &Metadata) -> Result<File> {
     let mut options = OpenOptions::new();
     os::file::set_permissions(&mut options, model);
@@ -79,9 +70,6 @@ pub fn create_new_like(path: &Path, mode: OpenMode, model: &Metadata) -> Result<
 }
 
 /// Creates a file for reading and writing, or truncates an existing one.
-///
-/// # Errors
-/// As [`open_read`].
 pub fn create(path: &Path, mode: OpenMode) -> Result<File> {
     let mut options = OpenOptions::new();
     open(
@@ -107,9 +95,6 @@ fn open(options: &mut OpenOptions, path: &Path, mode: OpenMode) -> Result<File> 
 
 /// Opens the file behind `file` again for reading, with its own position and mode, even if its path
 /// now leads elsewhere. `path` is for error messages.
-///
-/// # Errors
-/// As [`open_read`].
 pub fn reopen_read(file: &File, path: &Path, mode: OpenMode) -> Result<File> {
     let own = os::file::path_of_descriptor(file);
     open_read(own.as_deref().unwrap_or(path), mode).map_err(|error| match error {
@@ -228,18 +213,12 @@ impl LockedFile {
     }
 
     /// Unlocks it before it is dropped, for other handles of the same opening would keep the lock.
-    ///
-    /// # Errors
-    /// If the system refuses.
     pub fn unlock(&self) -> io::Result<()> {
         os::file::unlock(&self.file)
     }
 
     /// As [`Self::lock`], through another handle of an opening by which this process may have locked the file
     /// already.
-    ///
-    /// # Errors
-    /// As for [`Self::lock`].
     pub fn lock_again(file: File, access: Access) -> Result<Self> {
         if os::file::relocks() {
             return Self::lock(file, access);
@@ -361,7 +340,7 @@ mod tests {
         fs::rename(&before, &after).unwrap();
         fs::write(&before, b"another").unwrap();
         if os::file::path_of_descriptor(&file).is_none() {
-            return println!("skipped: this system does not tell the name of an open file");
+            return println!("skipped: this system does not report the name of an open file");
         }
         let again = reopen_read(&file, &before, OpenMode::Plain).unwrap();
         assert!(is_at(&again, &after));

@@ -27,10 +27,6 @@ use testing as _;
 
 pub mod block_io;
 pub mod call;
-pub mod channel;
-pub mod child;
-pub mod clock;
-pub mod confinement;
 pub mod directory;
 pub mod environment;
 mod error;
@@ -38,31 +34,103 @@ pub mod file;
 pub mod job;
 pub mod load;
 pub mod lock;
-mod locked;
 pub mod machine;
 pub mod memory;
 pub mod node;
-pub mod partner;
-pub mod placement;
 pub mod power;
 pub mod process;
 pub mod program;
 pub mod programs;
-pub mod readiness;
 pub mod ring;
-pub mod sandbox;
 pub mod scratch;
 pub mod shared;
-mod shared_memory;
 pub mod signal;
 pub mod socket;
-pub mod stack;
-pub mod startup;
 pub mod stdio;
 pub mod storage;
 pub mod stream_ring;
 pub mod timer;
 pub mod usage;
+
+/// Channels between threads and processes that the standard library does not have, as files to read from
+/// and write to.
+pub mod channel {
+    pub use crate::os::partner::{event_counter, unix_socket_pair};
+}
+
+/// Runs a function in a child process.
+pub mod child {
+    pub use crate::os::partner::value;
+}
+
+/// Wall and CPU clocks.
+pub mod clock {
+    pub use crate::os::clock::{now_ns, process_cpu_ns};
+}
+
+/// Limits on the memory of a worker, and swap for it. Both are undone even if this process is
+/// killed.
+///
+/// Everything created here is recorded in a scratch directory first. [`crate::scratch`] undoes it
+/// before it removes that directory, whether its owner exited or was killed, in this order: it
+/// kills the processes of the group and waits for them, raises the limit, switches the swap file
+/// off, and removes the group, the file and the record.
+pub mod confinement {
+    pub use crate::os::confinement::{MemoryGroup, SwapFile, can_limit_memory, free_swap_bytes};
+}
+
+/// A second process that takes part in a measurement.
+pub mod partner {
+    pub use crate::os::partner::Partner;
+}
+
+/// CPU affinity and priorities of this thread, and of its memory.
+pub mod placement {
+    pub use crate::os::placement::{
+        allowed_cpus, be_ended_first, be_served_last, cpus_of_core, current_cpu, package,
+        parent_cpus, pin_to, shared_cache_level,
+    };
+}
+
+/// Waits until one of many files is ready to be read.
+pub mod readiness {
+    pub use crate::os::readiness::{Epoll, PollList, allow_descriptors, most_descriptors};
+}
+
+/// Forbids system calls, as a container's profile does.
+pub mod sandbox {
+    pub use crate::os::sandbox::forbid;
+
+    /// A system call that can be forbidden.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Call {
+        /// Creation of an event counter ([`crate::channel::event_counter`]).
+        EventCounter,
+        /// Creation of a timer ([`crate::timer::Timer`]).
+        Timer,
+        /// A copy within the kernel ([`crate::block_io::copy_range`]).
+        CopyRange,
+    }
+}
+
+/// The stack of the calling thread.
+pub mod stack {
+    pub use crate::os::startup::left_bytes;
+}
+
+/// The state of this process at its start.
+pub mod startup {
+    use std::io;
+    use std::path::PathBuf;
+
+    pub use crate::os::startup::{had_standard_input, had_standard_output, has_small_stack};
+
+    /// The file of this program, to start it once more: also where there is no `/proc` to ask, if the working
+    /// directory is still the one in which it was started.
+    pub fn program() -> io::Result<PathBuf> {
+        std::env::current_exe().or_else(|error| crate::os::startup::started_as().ok_or(error))
+    }
+}
 
 #[cfg(target_arch = "x86_64")]
 mod cpuid;
@@ -75,7 +143,6 @@ use linux as os;
 #[cfg(windows)]
 #[allow(
     missing_docs,
-    clippy::missing_errors_doc,
     reason = "each function is documented where `linux` has it"
 )]
 mod windows;

@@ -23,7 +23,7 @@ pub struct GroupRoom {
     pub left_bytes: u64,
 }
 
-/// Page size of a [`Mapping`]; [`page_bytes`] tells it in bytes.
+/// Page size of a [`Mapping`]; [`page_bytes`] returns it in bytes.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -121,17 +121,11 @@ impl FileMapping<'_> {
 
     /// Waits until all changes are on the device
     /// ([msync(2)](https://man7.org/linux/man-pages/man2/msync.2.html) with `MS_SYNC`).
-    ///
-    /// # Errors
-    /// If the device refuses.
     pub fn sync(&self) -> Result<()> {
         self.0.sync()
     }
 
     /// Gives the kernel a hint about the use of the memory.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     pub fn advise(&mut self, advice: Advice) -> Result<()> {
         self.0.advise(advice)
     }

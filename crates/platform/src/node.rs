@@ -1,6 +1,6 @@
 //! Nodes: processors and their local memory (NUMA).
 
-pub use crate::os::node::all;
+pub use crate::os::topology::all;
 
 /// Processors and their local memory. Either may be absent.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The machine's power source.
 
-pub use crate::os::power::batteries;
+pub use crate::os::environment::batteries;
 
 /// A battery that powers the machine. Batteries of mice and other devices are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::process::{Exit, Finished};
 
-pub use crate::os::program::Starter;
+pub use crate::os::process::Starter;
 
 /// A program to run.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! The running programs and their CPU time.
 
-pub use crate::os::programs::running;
+pub use crate::os::usage::running;
 
 /// A running process.
 #[derive(Clone, Debug, PartialEq, Eq)]

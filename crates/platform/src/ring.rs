@@ -75,9 +75,6 @@ impl ReadRing<'_> {
 
     /// Submits the queued reads to the kernel, and waits until at least `wait_for` reads are
     /// complete.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     #[inline]
     pub fn submit(&mut self, wait_for: u32) -> Result<()> {
         self.0.submit(wait_for)

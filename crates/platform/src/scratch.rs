@@ -113,7 +113,7 @@ impl Scratch {
         // The system seeds a new `RandomState`.
         let random = RandomState::new().hash_one(std::process::id());
         let path = in_dir.join(format!("{PREFIX}{random:016x}"));
-        os::scratch::create_private_dir(&path).map_err(|error| ScratchError::new(in_dir, error))?;
+        os::file::create_private_dir(&path).map_err(|error| ScratchError::new(in_dir, error))?;
         match make_lock(&path) {
             Ok(lock) => Ok(Self {
                 path,
@@ -131,9 +131,6 @@ impl Scratch {
 
     /// Creates another scratch directory in `in_dir`, and records `in_dir` in this one: a sweep of
     /// this one also sweeps there.
-    ///
-    /// # Errors
-    /// As [`Scratch::create`].
     pub fn create_elsewhere(&self, in_dir: &Path) -> Result<Self, ScratchError> {
         let there = in_dir
             .canonicalize()
@@ -158,7 +155,7 @@ impl Scratch {
         self.path.join(name)
     }
 
-    /// The other scratch directories beside this one. Those that a sweep leaves are of programs that
+    /// The other scratch directories next to this one. Those that a sweep leaves are of programs that
     /// still run, or cannot be removed.
     pub fn others(&self) -> Vec<PathBuf> {
         let parent = self.path.parent().unwrap_or(Path::new("."));
@@ -241,10 +238,10 @@ fn make_lock(dir: &Path) -> io::Result<File> {
 /// Locks a directory of this program that no process has locked.
 fn lock_abandoned(dir: &Path) -> io::Result<Option<File>> {
     let metadata = fs::symlink_metadata(dir)?;
-    if !metadata.is_dir() || !os::scratch::is_own(dir, &metadata) {
+    if !metadata.is_dir() || !os::file::is_own(dir, &metadata) {
         return Ok(None);
     }
-    let lock = os::scratch::open_existing(&dir.join(LOCK))?;
+    let lock = os::file::open_existing(&dir.join(LOCK))?;
     if !lock.metadata()?.is_file() || lock.try_lock().is_err() {
         return Ok(None);
     }
@@ -259,14 +256,14 @@ fn lock_forgotten(dir: &Path, removal: &Removal) -> io::Result<Option<File>> {
         age.is_some_and(|age| age >= removal.unchanged_for)
     };
     let metadata = fs::symlink_metadata(dir)?;
-    if !metadata.is_dir() || !os::scratch::is_own(dir, &metadata) || !is_old(&metadata) {
+    if !metadata.is_dir() || !os::file::is_own(dir, &metadata) || !is_old(&metadata) {
         return Ok(None);
     }
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let metadata = entry.metadata()?;
         let is_plain = metadata.is_file() || metadata.is_dir();
-        let is_own = os::scratch::is_own(&entry.path(), &metadata);
+        let is_own = os::file::is_own(&entry.path(), &metadata);
         let is_ours = is_plain && is_own && is_made(&entry, removal);
         if !is_ours || !is_old(&metadata) {
             return Ok(None);
@@ -275,7 +272,7 @@ fn lock_forgotten(dir: &Path, removal: &Removal) -> io::Result<Option<File>> {
     let unlocked = dir.join(UNLOCKED);
     let lock = match File::create_new(&unlocked) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            os::scratch::open_existing(&unlocked)?
+            os::file::open_existing(&unlocked)?
         }
         made => made?,
     };
@@ -315,7 +312,7 @@ fn is_made(entry: &fs::DirEntry, removal: &Removal) -> bool {
 /// The other directories recorded in a scratch directory.
 fn elsewhere(dir: &Path) -> Vec<PathBuf> {
     let mut memory = Vec::new();
-    let file = os::scratch::open_existing(&dir.join(ELSEWHERE));
+    let file = os::file::open_existing(&dir.join(ELSEWHERE));
     let read = file.and_then(|mut file| file.read_to_end(&mut memory));
     if read.is_err() {
         return Vec::new();

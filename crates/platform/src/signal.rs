@@ -64,9 +64,6 @@ impl Interrupt {
     ///
     /// On Windows, Ctrl-C counts as SIGINT, Ctrl-Break as SIGTERM, and a closed console as SIGHUP, after
     /// which the system ends the process within 5 s. A closed pipe sets no flag.
-    ///
-    /// # Errors
-    /// If the system does not allow it.
     pub fn install() -> Result<Self> {
         os::signal::install()?;
         Ok(Self { _installed: () })
@@ -75,9 +72,6 @@ impl Interrupt {
     /// As [`Interrupt::install`]. In addition, the first signal has its default effect if the
     /// process still runs after `patience`: some system calls take seconds, such as a write of a
     /// large block. This uses SIGALRM.
-    ///
-    /// # Errors
-    /// As [`Interrupt::install`].
     pub fn install_for(patience: Duration) -> Result<Self> {
         os::signal::lose_patience_after(patience)?;
         Self::install()

@@ -1,4 +1,4 @@
-//! Methods of moving bytes between files and TCP connections that the standard library lacks.
+//! Methods of moving bytes between files and TCP connections that the standard library does not have.
 //! All of them wait no longer than [`wait_at_most`] says, and then fail with
 //! [`std::io::ErrorKind::WouldBlock`].
 
@@ -15,8 +15,6 @@ pub use crate::os::socket::{
 
 /// Accepts the next connection, if one arrives within `timeout` and before `bell` is rung. The
 /// listener must be non-blocking ([`TcpListener::set_nonblocking`]); the connection is blocking.
-/// # Errors
-/// If the listener fails.
 pub fn accept_within(
     listener: &TcpListener,
     bell: &Bell,
@@ -56,9 +54,6 @@ pub enum Owner {
 
 /// The addresses of `HOST:PORT`. An IPv6 address is in brackets; its scope may be the name of an
 /// interface (`[fe80::1%eth0]:80`), which the standard library does not take there.
-///
-/// # Errors
-/// If the text is no address, or no host has this name.
 pub fn resolve(address: &str) -> io::Result<Vec<SocketAddr>> {
     let scoped = || {
         let (host, port) = address.strip_prefix('[')?.rsplit_once("]:")?;
@@ -146,7 +141,7 @@ mod tests {
         assert_eq!(received, b"cdef");
     }
 
-    /// Sends so many bytes by a call that takes an offset and may pass its timeout. Returns how often it did.
+    /// Sends `len` bytes by a call that takes an offset and may pass its timeout. Returns how often it did.
     fn send_all(len: usize, mut call: impl FnMut(usize) -> io::Result<usize>) -> u64 {
         let (mut sent, mut waits) = (0, 0);
         while sent < len {

@@ -47,9 +47,6 @@ pub struct Done {
 
 impl Block {
     /// Allocates a block of `len` bytes, with its pages.
-    ///
-    /// # Errors
-    /// If memory cannot be allocated.
     pub fn new(len: usize) -> Result<Self> {
         let mut memory = Mapping::anonymous(len, PageSize::Base)?;
         memory.populate()?;

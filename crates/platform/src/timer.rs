@@ -1,6 +1,6 @@
 //! Waits for a point in time.
 
-pub use crate::os::timer::{Timer, slack_ns, sleep_until};
+pub use crate::os::clock::{Timer, slack_ns, sleep_until};
 
 #[cfg(test)]
 mod tests {

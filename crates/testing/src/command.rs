@@ -4,9 +4,9 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::process::{self, ExitStatus, Output, Stdio};
 
+use crate::LONGEST_WAIT;
 use crate::process::Process;
 use crate::signals::set_default_signals;
-use crate::wait::LONGEST_WAIT;
 
 /// As [`std::process::Command`], for programs that start with default signals and end: see [`Process`].
 #[derive(Debug)]
@@ -78,25 +78,16 @@ impl Command {
     }
 
     /// As [`std::process::Command::spawn`].
-    ///
-    /// # Errors
-    /// If the program cannot be started.
     pub fn spawn(&mut self) -> io::Result<Process> {
         Process::start(&mut self.inner, LONGEST_WAIT)
     }
 
     /// As [`std::process::Command::status`].
-    ///
-    /// # Errors
-    /// If the program cannot be started.
     pub fn status(&mut self) -> io::Result<ExitStatus> {
         self.spawn()?.wait()
     }
 
     /// As [`std::process::Command::output`].
-    ///
-    /// # Errors
-    /// If the program cannot be started.
     pub fn output(&mut self) -> io::Result<Output> {
         let [stdin, stdout, stderr] = self.given;
         if !stdin {

@@ -59,17 +59,11 @@ impl Process {
     }
 
     /// As [`Child::kill`].
-    ///
-    /// # Errors
-    /// If the system does not allow it.
     pub fn kill(&mut self) -> io::Result<()> {
         lock(&self.child).kill()
     }
 
     /// As [`Child::try_wait`].
-    ///
-    /// # Errors
-    /// If its parent is another process.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         lock(&self.child).try_wait()
     }

@@ -10,7 +10,7 @@
 //!
 //! # What it uses
 //!
-//! `platform` for every system call that the standard library lacks. With a token everything is
+//! `platform` for every system call that the standard library does not have. With a token everything is
 //! sealed: `snow` provides the handshake, `aws-lc-rs` the ciphers. Without one, XXH3 checksums the
 //! frames. BLAKE3 identifies the ranges of a file that the receiver already has.
 //!
@@ -20,9 +20,6 @@
 
 #[cfg(test)]
 use testing as _;
-
-mod buffer;
-mod clock;
 mod connection;
 mod cover;
 mod error;
@@ -30,7 +27,6 @@ pub mod method;
 mod outcome;
 mod peer;
 pub mod protocol;
-mod random;
 mod ranges;
 pub mod receiver;
 pub mod sender;

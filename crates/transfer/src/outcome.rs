@@ -1,5 +1,6 @@
 //! Outcomes of files.
 
+use platform::usage::Usage;
 use std::time::Duration;
 
 /// Time that a file took at the receiver.
@@ -28,4 +29,11 @@ pub struct Outcome {
     pub is_kept: bool,
     /// True if the file failed since the receiver has no room for it.
     pub needs_room: bool,
+}
+
+/// CPU time of the calling thread; zero where the system does not account for it.
+pub(crate) fn thread_cpu() -> Duration {
+    Usage::of_thread().map_or(Duration::ZERO, |usage| {
+        Duration::from_nanos(usage.user_ns + usage.system_ns)
+    })
 }

@@ -13,8 +13,8 @@
 //!      piece 0   piece 1
 //! ```
 
-use crate::buffer;
 use crate::error::{Error, Result};
+use crate::method::block_memory;
 use crate::protocol::{DIGEST_BYTES, Partial};
 use platform::block_io::read_at;
 use platform::file::next_data;
@@ -48,15 +48,12 @@ impl<'f> Hashing<'f> {
         Ok(Self {
             file,
             stop,
-            buffer: buffer::block()?,
+            buffer: block_memory()?,
             zeros: HashMap::new(),
         })
     }
 
     /// Describes what exists of the first `len` bytes of the file.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or the program is asked to stop.
     pub(crate) fn of_start(&mut self, len: u64) -> Result<Partial> {
         let step = len
             .div_ceil(Partial::MOST_RANGES)
@@ -73,9 +70,6 @@ impl<'f> Hashing<'f> {
     }
 
     /// The number of bytes from the start of the file that agree with `there`.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or the program is asked to stop.
     pub(crate) fn in_common(&mut self, there: &Partial) -> Result<u64> {
         let len = self.file.metadata().map_err(cannot_hash)?.len();
         let mut common = 0;
@@ -232,7 +226,10 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(windows, ignore = "Wine 8.0 does not tell holes, so all would be read")]
+    #[cfg_attr(
+        windows,
+        ignore = "Wine 8.0 does not report holes, so all would be read"
+    )]
     fn a_hole_of_any_size_is_not_read() {
         let len = 900 << 30;
         let file = file(len, &[(len - 7, b"the end")]);

@@ -1,7 +1,6 @@
 //! The shared secret of both sides.
 
 use crate::error::{Error, Result};
-use crate::random;
 use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -27,12 +26,9 @@ const LABEL: &[u8] = b"oscope transfer 3: key of the token";
 
 impl Token {
     /// A new token as text: 32 random bytes in Base64.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
     pub fn random_text() -> Result<String> {
         let mut bytes = [0; 32];
-        random::fill(&mut bytes)?;
+        fill_random(&mut bytes)?;
         Ok(STANDARD.encode(bytes))
     }
 
@@ -92,9 +88,17 @@ impl Token {
     }
 }
 
+/// Fills `bytes` with cryptographic random bytes.
+pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<()> {
+    getrandom::fill(bytes).map_err(|error| Error::System {
+        action: "draw random bytes",
+        reason: error.into(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Token;
+    use super::*;
 
     #[test]
     fn a_new_token_is_good_and_new() {

@@ -303,9 +303,9 @@ fn advice<L: LevelOf>((value, usual): (L, L), gain: Option<Quantity>, said: Sent
 #[cfg(test)]
 mod tests {
     use super::super::block_size::{BlockSize, PASS};
-    use super::super::definition::{BLOCK_SIZE, THROUGHPUT};
     use super::super::sum::{METHOD, SumOfWords};
     use super::*;
+    use crate::file::{BLOCK_SIZE, THROUGHPUT};
     use crate::made_up::{machine, measured, results, setting};
 
     const KIB: u64 = 1 << 10;

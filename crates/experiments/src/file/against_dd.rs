@@ -1,11 +1,11 @@
 //! `file.against_dd`: the same reading, writing and copying by oscope and by dd.
 
-use super::definition::THROUGHPUT_OF_PIECES as THROUGHPUT;
-use super::definition::{BLOCK_SIZE, FILE_SIZE, not_done, ratios_at_ends, room, whole_blocks};
 use super::page_cache::warm;
-use super::scratch_file::ScratchFile;
-use super::sizes::{KIB, MIB, by_profile, file_size};
-use super::walk::Walk;
+use super::scratch_file::{ScratchFile, Walk};
+use super::{
+    BLOCK_SIZE, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, file_size,
+    not_done, ratios_at_ends, room, whole_blocks,
+};
 use crate::estimates::grade;
 use crate::figures::{axis_of, curves, scale_of};
 use crate::prelude::*;

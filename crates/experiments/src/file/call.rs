@@ -1,11 +1,8 @@
 //! `file.call`: what a call costs when it moves a single byte, over files of growing size.
 
-use super::counterparts::{By, like};
-use super::definition::FILE_SIZE;
 use super::page_cache::warm;
-use super::scratch_file::ScratchFile;
-use super::sizes::{KIB, by_profile};
-use super::walk::Walk;
+use super::scratch_file::{ScratchFile, Walk};
+use super::{By, FILE_SIZE, KIB, by_profile, like};
 use crate::estimates::{grade, ratio, time_ns};
 use crate::figures::{curves, linear};
 use crate::lines::{line_through, values};

@@ -1,11 +1,10 @@
 //! Claims about files.
 
 use super::block_size::{self, Pass, curve};
-use super::definition::CHUNK_SIZE;
 use super::rewrite_passes::{self, READ, REWRITE, WAY, Way};
 use super::sum::{self, State};
 use super::sync::{self, LATENCY, METHOD, Method, PLACE, Place};
-use super::{call, phases};
+use super::{CHUNK_SIZE, call, phases};
 use crate::estimates::{ratio, ratios_within};
 use crate::judging::{
     Along, MARGIN, Ratios, decided, exceeds, larger, larger_by, larger_within, opposite,

@@ -1,9 +1,8 @@
 //! Claims about files that are not in memory.
 
-use super::definition::CHUNK_SIZE;
 use super::random::{self, MET};
 use super::read_ahead::{self, AHEAD};
-use super::{cold_warm, order};
+use super::{CHUNK_SIZE, cold_warm};
 use crate::judging::{
     ALMOST, Along, MARGIN, Ratios, alike_along, both, decided, exceeds, is_about, opposite,
 };
@@ -60,7 +59,7 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 4.2.1.2, Figure 16",
         experiments: &[random::DESIGN.id],
         test: |evidence| {
-            let mut ratios = order::ratios(evidence.of(random::DESIGN.id)?);
+            let mut ratios = random::ratios(evidence.of(random::DESIGN.id)?);
             let [from, to] = REPORTED_ALIKE;
             ratios.retain(|(chunk, _)| (from..=to).contains(chunk));
             alike_along(ALMOST, &ratios, |[least, most]| {
@@ -122,7 +121,7 @@ fn gap_is_stable(evidence: &Evidence<'_>) -> Option<Judgement> {
 
 /// In order over random: it must gain in the smallest chunks and not in the largest.
 fn order_matters(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let ratios = order::ratios(evidence.of(random::DESIGN.id)?);
+    let ratios = random::ratios(evidence.of(random::DESIGN.id)?);
     let ((small, first), (large, last)) = (*ratios.first()?, *ratios.last()?);
     let ruling = match (exceeds(&first, 1.0 + MARGIN), exceeds(&last, MET)) {
         (Ruling::Holds, Ruling::DoesNotHold) => Ruling::Holds,
@@ -152,7 +151,7 @@ fn window_is_as_reported(evidence: &Evidence<'_>) -> Option<Judgement> {
 
 /// In order over random, in the smallest chunks and in those of the report.
 fn order_gains_tenfold(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let ratios = order::ratios(evidence.of(random::DESIGN.id)?);
+    let ratios = random::ratios(evidence.of(random::DESIGN.id)?);
     let (small, first) = *ratios.first()?;
     let (_, there) = *ratios.iter().find(|(chunk, _)| *chunk == REPORTED_CHUNK)?;
     if small >= REPORTED_CHUNK {
@@ -169,10 +168,10 @@ fn order_gains_tenfold(evidence: &Evidence<'_>) -> Option<Judgement> {
 #[cfg(test)]
 mod tests {
     use super::super::cold_warm::{COLD, ColdWarm, WARM};
-    use super::super::definition::{BLOCK_SIZE, CHUNK_SIZE, FILE_SIZE};
-    use super::super::order::{RANDOM, SEQUENTIAL};
     use super::super::random::InRandomOrder;
     use super::ALL;
+    use crate::file::random::{RANDOM, SEQUENTIAL};
+    use crate::file::{BLOCK_SIZE, CHUNK_SIZE, FILE_SIZE};
     use crate::made_up::{judgement, measured};
     use crate::prelude::*;
     use instrument::claim::Ruling;

@@ -1,13 +1,14 @@
 //! `file.cold_warm`: what a cold page cache costs, block size by block size.
 
-use super::counterparts::{By, like};
-use super::definition::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND, room, whole_blocks};
 use super::page_cache::{Chiller, Evidence};
-use super::scratch_file::ScratchFile;
-use super::sizes::{self, KIB, MIB, by_profile, powers};
-use super::walk::Walk;
+use super::scratch_file::{ScratchFile, Walk};
+use super::{
+    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, by_profile, like, powers, room,
+    whole_blocks,
+};
 use crate::estimates::{grade, ratio_within, ratios_within};
 use crate::figures::{axis_of, curves, logarithmic};
+use crate::file;
 use crate::prelude::*;
 use instrument::figure::{Mark, MarkOrigin};
 use instrument::statistics::Interval;
@@ -199,7 +200,7 @@ fn warm(
 
 fn file_size(setting: &Setting) -> u64 {
     let wanted = by_profile(setting.profile, [16 * MIB, 128 * MIB, 512 * MIB]);
-    sizes::file_size(setting, 1, wanted)
+    file::file_size(setting, 1, wanted)
 }
 
 fn curve<'r>(results: &'r Results, metric: Metric<&'static str>) -> Vec<(Bytes, &'r Estimate)> {

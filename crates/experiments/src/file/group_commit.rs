@@ -1,7 +1,7 @@
 //! `file.group_commit`: several threads that commit to one log, and what they gain by waiting together.
 
-use super::counterparts::{By, like};
-use super::on_device::{self, BLOCK_BYTES, FILE_BYTES, device_behind};
+use super::sync::{self, BLOCK_BYTES, FILE_BYTES, device_behind};
+use super::{By, like};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
@@ -137,9 +137,9 @@ struct State {
 impl Log {
     fn make(path: &Path, wait: Wait) -> Result<Self, MeasureError> {
         Ok(Self {
-            file: on_device::make(path, FILE_BYTES / BLOCK_BYTES)?,
+            file: sync::make(path, FILE_BYTES / BLOCK_BYTES)?,
             wait,
-            block: on_device::block(),
+            block: sync::block(),
             begun: AtomicU64::new(0),
             state: Slot::default(),
             changed: Condvar::new(),

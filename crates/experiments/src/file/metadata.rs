@@ -1,7 +1,6 @@
 //! `file.metadata`: what it costs to make, look at, open, rename and remove files.
 
-use super::counterparts::{By, like};
-use super::sizes::by_profile;
+use super::{By, by_profile, like};
 use crate::estimates::{grade, known, ratio, time_ns};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::fresh_place::FreshPlace;

@@ -7,13 +7,9 @@ mod call;
 pub(crate) mod claims;
 pub(crate) mod cold_claims;
 mod cold_warm;
-mod counterparts;
-mod definition;
 mod engine;
 mod group_commit;
 mod metadata;
-mod on_device;
-mod order;
 pub(crate) mod page_cache;
 pub(crate) mod phase_claims;
 mod phases;
@@ -24,16 +20,75 @@ mod remote;
 mod rewrite_passes;
 pub(crate) mod scratch_file;
 mod size;
-mod sizes;
 mod sum;
 mod sync;
 #[cfg(test)]
 pub(crate) mod testing;
-mod walk;
-
-use instrument::experiment::Experiment;
 
 pub use remote::RemoteDirectory;
+
+use crate::estimates::ratios;
+use crate::prelude::*;
+use instrument::experiment::Experiment;
+use instrument::plan::{Profile, Setting};
+use platform::storage::Storage;
+
+const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
+const CHUNK_SIZE: AxisOf<Bytes> = AxisOf::new("chunk_size", "chunk size");
+const FILE_SIZE: AxisOf<Bytes> = AxisOf::new("file_size", "file size");
+
+/// Two loads of 64 bytes a cycle at 8 GHz, which no core does: no copy is faster.
+const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
+
+/// Bytes of a pass over its wall time, by one thread.
+const THROUGHPUT: Metric<&str> =
+    Metric::bandwidth("throughput", "throughput").bounded(MOST_BYTES_PER_SECOND);
+/// The same from short pieces of the file, in large pages of the page cache.
+const THROUGHPUT_OF_PIECES: Metric<&str> = THROUGHPUT.in_version(2);
+
+/// Room for scratch files of `bytes` in all, on the disk and in the page cache.
+fn room(bytes: u64) -> Vec<Need> {
+    vec![Need::Space(Bytes(bytes)), Need::Memory(Bytes(bytes))]
+}
+
+/// Refuses a file whose last block would be cut: its bytes would be counted wrong.
+fn whole_blocks(file_size: u64, block_size: u64) -> Result<(), MeasureError> {
+    if block_size > 0 && file_size > 0 && file_size.is_multiple_of(block_size) {
+        return Ok(());
+    }
+    Err(MeasureError::Unsupported(format!(
+        "a file of {} is not a whole number of blocks of {}",
+        Bytes(file_size),
+        Bytes(block_size)
+    )))
+}
+
+/// One curve over the other at the smallest and at the largest size of `usual`, one of the two; `None`
+/// unless both have them.
+fn ratios_at_ends(
+    one: &[(Bytes, &Estimate)],
+    other: &[(Bytes, &Estimate)],
+    usual: &[(Bytes, &Estimate)],
+) -> Option<[(Bytes, Quantity); 2]> {
+    let ratios = ratios(one, other);
+    let at = |size| {
+        ratios
+            .iter()
+            .find(|(measured, _)| *measured == size)
+            .copied()
+    };
+    Some([at(usual.first()?.0)?, at(usual.last()?.0)?])
+}
+
+/// For `map_err`: an error of the crate `files` as one of a measurement.
+fn not_done(error: files::Error) -> MeasureError {
+    match error {
+        files::Error::StaysCold { .. } | files::Error::Changed { .. } => {
+            MeasureError::Disturbed(error.to_string())
+        }
+        other => MeasureError::Unsupported(other.to_string()),
+    }
+}
 
 /// The experiments of the group, in the order in which they run.
 pub(crate) const ALL: &[&dyn Experiment] = &[
@@ -53,3 +108,130 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &against_dd::AgainstDd,
     &engine::Engines,
 ];
+
+/// The same point. Both systems read and write by calls of their own at a position or at the file's own.
+const OWN_CALLS: &str = "Each system has calls, a cache and file systems of its own: read and write, ReadFile and \
+                         WriteFile.";
+const COLD: &str = "Each system has calls, a cache and file systems of its own. A file is evicted alone on Linux, and \
+                    with the whole standby list on Windows.";
+const WAITING: &str = "Each system waits for the device in its own way: fsync and O_SYNC, FlushFileBuffers and \
+                       FILE_FLAG_WRITE_THROUGH.";
+const STREAM: &str =
+    "The calls of the C library are one source, the library is that of each system.";
+const VIEW: &str = "MapViewOfFile and FlushViewOfFile stand beside mmap and msync.";
+const NAMES: &str = "Each system has calls and a file system of its own: CreateFile, MoveFileEx and DeleteFile stand \
+                     beside open, rename and unlink.";
+
+const QUEUES: &str = "Several reads are in flight by io_uring on Linux, and as overlapped reads with a completion port on \
+                      Windows.";
+
+/// The way in which a value is found on each system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// Calls that read and write a file in the cache.
+    OwnCalls,
+    /// The same, of a file that is not in the cache.
+    Cold,
+    /// Writes that wait for the device.
+    Waiting,
+    /// The streams of the C library.
+    Stream,
+    /// A view of the file in memory.
+    View,
+    /// Several reads in flight.
+    Queues,
+    /// Files as names in a directory.
+    Names,
+}
+
+/// The value at the same `point` of another system.
+fn like(point: &Point, by: By) -> Counterpart {
+    Counterpart::Like {
+        point: point.clone(),
+        difference: match by {
+            By::OwnCalls => OWN_CALLS,
+            By::Cold => COLD,
+            By::Waiting => WAITING,
+            By::Stream => STREAM,
+            By::View => VIEW,
+            By::Queues => QUEUES,
+            By::Names => NAMES,
+        },
+    }
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// A smaller file ends before a cold read reaches its steady speed.
+const SMALLEST_FILE: u64 = 8 * MIB;
+/// The files of an experiment together take at most one part in this many of the free bytes on the
+/// disk and in memory. So neither fills up, and the page cache does not evict them by itself.
+const SHARE: u64 = 4;
+/// Files are this much smaller on rotating disks, where each random read takes milliseconds.
+const SMALLER_WHERE_IT_TURNS: u64 = 4;
+
+/// The value for `profile` out of those from quick to thorough.
+const fn by_profile<T: Copy>(profile: Profile, [quick, standard, thorough]: [T; 3]) -> T {
+    match profile {
+        Profile::Quick => quick,
+        Profile::Standard => standard,
+        Profile::Thorough => thorough,
+    }
+}
+
+/// The size of each of `files` scratch files in bytes: a power of two, at most `wanted`.
+fn file_size(setting: &Setting, files: u64, wanted: u64) -> u64 {
+    let room = u64::min(setting.free_bytes, setting.available_bytes) / SHARE;
+    let each = room / files;
+    let largest_that_fits = each.checked_ilog2().map_or(0, |exponent| 1 << exponent);
+    wanted.min(largest_that_fits).max(SMALLEST_FILE.min(wanted))
+}
+
+/// As [`file_size`], for files that are read cold in small pieces: smaller on a rotating disk, which
+/// takes milliseconds for each. Virtual disks claim to rotate and do not.
+fn cold_file_size(setting: &Setting, files: u64, wanted: u64) -> u64 {
+    let storage = Storage::behind(&setting.directory);
+    let turns = setting.machine.hypervisor.is_none()
+        && storage.is_ok_and(|storage| storage.rotational == Some(true));
+    let size = file_size(setting, files, wanted);
+    if turns {
+        size / SMALLER_WHERE_IT_TURNS
+    } else {
+        size
+    }
+}
+
+/// Powers of two from `smallest` to `largest`, both powers themselves.
+fn powers(smallest: u64, largest: u64) -> impl DoubleEndedIterator<Item = u64> {
+    (smallest.ilog2()..=largest.ilog2()).map(|exponent| 1 << exponent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::setting;
+
+    #[test]
+    fn the_files_leave_most_of_the_room_and_of_the_memory() {
+        let plenty = setting(Profile::Thorough);
+        let size = |setting: &Setting| file_size(setting, 3, 1024 * MIB);
+        assert_eq!(size(&plenty), 1024 * MIB);
+        let little_room = Setting {
+            free_bytes: 1024 * MIB,
+            ..plenty.clone()
+        };
+        assert_eq!(size(&little_room), 64 * MIB);
+        let little_memory = Setting {
+            available_bytes: 400 * MIB,
+            ..plenty.clone()
+        };
+        assert_eq!(size(&little_memory), 32 * MIB);
+        let none = Setting {
+            free_bytes: 0,
+            ..plenty
+        };
+        assert_eq!(size(&none), SMALLEST_FILE);
+        assert_eq!(file_size(&none, 3, MIB), MIB);
+    }
+}

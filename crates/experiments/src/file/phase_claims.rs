@@ -1,9 +1,9 @@
 //! Claims of report E about the phases of changing a file in place, and about streams.
 
-use super::definition::{CHUNK_SIZE, THROUGHPUT};
 use super::phases::{self, BUFFER_SIZE, LOOP, MAP, MAP_LOOP, READ, UNMAP, WRITE};
 use super::remote::{self, Place};
 use super::rewrite_passes::{self, READ as READ_PASS, REWRITE, WAY, Way};
+use super::{CHUNK_SIZE, THROUGHPUT};
 use crate::estimates::{ratio, ratios, ratios_within};
 use crate::judging::{
     ALMOST, Along, MARGIN, Ratios, a_little, alike_along, both, decided, exceeds, larger, larger_by,

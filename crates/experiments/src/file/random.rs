@@ -1,14 +1,19 @@
 //! `file.random`: reading in order against reading in random order.
 
-use super::counterparts::{By, like};
-use super::definition::{CHUNK_SIZE, FILE_SIZE, room};
-use super::order::{self, OF_RANDOM, OF_SEQUENTIAL, RANDOM, SEQUENTIAL};
+use super::page_cache::{Chiller, Evidence};
 use super::scratch_file::ScratchFile;
-use super::sizes::{self, KIB, MIB, by_profile, powers};
-use crate::estimates::{grade, time_ns};
+use super::{
+    By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, by_profile, like, powers, room,
+};
+use crate::estimates::{grade, ratios_within, time_ns};
 use crate::figures::{axis_of, curves, logarithmic};
+use crate::file;
 use crate::prelude::*;
 use instrument::figure::{Mark, MarkOrigin};
+use instrument::statistics::random::Random;
+use platform::block_io::read_exact_at;
+use platform::memory::{Mapping, PageSize};
+use std::cell::RefCell;
 
 /// The experiment `file.random`.
 pub(crate) struct InRandomOrder;
@@ -83,7 +88,7 @@ impl Experiment for InRandomOrder {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let path = sampler.scratch().join(self.id());
         let file = ScratchFile::open_or_make(&path, point.level(FILE_SIZE)?.0, sampler.seed())?;
-        order::measure(sampler, file, point.level(CHUNK_SIZE)?)
+        measure(sampler, file, point.level(CHUNK_SIZE)?)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -95,7 +100,7 @@ impl Experiment for InRandomOrder {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let line = |metric, label| results.series(label, metric, CHUNK_SIZE, &[]);
-        let met = met_from(&order::ratios(results)).map(|at| Mark {
+        let met = met_from(&ratios(results)).map(|at| Mark {
             label: "order no longer matters".into(),
             at: at.0 as f64,
             interval: None,
@@ -116,12 +121,12 @@ impl Experiment for InRandomOrder {
 
 fn file_size(setting: &Setting) -> u64 {
     let wanted = by_profile(setting.profile, [16 * MIB, 128 * MIB, 512 * MIB]);
-    sizes::cold_file_size(setting, 1, wanted)
+    file::cold_file_size(setting, 1, wanted)
 }
 
 /// The price of random order in chunks of a page.
 fn smallest_chunk(results: &Results) -> Option<Finding> {
-    let ratios = order::ratios(results);
+    let ratios = ratios(results);
     let (chunk, times) = *ratios.iter().find(|(size, _)| *size >= Bytes(4 * KIB))?;
     let random = results.sound(RANDOM, &[CHUNK_SIZE.at(chunk)])?;
     let each = time_ns(random, chunk.0 as f64)?;
@@ -135,7 +140,7 @@ fn smallest_chunk(results: &Results) -> Option<Finding> {
 
 /// The chunk size from which on the order no longer matters.
 fn meeting(results: &Results) -> Option<Finding> {
-    let ratios = order::ratios(results);
+    let ratios = ratios(results);
     let (largest, times) = *ratios.last()?;
     let (said, grade) = match (met_from(&ratios), grade(&times, MET)) {
         (Some(met), _) => (
@@ -170,6 +175,75 @@ fn met_from(ratios: &[(Bytes, Quantity)]) -> Option<Bytes> {
         .rev()
         .take_while(|(_, ratio)| ratio.value <= MET);
     met.last().map(|(size, _)| *size)
+}
+
+pub(super) const SEQUENTIAL: Metric<&str> =
+    Metric::bandwidth("sequential", "read in order").bounded(MOST_BYTES_PER_SECOND);
+pub(super) const RANDOM: Metric<&str> =
+    Metric::bandwidth("random", "read in random order").bounded(MOST_BYTES_PER_SECOND);
+
+pub(super) const OF_SEQUENTIAL: Evidence = Evidence {
+    resident: Metric::fact(
+        "sequential_resident",
+        "in the page cache before, in order",
+        Unit::Share,
+    ),
+    from_storage: Metric::fact(
+        "sequential_from_storage",
+        "read from storage, in order",
+        Unit::Share,
+    ),
+};
+pub(super) const OF_RANDOM: Evidence = Evidence {
+    resident: Metric::fact(
+        "random_resident",
+        "in the page cache before, random",
+        Unit::Share,
+    ),
+    from_storage: Metric::fact(
+        "random_from_storage",
+        "read from storage, random",
+        Unit::Share,
+    ),
+};
+
+/// Reads the whole cold file in chunks, in order and then, cold again, in random order.
+pub(super) fn measure(
+    sampler: &mut Sampler<'_>,
+    file: ScratchFile,
+    Bytes(chunk_size): Bytes,
+) -> Result<(), MeasureError> {
+    let mut buffer = Mapping::anonymous(chunk_size as usize, PageSize::Base)?;
+    buffer.populate()?;
+    let chunk = buffer.as_mut_slice();
+    let mut chiller = Chiller::new(&file)?;
+    let in_order: Vec<u64> = (0..file.len / chunk_size).map(|n| n * chunk_size).collect();
+    let mut shuffled = in_order.clone();
+    Random::new(sampler.seed()).shuffle(&mut shuffled);
+
+    let file = RefCell::new(file);
+    let passes = [
+        (SEQUENTIAL, OF_SEQUENTIAL, &in_order),
+        (RANDOM, OF_RANDOM, &shuffled),
+    ];
+    for (metric, evidence, offsets) in passes {
+        let bytes = (offsets.len() as u64 * chunk_size) as f64;
+        let body = || {
+            let file = file.borrow();
+            offsets
+                .iter()
+                .try_for_each(|offset| Ok(read_exact_at(&file.file, chunk, *offset)?))
+        };
+        let prepare = || chiller.chill(&mut file.borrow_mut());
+        evidence.of_passes(sampler, metric, bytes, prepare, body)?;
+    }
+    chiller.remark_on(sampler)
+}
+
+/// Throughput in order over that in random order, by chunk size.
+pub(super) fn ratios(results: &Results) -> Vec<(Bytes, Quantity)> {
+    let curve = |metric| results.along(CHUNK_SIZE, metric, &[]);
+    ratios_within(&curve(SEQUENTIAL), &curve(RANDOM))
 }
 
 #[cfg(test)]

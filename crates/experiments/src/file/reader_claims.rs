@@ -179,9 +179,9 @@ fn ring_over_pread(evidence: &Evidence<'_>, through: Through) -> Option<Judgemen
 #[cfg(test)]
 mod tests {
     use super::super::against_dd::{AgainstDd, PROGRAM, Program, WORK, Work};
-    use super::super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES};
     use super::super::sum::{METHOD, Method, STATE, State, SumOfWords, THREADS, THROUGHPUT};
     use super::ALL;
+    use crate::file::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES};
     use crate::made_up::{judgement, measured};
     use crate::prelude::*;
     use instrument::claim::Ruling;

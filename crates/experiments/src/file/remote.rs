@@ -1,7 +1,6 @@
 //! `file.remote`: a directory on another machine against one on this.
 
-use super::definition::{CHUNK_SIZE, THROUGHPUT};
-use super::sizes::{KIB, MIB, by_profile};
+use super::{CHUNK_SIZE, KIB, MIB, THROUGHPUT, by_profile};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::lines::{bytes_in, line_through, values};

@@ -1,13 +1,13 @@
 //! `file.size`: how large a file is that takes a given time to read, by the size of its blocks.
 
-use super::counterparts::{By, like};
-use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES as THROUGHPUT, room};
 use super::page_cache::Evidence;
-use super::scratch_file::ScratchFile;
-use super::sizes::{self, KIB, MIB, by_profile};
-use super::walk::Walk;
+use super::scratch_file::{ScratchFile, Walk};
+use super::{
+    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like, room,
+};
 use crate::estimates::{grade, time_ns};
 use crate::figures::{axis_of, curves, scale_of};
+use crate::file;
 use crate::lines::{bytes_in, line_through};
 use crate::prelude::*;
 use platform::memory::{Mapping, PageSize};
@@ -117,7 +117,7 @@ impl Experiment for SizeForATime {
 
 fn largest(setting: &Setting) -> u64 {
     let wanted = by_profile(setting.profile, [32 * MIB, 256 * MIB, 1024 * MIB]);
-    sizes::file_size(setting, 2, wanted)
+    file::file_size(setting, 2, wanted)
 }
 
 fn blocks(results: &Results) -> BTreeSet<Bytes> {

@@ -1,11 +1,11 @@
 //! `file.sync`: what it costs to have a write on the device before going on.
 
-use super::counterparts::{By, like};
-use super::on_device::{self, BLOCK_BYTES, FILE_BYTES, device_behind};
+use super::{By, like};
 use crate::estimates::{grade, known, ratio};
 use crate::figures::{axis_of, bars, logarithmic};
 use crate::prelude::*;
-use platform::file::{OpenMode, open_read_write};
+use platform::file::{OpenMode, create, open_read_write};
+use platform::storage::Storage;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
@@ -144,13 +144,13 @@ impl Target {
         } else {
             FILE_BYTES / BLOCK_BYTES
         };
-        on_device::make(path, blocks)?;
+        make(path, blocks)?;
         Ok(Self {
             file: open_read_write(path, mode)?,
             wait,
             is_appending,
             position: 0,
-            block: on_device::block(),
+            block: block(),
         })
     }
 
@@ -243,6 +243,40 @@ fn append(results: &Results) -> Option<Finding> {
     );
     let finding = Finding::new("append", said).graded(grade(&times, 1.0));
     (times.value > 1.0).then(|| finding.weighing(0.5))
+}
+
+/// The size of each write.
+pub(super) const BLOCK_BYTES: u64 = 4 << 10;
+/// The size at which a file begins anew.
+pub(super) const FILE_BYTES: u64 = 4 << 20;
+
+/// The content of a block.
+pub(super) fn block() -> Vec<u8> {
+    vec![0x5a; BLOCK_BYTES as usize]
+}
+
+/// The storage behind a directory, which must be a device.
+pub(super) fn device_behind(directory: &Path) -> Result<Storage, MeasureError> {
+    let storage = Storage::behind(directory)?;
+    if storage.is_memory() {
+        return Err(MeasureError::Unsupported(format!(
+            "there is no device to wait for: {} is memory; name a directory on a disk",
+            storage.file_system
+        )));
+    }
+    Ok(storage)
+}
+
+/// A new file of so many blocks, which are on the device.
+pub(super) fn make(path: &Path, blocks: u64) -> Result<File, MeasureError> {
+    let mut file = create(path, OpenMode::Plain)?;
+    let block = block();
+    (0..blocks)
+        .try_for_each(|_| file.write_all(&block))
+        .map_err(MeasureError::system("make the scratch file"))?;
+    file.sync_all()
+        .map_err(MeasureError::system("put the scratch file on the device"))?;
+    Ok(file)
 }
 
 #[cfg(test)]

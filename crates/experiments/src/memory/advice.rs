@@ -189,7 +189,7 @@ mod tests {
     use crate::find;
     use crate::made_up::{machine, measured, measured_apart, results, setting};
     use crate::memory::bandwidth::{self, Backing};
-    use crate::memory::hierarchy::made_up;
+    use crate::memory::hierarchy::tests::cost_of;
     use crate::memory::pages::Pages;
     use crate::memory::pages::made_up::{BASE, HUGE};
     use crate::memory::{latency, subloop, tlb};
@@ -254,7 +254,7 @@ mod tests {
                 .at(latency::WORKING_SET, Bytes(size as u64))
                 .at(latency::STRIDE, Bytes(64))
                 .at(latency::PAGES, pages);
-            let load = factor * made_up::cost(1.5, &levels, size);
+            let load = factor * cost_of(1.5, &levels, size);
             measured(point, &[(latency::LOAD, load)])
         };
         let sizes = (26..=54).map(|step| 2_f64.powf(f64::from(step) / 2.0).round());

@@ -1,8 +1,6 @@
 //! `memory.copy`: the speed at which one core copies memory, by size and by method.
 
-use super::component::of_block;
-use super::counterparts::of_library;
-use super::hierarchy;
+use super::{hierarchy, of_block, of_library};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;

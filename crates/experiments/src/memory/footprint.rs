@@ -273,7 +273,7 @@ fn held(results: &Results, metric: Metric<&'static str>, level: Level) -> Option
 mod tests {
     use super::{BLOCK_SIZE, COMPILER, Compiler, Footprint, METRICS, block_sizes, unevenness};
     use crate::made_up::{count, findings, machine, measure, measured, number, results, setting};
-    use crate::memory::hierarchy::made_up;
+    use crate::memory::hierarchy::tests::cost_of;
     use crate::prelude::*;
     use platform::machine::Machine;
     use std::path::Path;
@@ -332,7 +332,7 @@ mod tests {
     fn found(base: f64, floor: f64, capacity: f64) -> Vec<Finding> {
         let sizes = block_sizes(&setting(Profile::Standard)).into_iter();
         let points = sizes.map(|size| {
-            let cost = made_up::cost(base, &[(capacity, 0.1)], size as f64);
+            let cost = cost_of(base, &[(capacity, 0.1)], size as f64);
             let rate = 1e9 / cost.max(floor);
             measured(
                 point(size, Compiler::Rust),

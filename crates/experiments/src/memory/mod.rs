@@ -2,12 +2,9 @@
 
 pub(crate) mod advice;
 mod bandwidth;
-mod chain;
 pub(crate) mod claims;
-mod component;
 mod copy;
 mod cores;
-mod counterparts;
 mod false_sharing;
 mod footprint;
 pub(crate) mod hierarchy;
@@ -21,7 +18,12 @@ mod parallel;
 pub(crate) mod subloop;
 mod tlb;
 
+use crate::prelude::*;
 use instrument::experiment::Experiment;
+use instrument::statistics::random::Random;
+use kernels::Chain;
+use pages::Pages;
+use platform::memory::Mapping;
 
 /// The experiments of the group, in the order in which they run.
 pub(crate) const ALL: &[&dyn Experiment] = &[
@@ -38,3 +40,100 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &page_fault::PageFault,
     &page_reporting::PageReporting,
 ];
+
+/// Blocks up to this lie in the caches of one core.
+const CACHES_OF_CORE: Bytes = Bytes(1 << 20);
+/// Blocks from this on lie beyond the cache that cores share: what one core gets of it is rarely more.
+const BEYOND_CACHES: Bytes = Bytes(64 << 20);
+
+/// The component that a block of this size in these pages speaks of; huge pages show where translating
+/// addresses costs, which is beyond the caches of the core.
+fn of_block(size: Bytes, pages: Option<Pages>) -> Component {
+    if size.0 <= CACHES_OF_CORE.0 {
+        Component::Core
+    } else if pages.is_some_and(Pages::is_huge) {
+        Component::HugePages
+    } else if size.0 < BEYOND_CACHES.0 {
+        Component::SharedCache
+    } else {
+        Component::Memory
+    }
+}
+
+/// Memory that the kernel supplies.
+const SUPPLIED: Counterpart =
+    Counterpart::Missing("each kernel supplies and zeroes pages in its own way");
+
+/// A copy by `memcpy`.
+fn of_library(point: &Point) -> Counterpart {
+    Counterpart::Like {
+        point: point.clone(),
+        difference: "The C library of each system has a memcpy of its own.",
+    }
+}
+
+/// The most steps before anything is timed: more than a tenth of a second where nothing fits. They
+/// are steps of the chain itself, since loads that overlap would take a larger share of a cache that
+/// others use as well.
+const WARMING_STEPS: u64 = 1 << 20;
+/// A last-level cache takes in a new working set over several passes.
+const WARMING_PASSES: u64 = 8;
+
+/// Times a load of a chain through the places that `offset` gives, in random order, within `len`
+/// bytes of memory in `pages`.
+fn time_loads(
+    sampler: &mut Sampler<'_>,
+    metric: Metric<&'static str>,
+    pages: Pages,
+    len: usize,
+    places: usize,
+    offset: impl FnMut(usize, &mut Random) -> usize,
+) -> Result<(), MeasureError> {
+    let (page_size, _) = pages.here()?;
+    let mut memory = Mapping::anonymous(len, page_size)?;
+    memory.populate()?;
+    if let Some(remark) = pages::remark(&memory, page_size)? {
+        sampler.remark(remark)?;
+    }
+    time_loads_from(sampler, metric, &mut memory, places, offset)
+}
+
+/// As [`time_loads`], in memory that is already mapped.
+fn time_loads_from(
+    sampler: &mut Sampler<'_>,
+    metric: Metric<&'static str>,
+    memory: &mut Mapping,
+    places: usize,
+    mut offset: impl FnMut(usize, &mut Random) -> usize,
+) -> Result<(), MeasureError> {
+    let mut random = Random::new(sampler.seed());
+    let mut order: Vec<u32> = (0..places as u32).collect();
+    random.shuffle(&mut order);
+    let offsets = order
+        .iter()
+        .map(|place| offset(*place as usize, &mut random));
+    let mut chain = Chain::link(memory.as_mut_slice(), offsets);
+    // Whole passes: a part of one would not reach the places that are timed. Linking was a pass too.
+    let places = places as u64;
+    chain.follow(places * (WARMING_STEPS / places).min(WARMING_PASSES));
+    sampler.repeat(metric, 1.0, |steps| {
+        chain.follow(steps);
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pages::made_up::{BASE, HUGE};
+    use super::*;
+
+    #[test]
+    fn blocks_speak_of_the_place_in_which_they_lie() {
+        let of = |mib: u64, pages| of_block(Bytes(mib << 20), Some(pages));
+        assert_eq!(of(1, BASE), Component::Core);
+        assert_eq!(of(1, HUGE), Component::Core);
+        assert_eq!(of(8, BASE), Component::SharedCache);
+        assert_eq!(of(256, BASE), Component::Memory);
+        assert_eq!(of(256, HUGE), Component::HugePages);
+    }
+}

@@ -1,8 +1,7 @@
 //! `memory.parallel`: the memory bandwidth that several cores get together.
 
-use super::counterparts::of_library;
-use super::hierarchy;
 use super::jobs::{self, COPY, Job, READ, WRITE};
+use super::{hierarchy, of_library};
 use crate::estimates::{grade, ratio};
 use crate::figures::{curves, linear};
 use crate::prelude::*;

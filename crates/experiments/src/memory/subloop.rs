@@ -1,7 +1,6 @@
 //! `memory.subloop`: repeated writes to a block, as a whole or piece by piece.
 
-use super::component::of_block;
-use super::hierarchy;
+use super::{hierarchy, of_block};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::judging::{ALMOST, Along, MARGIN, Ratios, alike, larger_by};

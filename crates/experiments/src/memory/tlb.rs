@@ -1,8 +1,8 @@
 //! `memory.tlb`: the number of pages that a program can use before address translation costs time.
 
-use super::chain::time_loads;
 pub(super) use super::pages::AXIS as PAGES;
 use super::pages::Pages;
+use super::time_loads;
 use crate::estimates::{extra_cost, ratio, side_by_side};
 use crate::figures::{axis_of, curves, linear};
 use crate::prelude::*;

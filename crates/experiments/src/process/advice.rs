@@ -1,8 +1,6 @@
 //! Advice for programs that start others.
 
-use super::calls::call::Call;
-use super::calls::costs::rate;
-use super::calls::definition::DESIGN;
+use super::calls::{Call, DESIGN, rate};
 use crate::estimates::ratio;
 use crate::judging::better;
 use crate::prelude::*;

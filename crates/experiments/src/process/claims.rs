@@ -1,16 +1,13 @@
 //! Claims about processes and calls.
 
-use super::calls::call::Call;
-use super::calls::costs::rate;
-use super::calls::definition::DESIGN as CALLS;
+use super::calls::{Call, DESIGN as CALLS, rate};
 use super::fork_size::{self, DESIGN as FORK_SIZE};
-use super::ipc::definition::{BANDWIDTH, DESIGN as IPC, MECHANISM, MESSAGE};
 use super::ipc::findings::{conditions, round_trip};
-use super::ipc::mechanism::Mechanism;
-use super::placement::{PLACEMENT, Placement};
+use super::ipc::{BANDWIDTH, DESIGN as IPC, MECHANISM, MESSAGE, Mechanism};
 use super::poll::{self, DESIGN as POLL};
-use super::switch::definition::{DESIGN as SWITCH, Kind};
 use super::switch::findings::pair;
+use super::switch::{DESIGN as SWITCH, Kind};
+use super::{PLACEMENT, Placement};
 use crate::judging::{ALMOST, MARGIN, alike, larger, larger_by};
 use crate::memory::pages::Pages;
 use crate::prelude::*;

@@ -6,13 +6,15 @@ mod calls;
 pub(crate) mod claims;
 mod fork_size;
 mod ipc;
-mod placement;
 mod poll;
 mod scale;
 mod switch;
 mod wakeup;
 
+use crate::other_core::cpu_of_another_core;
+use crate::prelude::*;
 use instrument::experiment::Experiment;
+use platform::placement::{current_cpu, pin_to};
 
 /// The experiments of the group, in the order in which they run.
 pub(crate) const ALL: &[&dyn Experiment] = &[
@@ -25,3 +27,58 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &poll::Poll,
     &scale::Scale,
 ];
+
+/// The axis of the placements.
+const PLACEMENT: AxisOf<Placement> = AxisOf::new("placement", "placement");
+
+/// A placement of the two sides.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+enum Placement {
+    /// Both sides share a processor.
+    OneCore,
+    /// The sides have a core each.
+    TwoCores,
+}
+
+/// The processors of the two sides.
+#[derive(Clone, Copy, Debug)]
+struct Sides {
+    /// The processor that this process is pinned to.
+    pub here: usize,
+    /// The processor of its partner.
+    pub there: usize,
+}
+
+impl Placement {
+    /// Pins this process to the processor it runs on, and finds one for its partner.
+    ///
+    /// # Errors
+    /// If there is no second core.
+    fn take(self, sampler: &mut Sampler<'_>) -> Result<Sides, MeasureError> {
+        let here = current_cpu().unwrap_or(0);
+        pin_to(&[here])?;
+        let there = match self {
+            Self::OneCore => here,
+            Self::TwoCores => cpu_of_another_core()?.ok_or_else(|| {
+                MeasureError::Unsupported(
+                    "this process may use only one core, so it cannot measure between two".into(),
+                )
+            })?,
+        };
+        if here != there {
+            sampler.remark(format!("between the processors {here} and {there}"))?;
+        }
+        Ok(Sides { here, there })
+    }
+}
+
+impl Sides {
+    /// The processor of member `number` of a ring whose members alternate between the sides.
+    fn of_member(self, number: usize) -> usize {
+        if number.is_multiple_of(2) {
+            self.here
+        } else {
+            self.there
+        }
+    }
+}

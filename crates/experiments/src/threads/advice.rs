@@ -1,7 +1,6 @@
 //! Advice for programs whose threads share locks.
 
-use super::lock;
-use super::lock::levels::{Body, ENTRY, LockType, MIDDLE, PAIR, at};
+use super::lock::{self, Body, ENTRY, LockType, MIDDLE, PAIR, at};
 use crate::estimates::ratio;
 use crate::judging::{MARGIN, better, exceeds};
 use crate::prelude::*;
@@ -87,11 +86,11 @@ fn two_digits(ns: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lock::levels::{BODY, ENTRY, LOCK, LockType};
     use super::{LOCKS, spin_up_to, two_digits};
     use crate::find;
     use crate::made_up::{machine, measured, results, setting};
     use crate::prelude::*;
+    use crate::threads::lock::{BODY, ENTRY, LOCK, LockType};
     use instrument::advice::Advice;
     use instrument::claim::Evidence;
 

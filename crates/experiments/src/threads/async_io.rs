@@ -1,6 +1,6 @@
 //! `threads.async_io`: other threads run while one waits for a file.
 
-use super::user_threads::UserThreads;
+use super::kind::UserThreads;
 use crate::figures::{axis_of, bars, logarithmic};
 use crate::prelude::*;
 

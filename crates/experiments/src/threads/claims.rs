@@ -3,7 +3,7 @@
 use super::inversion::{HIGH_ENDS, MIDDLE_ENDS, PROTOCOL, Protocol};
 use super::io::{self, Mode, Sweep};
 use super::kind::{self, KIND, Kind};
-use super::lock::levels::{Body, ENTRY, LockType, MIDDLE, RUN, at};
+use super::lock::{Body, ENTRY, LockType, MIDDLE, RUN, at};
 use super::monitor::{HELD, WAKING, Waking};
 use super::two_locks::{self, KernelLock, by_processors};
 use super::{create, slice, switch};
@@ -493,10 +493,10 @@ fn held(evidence: &Evidence<'_>, waking: Waking) -> Option<Judgement> {
 mod tests {
     use super::super::inversion::{HIGH_ENDS, Inversion, MIDDLE_ENDS, PROTOCOL, Protocol};
     use super::super::lock::Lock;
-    use super::super::lock::levels::{Body, LockType, RUN, point};
     use super::{ALL, MOST, Mode, Sweep, io};
     use crate::made_up::{judgement, machine, measured, results};
     use crate::prelude::*;
+    use crate::threads::lock::{Body, LockType, RUN, point};
     use instrument::claim::{Evidence, Ruling};
 
     #[test]

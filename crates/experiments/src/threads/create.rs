@@ -1,7 +1,6 @@
 //! `threads.create`: the cost of starting a thread, and of keeping one.
 
-use super::kind::{self, KIND, Kind, THREADS};
-use super::user_threads::UserThreads;
+use super::kind::{self, KIND, Kind, THREADS, UserThreads};
 use crate::estimates::{grade, ratio};
 use crate::prelude::*;
 

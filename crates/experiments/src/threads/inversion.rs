@@ -1,6 +1,6 @@
 //! `threads.inversion`: a thread of low priority holds up one of high priority, and the remedies.
 
-use super::user_threads::UserThreads;
+use super::kind::UserThreads;
 use crate::figures::{linear, names};
 use crate::prelude::*;
 use instrument::figure::{FigureKind, FigurePoint, Series};

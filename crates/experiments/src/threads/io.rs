@@ -1,6 +1,6 @@
 //! `threads.io`: the number of threads from which on asynchronous reading wins.
 
-use super::user_threads::UserThreads;
+use super::kind::UserThreads;
 use crate::estimates::{grade, ratio, side_by_side};
 use crate::figures::{axis_of, curves, scale_of};
 use crate::prelude::*;

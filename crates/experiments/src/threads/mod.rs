@@ -20,7 +20,6 @@ mod monitor;
 mod slice;
 mod switch;
 mod two_locks;
-mod user_threads;
 
 use instrument::experiment::Experiment;
 

@@ -1,6 +1,6 @@
 //! `threads.monitor`: the promises of a monitor to a thread that it wakes.
 
-use super::user_threads::UserThreads;
+use super::kind::UserThreads;
 use crate::estimates::{grade, ratio};
 use crate::prelude::*;
 

@@ -1,6 +1,6 @@
 //! `threads.slice`: the length of a time slice, and the cost of the tick that ends it.
 
-use super::user_threads::UserThreads;
+use super::kind::UserThreads;
 use crate::estimates::{known, told};
 use crate::figures::{axis_of, curves, scale_of};
 use crate::judging::MARGIN;

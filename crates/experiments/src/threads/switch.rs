@@ -1,7 +1,6 @@
 //! `threads.switch`: the cost of giving the turn to another thread.
 
-use super::kind::{self, KIND, Kind, THREADS};
-use super::user_threads::UserThreads;
+use super::kind::{self, KIND, Kind, THREADS, UserThreads};
 use crate::estimates::{grade, ratio};
 use crate::prelude::*;
 

@@ -1,6 +1,6 @@
 //! `threads.two_locks`: the report's question of several processors and two locks.
 
-use super::user_threads::UserThreads;
+use super::kind::UserThreads;
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, scale_of};
 use crate::prelude::*;

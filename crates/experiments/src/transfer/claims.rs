@@ -2,9 +2,9 @@
 
 use super::findings::over;
 use super::growth;
-use super::levels::{FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, Reading};
-use super::levels::{RECEIVER_TIME, SIZE, TIME};
-use super::times::times_over;
+use super::levels::{
+    FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, RECEIVER_TIME, Reading, SIZE, TIME, times_over,
+};
 use crate::estimates::ratios_within;
 use crate::judging::{
     ALMOST, Along, MARGIN, Ratios, a_little, alike_along, all_alike, decided, exceeds,

@@ -1,7 +1,6 @@
 //! The receiver that files are sent to: in a thread of this process, or on another machine.
 
 use super::levels::{PLAIN, Pair};
-use super::link::Link;
 use crate::other_core::cpu_of_another_core;
 use ::transfer::method::ReceiveMethod;
 use ::transfer::protocol::FileName;
@@ -9,18 +8,19 @@ use ::transfer::receiver::{self, Receiver};
 use ::transfer::sender::{self, Contents, Item, Session};
 use ::transfer::{Cover, Error, Limits, Suite, Timing, Token, USUAL_PATIENCE};
 use instrument::experiment::MeasureError;
+use instrument::given::{Given, Taken};
 use instrument::quantity::{BytesPerSecond, Nanoseconds};
 use instrument::sampler::Sampler;
 use platform::placement::{current_cpu, pin_to};
 use platform::signal::ignore_sigpipe;
 use platform::socket::reports_owners;
-use std::fs;
-use std::io;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use std::{fs, io};
 
 /// The file's name on its way; the receiver stores it under a name of its own.
 const NAME: &str = "measured";
@@ -259,5 +259,147 @@ pub(super) fn failed(error: Error) -> MeasureError {
             action: "transfer a file".into(),
             source: io::Error::other(error),
         },
+    }
+}
+
+/// A receiver on another machine, and the speed of the connection measured before the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Address of the receiver: `HOST:PORT`.
+    pub address: String,
+    /// File with the shared token.
+    #[serde(with = "instrument::any_path::optional")]
+    pub token_file: Option<PathBuf>,
+    /// Time from a request to its answer.
+    pub round_trip: Duration,
+    /// Throughput of a file transfer.
+    pub bytes_per_second: f64,
+    /// The largest file that fits on the receiver, in bytes.
+    pub room_bytes: u64,
+}
+
+impl Given for Link {
+    const TAKEN: Taken = Taken {
+        option: "--to",
+        purpose: "names where `transfer.file` sends its files",
+        example: "oscope run transfer --to HOST:PORT",
+        without: None,
+    };
+}
+
+impl Link {
+    /// Approximate transfer time of a file of `size` bytes.
+    pub(super) fn time_of(&self, size: u64) -> Duration {
+        // An upper bound keeps the duration finite if the throughput is close to zero.
+        let longest = Duration::from_hours(24);
+        let seconds = size as f64 / self.bytes_per_second;
+        let data = Duration::try_from_secs_f64(seconds).unwrap_or(longest);
+        self.round_trip + data.min(longest)
+    }
+
+    /// The protection of contents on their way: a seal where there is a token.
+    pub(super) fn cover(&self) -> Cover {
+        if self.token_file.is_some() {
+            Cover::Sealed
+        } else {
+            Cover::Summed
+        }
+    }
+}
+
+/// Requests for the round trip; the fastest counts.
+const QUESTIONS: u32 = 5;
+/// Transfers of each size. The fastest counts, since the others waited for other work.
+const FILES: u32 = 3;
+/// File sizes grow by fours, from one that suits a slow link, until a transfer takes this long.
+const LONG_ENOUGH: Duration = Duration::from_millis(100);
+const SMALLEST: u64 = 4 << 10;
+const LARGEST: u64 = 64 << 20;
+
+/// Measures the link to the receiver at `address`: round trip, speed of a file, and room for
+/// files. Raising `stop` ends that.
+///
+/// # Errors
+/// The reason why nothing can be measured there, as a sentence.
+pub fn link(
+    address: &str,
+    token_file: Option<&Path>,
+    stop: &'static AtomicBool,
+) -> Result<Link, String> {
+    let unready = |error: Error| match error {
+        Error::Connect { .. } => error.to_string(),
+        other => format!("the receiver at {address}: {other}"),
+    };
+    let endpoint = Endpoint::elsewhere(address, token_file, stop).map_err(unready)?;
+    let mut connection = endpoint.connect().map_err(unready)?;
+    let mut round_trip = Duration::MAX;
+    let mut room_bytes = 0;
+    for _ in 0..QUESTIONS {
+        let asked = Instant::now();
+        room_bytes = connection.prepare(PLAIN).map_err(unready)?;
+        round_trip = round_trip.min(asked.elapsed());
+    }
+    let mut send = |size| -> Result<Duration, MeasureError> {
+        let mut fastest = Duration::MAX;
+        for _ in 0..FILES {
+            connection.prepare(PLAIN).map_err(failed)?;
+            let began = Instant::now();
+            connection.transfer(size, Contents::Zeros(size))?;
+            fastest = fastest.min(began.elapsed());
+        }
+        Ok(fastest)
+    };
+    let mut size = SMALLEST;
+    let time = loop {
+        let time = send(size).map_err(|error| format!("the receiver at {address}: {error}"))?;
+        if time >= LONG_ENOUGH || size * 4 > LARGEST.min(room_bytes) {
+            break time;
+        }
+        size *= 4;
+    };
+    connection.close();
+    let data = time.saturating_sub(round_trip).max(Duration::from_nanos(1));
+    Ok(Link {
+        address: address.to_owned(),
+        token_file: token_file.map(Path::to_owned),
+        round_trip,
+        bytes_per_second: size as f64 / data.as_secs_f64(),
+        room_bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_file_takes_a_round_trip_and_the_time_of_its_bytes() {
+        let link = |bytes_per_second| Link {
+            address: "there:5735".into(),
+            token_file: None,
+            round_trip: Duration::from_millis(2),
+            bytes_per_second,
+            room_bytes: 0,
+        };
+        assert_eq!(link(1000.0).time_of(500), Duration::from_millis(502));
+        assert!(link(0.0).time_of(1) >= Duration::from_hours(1));
+    }
+
+    #[test]
+    fn who_is_not_there_or_is_no_receiver_is_told() {
+        static STOP: AtomicBool = AtomicBool::new(false);
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("it listens").to_string();
+        // A file has no entries.
+        let nowhere = Some(Path::new("/dev/null/nowhere"));
+        let reason = link(&address, nowhere, &STOP).expect_err("no token");
+        assert!(reason.contains("/nowhere"), "{reason}");
+        let stranger = std::thread::spawn(move || drop(listener.accept()));
+        let reason = link(&address, None, &STOP).expect_err("it hangs up");
+        assert!(reason.contains(&address), "{reason}");
+        testing::joined("the stranger", stranger);
+        let reason = link(&address, None, &STOP).expect_err("nobody listens");
+        assert!(reason.contains("cannot connect"), "{reason}");
     }
 }

@@ -2,8 +2,8 @@
 
 use super::levels::{
     FROM_MAPPING, INTO_MAPPING, MAPPED, PAIRS, PLAIN, Pair, RECEIVER_TIME, Reading, SIZE, TIME,
+    curve, is_in_turn, times_over,
 };
-use super::times::{curve, is_in_turn, times_over};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use instrument::figure::{FigurePoint, Series};

@@ -1,7 +1,6 @@
 //! Findings: fixed cost and cost per byte of each pair, and the fastest pair.
 
-use super::levels::{Address, PAIRS, PLAIN, Pair, Reading, TO};
-use super::times::{curve, times_over};
+use super::levels::{Address, PAIRS, PLAIN, Pair, Reading, TO, curve, times_over};
 use crate::estimates::{grade, known};
 use crate::lines::{line_through, values};
 use crate::prelude::*;

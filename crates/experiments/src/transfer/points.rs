@@ -1,7 +1,7 @@
 //! The pairs, readings and sizes that are measured.
 
+use super::endpoint::Link;
 use super::levels::{Address, FROM_MAPPING, PAIRS, PLAIN, Pair, QUICK_PAIRS, Reading, SIZE, TO};
-use super::link::Link;
 use crate::prelude::*;
 use ::transfer::Cover;
 use std::time::Duration;

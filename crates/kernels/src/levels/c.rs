@@ -75,12 +75,12 @@ impl Table {
     }
 
     /// The final compiler flags, if they override the level.
-    fn overruled_by(&self, level: Level, told: &'static str) -> Option<&'static str> {
-        let is_level = told.strip_prefix("-O") == Some(&level.digit().to_string());
+    fn overruled_by(&self, level: Level, flag: &'static str) -> Option<&'static str> {
+        let is_level = flag.strip_prefix("-O") == Some(&level.digit().to_string());
         let is_made_so = (self.is_optimised != 0) == (level != Level::O0);
         match (is_level, is_made_so) {
             (true, true) => None,
-            (false, _) => Some(told),
+            (false, _) => Some(flag),
             (true, false) => Some("the C compiler itself"),
         }
     }
@@ -88,7 +88,7 @@ impl Table {
 
 /// The loops of one table.
 macro_rules! loops_of {
-    ($table:ident, $level:expr, $told:literal) => {
+    ($table:ident, $level:expr, $flag:literal) => {
         Loops {
             operation: |name| $table.operation(name),
             // SAFETY: these accept any numbers; the caller guards against a deep recursion, as in
@@ -104,7 +104,7 @@ macro_rules! loops_of {
             // SAFETY: it writes exactly `words.len()` words.
             write: |words, word| unsafe { ($table.write)(words.as_mut_ptr(), words.len(), word) },
             compiler: $table.compiler(),
-            overruled_by: $table.overruled_by($level, env!($told)),
+            overruled_by: $table.overruled_by($level, env!($flag)),
         }
     };
 }

@@ -74,8 +74,8 @@ impl Loops {
         }
     }
 
-    /// The loops of the operation called `name`, as in `add_u64`; `None` if this processor lacks
-    /// it.
+    /// The loops of the operation called `name`, as in `add_u64`; `None` if this processor does not
+    /// have it.
     ///
     /// Operations are `add`, `subtract`, `multiply`, `divide` and, of floats, `fused` (multiply and
     /// add) and `root`; types are `u32`, `u64`, `f32` and `f64`.

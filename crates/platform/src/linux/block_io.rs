@@ -1,13 +1,18 @@
+use std::ffi::c_int;
 use std::fs::File;
 use std::io::{self, IoSliceMut};
+use std::ops::RangeInclusive;
+use std::os::fd::{AsRawFd, IntoRawFd};
+use std::ptr::NonNull;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{AtFlags, StatxFlags, copy_file_range, ioctl_ficlone, statx};
+use rustix::fs::{AtFlags, OFlags, StatxFlags, copy_file_range, fcntl_getfl, ioctl_ficlone, statx};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2, pwrite};
 
 use crate::block_io::{DirectAlignment, ReadManner};
 use crate::error::{Error, Result};
+use crate::stdio::CStream;
 
 /// `RWF_DONTCACHE` of the kernel, which rustix does not define yet.
 const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
@@ -29,9 +34,6 @@ pub fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<usize> {
 }
 
 /// Writes all of `block` at `offset`, with as few `pwrite` calls as the system allows.
-///
-/// # Errors
-/// If the file cannot be written, or no space is left.
 #[inline]
 pub fn write_at(file: &File, mut block: &[u8], mut offset: u64) -> Result<()> {
     while !block.is_empty() {
@@ -132,39 +134,33 @@ pub fn share_blocks(from: &File, to: &File) -> Result<()> {
 /// # Errors
 /// [`crate::Error::NotSupported`] if this file does not support direct transfers.
 pub fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
-    let told = match statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN) {
-        Ok(told) => told,
+    let stat = match statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN) {
+        Ok(stat) => stat,
         Err(Errno::NOSYS | Errno::INVAL) => return Ok(None),
         Err(errno) => return Err(Error::os("ask for the alignment of a file")(errno)),
     };
-    if told.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
+    if stat.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
         return Ok(None);
     }
-    if told.stx_dio_offset_align == 0 {
+    if stat.stx_dio_offset_align == 0 {
         return Err(Error::NotSupported {
             what: "direct input and output",
         });
     }
     Ok(Some(DirectAlignment {
-        memory_bytes: told.stx_dio_mem_align,
-        offset_bytes: told.stx_dio_offset_align,
+        memory_bytes: stat.stx_dio_mem_align,
+        offset_bytes: stat.stx_dio_offset_align,
     }))
 }
 
 /// Waits for at most `timeout` until a read of a pipe or device will not block. Returns false on a
 /// timeout, so that the caller can check a stop flag while no data arrives.
-///
-/// # Errors
-/// If the system refuses.
 pub fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
     wait(file, PollFlags::IN, timeout)
 }
 
 /// Waits for at most `timeout` until a write to a pipe or device will not block; false on a
 /// timeout.
-///
-/// # Errors
-/// If the system refuses.
 pub fn wait_writable(file: &File, timeout: Duration) -> Result<bool> {
     wait(file, PollFlags::OUT, timeout)
 }
@@ -180,6 +176,41 @@ fn wait(file: &File, event: PollFlags, timeout: Duration) -> Result<bool> {
         Err(Errno::INTR) => Ok(false),
         Err(errno) => Err(Error::os("wait for a file")(errno)),
     }
+}
+
+pub(crate) const IOFBF: c_int = libc::_IOFBF;
+pub(crate) const IONBF: c_int = libc::_IONBF;
+/// Sizes that the C library accepts for the buffer of a stream.
+pub(crate) const STREAM_BUFFER_BYTES: RangeInclusive<usize> = 0..=usize::MAX;
+
+/// Opens a stream with the access for which `file` is open.
+pub(crate) fn open_stream(file: File) -> Result<NonNull<CStream>> {
+    let flags = fcntl_getfl(&file).map_err(Error::os("ask how a file was opened"))?;
+    // fdopen never truncates the file, whatever its mode.
+    let mode = match flags & OFlags::RWMODE {
+        OFlags::WRONLY => c"w",
+        OFlags::RDWR => c"r+",
+        _ => c"r",
+    };
+    // SAFETY: the descriptor is open and the mode ends with a zero byte.
+    let stream = unsafe { libc::fdopen(file.as_raw_fd(), mode.as_ptr()) };
+    let stream = NonNull::new(stream.cast()).ok_or_else(|| failed_in_c("open a stream"))?;
+    // From here on, the stream owns the descriptor.
+    let _ = file.into_raw_fd();
+    Ok(stream)
+}
+
+/// # Safety
+/// The stream must be open.
+#[inline]
+pub(crate) unsafe fn seek_stream(stream: *mut CStream, position: i64) -> c_int {
+    // SAFETY: as the caller guarantees.
+    unsafe { libc::fseeko64(stream.cast(), position, libc::SEEK_SET) }
+}
+
+#[cold]
+pub(crate) fn failed_in_c(action: &'static str) -> Error {
+    Error::os(action)(io::Error::last_os_error())
 }
 
 #[cfg(test)]
@@ -258,7 +289,7 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         match direct_alignment(&file) {
             Ok(Some(alignment)) => assert!(alignment.offset_bytes.is_power_of_two()),
-            Ok(None) => println!("skipped: the alignment is not told here"),
+            Ok(None) => println!("skipped: the alignment is not known here"),
             Err(error) => assert!(error.is_not_supported(), "{error}"),
         }
     }

@@ -1,6 +1,14 @@
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::fs::File;
+use std::io::Read;
 
-use crate::Result;
+use rustix::io::Errno;
+use rustix::thread::{clock_nanosleep_absolute, current_timer_slack};
+use rustix::time::{
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
+    timerfd_create, timerfd_settime,
+};
+
+use crate::error::{Error, Result};
 
 /// Nanoseconds since a fixed moment in the past. The clock never goes backwards and is never set.
 ///
@@ -14,9 +22,6 @@ pub fn now_ns() -> u64 {
 /// CPU time of all threads of this process, user plus system, in ns.
 ///
 /// On Linux `CLOCK_PROCESS_CPUTIME_ID`: exact, but a system call.
-///
-/// # Errors
-/// Only if the system has no such clock.
 #[inline]
 pub fn process_cpu_ns() -> Result<u64> {
     Ok(in_ns(clock_gettime(ClockId::ProcessCPUTime)))
@@ -33,6 +38,55 @@ pub(super) fn timespec(ns: u64) -> Timespec {
     Timespec {
         tv_sec: (ns / 1_000_000_000).cast_signed(),
         tv_nsec: (ns % 1_000_000_000).cast_signed(),
+    }
+}
+
+/// Sleeps until [`crate::clock::now_ns`] has reached `moment_ns`
+/// ([clock_nanosleep(2)](https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html)).
+pub fn sleep_until(moment_ns: u64) -> Result<()> {
+    let moment = timespec(moment_ns);
+    loop {
+        match clock_nanosleep_absolute(ClockId::Monotonic, &moment) {
+            Err(Errno::INTR) => {}
+            outcome => return outcome.map_err(Error::os("sleep until a moment")),
+        }
+    }
+}
+
+/// Timer slack of this thread, in ns: the kernel may delay a wake-up by this time, to handle
+/// several wake-ups at once.
+pub fn slack_ns() -> Result<u64> {
+    current_timer_slack().map_err(Error::os("ask for the slack of timers"))
+}
+
+/// A timer that is waited for with a read of its descriptor
+/// ([timerfd_create(2)](https://man7.org/linux/man-pages/man2/timerfd_create.2.html)).
+#[derive(Debug)]
+pub struct Timer {
+    file: File,
+}
+
+impl Timer {
+    /// A timer that is not armed.
+    pub fn new() -> Result<Self> {
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)
+            .map_err(Error::os("make a timer"))?;
+        Ok(Self { file: timer.into() })
+    }
+
+    /// Arms it once for the time when [`crate::clock::now_ns`] reaches `moment_ns`, and waits for
+    /// it.
+    pub fn wait_until(&mut self, moment_ns: u64) -> Result<()> {
+        let once = Itimerspec {
+            it_interval: timespec(0),
+            it_value: timespec(moment_ns.max(1)),
+        };
+        timerfd_settime(&self.file, TimerfdTimerFlags::ABSTIME, &once)
+            .map_err(Error::os("set a timer"))?;
+        let mut expirations = [0; 8];
+        self.file
+            .read_exact(&mut expirations)
+            .map_err(Error::os("wait for a timer"))
     }
 }
 

@@ -24,9 +24,6 @@ pub struct Directory {
 
 impl Directory {
     /// Opens a directory.
-    ///
-    /// # Errors
-    /// If it does not exist, is not a directory, or may not be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let open = |access| {
             let flags = access | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -60,9 +57,6 @@ impl Directory {
     /// followed, and the name cannot lead outside: Linux uses
     /// [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) with `RESOLVE_BENEATH` if
     /// the kernel supports it.
-    ///
-    /// # Errors
-    /// If it cannot be opened, or is not a regular file.
     pub fn open_or_create(&self, name: &OsStr) -> Result<File> {
         let mode = Mode::from_raw_mode(0o666);
         let (file, _) = self.open_regular(name, OFlags::CREATE, mode)?;
@@ -93,9 +87,6 @@ impl Directory {
     /// Opens the regular file at `path` below it for reading, and returns its metadata. No
     /// component may be a link or lead outside: Linux uses [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) if
     /// the kernel supports it, and else opens one component after the other.
-    ///
-    /// # Errors
-    /// If it cannot be opened, or is not a regular file.
     pub fn open_beneath(&self, path: &Path) -> Result<(File, Metadata)> {
         let failed = |error: io::Error| Error::path("open", &self.path.join(path))(error);
         // If the path leads to a pipe, opening it does not wait.
@@ -140,9 +131,6 @@ impl Directory {
     }
 
     /// Opens the directory `name` in it. Links are not followed.
-    ///
-    /// # Errors
-    /// If it does not exist, or is not a directory.
     pub fn open_directory(&self, name: &OsStr) -> Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         rustix::fs::openat(&self.handle, name, flags, Mode::empty())
@@ -160,18 +148,12 @@ impl Directory {
     }
 
     /// Creates the symbolic link `name` in it.
-    ///
-    /// # Errors
-    /// As [`Directory::make_directory`].
     pub fn make_link(&self, name: &OsStr, target: &OsStr) -> Result<()> {
         rustix::fs::symlinkat(target, &self.handle, name)
             .map_err(Error::path("make", &self.at(name)))
     }
 
     /// The target of the symbolic link `name` in it.
-    ///
-    /// # Errors
-    /// If it is not a link.
     pub fn read_link(&self, name: &OsStr) -> Result<OsString> {
         rustix::fs::readlinkat(&self.handle, name, Vec::new())
             .map(|target| OsString::from_vec(target.into_bytes()))
@@ -179,9 +161,6 @@ impl Directory {
     }
 
     /// The directory itself, for its permissions and times.
-    ///
-    /// # Errors
-    /// If no more files can be opened.
     pub fn as_file(&self) -> Result<File> {
         let handle = self
             .handle
@@ -283,9 +262,6 @@ impl Directory {
     }
 
     /// Removes the directory `name`, which must be empty.
-    ///
-    /// # Errors
-    /// If it is not empty, or cannot be removed.
     pub fn remove_directory(&self, name: &OsStr) -> Result<()> {
         rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR)
             .map_err(Error::path("remove", &self.at(name)))
@@ -344,9 +320,6 @@ impl Directory {
     }
 
     /// The type of `name`, without following links; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// If the directory cannot be searched.
     pub fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
         match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
@@ -359,9 +332,6 @@ impl Directory {
     }
 
     /// The metadata of `name`, without following links; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// If the directory cannot be searched.
     pub fn metadata(&self, name: &OsStr) -> Result<Option<Metadata>> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let found = match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
@@ -375,9 +345,6 @@ impl Directory {
     }
 
     /// True if `name` still names this open file.
-    ///
-    /// # Errors
-    /// If the directory cannot be searched.
     pub fn holds(&self, name: &OsStr, file: &File) -> Result<bool> {
         let failed = |errno: Errno| Error::path("look for", &self.at(name))(errno);
         let open = rustix::fs::fstat(file).map_err(failed)?;
@@ -404,7 +371,7 @@ impl Directory {
                 to,
                 RenameFlags::NOREPLACE,
             ) {
-                // The file system lacks that flag. A second hard link also fails if the name is taken.
+                // The file system does not have that flag. A second hard link also fails if the name is taken.
                 Err(Errno::INVAL | Errno::NOSYS) => {
                     rustix::fs::linkat(from_handle, from, to_handle, to, AtFlags::empty())
                         .and_then(|()| rustix::fs::unlinkat(from_handle, from, AtFlags::empty()))
@@ -416,18 +383,12 @@ impl Directory {
     }
 
     /// Removes the file `name`.
-    ///
-    /// # Errors
-    /// If it cannot be removed.
     pub fn remove(&self, name: &OsStr) -> Result<()> {
         rustix::fs::unlinkat(&self.handle, name, AtFlags::empty())
             .map_err(Error::path("remove", &self.at(name)))
     }
 
     /// Waits until all renames are on the device.
-    ///
-    /// # Errors
-    /// If the device refuses.
     pub fn sync(&self) -> Result<()> {
         rustix::fs::fsync(&self.handle).map_err(Error::path("synchronise", &self.path))
     }
@@ -451,9 +412,6 @@ impl Directory {
 /// (`FS_TOPDIR_FL`, [ioctl_iflags(2)](https://man7.org/linux/man-pages/man2/ioctl_iflags.2.html)).
 /// ext4 then gives each a block group with few directories, and the files in it get the inodes of
 /// that group. False if the file system has no such attribute, and then nothing changed.
-///
-/// # Errors
-/// If the directory cannot be opened.
 pub fn spread_subdirectories(path: &Path) -> Result<bool> {
     let Directory { handle, .. } = Directory::open(path)?;
     let spread = rustix::fs::ioctl_getflags(&handle)
@@ -462,7 +420,7 @@ pub fn spread_subdirectories(path: &Path) -> Result<bool> {
 }
 
 /// The directory at which systems keep files in memory (`/dev/shm` on Linux). It may be missing:
-/// [`Directory::is_in_memory`] tells.
+/// see [`Directory::is_in_memory`].
 pub fn in_memory() -> Option<&'static Path> {
     Some(Path::new("/dev/shm"))
 }

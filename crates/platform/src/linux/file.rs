@@ -1,18 +1,25 @@
-use std::fs::{self, File, Metadata, OpenOptions};
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Advice, FallocateFlags, OFlags, SeekFrom};
 use rustix::io::Errno;
 
 use super::block_io::read_at;
-pub use super::residency::residency;
 use crate::error::{Error, Result};
 use crate::file::{Access, OpenMode};
 
-#[expect(clippy::unnecessary_wraps, reason = "other systems lack some modes")]
+pub use super::residency::residency;
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "other systems do not have all modes"
+)]
 pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> {
     options.custom_flags(flags(mode));
     Ok(())
@@ -39,9 +46,6 @@ pub fn allow_holes(_file: &File) -> Result<()> {
 /// The same file for transfers that the kernel answers later. On Windows it is opened again for overlapped
 /// transfers: positioned reads and writes of the standard library and of [`crate::block_io`] do not work
 /// with it, and its position is its own. On Linux all files are like that, and `file` comes back.
-///
-/// # Errors
-/// If it cannot be opened again.
 pub fn overlapped(file: File) -> Result<File> {
     Ok(file)
 }
@@ -57,9 +61,6 @@ pub(crate) fn is_character_device(metadata: &Metadata) -> bool {
 /// Opens a named pipe or a character device for writing without waiting for a reader; `None` while
 /// a pipe has no reader. Writes to it fail with [`io::ErrorKind::WouldBlock`] while it is full
 /// ([`crate::block_io::wait_writable`] waits for room).
-///
-/// # Errors
-/// As [`crate::file::open_read`].
 pub fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<Option<File>> {
     let mut options = OpenOptions::new();
     options
@@ -81,9 +82,6 @@ pub fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<Option<
 /// Opens any file at a path for reading, and returns its metadata. A named pipe opens without
 /// waiting for a writer. Reads of it fail with [`io::ErrorKind::WouldBlock`] while it is empty
 /// ([`crate::block_io::wait_readable`] waits for data).
-///
-/// # Errors
-/// If it cannot be opened.
 pub fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
     let mut options = OpenOptions::new();
     let options = options.read(true).custom_flags(libc::O_NONBLOCK);
@@ -110,9 +108,6 @@ pub(crate) fn let_reads_wait(file: &File) -> io::Result<()> {
 /// Locks one byte of a file that is open for writing, until this opening of the file is closed. Returns false if
 /// another opening has locked the byte. The byte may be beyond the end of the file, and locks of other bytes
 /// do not matter.
-///
-/// # Errors
-/// If the file system has no locks.
 pub fn try_lock_byte(file: &File, at: u64) -> io::Result<bool> {
     // SAFETY: zeros are a valid `flock`.
     let mut byte: libc::flock = unsafe { std::mem::zeroed() };
@@ -221,7 +216,7 @@ pub fn believable_size(file: &File, metadata: &Metadata) -> Option<u64> {
     if has_contents(metadata) {
         return Some(len);
     }
-    // A small sparse file has no blocks either: the file system tells the two apart.
+    // A small sparse file has no blocks either: the type of the file system distinguishes the two.
     if rustix::fs::fstatfs(file).is_ok_and(|found| GENERATED.contains(&found.f_type)) {
         return None;
     }
@@ -248,17 +243,11 @@ fn is_same(one: io::Result<Metadata>, other: io::Result<Metadata>) -> bool {
 }
 
 /// The device that takes all bytes and keeps none.
-///
-/// # Errors
-/// Only if the system has no such device.
 pub fn null_device() -> Result<&'static Path> {
     Ok(Path::new("/dev/null"))
 }
 
 /// The device from which any number of zeros can be read.
-///
-/// # Errors
-/// Only if the system has no such device.
 pub fn zero_device() -> Result<&'static Path> {
     Ok(Path::new("/dev/zero"))
 }
@@ -277,9 +266,6 @@ pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
 /// already, if there is one: to open and close the file once more would drop all locks that this process has
 /// on it ([fcntl_locking(2)](https://man7.org/linux/man-pages/man2/fcntl_locking.2.html)). The descriptor
 /// must stay open during the call.
-///
-/// # Errors
-/// As [`allocate_range`].
 pub fn allocate_open_file(path: &Path, len: u64) -> Result<()> {
     let descriptors = fs::read_dir("/proc/self/fd");
     let open = descriptors
@@ -296,9 +282,6 @@ pub fn allocate_open_file(path: &Path, len: u64) -> Result<()> {
 
 /// As [`allocate_range`], but the file's size does not change: the space after its end is a
 /// reservation, which [`File::set_len`] releases.
-///
-/// # Errors
-/// As [`allocate_range`].
 pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
     allocate(file, FallocateFlags::KEEP_SIZE, offset, len)
 }
@@ -320,9 +303,6 @@ pub fn finds_room_by_page(file: &File) -> bool {
 }
 
 /// Creates a file that only this user can read (`0600` on Linux). An existing file is not replaced.
-///
-/// # Errors
-/// If the path exists, or no file can be created.
 pub fn create_secret(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true).mode(0o600).open(path)
@@ -330,9 +310,6 @@ pub fn create_secret(path: &Path) -> io::Result<File> {
 
 /// The next data range of a file from `offset` on, as start and end; `None` if only a hole follows.
 /// If the file system does not report holes, the whole file is data.
-///
-/// # Errors
-/// If the system call fails.
 pub fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
     if offset >= len {
         return Ok(None);
@@ -352,9 +329,6 @@ pub fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, 
 ///
 /// It is not certain: pages that a process has mapped or is writing stay. Check [`residency`]
 /// before relying on a cold read. Caches of the host or the disk are not affected.
-///
-/// # Errors
-/// If the file cannot be synchronised.
 pub fn evict(file: &File) -> Result<()> {
     // The advice does not evict dirty pages.
     file.sync_all()
@@ -369,7 +343,7 @@ pub(crate) fn relocks() -> bool {
     true
 }
 
-/// True if the system tells which part of a file is in the page cache.
+/// True if the system reports which part of a file is in the page cache.
 pub fn tells_residency() -> bool {
     true
 }
@@ -411,5 +385,23 @@ pub(crate) fn unlock(file: &File) -> io::Result<()> {
     file.unlock()
 }
 
-#[cfg(test)]
-mod tests;
+/// Creates a directory for this user only, as far as the system can.
+pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
+}
+
+/// True if the file is known to belong to this user.
+pub(crate) fn is_own(_path: &Path, metadata: &Metadata) -> bool {
+    metadata.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// Opens a file to lock or read it.
+// Also opened for writing, since NFS grants no exclusive lock otherwise. A link is refused, and if
+// the name is a pipe, the open does not wait.
+pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)
+}

@@ -29,9 +29,6 @@ pub struct Job {
 
 impl Job {
     /// Joins the job for which a launcher started this process.
-    ///
-    /// # Errors
-    /// If there is no launcher or no library, or the launcher refuses.
     pub fn join() -> Result<Self> {
         // Without a launcher, some versions make a job of one process.
         if std::env::var_os("PMIX_NAMESPACE").is_none() {
@@ -68,9 +65,6 @@ impl Job {
     }
 
     /// The number of this process among those on its node, from 0.
-    ///
-    /// # Errors
-    /// If the launcher does not say.
     pub fn rank_on_node(&self) -> Result<u16> {
         let unexpected = || JobError::Unexpected("rank on this node");
         match self.known(self.own.rank, LOCAL_RANK)? {
@@ -80,9 +74,6 @@ impl Job {
     }
 
     /// The launcher's name for the node of process `rank`.
-    ///
-    /// # Errors
-    /// If the launcher does not say.
     pub fn host_of(&self, rank: u32) -> Result<String> {
         match self.known(rank, HOST_NAME)? {
             Content::Text(name) => Ok(name),
@@ -128,9 +119,6 @@ impl Job {
 
     /// Publishes `bytes` as `name` to the other processes for as long as this one is in the job. Each
     /// name is published once.
-    ///
-    /// # Errors
-    /// The library's refusal.
     pub fn publish(&self, name: &'static CStr, bytes: &[u8]) -> Result<()> {
         let mut value = Value::bytes(bytes);
         // SAFETY: the library copies the value and its bytes, which live until it returns.
@@ -143,11 +131,8 @@ impl Job {
 
     /// Sends what process `rank` publishes as `name` to `receiver`. Of a process that has published
     /// nothing, that is as soon as it does. Of another one it is what is there now, or
-    /// [`JobError::NotYet`]: ask again. There may never be an answer, since launchers do not tell that
+    /// [`JobError::NotYet`]: ask again. There may never be an answer, since launchers do not report that
     /// a process died, and some honour no time limit.
-    ///
-    /// # Errors
-    /// The library's refusal.
     pub fn request(
         &self,
         name: &'static CStr,

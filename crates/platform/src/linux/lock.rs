@@ -1,7 +1,7 @@
 use std::cell::UnsafeCell;
 
 use crate::error::{Result, refuse};
-use crate::locked::{Locked, Raw};
+use crate::lock::{Locked, Raw};
 
 /// The C library identifies its locks by address: they must not move after their first use.
 #[derive(Debug)]
@@ -65,10 +65,6 @@ pub type PthreadSpin = Locked<RawSpin>;
 
 impl PthreadMutex {
     /// An unlocked lock around `number`.
-    ///
-    /// # Errors
-    /// If the system has no such lock.
-    #[expect(clippy::unnecessary_wraps, reason = "other systems have no such lock")]
     pub fn new(number: u64) -> Result<Self> {
         let raw = Box::new(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER));
         Ok(Self::around(number, RawMutex(raw)))
@@ -77,10 +73,6 @@ impl PthreadMutex {
 
 impl PthreadSpin {
     /// An unlocked lock around `number`.
-    ///
-    /// # Errors
-    /// If the system has no such lock.
-    #[expect(clippy::unnecessary_wraps, reason = "other systems have no such lock")]
     pub fn new(number: u64) -> Result<Self> {
         let raw = Box::new(UnsafeCell::new(0));
         // SAFETY: no other thread has it until it is initialised.
@@ -97,9 +89,6 @@ pub enum SlimLock {}
 
 impl SlimLock {
     /// An unlocked lock around `number`.
-    ///
-    /// # Errors
-    /// If the system has no such lock.
     pub fn new(_number: u64) -> Result<Self> {
         refuse("SRWLOCK")
     }
@@ -119,9 +108,6 @@ pub enum CriticalSection {}
 
 impl CriticalSection {
     /// An unlocked lock around `number`, for which threads look `spin_count` times again before they sleep.
-    ///
-    /// # Errors
-    /// If the system has no such lock.
     pub fn new(_number: u64, _spin_count: u32) -> Result<Self> {
         refuse("CRITICAL_SECTION")
     }

@@ -1,8 +1,7 @@
 use sha2::{Digest, Sha256};
 
-use super::huge_pages::huge_page_bytes;
-use super::read::word;
-use super::system_memory::SystemMemory;
+use super::memory::{SystemMemory, huge_page_bytes};
+use super::parse::word;
 use super::topology;
 use crate::machine::{Machine, hex};
 

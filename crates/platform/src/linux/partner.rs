@@ -1,7 +1,13 @@
+use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::abort;
 
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_parent_process_death_signal,
     waitpid,
@@ -44,9 +50,9 @@ impl Partner {
                 let run = || {
                     let ready = prepare(parent, cpu);
                     let errno = ready.err().and_then(|error| error.raw_os_error());
-                    let told = writer.write_all(&errno.unwrap_or(0).to_le_bytes());
+                    let written = writer.write_all(&errno.unwrap_or(0).to_le_bytes());
                     drop(writer);
-                    if told.is_ok() && errno.is_none() {
+                    if written.is_ok() && errno.is_none() {
                         body();
                     }
                 };
@@ -99,8 +105,79 @@ fn prepare(parent: Pid, cpu: usize) -> io::Result<()> {
     CpuSet::new(&[cpu]).pin()
 }
 
+/// Two connected Unix stream sockets.
+pub fn unix_socket_pair() -> Result<(File, File)> {
+    let (one, other) = UnixStream::pair().map_err(Error::os("make a pair of sockets"))?;
+    Ok((OwnedFd::from(one).into(), OwnedFd::from(other).into()))
+}
+
+/// A counter. A write adds the 8 bytes written to it. A read waits until the counter is not zero,
+/// returns its 8 bytes and sets it to zero
+/// ([eventfd(2)](https://man7.org/linux/man-pages/man2/eventfd.2.html)).
+pub fn event_counter() -> Result<File> {
+    let counter = eventfd(0, EventfdFlags::CLOEXEC).map_err(Error::os("make an eventfd"))?;
+    Ok(counter.into())
+}
+
+/// Computes a value in a child process: one `pipe` and one `fork`; in the child `compute`, one
+/// `write` of the value and `_exit`; in the parent one `read`, closing both ends, and `waitpid`.
+///
+/// The child has a copy of the calling thread only: `compute` should neither allocate nor take
+/// locks, which another thread may have held. If it panics, the child exits and this call fails.
+pub fn value(compute: impl FnOnce() -> u64) -> Result<u64> {
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).map_err(Error::os("make a pipe"))?;
+    // SAFETY: the child runs `compute` and then calls only `write` and `_exit`; it never returns
+    // into the parent's code, not even by unwinding.
+    let child = match unsafe { libc::fork() } {
+        -1 => return Err(Error::os("fork")(io::Error::last_os_error())),
+        0 => {
+            let _unwinding_ends_here = End(1);
+            let value = compute();
+            let written = rustix::io::write(&writer, &value.to_ne_bytes());
+            End(i32::from(written != Ok(size_of::<u64>()))).now()
+        }
+        child => child,
+    };
+    // With a writer open here, the read would never end if the child dies.
+    drop(writer);
+    let mut bytes = [0; size_of::<u64>()];
+    let read = loop {
+        match rustix::io::read(&reader, &mut bytes) {
+            Err(Errno::INTR) => {}
+            // A message this short arrives whole.
+            other => break other,
+        }
+    };
+    super::call::wait(child)?;
+    match read {
+        Ok(len) if len == bytes.len() => Ok(u64::from_ne_bytes(bytes)),
+        Ok(_) => Err(Error::os("read what a child computed")(io::Error::from(
+            io::ErrorKind::UnexpectedEof,
+        ))),
+        Err(errno) => Err(Error::os("read what a child computed")(errno)),
+    }
+}
+
+/// Exits this process when it goes out of scope.
+struct End(i32);
+
+impl End {
+    fn now(self) -> ! {
+        // SAFETY: it ends the process without running any code of the parent.
+        unsafe { libc::_exit(self.0) }
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        Self(self.0).now()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
+
     use super::*;
 
     #[test]
@@ -108,5 +185,41 @@ mod tests {
         // The test harness has at least one more thread, which waits for this one.
         let error = Partner::start(0, || {}).unwrap_err();
         assert!(error.to_string().contains("several threads"), "{error}");
+    }
+
+    #[test]
+    fn what_goes_in_at_one_end_comes_out_at_the_other() {
+        let (mut one, mut other) = unix_socket_pair().unwrap();
+        one.write_all(b"word").unwrap();
+        let mut word = [0; 4];
+        other.read_exact(&mut word).unwrap();
+        assert_eq!(&word, b"word");
+        drop(other);
+        assert_eq!(one.read(&mut word).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_counter_adds_up_and_starts_anew() {
+        let mut counter = event_counter().unwrap();
+        counter.write_all(&2_u64.to_ne_bytes()).unwrap();
+        counter.write_all(&3_u64.to_ne_bytes()).unwrap();
+        let mut sum = [0; 8];
+        counter.read_exact(&mut sum).unwrap();
+        assert_eq!(u64::from_ne_bytes(sum), 5);
+        counter.write_all(&1_u64.to_ne_bytes()).unwrap();
+        counter.read_exact(&mut sum).unwrap();
+        assert_eq!(u64::from_ne_bytes(sum), 1);
+    }
+
+    #[test]
+    fn a_child_gives_its_value() {
+        let base = 40;
+        assert_eq!(value(|| base + 2).unwrap(), 42);
+        assert_eq!(value(|| u64::MAX).unwrap(), u64::MAX);
+    }
+
+    #[test]
+    fn a_child_that_panics_is_an_error_here() {
+        value(|| panic!("in the child")).unwrap_err();
     }
 }

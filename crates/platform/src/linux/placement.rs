@@ -67,9 +67,6 @@ impl CpuSet {
 }
 
 /// The CPUs on which the calling thread may run, in ascending order.
-///
-/// # Errors
-/// If the system does not report them.
 pub fn allowed_cpus() -> Result<Vec<usize>> {
     CpuSet::allowed(0)
         .map(|set| set.cpus())
@@ -78,9 +75,6 @@ pub fn allowed_cpus() -> Result<Vec<usize>> {
 
 /// The CPUs on which the parent process may run, in ascending order: a pinned child may be allowed
 /// on these again.
-///
-/// # Errors
-/// If the system does not report them.
 pub fn parent_cpus() -> Result<Vec<usize>> {
     let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
     CpuSet::allowed(parent)
@@ -102,9 +96,6 @@ pub fn pin_to(cpus: &[usize]) -> Result<()> {
 /// Makes the kernel kill this process and its children before all others when memory runs out
 /// (`oom_score_adj`, see
 /// [proc_pid_oom_score_adj(5)](https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html)).
-///
-/// # Errors
-/// If the system refuses.
 pub fn be_ended_first() -> Result<()> {
     let path = Path::new("/proc/self/oom_score_adj");
     fs::write(path, "1000").map_err(Error::path("write", path))
@@ -114,9 +105,6 @@ pub fn be_ended_first() -> Result<()> {
 /// other process waits (the idle class of
 /// [ioprio_set(2)](https://man7.org/linux/man-pages/man2/ioprio_set.2.html)). Only the schedulers
 /// `bfq` and `mq-deadline` support it.
-///
-/// # Errors
-/// If the system refuses.
 pub fn be_served_last() -> Result<()> {
     // Constants from the kernel's `include/uapi/linux/ioprio.h`.
     const WHO_PROCESS: libc::c_int = 1;
@@ -183,7 +171,7 @@ mod tests {
         let here = allowed_cpus().unwrap()[0];
         match shared_cache_level(here, here) {
             Some(level) => assert_eq!(level, 1),
-            None => println!("not shown: the system does not tell of caches"),
+            None => println!("not shown: the system reports no caches"),
         }
         assert_eq!(shared_cache_level(here, 100_000), None);
     }

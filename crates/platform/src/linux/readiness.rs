@@ -17,9 +17,6 @@ pub fn most_descriptors() -> Option<u64> {
 }
 
 /// Lets this process have `count` descriptors open.
-///
-/// # Errors
-/// If that is more than [`most_descriptors`].
 pub fn allow_descriptors(count: u64) -> Result<()> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_none_or(|current| current >= count) {
@@ -43,9 +40,6 @@ pub struct PollList {
 
 impl PollList {
     /// Takes the files to wait for.
-    ///
-    /// # Errors
-    /// Only if the system has no such call.
     pub fn new(files: Vec<File>) -> Result<Self> {
         let entry = |file: &File| {
             // SAFETY: the file is open as long as the list exists: both belong to the same value,
@@ -110,9 +104,6 @@ impl Epoll {
     }
 
     /// Registers a file and removes it again: two `epoll_ctl`.
-    ///
-    /// # Errors
-    /// As [`Epoll::new`].
     #[inline]
     pub fn add_remove(&self, file: &File) -> Result<()> {
         add(&self.handle, file)?;

@@ -1,4 +1,4 @@
-//! The resident part of a file: from `cachestat`, or from `mincore` if `cachestat` cannot tell.
+//! The resident part of a file: from `cachestat`, or from `mincore` if `cachestat` does not know it.
 
 use std::fs::File;
 use std::io;

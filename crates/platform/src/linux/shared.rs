@@ -6,8 +6,6 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::thread::futex;
 
 use crate::error::{Error, Result};
-pub(crate) use crate::shared_memory::Ring;
-pub use crate::shared_memory::Words;
 
 /// Zeroed memory that is shared with later copies of this process.
 #[derive(Debug)]
@@ -40,9 +38,6 @@ impl Drop for Memory {
 /// Sleeps while `word` has this value, or until it is woken
 /// ([futex(2)](https://man7.org/linux/man-pages/man2/futex.2.html)). Spurious wake-ups occur: check
 /// the word again.
-///
-/// # Errors
-/// If the system refuses.
 pub fn wait_while(word: &AtomicU32, value: u32) -> Result<()> {
     match futex::wait(word, futex::Flags::empty(), value, None) {
         Ok(()) | Err(Errno::AGAIN | Errno::INTR) => Ok(()),
@@ -51,9 +46,6 @@ pub fn wait_while(word: &AtomicU32, value: u32) -> Result<()> {
 }
 
 /// Wakes one thread that sleeps on `word`, if there is one.
-///
-/// # Errors
-/// If the system refuses.
 pub fn wake_one(word: &AtomicU32) -> Result<()> {
     futex::wake(word, futex::Flags::empty(), 1)
         .map(drop)

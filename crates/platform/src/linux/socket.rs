@@ -24,9 +24,6 @@ pub struct Bell(OwnedFd);
 
 impl Bell {
     /// A bell that has not been rung.
-    ///
-    /// # Errors
-    /// If no descriptor is left.
     pub fn new() -> io::Result<Self> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         Ok(Self(eventfd(0, flags)?))
@@ -77,7 +74,7 @@ fn tcp_socket(address: &SocketAddr, congestion: Option<&str>) -> io::Result<Owne
     let flags = SocketFlags::CLOEXEC;
     let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
     if let Some(algorithm) = congestion {
-        // The system may lack it.
+        // The system may not have it.
         let _ = sockopt::set_tcp_congestion(&socket, algorithm);
     }
     Ok(socket)
@@ -115,9 +112,6 @@ pub fn connect(
 const BACKLOG: i32 = 128;
 
 /// Listens on `address`. Accepted connections have the algorithm `congestion`, as with [`connect`].
-///
-/// # Errors
-/// If the address is not available.
 pub fn listen(address: &SocketAddr, congestion: Option<&str>) -> io::Result<TcpListener> {
     let socket = tcp_socket(address, congestion)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -128,9 +122,6 @@ pub fn listen(address: &SocketAddr, congestion: Option<&str>) -> io::Result<TcpL
 
 /// The user whose process has the other end of a connection open; `None` if the system reports none,
 /// as when the other end is closed, or on another machine (Linux: from `sock_diag` or `/proc/net/tcp`).
-///
-/// # Errors
-/// If the connection is closed.
 pub fn peer_owner(socket: &TcpStream) -> io::Result<Option<Owner>> {
     let (peer, own) = (socket.peer_addr()?, socket.local_addr()?);
     let user = match socket_diag::socket_owner(peer, own) {
@@ -185,9 +176,6 @@ pub fn reports_owners() -> bool {
 
 /// Receives in one call until all `parts` are full, the connection's timeout passes or the peer
 /// closes (`MSG_WAITALL`); 0 means that the peer has closed.
-///
-/// # Errors
-/// If the connection fails.
 pub fn receive_parts(socket: &TcpStream, parts: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
     let mut nothing = RecvAncillaryBuffer::default();
     let received = rustix::net::recvmsg(socket, parts, &mut nothing, RecvFlags::WAITALL)?;
@@ -196,9 +184,6 @@ pub fn receive_parts(socket: &TcpStream, parts: &mut [IoSliceMut<'_>]) -> io::Re
 
 /// Sends `parts` in order in one call, and returns the number of bytes accepted. With `more`, the
 /// kernel may hold back the last packet, since more data follows at once (`MSG_MORE`).
-///
-/// # Errors
-/// If the connection fails.
 pub fn send_parts(socket: &TcpStream, parts: &[IoSlice<'_>], more: bool) -> io::Result<usize> {
     let mut flags = SendFlags::NOSIGNAL;
     flags.set(SendFlags::MORE, more);
@@ -214,9 +199,6 @@ fn timespec(duration: Duration) -> Timespec {
 }
 
 /// Number of bytes that can be received at once (`FIONREAD`).
-///
-/// # Errors
-/// If the connection is closed.
 pub fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
     Ok(rustix::io::ioctl_fionread(socket)?)
 }
@@ -224,9 +206,6 @@ pub fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
 /// Lets a waiting receiver sleep until `bytes` bytes have arrived (`SO_RCVLOWAT`). A wake-up for
 /// each packet would cost the sender more than the packets do. Fewer bytes than this wake no
 /// receiver, not even one that needs fewer: set it to 1 again before the last bytes.
-///
-/// # Errors
-/// If the connection fails.
 pub fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
     let bytes: libc::c_int = bytes.try_into().unwrap_or(libc::c_int::MAX);
     // SAFETY: `bytes` lives through the call and has the given length.
@@ -248,9 +227,6 @@ pub fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
 
 /// Number of sent bytes that the other end has not acknowledged yet (`SIOCOUTQ`,
 /// [tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)).
-///
-/// # Errors
-/// If the system does not report it.
 pub fn on_their_way(socket: &TcpStream) -> io::Result<usize> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: the call writes one `int` to `bytes`, which lives through it. `TIOCOUTQ` is called
@@ -289,9 +265,6 @@ pub struct Conduit {
 
 impl Conduit {
     /// A pipe of `capacity` bytes, or of as many as the user's limit allows.
-    ///
-    /// # Errors
-    /// If no pipe can be created.
     pub fn new(capacity: usize) -> io::Result<Self> {
         let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         match rustix::pipe::fcntl_setpipe_size(&write, capacity) {
@@ -303,9 +276,6 @@ impl Conduit {
 
     /// Moves up to `len` bytes of a file from `offset` to a connection, and returns the number; 0
     /// means the end of the file. After an error the conduit may hold bytes: drop it.
-    ///
-    /// # Errors
-    /// If the file or the connection fails.
     pub fn send(
         &mut self,
         file: &File,
@@ -328,18 +298,12 @@ impl Conduit {
 
     /// Moves up to `len` bytes from a connection into the pipe, and returns the number; 0 means
     /// that the peer has closed.
-    ///
-    /// # Errors
-    /// If the connection fails.
     pub fn take(&mut self, socket: &TcpStream, len: usize) -> io::Result<usize> {
         splice(socket, None, &self.write, None, len)
     }
 
     /// Moves `len` bytes from the pipe, which must hold them, into a file at `offset`. After an
     /// error the conduit may still hold bytes: drop it.
-    ///
-    /// # Errors
-    /// If the file fails.
     pub fn put(&mut self, file: &File, mut offset: u64, mut len: usize) -> io::Result<()> {
         while len > 0 {
             match splice(&self.read, None, file, Some(&mut offset), len) {
@@ -374,9 +338,6 @@ fn splice(
 /// The longest wait of a call of this module. On Windows the connection becomes non-blocking: what a call
 /// that times out has transferred is not known there
 /// ([SO_SNDTIMEO](https://learn.microsoft.com/en-us/windows/win32/winsock/sol-socket-socket-options)).
-///
-/// # Errors
-/// If the connection is closed.
 pub fn wait_at_most(socket: &TcpStream, longest: Duration) -> io::Result<()> {
     socket
         .set_read_timeout(Some(longest))

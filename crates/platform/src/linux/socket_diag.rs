@@ -33,9 +33,6 @@ const ESTABLISHED: u8 = 1;
 /// The owner's user id of the established socket that is bound to `local` and connected to
 /// `remote`, and that a process has open; `None` if there is none. IPv4 addresses that are mapped to
 /// IPv6 count as IPv4.
-///
-/// # Errors
-/// If the kernel refuses the query.
 pub(super) fn socket_owner(local: SocketAddr, remote: SocketAddr) -> io::Result<Option<u32>> {
     let socket = rustix::net::socket_with(
         AddressFamily::NETLINK,

@@ -1,7 +1,10 @@
-use super::parse::colon_field;
-use super::read::text;
-use super::rusage::{from_rusage, rusage};
-use crate::Result;
+use std::mem::MaybeUninit;
+use std::{fs, io};
+
+use super::parse::{colon_field, number, text};
+use crate::error::{Error, Result};
+use crate::load::{CpuTime, CpuTimes};
+use crate::programs::Program;
 use crate::usage::{Consumption, Usage};
 
 /// True if the system counts each process's reads from storage and writes to it (on Linux
@@ -22,17 +25,11 @@ pub fn storage_read_bytes() -> Option<u64> {
 
 impl Usage {
     /// Usage of all threads of this process.
-    ///
-    /// # Errors
-    /// Only if the system does not count it.
     pub fn of_process() -> Result<Usage> {
         getrusage(libc::RUSAGE_SELF)
     }
 
     /// Usage of the calling thread.
-    ///
-    /// # Errors
-    /// Only if the system does not count it.
     pub fn of_thread() -> Result<Usage> {
         getrusage(libc::RUSAGE_THREAD)
     }
@@ -40,9 +37,6 @@ impl Usage {
 
 impl Consumption {
     /// Usage of this process.
-    ///
-    /// # Errors
-    /// Only if the system does not count it.
     pub fn read() -> Result<Consumption> {
         /// The unit of the counts, whatever the device.
         const BLOCK_BYTES: u64 = 512;
@@ -67,11 +61,145 @@ fn getrusage(who: libc::c_int) -> Result<Usage> {
     rusage(who).map(|usage| from_rusage(&usage))
 }
 
+pub(crate) fn rusage(who: libc::c_int) -> Result<libc::rusage> {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: `usage` has room for the result.
+    if unsafe { libc::getrusage(who, usage.as_mut_ptr()) } != 0 {
+        return Err(Error::os("ask for the resource usage")(
+            io::Error::last_os_error(),
+        ));
+    }
+    // SAFETY: the call succeeded, so all of it was written.
+    Ok(unsafe { usage.assume_init() })
+}
+
+pub(crate) fn from_rusage(usage: &libc::rusage) -> Usage {
+    let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+    Usage {
+        user_ns: ns(usage.ru_utime),
+        system_ns: ns(usage.ru_stime),
+        minor_faults: usage.ru_minflt as u64,
+        major_faults: usage.ru_majflt as u64,
+        voluntary_switches: usage.ru_nvcsw as u64,
+        involuntary_switches: usage.ru_nivcsw as u64,
+    }
+}
+
+impl CpuTimes {
+    /// Reads the current counts.
+    pub fn read() -> Option<CpuTimes> {
+        cpu_times(
+            &text("/proc/stat")?,
+            rustix::param::clock_ticks_per_second(),
+        )
+    }
+}
+
+/// The current clock frequency of one CPU, in Hz, from the kernel's frequency driver; `None` if
+/// there is no such driver, as in most virtual machines.
+pub fn frequency_hz(cpu: usize) -> Option<f64> {
+    let path = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq");
+    number(path).map(|kilohertz: f64| kilohertz * 1e3)
+}
+
+/// Runnable processes, averaged over 1, 5 and 15 minutes.
+pub fn load_average() -> Option<[f64; 3]> {
+    let text = text("/proc/loadavg")?;
+    let mut averages = text.split(' ').map_while(|average| average.parse().ok());
+    Some([averages.next()?, averages.next()?, averages.next()?])
+}
+
+/// All running processes visible to this one; empty if the system does not report them.
+pub fn running() -> Vec<Program> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let ticks_per_second = rustix::param::clock_ticks_per_second();
+    entries
+        .flatten()
+        .filter(|entry| {
+            entry
+                .file_name()
+                .to_string_lossy()
+                .bytes()
+                .all(|b| b.is_ascii_digit())
+        })
+        .filter_map(|entry| program(&text(entry.path().join("stat"))?, ticks_per_second))
+        .collect()
+}
+
+/// The lines of `/proc/stat` that begin with `cpu`, in ticks of 1 s / `ticks_per_second`. `None`
+/// without a line for all CPUs together.
+///
+/// Guest time is omitted: the kernel includes it in user and nice.
+pub(super) fn cpu_times(text: &str, ticks_per_second: u64) -> Option<CpuTimes> {
+    let tick_ns = 1_000_000_000_u64.checked_div(ticks_per_second)?;
+    let mut total = None;
+    let mut times = CpuTimes::default();
+    for line in text.lines() {
+        let Some((name, ticks)) = line.split_once(' ') else {
+            continue;
+        };
+        let Some(cpu) = name.strip_prefix("cpu") else {
+            continue;
+        };
+        let time = cpu_time(ticks, tick_ns);
+        if cpu.is_empty() {
+            total = Some(time);
+        } else {
+            times.per_cpu.insert(cpu.parse().ok()?, time);
+        }
+    }
+    times.total = total?;
+    Some(times)
+}
+
+/// Kernels before 2.6.11 have fewer columns; missing columns count as 0.
+fn cpu_time(ticks: &str, tick_ns: u64) -> CpuTime {
+    let mut columns = ticks.split_ascii_whitespace().map(|ticks| {
+        let ticks: u64 = ticks.parse().unwrap_or(0);
+        ticks.saturating_mul(tick_ns)
+    });
+    let mut next = || columns.next().unwrap_or(0);
+    CpuTime {
+        user_ns: next(),
+        nice_ns: next(),
+        system_ns: next(),
+        idle_ns: next(),
+        iowait_ns: next(),
+        irq_ns: next(),
+        softirq_ns: next(),
+        steal_ns: next(),
+    }
+}
+
+/// The process of one line; `None` if the line has another format.
+pub(super) fn program(stat: &str, ticks_per_second: u64) -> Option<Program> {
+    // The name is in parentheses and may itself contain parentheses and spaces.
+    let (id, rest) = stat.split_once(" (")?;
+    let (name, fields) = rest.rsplit_once(") ")?;
+    // After the name: the state is field 3, user and system ticks are fields 14 and 15.
+    let mut ticks = fields.split(' ').skip(11).map(str::parse::<u64>);
+    let (user, system) = (ticks.next()?.ok()?, ticks.next()?.ok()?);
+    let cpu_ns = u128::from(user) + u128::from(system);
+    let cpu_ns = cpu_ns * 1_000_000_000 / u128::from(ticks_per_second.max(1));
+    Some(Program {
+        id: id.parse().ok()?,
+        name: name.to_owned(),
+        cpu_ns: u64::try_from(cpu_ns).ok()?,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::load::CpuTimes;
     use crate::memory::{Mapping, PageSize};
+    use crate::placement::current_cpu;
     use crate::usage::{Consumption, Usage};
 
     #[test]
@@ -121,5 +249,72 @@ mod tests {
             ..Usage::default()
         };
         assert_eq!(Usage::default().since(&later), Usage::default());
+    }
+
+    #[test]
+    fn this_cpu_is_counted_and_time_passes() {
+        let before = CpuTimes::read().unwrap();
+        assert!(before.per_cpu.contains_key(&current_cpu().unwrap()));
+        let start = crate::clock::now_ns();
+        // Longer than the slowest tick.
+        while crate::clock::now_ns() < start + 30_000_000 {}
+        let spent = CpuTimes::read().unwrap().since(&before);
+        assert!(spent.total.busy_ns() > 0, "{spent:?}");
+    }
+
+    #[test]
+    fn reads_total_and_each_cpu() {
+        let text = "\
+cpu  3704 1 892 100775 386 2 54 9 0 0
+cpu0 2122 0 531 49971 251 0 19 1 0 0
+cpu11 1581 0 361 50804 135 0 35 1 0 0
+intr 156853 0 0
+ctxt 239671
+";
+        let times = cpu_times(text, 100).expect("it has a line for all CPUs");
+        assert_eq!(
+            times.total,
+            CpuTime {
+                user_ns: 37_040_000_000,
+                nice_ns: 10_000_000,
+                system_ns: 8_920_000_000,
+                idle_ns: 1_007_750_000_000,
+                iowait_ns: 3_860_000_000,
+                irq_ns: 20_000_000,
+                softirq_ns: 540_000_000,
+                steal_ns: 90_000_000,
+            }
+        );
+        let cpus: Vec<usize> = times.per_cpu.keys().copied().collect();
+        assert_eq!(cpus, [0, 11]);
+        assert_eq!(times.per_cpu[&11].steal_ns, 10_000_000);
+    }
+
+    #[test]
+    fn refuses_a_text_without_a_total() {
+        assert_eq!(cpu_times("cpu0 1 2 3 4\n", 100), None);
+        assert_eq!(cpu_times("cpu  1 2 3 4\n", 0), None);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in "(cpu[0-9x]{0,2} ([0-9]{0,22} ){0,12}\\n){0,4}|.{0,40}", hz: u64) {
+            let _ = cpu_times(&text, hz);
+        }
+    }
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let line = "42 (a) (b c) S 1 42 42 0 -1 4194560 900 0 0 0 7 3 0 0 20 0 1 0 5 1 2";
+        let program = program(line, 100).unwrap();
+        assert_eq!((program.id, program.name.as_str()), (42, "a) (b c"));
+        assert_eq!(program.cpu_ns, 100_000_000);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text: String, ticks: u64) {
+            let _ = program(&text, ticks);
+        }
     }
 }

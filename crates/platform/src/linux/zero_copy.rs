@@ -77,9 +77,6 @@ impl ZeroCopy {
 
     /// Waits for the next buffer to be free and selects it. Fails with
     /// [`io::ErrorKind::WouldBlock`] after the connection's write timeout.
-    ///
-    /// # Errors
-    /// If the connection fails.
     pub fn advance(&mut self, socket: &TcpStream) -> io::Result<()> {
         let next = (self.current + 1) % self.buffers.len();
         while !self.buffers[next].in_flight.is_empty() {
@@ -97,9 +94,6 @@ impl ZeroCopy {
 
     /// Sends the first `len` bytes of the buffer. Calls `retry` each time that the connection's
     /// timeout passes; its error ends the call.
-    ///
-    /// # Errors
-    /// If the connection fails.
     pub fn send(
         &mut self,
         socket: &TcpStream,

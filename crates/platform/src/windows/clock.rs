@@ -1,8 +1,18 @@
+use std::cell::RefCell;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::ptr;
 use std::sync::LazyLock;
 
+use windows_sys::Wdk::System::SystemInformation::NtQueryTimerResolution;
+use windows_sys::Win32::Foundation::WAIT_OBJECT_0;
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
+use windows_sys::Win32::System::Threading::{
+    CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CreateWaitableTimerExW, INFINITE, SetWaitableTimer,
+    TIMER_ALL_ACCESS, WaitForSingleObject,
+};
 
-use crate::Result;
+use super::outcome::{check, failed};
+use crate::error::{Error, Result};
 use crate::usage::Usage;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
@@ -33,6 +43,89 @@ pub fn process_cpu_ns() -> Result<u64> {
 #[inline]
 fn in_ns(ticks: u64, frequency: u64) -> u64 {
     ticks / frequency * NS_PER_SECOND + ticks % frequency * NS_PER_SECOND / frequency
+}
+
+/// Timers and their resolution count in this unit.
+const TICK_NS: u64 = 100;
+
+thread_local! {
+    /// The timer for [`sleep_until`], since making one costs more than a short sleep.
+    static SLEEP: RefCell<Option<Timer>> = const { RefCell::new(None) };
+}
+
+pub fn sleep_until(moment_ns: u64) -> Result<()> {
+    SLEEP.with_borrow_mut(|timer| {
+        let mut ready = match timer.take() {
+            Some(ready) => ready,
+            None => Timer::new()?,
+        };
+        let outcome = ready.wait_until(moment_ns);
+        *timer = Some(ready);
+        outcome
+    })
+}
+
+/// The interval of the timer interrupt, which ordinary timers wait for: the shortest that a program asked for,
+/// also where newer versions leave this process a longer one.
+pub fn slack_ns() -> Result<u64> {
+    let (mut coarsest, mut finest, mut current) = (0, 0, 0);
+    // SAFETY: there is room for the results.
+    let status =
+        unsafe { NtQueryTimerResolution(&raw mut coarsest, &raw mut finest, &raw mut current) };
+    if status < 0 {
+        return Err(Error::NotSupported {
+            what: "the resolution of timers",
+        });
+    }
+    Ok(u64::from(current) * TICK_NS)
+}
+
+/// A waitable timer of high resolution, which Windows has since 10, version 1803.
+#[derive(Debug)]
+pub struct Timer {
+    handle: OwnedHandle,
+}
+
+impl Timer {
+    pub fn new() -> Result<Self> {
+        // SAFETY: no pointer is given.
+        let handle = unsafe {
+            CreateWaitableTimerExW(
+                ptr::null(),
+                ptr::null(),
+                CREATE_WAITABLE_TIMER_HIGH_RESOLUTION,
+                TIMER_ALL_ACCESS,
+            )
+        };
+        if handle.is_null() {
+            return Err(failed("make a timer"));
+        }
+        Ok(Self {
+            // SAFETY: the handle is new, and nothing else has it.
+            handle: unsafe { OwnedHandle::from_raw_handle(handle) },
+        })
+    }
+
+    pub fn wait_until(&mut self, moment_ns: u64) -> Result<()> {
+        // The timer counts on another clock, which may end a wait early.
+        loop {
+            let left_ns = moment_ns.saturating_sub(now_ns());
+            if left_ns == 0 {
+                return Ok(());
+            }
+            // Negative times count from now on.
+            let due = -left_ns.div_ceil(TICK_NS).cast_signed();
+            let handle = self.handle.as_raw_handle();
+            // SAFETY: the time is only read, and there is no function to call.
+            let outcome =
+                unsafe { SetWaitableTimer(handle, &raw const due, 0, None, ptr::null(), 0) };
+            check(outcome, "set a timer")?;
+            // SAFETY: the handle is open.
+            if unsafe { WaitForSingleObject(handle, INFINITE) } != WAIT_OBJECT_0 {
+                return Err(failed("wait for a timer"));
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 
 use super::file::is_on_disk;
 use super::outcome::{check, wide_path};
-use super::{identity, private};
+use super::private;
 use crate::directory::Kind;
 use crate::error::{Error, Result, refuse};
 use crate::file::OpenMode;
@@ -142,7 +142,7 @@ impl Directory {
     pub fn open_own(&self, name: &OsStr) -> Result<File> {
         let file = self.open_or_create(name)?;
         let path = self.at(name)?;
-        if identity::standard(&file)?.NumberOfLinks > 1 || !private::is_own(&file)? {
+        if private::standard(&file)?.NumberOfLinks > 1 || !private::is_own(&file)? {
             return Err(Error::Planted {
                 path,
                 what: "the file belongs to another user, or has a second name",
@@ -196,7 +196,7 @@ impl Directory {
             .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS)
             .open(&path);
         match found {
-            Ok(found) => identity::is_same(&found, file),
+            Ok(found) => private::is_same(&found, file),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(Error::path("look for", &path)(error)),
         }

@@ -1,31 +1,35 @@
-use std::ffi::OsString;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io;
+use std::ffi::{OsString, c_void};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::{AsHandle, AsRawHandle};
 use std::path::{Path, PathBuf};
-use std::ptr;
+use std::{io, ptr};
 
+use windows_sys::Wdk::System::SystemInformation::{
+    NtQuerySystemInformation, SystemPerformanceInformation,
+};
 use windows_sys::Win32::Foundation::{
     ERROR_CALL_NOT_IMPLEMENTED, ERROR_INVALID_FUNCTION, ERROR_INVALID_PARAMETER,
-    ERROR_LOCK_VIOLATION, ERROR_MORE_DATA, ERROR_NOT_SUPPORTED,
+    ERROR_LOCK_VIOLATION, ERROR_MORE_DATA, ERROR_NOT_SUPPORTED, NTSTATUS,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ALLOCATION_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_NO_BUFFERING,
-    FILE_FLAG_WRITE_THROUGH, FILE_NAME_NORMALIZED, FILE_TYPE_DISK, FileAllocationInfo, GetFileType,
-    GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx,
-    SetFileInformationByHandle, UnlockFileEx,
+    FILE_FLAG_OPEN_REPARSE_POINT, FILE_FLAG_WRITE_THROUGH, FILE_NAME_NORMALIZED, FILE_TYPE_DISK,
+    FileAllocationInfo, GetFileType, GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK,
+    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, SetFileInformationByHandle, UnlockFileEx,
 };
 use windows_sys::Win32::System::IO::{DeviceIoControl, OVERLAPPED};
 use windows_sys::Win32::System::Ioctl::{
     FILE_ALLOCATED_RANGE_BUFFER, FSCTL_QUERY_ALLOCATED_RANGES, FSCTL_SET_SPARSE,
 };
+use windows_sys::Win32::System::Memory::SetSystemFileCacheSize;
+use windows_sys::Win32::System::WindowsProgramming::SYSTEM_PERFORMANCE_INFORMATION;
 
-use super::outcome::{check, code};
-use super::overlapped::{positioned, reopen};
-pub use super::page_cache::drop_page_cache;
-use super::{identity, private};
+use super::block_io::{positioned, reopen};
+use super::machine;
+use super::outcome::{check, check_status, code};
+use super::private::{self, INCREASE_QUOTA, PROFILE_PROCESS, has};
 use crate::error::{Error, Result, refuse};
 use crate::file::{Access, OpenMode, Residency};
 
@@ -134,7 +138,7 @@ pub fn is_on_disk(file: &File) -> bool {
     (unsafe { GetFileType(file.as_raw_handle()) }) == FILE_TYPE_DISK
 }
 
-/// The path by which the file is found now. Wine tells the one by which it was opened.
+/// The path by which the file is found now. Wine reports the one by which it was opened.
 pub(crate) fn path_of_descriptor(file: &File) -> Option<PathBuf> {
     // As long as a path can be.
     let mut path = vec![0; 1 << 15];
@@ -183,7 +187,7 @@ pub fn is_at(file: &File, path: &Path) -> bool {
 }
 
 pub fn is_same_file(one: &File, other: &File) -> bool {
-    identity::is_same(one, other).unwrap_or(false)
+    private::is_same(one, other).unwrap_or(false)
 }
 
 pub fn null_device() -> Result<&'static Path> {
@@ -200,7 +204,7 @@ pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
         .checked_add(len)
         .ok_or_else(|| Error::os(ACTION)(io::ErrorKind::FileTooLarge))?;
     reserve(file, offset, len)?;
-    if identity::standard(file)?.EndOfFile.cast_unsigned() < end {
+    if private::standard(file)?.EndOfFile.cast_unsigned() < end {
         file.set_len(end).map_err(Error::os(ACTION))?;
     }
     Ok(())
@@ -212,7 +216,7 @@ pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
         .saturating_add(len)
         .min(i64::MAX as u64)
         .cast_signed();
-    let now = identity::standard(file)?;
+    let now = private::standard(file)?;
     // A compressed file has less room than bytes, and less room than bytes would cut it.
     let wanted = wanted.max(now.EndOfFile);
     if now.AllocationSize >= wanted {
@@ -346,4 +350,104 @@ pub(crate) fn is_named_pipe(_metadata: &Metadata) -> bool {
 
 pub(crate) fn is_character_device(_metadata: &Metadata) -> bool {
     false
+}
+
+// The names and numbers of the kernel's own headers, which Microsoft does not document; those of System Informer
+// (phnt, `ntexapi.h`).
+const SYSTEM_MEMORY_LIST_INFORMATION: i32 = 80;
+const MEMORY_PURGE_STANDBY_LIST: i32 = 4;
+/// Offset of `PageReadCount`: pages that were read from storage to serve page faults. It is what the counter
+/// `Pages Input/sec` counts, and reads of files through the cache are such faults.
+const PAGE_READ_COUNT: usize = 80;
+const PAGE_BYTES: u64 = 4096;
+
+#[link(name = "ntdll", kind = "raw-dylib")]
+unsafe extern "system" {
+    fn NtSetSystemInformation(class: i32, information: *mut c_void, len: u32) -> NTSTATUS;
+}
+
+/// Moves the pages of the cache from the system's working set to the standby list, and empties that list.
+pub fn drop_page_cache() -> Result<()> {
+    if !(has(INCREASE_QUOTA)? && has(PROFILE_PROCESS)?) {
+        return Err(Error::NotPermitted {
+            what: "dropping the caches of the machine",
+            needs: "an administrator",
+        });
+    }
+    // SAFETY: the call reads numbers only; the largest ones stand for an empty working set.
+    let outcome = unsafe { SetSystemFileCacheSize(usize::MAX, usize::MAX, 0) };
+    check(outcome, "empty the working set of the file cache")?;
+    let mut command = MEMORY_PURGE_STANDBY_LIST;
+    // SAFETY: the class takes a command of this size.
+    let status = unsafe {
+        NtSetSystemInformation(
+            SYSTEM_MEMORY_LIST_INFORMATION,
+            (&raw mut command).cast(),
+            size_of_val(&command) as u32,
+        )
+    };
+    check_status(status, "purge the standby list")
+}
+
+/// Windows counts them for the whole system, Wine not at all.
+pub fn storage_read_bytes() -> Option<u64> {
+    if machine::wine_version().is_some() {
+        return None;
+    }
+    // Words, since the system wants them aligned.
+    let mut counts =
+        [0_u64; size_of::<SYSTEM_PERFORMANCE_INFORMATION>().div_ceil(size_of::<u64>())];
+    // SAFETY: the result has the given length.
+    let status = unsafe {
+        NtQuerySystemInformation(
+            SystemPerformanceInformation,
+            (&raw mut counts).cast(),
+            size_of_val(&counts) as u32,
+            std::ptr::null_mut(),
+        )
+    };
+    check_status(status, "ask for the counts of the system").ok()?;
+    let pages = counts[PAGE_READ_COUNT / size_of::<u64>()] as u32;
+    Some(u64::from(pages) * PAGE_BYTES)
+}
+
+pub(crate) fn is_own(path: &Path, _metadata: &Metadata) -> bool {
+    private::is_own_at(path).unwrap_or(false)
+}
+
+/// Also opened for writing, which a lock takes. A link is opened itself, and is no file.
+pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
+        .open(path)
+}
+
+pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::windows::machine;
+
+    #[test]
+    fn wine_neither_counts_pages_nor_purges_them() {
+        if machine::wine_version().is_none() {
+            println!("skipped: this is Windows itself");
+            return;
+        }
+        assert_eq!(storage_read_bytes(), None);
+        assert!(drop_page_cache().is_err());
+    }
+
+    #[test]
+    fn a_new_file_is_own() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let metadata = file.path().metadata().unwrap();
+        assert!(is_own(file.path(), &metadata));
+        assert!(!is_own(Path::new("C:\\no such file"), &metadata));
+    }
 }

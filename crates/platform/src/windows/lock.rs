@@ -7,7 +7,7 @@ use windows_sys::Win32::System::Threading::{
 
 use super::outcome::check;
 use crate::error::{Result, refuse};
-use crate::locked::{Locked, Raw};
+use crate::lock::{Locked, Raw};
 
 /// The system identifies its locks by address: they must not move after their first use.
 pub struct RawSlim(Box<UnsafeCell<SRWLOCK>>);
@@ -62,7 +62,6 @@ pub type SlimLock = Locked<RawSlim>;
 pub type CriticalSection = Locked<RawSection>;
 
 impl SlimLock {
-    #[expect(clippy::unnecessary_wraps, reason = "other systems have no such lock")]
     pub fn new(number: u64) -> Result<Self> {
         let raw = Box::new(UnsafeCell::new(SRWLOCK::default()));
         Ok(Self::around(number, RawSlim(raw)))

@@ -1,10 +1,19 @@
+use std::ffi::{CStr, c_char};
+use std::mem::transmute;
+use std::ptr;
 use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
+use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
 use windows_sys::Win32::System::Memory::GetLargePageMinimum;
+use windows_sys::Win32::System::Registry::{
+    HKEY_LOCAL_MACHINE, REG_ROUTINE_FLAGS, RRF_RT_REG_DWORD, RRF_RT_REG_SZ, RegGetValueW,
+};
 use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, SYSTEM_INFO};
+use windows_sys::core::{s, w};
 
-use super::{memory, registry, topology};
+use super::outcome::{text, wide};
+use super::{memory, topology};
 use crate::machine::{Machine, hex};
 
 pub use processor::hypervisor;
@@ -20,7 +29,7 @@ impl Machine {
             huge_page_bytes: large_page_bytes().map(|bytes| bytes as u64),
             hypervisor: hypervisor(),
             product: product(),
-            installation: registry::word(r"SOFTWARE\Microsoft\Cryptography", "MachineGuid")
+            installation: registry_word(r"SOFTWARE\Microsoft\Cryptography", "MachineGuid")
                 .map(|id| hex(&Sha256::digest(format!("oscope installation {id}")), 32)),
         }
     }
@@ -58,7 +67,7 @@ static SYSTEM: LazyLock<System> = LazyLock::new(|| {
 
 /// From the firmware's tables, which the system copies at each start.
 fn product() -> Option<String> {
-    let word = |name| registry::word(r"HARDWARE\DESCRIPTION\System\BIOS", name);
+    let word = |name| registry_word(r"HARDWARE\DESCRIPTION\System\BIOS", name);
     let words: Vec<String> = ["SystemManufacturer", "SystemProductName"]
         .into_iter()
         .filter_map(word)
@@ -120,23 +129,83 @@ mod processor {
 #[cfg(not(target_arch = "x86_64"))]
 mod processor {
     use crate::machine::Cpu;
-    use crate::windows::registry;
+    use crate::windows::machine;
 
     const FIRST: &str = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0";
 
     pub(super) fn cpu() -> Cpu {
         Cpu {
             architecture: std::env::consts::ARCH.to_owned(),
-            vendor: registry::word(FIRST, "VendorIdentifier"),
-            model: registry::word(FIRST, "ProcessorNameString"),
+            vendor: registry_word(FIRST, "VendorIdentifier"),
+            model: registry_word(FIRST, "ProcessorNameString"),
             ..Cpu::default()
         }
     }
 
-    /// No register tells.
+    /// No register reports it.
     pub fn hypervisor() -> Option<String> {
         None
     }
+}
+
+/// A number; `None` if there is none.
+pub(super) fn registry_number(key: &str, name: &str) -> Option<u32> {
+    let mut value = [0];
+    // SAFETY: numbers of this type have 32 bits, which may be any.
+    let is_there = unsafe { read_registry(key, name, RRF_RT_REG_DWORD, &mut value) };
+    is_there.then_some(value[0])
+}
+
+/// A text, without white space around it; `None` if there is none or it is empty.
+pub(super) fn registry_word(key: &str, name: &str) -> Option<String> {
+    let mut value = [0_u16; 512];
+    // SAFETY: texts consist of units of 16 bits, which may be any.
+    let is_there = unsafe { read_registry(key, name, RRF_RT_REG_SZ, &mut value) };
+    let word = is_there.then(|| text(&value).trim().to_owned())?;
+    Some(word).filter(|word| !word.is_empty())
+}
+
+/// Reads a value of one kind; `false` if there is none, or it is longer.
+///
+/// # Safety
+/// Whatever a value of this kind holds must be valid for `T`.
+unsafe fn read_registry<T>(
+    key: &str,
+    name: &str,
+    kind: REG_ROUTINE_FLAGS,
+    value: &mut [T],
+) -> bool {
+    let mut len_bytes = size_of_val(value) as u32;
+    // SAFETY: both names end with a zero, and the buffer has the given length.
+    let outcome = unsafe {
+        RegGetValueW(
+            HKEY_LOCAL_MACHINE,
+            wide(key).as_ptr(),
+            wide(name).as_ptr(),
+            kind,
+            ptr::null_mut(),
+            value.as_mut_ptr().cast(),
+            &raw mut len_bytes,
+        )
+    };
+    outcome == 0
+}
+
+// Wine, which runs programs for Windows on another system.
+
+/// The version of Wine, e.g. `8.0`; `None` on Windows itself.
+///
+/// Only Wine's `ntdll` has this function
+/// ([Wine Developer's Guide](https://gitlab.winehq.org/wine/wine/-/wikis/Developer-FAQ)).
+pub(super) fn wine_version() -> Option<String> {
+    // SAFETY: both names end with a zero.
+    let function =
+        unsafe { GetProcAddress(GetModuleHandleW(w!("ntdll.dll")), s!("wine_get_version")) }?;
+    // SAFETY: Wine declares it so.
+    let version: unsafe extern "C" fn() -> *const c_char = unsafe { transmute(function) };
+    // SAFETY: it returns a constant string.
+    let version = unsafe { CStr::from_ptr(version()) };
+    Some(version.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]
@@ -154,5 +223,13 @@ mod tests {
             assert!(cache.instances > 0 && cache.shared_by_cpus > 0, "{cache:?}");
         }
         assert!(allocation_granularity().is_multiple_of(page_bytes()));
+    }
+
+    #[test]
+    fn a_value_is_read_by_its_kind() {
+        const VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
+        assert!(registry_word(VERSION, "CurrentVersion").is_some());
+        assert_eq!(registry_number(VERSION, "CurrentVersion"), None);
+        assert_eq!(registry_word(VERSION, "oscope has no value"), None);
     }
 }

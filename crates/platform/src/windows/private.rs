@@ -2,29 +2,37 @@
 
 use std::ffi::c_void;
 use std::fs::File;
-use std::io;
-use std::os::windows::io::{AsRawHandle, FromRawHandle};
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::path::Path;
-use std::ptr;
+use std::{io, ptr};
 
-use windows_sys::Win32::Foundation::{GENERIC_WRITE, INVALID_HANDLE_VALUE, LocalFree};
+use windows_sys::Win32::Foundation::{
+    ERROR_SUCCESS, GENERIC_WRITE, GetLastError, INVALID_HANDLE_VALUE, LocalFree,
+};
 use windows_sys::Win32::Security::Authorization::{
-    ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1, SE_FILE_OBJECT,
-    SetNamedSecurityInfoW,
+    ConvertSidToStringSidW, ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
+    SE_FILE_OBJECT, SetNamedSecurityInfoW,
 };
 use windows_sys::Win32::Security::{
-    ACL, ACL_REVISION, DACL_SECURITY_INFORMATION, GetFileSecurityW, GetKernelObjectSecurity,
-    GetSecurityDescriptorOwner, InitializeAcl, OWNER_SECURITY_INFORMATION, SECURITY_ATTRIBUTES,
-    UNPROTECTED_DACL_SECURITY_INFORMATION,
+    ACL, ACL_REVISION, AdjustTokenPrivileges, DACL_SECURITY_INFORMATION, EqualSid,
+    GetFileSecurityW, GetKernelObjectSecurity, GetSecurityDescriptorOwner, GetTokenInformation,
+    InitializeAcl, IsWellKnownSid, LUID_AND_ATTRIBUTES, LookupPrivilegeValueW,
+    OWNER_SECURITY_INFORMATION, PSID, SE_INCREASE_QUOTA_NAME, SE_LOCK_MEMORY_NAME,
+    SE_PRIVILEGE_ENABLED, SE_PROF_SINGLE_PROCESS_NAME, SECURITY_ATTRIBUTES, TOKEN_ACCESS_MASK,
+    TOKEN_ADJUST_PRIVILEGES, TOKEN_ELEVATION, TOKEN_INFORMATION_CLASS, TOKEN_OWNER,
+    TOKEN_PRIVILEGES, TOKEN_QUERY, TOKEN_USER, TokenElevation, TokenOwner, TokenUser,
+    UNPROTECTED_DACL_SECURITY_INFORMATION, WinBuiltinAdministratorsSid,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    CREATE_NEW, CreateDirectoryW, CreateFileW, FILE_SHARE_READ, GetVolumeInformationByHandleW,
+    BY_HANDLE_FILE_INFORMATION, CREATE_NEW, CreateDirectoryW, CreateFileW, FILE_ID_INFO,
+    FILE_INFO_BY_HANDLE_CLASS, FILE_SHARE_READ, FILE_STANDARD_INFO, FileIdInfo, FileStandardInfo,
+    GetFileInformationByHandle, GetFileInformationByHandleEx, GetVolumeInformationByHandleW,
 };
 use windows_sys::Win32::System::SystemServices::FILE_PERSISTENT_ACLS;
-use windows_sys::core::BOOL;
+use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
+use windows_sys::core::{BOOL, PCWSTR};
 
 use super::outcome::{check, wide, wide_path};
-use super::token;
 use crate::error::{Result, refuse};
 
 /// Makes a directory that is closed to other users, and so is all that is made in it.
@@ -164,7 +172,7 @@ fn is_own_by(ask: impl FnOnce(*mut c_void, u32, *mut u32) -> BOOL) -> Result<boo
     };
     check(outcome, ACTION)?;
     // SAFETY: the identifier lies in the descriptor.
-    Ok(!owner.is_null() && unsafe { token::is_own(owner) }?)
+    Ok(!owner.is_null() && unsafe { is_own_id(owner) }?)
 }
 
 /// Security attributes by which only this user has access, without any that a directory hands down. It is the owner
@@ -176,7 +184,7 @@ struct OnlyOwner {
 
 impl OnlyOwner {
     fn new() -> io::Result<Self> {
-        let user = token::user()?;
+        let user = user()?;
         // The owner; protected; allow; files and directories in it too; full access.
         let described = wide(format!("O:{user}D:P(A;OICI;FA;;;{user})"));
         let mut descriptor = ptr::null_mut();
@@ -204,7 +212,193 @@ impl OnlyOwner {
 
 impl Drop for OnlyOwner {
     fn drop(&mut self) {
-        // SAFETY: the system allocated it, and nothing uses it any more.
+        // SAFETY: the system allocated it, and nothing uses it later.
         unsafe { LocalFree(self.descriptor) };
     }
+}
+
+/// True if both handles are of the same file.
+pub(super) fn is_same(one: &File, other: &File) -> Result<bool> {
+    match (long_identity(one), long_identity(other)) {
+        (Ok(one), Ok(other)) => Ok(one == other),
+        // FAT and some shares have no such identity.
+        _ => Ok(short_identity(one)? == short_identity(other)?),
+    }
+}
+
+/// The volume, and the file within it.
+fn long_identity(file: &File) -> Result<(u64, [u8; 16])> {
+    // SAFETY: the class has this type.
+    let info: FILE_ID_INFO = unsafe { information(file, FileIdInfo) }?;
+    Ok((info.VolumeSerialNumber, info.FileId.Identifier))
+}
+
+/// The same on any file system; on a large one of `ReFS`, two files may have the same.
+fn short_identity(file: &File) -> Result<(u32, u32, u32)> {
+    let mut info = BY_HANDLE_FILE_INFORMATION::default();
+    // SAFETY: the handle is open, and there is room for the result.
+    let outcome = unsafe { GetFileInformationByHandle(file.as_raw_handle(), &raw mut info) };
+    check(outcome, "ask for the identity of a file")?;
+    Ok((
+        info.dwVolumeSerialNumber,
+        info.nFileIndexHigh,
+        info.nFileIndexLow,
+    ))
+}
+
+/// The size, the allocation and the number of names of a file.
+pub(super) fn standard(file: &File) -> Result<FILE_STANDARD_INFO> {
+    // SAFETY: the class has this type.
+    unsafe { information(file, FileStandardInfo) }
+}
+
+/// An information about an open file.
+///
+/// # Safety
+/// `T` must be the type of the class.
+pub(super) unsafe fn information<T: Default>(
+    file: &File,
+    class: FILE_INFO_BY_HANDLE_CLASS,
+) -> Result<T> {
+    let mut info = T::default();
+    // SAFETY: there is room for the result, as the caller guarantees.
+    let outcome = unsafe {
+        GetFileInformationByHandleEx(
+            file.as_raw_handle(),
+            class,
+            (&raw mut info).cast(),
+            size_of::<T>() as u32,
+        )
+    };
+    check(outcome, "ask for the state of a file")?;
+    Ok(info)
+}
+
+/// True if this process has the rights of an administrator.
+pub(super) fn is_elevated() -> Option<bool> {
+    let token = open_token(TOKEN_QUERY).ok()?;
+    let information = token_information(&token, TokenElevation).ok()?;
+    // SAFETY: the system wrote such a value, and the buffer is aligned.
+    let elevation = unsafe { information.as_ptr().cast::<TOKEN_ELEVATION>().read() };
+    Some(elevation.TokenIsElevated != 0)
+}
+
+/// The security identifier of this user, in letters.
+pub(super) fn user() -> Result<String> {
+    // A revision, an authority and 15 numbers take less.
+    const MOST_LETTERS: usize = 200;
+    let token = open_token(TOKEN_QUERY)?;
+    let user = token_information(&token, TokenUser)?;
+    let mut letters = ptr::null_mut();
+    // SAFETY: the system wrote such a value, the buffer is aligned, and there is room for the result.
+    let outcome = unsafe {
+        let user = user.as_ptr().cast::<TOKEN_USER>().read().User.Sid;
+        ConvertSidToStringSidW(user, &raw mut letters)
+    };
+    check(outcome, "ask for the user of this process")?;
+    // SAFETY: the system allocated a text that ends with a zero, which is not used again.
+    unsafe {
+        let len = (0..MOST_LETTERS)
+            .take_while(|at| *letters.add(*at) != 0)
+            .count();
+        let user = String::from_utf16_lossy(std::slice::from_raw_parts(letters, len));
+        LocalFree(letters.cast());
+        Ok(user)
+    }
+}
+
+/// True if `owner` stands for this user, or for the administrators of this machine, who may change all anyway: what
+/// this user makes as one of them may belong to all of them.
+///
+/// # Safety
+/// It points to a security identifier.
+pub(super) unsafe fn is_own_id(owner: PSID) -> Result<bool> {
+    let token = open_token(TOKEN_QUERY)?;
+    let user = token_information(&token, TokenUser)?;
+    let new_files = token_information(&token, TokenOwner)?;
+    // SAFETY: the system wrote such values, and both buffers are aligned.
+    let (user, new_files) = unsafe {
+        (
+            user.as_ptr().cast::<TOKEN_USER>().read().User.Sid,
+            new_files.as_ptr().cast::<TOKEN_OWNER>().read().Owner,
+        )
+    };
+    let is_owner = |known: PSID| {
+        // SAFETY: the buffers hold these identifiers, and the caller guarantees the other.
+        unsafe { EqualSid(known, owner) != 0 }
+    };
+    // SAFETY: the caller guarantees it.
+    let is_administrators = unsafe { IsWellKnownSid(owner, WinBuiltinAdministratorsSid) } != 0;
+    Ok(is_owner(user) || is_owner(new_files) || is_administrators)
+}
+
+/// A right that an administrator may give, by its name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Right(PCWSTR);
+
+/// To lock pages in memory, which large pages need.
+pub(super) const LOCK_MEMORY: Right = Right(SE_LOCK_MEMORY_NAME);
+/// To change the memory quotas of all processes, which emptying the system's working set needs.
+pub(super) const INCREASE_QUOTA: Right = Right(SE_INCREASE_QUOTA_NAME);
+/// To profile single processes, which purging the standby list needs.
+pub(super) const PROFILE_PROCESS: Right = Right(SE_PROF_SINGLE_PROCESS_NAME);
+
+/// Switches on a right of this process; false if this user does not have it.
+pub(super) fn has(right: Right) -> Result<bool> {
+    let token = open_token(TOKEN_QUERY | TOKEN_ADJUST_PRIVILEGES)?;
+    let mut privilege = LUID_AND_ATTRIBUTES {
+        Attributes: SE_PRIVILEGE_ENABLED,
+        ..LUID_AND_ATTRIBUTES::default()
+    };
+    // SAFETY: the name ends with a zero, and there is room for the result.
+    let outcome = unsafe { LookupPrivilegeValueW(ptr::null(), right.0, &raw mut privilege.Luid) };
+    check(outcome, "look up a right")?;
+    let wanted = TOKEN_PRIVILEGES {
+        PrivilegeCount: 1,
+        Privileges: [privilege],
+    };
+    // SAFETY: the privileges are only read, and the old ones are not asked for.
+    let outcome = unsafe {
+        AdjustTokenPrivileges(
+            token.as_raw_handle(),
+            0,
+            &raw const wanted,
+            0,
+            ptr::null_mut(),
+            ptr::null_mut(),
+        )
+    };
+    check(outcome, "switch on a right")?;
+    // The call succeeds even if it switched nothing on.
+    // SAFETY: the call has no arguments.
+    Ok(unsafe { GetLastError() } == ERROR_SUCCESS)
+}
+
+fn open_token(access: TOKEN_ACCESS_MASK) -> Result<OwnedHandle> {
+    let mut token = ptr::null_mut();
+    // SAFETY: there is room for the result.
+    let outcome = unsafe { OpenProcessToken(GetCurrentProcess(), access, &raw mut token) };
+    check(outcome, "ask for the rights of this process")?;
+    // SAFETY: the handle is new, and nothing else has it.
+    Ok(unsafe { OwnedHandle::from_raw_handle(token) })
+}
+
+/// The bytes of an information, aligned for each of them.
+fn token_information(token: &OwnedHandle, class: TOKEN_INFORMATION_CLASS) -> Result<Vec<u64>> {
+    // A security identifier has at most 68 bytes.
+    let mut buffer = vec![0_u64; 32];
+    let len = size_of_val(&buffer[..]) as u32;
+    let mut written = 0;
+    // SAFETY: the buffer has the given length.
+    let outcome = unsafe {
+        GetTokenInformation(
+            token.as_raw_handle(),
+            class,
+            buffer.as_mut_ptr().cast(),
+            len,
+            &raw mut written,
+        )
+    };
+    check(outcome, "ask for the rights of this process")?;
+    Ok(buffer)
 }

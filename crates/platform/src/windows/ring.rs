@@ -1,10 +1,8 @@
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
-use std::ptr;
-use std::slice;
+use std::{io, ptr, slice};
 
 use windows_sys::Win32::Foundation::{
     ERROR_HANDLE_EOF, ERROR_IO_PENDING, INVALID_HANDLE_VALUE, WAIT_TIMEOUT,
@@ -19,8 +17,8 @@ use windows_sys::Win32::System::WindowsProgramming::{
     FILE_SKIP_COMPLETION_PORT_ON_SUCCESS, FILE_SKIP_SET_EVENT_ON_HANDLE,
 };
 
+use super::block_io::{positioned, reopen};
 use super::outcome::{check, code, failed};
-use super::overlapped::{positioned, reopen};
 use crate::error::{Error, Result};
 use crate::memory::{Mapping, PageSize};
 use crate::ring::{Completed, RingOptions};
@@ -167,7 +165,7 @@ impl ReadRing {
     fn collect(&mut self, timeout_ms: u32) -> Result<bool> {
         let mut entries = [OVERLAPPED_ENTRY::default(); BATCH];
         let mut count = 0;
-        // SAFETY: there is room for so many answers.
+        // SAFETY: there is room for this number of answers.
         let outcome = unsafe {
             let (start, count) = (entries.as_mut_ptr(), &raw mut count);
             let port = self.port.as_raw_handle();

@@ -11,8 +11,6 @@ use windows_sys::Win32::System::Threading::{INFINITE, WaitOnAddress, WakeByAddre
 
 use super::outcome::{check, failed};
 use crate::Result;
-pub(crate) use crate::shared_memory::Ring;
-pub use crate::shared_memory::Words;
 
 /// Zeroed memory of a section, which the paging file backs.
 #[derive(Debug)]

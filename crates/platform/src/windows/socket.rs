@@ -11,8 +11,8 @@ use windows_sys::Win32::Networking::WinSock::{
 };
 use windows_sys::Win32::Storage::FileSystem::{FILE_BEGIN, SetFilePointerEx};
 
-use super::identity;
 use super::outcome::refuse_io;
+use super::private;
 use crate::socket::Owner;
 
 /// A socket that is connected with itself. A byte in it stands for a ring.
@@ -131,7 +131,7 @@ pub fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
 /// the connection takes bytes, and with as many as it takes soon.
 pub fn send_file(socket: &TcpStream, file: &File, offset: u64, len: usize) -> io::Result<usize> {
     const MOST: u64 = 256 << 10;
-    let size = identity::standard(file)?.EndOfFile.cast_unsigned();
+    let size = private::standard(file)?.EndOfFile.cast_unsigned();
     let len = (len as u64).min(size.saturating_sub(offset)).min(MOST);
     // For the call, 0 bytes stand for the whole file.
     if len == 0 {

@@ -2,7 +2,6 @@
 //! ([GetLogicalProcessorInformationEx](https://learn.microsoft.com/en-us/windows/win32/api/sysinfoapi/nf-sysinfoapi-getlogicalprocessorinformationex)).
 //!
 //! The system numbers CPUs within groups of at most 64. Here, CPU n is CPU n mod 64 of group n / 64.
-
 #![expect(non_upper_case_globals, reason = "the system names its constants so")]
 
 use std::collections::BTreeMap;
@@ -15,8 +14,10 @@ use windows_sys::Win32::System::SystemInformation::{
     RelationCache, RelationNumaNode, RelationProcessorCore, RelationProcessorPackage,
     SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX,
 };
+use windows_sys::Win32::System::Threading::GetNumaAvailableMemoryNodeEx;
 
 use crate::machine::{Cache, CacheKind, Topology};
+use crate::node::Node;
 
 /// CPUs in a processor group.
 pub(super) const GROUP_CPUS: usize = usize::BITS as usize;
@@ -260,6 +261,32 @@ impl Record<'_> {
     fn bytes<const LEN: usize>(&self, offset: usize) -> Option<[u8; LEN]> {
         self.0.get(offset..)?.first_chunk().copied()
     }
+}
+
+pub fn all() -> Vec<Node> {
+    let mut nodes: Vec<Node> = parts()
+        .into_iter()
+        .filter_map(|part| match part.kind {
+            Kind::Node(number) => Some(Node {
+                number,
+                cpus: part.cpus,
+                available_bytes: available_bytes(number),
+            }),
+            _ => None,
+        })
+        .collect();
+    nodes.sort_by_key(|node| node.number);
+    nodes
+}
+
+/// Without the memory of the file cache, which is available as well: the system does not report it for a node. A
+/// node without memory has 0 bytes.
+fn available_bytes(node: usize) -> Option<u64> {
+    let mut bytes = 0;
+    // SAFETY: there is room for the result.
+    let outcome =
+        unsafe { GetNumaAvailableMemoryNodeEx(u16::try_from(node).ok()?, &raw mut bytes) };
+    (outcome != 0 && bytes > 0).then_some(bytes)
 }
 
 #[cfg(test)]

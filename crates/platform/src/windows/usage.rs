@@ -1,17 +1,29 @@
+use std::collections::BTreeMap;
+use std::mem::offset_of;
 use std::os::windows::io::{AsRawHandle, BorrowedHandle};
 use std::sync::{Mutex, PoisonError};
 
-use windows_sys::Win32::Foundation::{FILETIME, HANDLE};
+use windows_sys::Wdk::System::SystemInformation::{
+    NtQuerySystemInformation, SystemProcessInformation, SystemProcessorPerformanceInformation,
+};
+use windows_sys::Win32::Foundation::{FILETIME, HANDLE, STATUS_INFO_LENGTH_MISMATCH};
 use windows_sys::Win32::System::ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS};
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetCurrentThread, GetProcessIoCounters, GetProcessTimes, GetThreadTimes,
     IO_COUNTERS,
 };
+use windows_sys::Win32::System::WindowsProgramming::{
+    SYSTEM_PROCESS_INFORMATION, SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION,
+};
 
 use super::outcome::check;
-pub use super::page_cache::storage_read_bytes;
+use super::topology;
 use crate::Result;
+use crate::load::{CpuTime, CpuTimes};
+use crate::programs::Program;
 use crate::usage::{Consumption, Usage};
+
+pub use super::file::storage_read_bytes;
 
 /// All processes that this one has waited for.
 static CHILDREN: Mutex<Consumption> = Mutex::new(Consumption {
@@ -142,9 +154,159 @@ pub fn counts_storage() -> bool {
     false
 }
 
+impl CpuTimes {
+    /// `None` on machines with more than one group of processors: the call counts those of one group only.
+    pub fn read() -> Option<CpuTimes> {
+        let count = topology::topology().threads?;
+        if count > topology::GROUP_CPUS {
+            return None;
+        }
+        let per_cpu: BTreeMap<usize, CpuTime> = processors(count)?
+            .iter()
+            .map(cpu_time)
+            .enumerate()
+            .collect();
+        Some(CpuTimes {
+            total: per_cpu.values().fold(CpuTime::default(), sum),
+            per_cpu,
+        })
+    }
+}
+
+/// The counts of at most `count` processors.
+fn processors(count: usize) -> Option<Vec<SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION>> {
+    let mut processors = vec![SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION::default(); count];
+    let mut written = 0;
+    // SAFETY: the buffer has the given length.
+    let status = unsafe {
+        NtQuerySystemInformation(
+            SystemProcessorPerformanceInformation,
+            processors.as_mut_ptr().cast(),
+            size_of_val(&processors[..]) as u32,
+            &raw mut written,
+        )
+    };
+    processors.truncate(written as usize / size_of::<SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION>());
+    (status == 0).then_some(processors)
+}
+
+/// All of these count steps of 100 ns. The kernel's time includes that of the idle loop, of interrupts
+/// and of deferred procedure calls, whose two counts are in the reserved fields.
+fn cpu_time(processor: &SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION) -> CpuTime {
+    let ns = |steps: i64| steps.cast_unsigned() * 100;
+    let [deferred, interrupts] = processor.Reserved1;
+    let apart = processor.IdleTime + deferred + interrupts;
+    CpuTime {
+        user_ns: ns(processor.UserTime),
+        system_ns: ns((processor.KernelTime - apart).max(0)),
+        idle_ns: ns(processor.IdleTime),
+        irq_ns: ns(interrupts),
+        softirq_ns: ns(deferred),
+        ..CpuTime::default()
+    }
+}
+
+fn sum(one: CpuTime, other: &CpuTime) -> CpuTime {
+    CpuTime {
+        user_ns: one.user_ns + other.user_ns,
+        system_ns: one.system_ns + other.system_ns,
+        idle_ns: one.idle_ns + other.idle_ns,
+        irq_ns: one.irq_ns + other.irq_ns,
+        softirq_ns: one.softirq_ns + other.softirq_ns,
+        ..one
+    }
+}
+
+pub fn frequency_hz(_cpu: usize) -> Option<f64> {
+    None
+}
+
+pub fn load_average() -> Option<[f64; 3]> {
+    None
+}
+
+/// Times of a process in the record, in steps of 100 ns. `windows-sys` does not name them.
+const USER_TIME_AT: usize = 40;
+const KERNEL_TIME_AT: usize = 48;
+/// The list grows while it is read, but not for long.
+const ATTEMPTS: usize = 8;
+
+/// Also processes of the system, which this one may not open.
+pub fn running() -> Vec<Program> {
+    let records = records().unwrap_or_default();
+    let mut programs = Vec::new();
+    let mut at = 0;
+    while at + size_of::<SYSTEM_PROCESS_INFORMATION>() <= size_of_val(&records[..]) {
+        // SAFETY: a record of the system starts here, with room for all of it. Wine does not align them.
+        let record = unsafe {
+            let record = records.as_ptr().byte_add(at);
+            record.cast::<SYSTEM_PROCESS_INFORMATION>().read_unaligned()
+        };
+        programs.extend(program(&record));
+        if record.NextEntryOffset == 0 {
+            break;
+        }
+        at += record.NextEntryOffset as usize;
+    }
+    programs
+}
+
+/// `None` for the idle process, which is none.
+fn program(record: &SYSTEM_PROCESS_INFORMATION) -> Option<Program> {
+    let id = record.UniqueProcessId.addr() as u32;
+    let time = |at: usize| {
+        let at = at - offset_of!(SYSTEM_PROCESS_INFORMATION, Reserved1);
+        let steps = record.Reserved1[at..].first_chunk()?;
+        Some(u64::from_ne_bytes(*steps) * 100)
+    };
+    let name = &record.ImageName;
+    // SAFETY: the name lies behind its record, in memory that lives as long.
+    let name = unsafe { text(name.Buffer, usize::from(name.Length) / size_of::<u16>()) };
+    (id != 0).then_some(Program {
+        id,
+        name,
+        cpu_ns: time(USER_TIME_AT)? + time(KERNEL_TIME_AT)?,
+    })
+}
+
+/// # Safety
+/// The text has this number of units, or the address is null.
+unsafe fn text(units: *const u16, len: usize) -> String {
+    if units.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller's contract.
+    String::from_utf16_lossy(unsafe { std::slice::from_raw_parts(units, len) })
+}
+
+/// The records of all processes, in words, since the system wants them aligned.
+fn records() -> Option<Vec<u64>> {
+    let mut records = vec![0_u64; 32 << 10];
+    for _ in 0..ATTEMPTS {
+        let mut needed_bytes = 0;
+        // SAFETY: the buffer has the given length.
+        let status = unsafe {
+            NtQuerySystemInformation(
+                SystemProcessInformation,
+                records.as_mut_ptr().cast(),
+                size_of_val(&records[..]) as u32,
+                &raw mut needed_bytes,
+            )
+        };
+        if status != STATUS_INFO_LENGTH_MISMATCH {
+            return (status >= 0).then_some(records);
+        }
+        let words = (needed_bytes as usize).div_ceil(size_of::<u64>());
+        // Room for processes that start in between.
+        records.resize(words.max(records.len()) * 5 / 4, 0);
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use crate::clock::now_ns;
+    use crate::load::CpuTimes;
     use crate::usage::{Consumption, Usage};
 
     #[test]
@@ -158,5 +320,15 @@ mod tests {
         assert!(process.user_ns + process.system_ns > 0, "{process:?}");
         assert!(thread.user_ns + thread.system_ns > 0, "{thread:?}");
         assert!(Consumption::read().unwrap().own_peak_bytes > 0);
+    }
+
+    #[test]
+    fn time_passes() {
+        let before = CpuTimes::read().unwrap();
+        let start = crate::clock::now_ns();
+        // Longer than the slowest tick.
+        while crate::clock::now_ns() < start + 60_000_000 {}
+        let spent = CpuTimes::read().unwrap().since(&before);
+        assert!(spent.total.busy_ns() > 0, "{spent:?}");
     }
 }

@@ -1,7 +1,6 @@
 //! The receiving direction of a connection.
 
-use super::life::Life;
-use super::patience::Patience;
+use super::patience::{Life, Patience};
 use crate::Limits;
 use crate::cover::{Check, Cover, Guard, Keys};
 use crate::error::{Error, Result};
@@ -134,7 +133,7 @@ impl Inlet {
         let start = self.start;
         self.start += len + CHECK_BYTES;
         let (body, check) = self.buffer[start..self.start].split_at_mut(len);
-        let check: &Check = (&*check).try_into().expect("so many are behind a body");
+        let check: &Check = (&*check).try_into().expect("a body ends with a check");
         self.guard.open(body, check)?;
         Ok(Frame::parse(&header, body)?)
     }
@@ -143,7 +142,7 @@ impl Inlet {
     fn header(&mut self) -> Result<Header> {
         self.ensure(HEAD_BYTES)?;
         let (header, check) = self.buffer[self.start..][..HEAD_BYTES].split_at(HEADER_BYTES);
-        let header: &[u8; HEADER_BYTES] = header.try_into().expect("so many were split off");
+        let header: &[u8; HEADER_BYTES] = header.try_into().expect("the header was split off");
         let check = check.try_into().expect("the rest of a head is a check");
         // The check comes before any use of the header, above all of its length.
         self.guard.meet(header, check)?;

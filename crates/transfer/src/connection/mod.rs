@@ -1,18 +1,15 @@
 //! The two directions of a connection: frames in and out, with limited patience for a silent peer.
 
 mod inlet;
-mod life;
 mod outlet;
 mod patience;
-mod pulse;
-mod queue;
 
 pub(crate) use inlet::Inlet;
 pub(crate) use outlet::Outlet;
 
 use crate::Limits;
 use crate::error::{Error, Result};
-use life::Life;
+use patience::Life;
 use platform::socket::wait_at_most;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;

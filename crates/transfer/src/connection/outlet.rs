@@ -1,17 +1,17 @@
 //! The sending direction of a connection.
 
-use super::life::Life;
-use super::patience::{Patience, Retry};
-use super::pulse::Pulse;
-use super::queue::{Queue, send_parts};
+use super::patience::{Life, Patience, Retry};
 use crate::Limits;
 use crate::cover::{Check, Cover, Guard, Keys};
 use crate::error::Result;
-use crate::protocol::{Frame, GREETING_BYTES, HEAD_BYTES, Header};
+use crate::protocol::{Frame, GREETING_BYTES, HEAD_BYTES, HEADER_BYTES, Header};
+use platform::socket::{self, on_their_way};
 use std::io::{self, IoSlice};
 use std::net::{Shutdown, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// Frames and small data are gathered up to this size before they are sent.
 const GATHERED: usize = 64 << 10;
@@ -278,4 +278,142 @@ impl Line {
 
 fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `EFAULT`: memory that the system cannot read.
+const LOST_PAGE: i32 = 14;
+
+/// Frames that are not sent yet.
+pub(super) struct Queue {
+    pub(super) guard: Guard,
+    pub(super) gathered: Vec<u8>,
+    /// Buffer for encoding frames and for sealing data that must not be changed in place.
+    pub(super) scratch: Vec<u8>,
+    /// True if the data of the last frame is being sent past this queue.
+    pub(super) is_within_data: bool,
+}
+
+impl Queue {
+    /// An empty queue, whose frames are only summed until it gets a guard with keys.
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        Self {
+            guard: Guard::new(None, &[0; GREETING_BYTES], Cover::Summed),
+            gathered: Vec::with_capacity(bytes),
+            scratch: Vec::new(),
+            is_within_data: false,
+        }
+    }
+
+    /// Adds a frame other than data.
+    pub(super) fn frame(&mut self, frame: &Frame<'_>) {
+        self.scratch.clear();
+        frame.encode(&mut self.scratch);
+        let (header, body) = self
+            .scratch
+            .split_first_chunk_mut::<HEADER_BYTES>()
+            .expect("each frame has a header");
+        self.gathered.extend(&*header);
+        self.gathered.extend(self.guard.begin(header));
+        if !body.is_empty() {
+            let check = self.guard.seal(body);
+            self.gathered.extend(&*body);
+            self.gathered.extend(check);
+        }
+    }
+
+    /// The header and check of the next frame of data.
+    pub(super) fn head(&mut self, header: Header) -> [u8; HEAD_BYTES] {
+        let header = header.encode();
+        let mut head = [0; HEAD_BYTES];
+        head[..HEADER_BYTES].copy_from_slice(&header);
+        head[HEADER_BYTES..].copy_from_slice(&self.guard.begin(&header));
+        head
+    }
+}
+
+/// One `sendmsg`. `data` may be part of a mapped file that was truncated meanwhile. Reading it
+/// here, under the platform's protection, turns the lost pages into zeros, which can be sent; the
+/// caller then notices the truncation.
+pub(super) fn send_parts(
+    socket: &TcpStream,
+    parts: &[IoSlice<'_>],
+    data: &[u8],
+    more: bool,
+) -> io::Result<usize> {
+    match socket::send_parts(socket, parts, more) {
+        Err(error) if error.raw_os_error() == Some(LOST_PAGE) => {
+            std::hint::black_box(data.iter().fold(0, |sum, byte| sum ^ byte));
+            Err(io::ErrorKind::Interrupted.into())
+        }
+        sent => sent,
+    }
+}
+
+/// Time between two signs of life.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The thread that gives signs of life; it ends when this is dropped.
+///
+/// A side may be silent for long: its disk stalls, it stores to a slow device, it hashes a file to
+/// resume, or it waits for another connection. The peer must not take that for a dead link, and
+/// must still notice one. So this thread sends [`Frame::Working`] after each second of silence.
+/// While this side itself waits for the peer, it does so only if bytes came: the peer may have
+/// sent all of them long ago, and a slow line holds the rest.
+pub(super) struct Pulse {
+    end: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Pulse {
+    /// Starts to give signs of life.
+    pub(super) fn start(
+        socket: Arc<TcpStream>,
+        queue: Arc<Mutex<Queue>>,
+        life: Arc<Life>,
+    ) -> io::Result<Self> {
+        let (end, ends) = mpsc::channel::<()>();
+        let thread = thread::Builder::new().name("pulse".into());
+        let thread = thread.spawn(move || {
+            while ends.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                // Asked in any case: each call looks back to the last one.
+                if life.has_come() || !life.is_listening() {
+                    beat(&socket, &queue);
+                }
+            }
+        })?;
+        Ok(Self {
+            end: Some(end),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Pulse {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was already reported when it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// One sign of life, unless something else is on its way.
+fn beat(socket: &TcpStream, queue: &Mutex<Queue>) {
+    let mut queue = match queue.try_lock() {
+        Ok(queue) => queue,
+        Err(TryLockError::Poisoned(queue)) => PoisonError::into_inner(queue),
+        // Something is being sent right now.
+        Err(TryLockError::WouldBlock) => return,
+    };
+    let is_busy = on_their_way(socket).map_or(true, |bytes| bytes > 0);
+    if is_busy || queue.is_within_data {
+        return;
+    }
+    queue.frame(&Frame::Working);
+    // The socket has room for this, since nothing else is on its way. If the connection has failed,
+    // its next user meets the failure, too.
+    if let Ok(sent) = send_parts(socket, &[IoSlice::new(&queue.gathered)], &[], false) {
+        queue.gathered.drain(..sent);
+    }
 }

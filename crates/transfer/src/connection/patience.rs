@@ -1,11 +1,10 @@
 //! Waiting for a peer, with a limit.
 
-use super::life::Life;
 use crate::Limits;
 use crate::error::{Error, Result};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// A peer that moves fewer bytes per second than this counts as silent.
@@ -115,12 +114,12 @@ impl Patience {
             }
             match call() {
                 Ok(done) => return Ok(done),
-                Err(error) => self.bear(error, began.elapsed())?,
+                Err(error) => self.after_failure(error, began.elapsed())?,
             }
         }
     }
 
-    /// Makes a call that retries by itself when told to.
+    /// Makes a call that retries by itself when asked to.
     pub(super) fn retrying<T>(
         &mut self,
         call: impl FnOnce(Retry<'_>) -> io::Result<T>,
@@ -130,7 +129,7 @@ impl Patience {
         let mut retry = |error| {
             let waited = began.elapsed();
             began += waited;
-            self.bear(error, waited).map_err(|error| {
+            self.after_failure(error, waited).map_err(|error| {
                 given_up = Some(error);
                 io::ErrorKind::Other.into()
             })
@@ -140,7 +139,7 @@ impl Patience {
 
     /// Decides if a call that waited this long and failed should be retried. An error gives the
     /// connection up.
-    pub(crate) fn bear(&mut self, error: io::Error, waited: Duration) -> Result<()> {
+    pub(crate) fn after_failure(&mut self, error: io::Error, waited: Duration) -> Result<()> {
         if self.shall_stop() {
             return Err(Error::Interrupted);
         }
@@ -163,9 +162,52 @@ impl Patience {
     }
 }
 
+/// Knowledge that the two directions of a connection share about both sides.
+#[derive(Default)]
+pub(super) struct Life {
+    /// Number of times the peer has said that it is at work.
+    heard: AtomicU64,
+    /// True while this side only waits for the peer.
+    listens: AtomicBool,
+    /// True if bytes of the peer came since this was last asked.
+    has_come: AtomicBool,
+}
+
+impl Life {
+    /// Number of times the peer has said that it is at work.
+    pub(super) fn heard(&self) -> u64 {
+        self.heard.load(Ordering::Relaxed)
+    }
+
+    /// The peer says that it is at work.
+    pub(super) fn hear(&self) {
+        self.heard.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Bytes of the peer came.
+    pub(super) fn come(&self) {
+        self.has_come.store(true, Ordering::Relaxed);
+    }
+
+    /// True if bytes of the peer came since the last call.
+    pub(super) fn has_come(&self) -> bool {
+        self.has_come.swap(false, Ordering::Relaxed)
+    }
+
+    /// Sets if this side only waits for the peer.
+    pub(super) fn listen(&self, listens: bool) {
+        self.listens.store(listens, Ordering::Relaxed);
+    }
+
+    /// True while this side only waits for the peer.
+    pub(super) fn is_listening(&self) -> bool {
+        self.listens.load(Ordering::Relaxed)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Patience, SLOWEST};
+    use super::*;
     use crate::{Error, Limits};
     use std::io;
     use std::sync::Arc;
@@ -184,7 +226,7 @@ mod tests {
     }
 
     fn silence(patience: &mut Patience, seconds: u32) -> crate::Result<()> {
-        patience.bear(io::ErrorKind::WouldBlock.into(), seconds * SECOND)
+        patience.after_failure(io::ErrorKind::WouldBlock.into(), seconds * SECOND)
     }
 
     #[test]
@@ -225,7 +267,7 @@ mod tests {
         let mut patience = patience();
         for _ in 0..100 {
             let interrupted = io::ErrorKind::Interrupted.into();
-            patience.bear(interrupted, SECOND).unwrap();
+            patience.after_failure(interrupted, SECOND).unwrap();
         }
     }
 }

@@ -1,8 +1,6 @@
 //! The checks of the frames of one direction, in order.
 
-use super::Cover;
-use super::check::{Check, seed, sum};
-use super::cipher::{Cipher, Half, Keys};
+use super::{Check, Cipher, Cover, Half, Keys, seed, sum};
 use crate::protocol::{CHECK_BYTES, GREETING_BYTES, HEADER_BYTES, Malformed};
 
 /// Makes the checks of outgoing frames, or verifies those of incoming ones.

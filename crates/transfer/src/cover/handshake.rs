@@ -6,7 +6,7 @@
 //! nothing. The receiver does no work for a peer before its first frame, which takes the keys to
 //! make.
 
-use super::cipher::Keys;
+use super::Keys;
 use crate::error::{Error, Result};
 use crate::protocol::{GREETING_BYTES, Hello};
 use crate::token::Token;

@@ -1,7 +1,6 @@
 //! The ciphers and the key derivation against published test vectors.
 
-use super::cipher::{Cipher, Half};
-use super::{Keys, Suite};
+use super::{Cipher, Half, Keys, Suite};
 use aws_lc_rs::aead::{
     AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey,
 };

@@ -1,12 +1,11 @@
 //! Frames: all traffic after the greeting. A header of 16 bytes, then a body of the length that the
 //! header gives.
 
-use super::header::{
-    ABORT, BYE, COMPLETE, DATA, DONE, END, FILE, Header, MORE, NO_ROOM, OPEN, OPENED, PARTIAL,
-    PREPARE, READY, RECEIPT, START, WORKING,
+use super::{
+    ABORT, BYE, COMPLETE, DATA, DONE, END, FILE, HEADER_BYTES, Header, LONGEST_REASON, MORE,
+    Malformed, NO_ROOM, OPEN, OPENED, PARTIAL, PREPARE, Part, Partial, READY, RECEIPT, Reader,
+    START, Verdict, WORKING,
 };
-use super::wire::Reader;
-use super::{HEADER_BYTES, LONGEST_REASON, Malformed, Part, Partial, Verdict};
 use crate::method::ReceiveMethod;
 
 /// A frame. It borrows from the bytes it was read from.
@@ -89,9 +88,6 @@ pub enum Frame<'b> {
 
 impl<'b> Frame<'b> {
     /// Parses a header and its body. For a frame of data, `body` is ignored.
-    ///
-    /// # Errors
-    /// If they are not a valid frame.
     pub fn parse(header: &Header, body: &'b [u8]) -> Result<Self, Malformed> {
         let Header {
             kind,

@@ -1,7 +1,6 @@
 //! The greeting: each side begins with 64 bytes that identify it.
 
-use super::wire::Reader;
-use super::{GREETING_BYTES, MAGIC, MOST_STREAMS, Malformed, VERSION};
+use super::{GREETING_BYTES, MAGIC, MOST_STREAMS, Malformed, Reader, VERSION};
 use crate::cover::{Cover, Suite};
 
 /// The sender's greeting.
@@ -41,7 +40,7 @@ pub enum Verdict {
     TokenNeeded,
     /// The receiver has no token to check the sender's with.
     NoToken,
-    /// The receiver has reached its limit of connections, or lacks threads or memory for another.
+    /// The receiver has reached its limit of connections, or has no threads or memory for another.
     Busy,
     /// The receiver does not accept contents that are not sealed.
     Unsealed,
@@ -89,9 +88,6 @@ impl Hello {
     }
 
     /// Parses a greeting; `None` if the sender speaks another version, whose fields are unknown.
-    ///
-    /// # Errors
-    /// If the bytes are no greeting.
     pub fn parse(bytes: &[u8; GREETING_BYTES]) -> Result<Option<Self>, Malformed> {
         let short = Malformed::Number("greeting");
         let mut reader = Reader(bytes);
@@ -151,9 +147,6 @@ impl Answer {
     }
 
     /// Parses an answer. A receiver of another version always refuses.
-    ///
-    /// # Errors
-    /// If the bytes are no answer to a greeting.
     pub fn parse(bytes: &[u8; GREETING_BYTES]) -> Result<Self, Malformed> {
         let mut reader = Reader(bytes);
         if reader.array() != Some(MAGIC) {

@@ -1,18 +1,14 @@
 //! One sender, from its greeting to its last frame.
 
-use super::failure::Failure;
 use super::greeting::Greeted;
-use super::incoming::{Incoming, too_large};
-use super::method::Arrival;
+use super::method::{Arrival, Store};
 use super::room::Room;
-use super::store::Store;
 use super::target::{Shelf, Target};
-use super::{Event, Observer, Options};
-use crate::clock::thread_cpu;
+use super::{Event, Failure, Observer, Options};
 use crate::connection::{Inlet, Outlet};
 use crate::error::{Error, Result};
 use crate::method::ReceiveMethod;
-use crate::outcome::{Outcome, Timing};
+use crate::outcome::{Outcome, Timing, thread_cpu};
 use crate::protocol::{
     FileName, Frame, Hello, Kind, LONGEST_REASON, Malformed, Part, Partial, Verdict,
 };
@@ -20,7 +16,7 @@ use choice::Choice;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Receipts are held back until they take this many bytes. The sender then hears of some hundred
 /// small files at once: a packet costs about as much as a file.
@@ -198,7 +194,7 @@ impl<'r> Connection<'r> {
 
     fn all_of(&mut self, incoming: &mut Incoming, resume: bool) -> Result<()> {
         if incoming.target.is_err() {
-            self.tell(incoming, None)?;
+            self.report(incoming, None)?;
         }
         if resume {
             self.resume(incoming)?;
@@ -260,7 +256,7 @@ impl<'r> Connection<'r> {
             && let Err(reason) = target.keep_only(offset)
         {
             incoming.target = Err(reason);
-            self.tell(incoming, None)?;
+            self.report(incoming, None)?;
         }
         Ok(())
     }
@@ -295,7 +291,7 @@ impl<'r> Connection<'r> {
             .progress
             .fetch_add(len.into(), Ordering::Relaxed);
         if incoming.target.is_err() {
-            self.tell(incoming, None)?;
+            self.report(incoming, None)?;
         }
         Ok(())
     }
@@ -307,20 +303,20 @@ impl<'r> Connection<'r> {
         size: u64,
         failure: Option<Failure>,
     ) -> Result<()> {
-        if incoming.is_told {
+        if incoming.is_reported {
             return Ok(());
         }
         if let Some(failure) = failure {
             incoming.refuse(failure);
         }
-        self.tell(incoming, Some(size))
+        self.report(incoming, Some(size))
     }
 
-    fn tell(&mut self, incoming: &mut Incoming, size: Option<u64>) -> Result<()> {
-        if incoming.is_told {
+    fn report(&mut self, incoming: &mut Incoming, size: Option<u64>) -> Result<()> {
+        if incoming.is_reported {
             return Ok(());
         }
-        incoming.is_told = true;
+        incoming.is_reported = true;
         let timing = Timing {
             received: incoming.received,
             stored: incoming.began.elapsed(),
@@ -341,7 +337,7 @@ impl<'r> Connection<'r> {
             failure: said.as_bytes(),
         })?;
         if failure.is_some() {
-            // Told now, the sender can skip the rest of the file.
+            // If it knows now, the sender can skip the rest of the file.
             self.outlet.flush()?;
         }
         if !incoming.is_whole {
@@ -361,7 +357,7 @@ impl<'r> Connection<'r> {
         Ok(())
     }
 
-    /// The connection is lost during a file: tells the observer how much of the file remains.
+    /// The connection is lost during a file: reports to the observer how much of the file remains.
     fn lost(&self, incoming: Incoming, error: &Error) {
         let mut failure = error.to_string();
         let mut is_kept = false;
@@ -379,7 +375,7 @@ impl<'r> Connection<'r> {
         }
         // The observer may resume the file at once, so its lock must be free.
         drop(incoming.target);
-        if !incoming.is_told {
+        if !incoming.is_reported {
             let outcome = Outcome {
                 name: incoming.name,
                 size: incoming.bytes,
@@ -438,4 +434,86 @@ fn target(
     } else {
         shelf.target(part, hello.session, options)
     }
+}
+
+/// A file, or a part of one, while it arrives.
+pub(super) struct Incoming {
+    pub(super) id: u64,
+    pub(super) parts: u16,
+    pub(super) name: Vec<u8>,
+    pub(super) began: Instant,
+    /// True if all checksums so far were right.
+    pub(super) is_right: bool,
+    /// Number of bytes received.
+    pub(super) bytes: u64,
+    pub(super) received: Duration,
+    pub(super) room: Room,
+    /// The target of the bytes, or the reason for discarding them.
+    pub(super) target: std::result::Result<Arc<Target>, Failure>,
+    /// True if its outcome is that of the file. Of a file in parts, only the last part is reported
+    /// to the observer, and a directory only if it fails.
+    pub(super) is_whole: bool,
+    /// True if the outcome was reported to the sender.
+    pub(super) is_reported: bool,
+}
+
+impl Incoming {
+    pub(super) fn new(
+        part: &Part<'_>,
+        room: Room,
+        target: std::result::Result<Arc<Target>, Failure>,
+    ) -> Self {
+        Self {
+            id: part.id,
+            parts: part.parts,
+            name: part.name.bytes().to_vec(),
+            began: Instant::now(),
+            is_right: true,
+            bytes: 0,
+            received: Duration::ZERO,
+            room,
+            target,
+            is_whole: true,
+            is_reported: false,
+        }
+    }
+
+    /// Discards everything that still arrives.
+    pub(super) fn refuse(&mut self, reason: Failure) {
+        if let Ok(target) = &self.target {
+            // A file whose other connection was lost is refused for that, and its beginning is kept.
+            if target.failure().as_ref() != Some(&reason) {
+                target.spoil(&reason);
+            }
+            self.target = Err(reason);
+        }
+    }
+
+    /// Publishes the file under its name with its last part; returns true if this was the last
+    /// part.
+    pub(super) fn finish(
+        &self,
+        size: u64,
+        options: &Options,
+    ) -> std::result::Result<bool, Failure> {
+        let target = self.target.as_ref().map_err(Clone::clone)?;
+        if size > options.max_size {
+            return Err(too_large(options));
+        }
+        if !self.is_right {
+            return Err(
+                "its checksum is wrong: it changed on its way, or while it was read".into(),
+            );
+        }
+        target.complete_part(size, options)
+    }
+}
+
+/// The reason for refusing a file of this size.
+pub(super) fn too_large(options: &Options) -> Failure {
+    format!(
+        "it is larger than the {} bytes that are taken here",
+        options.max_size
+    )
+    .into()
 }

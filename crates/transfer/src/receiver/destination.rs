@@ -1,6 +1,6 @@
 //! The directory that files arrive in, and the incomplete ones in it.
 
-use super::failure::Failure;
+use super::Failure;
 use crate::protocol::{FileName, PARTIAL_NAME};
 use platform::directory::{Directory, name_from_bytes, umask};
 use platform::file::{Access, LockedFile};

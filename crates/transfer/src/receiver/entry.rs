@@ -1,9 +1,8 @@
 //! Directories and links, which arrive without contents.
 
-use super::Options;
 use super::destination::Destination;
-use super::failure::Failure;
 use super::place::{hidden_name, moment, taken};
+use super::{Failure, Options};
 use crate::protocol::{Kind, PARTIAL_NAME, Part};
 use platform::directory::{Directory, Kind as Found, name_from_bytes, set_mode};
 use std::ffi::OsStr;

@@ -74,9 +74,6 @@ impl Receiver {
     }
 
     /// The address that the receiver listens at.
-    ///
-    /// # Errors
-    /// If the system does not report it.
     pub fn address(&self) -> Result<SocketAddr> {
         self.listener.local_addr().map_err(Error::network)
     }

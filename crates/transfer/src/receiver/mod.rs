@@ -4,16 +4,12 @@ mod connection;
 mod destination;
 mod door;
 mod entry;
-mod failure;
 mod greeting;
-mod incoming;
 mod listener;
 mod method;
 mod place;
 mod room;
-mod store;
 mod target;
-mod trial;
 
 pub use listener::Receiver;
 
@@ -25,6 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
+use std::{fmt, io};
 
 /// Options of a receiver.
 #[derive(Clone)]
@@ -99,3 +96,68 @@ pub enum Event<'e> {
 
 /// Receives events, from several threads.
 pub type Observer<'o> = dyn Fn(&Event<'_>) + Sync + 'o;
+
+/// The reason why a file is not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Failure {
+    reason: String,
+    needs_room: bool,
+}
+
+impl Failure {
+    /// True if the device is full, or the user's share of it. The file may fit once others are gone.
+    fn needs_room(&self) -> bool {
+        self.needs_room
+    }
+
+    /// Names the side on which the system refused.
+    fn of_system(error: &dyn fmt::Display, kind: Option<io::ErrorKind>) -> Self {
+        let needs_room = matches!(
+            kind,
+            Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+        );
+        Self {
+            reason: format!("the receiver cannot store it: {error}"),
+            needs_room,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.reason)
+    }
+}
+
+impl From<String> for Failure {
+    fn from(reason: String) -> Self {
+        Self {
+            reason,
+            needs_room: false,
+        }
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(reason: &str) -> Self {
+        reason.to_owned().into()
+    }
+}
+
+impl From<&Failure> for Failure {
+    fn from(failure: &Failure) -> Self {
+        failure.clone()
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::of_system(&error, Some(error.kind()))
+    }
+}
+
+impl From<platform::Error> for Failure {
+    fn from(error: platform::Error) -> Self {
+        Self::of_system(&error, error.io_error().map(io::Error::kind))
+    }
+}

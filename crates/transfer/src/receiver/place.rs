@@ -1,19 +1,17 @@
 //! A received file on disk: hidden until it is complete and verified, then published under its
 //! name.
 
-use super::Options;
 use super::destination::{Destination, remove_unless_replaced};
-use super::failure::Failure;
+use super::{Failure, Options};
 use crate::protocol::{FileName, Mode, Part, Times};
 use platform::directory::{Directory, Kind, mode, set_mode};
 use platform::file::{Access, LockedFile, OpenMode, become_like};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes, Metadata};
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{io, thread};
 use twox_hash::XxHash3_128;
 
 /// Files up to this size are unnamed until they are complete. That takes fewer system calls, and so

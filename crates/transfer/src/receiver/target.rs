@@ -1,10 +1,8 @@
 //! Files while they arrive, each with one place on disk, over one connection or several.
 
-use super::Options;
 use super::destination::{Complete, Destination};
-use super::entry;
-use super::failure::Failure;
 use super::place::{Place, taken};
+use super::{Failure, Options, entry};
 use crate::error::{Error, Result};
 use crate::protocol::{Kind, Part, Partial};
 use crate::ranges::Hashing;
@@ -234,9 +232,6 @@ impl Shelf {
     }
 
     /// Describes the existing bytes of a file from an earlier attempt.
-    ///
-    /// # Errors
-    /// If the program is asked to stop.
     pub(super) fn present(&self, target: &Target, stop: &AtomicBool) -> Result<Partial> {
         let complete = target.complete.as_ref();
         let Some(file) = complete.map(|complete| &complete.file).or(target.file()) else {

@@ -4,11 +4,10 @@ use super::gathering::Gathering;
 use super::job::{Farewell, Job, Plan, Source, Summary};
 use super::session::state_of;
 use super::{Contents, Item, Options, Session};
-use crate::clock::thread_cpu;
 use crate::error::{Error, Result};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, thread_cpu};
 use crate::protocol::{FileName, Kind, Mode, Times, Verdict};
-use crate::random;
+use crate::token;
 use platform::directory::mode;
 use platform::file::{believable_size, open_without_waiting, standard_input};
 use std::collections::BTreeMap;
@@ -32,7 +31,7 @@ pub fn send(
     observer: &(dyn Fn(&Outcome) + Sync),
 ) -> Result<Summary> {
     let mut session = [0; 16];
-    random::fill(&mut session)?;
+    token::fill_random(&mut session)?;
     let started = Instant::now();
     let connect = |stream| Session::connect(address, options, session, (stream, plan.streams));
     let mut sessions = vec![connect(0)?];

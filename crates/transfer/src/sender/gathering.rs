@@ -25,7 +25,7 @@ struct State {
     pending: BTreeMap<u64, (u16, Outcome)>,
     /// Files that are being sent in parts: the state that all parts must find the file in.
     divided: BTreeMap<u64, FileState>,
-    /// Files that failed for lack of room at the receiver while others arrived there.
+    /// Files that failed because there was no room at the receiver while others arrived there.
     again: BTreeMap<u64, Outcome>,
     /// Number of connections that have sent their share.
     ended: u16,
@@ -140,7 +140,7 @@ impl<'g> Gathering<'g> {
             summary.files += 1;
             summary.bytes += so_far.size;
         }
-        // The receiver's timing of the last file tells how long storing took.
+        // The receiver's timing of the last file shows how long storing took.
         let storing = so_far.timing.stored.saturating_sub(so_far.timing.received);
         summary.timing = Timing {
             received: elapsed.saturating_sub(storing),

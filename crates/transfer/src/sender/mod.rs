@@ -1,8 +1,6 @@
 //! The sending side.
 
-mod contents;
 mod files;
-mod flow;
 mod gathering;
 mod greeting;
 mod job;
@@ -10,13 +8,12 @@ mod method;
 mod pump;
 mod replies;
 mod session;
-mod tree;
 
-pub use contents::Contents;
 pub use files::send;
+pub use job::tree;
 pub use job::{Farewell, Job, Plan, Source, Summary};
+pub use pump::Contents;
 pub use session::{Item, Session};
-pub use tree::tree;
 
 use crate::method::SendMethod;
 use crate::{Cover, Limits, Token};

@@ -1,12 +1,12 @@
 //! Moves bytes from their source into a connection.
 
-use super::contents::Contents;
-use super::flow::{Flow, Outcome, Stopped};
-use super::method::{in_kernel, mapped, read, uring, zero_copy};
-use crate::buffer::{self, BLOCK};
+use super::method::{
+    Flow, Outcome, Stopped, Way, send_in_kernel, send_mapped, send_read, send_zero_copy, uring,
+    zero_copy_buffers,
+};
 use crate::connection::TICK;
 use crate::error::{Error, is_passing};
-use crate::method::SendMethod;
+use crate::method::{BLOCK, SendMethod, block_memory};
 use platform::block_io::{read_at, wait_readable};
 use platform::file::next_data;
 use platform::memory::Mapping;
@@ -28,7 +28,7 @@ impl Pump {
     pub(super) fn new(method: SendMethod) -> Result<Self, Error> {
         Ok(Self {
             method,
-            buffer: buffer::block()?,
+            buffer: block_memory()?,
             conduit: None,
             zero_copy: None,
             ring: None,
@@ -50,7 +50,7 @@ impl Pump {
         let buffer = self.buffer.as_mut_slice();
         match contents {
             // Searching a small range for holes costs more than sending it.
-            Contents::File(file) if is_small(&range) => read::send(buffer, flow, file, range),
+            Contents::File(file) if is_small(&range) => send_read(buffer, flow, file, range),
             Contents::File(file) => {
                 let mut offset = range.start;
                 while let Some((start, end)) = next_data(file, offset, range.end)? {
@@ -102,22 +102,20 @@ impl Pump {
     fn file(&mut self, flow: &mut Flow<'_>, file: &File, range: Range<u64>) -> Outcome {
         let buffer = self.buffer.as_mut_slice();
         match self.method {
-            SendMethod::File => read::send(buffer, flow, file, range),
-            SendMethod::Mmap => mapped::send(flow, file, range),
+            SendMethod::File => send_read(buffer, flow, file, range),
+            SendMethod::Mmap => send_mapped(flow, file, range),
             // The data between two holes may be small as well.
-            _ if is_small(&range) => read::send(buffer, flow, file, range),
-            SendMethod::SendFile => {
-                in_kernel::send(buffer, &mut in_kernel::Way::SendFile, flow, file, range)
-            }
+            _ if is_small(&range) => send_read(buffer, flow, file, range),
+            SendMethod::SendFile => send_in_kernel(buffer, &mut Way::SendFile, flow, file, range),
             SendMethod::Splice => {
                 let conduit = match self.conduit.take() {
                     Some(conduit) => conduit,
                     None => Conduit::new(BLOCK)?,
                 };
-                let mut way = in_kernel::Way::Splice(conduit);
-                in_kernel::send(buffer, &mut way, flow, file, range)?;
+                let mut way = Way::Splice(conduit);
+                send_in_kernel(buffer, &mut way, flow, file, range)?;
                 // After an error, the pipe may hold unwanted bytes; dropping it discards them.
-                if let in_kernel::Way::Splice(conduit) = way {
+                if let Way::Splice(conduit) = way {
                     self.conduit = Some(conduit);
                 }
                 Ok(())
@@ -125,9 +123,9 @@ impl Pump {
             SendMethod::ZeroCopy => {
                 let buffers = match &mut self.zero_copy {
                     Some(buffers) => buffers,
-                    none => none.insert(zero_copy::buffers(flow.outlet.socket())?),
+                    none => none.insert(zero_copy_buffers(flow.outlet.socket())?),
                 };
-                zero_copy::send(buffers, flow, file, range)
+                send_zero_copy(buffers, flow, file, range)
             }
             SendMethod::Uring => {
                 let mut ring = match self.ring.take() {
@@ -177,4 +175,27 @@ fn fill(buffer: &mut [u8], flow: &Flow<'_>, mut stream: &File) -> Outcome<usize>
         }
     }
     Ok(filled)
+}
+
+/// The source of a file's bytes.
+pub enum Contents<'c> {
+    /// A regular file.
+    File(&'c File),
+    /// A pipe, a terminal or a device: anything that can only be read from start to end.
+    Stream(&'c File),
+    /// Bytes in memory, such as a mapped file that is sent repeatedly.
+    Memory(&'c [u8]),
+    /// Blocks of bytes in memory, each with its offset in the file, in sending order.
+    Blocks(&'c mut dyn Iterator<Item = (u64, &'c [u8])>),
+    /// Blocks of equal length from a file, read at the given offsets in the given order.
+    Scattered {
+        /// The file.
+        file: &'c File,
+        /// Length of each block in bytes, at most 256 KiB.
+        block: usize,
+        /// Offsets of the blocks.
+        offsets: &'c mut dyn Iterator<Item = u64>,
+    },
+    /// This number of zero bytes, without a file.
+    Zeros(u64),
 }

@@ -41,9 +41,6 @@ pub(super) struct Replies {
 
 impl Replies {
     /// Starts to read replies.
-    ///
-    /// # Errors
-    /// If no thread can be started for it.
     pub(super) fn hear(mut inlet: Inlet) -> Result<Self> {
         inlet.listen_beside_work();
         let (asked, failed) = (Arc::default(), Arc::default());
@@ -97,7 +94,7 @@ impl Replies {
                     if let (Some(before), Some(left)) = (before, left) {
                         patience.moved(before.saturating_sub(left));
                     }
-                    patience.bear(io::ErrorKind::WouldBlock.into(), began.elapsed())?;
+                    patience.after_failure(io::ErrorKind::WouldBlock.into(), began.elapsed())?;
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! One connection to a receiver, and the files sent over it.
 
-use super::flow::{Flow, Stopped};
 use super::greeting::{check, connect};
+use super::method::{Flow, Stopped};
 use super::pump::Pump;
 use super::replies::{Receipt, Replies, Reply};
 use super::{Contents, Options};
@@ -126,9 +126,6 @@ impl Session {
     }
 
     /// Sends a file, or a part of one. [`Session::outcome`] returns its outcome.
-    ///
-    /// # Errors
-    /// If the connection fails.
     pub fn send(&mut self, item: &Item<'_>, contents: Contents<'_>) -> Result<()> {
         let before = state(&contents);
         self.send_if_still(before, item, contents)
@@ -192,9 +189,6 @@ impl Session {
     }
 
     /// Sends what has no contents: a directory or a link. [`Session::outcome`] returns its outcome.
-    ///
-    /// # Errors
-    /// If the connection fails.
     pub fn send_empty(&mut self, item: &Item<'_>, kind: Kind<'_>) -> Result<()> {
         if self.outlet.shall_stop() {
             return Err(Error::Interrupted);
@@ -260,9 +254,6 @@ impl Session {
 
     /// The outcome of the oldest file that is not reported yet, in sending order; `None` if there
     /// is none.
-    ///
-    /// # Errors
-    /// If the connection fails.
     pub fn outcome(&mut self) -> Result<Option<(u64, Outcome)>> {
         if self.settled.is_empty() && !self.open.is_empty() {
             self.outlet.flush()?;
@@ -275,9 +266,6 @@ impl Session {
     }
 
     /// Like [`Session::outcome`], but does not wait: `None` if the outcome is not known yet.
-    ///
-    /// # Errors
-    /// If the connection fails.
     pub fn known_outcome(&mut self) -> Result<Option<(u64, Outcome)>> {
         match self.replies.known()? {
             Some(Reply::Receipt(receipt)) => self.settle(receipt)?,

@@ -1,8 +1,7 @@
 //! Claims about arithmetic.
 
-use super::definition::{DESIGN, LATENCY_CYCLES, THROUGHPUT_CYCLES};
 use super::operations::{Number, Operation, Work};
-use super::points::{at, best};
+use super::{DESIGN, LATENCY_CYCLES, THROUGHPUT_CYCLES, at, best};
 use crate::estimates::ratio;
 use crate::judging::{MARGIN, decided, exceeds};
 use crate::optimisation::{Compiler, Optimisation};

@@ -1,7 +1,7 @@
 //! Figures of `compute.arithmetic`.
 
-use super::definition::{ARRAY, LATENCY_CYCLES, OPERATION, THROUGHPUT, TYPE, VECTORS};
 use super::operations::Number;
+use super::{ARRAY, LATENCY_CYCLES, OPERATION, THROUGHPUT, TYPE, VECTORS};
 use crate::figures::{axis_of, bars, linear, logarithmic};
 use crate::optimisation::{COMPILER, Compiler, OPTIMISATION, Optimisation};
 use crate::prelude::*;

@@ -1,24 +1,87 @@
 //! `compute.arithmetic`: the cost of integer and floating-point operations.
 
 pub(crate) mod claims;
-mod cycles;
-mod definition;
 mod figures;
 mod findings;
 mod operations;
-mod points;
-mod published;
 
-use crate::optimisation::{COMPILER, OPTIMISATION, loops};
+use crate::optimisation::{COMPILER, Compiler, OPTIMISATION, Optimisation, loops};
 use crate::prelude::*;
-use definition::{
-    ARRAY, DESIGN, LATENCY, LATENCY_CYCLES, OPERATION, THROUGHPUT, THROUGHPUT_CYCLES, TYPE,
-    VECTOR_CYCLES, VECTORS,
-};
-use kernels::levels::{ELEMENTS_BYTES, OPERATIONS_IN_A_TURN};
+use kernels::levels::{self, CHAINS, ELEMENTS_BYTES, Level, Loops, OPERATIONS_IN_A_TURN};
 use kernels::{VECTORS_IN_A_TURN, Vectors};
-use operations::Work;
+use operations::{Number, Operation, Work};
+use platform::clock;
 use std::hint::black_box;
+
+const OPERATION: AxisOf<Operation> = AxisOf::new("operation", "operation");
+const TYPE: AxisOf<Number> = AxisOf::new("type", "type");
+
+const LATENCY: Metric<&str> = Metric::time("latency", "latency").bounded(LEAST_LATENCY_NS);
+const THROUGHPUT: Metric<&str> = Metric::rate("throughput", "throughput").bounded(MOST_PER_SECOND);
+const ARRAY: Metric<&str> = Metric::rate("array", "in arrays").bounded(MOST_OF_ELEMENTS_PER_SECOND);
+const LATENCY_CYCLES: Metric<&str> =
+    Metric::cost("latency_cycles", "cycles of latency", Unit::Count);
+const THROUGHPUT_CYCLES: Metric<&str> = Metric::cost(
+    "throughput_cycles",
+    "cycles of independent operations",
+    Unit::Count,
+);
+const VECTORS: Metric<&str> =
+    Metric::rate("vectors", "in vectors").bounded(MOST_OF_ELEMENTS_PER_SECOND);
+const VECTOR_CYCLES: Metric<&str> =
+    Metric::cost("vector_cycles", "cycles of a vector", Unit::Count);
+
+/// No core runs at more than 10 GHz, and an operation takes at least a cycle, optimised or not.
+const LEAST_LATENCY_NS: f64 = 0.1;
+/// Ten operations a cycle at 10 GHz.
+const MOST_PER_SECOND: f64 = 10.0 * 10e9;
+/// Four registers of 16 elements a cycle at 10 GHz.
+const MOST_OF_ELEMENTS_PER_SECOND: f64 = 64.0 * 10e9;
+
+const DESIGN: Design = Design {
+    id: "compute.arithmetic",
+    title: "Arithmetic",
+    question: "What do integer and floating-point operations cost, and what does the compiler's \
+               optimisation gain?",
+    method: formatcp!(
+        "Latency: a chain of operations, each of which needs the result of the previous one; \
+         {OPERATIONS_IN_A_TURN} in one iteration of the loop. Throughput: {CHAINS} independent \
+         chains side by side. Array: the operation on each element of two arrays of \
+         {ELEMENTS_BYTES} bytes; the first array takes the result. Its loads and stores are \
+         included, and the compiler may vectorise it. Vectors: the operation on all elements of \
+         the widest registers of this processor, in its own instructions, {VECTORS_IN_A_TURN} of \
+         them in one iteration, in independent chains. Vectors are measured once, beside \
+         optimisation 3 in Rust, and not for integer division, which has no vector instruction. \
+         The other loops are one source, compiled at optimisation 0 to 3 by rustc, and a second \
+         source in C, for AVX2 and FMA if the processor has them. Each result is hidden from the \
+         compiler in its register, without an instruction, so that it cannot fold a chain; the \
+         final results are used. Without optimisation a variable lives in memory, so each \
+         operation contains a store and a load, and Rust calls a function for square root and \
+         multiply-add. Integers are unsigned. Each division is by the previous result, so that \
+         quotients have about half the bits of their type; in Rust it includes the test against \
+         zero. After each {OPERATIONS_IN_A_TURN} square roots of a chain (each 2 in the \
+         throughput), a multiplication keeps the numbers away from 1; its time is included. \
+         Cycles: a chain of 64-bit additions, which take one cycle each, is timed alternately \
+         with the loop. The value is the median of a few pairs, in cycles of the core's own clock \
+         at any frequency."
+    ),
+    source: "Report E, section 6",
+    axes: &[
+        OPERATION.axis(),
+        TYPE.axis(),
+        OPTIMISATION.axis(),
+        COMPILER.axis(),
+    ],
+    metrics: &[
+        LATENCY,
+        THROUGHPUT,
+        ARRAY,
+        LATENCY_CYCLES,
+        THROUGHPUT_CYCLES,
+        VECTORS,
+        VECTOR_CYCLES,
+    ],
+};
 
 /// The cost of integer and floating-point operations.
 pub(crate) struct Arithmetic;
@@ -29,7 +92,7 @@ impl Experiment for Arithmetic {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        points::all(setting)
+        all_points(setting)
     }
 
     fn shares_process(&self, _point: &Point) -> bool {
@@ -58,13 +121,13 @@ impl Experiment for Arithmetic {
             black_box(run.array(turns, x, y));
             Ok(())
         })?;
-        if let Some(cycles) = cycles::of(|turns| run.latency(turns, x, y)) {
+        if let Some(cycles) = of(|turns| run.latency(turns, x, y)) {
             sampler.value(LATENCY_CYCLES, cycles)?;
         }
-        if let Some(cycles) = cycles::of(|turns| run.throughput(turns, x, y)) {
+        if let Some(cycles) = of(|turns| run.throughput(turns, x, y)) {
             sampler.value(THROUGHPUT_CYCLES, cycles)?;
         }
-        if points::has_vectors(point) {
+        if has_vectors(point) {
             return measure_vectors(sampler, &name, number.bytes(), (x, y));
         }
         Ok(())
@@ -95,21 +158,140 @@ fn measure_vectors(
         black_box(run(turns));
         Ok(())
     })?;
-    match cycles::of(run) {
+    match of(run) {
         Some(cycles) => sampler.value(VECTOR_CYCLES, cycles),
         None => Ok(()),
     }
 }
 
+fn point(Work(operation, number): Work, optimisation: Optimisation, compiler: Compiler) -> Point {
+    Point::new()
+        .at(OPERATION, operation)
+        .at(TYPE, number)
+        .at(OPTIMISATION, optimisation)
+        .at(COMPILER, compiler)
+}
+
+/// True if vectors are measured beside the loops of `point`. They depend on neither the level nor the
+/// compiler, so the best loops have them.
+fn has_vectors(point: &Point) -> bool {
+    point.level(OPTIMISATION) == Ok(Optimisation::FULL)
+        && point.level(COMPILER) == Ok(Compiler::Rust)
+}
+
+/// The estimate of `metric` at one point.
+fn at<'r>(
+    results: &'r Results,
+    metric: Metric<&'static str>,
+    work: Work,
+    optimisation: Optimisation,
+    compiler: Compiler,
+) -> Option<&'r Estimate> {
+    let wanted = point(work, optimisation, compiler);
+    let mut points = results.points.iter();
+    points.find(|result| result.point == wanted)?.sound(metric)
+}
+
+/// The estimate of Rust's loop at optimisation 3.
+fn best<'r>(
+    results: &'r Results,
+    metric: Metric<&'static str>,
+    work: Work,
+) -> Option<&'r Estimate> {
+    at(results, metric, work, Optimisation::FULL, Compiler::Rust)
+}
+
+/// Every operation on every type. The shorter profiles have the middle levels and C only where they
+/// show most.
+fn all_points(setting: &Setting) -> Vec<Point> {
+    let mut points = Vec::new();
+    for &number in Number::ALL {
+        for &operation in number.operations() {
+            let work = Work(operation, number);
+            for &compiler in Compiler::ALL {
+                let levels = Level::ALL.map(Optimisation).into_iter();
+                let wanted =
+                    levels.filter(|level| is_wanted(setting.profile, work, *level, compiler));
+                points.extend(wanted.map(|level| point(work, level, compiler)));
+            }
+        }
+    }
+    points
+}
+
+fn is_wanted(
+    profile: Profile,
+    Work(operation, number): Work,
+    level: Optimisation,
+    compiler: Compiler,
+) -> bool {
+    let is_extreme = level == Optimisation::NONE || level == Optimisation::FULL;
+    let is_wide = number.bytes() == 8;
+    match (profile, compiler) {
+        (Profile::Thorough, _) => true,
+        (Profile::Standard, Compiler::Rust) => is_extreme || is_wide,
+        (Profile::Standard, Compiler::C) => is_extreme && is_wide,
+        (Profile::Quick, Compiler::Rust) => match level {
+            Optimisation::FULL => true,
+            Optimisation::NONE => Operation::BASIC.contains(&operation),
+            _ => is_wide && operation == Operation::Add,
+        },
+        (Profile::Quick, Compiler::C) => {
+            is_extreme && is_wide && [Operation::Add, Operation::Divide].contains(&operation)
+        }
+    }
+}
+
+/// Pairs of a loop and the chain that counts cycles; the result is their median.
+const PAIRS: usize = 9;
+/// Long against the cost of the clock, short against a change of the frequency.
+const LEG_NS: u64 = 50_000;
+// Each turn of a loop has as many operations as one of the chain, vectors included.
+const _: () = assert!(VECTORS_IN_A_TURN == OPERATIONS_IN_A_TURN);
+
+/// The number of turns at which the search for a leg starts.
+const FIRST_TURNS: u64 = 64;
+
+/// The core's cycles that an operation takes. `run` does the operation for a number of turns. `None`
+/// if this processor has no chain that counts cycles.
+fn of(run: impl Fn(u64) -> u64) -> Option<f64> {
+    // A chain of additions of two registers takes one cycle each on every processor since the 1990s.
+    let addition = Loops::of(levels::Compiler::Rust, Level::O3).operation("add_u64")?;
+    let chain = |turns| addition.latency(turns, 1, black_box(3));
+    let (turns, chain_turns) = (leg(&run), leg(&chain));
+    let mut ratios: Vec<f64> = (0..PAIRS)
+        .map(|_| {
+            let per_turn = time_ns(&run, turns) as f64 / turns as f64;
+            let chain_per_turn = time_ns(&chain, chain_turns) as f64 / chain_turns as f64;
+            // A turn of either has as many operations.
+            per_turn / chain_per_turn
+        })
+        .collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    Some(ratios[PAIRS / 2])
+}
+
+/// The number of turns that takes at least a leg.
+fn leg(run: &impl Fn(u64) -> u64) -> u64 {
+    let mut turns = FIRST_TURNS;
+    while time_ns(run, turns) < LEG_NS {
+        turns *= 2;
+    }
+    turns
+}
+
+fn time_ns(run: &impl Fn(u64) -> u64, turns: u64) -> u64 {
+    let begin_ns = clock::now_ns();
+    black_box(run(turns));
+    clock::now_ns().saturating_sub(begin_ns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::operations::{Number, Operation};
-    use super::points::point;
-    use super::{Arithmetic, DESIGN, OPERATION, VECTOR_CYCLES, VECTORS, Work};
-    use crate::made_up::measure;
-    use crate::optimisation::{Compiler, Optimisation};
-    use crate::prelude::*;
-    use kernels::Vectors;
+    use super::*;
+    use crate::made_up::{measure, setting};
+    use std::collections::BTreeSet;
     use std::path::Path;
 
     #[test]
@@ -146,5 +328,34 @@ mod tests {
             .at(AxisOf::new(OPERATION.name(), "operation"), Other::Modulo);
         let error = measure(&Arithmetic, &unknown, Path::new("/")).expect_err("no such operation");
         assert!(error.to_string().contains("operation=modulo"), "{error}");
+    }
+
+    #[test]
+    fn a_longer_profile_has_more_points_and_none_twice() {
+        let points = |profile| all_points(&setting(profile));
+        let (quick, standard, thorough) = (
+            points(Profile::Quick),
+            points(Profile::Standard),
+            points(Profile::Thorough),
+        );
+        assert!(quick.len() <= 50, "{}", quick.len());
+        assert!(quick.len() < standard.len() && standard.len() < thorough.len());
+        assert_eq!(thorough.len(), 20 * 4 * 2);
+        for points in [quick, standard, thorough] {
+            assert_eq!(points.iter().collect::<BTreeSet<_>>().len(), points.len());
+        }
+    }
+
+    #[test]
+    fn every_loop_takes_some_cycles() {
+        let loops = Loops::of(levels::Compiler::Rust, Level::O3);
+        let division = loops
+            .operation("divide_u64")
+            .expect("every processor divides");
+        let cycles = of(|turns| division.latency(turns, 0x1_0000_000f, u64::MAX));
+        assert!(
+            cycles.is_some_and(|cycles| cycles.is_finite() && cycles > 0.0),
+            "{cycles:?}"
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! The curves of throughput by block size: their plateaus, and the cliff of new files.
 
-use super::super::definition::{BLOCK_SIZE, THROUGHPUT};
-use super::definition::{PASS, Pass, USUAL_BLOCK};
+use super::{PASS, Pass, USUAL_BLOCK};
 use crate::estimates::ratio;
+use crate::file::{BLOCK_SIZE, THROUGHPUT};
 use crate::judging::exceeds;
 use crate::prelude::*;
 use instrument::claim::Ruling;

@@ -1,10 +1,10 @@
 //! Findings and figures of `file.block_size`.
 
-use super::super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT};
 use super::curves::{at, cliff, curve, hits_overwriting, plateau};
-use super::definition::{PASS, Pass, USUAL_BLOCK};
+use super::{PASS, Pass, USUAL_BLOCK};
 use crate::estimates::ratio;
 use crate::figures::{axis_of, curves, scale_of};
+use crate::file::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT};
 use crate::prelude::*;
 use crate::subjects::WARM_READ;
 use instrument::claim::Ruling;

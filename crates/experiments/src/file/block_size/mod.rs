@@ -1,23 +1,36 @@
 //! `file.block_size`: how large the blocks should be in which files are read and written.
 
 mod curves;
-mod definition;
 mod findings;
-mod points;
 
-use super::counterparts::{By, like};
-use super::definition::{
-    BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES as THROUGHPUT, room, whole_blocks,
-};
+pub(super) use curves::{Best, best, best_below, cliff, curve};
+
 use super::page_cache::{Chiller, Evidence};
-use super::scratch_file::{NewFile, ScratchFile};
-use super::walk::Walk;
+use super::scratch_file::{NewFile, ScratchFile, Walk};
+use super::{
+    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like,
+    powers, room, whole_blocks,
+};
+use crate::file;
 use crate::prelude::*;
 use platform::memory::{Mapping, PageSize};
 use std::cell::RefCell;
 
-pub(super) use curves::{Best, best, best_below, cliff, curve};
-pub(super) use definition::{PASS, Pass, USUAL_BLOCK};
+pub(super) const PASS: AxisOf<Pass> = AxisOf::new("pass", "pass");
+
+/// A way through the file.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// Over existing data.
+    Write,
+    ReadWarm,
+    ReadCold,
+    /// Into a file that is empty before.
+    WriteNew,
+}
+
+/// The block size of programs that do not choose one.
+pub(super) const USUAL_BLOCK: Bytes = Bytes(4096);
 
 /// The experiment `file.block_size`.
 pub(crate) struct BlockSize;
@@ -63,11 +76,11 @@ impl Experiment for BlockSize {
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
-        room(Pass::ALL.len() as u64 * points::file_size(setting))
+        room(Pass::ALL.len() as u64 * file_size(setting))
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        points::all(setting)
+        all_points(setting)
     }
 
     fn open_axes(&self) -> &'static [OpenAxis] {
@@ -139,13 +152,67 @@ impl Experiment for BlockSize {
     }
 }
 
+/// From here on, longer profiles look between the powers of two.
+const FINE_FROM: u64 = 4 * KIB;
+
+/// The size of the file that each pass goes through, in bytes: a power of two.
+fn file_size(setting: &Setting) -> u64 {
+    let wanted = by_profile(setting.profile, [64 * MIB, 256 * MIB, 1024 * MIB]);
+    file::file_size(setting, Pass::ALL.len() as u64, wanted)
+}
+
+/// All passes, each with its block sizes.
+fn all_points(setting: &Setting) -> Vec<Point> {
+    let file_size = file_size(setting);
+    let of_new_files = &block_sizes_of_new_files(setting.profile);
+    let sizes = block_sizes(setting.profile)
+        .into_iter()
+        .filter(|size| *size <= file_size);
+    let with_passes = |size| {
+        let point = Point::new().at(BLOCK_SIZE, Bytes(size));
+        let is_wanted =
+            move |pass: &&Pass| **pass != Pass::WriteNew || of_new_files.contains(&size);
+        let passes = Pass::ALL.iter().filter(is_wanted);
+        passes.map(move |pass| {
+            let point = point.clone().at(PASS, *pass);
+            point.at(FILE_SIZE, Bytes(file_size))
+        })
+    };
+    sizes.flat_map(with_passes).collect()
+}
+
+/// Those of [`block_sizes`] in which new files are written: fewer, since each sample takes a process
+/// of its own.
+fn block_sizes_of_new_files(profile: Profile) -> Vec<u64> {
+    let usual = 4 * KIB;
+    match profile {
+        Profile::Quick => vec![usual, 64 * KIB, 512 * KIB, MIB, 4 * MIB],
+        Profile::Standard => powers(usual, 16 * MIB).collect(),
+        Profile::Thorough => powers(usual, 64 * MIB).collect(),
+    }
+}
+
+fn block_sizes(profile: Profile) -> Vec<u64> {
+    if profile == Profile::Quick {
+        // The last step is a double one: enough to tell a plateau from a curve that still rises.
+        return powers(KIB, MIB).chain([4 * MIB]).collect();
+    }
+    let (smallest, largest) =
+        by_profile(profile, [(KIB, 4 * MIB), (512, 16 * MIB), (256, 64 * MIB)]);
+    let between = |size: u64| (size >= FINE_FROM && size < largest).then_some(size / 2 * 3);
+    powers(smallest, largest)
+        .flat_map(|size| [Some(size), between(size)])
+        .flatten()
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, BlockSize, FILE_SIZE, PASS, Pass, THROUGHPUT};
+    use super::*;
+    use crate::file::SMALLEST_FILE;
     use crate::file::page_cache::Evidence;
     use crate::file::testing::{can_be_cold, scratch};
     use crate::made_up::{count, measure, setting, values};
-    use crate::prelude::*;
     use platform::storage::Storage;
     use tempfile::TempDir;
 
@@ -238,5 +305,42 @@ mod tests {
         let error = measure(&BlockSize, &point, scratch().path()).expect_err("no such pass");
         let expected = "has no usable level on the axis 'pass'";
         assert!(error.to_string().contains(expected), "{error}");
+    }
+
+    #[test]
+    fn quick_takes_powers_of_two_and_longer_profiles_look_between() {
+        let quick = block_sizes(Profile::Quick);
+        assert_eq!((quick[0], quick[quick.len() - 1]), (KIB, 4 * MIB));
+        assert!(quick.iter().all(|size| size.is_power_of_two()));
+        assert_eq!(all_points(&setting(Profile::Quick)).len(), 36 + 5);
+        let standard = block_sizes(Profile::Standard);
+        assert!(standard.contains(&6144) && standard.last() == Some(&(16 * MIB)));
+        assert!(standard.is_sorted());
+    }
+
+    #[test]
+    fn new_files_are_written_in_sizes_that_the_other_passes_have_and_in_the_largest() {
+        for profile in [Profile::Quick, Profile::Standard, Profile::Thorough] {
+            let (all_points, new) = (block_sizes(profile), block_sizes_of_new_files(profile));
+            assert!(new.iter().all(|size| all_points.contains(size)), "{new:?}");
+            assert_eq!(new.first(), Some(&(4 * KIB)));
+            assert_eq!(new.last(), all_points.last());
+        }
+        let written = all_points(&setting(Profile::Quick))
+            .into_iter()
+            .filter(|point| point.level(PASS) == Ok(Pass::WriteNew));
+        assert_eq!(written.count(), 5);
+    }
+
+    #[test]
+    fn no_block_is_larger_than_the_file() {
+        let none = Setting {
+            free_bytes: 0,
+            ..setting(Profile::Thorough)
+        };
+        let blocks = all_points(&none)
+            .into_iter()
+            .map(|point| point.level(BLOCK_SIZE));
+        assert!(blocks.flatten().all(|size| size <= Bytes(SMALLEST_FILE)));
     }
 }

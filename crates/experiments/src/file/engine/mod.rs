@@ -2,11 +2,9 @@
 
 mod kind;
 
-use super::counterparts::{By, like};
-use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT, room};
 use super::page_cache::{Evidence, put, warm};
 use super::scratch_file::ScratchFile;
-use super::sizes::{KIB, MIB, by_profile, file_size};
+use super::{BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT, by_profile, file_size, like, room};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::prelude::*;

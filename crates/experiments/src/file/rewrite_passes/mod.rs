@@ -1,25 +1,23 @@
 //! `file.rewrite_passes`: a file is read, written over and read again, in six ways.
 
-mod definition;
 mod way;
 
-use super::counterparts::{By, like};
-use super::definition::{CHUNK_SIZE, FILE_SIZE, room, whole_blocks};
 use super::page_cache::Chiller;
 use super::scratch_file::ScratchFile;
-use super::sizes::{self, KIB, MIB, by_profile, powers};
+use super::{By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, by_profile, like, powers, room, whole_blocks};
 use crate::estimates::{grade, known, ratio, ratio_within};
 use crate::figures::{axis_of, curves, logarithmic};
+use crate::file;
 use crate::prelude::*;
-use definition::{
-    FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED, READ_AGAIN, least_memory,
-};
 use instrument::experiment::Confinement;
 use platform::file::{residency, tells_residency};
 use platform::memory::{Mapping, PageSize};
 use platform::usage::storage_read_bytes;
+use way::{
+    FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED, READ_AGAIN, least_memory,
+};
 
-pub(super) use definition::{READ, REWRITE, WAY};
+pub(super) use way::{READ, REWRITE, WAY};
 pub(super) use way::{Way, move_on};
 
 /// The experiment `file.rewrite_passes`.
@@ -229,7 +227,7 @@ impl Experiment for RewritePasses {
 }
 
 fn largest_file(setting: &Setting) -> u64 {
-    sizes::file_size(
+    file::file_size(
         setting,
         2,
         by_profile(setting.profile, [32 * MIB, 128 * MIB, 512 * MIB]),

@@ -1,9 +1,9 @@
 //! Findings and figures of `file.sum`.
 
-use super::super::definition::{BLOCK_SIZE, FILE_SIZE, ratios_at_ends};
-use super::definition::{BY_CPU, METHOD, Method, STATE, State, THREADS, THROUGHPUT};
+use super::{BY_CPU, METHOD, Method, STATE, State, THREADS, THROUGHPUT};
 use crate::estimates::{grade, ratio, ratios, side_by_side};
 use crate::figures::{axis_of, curves, logarithmic};
+use crate::file::{BLOCK_SIZE, FILE_SIZE, ratios_at_ends};
 use crate::prelude::*;
 use crate::subjects::WARM_READ;
 use instrument::point::Level;

@@ -1,16 +1,19 @@
 //! `file.sum`: how many threads, in blocks of what size and by which method sum a file fastest, and
 //! what time by the processor's clock would make of it.
 
-mod definition;
 mod findings;
 
-use super::counterparts::{By, like};
-use super::definition::{BLOCK_SIZE, FILE_SIZE, not_done, room};
+pub(super) use findings::{
+    best_two, by_one_thread, by_smallest_blocks, one_over_most_threads, whole_and_small,
+};
+
 use super::page_cache::{Chiller, put, warm};
 use super::scratch_file::ScratchFile;
-use super::sizes::{KIB, MIB, by_profile, file_size};
+use super::{
+    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, by_profile, file_size, like,
+    not_done, room,
+};
 use crate::prelude::*;
-use definition::{BY_CPU, RESIDENT};
 use files::sum::SumOptions;
 use files::{Source, Watch};
 use platform::clock::process_cpu_ns;
@@ -18,10 +21,46 @@ use platform::placement::{parent_cpus, pin_to};
 use std::cell::RefCell;
 use std::hint::black_box;
 
-pub(super) use definition::{METHOD, Method, STATE, State, THREADS, THROUGHPUT};
-pub(super) use findings::{
-    best_two, by_one_thread, by_smallest_blocks, one_over_most_threads, whole_and_small,
-};
+pub(super) const STATE: AxisOf<State> = AxisOf::new("state", "page cache");
+pub(super) const METHOD: AxisOf<Method> = AxisOf::new("method", "method");
+pub(super) const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
+
+/// More processors than this no machine of today has in one system.
+const MOST_PROCESSORS: usize = 1024;
+
+pub(super) const THROUGHPUT: Metric<&str> = Metric::bandwidth("throughput", "throughput")
+    .bounded(MOST_BYTES_PER_SECOND * MOST_PROCESSORS as f64);
+const BY_CPU: Metric<&str> = Metric::bandwidth("by_cpu", "bytes by processor time");
+const RESIDENT: Metric<&str> = Metric::fact("resident", "in the page cache before", Unit::Share);
+
+/// The state of the page cache before a pass.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It holds the whole file.
+    Warm,
+    /// It holds none of it.
+    Cold,
+}
+
+/// A way of reading that is timed here.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Pread,
+    Mmap,
+    /// At the position of a descriptor that each thread opens for itself, as in report B.
+    #[choice("lseek, read")]
+    Seek,
+}
+
+impl From<Method> for files::Method {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Pread => Self::Pread,
+            Method::Mmap => Self::Mmap,
+            Method::Seek => Self::Read,
+        }
+    }
+}
 
 /// The experiment `file.sum`.
 pub(crate) struct SumOfWords;
@@ -121,7 +160,7 @@ impl Experiment for SumOfWords {
         const {
             &[
                 BLOCK_SIZE.open(1, 1 << 30),
-                definition::THREADS.open(1, 999),
+                THREADS.open(1, 999),
                 FILE_SIZE.open(1, 1 << 40),
             ]
         }

@@ -1,24 +1,20 @@
 //! `memory.bandwidth`: the bandwidth of one core that writes and reads blocks, by their size.
 
-mod definition;
 mod figures;
 mod findings;
-mod fresh;
 mod points;
 mod swap;
 
-pub(super) use definition::{BLOCK_SIZE, Backing, PAGES, READ, WRITE};
 pub(super) use findings::{curve, in_both_pages};
+pub(super) use points::{BLOCK_SIZE, Backing, PAGES, READ, WRITE};
 
-use super::component::of_block;
-use super::counterparts::SUPPLIED;
 use super::pages::{self, Pages};
+use super::{SUPPLIED, of_block};
 use crate::prelude::*;
-use definition::{DESIGN, FIRST_WRITE};
-use fresh::FreshMemory;
 use instrument::experiment::Confinement;
 use kernels::InstructionSet;
-use platform::memory::PageSize;
+use platform::memory::{Mapping, PageSize};
+use points::{DESIGN, FIRST_WRITE};
 use std::cell::RefCell;
 use std::hint::black_box;
 
@@ -165,12 +161,60 @@ fn time(
     )
 }
 
+/// One or more blocks in memory fresh from the system, each starting on a page of its own.
+struct FreshMemory {
+    mapping: Mapping,
+    block_size: usize,
+    /// From the start of one block to that of the next, in bytes.
+    stride: usize,
+}
+
+/// Enough base pages that the first touch of all takes long compared to the clock's error.
+const LEAST_BYTES: usize = 512 << 10;
+
+impl FreshMemory {
+    /// As many blocks of `block_size` bytes as it takes to time their first touch, but at least
+    /// one, on pages of `page_bytes`.
+    fn new(
+        block_size: usize,
+        page_size: PageSize,
+        page_bytes: usize,
+    ) -> Result<Self, MeasureError> {
+        let stride = block_size.next_multiple_of(page_bytes);
+        let len = LEAST_BYTES.next_multiple_of(stride);
+        let mapping = Mapping::anonymous(len, page_size)?;
+        Ok(Self {
+            mapping,
+            block_size,
+            stride,
+        })
+    }
+
+    /// Bytes in all blocks together.
+    fn work_bytes(&self) -> f64 {
+        (self.mapping.len() / self.stride * self.block_size) as f64
+    }
+
+    fn blocks(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        let strides = self.mapping.as_mut_slice().chunks_exact_mut(self.stride);
+        strides.map(|stride| &mut stride[..self.block_size])
+    }
+
+    fn first_block(&mut self) -> &mut [u8] {
+        &mut self.mapping.as_mut_slice()[..self.block_size]
+    }
+
+    /// The memory, to be asked about its pages.
+    fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, Backing, Bandwidth, FIRST_WRITE, PAGES, Pages, READ, WRITE};
+    use super::*;
     use crate::made_up::{count, measure};
     use crate::memory::pages::made_up::ODD;
-    use crate::prelude::*;
     use platform::machine::Machine;
     use std::path::Path;
 
@@ -249,5 +293,25 @@ mod tests {
                 .starts_with("this machine has no 12345 B pages"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn small_blocks_come_by_the_dozen_and_large_ones_alone() {
+        let mut small = FreshMemory::new(1 << 10, PageSize::Base, 4096).expect("memory");
+        assert_eq!(small.blocks().count(), LEAST_BYTES / 4096);
+        assert!(
+            small
+                .blocks()
+                .all(|block| block.len() == 1 << 10 && block.iter().all(|b| *b == 0))
+        );
+        let apart = small
+            .blocks()
+            .map(|block| block.as_ptr().addr())
+            .collect::<Vec<_>>();
+        assert!(apart.is_sorted() && apart[1] - apart[0] == 4096);
+
+        let mut large = FreshMemory::new(5 << 20, PageSize::Base, 4096).expect("memory");
+        assert_eq!(large.blocks().count(), 1);
+        assert_eq!(large.first_block().len(), 5 << 20);
     }
 }

@@ -1,7 +1,9 @@
 //! The levels found in simulated curves.
 
-use super::fit::{Hierarchy, fit};
-use super::made_up::cost as cost_of;
+use super::fit::{Hierarchy, Level, fit};
+use super::{WAYS, found_by_cost, of_first_level, of_further_level};
+use crate::made_up::machine;
+use instrument::quantity::Bytes;
 use instrument::statistics::Interval;
 use instrument::statistics::random::Random;
 use proptest::collection::vec;
@@ -209,4 +211,98 @@ proptest! {
             prop_assert!(level.capacity_interval.expect("three processes").contains(level.capacity_bytes));
         }
     }
+}
+
+/// The cost of an access in passes over `size` bytes: `base`, and the added cost of each of the
+/// `levels` (capacity in bytes, added cost) that it misses.
+pub(crate) fn cost_of(base: f64, levels: &[(f64, f64)], size: f64) -> f64 {
+    let level = |&(capacity_bytes, added_cost): &(f64, f64)| Level {
+        capacity_bytes,
+        added_cost,
+        capacity_interval: None,
+        added_cost_interval: None,
+    };
+    let hierarchy = Hierarchy {
+        base_cost: base,
+        levels: levels.iter().map(level).collect(),
+        relative_error: 0.0,
+    };
+    hierarchy.predicted(size)
+}
+
+#[test]
+fn a_process_with_a_cost_below_zero_hides_no_cache() {
+    let levels = [(49152.0, 2.0), (2_097_152.0, 8.0)];
+    let sizes = (26..=56).map(|step| 2_f64.powf(f64::from(step) / 2.0).round());
+    let mut curve: Vec<(Bytes, Vec<f64>)> = sizes
+        .map(|size| {
+            let cost = cost_of(1.0, &levels, size);
+            (Bytes(size as u64), vec![cost, 1.01 * cost, 0.99 * cost])
+        })
+        .collect();
+    curve[3].1[1] = -0.5;
+    curve[20].1[0] = -70.0;
+    curve.insert(11, (Bytes(curve[10].0.0 + 64), vec![-1.0]));
+    let found = found_by_cost(&curve, &machine());
+    let documented = found.iter().map(|cache| cache.documented);
+    let documented: Vec<_> = documented
+        .map(|cache| cache.map(|cache| (cache.level, cache.size.0)))
+        .collect();
+    assert_eq!(documented, [Some((1, 49152)), Some((2, 2_097_152))]);
+}
+
+/// Passes before misses are counted, and passes in which they are.
+const PASSES: usize = 60;
+
+/// The share of misses of a cache of `sets` sets with `WAYS` lines each, simulated. Every
+/// pass has the same order, and a miss replaces a random line of its set.
+fn simulated(sets: usize, set_of_line: &[usize]) -> f64 {
+    let mut random = Random::new(1);
+    let mut cache = vec![[usize::MAX; WAYS as usize]; sets];
+    let mut misses = 0;
+    for pass in 0..2 * PASSES {
+        for (line, set) in set_of_line.iter().enumerate() {
+            let set = &mut cache[*set];
+            if !set.contains(&line) {
+                set[random.below(WAYS as usize)] = line;
+                misses += usize::from(pass >= PASSES);
+            }
+        }
+    }
+    misses as f64 / (PASSES * set_of_line.len()) as f64
+}
+
+#[test]
+fn the_shares_are_those_of_a_simulated_cache() {
+    const SETS: usize = 128;
+    let mut random = Random::new(2);
+    for load in [0.5, 0.75, 1.0, 1.125, 1.25, 1.5, 2.0, 3.0, 5.0] {
+        let lines = (load * SETS as f64 * WAYS) as usize;
+        let log2_load = (lines as f64 / (SETS as f64 * WAYS)).log2();
+        let in_turn: Vec<usize> = (0..lines).map(|line| line % SETS).collect();
+        let anywhere: Vec<usize> = (0..lines).map(|_| random.below(SETS)).collect();
+        let shares = [
+            (of_first_level(log2_load), simulated(SETS, &in_turn)),
+            (of_further_level(log2_load), simulated(SETS, &anywhere)),
+        ];
+        for (share, simulated) in shares {
+            assert!(
+                (share - simulated).abs() < 0.04,
+                "{load}: {share} {simulated}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_shares_rise_from_none_to_all() {
+    for share in [of_first_level, of_further_level] {
+        let shares: Vec<f64> = (1..1000)
+            .map(|step| share((f64::from(step) / 10.0).log2()))
+            .collect();
+        assert!(shares.is_sorted(), "{shares:?}");
+        assert_eq!((shares[0], shares[998]), (0.0, 1.0));
+    }
+    assert!(of_first_level(0.0) < 1e-9);
+    assert!(of_further_level(0.0) > 0.1);
 }

@@ -1,6 +1,6 @@
 //! The meaning of the latencies.
 
-use super::definition::{LOAD, PAGES, SHORTEST_STRIDE, STRIDE, WORKING_SET};
+use super::{LOAD, PAGES, SHORTEST_STRIDE, STRIDE, WORKING_SET};
 use crate::estimates::{extra_cost, side_by_side, told};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::memory::hierarchy::{self, FoundCache, found, marks};
@@ -148,7 +148,7 @@ mod tests {
     use super::super::Latency;
     use super::{LOAD, PAGES, STRIDE, WORKING_SET};
     use crate::made_up::{figures, finding, findings, measured, value};
-    use crate::memory::hierarchy::made_up;
+    use crate::memory::hierarchy::tests::cost_of;
     use crate::memory::pages::Pages;
     use crate::memory::pages::made_up::{BASE, HUGE};
     use crate::prelude::*;
@@ -159,7 +159,7 @@ mod tests {
 
     fn cost(size: f64) -> f64 {
         let levels = [(48.0 * KIB, 4.0), (2.0 * MIB, 20.0), (32.0 * MIB, 80.0)];
-        made_up::cost(1.5, &levels, size)
+        cost_of(1.5, &levels, size)
     }
 
     fn at(size: f64, pages: Pages, factor: f64) -> PointResult {

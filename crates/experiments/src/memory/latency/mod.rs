@@ -1,16 +1,43 @@
 //! `memory.latency`: the time of a load that the processor cannot predict, by working set.
 
-mod definition;
 mod findings;
-mod points;
 
-pub(super) use definition::{LOAD, PAGES, STRIDE, WORKING_SET};
 pub(super) use findings::{capacities, in_both_pages};
+pub(in crate::memory) use pages::AXIS as PAGES;
 
-use super::chain::time_loads;
-use super::component::of_block;
+use super::hierarchy::{self, MODEL};
+use super::pages::{self, Pages};
+use super::{of_block, time_loads};
 use crate::prelude::*;
-use definition::DESIGN;
+use std::collections::BTreeSet;
+
+pub(super) const WORKING_SET: AxisOf<Bytes> = AxisOf::new("working_set", "working set");
+pub(super) const STRIDE: AxisOf<Bytes> = AxisOf::new("stride", "stride");
+pub(super) const LOAD: Metric<&str> = Metric::time("load", "load").bounded(SHORTEST_LOAD_NS);
+
+/// A load from the nearest cache takes several cycles; no processor does ten in a nanosecond.
+const SHORTEST_LOAD_NS: f64 = 0.1;
+/// The usual length of a cache line: the shortest stride at which each place has its own.
+const SHORTEST_STRIDE: Bytes = Bytes(64);
+
+const DESIGN: Design = Design {
+    id: "memory.latency",
+    title: "Load latency by working set",
+    question: "How long does a program wait for a value from each cache and from memory, and how large \
+               is each cache?",
+    method: formatcp!(
+        "A chain of addresses lies in memory, one in each stride, linked in random order. Each \
+         load yields the address of the next, so loads cannot overlap and the processor cannot \
+         prefetch. The time of a load is that of n steps over n, less the fixed cost that fewer \
+         steps show; each leg continues where the last ended. Untimed steps before that bring what \
+         fits into the caches. Huge pages keep address translation out of the time, and are \
+         verified; base pages include it. Capacities are found from the curve with the largest \
+         pages and the smallest stride, {MODEL}."
+    ),
+    source: "common practice (lmbench's lat_mem_rd, in random order)",
+    axes: &[WORKING_SET.axis(), STRIDE.axis(), PAGES.axis()],
+    metrics: &[LOAD],
+};
 
 /// The time of a load that the processor cannot predict, by working set.
 pub(crate) struct Latency;
@@ -21,11 +48,11 @@ impl Experiment for Latency {
     }
 
     fn needs(&self, _setting: &Setting) -> Vec<Need> {
-        vec![Need::Memory(Bytes(points::LEAST_MEMORY))]
+        vec![Need::Memory(Bytes(LEAST_MEMORY))]
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        points::all(setting)
+        all_points(setting)
     }
 
     fn refined_axes(&self) -> &'static [RefinedAxis] {
@@ -56,12 +83,114 @@ impl Experiment for Latency {
     }
 }
 
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+const SMALLEST: u64 = 8 * KIB;
+/// The curve goes at least as far as the first, whatever is documented, and in no profile beyond the
+/// second.
+const AT_LEAST_UP_TO: u64 = 128 * MIB;
+const AT_MOST_UP_TO: u64 = 1024 * MIB;
+/// No working set takes more than this part of the memory available.
+const SHARE_OF_MEMORY: u64 = 4;
+/// With less there would be no curve.
+const LEAST_MEMORY: u64 = 16 * MIB * SHARE_OF_MEMORY;
+
+/// The whole curve in the largest pages, where capacities show best, and a few working sets in base
+/// pages and with longer strides.
+fn all_points(setting: &Setting) -> Vec<Point> {
+    let largest = largest(setting);
+    let (Some(base), true) = (Pages::base(&setting.machine), largest > SMALLEST) else {
+        return Vec::new();
+    };
+    let huge = Pages::huge(&setting.machine);
+    let point = |size: u64, stride: Bytes, pages: Pages| {
+        Point::new()
+            .at(WORKING_SET, Bytes(size))
+            .at(STRIDE, stride)
+            .at(PAGES, pages)
+    };
+    let finest = huge.unwrap_or(base);
+    let mut points: Vec<Point> = working_sets(setting, largest)
+        .into_iter()
+        .map(|size| point(size, SHORTEST_STRIDE, finest))
+        .collect();
+    let (few, strides): (Vec<u64>, &[u64]) = match setting.profile {
+        Profile::Quick => (vec![16 * KIB, 512 * KIB, 16 * MIB, largest], &[256]),
+        Profile::Standard | Profile::Thorough => {
+            let step = if setting.profile == Profile::Standard {
+                2
+            } else {
+                1
+            };
+            let powers = (SMALLEST.ilog2()..=largest.ilog2()).step_by(step);
+            let sizes = powers.map(|exponent| 1 << exponent).chain([largest]);
+            (sizes.collect(), &[256, 1024])
+        }
+    };
+    let few: BTreeSet<u64> = few.into_iter().filter(|size| *size <= largest).collect();
+    if huge.is_some() {
+        points.extend(few.iter().map(|size| point(*size, SHORTEST_STRIDE, base)));
+    }
+    for stride in strides {
+        let beyond_caches = few.iter().rev().take(2);
+        points.extend(beyond_caches.map(|size| point(*size, Bytes(*stride), finest)));
+    }
+    points
+}
+
+fn largest(setting: &Setting) -> u64 {
+    let beyond = match setting.profile {
+        Profile::Quick => 2,
+        Profile::Standard | Profile::Thorough => 4,
+    };
+    let wanted = beyond * hierarchy::last_bytes(&setting.machine);
+    let wanted = wanted.clamp(AT_LEAST_UP_TO, AT_MOST_UP_TO);
+    let possible = setting.available_bytes / SHARE_OF_MEMORY;
+    wanted.min(possible) / KIB * KIB
+}
+
+/// Sizes about the documented caches, in eighths of their size: just below, and well above, where the
+/// share of misses rises. The longer profiles, and machines that document no caches, add sizes in
+/// between.
+fn working_sets(setting: &Setting, largest: u64) -> BTreeSet<u64> {
+    let (eighths, of_last, steps_per_doubling): (&[u64], &[u64], u64) = match setting.profile {
+        Profile::Quick => (&[4, 7, 8, 9, 12, 20], &[4, 8, 12], 0),
+        Profile::Standard => (&[4, 6, 7, 8, 9, 10, 12, 16, 20], &[4, 6, 8, 10, 12, 16], 1),
+        Profile::Thorough => (
+            &[4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24],
+            &[4, 5, 6, 7, 8, 9, 10, 12, 14, 16],
+            2,
+        ),
+    };
+    let caches = hierarchy::documented(&setting.machine);
+    let last = hierarchy::last_bytes(&setting.machine);
+    let steps = if caches.is_empty() {
+        steps_per_doubling.max(1)
+    } else {
+        steps_per_doubling
+    };
+    let about = caches.iter().flat_map(|cache| {
+        let size = cache.size.0;
+        let eighths = if size == last { of_last } else { eighths };
+        eighths.iter().map(move |eighths| size / 8 * eighths)
+    });
+    let doublings = (SMALLEST.ilog2()..=largest.ilog2()).map(|exponent| 1_u64 << exponent);
+    let between = doublings.flat_map(|size| (0..steps).map(move |step| size + size / steps * step));
+    about
+        .chain(between)
+        .chain([SMALLEST, AT_LEAST_UP_TO, largest / 2, largest])
+        .map(|size| size / KIB * KIB)
+        .filter(|size| (SMALLEST..=largest).contains(size))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{LOAD, Latency, PAGES, STRIDE, WORKING_SET};
-    use crate::made_up::{count, measure};
+    use super::*;
+    use crate::made_up::{count, measure, setting};
     use crate::memory::pages::Pages;
-    use crate::prelude::*;
+    use crate::memory::pages::made_up::{BASE, HUGE};
     use platform::machine::Machine;
     use std::path::Path;
 
@@ -79,5 +208,59 @@ mod tests {
             let (samples, _) = measure(&Latency, &point, Path::new("/")).expect("memory works");
             assert!(count(&samples, LOAD) >= 1, "{point}");
         }
+    }
+
+    #[test]
+    fn the_quick_curve_is_short_and_looks_about_every_cache() {
+        let points = all_points(&setting(Profile::Quick));
+        assert!(points.len() <= 26, "{} points", points.len());
+        for size in [42 * KIB, 48 * KIB, 54 * KIB, 2 * MIB, 32 * MIB, 128 * MIB] {
+            let levels = [WORKING_SET.at(Bytes(size)), PAGES.at(HUGE)];
+            assert!(points.iter().any(|point| point.matches(&levels)), "{size}");
+        }
+    }
+
+    #[test]
+    fn the_curve_has_the_same_far_size_beside_a_huge_cache() {
+        let mut setting = setting(Profile::Quick);
+        for cache in &mut setting.machine.caches {
+            if cache.level == 3 {
+                cache.size_bytes = Some(300 * MIB);
+            }
+        }
+        let far = [WORKING_SET.at(Bytes(128 * MIB)), PAGES.at(HUGE)];
+        assert!(all_points(&setting).iter().any(|point| point.matches(&far)));
+    }
+
+    #[test]
+    fn no_working_set_takes_more_than_its_share_of_memory() {
+        let little = Setting {
+            available_bytes: 100 * MIB,
+            ..setting(Profile::Thorough)
+        };
+        let largest = all_points(&little)
+            .iter()
+            .filter_map(|point| point.level(WORKING_SET).ok())
+            .max();
+        assert_eq!(largest, Some(Bytes(25 * MIB)));
+        let none = Setting {
+            available_bytes: 0,
+            ..little
+        };
+        assert!(all_points(&none).is_empty());
+    }
+
+    #[test]
+    fn without_documented_caches_or_huge_pages_there_is_a_curve_all_the_same() {
+        let setting = Setting {
+            machine: Machine {
+                page_bytes: Some(4096),
+                ..Machine::default()
+            },
+            ..setting(Profile::Quick)
+        };
+        let points = all_points(&setting);
+        assert!(points.len() >= 12, "{} points", points.len());
+        assert!(points.iter().all(|point| point.level(PAGES) == Ok(BASE)));
     }
 }

@@ -1,6 +1,6 @@
 //! The meaning of the pairs of nodes.
 
-use super::definition::{LOAD, MEMORY, NodeName, PROCESSORS, READ, WRITE};
+use super::{LOAD, MEMORY, NodeName, PROCESSORS, READ, WRITE};
 use crate::estimates::{grade, ratio};
 use crate::figures::{bars, linear, names};
 use crate::prelude::*;

@@ -1,17 +1,71 @@
 //! `memory.nodes`: the cost of memory that is near to other processors (NUMA).
 
-mod definition;
 mod findings;
 
-use super::chain::time_loads_from;
-use super::hierarchy;
+pub(super) use super::jobs::{READ, WRITE};
+
 use super::jobs::{self, Job};
+use super::{hierarchy, time_loads_from};
 use crate::prelude::*;
-use definition::{DESIGN, LOAD, MEMORY, NodeName, PROCESSORS};
+use instrument::finding::Say;
+use instrument::point::{AxisKind, Level, LevelOf, read_back};
 use platform::machine::Machine;
 use platform::memory::{Mapping, PageSize};
 use platform::node::{self, Node};
 use platform::placement::{parent_cpus, pin_to};
+use std::fmt;
+
+const PROCESSORS: AxisOf<NodeName> = AxisOf::new("processors", "processors of");
+const MEMORY: AxisOf<NodeName> = AxisOf::new("memory", "memory of");
+const LOAD: Metric<&str> = Metric::time("load", "load").bounded(SHORTEST_LOAD_NS);
+
+/// A load from the nearest cache takes several cycles; no processor does ten in a nanosecond.
+const SHORTEST_LOAD_NS: f64 = 0.1;
+
+/// A node by its number in the system. The level is called `node 0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct NodeName(usize);
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node {}", self.0)
+    }
+}
+
+impl LevelOf for NodeName {
+    const KIND: AxisKind = AxisKind::Choice;
+
+    fn level(&self) -> Level {
+        Level::Choice(self.to_string())
+    }
+
+    fn of(level: &Level) -> Option<Self> {
+        read_back(level, |name| {
+            Some(Self(name.strip_prefix("node ")?.parse().ok()?))
+        })
+    }
+}
+
+impl Say for NodeName {
+    fn say(&self, _name: &'static str, sentence: &mut Sentence) {
+        sentence.push_text(&self.to_string());
+    }
+}
+
+const DESIGN: Design = Design {
+    id: "memory.nodes",
+    title: "Memory of other nodes",
+    question: "What does it cost a program that its memory is near to other processors than its own?",
+    method: "Memory is taken from one node, as verified, and used by the processors of one node, for each \
+             pair of nodes. Load: one processor follows a chain of addresses in random order, one in \
+             each cache line, as in memory.latency; in huge pages if the system provides them. Read and \
+             write: each processor of the node runs a thread that passes over a block of its own, all \
+             at the same time, as in memory.parallel. The blocks together are four times as large as \
+             the last-level cache, or smaller if the smallest node has too little room.",
+    source: "common practice (lmbench's lat_mem_rd and STREAM, under numactl)",
+    axes: &[PROCESSORS.axis(), MEMORY.axis()],
+    metrics: &[LOAD, READ, WRITE],
+};
 
 /// The cost of memory that is near to other processors.
 pub(crate) struct Nodes;
@@ -142,12 +196,18 @@ fn time_load(
 
 #[cfg(test)]
 mod tests {
-    use super::definition::{READ, WRITE};
-    use super::{AT_LEAST, LOAD, MEMORY, MIB, NodeName, Nodes, PROCESSORS, pairs, size};
+    use super::*;
     use crate::made_up::{count, measure};
-    use crate::prelude::*;
-    use platform::node::{self, Node};
     use std::path::Path;
+
+    #[test]
+    fn a_level_is_read_back_as_the_node_that_it_names() {
+        assert_eq!(NodeName(12).level(), Level::from("node 12"));
+        assert_eq!(NodeName::of(&"node 12".into()), Some(NodeName(12)));
+        for other in ["node", "node ", "node +1", "node 01", "12"] {
+            assert_eq!(NodeName::of(&other.into()), None, "{other}");
+        }
+    }
 
     fn point(processors: usize, memory: usize) -> Point {
         Point::new()

@@ -1,6 +1,6 @@
 //! The cost of a page that is not there yet.
 
-use super::definition::{COST, TOUCH, Touch};
+use super::{COST, TOUCH, Touch};
 use crate::estimates::{grade, ratio, told};
 use crate::prelude::*;
 

@@ -1,16 +1,57 @@
 //! `memory.page_fault`: the cost of touching a page that is not there yet.
 
-mod definition;
 mod findings;
-mod touch;
 
-use super::counterparts::SUPPLIED;
+use super::{SUPPLIED, pages};
 use crate::figures::{axis_of, bars, scale_of};
+use crate::file::page_cache::{self, Chiller};
+use crate::file::scratch_file::ScratchFile;
 use crate::prelude::*;
-use definition::{COST, DESIGN, TOUCH, Touch};
-use platform::memory::{PageSize, page_bytes};
+use platform::file::{Access, LockedFile, OpenMode, evict, open_read};
+use platform::memory::{Advice, FileMapping, Mapping, PageSize, page_bytes};
+use platform::process::Twin;
 use platform::storage::Storage;
-use touch::{COLD_PAGES, HUGE_PAGES, PAGES, copy_on_write, first_touch, of_file};
+use platform::usage::Usage;
+use std::cell::{Cell, RefCell};
+use std::hint::black_box;
+
+const TOUCH: AxisOf<Touch> = AxisOf::new("touch", "touch");
+const COST: Metric<&str> = Metric::time("cost", "cost of a page");
+const MINOR: Metric<&str> = Metric::fact("minor_faults", "minor faults a page", Unit::Count);
+const MAJOR: Metric<&str> = Metric::fact("major_faults", "major faults a page", Unit::Count);
+
+/// The way in which a page is missing, and touched.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+enum Touch {
+    #[choice("first touch")]
+    First,
+    #[choice("first touch, huge page")]
+    FirstOfHugePage,
+    #[choice("file, in page cache")]
+    FileInPageCache,
+    #[choice("file, on device")]
+    FileOnDevice,
+    CopyOnWrite,
+}
+
+const DESIGN: Design = Design {
+    id: "memory.page_fault",
+    title: "Page faults",
+    question: "What does it cost to touch memory that is not there yet?",
+    method: "One byte of each page of a mapping is touched, page after page, and the time is divided by \
+             the number of pages. No page is mapped when a sample begins. First touch: written, in \
+             private memory, where the kernel supplies a page of zeros; the same in huge pages, which \
+             are verified. File, in page cache: read, in a mapping of a file that was evicted and read \
+             in again from start to end. The way a file came into the cache decides how large the \
+             pieces are in which the kernel holds it, and how many neighbours of a page it maps at \
+             once. File, on device: read, in a mapping of a file of which nothing is cached, as \
+             verified, without read-ahead, at pages far apart. Copy on write: written, in memory \
+             shared with a forked copy of the process, where the kernel copies the page. Faults per \
+             page are counted, those that read from the device (major) apart.",
+    source: "common practice (lmbench's lat_pagefault)",
+    axes: &[TOUCH.axis()],
+    metrics: &[COST, MINOR, MAJOR],
+};
 
 /// The cost of touching a page that is not there yet.
 pub(crate) struct PageFault;
@@ -91,13 +132,141 @@ impl Experiment for PageFault {
     }
 }
 
+/// Pages touched in a sample: enough to take long compared to the clock's error.
+const PAGES: usize = 2048;
+
+const HUGE_PAGES: usize = 8;
+
+/// Each of these waits for the device.
+const COLD_PAGES: usize = 64;
+
+const FILE: &str = "page-fault";
+
+/// Counts the faults of the last sample.
+#[derive(Default)]
+struct Faults(Cell<Usage>);
+
+impl Faults {
+    fn begin(&self) -> Result<(), MeasureError> {
+        self.0.set(Usage::of_thread()?);
+        Ok(())
+    }
+
+    fn end(&self, sampler: &mut Sampler<'_>, pages: usize) -> Result<(), MeasureError> {
+        let faults = Usage::of_thread()?.since(&self.0.get());
+        sampler.value(MINOR, faults.minor_faults as f64 / pages as f64)?;
+        sampler.value(MAJOR, faults.major_faults as f64 / pages as f64)
+    }
+}
+
+fn write_to_each(memory: &mut Mapping, page: usize) {
+    for byte in memory.as_mut_slice().iter_mut().step_by(page) {
+        *byte = black_box(1);
+    }
+}
+
+fn first_touch(
+    sampler: &mut Sampler<'_>,
+    count: usize,
+    page: usize,
+    page_size: PageSize,
+) -> Result<(), MeasureError> {
+    let new = || Mapping::anonymous(count * page, page_size);
+    let memory = RefCell::new(new()?);
+    let faults = Faults::default();
+    sampler.once(
+        COST,
+        count as f64,
+        |_| {
+            memory.replace(new()?);
+            faults.begin()
+        },
+        || {
+            write_to_each(&mut memory.borrow_mut(), page);
+            Ok(())
+        },
+    )?;
+    faults.end(sampler, count)?;
+    match pages::remark(&memory.borrow(), page_size)? {
+        Some(remark) => sampler.remark(remark),
+        None => Ok(()),
+    }
+}
+
+fn of_file(
+    sampler: &mut Sampler<'_>,
+    count: usize,
+    page: usize,
+    is_cold: bool,
+) -> Result<(), MeasureError> {
+    let len = PAGES * page;
+    let path = sampler.scratch().join(FILE);
+    let mut scratch = ScratchFile::open_or_make(&path, len as u64, sampler.seed())?;
+    let mut chiller = Chiller::new(&scratch)?;
+    // A few pages far apart, so that none of them lies in what was read for another.
+    let stride = len / count;
+    let mut locked = LockedFile::lock(open_read(&path, OpenMode::Plain)?, Access::Read)?;
+    let mapping = RefCell::new(FileMapping::new(&mut locked, 0, len)?);
+    if is_cold {
+        mapping.borrow_mut().advise(Advice::Random)?;
+    } else {
+        // The file may be cached in another way by earlier use. Eviction fails in a file system in
+        // memory, where a file is cached in only one way.
+        evict(&scratch.file).ok();
+    }
+    let faults = Faults::default();
+    sampler.once(
+        COST,
+        count as f64,
+        |_| {
+            // Unmaps the pages, as if the mapping were new; without that none can be evicted.
+            mapping.borrow_mut().advise(Advice::DontNeed)?;
+            if is_cold {
+                chiller.chill(&mut scratch)?;
+            } else {
+                page_cache::warm(&scratch)?;
+            }
+            faults.begin()
+        },
+        || {
+            let mapping = mapping.borrow();
+            let touched = mapping.as_slice().iter().step_by(stride);
+            black_box(touched.fold(0, |sum, byte| sum ^ black_box(*byte)));
+            Ok(())
+        },
+    )?;
+    faults.end(sampler, count)?;
+    mapping.borrow().ensure_whole()?;
+    chiller.remark_on(sampler)
+}
+
+fn copy_on_write(sampler: &mut Sampler<'_>, page: usize) -> Result<(), MeasureError> {
+    let memory = RefCell::new(Mapping::anonymous(PAGES * page, PageSize::Base)?);
+    memory.borrow_mut().populate()?;
+    let twin = RefCell::new(None);
+    let faults = Faults::default();
+    sampler.once(
+        COST,
+        PAGES as f64,
+        |_| {
+            // The twin of the sample before ends first, or the pages would still be shared with it.
+            twin.replace(None);
+            twin.replace(Some(Twin::fork()?));
+            faults.begin()
+        },
+        || {
+            write_to_each(&mut memory.borrow_mut(), page);
+            Ok(())
+        },
+    )?;
+    faults.end(sampler, PAGES)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::definition::{MAJOR, MINOR};
-    use super::{PageFault, TOUCH, Touch};
+    use super::*;
     use crate::file::testing::{can_be_cold, scratch};
     use crate::made_up::{measure, setting, values};
-    use crate::prelude::*;
 
     fn point(touch: Touch) -> Point {
         Point::new().at(TOUCH, touch)

@@ -1,7 +1,6 @@
 //! Claims about ways to call.
 
-use super::definition::{DESIGN, OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED};
-use super::slopes::{power, process_style, slope};
+use super::{DESIGN, OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED, power, process_style, slope};
 use crate::estimates::ratio_within;
 use crate::judging::{MARGIN, both, decided, exceeds, is_about};
 use crate::optimisation::{COMPILER, Compiler};
@@ -153,12 +152,12 @@ fn processes_are_unaffected(evidence: &Evidence<'_>) -> Option<Judgement> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::CallStyles;
-    use super::super::definition::{OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED};
-    use super::super::points::all;
     use super::ALL;
     use crate::made_up::{machine, measured, results, setting};
     use crate::optimisation::Optimisation;
     use crate::prelude::*;
+    use crate::process::call_styles::all_points;
+    use crate::process::call_styles::{OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED};
     use instrument::claim::{Evidence, Ruling};
     use instrument::results::PointResult;
 
@@ -167,7 +166,7 @@ pub(super) mod tests {
         cost_ns: impl Fn(Style, Optimisation) -> f64,
         power: f64,
     ) -> Vec<PointResult> {
-        let points = all(&setting(Profile::Quick)).into_iter();
+        let points = all_points(&setting(Profile::Quick)).into_iter();
         let each = points.map(|point| {
             let style = point.level(STYLE).expect("all have one");
             let Count(rows) = point.level(ROWS).expect("all have one");

@@ -1,7 +1,6 @@
 //! Findings and figures of `process.call_styles`.
 
-use super::definition::{DEEPEST, OPTIMISED, ROWS, STEPS, STYLE, Style, UNOPTIMISED};
-use super::slopes::slope;
+use super::{DEEPEST, OPTIMISED, ROWS, STEPS, STYLE, Style, UNOPTIMISED, slope};
 use crate::estimates::grade;
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::optimisation::{COMPILER, Compiler, Optimisation};

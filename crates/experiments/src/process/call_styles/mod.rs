@@ -1,21 +1,109 @@
 //! `process.call_styles`: the same loop inline, by function, by recursion and with a process for each row.
 
 pub(crate) mod claims;
-mod definition;
 mod findings;
-mod points;
-mod slopes;
 
-use super::calls::systems::PROGRAM;
-use crate::optimisation::{COMPILER, Optimisation, loops};
+use super::calls::operations::PROGRAM;
+use crate::lines::{line_through, power_through, values};
+use crate::optimisation::{COMPILER, Compiler, Optimisation, loops};
 use crate::prelude::*;
-use definition::{DEEPEST, DESIGN, ROWS, STEPS, STYLE, Style, TIMES};
 use instrument::statistics::random::Random;
-use kernels::levels::{Compiler, Level, Loops};
+use kernels::levels::{self, Level, Loops};
 use platform::{call, child, stack};
 use std::ffi::{CStr, CString};
 use std::hint::black_box;
 use std::io;
+
+const STYLE: AxisOf<Style> = AxisOf::new("style", "style");
+const ROWS: AxisOf<Count> = AxisOf::new("rows", "rows");
+
+const UNOPTIMISED: Metric<&str> = Metric::time("unoptimised", "time, optimisation 0");
+const OPTIMISED: Metric<&str> = Metric::time("optimised", "time, optimisation 3");
+const DEEPEST: Metric<&str> = Metric::gain("deepest", "deepest, optimisation 0", Unit::Count);
+/// The metrics of time, and the levels they are measured at.
+const TIMES: [(Metric<&str>, Optimisation); 2] = [
+    (UNOPTIMISED, Optimisation::NONE),
+    (OPTIMISED, Optimisation::FULL),
+];
+
+/// A style of calling.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    Inline,
+    Function,
+    Recursion,
+    Fork,
+    /// A program that does nothing is started for each row, which the parent then adds itself.
+    Program,
+}
+
+impl Style {
+    /// The styles that `system` has.
+    fn of(system: System) -> impl Iterator<Item = Self> {
+        let styles = Self::ALL.iter().copied();
+        styles.filter(move |style| *style != Self::Fork || system != System::Windows)
+    }
+
+    /// True if each row starts a process.
+    fn starts_processes(self) -> bool {
+        matches!(self, Self::Fork | Self::Program)
+    }
+}
+
+/// Steps of the inner loop.
+const STEPS: u64 = 16;
+
+const DESIGN: Design = Design {
+    id: "process.call_styles",
+    title: "Ways to call",
+    question: "What does the same work cost inline, in a function, by recursion and in child \
+               processes?",
+    method: formatcp!(
+        "A nested loop of rows, each of {STEPS} steps, adds up the exclusive or of its two \
+         counters. Inline: both loops are in one function. Function: a function is called for \
+         each row. Recursion: each row is a call from the previous row, so the recursion is as \
+         deep as there are rows. The result of the inner call is hidden from the compiler, which \
+         would otherwise turn the recursion into a loop. Fork: for each row the parent forks a \
+         child, which returns its part of the sum through a pipe, and waits for it. Program: for \
+         each row the parent starts a program that does nothing, waits for it, and adds the row \
+         itself. Windows has no fork. All styles \
+         give the same sum, which is checked each time. The loops are one source, compiled \
+         without optimisation (0) and with full optimisation (3). Each process times both, in random \
+         order. The time is that of the whole loop. The deepest recursion is the number of calls that the stack of this process holds, \
+         computed from the size of a frame."
+    ),
+    source: "Report E, section 5.2",
+    axes: &[STYLE.axis(), ROWS.axis(), COMPILER.axis()],
+    metrics: &[UNOPTIMISED, OPTIMISED, DEEPEST],
+};
+
+/// The time of a row more.
+fn slope(results: &Results, metric: Metric<&'static str>, style: Style) -> Option<Quantity> {
+    let line = line_through(&times(results, metric, style))?;
+    Some(Quantity::estimated(&line.slope, Unit::Nanoseconds))
+}
+
+/// The power of the number of rows to which the time grows: 1 where it is linear.
+fn power(results: &Results, metric: Metric<&'static str>, style: Style) -> Option<Quantity> {
+    let power = power_through(&times(results, metric, style))?;
+    Some(Quantity::estimated(&power, Unit::Count))
+}
+
+/// The time by the number of rows of Rust's loops.
+fn times(results: &Results, metric: Metric<&'static str>, style: Style) -> Vec<(Count, Quantity)> {
+    let levels = [STYLE.at(style), COMPILER.at(Compiler::Rust)];
+    values(&results.along(ROWS, metric, &levels))
+}
+
+/// The style that starts a process for each row: forks, or programs where a system has no fork.
+fn process_style(results: &Results) -> Style {
+    let styles = results.points.iter().map(|it| it.point.level(STYLE));
+    if styles.into_iter().any(|style| style == Ok(Style::Fork)) {
+        Style::Fork
+    } else {
+        Style::Program
+    }
+}
 
 /// The same loop inline, by function, by recursion and with a process for each row.
 pub(crate) struct CallStyles;
@@ -29,7 +117,7 @@ impl Experiment for CallStyles {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        points::all(setting)
+        all_points(setting)
     }
 
     /// A new process costs more from one that has visited other points.
@@ -58,7 +146,7 @@ impl Experiment for CallStyles {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let (style, Count(rows)) = (point.level(STYLE)?, point.level(ROWS)?);
         // The expected sum, computed independently.
-        let sum = Loops::of(Compiler::Rust, Level::O1).inline(rows, STEPS);
+        let sum = Loops::of(levels::Compiler::Rust, Level::O1).inline(rows, STEPS);
         let program = match style {
             Style::Program => call::program_that_does_nothing()?,
             _ => CString::default(),
@@ -143,15 +231,54 @@ fn guard(loops: &Loops, rows: u64) -> Result<(), MeasureError> {
     }
 }
 
+/// The fewest rows of a style without processes, and the factor to the next number of rows.
+const FEWEST: u64 = 100;
+const FACTOR: u64 = 4;
+/// The number of calls that fit on the usual stack of 8 MiB.
+const DEEPEST_RECURSION: u64 = 25_600;
+
+fn point(style: Style, rows: u64, compiler: Compiler) -> Point {
+    Point::new()
+        .at(STYLE, style)
+        .at(ROWS, Count(rows))
+        .at(COMPILER, compiler)
+}
+
+/// Rows from few to as many as take about a second in the thorough profile, which alone has C.
+fn all_points(setting: &Setting) -> Vec<Point> {
+    let (most, most_children) = match setting.profile {
+        Profile::Quick => (6_400, 16),
+        Profile::Standard => (409_600, 256),
+        Profile::Thorough => (26_214_400, 4096),
+    };
+    let compilers = match setting.profile {
+        Profile::Quick | Profile::Standard => &[Compiler::Rust],
+        Profile::Thorough => Compiler::ALL,
+    };
+    let mut points = Vec::new();
+    for style in Style::of(System::here()) {
+        let range = match style {
+            Style::Fork | Style::Program => (1, most_children),
+            Style::Recursion => (FEWEST, most.min(DEEPEST_RECURSION)),
+            Style::Inline | Style::Function => (FEWEST, most),
+        };
+        for rows in steps(range) {
+            let with = compilers.iter().map(|it| point(style, rows, *it));
+            points.extend(with);
+        }
+    }
+    points
+}
+
+fn steps((fewest, most): (u64, u64)) -> impl Iterator<Item = u64> {
+    std::iter::successors(Some(fewest), |rows| Some(rows * FACTOR))
+        .take_while(move |rows| *rows <= most)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::definition::{OPTIMISED, UNOPTIMISED};
-    use super::points::point;
-    use super::{CallStyles, DEEPEST, STYLE, Style, check, deepest, guard};
-    use crate::made_up::{count, measure};
-    use crate::optimisation::Compiler;
-    use crate::prelude::*;
-    use kernels::levels::{self, Level, Loops};
+    use super::*;
+    use crate::made_up::{count, measure, setting};
     use std::path::Path;
 
     #[test]
@@ -202,5 +329,30 @@ mod tests {
             .at(AxisOf::new(STYLE.name(), "style"), Other::Jump);
         let error = measure(&CallStyles, &unknown, Path::new("/")).expect_err("no such style");
         assert!(error.to_string().contains("style=jump"), "{error}");
+    }
+
+    #[test]
+    fn each_style_has_at_least_three_numbers_of_rows() {
+        let quick = all_points(&setting(Profile::Quick));
+        assert!(quick.len() <= 20, "{}", quick.len());
+        for style in Style::of(System::here()) {
+            let points = quick.iter();
+            let of_style = points.filter(|point| point.level(STYLE) == Ok(style));
+            let count = of_style.count();
+            assert!(count >= 3, "{style}: {count}");
+        }
+        assert!(all_points(&setting(Profile::Standard)).len() > quick.len());
+    }
+
+    #[test]
+    fn no_recursion_goes_deeper_than_usual_stacks() {
+        for point in all_points(&setting(Profile::Thorough)) {
+            let rows = point.level(ROWS).expect("all have a number");
+            let is_deep = rows > Count(DEEPEST_RECURSION);
+            assert!(
+                !is_deep || point.level(STYLE) != Ok(Style::Recursion),
+                "{point}"
+            );
+        }
     }
 }

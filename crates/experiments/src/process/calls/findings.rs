@@ -1,8 +1,6 @@
 //! Findings of `process.calls`.
 
-use super::call::Call;
-use super::costs::{Compared, at_level, comparison, cost, rate, times};
-use super::definition::{LATENCY, RATE, REPORTED};
+use super::{Call, Compared, LATENCY, RATE, REPORTED, at_level, comparison, cost, rate, times};
 use crate::estimates::{grade, ratio};
 use crate::optimisation::Optimisation;
 use crate::prelude::*;
@@ -240,10 +238,10 @@ fn tail(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::Calls;
-    use super::super::definition::point;
     use super::{Call, Optimisation, RATE};
     use crate::made_up::{figures, findings, measured, measured_apart, number};
     use crate::prelude::*;
+    use crate::process::calls::point;
     use instrument::results::{PointResult, Verdict};
 
     fn at(call: Call, rate: f64) -> PointResult {

@@ -1,17 +1,201 @@
 //! `process.calls`: the cost of calls into the system and its library.
 
-pub(super) mod call;
-pub(super) mod costs;
-pub(super) mod definition;
 mod findings;
-mod operations;
-pub(super) mod systems;
+pub(super) mod operations;
 
+use crate::estimates::{grade, ratio, time_ns};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::optimisation::{self, Compiler, OPTIMISATION, Optimisation};
 use crate::prelude::*;
-use call::Call;
-use definition::{AS_REPORTED, CALL, DESIGN, FILE_BYTES, LATENCY, RATE, REPORTED, point};
+use instrument::results::PointResult;
+
+const CALL: AxisOf<Call> = AxisOf::new("call", "call");
+
+const RATE: Metric<&str> = Metric::rate("rate", "rate").bounded(MOST_PER_SECOND);
+const LATENCY: Metric<&str> = Metric::time("latency", "latency");
+
+/// Even a pair of calls that do nothing takes half a nanosecond.
+const MOST_PER_SECOND: f64 = 2e9;
+
+impl Call {
+    /// The component that its cost speaks of.
+    fn component(self) -> Component {
+        match self.on_linux() {
+            // Neither enters the kernel as a rule.
+            Self::Clock | Self::Malloc => Component::Core,
+            Self::Thread => Component::Threads,
+            Self::Vfork | Self::Fork | Self::Spawn | Self::ForkExec => Component::Processes,
+            Self::OpenSync | Self::CreateSync => Component::Disk,
+            _ => Component::Calls,
+        }
+    }
+
+    /// True if the process is afterwards as it was: without new mappings, handlers, files or children.
+    fn leaves_nothing(self) -> bool {
+        matches!(
+            self.on_linux(),
+            Self::Getpid
+                | Self::Clock
+                | Self::ClockSyscall
+                | Self::Read
+                | Self::Write
+                | Self::Seek
+                | Self::Stat
+                | Self::Open
+                | Self::Fopen
+        )
+    }
+}
+
+/// The calls of the report, which it measured with and without optimisation.
+const REPORTED: &[Call] = &[
+    Call::Getpid,
+    Call::Fopen,
+    Call::Open,
+    Call::Create,
+    Call::FopenWrite,
+    Call::OpenSync,
+    Call::CreateSync,
+    Call::Malloc,
+    Call::Fork,
+];
+
+/// The calls with the flags that the report gives them.
+const AS_REPORTED: [Call; 3] = [Call::FopenWrite, Call::OpenSync, Call::CreateSync];
+
+/// Bytes taken from the allocator, as in the report.
+const MALLOC_BYTES: usize = 4;
+/// Bytes mapped: a page of the smallest size that is common.
+const MAP_BYTES: usize = 4096;
+/// Length of the file that is read byte by byte. Seeking back to its start costs two calls in this
+/// many.
+const FILE_BYTES: u64 = 16 << 10;
+
+/// The point of a call, repeated by a loop of this level.
+fn point(call: Call, optimisation: Optimisation) -> Point {
+    Point::new().at(CALL, call).at(OPTIMISATION, optimisation)
+}
+
+pub(super) const DESIGN: Design = Design {
+    id: "process.calls",
+    title: "Calls per second",
+    question: "What do system calls cost, and what do the library calls on top of them cost?",
+    method: formatcp!(
+        "Each operation is repeated n times in each leg. Shorter legs show the fixed cost of the \
+         loop and the clock, which is subtracted. The loop is compiled at optimisation 3 and, for \
+         the calls of the report, also at 0. It calls the operation through a pointer; the C \
+         library is the same at both levels. Latency is measured separately: single operations, \
+         each between two readings of the clock, whose cost is subtracted. On Linux all calls \
+         go through the C library. getpid: one system call that no library answers from memory. \
+         clock_gettime: the monotonic clock as programs read it, and separately by a system call. \
+         read 1 byte: one read of a regular file in the page cache, with a seek to its start after \
+         {FILE_BYTES} bytes. write 1 byte: one write to /dev/null. lseek: one step of 1 byte. \
+         stat: an existing file. open+close: one of each on an existing file. fopen+fclose: the \
+         same through a stream, without a read. create+delete: open of a file that did not exist, \
+         close and unlink, without waiting for the device, in a directory where nothing was \
+         removed lately, as file.metadata describes. fopen w+fclose, open O_SYNC+close and create \
+         O_SYNC+delete: the same as the report calls them, with \"w\", which cuts the empty file \
+         to nothing, and with O_RDWR, O_SYNC and O_CREAT. mmap+munmap: {MAP_BYTES} bytes of \
+         private memory, untouched, next to no mapping with which the kernel would merge them. \
+         malloc+free: {MALLOC_BYTES} bytes, untouched. signal: sigaction installs a handler that \
+         only counts; separately, a signal to this thread (tgkill) is handled and returns. thread \
+         create+join: a thread that ends at once. fork+exit+wait: a child that ends at once; the \
+         parent waits for it before it makes the next. vfork+exit+wait: the same with a child that \
+         borrows its parent's memory (clone with CLONE_VM and CLONE_VFORK). posix_spawn+wait and \
+         fork+exec+wait: the program `true`, started without environment and waited for; its own \
+         start and end are included. The parent of the children is a small process; \
+         process.fork_size measures larger ones. Files are in the scratch directory. Windows has \
+         calls of its own for the same purposes, by their own names; what it lacks is not \
+         measured there. NtQueryInformationProcess: the process id, asked of the kernel. \
+         QueryPerformanceCounter: the clock as programs read it; NtQueryPerformanceCounter: by a \
+         system call. ReadFile, WriteFile and SetFilePointerEx: as read, write and lseek, with NUL \
+         for /dev/null. GetFileAttributesEx: as stat. CreateFile, CloseHandle and DeleteFile: as \
+         open, close and unlink; WRITE_THROUGH is FILE_FLAG_WRITE_THROUGH, in place of O_SYNC. \
+         VirtualAlloc+VirtualFree: {MAP_BYTES} bytes, reserved and committed, untouched. \
+         CreateThread+wait: a thread that ends at once. CreateProcess+wait: cmd.exe, which exits \
+         at once, with the environment of its parent. malloc and fopen are those of msvcrt.dll."
+    ),
+    source: "Report E, section 5.1, and common practice",
+    axes: &[CALL.axis(), OPTIMISATION.axis()],
+    metrics: &[RATE, LATENCY],
+};
+
+/// The calls, related ones side by side, those of Linux before those of Windows. Each goes by the name that its
+/// system gives it.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    Getpid,
+    #[choice("clock_gettime")]
+    Clock,
+    #[choice("clock_gettime, system call")]
+    ClockSyscall,
+    #[choice("read 1 byte")]
+    Read,
+    #[choice("write 1 byte")]
+    Write,
+    #[choice("lseek")]
+    Seek,
+    Stat,
+    #[choice("open+close")]
+    Open,
+    #[choice("fopen+fclose")]
+    Fopen,
+    #[choice("create+delete")]
+    Create,
+    /// The report's own flags: cut to nothing, and `O_SYNC` with `O_CREAT`.
+    #[choice("fopen w+fclose")]
+    FopenWrite,
+    #[choice("open O_SYNC+close")]
+    OpenSync,
+    #[choice("create O_SYNC+delete")]
+    CreateSync,
+    #[choice("mmap+munmap")]
+    Map,
+    #[choice("malloc+free")]
+    Malloc,
+    #[choice("signal, install")]
+    SignalInstall,
+    #[choice("signal, deliver")]
+    SignalDeliver,
+    #[choice("thread create+join")]
+    Thread,
+    #[choice("vfork+exit+wait")]
+    Vfork,
+    #[choice("fork+exit+wait")]
+    Fork,
+    #[choice("posix_spawn+wait")]
+    Spawn,
+    #[choice("fork+exec+wait")]
+    ForkExec,
+    #[choice("NtQueryInformationProcess")]
+    QueryProcess,
+    #[choice("QueryPerformanceCounter")]
+    QueryCounter,
+    #[choice("NtQueryPerformanceCounter")]
+    QueryCounterSyscall,
+    #[choice("ReadFile 1 byte")]
+    ReadFile,
+    #[choice("WriteFile 1 byte")]
+    WriteFile,
+    #[choice("SetFilePointerEx")]
+    SetFilePointer,
+    #[choice("GetFileAttributesEx")]
+    GetFileAttributes,
+    #[choice("CreateFile+CloseHandle")]
+    CreateFile,
+    #[choice("CreateFile+CloseHandle+DeleteFile")]
+    CreateDeleteFile,
+    #[choice("CreateFile WRITE_THROUGH+CloseHandle")]
+    CreateFileThrough,
+    #[choice("CreateFile WRITE_THROUGH+CloseHandle+DeleteFile")]
+    CreateDeleteFileThrough,
+    #[choice("VirtualAlloc+VirtualFree")]
+    VirtualAlloc,
+    #[choice("CreateThread+wait")]
+    CreateThread,
+    #[choice("CreateProcess+wait")]
+    CreateProcess,
+}
 
 /// The cost of calls into the system and its library.
 pub(crate) struct Calls;
@@ -41,7 +225,7 @@ impl Experiment for Calls {
         let (call, optimisation) = (point.level(CALL).ok()?, point.level(OPTIMISATION).ok()?);
         let (call, difference) = call.counterpart(other)?;
         Some(Counterpart::Like {
-            point: definition::point(call, optimisation),
+            point: self::point(call, optimisation),
             difference,
         })
     }
@@ -94,14 +278,64 @@ fn points_on(system: System, profile: Profile) -> Vec<Point> {
     optimised.chain(unoptimised).collect()
 }
 
+/// The rate of a call in a loop at optimisation 3.
+pub(super) fn rate<'r>(results: &'r Results, call: Call) -> Option<&'r Estimate> {
+    at_level(results, call, Optimisation::FULL)?.sound(RATE)
+}
+
+/// The results of a call in a loop of this optimisation level.
+fn at_level<'r>(
+    results: &'r Results,
+    call: Call,
+    optimisation: Optimisation,
+) -> Option<&'r PointResult> {
+    let wanted = point(call, optimisation);
+    results.points.iter().find(|result| result.point == wanted)
+}
+
+/// The time of a call.
+fn cost(results: &Results, call: Call) -> Option<Quantity> {
+    time_ns(rate(results, call)?, 1.0)
+}
+
+/// The time of `call` over that of `other`.
+fn times(results: &Results, call: Call, other: Call) -> Option<Quantity> {
+    ratio(rate(results, other)?, rate(results, call)?)
+}
+
+/// Two calls side by side.
+struct Compared {
+    /// The time of the first.
+    pub cost: Quantity,
+    /// The time of the second.
+    pub other: Quantity,
+    /// The first over the second.
+    pub times: Quantity,
+}
+
+/// A finding on two calls.
+fn comparison(
+    results: &Results,
+    key: &str,
+    (call, other): (Call, Call),
+    say: impl FnOnce(&Compared) -> Sentence,
+) -> Option<Finding> {
+    let compared = Compared {
+        cost: cost(results, call)?,
+        other: cost(results, other)?,
+        times: times(results, call, other)?,
+    };
+    let finding = Finding::new(key, say(&compared))
+        .beside("cost", compared.cost)
+        .beside("other", compared.other)
+        .beside("times", compared.times);
+    Some(finding.graded(grade(&compared.times, 1.0)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{
-        CALL, Call, Calls, LATENCY, OPTIMISATION, Optimisation, RATE, REPORTED, point as of,
-        points_on,
-    };
+    use super::{point as of, *};
     use crate::made_up::{count, measure, setting};
-    use crate::prelude::*;
 
     #[test]
     fn a_point_is_a_call() {

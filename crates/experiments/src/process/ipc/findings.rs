@@ -1,11 +1,10 @@
 //! Findings and figures of `process.ipc`.
 
-use super::super::placement::{PLACEMENT, Placement};
-use super::definition::{BANDWIDTH, MECHANISM, MESSAGE, ROUND_TRIP};
-use super::mechanism::Mechanism;
+use super::{BANDWIDTH, MECHANISM, MESSAGE, Mechanism, ROUND_TRIP};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, bars, curves, scale_of};
 use crate::prelude::*;
+use crate::process::{PLACEMENT, Placement};
 use crate::subjects;
 
 /// The largest short message: what an eventfd carries.

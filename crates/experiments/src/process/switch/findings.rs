@@ -1,10 +1,10 @@
 //! Findings and figures of `process.switch`.
 
-use super::super::placement::{PLACEMENT, Placement};
-use super::definition::{COUNT, KIND, Kind, SWITCH, WORKING_SET, point_of};
+use super::{COUNT, KIND, Kind, SWITCH, WORKING_SET, point_of};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, bars, curves, scale_of};
 use crate::prelude::*;
+use crate::process::{PLACEMENT, Placement};
 use instrument::point::LevelOf;
 use std::collections::BTreeSet;
 

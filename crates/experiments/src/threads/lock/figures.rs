@@ -1,6 +1,6 @@
 //! The figures of `threads.lock`.
 
-use super::levels::{BODY, Body, ENTRY, LENGTHS, LOCK, LockType, MIDDLE, PAIR, RUN, THREADS, at};
+use super::{BODY, Body, ENTRY, LENGTHS, LOCK, LockType, MIDDLE, PAIR, RUN, THREADS, at};
 use crate::figures::{axis_of, bars, curves, logarithmic};
 use crate::prelude::*;
 use instrument::figure::{FigurePoint, Series};

@@ -2,14 +2,139 @@
 
 mod figures;
 mod findings;
-pub(super) mod levels;
-mod points;
-
-use super::user_threads::UserThreads;
-use crate::prelude::*;
-use levels::{BODY, ENTRY, LOCK, LONG_SLICE_US, RUN, SHORT_SLICE_US, SLICE, THREADS, TURNS_TAKEN};
 
 pub(super) use findings::{spin_and_block, step_ns};
+
+use super::kind::UserThreads;
+use crate::prelude::*;
+use instrument::point::{AxisKind, Level, LevelOf};
+use std::fmt;
+
+pub(super) const BODY: AxisOf<Body> = AxisOf::new("body", "body");
+pub(super) const LOCK: AxisOf<LockType> = AxisOf::new("lock", "lock");
+pub(super) const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
+
+/// The slice of user threads, where it is not the usual one.
+pub(super) const SLICE: AxisOf<Count> = AxisOf::new("slice", "slice in µs");
+
+pub(super) const RUN: Metric<&str> = Metric::time("run", "run, each enters once");
+/// Since its second version runs are long enough for threads to lose their turn inside.
+pub(super) const ENTRY: Metric<&str> = Metric::time("entry", "entry in a long run").in_version(2);
+pub(super) const TURNS_TAKEN: Metric<&str> =
+    Metric::fact("turns_taken", "turns taken in a run", Unit::Count);
+
+/// The locks.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LockType {
+    /// Of user threads on one worker: `uthread::Lock::fifo`, the report's Lock, which is handed over in the order
+    /// of coming.
+    #[choice("Lock")]
+    Lock,
+    #[choice("SpinLock")]
+    SpinLock,
+    /// Of user threads on as many workers as there are processors.
+    #[choice("Lock, all cores")]
+    LockOnAllCores,
+    #[choice("SpinLock, all cores")]
+    SpinLockOnAllCores,
+    /// Of kernel threads on all processors.
+    PthreadMutex,
+    #[choice("std Mutex")]
+    StdMutex,
+    PthreadSpin,
+}
+
+/// The work inside the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Body {
+    Simple,
+    SimpleYield,
+    Complex { steps: u64 },
+}
+
+/// Steps of the *complex* body, where they are not themselves varied.
+const COMPLEX_STEPS: u64 = 1000;
+
+impl Body {
+    /// The *complex* body of the usual length.
+    const COMPLEX: Self = Self::complex(COMPLEX_STEPS);
+
+    /// The *complex* body of so many steps.
+    pub(super) const fn complex(steps: u64) -> Self {
+        Self::Complex { steps }
+    }
+
+    /// The steps that it computes.
+    #[cfg(test)]
+    pub(super) fn steps(self) -> u64 {
+        match self {
+            Self::Complex { steps } => steps,
+            Self::Simple | Self::SimpleYield => 0,
+        }
+    }
+}
+
+impl fmt::Display for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Simple => f.write_str("simple"),
+            Self::SimpleYield => f.write_str("simple yield"),
+            Self::Complex { steps } => write!(f, "complex, {steps} steps"),
+        }
+    }
+}
+
+impl LevelOf for Body {
+    const KIND: AxisKind = AxisKind::Choice;
+
+    fn level(&self) -> Level {
+        Level::Choice(self.to_string())
+    }
+
+    fn of(level: &Level) -> Option<Self> {
+        match level {
+            Level::Choice(name) if name == "simple" => Some(Self::Simple),
+            Level::Choice(name) if name == "simple yield" => Some(Self::SimpleYield),
+            Level::Choice(name) => {
+                let steps = name.strip_prefix("complex, ")?.strip_suffix(" steps")?;
+                steps.parse().ok().map(Self::complex)
+            }
+            Level::Number(_) => None,
+        }
+    }
+}
+
+/// The number of threads for which everything else is compared.
+pub(super) const MIDDLE: Count = Count(10);
+
+/// Two kernel threads have a processor each nearly everywhere, so that preemption by the kernel
+/// does not hide the cost of spinning and blocking.
+pub(super) const PAIR: Count = Count(2);
+
+/// Lengths of the section in which spinning and blocking kernel threads are compared, in steps.
+const LENGTHS: [u64; 5] = [10, 100, 1000, 10_000, 100_000];
+
+/// Steps of the section whose length shows that the body is computed.
+const LONG_STEPS: u64 = 10 * COMPLEX_STEPS;
+
+/// The slice in runs of the *simple yield* body and in all long runs. It is as short as can be
+/// afforded, so that 99 threads that burn their slices are done within a second.
+pub(super) const SHORT_SLICE_US: u64 = 50;
+/// The slice in runs in which every thread enters once, within which they are over.
+pub(super) const LONG_SLICE_US: u64 = 2000;
+
+/// The point of these levels.
+pub(super) fn point(body: Body, lock: LockType, threads: Count) -> Point {
+    Point::new()
+        .at(BODY, body)
+        .at(LOCK, lock)
+        .at(THREADS, threads)
+}
+
+/// The levels by which that point is found.
+pub(super) fn at(body: Body, lock: LockType, threads: Count) -> [(&'static str, Level); 3] {
+    [BODY.at(body), LOCK.at(lock), THREADS.at(threads)]
+}
 
 /// Spinning or blocking, for a thread that finds a lock held.
 pub(crate) struct Lock;
@@ -60,7 +185,7 @@ impl Experiment for Lock {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        points::all(setting)
+        all_points(setting)
     }
 
     fn open_axes(&self) -> &'static [OpenAxis] {
@@ -82,5 +207,77 @@ impl Experiment for Lock {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         figures::all(&with_one_slice(results))
+    }
+}
+
+fn all_points(setting: &Setting) -> Vec<Point> {
+    let quick = setting.profile == Profile::Quick;
+    let counts: &[u64] = if quick {
+        &[1, 10, 99]
+    } else {
+        &[1, 3, 10, 30, 99]
+    };
+    let mut points = Vec::new();
+    let mut add = |body, lock, threads| {
+        let point = point(body, lock, threads);
+        if !points.contains(&point) {
+            points.push(point);
+        }
+    };
+    for body in [Body::Simple, Body::SimpleYield, Body::COMPLEX] {
+        // A thread that is alone has nobody to yield to.
+        let alone_tells_little = quick && body == Body::SimpleYield;
+        for &threads in &counts[usize::from(alone_tells_little)..] {
+            add(body, LockType::Lock, Count(threads));
+            add(body, LockType::SpinLock, Count(threads));
+        }
+    }
+    add(Body::complex(LONG_STEPS), LockType::Lock, Count(1));
+    let several: &[u64] = if quick { &[MIDDLE.0] } else { counts };
+    for &threads in several {
+        for body in [Body::Simple, Body::COMPLEX] {
+            for lock in [
+                LockType::LockOnAllCores,
+                LockType::SpinLockOnAllCores,
+                LockType::PthreadMutex,
+                LockType::StdMutex,
+                LockType::PthreadSpin,
+            ] {
+                add(body, lock, Count(threads));
+            }
+        }
+    }
+    let lengths: &[u64] = if quick { &LENGTHS[..3] } else { &LENGTHS };
+    for &steps in lengths {
+        add(Body::complex(steps), LockType::PthreadMutex, PAIR);
+        add(Body::complex(steps), LockType::PthreadSpin, PAIR);
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::setting;
+    use instrument::plan::Profile;
+
+    #[test]
+    fn a_body_is_read_back_as_it_is_stored() {
+        for body in [Body::Simple, Body::SimpleYield, Body::complex(100)] {
+            assert_eq!(Body::of(&body.level()), Some(body));
+        }
+        assert_eq!(Body::complex(100).level(), "complex, 100 steps".into());
+        for other in ["heavy", "complex", "complex, many steps"] {
+            assert_eq!(Body::of(&other.into()), None);
+        }
+        assert_eq!(Body::of(&Level::Number(1)), None);
+    }
+
+    #[test]
+    fn quick_is_a_part_of_the_whole() {
+        let quick = all_points(&setting(Profile::Quick));
+        let standard = all_points(&setting(Profile::Standard));
+        assert_eq!(quick.len(), 33);
+        assert!(quick.iter().all(|point| standard.contains(point)));
     }
 }

@@ -1,17 +1,17 @@
 //! A thread that writes and reads, and one that counts.
 
-use super::runtime::run;
+use super::run;
 use crate::prelude::*;
 use crate::threads::async_io::{AsyncIo, BACKEND, Backend, STEPS};
-use crate::threads::user_threads::UserThreads;
+use crate::threads::kind::UserThreads;
 use platform::file::{OpenMode, create, overlapped};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
-use uthread::io::{self as user_io, fsync, read_at, write_at};
-use uthread::{Runtime, RuntimeBuilder, spawn, yield_now};
+use uthread::io::{fsync, read_at, write_at};
+use uthread::{Runtime, RuntimeBuilder, io as user_io, spawn, yield_now};
 
 const TEXT: &[u8] = b"hello world";
 /// Name of the file in the scratch directory.

@@ -1,10 +1,9 @@
 //! Threads that do nothing, and threads that wait.
 
-use super::runtime::{START, run};
+use super::{START, run};
 use crate::prelude::*;
 use crate::threads::create::{CREATE, Create, ENOUGH, MEMORY};
-use crate::threads::kind::{KIND, Kind, THREADS};
-use crate::threads::user_threads::UserThreads;
+use crate::threads::kind::{KIND, Kind, THREADS, UserThreads};
 use crate::together::start_together;
 use platform::memory::footprint_bytes;
 use std::error::Error as _;

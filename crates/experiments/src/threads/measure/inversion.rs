@@ -1,12 +1,12 @@
 //! Three threads of three priorities, timed from inside.
 
-use super::runtime::refused;
+use super::refused;
 use crate::prelude::*;
 use crate::threads::inversion::{
     HIGH_BEGINS, HIGH_ENDS, HIGH_LOCKS, Inversion, LOW_ENDS, MIDDLE_BEGINS, MIDDLE_ENDS,
     MIDDLE_OVERTAKES, PROTOCOL, Protocol,
 };
-use crate::threads::user_threads::UserThreads;
+use crate::threads::kind::UserThreads;
 use std::time::Duration;
 use uthread::Priority;
 use uthread::workload::{self, Lanes};

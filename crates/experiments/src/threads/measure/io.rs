@@ -1,13 +1,13 @@
 //! Threads that read, and threads that compute.
 
-use super::runtime::run;
+use super::run;
 use crate::file::page_cache::warm;
 use crate::file::scratch_file::ScratchFile;
 use crate::prelude::*;
 use crate::threads::io::{
     COMPUTING, FILE_BYTES, IO_THREADS, Io, LENGTH, MANY, MODE, Mode, RUN, STEPS, SWEEP, Sweep,
 };
-use crate::threads::user_threads::UserThreads;
+use crate::threads::kind::UserThreads;
 use platform::block_io;
 use platform::file::{OpenMode, open_read, open_read_write, overlapped};
 use platform::memory::{Mapping, PageSize};

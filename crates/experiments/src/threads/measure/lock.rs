@@ -2,14 +2,13 @@
 //! handed over in the order of coming (`uthread::Lock::fifo`).
 
 use super::exclusive::{Exclusive, LONG_RUN_NS, check};
-use super::runtime::{START, refused};
+use super::{START, refused};
 use crate::prelude::*;
-use crate::threads::lock::Lock;
-use crate::threads::lock::levels::{
-    BODY, Body, ENTRY, LOCK, LONG_SLICE_US, LockType, PAIR, RUN, SHORT_SLICE_US, SLICE, THREADS,
-    TURNS_TAKEN,
+use crate::threads::kind::UserThreads;
+use crate::threads::lock::{
+    BODY, Body, ENTRY, LOCK, LONG_SLICE_US, Lock, LockType, PAIR, RUN, SHORT_SLICE_US, SLICE,
+    THREADS, TURNS_TAKEN,
 };
-use crate::threads::user_threads::UserThreads;
 use crate::together::start_together;
 use platform::lock::{PthreadMutex, PthreadSpin};
 use platform::placement::{parent_cpus, pin_to};
@@ -178,7 +177,7 @@ mod tests {
     use super::{BODY, ENTRY, LOCK, Lock, LockType, RUN, SLICE, THREADS, TURNS_TAKEN};
     use crate::made_up::{count, measure, values};
     use crate::prelude::*;
-    use crate::threads::lock::levels::{Body, point};
+    use crate::threads::lock::{Body, point};
 
     #[test]
     fn every_lock_is_measured_here() {

@@ -1,9 +1,9 @@
 //! The zoo: animals that enter a room, guarded by a monitor.
 
-use super::runtime::run;
+use super::run;
 use crate::prelude::*;
+use crate::threads::kind::UserThreads;
 use crate::threads::monitor::{ANIMALS, HELD, IN_ORDER, Monitor, ROOM, VISIT, WAKING, Waking};
-use crate::threads::user_threads::UserThreads;
 use std::sync::Arc;
 use uthread::{Condvar, Lock, LockGuard, Runtime, yield_now};
 

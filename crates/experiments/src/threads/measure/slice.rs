@@ -1,9 +1,9 @@
 //! Two threads that only ticks interrupt.
 
-use super::runtime::refused;
+use super::refused;
 use crate::prelude::*;
+use crate::threads::kind::UserThreads;
 use crate::threads::slice::{ENOUGH, GOT, GOT_P99, IN_TICKS, SLICE, Slice, TICK, TICK_P99};
-use crate::threads::user_threads::UserThreads;
 use instrument::statistics::summary::quantile;
 use std::time::Duration;
 use uthread::workload::Slices;

@@ -1,10 +1,9 @@
 //! Threads that switch to one another.
 
-use super::runtime::{START, run};
+use super::{START, run};
 use crate::prelude::*;
-use crate::threads::kind::{KIND, Kind, THREADS};
+use crate::threads::kind::{KIND, Kind, THREADS, UserThreads};
 use crate::threads::switch::{KERNEL_SWITCHES, SWITCH, Switch};
-use crate::threads::user_threads::UserThreads;
 use crate::together::start_together;
 use platform::usage::{COUNTS_SWITCHES, Usage};
 use std::sync::OnceLock;

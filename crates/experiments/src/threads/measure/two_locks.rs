@@ -1,10 +1,10 @@
 //! Kernel threads at two locks.
 
+use super::START;
 use super::exclusive::{Exclusive, LONG_RUN_NS, check};
-use super::runtime::START;
 use crate::prelude::*;
+use crate::threads::kind::UserThreads;
 use crate::threads::two_locks::{BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, STEPS, TwoLocks};
-use crate::threads::user_threads::UserThreads;
 use crate::together::start_together;
 use instrument::quantity::counted;
 use platform::clock::{now_ns, process_cpu_ns};

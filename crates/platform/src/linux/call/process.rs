@@ -1,19 +1,17 @@
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::io;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::path::Path;
-use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{io, ptr};
 
 use super::failed;
 use crate::error::{Error, Result};
 
 /// Asks the kernel for the process id. On Linux that is the cheapest system call; it goes through
 /// `syscall(2)`, so that no library can return a cached value. On Windows it is
-/// `NtQueryInformationProcess`, which tells five other facts as well.
-///
-/// # Errors
-/// Only if the system has no such call.
+/// `NtQueryInformationProcess`, which reports five other facts as well.
 #[inline]
 pub fn getpid_syscall() -> Result<u32> {
     // SAFETY: it takes no arguments and cannot fail.
@@ -23,9 +21,6 @@ pub fn getpid_syscall() -> Result<u32> {
 /// Creates a process that exits at once, and waits for it: one `fork`, `_exit` in the child,
 /// `waitpid` in the parent. Forks are serial: the next one starts after this child is gone. The
 /// cost of a fork grows with the memory that the parent has mapped and touched.
-///
-/// # Errors
-/// If no process can be created.
 #[inline]
 pub fn fork_exit_wait() -> Result<()> {
     // SAFETY: the child calls only `_exit`, which is safe even if other threads held locks during
@@ -59,9 +54,6 @@ thread_local! {
 
 /// As [`fork_exit_wait`], but the child shares the memory of its parent, which sleeps until the
 /// child exits, as with `vfork`.
-///
-/// # Errors
-/// If no process can be created.
 #[inline]
 pub fn vfork_exit_wait() -> Result<()> {
     /// The child exits when this function returns.
@@ -82,9 +74,6 @@ pub fn vfork_exit_wait() -> Result<()> {
 
 /// Starts a program without arguments and environment, and waits for its exit: one `fork`, `execve`
 /// in the child, `waitpid` in the parent. The time includes the run time of the program itself.
-///
-/// # Errors
-/// If no process can be created, or the program cannot be started or fails.
 #[inline]
 pub fn fork_exec_wait(program: &CStr) -> Result<()> {
     let arguments = [program.as_ptr(), ptr::null()];
@@ -105,9 +94,6 @@ pub fn fork_exec_wait(program: &CStr) -> Result<()> {
 
 /// The program that does nothing, for [`fork_exec_wait`] and [`spawn_wait`]: `true`. On Windows a
 /// command line: the command interpreter, which ends at once.
-///
-/// # Errors
-/// If none is where systems keep it.
 pub fn program_that_does_nothing() -> Result<CString> {
     const PLACES: [&CStr; 2] = [c"/bin/true", c"/usr/bin/true"];
     let is_there = |name: &&CStr| name.to_str().is_ok_and(|name| Path::new(name).exists());
@@ -122,9 +108,6 @@ const EMPTY: [usize; 1] = [0];
 
 /// As [`fork_exec_wait`] through `posix_spawn`, which need not copy the parent's address space. On
 /// Windows one `CreateProcess` with this process's environment, and a wait for its end.
-///
-/// # Errors
-/// As [`fork_exec_wait`].
 #[inline]
 pub fn spawn_wait(program: &CStr) -> Result<()> {
     let arguments: [*mut c_char; 2] = [program.as_ptr().cast_mut(), ptr::null_mut()];
@@ -173,6 +156,81 @@ pub(in crate::linux) fn wait(child: libc::pid_t) -> Result<()> {
     }
 }
 
+/// No other part of this program uses this signal.
+const SIGNAL: libc::c_int = libc::SIGUSR1;
+
+static DELIVERED: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn count(_: libc::c_int) {
+    DELIVERED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// A handler of a signal (SIGUSR1) that only counts, and the thread that installed it. The handler
+/// stays until this value is dropped.
+pub struct SignalProbe {
+    action: libc::sigaction,
+    before: libc::sigaction,
+    process: libc::pid_t,
+    thread: libc::pid_t,
+    /// Signals go to the thread that created the probe.
+    not_send: PhantomData<*const ()>,
+}
+
+impl SignalProbe {
+    /// Installs the handler.
+    pub fn new() -> Result<Self> {
+        // SAFETY: zeros are a valid `sigaction`: no flags and an empty mask.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = count as *const () as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART;
+        let mut before = MaybeUninit::uninit();
+        // SAFETY: the handler has the right type for an action without SA_SIGINFO and only adds to
+        // an atomic; `before` has room for the old action.
+        if unsafe { libc::sigaction(SIGNAL, &raw const action, before.as_mut_ptr()) } != 0 {
+            return failed("install a handler of a signal");
+        }
+        Ok(Self {
+            action,
+            // SAFETY: the call succeeded, so all of it was written.
+            before: unsafe { before.assume_init() },
+            // SAFETY: these take no arguments and cannot fail.
+            process: unsafe { libc::getpid() },
+            // SAFETY: as above.
+            thread: unsafe { libc::gettid() },
+            not_send: PhantomData,
+        })
+    }
+
+    /// Installs the same handler again: one `sigaction`.
+    #[inline]
+    pub fn install(&self) -> Result<()> {
+        // SAFETY: as in `new`.
+        match unsafe { libc::sigaction(SIGNAL, &raw const self.action, ptr::null_mut()) } {
+            0 => Ok(()),
+            _ => failed("install a handler of a signal"),
+        }
+    }
+
+    /// Sends the signal to this thread, which handles it before this call returns: one `tgkill`,
+    /// the handler, and the return from it.
+    #[inline]
+    pub fn deliver(&self) -> Result<()> {
+        // SAFETY: the handler is installed. The signal goes to the thread that created the probe,
+        // which is this one: the type is not `Send`.
+        match unsafe { libc::syscall(libc::SYS_tgkill, self.process, self.thread, SIGNAL) } {
+            0 => Ok(()),
+            _ => failed("send a signal"),
+        }
+    }
+}
+
+impl Drop for SignalProbe {
+    fn drop(&mut self) {
+        // SAFETY: it restores the previous action.
+        unsafe { libc::sigaction(SIGNAL, &raw const self.before, ptr::null_mut()) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,6 +254,18 @@ mod tests {
             run(c"/bin/true").unwrap();
             run(c"/bin/false").unwrap_err();
             run(c"/nothing/is/there").unwrap_err();
+        }
+    }
+
+    #[test]
+    fn each_signal_is_delivered_before_the_call_returns() {
+        let probe = SignalProbe::new().unwrap();
+        for number in 1..=100 {
+            probe.install().unwrap();
+            let before = DELIVERED.load(Ordering::Relaxed);
+            probe.deliver().unwrap();
+            let delivered = DELIVERED.load(Ordering::Relaxed) - before;
+            assert_eq!(delivered, 1, "signal {number}");
         }
     }
 }

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::unless_missing;
 use crate::error::{Error, Result};
 use crate::linux::cgroup::{Hierarchy, Version};
-use crate::linux::read::{number, text};
+use crate::linux::parse::{number, text};
 
 /// The record's name in a scratch directory.
 pub(super) const RECORD: &str = "memory-group";
@@ -78,9 +78,6 @@ impl MemoryGroup {
 
     /// Forbids swap for the group: if its memory does not fit within the limit, one of its
     /// processes is killed.
-    ///
-    /// # Errors
-    /// If the system refuses.
     pub fn forbid_swap(&self) -> Result<()> {
         let set = |name, value| {
             let path = self.recorded.path.join(name);

@@ -6,13 +6,13 @@ use std::ptr::{self, NonNull};
 use rustix::io::Errno;
 use rustix::mm::{self, MapFlags, MprotectFlags, MsyncFlags, ProtFlags};
 
+use super::{ensure_allowed, huge_page_bytes};
 use crate::error::{Error, Result};
 use crate::file::Access;
-use crate::linux::huge_pages::{ensure_allowed, huge_page_bytes};
 use crate::linux::lost_pages::Watch;
 use crate::linux::machine::page_bytes;
-use crate::linux::node;
 use crate::linux::parse::huge_bytes_within;
+use crate::linux::topology;
 use crate::memory::{Advice, PageSize};
 
 /// Private memory that starts on a huge-page boundary and has inaccessible pages on both sides. It
@@ -157,9 +157,6 @@ impl Mapping {
     }
 
     /// Allocates all pages now, so that no later touch faults. The contents stay.
-    ///
-    /// # Errors
-    /// If memory runs out.
     pub fn populate(&mut self) -> Result<()> {
         loop {
             match self.madvise(mm::Advice::LinuxPopulateWrite) {
@@ -178,9 +175,6 @@ impl Mapping {
     }
 
     /// Bytes currently backed by huge pages.
-    ///
-    /// # Errors
-    /// If the system does not report it.
     pub fn huge_bytes(&self) -> Result<u64> {
         // The names of mapped files need not be UTF-8.
         let smaps =
@@ -193,9 +187,6 @@ impl Mapping {
     }
 
     /// Gives the kernel a hint about the use of the memory.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     pub fn advise(&mut self, advice: Advice) -> Result<()> {
         self.madvise(match advice {
             Advice::Normal => mm::Advice::Normal,
@@ -225,9 +216,6 @@ impl Mapping {
 
     /// Bytes that are currently resident, including those about to be swapped out
     /// ([mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html)).
-    ///
-    /// # Errors
-    /// If the system does not report it.
     pub fn resident_bytes(&self) -> Result<u64> {
         let mut pages = vec![0_u8; self.mapped_len.div_ceil(page_bytes())];
         // SAFETY: the range is mapped for as long as `self` lives, and the buffer has a byte for
@@ -256,16 +244,13 @@ impl Mapping {
     /// If the node does not exist or has no memory; [`crate::Error::NotPermitted`] in containers
     /// that forbid the call.
     pub fn bind_to_node(&mut self, node: usize) -> Result<()> {
-        node::bind(self.start, self.mapped_len, node)
+        topology::bind(self.start, self.mapped_len, node)
     }
 
     /// Bytes that are currently in the memory of a node
     /// ([move_pages(2)](https://man7.org/linux/man-pages/man2/move_pages.2.html)).
-    ///
-    /// # Errors
-    /// As for [`Mapping::bind_to_node`].
     pub fn bytes_on_node(&self, node: usize) -> Result<u64> {
-        node::bytes_on(self.start, self.mapped_len, node)
+        topology::bytes_on(self.start, self.mapped_len, node)
     }
 
     /// Only for advice that keeps the contents, or while no slice exists.

@@ -1,12 +1,27 @@
-mod leftovers;
-pub(crate) mod program;
+mod program;
 mod starter;
-mod terminal;
-mod twin;
-mod wait;
 mod worker;
 
-pub use twin::Twin;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use std::{io, ptr};
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getpgrp, getpid, kill_process, set_child_subreaper, waitid,
+};
+
+use super::parse;
+use super::usage::from_rusage;
+use crate::error::{Error, Result};
+use crate::process::{Exit, Finished};
+
+pub use program::Starter;
 pub use worker::Worker;
 
 /// The name of a signal that may kill a worker.
@@ -30,4 +45,243 @@ pub(crate) fn signal_name(signal: i32) -> Option<&'static str> {
         libc::SIGXFSZ => "SIGXFSZ",
         _ => return None,
     })
+}
+
+// The terminal of this process, which it lends to programs as a shell does.
+
+/// The terminal, while it is lent or about to be.
+struct Terminal {
+    file: File,
+    modes: libc::termios,
+}
+
+impl Terminal {
+    /// The terminal and its modes; `None` if there is none, or if this process is in its background.
+    fn of_foreground() -> Option<Self> {
+        let file = OpenOptions::new().read(true).write(true).open("/dev/tty");
+        let file = file.ok()?;
+        let mut modes = MaybeUninit::uninit();
+        // SAFETY: the file is open, and `modes` has room for the result.
+        let outcome = unsafe { libc::tcgetattr(file.as_raw_fd(), modes.as_mut_ptr()) };
+        // SAFETY: if the call succeeded, all of it was written.
+        let modes = (outcome == 0).then(|| unsafe { modes.assume_init() })?;
+        let terminal = Self { file, modes };
+        terminal.is_of(getpgrp()).then_some(terminal)
+    }
+
+    /// True if this group is in the foreground.
+    fn is_of(&self, group: Pid) -> bool {
+        // SAFETY: the file is open.
+        unsafe { libc::tcgetpgrp(self.file.as_raw_fd()) == group.as_raw_nonzero().get() }
+    }
+
+    /// Puts the group of `leader` into the foreground.
+    fn lend_to(&self, leader: Pid) {
+        put_in_foreground(self.file.as_raw_fd(), leader);
+    }
+
+    /// Puts this process into the foreground, and restores the modes.
+    fn take_back(self) {
+        let terminal = self.file.as_raw_fd();
+        put_in_foreground(terminal, getpgrp());
+        // SAFETY: the file is open, and the modes are those that the system gave.
+        without_sigttou(|| unsafe {
+            libc::tcsetattr(terminal, libc::TCSADRAIN, &raw const self.modes);
+        });
+    }
+}
+
+impl AsFd for Terminal {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// Puts a group into the foreground of a terminal. If the terminal is gone, the program finds that out
+/// by itself. Allocates nothing and takes no locks.
+fn put_in_foreground(terminal: RawFd, group: Pid) {
+    // SAFETY: a descriptor that is not a terminal is refused.
+    without_sigttou(|| unsafe {
+        libc::tcsetpgrp(terminal, group.as_raw_nonzero().get());
+    });
+}
+
+/// Calls `change` with SIGTTOU blocked, which otherwise stops a process in the background that changes
+/// the terminal.
+fn without_sigttou(change: impl FnOnce()) {
+    // SAFETY: both sets are written before they are read, and have the right type.
+    unsafe {
+        let mut signals = MaybeUninit::uninit();
+        let mut before = MaybeUninit::uninit();
+        libc::sigemptyset(signals.as_mut_ptr());
+        libc::sigaddset(signals.as_mut_ptr(), libc::SIGTTOU);
+        libc::pthread_sigmask(libc::SIG_BLOCK, signals.as_ptr(), before.as_mut_ptr());
+        change();
+        libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut());
+    }
+}
+
+const KIB: u64 = 1024;
+
+/// Waits for the exit of a child. The second result is its peak resident memory in bytes, or that of
+/// a process that it waited for.
+fn wait4(pid: Pid) -> io::Result<(Finished, u64)> {
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    loop {
+        // SAFETY: both results have room.
+        let outcome = unsafe {
+            libc::wait4(
+                pid.as_raw_nonzero().get(),
+                &raw mut status,
+                0,
+                usage.as_mut_ptr(),
+            )
+        };
+        if outcome != -1 {
+            break;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    let exit = if libc::WIFSIGNALED(status) {
+        Exit::Signal(libc::WTERMSIG(status))
+    } else {
+        Exit::Code(libc::WEXITSTATUS(status))
+    };
+    // SAFETY: the call succeeded, so all of it was written.
+    let usage = unsafe { usage.assume_init_ref() };
+    let finished = Finished {
+        exit,
+        usage: from_rusage(usage),
+    };
+    Ok((finished, usage.ru_maxrss as u64 * KIB))
+}
+
+// Processes that programs leave behind. They become children of this process.
+
+/// Time that a process has to end itself after SIGTERM.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// Time for all of them. The kernel may hold a process that was killed.
+const MOST_PATIENCE: Duration = Duration::from_secs(5);
+const GLANCE: Duration = Duration::from_millis(1);
+
+#[derive(Debug)]
+struct Leftovers {
+    /// A child of this process that is none of them.
+    helper: Option<Pid>,
+    kept: RefCell<HashSet<Pid>>,
+}
+
+impl Leftovers {
+    fn new(helper: Option<Pid>) -> Self {
+        // Before Linux 3.4, they become children of init, and are not found.
+        let _ = set_child_subreaper(Some(getpid()));
+        Self {
+            helper,
+            kept: RefCell::default(),
+        }
+    }
+
+    fn keep(&self) {
+        self.kept.borrow_mut().extend(self.running());
+    }
+
+    fn end(&self) -> usize {
+        let kept = self.kept.borrow();
+        end(|| {
+            let running = self.running();
+            running.filter(|child| !kept.contains(child)).collect()
+        })
+    }
+
+    fn end_all(&self) -> usize {
+        end(|| self.running().collect())
+    }
+
+    /// Those that have not exited. Waits for the others. None if the system does not list children.
+    fn running(&self) -> impl Iterator<Item = Pid> {
+        // The first thread adopts them.
+        let own = getpid();
+        let list = parse::text(format!("/proc/self/task/{own}/children")).unwrap_or_default();
+        let children: Vec<Pid> = list
+            .split(' ')
+            .filter_map(|id| Pid::from_raw(id.parse().ok()?))
+            .collect();
+        let helper = self.helper;
+        let others = children.into_iter().filter(move |it| Some(*it) != helper);
+        others.filter(|child| !has_exited(*child))
+    }
+}
+
+/// True if the child has exited; it is no zombie after this.
+fn has_exited(child: Pid) -> bool {
+    let now = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+    match waitid(WaitId::Pid(child), now) {
+        Ok(status) => status.is_some(),
+        Err(errno) => errno != Errno::INTR,
+    }
+}
+
+/// Ends the processes that `find` returns until there are none. Returns their number.
+fn end(find: impl Fn() -> Vec<Pid>) -> usize {
+    let mut asked = HashSet::new();
+    let begin = Instant::now();
+    loop {
+        let left = find();
+        if left.is_empty() || begin.elapsed() > MOST_PATIENCE {
+            return asked.len();
+        }
+        for child in left {
+            // It fails only if the child has exited, and the child is not waited for before.
+            if asked.insert(child) {
+                let _ = kill_process(child, Signal::TERM);
+                // A stopped process notices a signal only then.
+                let _ = kill_process(child, Signal::CONT);
+            } else if begin.elapsed() > PATIENCE {
+                let _ = kill_process(child, Signal::KILL);
+            }
+        }
+        sleep(GLANCE);
+    }
+}
+
+/// A copy of this process that only shares its memory: until one of them writes to a page, both
+/// have the same page ([fork(2)](https://man7.org/linux/man-pages/man2/fork.2.html)). It exits when
+/// this value is dropped, or with its parent.
+// A forked child that sleeps until it is killed.
+#[derive(Debug)]
+pub struct Twin {
+    child: libc::pid_t,
+}
+
+impl Twin {
+    /// Creates the copy.
+    pub fn fork() -> Result<Self> {
+        // SAFETY: the child makes system calls only, which is safe even if other threads held locks
+        // during the fork.
+        match unsafe { libc::fork() } {
+            -1 => Err(Error::os("fork")(io::Error::last_os_error())),
+            0 => loop {
+                // SAFETY: neither call touches memory. The child exits if its parent dies.
+                unsafe {
+                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                    libc::pause();
+                }
+            },
+            child => Ok(Self { child }),
+        }
+    }
+}
+
+impl Drop for Twin {
+    fn drop(&mut self) {
+        // SAFETY: the child has not been waited for yet, so the process id is still its own.
+        unsafe {
+            libc::kill(self.child, libc::SIGKILL);
+            libc::waitpid(self.child, std::ptr::null_mut(), 0);
+        }
+    }
 }

@@ -15,14 +15,11 @@ use rustix::process::{
     kill_process_group, pidfd_open, set_parent_process_death_signal, waitid,
 };
 
-use super::leftovers::Leftovers;
 use super::starter::{Helper, Started};
-use super::terminal::{Terminal, put_in_foreground};
-use super::wait::wait4;
+use super::{Leftovers, Terminal, put_in_foreground, wait4};
 use crate::linux::clock::{now_ns, timespec};
 use crate::linux::stop::{Starting, pauses, stop_here};
-use crate::process::Exit;
-use crate::process::buffer::Tail;
+use crate::process::{Exit, Tail};
 use crate::program::{Output, Program, ProgramError, Ran};
 use crate::usage::Consumption;
 
@@ -64,9 +61,6 @@ pub struct Starter {
 
 impl Starter {
     /// Prepares to start programs.
-    ///
-    /// # Errors
-    /// If the system gives neither a process nor a file for it.
     pub fn new() -> io::Result<Self> {
         Self::with(Helper::start().ok())
     }
@@ -124,9 +118,6 @@ impl Starter {
 
     /// Runs a program to its end. `None` if `interrupted` became true: the program and the rest of
     /// its group were killed.
-    ///
-    /// # Errors
-    /// If it cannot be started or does not come to its end.
     pub fn run(
         &self,
         program: &Program<'_>,
@@ -279,7 +270,7 @@ fn start_here(
     })
 }
 
-/// The signal by which the terminal has ended a program, as far as its exit tells: shells have an exit
+/// The signal by which the terminal has ended a program, as far as its exit shows: shells have an exit
 /// code for it.
 fn from_keyboard(exit: Exit) -> Option<Signal> {
     const SHELL: i32 = 128;

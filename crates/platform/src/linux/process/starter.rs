@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg};
 use rustix::process::{Pid, getpid};
 
-use crate::linux::read;
+use crate::linux::parse;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter"));
 
@@ -70,7 +70,7 @@ impl Helper {
 
     /// Its peak memory in bytes; `None` if the system does not report it.
     pub(super) fn peak_bytes(&self) -> Option<u64> {
-        let status = read::text(format!("/proc/{}/status", self.process.id()))?;
+        let status = parse::text(format!("/proc/{}/status", self.process.id()))?;
         let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
         let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
         Some(kib << 10)

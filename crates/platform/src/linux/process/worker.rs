@@ -13,13 +13,12 @@ use rustix::process::{
     kill_process_group, pidfd_open, set_parent_process_death_signal, setrlimit, waitid,
 };
 
-use super::wait::wait4;
+use super::wait4;
 use crate::linux::clock::{now_ns, timespec};
 use crate::linux::confinement::MemoryGroup;
 use crate::linux::placement::CpuSet;
 use crate::linux::stop::{Follower, Starting};
-use crate::process::buffer::{LineBuffer, Tail};
-use crate::process::{Finished, WorkerError, WorkerLimits, WorkerOptions};
+use crate::process::{Finished, LineBuffer, Tail, WorkerError, WorkerLimits, WorkerOptions};
 
 /// Interval for checks of the caller's flag and of the worker's exit. Long enough not to disturb a
 /// measurement.
@@ -200,9 +199,6 @@ impl Worker {
 
     /// Closes its standard input and waits for its exit, and discards its remaining output. Any
     /// exit is a result here, not an error.
-    ///
-    /// # Errors
-    /// If it does not exit in time.
     pub fn wait(
         &mut self,
         deadline_ns: u64,
@@ -216,9 +212,6 @@ impl Worker {
     }
 
     /// Kills it and its process group, and waits for its exit.
-    ///
-    /// # Errors
-    /// If the system does not report its exit.
     pub fn kill(&mut self) -> Result<Finished, WorkerError> {
         match self.finished {
             Some(finished) => Ok(finished),
@@ -297,7 +290,7 @@ impl Worker {
         }
         // None of these calls blocks, so there is no need to check which is ready.
         self.hear(1)?;
-        self.tell(outgoing)
+        self.write(outgoing)
     }
 
     /// Reads at most `pieces` pieces from each of its outputs.
@@ -317,7 +310,7 @@ impl Worker {
     }
 
     /// Sends as much as its input accepts now.
-    fn tell(&mut self, bytes: &[u8]) -> Result<usize, WorkerError> {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, WorkerError> {
         let Some(stdin) = self.stdin.as_ref().filter(|_| !bytes.is_empty()) else {
             return Ok(0);
         };

@@ -9,13 +9,13 @@ use windows_sys::Win32::System::Memory::{
 };
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
-use super::range::{Page, bytes_of, prefetch};
+use super::{Page, bytes_of, prefetch};
 use crate::error::{Error, Result, refuse};
 use crate::memory::{Advice, PageSize};
 use crate::windows::machine::{large_page_bytes, page_bytes};
-use crate::windows::node;
 use crate::windows::outcome::{check, failed};
-use crate::windows::token::{LOCK_MEMORY, has};
+use crate::windows::private::{LOCK_MEMORY, has};
+use crate::windows::topology;
 
 const ACTION: &str = "map memory";
 
@@ -129,9 +129,9 @@ impl Mapping {
     }
 
     /// The system chooses a node when it reserves a range, so another range takes the place of this one, which
-    /// must be empty. It prefers that node and may take another: [`Self::bytes_on_node`] tells.
+    /// must be empty. It prefers that node and may take another: see [`Self::bytes_on_node`].
     pub fn bind_to_node(&mut self, node: usize) -> Result<()> {
-        let exists = node::all().iter().any(|other| other.number == node);
+        let exists = topology::all().iter().any(|other| other.number == node);
         let number = u32::try_from(node).ok().filter(|_| exists);
         let number = number.ok_or_else(|| {
             Error::os("bind memory to a node")(io::Error::from(io::ErrorKind::InvalidInput))
@@ -249,8 +249,8 @@ mod tests {
     #[test]
     fn untouched_memory_can_be_bound_to_a_node_that_exists() {
         let mut memory = Mapping::anonymous(64 << 10, PageSize::Base).unwrap();
-        let Some(node) = node::all().into_iter().next() else {
-            return println!("skipped: the system tells no nodes");
+        let Some(node) = topology::all().into_iter().next() else {
+            return println!("skipped: the system reports no nodes");
         };
         memory.bind_to_node(node.number).unwrap();
         memory.bind_to_node(63).unwrap_err();

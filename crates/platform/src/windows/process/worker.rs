@@ -1,19 +1,19 @@
-use std::io;
-use std::os::windows::io::AsHandle;
+use std::io::{self, Read, Write};
+use std::os::windows::io::{AsHandle, AsRawHandle, OwnedHandle};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::thread;
 use std::time::Duration;
 
 use windows_sys::Win32::System::JobObjects::{
     JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE, JOB_OBJECT_LIMIT_PROCESS_MEMORY,
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION,
 };
+use windows_sys::Win32::System::Threading::{INFINITE, WaitForSingleObject};
 
-use super::job::{Job, is_console_event};
-use super::listen::{Event, WAITING_PIECES, listen, tell, watch};
-use crate::process::buffer::{LineBuffer, Tail};
-use crate::process::{Exit, Finished, WorkerError, WorkerLimits, WorkerOptions};
+use super::{Job, is_console_event};
+use crate::process::{Exit, Finished, LineBuffer, Tail, WorkerError, WorkerLimits, WorkerOptions};
 use crate::windows::clock::now_ns;
 use crate::windows::usage;
 
@@ -273,8 +273,80 @@ fn connect(
         listen(stderr, events.clone(), Event::Error, None)?;
     }
     if let Some(stdin) = child.stdin.take() {
-        tell(stdin, bytes, events.clone())?;
+        write(stdin, bytes, events.clone())?;
     }
     watch(child.as_handle().try_clone_to_owned()?, events)?;
     Ok(input)
+}
+
+// Threads that wait for the pipes and the exit of a process, since no call waits for both.
+
+/// Pieces that may wait for the receiver. Beyond that, the process waits for it.
+pub(super) const WAITING_PIECES: usize = 64;
+/// Stack of each of these threads, in bytes. They call little.
+const STACK_BYTES: usize = 128 << 10;
+
+#[derive(Debug)]
+pub(super) enum Event {
+    /// It wrote this to its standard output.
+    Output(Vec<u8>),
+    /// Its standard output is closed.
+    OutputEnd,
+    /// It wrote this to its standard error.
+    Error(Vec<u8>),
+    /// It took what was sent to its standard input, or takes nothing more.
+    Input(io::Result<()>),
+    /// It has exited.
+    Exit,
+}
+
+/// Passes on what comes out of a pipe, and at its end `end`.
+pub(super) fn listen(
+    mut pipe: impl Read + Send + 'static,
+    events: SyncSender<Event>,
+    event: fn(Vec<u8>) -> Event,
+    end: Option<Event>,
+) -> io::Result<()> {
+    start(move || {
+        let mut piece = [0; 16 << 10];
+        while let Ok(len @ 1..) = pipe.read(&mut piece) {
+            if events.send(event(piece[..len].to_vec())).is_err() {
+                return;
+            }
+        }
+        if let Some(end) = end {
+            // Without a receiver, nobody wants to know.
+            let _ = events.send(end);
+        }
+    })
+}
+
+/// Writes what comes in to a pipe, and closes it at the end.
+pub(super) fn write(
+    mut pipe: impl Write + Send + 'static,
+    input: Receiver<Vec<u8>>,
+    events: SyncSender<Event>,
+) -> io::Result<()> {
+    start(move || {
+        for bytes in input {
+            if events.send(Event::Input(pipe.write_all(&bytes))).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+/// Waits for the exit of a process.
+pub(super) fn watch(process: OwnedHandle, events: SyncSender<Event>) -> io::Result<()> {
+    start(move || {
+        // SAFETY: the handle is open.
+        unsafe { WaitForSingleObject(process.as_raw_handle(), INFINITE) };
+        // Without a receiver, nobody wants to know.
+        let _ = events.send(Event::Exit);
+    })
+}
+
+fn start(body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let thread = thread::Builder::new().stack_size(STACK_BYTES);
+    thread.spawn(body).map(drop)
 }

@@ -1,11 +1,10 @@
 //! Receives through an `io_uring`: while one block arrives, earlier ones are written.
 
 use super::Arrival;
-use crate::buffer::BLOCK;
 use crate::connection::{Inlet, TICK};
 use crate::error::{Error, Result, is_passing};
-use crate::method::ring;
-use crate::receiver::failure::Failure;
+use crate::method::{BLOCK, ring};
+use crate::receiver::Failure;
 use crate::receiver::target::Target;
 use platform::socket::wake_at;
 use platform::stream_ring::{Block, Done, Operation, StreamRing};

@@ -1,11 +1,10 @@
 //! Sends a file through an `io_uring`: while one block is sent, the next are read.
 
-use crate::buffer::BLOCK;
+use super::{Flow, Outcome, Stopped};
 use crate::connection::TICK;
 use crate::error::{Error, is_passing};
-use crate::method::ring;
+use crate::method::{BLOCK, ring};
 use crate::protocol::{CHECK_BYTES, HEAD_BYTES};
-use crate::sender::flow::{Flow, Outcome, Stopped};
 use platform::stream_ring::{Block, Done, Operation, StreamRing};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,7 +14,7 @@ use std::ops::Range;
 const BLOCKS: u32 = 4;
 /// Offset of the file's bytes within a block. The frame's header and its check end right before it,
 /// the data's check follows the data. The bytes are page-aligned, like those in the file that they
-/// are copied from ([`crate::buffer`] gives the reason).
+/// are copied from ([`crate::method`] gives the reason).
 const START: usize = 4096;
 /// Tag of the send operation. The tags of reads are their offsets.
 const SENDING: u64 = u64::MAX;

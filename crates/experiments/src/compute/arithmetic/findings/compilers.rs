@@ -1,8 +1,7 @@
 //! The compiler's part: the gain by its optimisation, and the difference between two compilers.
 
-use crate::compute::arithmetic::definition::{ARRAY, LATENCY, THROUGHPUT};
 use crate::compute::arithmetic::operations::{Number, Operation, Work};
-use crate::compute::arithmetic::points::{at, best};
+use crate::compute::arithmetic::{ARRAY, LATENCY, THROUGHPUT, at, best};
 use crate::estimates::{grade, ratio};
 use crate::optimisation::{Compiler, Optimisation};
 use crate::prelude::*;

@@ -1,10 +1,9 @@
 //! The core's part: the time of operations, how many overlap, and the width of its registers.
 
-use crate::compute::arithmetic::definition::{
-    LATENCY, LATENCY_CYCLES, THROUGHPUT, THROUGHPUT_CYCLES, VECTOR_CYCLES, VECTORS,
-};
 use crate::compute::arithmetic::operations::{Number, Operation, Work};
-use crate::compute::arithmetic::points::best;
+use crate::compute::arithmetic::{
+    LATENCY, LATENCY_CYCLES, THROUGHPUT, THROUGHPUT_CYCLES, VECTOR_CYCLES, VECTORS, best,
+};
 use crate::estimates::{grade, ratio, ratio_within};
 use crate::prelude::*;
 

@@ -4,7 +4,7 @@ mod compilers;
 mod core;
 mod published;
 
-use super::definition::{LATENCY_CYCLES, THROUGHPUT_CYCLES};
+use super::{LATENCY_CYCLES, THROUGHPUT_CYCLES};
 use crate::prelude::*;
 use compilers::{compilers, optimisation, vectors};
 use core::{cycle, division, overlap, widest};
@@ -28,12 +28,12 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::Arithmetic;
-    use super::super::definition::{
+    use super::super::operations::{Number, Operation, Work};
+    use crate::compute::arithmetic::{
         ARRAY, LATENCY, LATENCY_CYCLES, OPERATION, THROUGHPUT, THROUGHPUT_CYCLES, TYPE,
         VECTOR_CYCLES, VECTORS,
     };
-    use super::super::operations::{Number, Operation, Work};
-    use super::super::points::{all, has_vectors};
+    use crate::compute::arithmetic::{all_points, has_vectors};
     use crate::made_up::{finding, machine, measured, number, results, setting, value};
     use crate::optimisation::{OPTIMISATION, Optimisation};
     use crate::prelude::*;
@@ -74,7 +74,7 @@ pub(super) mod tests {
             }
             measured(point, &metrics)
         };
-        let points = all(&setting(Profile::Quick)).into_iter();
+        let points = all_points(&setting(Profile::Quick)).into_iter();
         points.map(each).collect()
     }
 

@@ -1,9 +1,7 @@
 //! Measured latencies beside those of the instruction tables.
 
-use crate::compute::arithmetic::definition::LATENCY_CYCLES;
-use crate::compute::arithmetic::operations::{Number, Work};
-use crate::compute::arithmetic::points::best;
-use crate::compute::arithmetic::published;
+use crate::compute::arithmetic::operations::{self, Number, Work};
+use crate::compute::arithmetic::{LATENCY_CYCLES, best};
 use crate::prelude::*;
 
 /// The largest distance of a latency from a published one. Half of it is the rounding of the tables.
@@ -11,7 +9,7 @@ const PUBLISHED_TOLERANCE: f64 = 0.15;
 
 /// The latencies beside those of the instruction tables.
 pub(super) fn against_published(results: &Results) -> Option<Finding> {
-    let core = published::core(&results.machine.cpu)?;
+    let core = operations::core(&results.machine.cpu)?;
     let operations = Number::ALL.iter().flat_map(|number| {
         let operations = number.operations().iter();
         operations.map(|operation| Work(*operation, *number))

@@ -5,7 +5,7 @@ use super::{
     BLOCK_SIZE, Backing, FIRST_WRITE, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS,
 };
 use crate::made_up::{figures, finding, findings, machine, measured, results, value};
-use crate::memory::hierarchy::made_up;
+use crate::memory::hierarchy::tests::cost_of;
 use crate::memory::pages::Pages;
 use crate::memory::pages::made_up::{BASE, HUGE};
 use crate::prelude::*;
@@ -19,7 +19,7 @@ const MIB: f64 = 1024.0 * KIB;
 /// ns for a byte of a block that is read through caches of 48 KiB, 2 MiB and 32 MiB.
 fn cost(size: f64) -> f64 {
     let levels = [(48.0 * KIB, 0.01), (2.0 * MIB, 0.03), (32.0 * MIB, 0.1)];
-    made_up::cost(0.005, &levels, size)
+    cost_of(0.005, &levels, size)
 }
 
 fn at(size: f64, pages: Pages, factor: f64) -> PointResult {

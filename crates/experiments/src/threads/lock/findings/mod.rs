@@ -6,7 +6,7 @@ mod several_cores;
 
 pub(in crate::threads) use several_cores::{spin_and_block, step_ns};
 
-use super::levels::{Body, COMPLEX_STEPS, ENTRY, LONG_STEPS, LockType, at};
+use super::{Body, COMPLEX_STEPS, ENTRY, LONG_STEPS, LockType, at};
 use crate::estimates::ratio;
 use crate::prelude::*;
 
@@ -48,10 +48,10 @@ fn computed(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::Lock;
-    use super::super::levels::{BODY, Body, ENTRY, LOCK, LockType, RUN, SLICE, TURNS_TAKEN, point};
     use super::one_worker::slices;
     use crate::made_up::{finding, findings, measured, number, setting};
     use crate::prelude::*;
+    use crate::threads::lock::{BODY, Body, ENTRY, LOCK, LockType, RUN, SLICE, TURNS_TAKEN, point};
 
     fn yielding(lock: LockType) -> Point {
         point(Body::SimpleYield, lock, Count(99))

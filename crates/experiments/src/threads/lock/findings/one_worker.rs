@@ -1,11 +1,11 @@
 //! Threads that share one worker, and so one processor.
 
-use super::super::levels::{
-    BODY, Body, ENTRY, LOCK, LockType, RUN, SHORT_SLICE_US, SLICE, THREADS, TURNS_TAKEN, at,
-};
 use super::compared::compared;
 use crate::estimates::{grade, ratio, side_by_side};
 use crate::prelude::*;
+use crate::threads::lock::{
+    BODY, Body, ENTRY, LOCK, LockType, RUN, SHORT_SLICE_US, SLICE, THREADS, TURNS_TAKEN, at,
+};
 
 /// Seconds that the report measured for 99 threads that yield inside a spin lock.
 const REPORTED_S: f64 = 77.634_089;

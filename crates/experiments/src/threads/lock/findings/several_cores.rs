@@ -1,12 +1,12 @@
 //! Threads on several processors: the report's open question.
 
-use super::super::levels::{
-    Body, COMPLEX_STEPS, ENTRY, LENGTHS, LONG_STEPS, LockType, MIDDLE, PAIR, at,
-};
 use super::compared::compared;
 use crate::estimates::{grade, ratio};
 use crate::judging::exceeds;
 use crate::prelude::*;
+use crate::threads::lock::{
+    Body, COMPLEX_STEPS, ENTRY, LENGTHS, LONG_STEPS, LockType, MIDDLE, PAIR, at,
+};
 use instrument::claim::Ruling;
 use instrument::statistics::Interval;
 

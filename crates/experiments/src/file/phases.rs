@@ -1,21 +1,58 @@
 //! `file.phases`: where the time goes when every byte of a file is changed in place.
 
-mod definition;
-mod way;
-
-use super::counterparts::{By, like};
-use super::definition::{FILE_SIZE, whole_blocks};
+use super::rewrite_passes::move_on;
 use super::scratch_file::ScratchFile;
-use super::sizes::{KIB, MIB, by_profile, powers};
+use super::{By, FILE_SIZE, KIB, MIB, by_profile, like, page_cache, powers, whole_blocks};
 use crate::estimates::{grade, known, part, ratio, ratio_within};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
-use definition::{MAP_SYNC, METRICS, PAGE};
+use platform::file::{Access, LockedFile, OpenMode, open_read_write};
+use platform::memory::{self, FileMapping, Mapping, PageSize};
 use std::collections::BTreeSet;
-use way::{by_mapping, by_mapping_of_start, by_read_and_write};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
 
-pub(super) use definition::{BUFFER_SIZE, MAP_TOTAL, START_TOTAL, TOTAL};
-pub(super) use definition::{LOOP, MAP, MAP_LOOP, READ, UNMAP, WRITE};
+pub(super) const BUFFER_SIZE: AxisOf<Bytes> = AxisOf::new("buffer_size", "buffer size");
+
+pub(super) const MAP: Metric<&str> = Metric::time("map", "mmap, per KiB");
+pub(super) const MAP_LOOP: Metric<&str> =
+    Metric::time("map_loop", "loop over the mapping, per KiB");
+pub(super) const UNMAP: Metric<&str> = Metric::time("unmap", "munmap, per KiB");
+pub(super) const MAP_TOTAL: Metric<&str> = Metric::time("map_total", "all by mmap, per KiB");
+pub(super) const READ: Metric<&str> = Metric::time("read", "read, per KiB");
+pub(super) const LOOP: Metric<&str> = Metric::time("loop", "loop over the buffer, per KiB");
+pub(super) const WRITE: Metric<&str> = Metric::time("write", "lseek back and write, per KiB");
+pub(super) const TOTAL: Metric<&str> = Metric::time("total", "all by read and write, per KiB");
+const MAP_SYNC: Metric<&str> = Metric::time("map_sync", "fsync after all by mmap, per KiB");
+/// The same by the report's listing, which maps the first buffer each time.
+const START: Metric<&str> = Metric::time("start_map", "mmap of offset 0, per KiB");
+const START_LOOP: Metric<&str> =
+    Metric::time("start_loop", "loop over the mapping of offset 0, per KiB");
+const START_UNMAP: Metric<&str> =
+    Metric::time("start_unmap", "munmap of offset 0 and lseek, per KiB");
+pub(super) const START_TOTAL: Metric<&str> =
+    Metric::time("start_total", "all by mmap of offset 0, per KiB");
+
+/// In the order of the report's columns.
+const METRICS: [Metric<&str>; 13] = [
+    MAP,
+    MAP_LOOP,
+    UNMAP,
+    MAP_TOTAL,
+    READ,
+    LOOP,
+    WRITE,
+    TOTAL,
+    MAP_SYNC,
+    START,
+    START_LOOP,
+    START_UNMAP,
+    START_TOTAL,
+];
+
+/// A buffer of a page, in which the report's two ways differ most plainly.
+const PAGE: u64 = 4 * KIB;
 
 /// The experiment `file.phases`.
 pub(crate) struct PhaseByPhase;
@@ -228,6 +265,125 @@ fn best_buffer(results: &Results) -> Option<Finding> {
         .beside("times", times)
         .beside("smallest", smallest);
     Some(finding.graded(grade).weighing(0.5))
+}
+
+/// Opens the file anew so that its writes wait.
+fn open_synchronous(path: &Path) -> Result<File, MeasureError> {
+    Ok(open_read_write(path, OpenMode::Synchronous)?)
+}
+
+fn kibibytes(file: &ScratchFile) -> f64 {
+    file.len as f64 / KIB as f64
+}
+
+fn by_read_and_write(
+    sampler: &mut Sampler<'_>,
+    file: &ScratchFile,
+    buffer_size: u64,
+) -> Result<(), MeasureError> {
+    let mut synchronous = open_synchronous(&file.path)?;
+    let mut memory = Mapping::anonymous(buffer_size as usize, PageSize::Base)?;
+    memory.populate()?;
+    let buffer = memory.as_mut_slice();
+    sampler.phases(kibibytes(file), |phases| {
+        start_clean(file)?;
+        synchronous
+            .seek(SeekFrom::Start(0))
+            .map_err(MeasureError::system("wind back the scratch file"))?;
+        for offset in (0..file.len).step_by(buffer_size as usize) {
+            phases.time(&[READ, TOTAL], || {
+                let read = synchronous.read_exact(buffer);
+                read.map_err(MeasureError::system("read the scratch file"))
+            })?;
+            phases.time(&[LOOP, TOTAL], || {
+                kernels::change(buffer);
+                Ok(())
+            })?;
+            phases.time(&[WRITE, TOTAL], || {
+                let back = synchronous.seek(SeekFrom::Start(offset));
+                back.and_then(|_| synchronous.write_all(buffer))
+                    .map_err(MeasureError::system("write the scratch file"))
+            })?;
+        }
+        Ok(())
+    })
+}
+
+fn by_mapping(
+    sampler: &mut Sampler<'_>,
+    file: &ScratchFile,
+    buffer_size: u64,
+) -> Result<(), MeasureError> {
+    let page_bytes = memory::page_bytes(PageSize::Base).unwrap_or(PAGE);
+    let mut locked = LockedFile::lock(open_synchronous(&file.path)?, Access::Write)?;
+    sampler.phases(kibibytes(file), |phases| {
+        start_clean(file)?;
+        for offset in (0..file.len).step_by(buffer_size as usize) {
+            let before = offset % page_bytes;
+            let len = (before + buffer_size) as usize;
+            let mut mapping = phases.time(&[MAP, MAP_TOTAL], || {
+                Ok(FileMapping::new(&mut locked, offset - before, len)?)
+            })?;
+            let bytes = mapping
+                .as_mut_slice()
+                .expect("the file is locked for writing");
+            let bytes = &mut bytes[before as usize..];
+            phases.time(&[MAP_LOOP, MAP_TOTAL], || {
+                kernels::change(bytes);
+                Ok(())
+            })?;
+            mapping.ensure_whole()?;
+            phases.time(&[UNMAP, MAP_TOTAL], || {
+                drop(mapping);
+                Ok(())
+            })?;
+        }
+        phases.time(&[MAP_SYNC], || {
+            let synced = locked.file().sync_all();
+            synced.map_err(MeasureError::system("synchronise the scratch file"))
+        })
+    })
+}
+
+/// The report's listing as it is printed.
+fn by_mapping_of_start(
+    sampler: &mut Sampler<'_>,
+    file: &ScratchFile,
+    buffer_size: u64,
+) -> Result<(), MeasureError> {
+    let mut locked = LockedFile::lock(open_synchronous(&file.path)?, Access::Write)?;
+    sampler.phases(kibibytes(file), |phases| {
+        start_clean(file)?;
+        for _ in (0..file.len).step_by(buffer_size as usize) {
+            let mut mapping = phases.time(&[START, START_TOTAL], || {
+                Ok(FileMapping::new(&mut locked, 0, buffer_size as usize)?)
+            })?;
+            let bytes = mapping
+                .as_mut_slice()
+                .expect("the file is locked for writing");
+            phases.time(&[START_LOOP, START_TOTAL], || {
+                kernels::change(bytes);
+                Ok(())
+            })?;
+            mapping.ensure_whole()?;
+            phases.time(&[START_UNMAP, START_TOTAL], || {
+                drop(mapping);
+                Ok(())
+            })?;
+            phases.time(&[START_UNMAP, START_TOTAL], || {
+                move_on(&locked, buffer_size as usize)
+            })?;
+        }
+        Ok(())
+    })
+}
+
+/// In the page cache, and nothing of it still to be written.
+fn start_clean(file: &ScratchFile) -> Result<(), MeasureError> {
+    file.file
+        .sync_all()
+        .map_err(MeasureError::system("synchronise the scratch file"))?;
+    page_cache::warm(file).map(drop)
 }
 
 #[cfg(test)]

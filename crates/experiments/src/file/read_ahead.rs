@@ -1,19 +1,19 @@
 //! `file.read_ahead`: how far the kernel reads ahead of a program.
 
-mod counting;
-
-use super::counterparts::{By, like};
-use super::definition::{CHUNK_SIZE, FILE_SIZE, room};
-use super::order::{self, OF_RANDOM, OF_SEQUENTIAL, RANDOM, SEQUENTIAL};
+use super::page_cache::Chiller;
+use super::random::{self, OF_RANDOM, OF_SEQUENTIAL, RANDOM, SEQUENTIAL};
 use super::scratch_file::ScratchFile;
-use super::sizes::{self, KIB, MIB, by_profile, powers};
+use super::{By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, by_profile, like, powers, room};
 use crate::estimates::{grade, known};
 use crate::figures::{axis_of, curves, logarithmic};
+use crate::file;
 use crate::prelude::*;
-use counting::{count, counted_size, stated_bytes};
 use instrument::figure::{Mark, MarkOrigin};
 use instrument::statistics::Interval;
-use platform::file::tells_residency;
+use platform::block_io::read_exact_at;
+use platform::file::{residency, tells_residency};
+use platform::storage::Storage;
+use std::path::Path;
 
 /// The experiment `file.read_ahead`.
 pub(crate) struct ReadAhead;
@@ -99,7 +99,7 @@ impl Experiment for ReadAhead {
         let chunk_size = point.level(CHUNK_SIZE)?;
         let path = sampler.scratch().join(self.id());
         let file = ScratchFile::open_or_make(&path, point.level(FILE_SIZE)?.0, sampler.seed())?;
-        order::measure(sampler, file, chunk_size)?;
+        random::measure(sampler, file, chunk_size)?;
 
         let stated = stated_bytes(sampler.scratch());
         let path = sampler.scratch().join(format!("{} counted", self.id()));
@@ -160,7 +160,7 @@ impl Experiment for ReadAhead {
 
 fn file_size(setting: &Setting) -> u64 {
     let wanted = by_profile(setting.profile, [4 * MIB, 32 * MIB, 128 * MIB]);
-    sizes::cold_file_size(setting, 2, wanted)
+    file::cold_file_size(setting, 2, wanted)
 }
 
 /// The count of `metric` at the smallest chunk, with that chunk.
@@ -200,7 +200,7 @@ fn ahead(results: &Results) -> Option<Finding> {
 /// The chunk size at which reading in random order gets as fast as in order, between the sizes
 /// measured, with where the ends of the ratio's intervals say so.
 fn crossing(results: &Results) -> Option<(f64, Option<Interval>)> {
-    let ratios = order::ratios(results);
+    let ratios = random::ratios(results);
     // The last crossing counts: noise may make the curves touch before.
     let at = |pick: fn(&Quantity) -> f64| {
         let (_, last) = ratios.last()?;
@@ -226,7 +226,7 @@ fn crossing(results: &Results) -> Option<(f64, Option<Interval>)> {
 }
 
 fn by_time(results: &Results) -> Option<Finding> {
-    let ratios = order::ratios(results);
+    let ratios = random::ratios(results);
     let (largest, times) = *ratios.last()?;
     let (_, first) = ratios.first()?;
     let beyond = grade(&times, 1.0);
@@ -280,6 +280,53 @@ fn lone(results: &Results) -> Option<Finding> {
     );
     let grade = known(&[&first.quantity(), &lone.quantity()]);
     Some(Finding::new("lone", said).graded(grade).weighing(0.4))
+}
+
+/// The file in which pages are counted holds this many windows: the kernel grows to its full window
+/// in steps.
+const WINDOWS_IN_FILE: u64 = 6;
+/// The largest window that is looked for if the kernel states none.
+const UNSTATED_WINDOW: u64 = 4 * MIB;
+
+/// The window as the kernel states it, if it does.
+fn stated_bytes(directory: &Path) -> Option<u64> {
+    Storage::behind(directory).ok()?.read_ahead_bytes
+}
+
+/// The size of the file in which pages are counted.
+fn counted_size(stated: Option<u64>) -> u64 {
+    let window = stated.unwrap_or(UNSTATED_WINDOW);
+    let wanted = (window * WINDOWS_IN_FILE).max(1).next_power_of_two();
+    wanted.clamp(4 * MIB, 64 * MIB)
+}
+
+/// Bytes found in the page cache.
+struct Counted {
+    ahead: u64,
+    first: u64,
+    lone: u64,
+}
+
+fn count(file: &mut ScratchFile, chunk_size: u64) -> Result<Counted, MeasureError> {
+    let mut chunk = vec![0; chunk_size as usize];
+    let mut chiller = Chiller::new(file)?;
+    let mut after_one = |file: &mut ScratchFile, offset: u64, chunk: &mut [u8]| {
+        chiller.chill(file)?;
+        read_exact_at(&file.file, chunk, offset)?;
+        Ok::<_, MeasureError>(residency(&file.file)?.resident_bytes)
+    };
+    let first = after_one(file, 0, &mut chunk)?;
+    let middle = file.len / 2;
+    let lone = after_one(file, middle, &mut chunk)?;
+    chiller.chill(file)?;
+    let mut ahead = 0;
+    // No further than to where a whole window still has room before the end.
+    for start in (0..file.len / 2).step_by(chunk_size as usize) {
+        read_exact_at(&file.file, &mut chunk, start)?;
+        let resident = residency(&file.file)?.resident_bytes;
+        ahead = ahead.max(resident.saturating_sub(start + chunk_size));
+    }
+    Ok(Counted { ahead, first, lone })
 }
 
 #[cfg(test)]

@@ -1,3 +1,0 @@
-//! Runs a function in a child process.
-
-pub use crate::os::child::value;

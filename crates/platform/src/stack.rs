@@ -1,3 +1,0 @@
-//! The stack of the calling thread.
-
-pub use crate::os::stack::left_bytes;

@@ -1,0 +1,145 @@
+//! Windows has neither Unix sockets as files nor a counter to wait for.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::Result;
+use crate::error::refuse;
+use crate::sandbox::Call;
+use crate::stream_ring::{Block, Done, Operation};
+
+pub fn unix_socket_pair() -> Result<(File, File)> {
+    refuse("a pair of sockets")
+}
+
+pub fn event_counter() -> Result<File> {
+    refuse("a counter to wait for")
+}
+
+pub fn value(_compute: impl FnOnce() -> u64) -> Result<u64> {
+    refuse("fork")
+}
+
+#[derive(Debug)]
+pub enum Partner {}
+
+impl Partner {
+    pub fn start(_cpu: usize, _body: impl FnOnce()) -> Result<Self> {
+        refuse("a partner process")
+    }
+}
+
+pub fn can_limit_memory() -> bool {
+    false
+}
+
+pub fn free_swap_bytes() -> u64 {
+    0
+}
+
+pub(crate) fn is_record(_name: &str) -> bool {
+    false
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(crate) fn undo(_scratch: &Path, _exit_wait: Duration) -> Result<()> {
+    Ok(())
+}
+
+#[derive(Debug)]
+pub enum MemoryGroup {}
+
+impl MemoryGroup {
+    pub fn create(_limit_bytes: u64, _scratch: &Path, _exit_wait: Duration) -> Result<Self> {
+        refuse("limiting the memory of a worker")
+    }
+
+    pub fn forbid_swap(&self) -> Result<()> {
+        match *self {}
+    }
+
+    pub fn peak_bytes(&self) -> Option<u64> {
+        match *self {}
+    }
+}
+
+#[derive(Debug)]
+pub enum SwapFile {}
+
+impl SwapFile {
+    pub fn create(_len_bytes: u64, _scratch: &Path) -> Result<Self> {
+        refuse("a temporary swap file")
+    }
+}
+
+pub fn forbid(_call: Call) -> Result<()> {
+    refuse("forbidding calls")
+}
+
+pub fn most_descriptors() -> Option<u64> {
+    None
+}
+
+pub fn allow_descriptors(_count: u64) -> Result<()> {
+    refuse("a limit of open files")
+}
+
+#[derive(Debug)]
+pub enum PollList {}
+
+impl PollList {
+    pub fn new(_files: Vec<File>) -> Result<Self> {
+        refuse("poll")
+    }
+
+    pub fn wait(&mut self) -> Result<usize> {
+        match *self {}
+    }
+}
+
+#[derive(Debug)]
+pub enum Epoll {}
+
+impl Epoll {
+    pub fn new(_files: Vec<File>) -> Result<Self> {
+        refuse("epoll")
+    }
+
+    pub fn wait(&mut self) -> Result<usize> {
+        match *self {}
+    }
+
+    pub fn add_remove(&self, _file: &File) -> Result<()> {
+        match *self {}
+    }
+}
+
+#[derive(Debug)]
+pub enum StreamRing {}
+
+impl StreamRing {
+    pub fn new(_depth: u32, _patience: Duration) -> Result<Self> {
+        refuse("io_uring")
+    }
+
+    pub fn in_flight(&self) -> usize {
+        match *self {}
+    }
+
+    pub fn begin(
+        &mut self,
+        _tag: u64,
+        _operation: Operation<'_>,
+        _block: Block,
+        _range: Range<usize>,
+    ) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub fn wait(&mut self, _timeout: Duration) -> io::Result<Done> {
+        match *self {}
+    }
+}
