@@ -23,7 +23,6 @@ use testing as _;
 pub mod ab;
 pub mod advice;
 pub mod any_path;
-mod bracket;
 pub mod chosen;
 pub mod claim;
 pub mod clock;
@@ -58,7 +57,6 @@ pub mod sample;
 pub mod sampler;
 pub mod setting;
 pub mod statistics;
-pub mod visit_costs;
 
 // The macros refer to this crate by name, inside this crate too.
 extern crate self as instrument;

@@ -16,21 +16,19 @@
 use testing as _;
 
 mod arguments;
-mod beside;
 mod command;
 mod exit;
-mod given;
 mod leftovers;
-mod legible;
+mod limits;
 mod output;
 mod progress;
+mod sanitise;
 mod selection;
 mod setting;
 mod settings;
 mod stored;
 mod style;
 mod target;
-mod token_file;
 
 use arguments::{Arguments, Worker};
 use clap::Parser;
@@ -59,7 +57,7 @@ fn work() -> ExitCode {
     platform::signal::restore_default_sigpipe();
     platform::signal::ignore_sigxfsz();
     let done = match Worker::called() {
-        Some(worker) => command::worker::execute(&worker),
+        Some(worker) => command::work(&worker),
         None => match Arguments::try_parse() {
             Ok(arguments) => command::execute(arguments),
             Err(answer) => Ok(tell(&answer)),

@@ -1,12 +1,10 @@
 //! Fitness of a machine for measurements: the disturbances, and how to quiet them.
 
-mod clock;
 mod harm;
 mod watch;
 
-pub use clock::clock;
-pub use harm::{Disk, Supplies, harms, told};
-pub use watch::Watch;
+pub use harm::{Disk, Supplies, harm_line, harms};
+pub use watch::{Watch, clock};
 
 use crate::quantity::{Bytes, counted, significant};
 use platform::environment::{AddressRandomisation, Environment, System};
@@ -64,8 +62,8 @@ pub fn examine(
         traced(environment),
         stolen(watch),
         other_load(watch),
-        clock::sharing(watch.clock.as_ref()),
-        clock::levels(watch.clock.as_ref()),
+        watch::sharing(watch.clock.as_ref()),
+        watch::levels(watch.clock.as_ref()),
         unseen(watch),
         governor(environment),
         turbo(environment),

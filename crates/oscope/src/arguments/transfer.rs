@@ -1,6 +1,6 @@
 //! The command lines of `oscope send` and `oscope receive`.
 
-use super::method::{AUTO, Chosen, method_or_auto};
+use super::file::{AUTO, Chosen, method_or_auto};
 use ::transfer::method::{ReceiveMethod, SendMethod};
 use clap::Args;
 use clap::builder::TypedValueParser;
