@@ -60,7 +60,7 @@ pub(super) fn half_width(
 
 /// The degrees of freedom of that half-width; `None` for fewer than two passes.
 pub(crate) fn degrees(passes: usize) -> Option<f64> {
-    (passes >= 2).then(|| PRIOR_DEGREES + passes as f64 - 1.0)
+    (passes >= 2).then_some(PRIOR_DEGREES + passes as f64 - 1.0)
 }
 
 /// Resamples; the error is then known to 10 %, far better than so few passes know it.
