@@ -23,7 +23,8 @@ use testing as _;
 pub mod ab;
 pub mod advice;
 pub mod any_path;
-pub mod chosen;
+pub mod at_levels;
+
 pub mod claim;
 pub mod clock;
 pub mod component;

@@ -60,7 +60,7 @@ fn work() -> ExitCode {
         Some(worker) => command::work(&worker),
         None => match Arguments::try_parse() {
             Ok(arguments) => command::execute(arguments),
-            Err(answer) => Ok(tell(&answer)),
+            Err(answer) => Ok(print_answer(&answer)),
         },
     };
     let exit = done.unwrap_or_else(|error| {
@@ -81,7 +81,7 @@ fn work() -> ExitCode {
 }
 
 /// Prints help, the version, or the error in the command line.
-fn tell(answer: &clap::Error) -> Exit {
+fn print_answer(answer: &clap::Error) -> Exit {
     if answer.use_stderr() && !std::env::args_os().all(|argument| is_harmless(&argument)) {
         // The message quotes the command line, which may contain a harmful file name.
         output::say_text(&answer.render().to_string());

@@ -56,6 +56,17 @@ pub fn here(
     }
 }
 
+/// The circumstances in `directory` of a run without options.
+pub fn plain(directory: &Path, profile: Profile) -> Setting {
+    here(
+        directory,
+        Givens::default(),
+        profile,
+        false,
+        Limits::default(),
+    )
+}
+
 /// Checks that at least one of the chosen experiments takes each thing that the user named.
 ///
 /// # Errors

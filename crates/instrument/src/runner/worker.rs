@@ -507,7 +507,8 @@ mod tests {
         let mut executor = WorkerExecutor {
             arguments: ["-c".into(), script].into(),
             cpu: None,
-            ..WorkerExecutor::new("sh".into(), "", dir.path(), Interrupt::install().unwrap()).unwrap()
+            ..WorkerExecutor::new("sh".into(), "", dir.path(), Interrupt::install().unwrap())
+                .unwrap()
         };
         let request = Request {
             experiment: "made.up".into(),

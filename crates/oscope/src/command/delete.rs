@@ -29,12 +29,12 @@ struct Removed<'r> {
 pub fn execute(arguments: &Delete, common: &Common) -> Result<Exit> {
     let store = stored::open_to_read(common)?;
     let runs = named(&store, &arguments.runs)?;
-    let told: Vec<String> = runs.values().map(|run| tell(&store, run)).collect();
+    let lines: Vec<String> = runs.values().map(|run| describe(&store, run)).collect();
     drop(store);
     if !arguments.force {
         return Err(WrongUse(format!(
             "nothing was removed; with --force this would be: {}",
-            told.join("; ")
+            lines.join("; ")
         ))
         .into());
     }
@@ -54,7 +54,7 @@ pub fn execute(arguments: &Delete, common: &Common) -> Result<Exit> {
         let removed = runs.values().map(removed).collect::<Result<Vec<_>, _>>()?;
         output::show_json(&removed)?;
     } else {
-        for line in told {
+        for line in lines {
             output::show(&format!("removed {line}\n"))?;
         }
     }
@@ -72,7 +72,7 @@ fn named(store: &Store, names: &[String]) -> Result<BTreeMap<u64, Candidate>> {
 }
 
 /// A description of a run, as far as its entry is readable.
-fn tell(store: &Store, run: &Candidate) -> String {
+fn describe(store: &Store, run: &Candidate) -> String {
     let runs = store.runs().unwrap_or_default();
     let entry = runs.into_iter().find(|entry| entry.number == run.number);
     let run = output::on_one_line(&run.to_string());

@@ -5,10 +5,8 @@ use crate::arguments::{Common, Explain, List};
 use crate::exit::Exit;
 use crate::{output, selection, setting, style};
 use anyhow::Result;
-use instrument::chosen;
+use instrument::at_levels;
 use instrument::experiment::Experiment;
-use instrument::given::Givens;
-use instrument::limits::Limits;
 use instrument::plan::{Plan, Planned, Profile, Setting};
 use instrument::quantity::counted;
 use report::{json, reference, terminal};
@@ -75,7 +73,7 @@ pub fn explain(arguments: &Explain, common: &Common) -> Result<Exit> {
 /// The levels that each axis of the experiment takes here.
 fn levels(experiment: &dyn Experiment, setting: &Setting) -> Vec<String> {
     let axes = experiment.design().axes.iter();
-    axes.map(|axis| chosen::takes(experiment, axis.name, setting))
+    axes.map(|axis| at_levels::takes(experiment, axis.name, setting))
         .collect()
 }
 
@@ -94,13 +92,7 @@ fn needs(planned: &Planned<'_>, profile: Profile) -> String {
 
 /// A quick run in the current directory.
 fn quick_setting() -> Setting {
-    setting::here(
-        Path::new("."),
-        Givens::default(),
-        Profile::Quick,
-        false,
-        Limits::default(),
-    )
+    setting::plain(Path::new("."), Profile::Quick)
 }
 
 #[cfg(test)]

@@ -46,16 +46,16 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
              network can read and change them"
         ));
     }
-    let told = Told {
+    let reported = Reported {
         voice: &voice,
         has_token,
         is_json: common.json,
         state: Mutex::default(),
     };
-    receiver.serve(arguments.once, &|event| told.take_in(event))?;
+    receiver.serve(arguments.once, &|event| reported.take_in(event))?;
     drop(watch);
-    told.finish()?;
-    let state = told
+    reported.finish()?;
+    let state = reported
         .state
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +104,7 @@ fn options(
 }
 
 /// The transfer so far, as reported.
-struct Told<'t> {
+struct Reported<'t> {
     voice: &'t Voice,
     has_token: bool,
     is_json: bool,
@@ -129,7 +129,7 @@ struct State {
 /// Beyond this number, files are reported only in total.
 const TOLD_SINGLY: u64 = 20;
 
-impl Told<'_> {
+impl Reported<'_> {
     fn take_in(&self, event: &Event<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {

@@ -1,16 +1,16 @@
-//! `oscope run`: measures.
-
-mod written;
+//! `oscope run`: measures, and writes the page of the run.
 
 use super::new_run;
 use super::resume::{self, Stopped};
 use crate::arguments::{Common, Run as Arguments, Worker};
 use crate::exit::{Exit, WrongUse, first_error, words};
 use crate::progress::Progress;
-use crate::stored::Judged;
-use crate::{leftovers, limits, output, selection, setting, stored, style};
+use crate::stored::{self, Judged};
+use crate::target::{Replaces, Target, make_directory};
+use crate::{leftovers, limits, output, selection, setting, style};
 use anyhow::{Context, Result, bail};
-use instrument::chosen::Chosen;
+use files::Watch;
+use instrument::at_levels::AtLevels;
 use instrument::clock::SystemClock;
 use instrument::definition::Definition;
 use instrument::estimate::FEWEST_PROCESSES;
@@ -29,11 +29,12 @@ use platform::startup;
 use record::Run;
 use record::store::{Recorder, RunSelector, Store};
 use report::comparison::{self, Comparison, MARGIN, Question, Side};
-use report::{Analysis, terminal};
-use std::path::Path;
-use written::Page;
+use report::{Analysis, page, terminal};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
-/// So many of the names that a profile leaves out are told.
+/// The number of names that a profile leaves out which are printed.
 const NAMED: usize = 6;
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
@@ -53,7 +54,8 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     }
     let progress = Progress::new(common);
     let sessions = Sessions::new(arguments, stopped.as_ref(), &chosen, common, &progress)?;
-    let (mut measured, result) = sessions.measure(&progress, &mut []);
+    let mut measured = Vec::new();
+    let result = sessions.measure(&progress, &mut [], &mut measured);
     let cut_off = measured.last().filter(|last| last.is_cut_off);
     let cut_off = cut_off.map(|last| last.number);
     let is_compared = matches!(result, Ok(Exit::Done | Exit::Incomplete));
@@ -97,7 +99,7 @@ pub fn measure_only(
     setting::check_named(arguments, &chosen)?;
     let progress = Progress::new(common);
     let sessions = Sessions::new(arguments, None, &chosen, common, &progress)?;
-    sessions.measure(&progress, observers).1
+    sessions.measure(&progress, observers, &mut Vec::new())
 }
 
 /// Sessions to measure.
@@ -129,19 +131,9 @@ impl<'s> Sessions<'s> {
         })
     }
 
-    /// Measures all sessions, and passes their events to `observers`. An error ends it, and what was measured
-    /// until then is returned next to it.
+    /// Measures all sessions, and passes their events to `observers`. An error ends it; `measured` has the
+    /// sessions until then.
     fn measure(
-        &self,
-        progress: &Progress,
-        observers: &mut [&mut dyn Observer],
-    ) -> (Vec<Measured>, Result<Exit>) {
-        let mut measured = Vec::new();
-        let exit = self.measure_all(progress, observers, &mut measured);
-        (measured, exit)
-    }
-
-    fn measure_all(
         &self,
         progress: &Progress,
         observers: &mut [&mut dyn Observer],
@@ -237,7 +229,7 @@ impl Sessions<'_> {
         };
         let at_levels = selection::at(self.chosen, &arguments.levels(), &setting)?;
         for chosen in &at_levels {
-            tell_left_out(chosen, &setting, &progress);
+            say_left_out(chosen, &setting, &progress);
         }
         let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| it as _).collect();
         let plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);
@@ -376,7 +368,7 @@ fn check_stopped(run: &Run, scratch: &Scratch) -> Result<(), WrongUse> {
 }
 
 /// Names in one line what a longer profile would measure at the chosen levels.
-fn tell_left_out(chosen: &Chosen<'_>, setting: &Setting, progress: &Progress) {
+fn say_left_out(chosen: &AtLevels<'_>, setting: &Setting, progress: &Progress) {
     let left_out = chosen.left_out(setting);
     if left_out.is_empty() {
         return;
@@ -525,4 +517,71 @@ fn exit(outcome: Outcome, arguments: &Arguments, interrupt: Interrupt) -> Exit {
         _ if lacks_what_was_named || had_too_little_time => Exit::Incomplete,
         _ => Exit::Done,
     }
+}
+
+/// The location of a run's page.
+enum Page {
+    None,
+    /// The file given by `--page`.
+    Asked(Target),
+    /// Beside the store, named after the run's number. An existing page there belongs to a deleted
+    /// store.
+    Numbered(PathBuf),
+}
+
+impl Page {
+    /// Checks that the page can be written, before the measurement starts.
+    fn new(arguments: &Arguments, common: &Common) -> Result<Self> {
+        let asked = Target::if_named(arguments.page.as_ref(), arguments.force, common)?;
+        // A store that cannot be written is refused before anything else is made.
+        drop(stored::open(common)?);
+        if let Some(asked) = asked {
+            return Ok(Self::Asked(asked));
+        }
+        if arguments.no_page {
+            return Ok(Self::None);
+        }
+        let folder = files::folder(&stored::path(common)?).join("pages");
+        make_directory(&folder)?;
+        Self::numbered(&folder, 0, common)?;
+        Ok(Self::Numbered(folder))
+    }
+
+    /// The page of run `number`. No run has the number 0.
+    fn numbered(folder: &Path, number: u64, common: &Common) -> Result<Target> {
+        let path = folder.join(format!("run-{number}.html"));
+        Target::new(&path, Replaces::Own(is_page), common)
+    }
+
+    fn write(
+        &self,
+        analysis: &Analysis<'_>,
+        number: u64,
+        interrupt: Interrupt,
+        common: &Common,
+        progress: &Progress,
+    ) -> Result<()> {
+        let numbered;
+        let target = match self {
+            Self::None => return Ok(()),
+            Self::Asked(target) => target,
+            Self::Numbered(folder) => {
+                numbered = Self::numbered(folder, number, common)?;
+                &numbered
+            }
+        };
+        let page = page::render(analysis)?;
+        target.write(page.as_bytes(), &Watch::stopped_by(interrupt.flag()))?;
+        progress.say(&format!("page: {}", target.path().display()));
+        Ok(())
+    }
+}
+
+/// True if a file is a page of oscope: each has a marker in its head.
+fn is_page(path: &Path) -> bool {
+    const HEAD_BYTES: u64 = 4096;
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    let generator = r#"<meta name="generator" content="oscope "#;
+    read.is_ok() && String::from_utf8_lossy(&head).contains(generator)
 }

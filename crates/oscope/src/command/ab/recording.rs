@@ -68,7 +68,7 @@ impl<'s> Recording<'s> {
             points,
             ..
         } = &mut recording;
-        tell(recorder, &Event::Started { definition, points })?;
+        observe(recorder, &Event::Started { definition, points })?;
         Ok(recording)
     }
 
@@ -120,7 +120,7 @@ impl<'s> Recording<'s> {
                     remaining: Nanoseconds(0.0),
                 },
             };
-            tell(&mut self.recorder, &event)?;
+            observe(&mut self.recorder, &event)?;
             self.stretches[index].push(stretch);
         }
         self.passes += 1;
@@ -147,13 +147,13 @@ impl<'s> Recording<'s> {
                 ending: &ending,
                 warnings: &result.warnings,
             };
-            tell(&mut self.recorder, &event)?;
+            observe(&mut self.recorder, &event)?;
         }
         Ok(self.recorder.finish(is_interrupted)?)
     }
 }
 
-pub fn tell(recorder: &mut Recorder<'_>, event: &Event<'_>) -> Result<()> {
+pub fn observe(recorder: &mut Recorder<'_>, event: &Event<'_>) -> Result<()> {
     recorder.observe(event).map_err(|error| anyhow!(error))
 }
 

@@ -229,7 +229,7 @@ pub fn pair(programs: &[Program], pair: &Pair) -> String {
     sentence(&programs[0].name, &programs[pair.rival].name, pair)
 }
 
-/// The verdict on `rival` beside `first`, as a sentence.
+/// The verdict on `rival` against `first`, as a sentence.
 pub fn sentence(first: &str, rival: &str, pair: &Pair) -> String {
     let (first, rival) = (on_one_line(first), on_one_line(rival));
     let Some(interval) = pair.interval else {

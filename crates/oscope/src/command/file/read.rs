@@ -56,17 +56,18 @@ pub fn read_file(arguments: &Read, common: &Common, interrupt: Interrupt) -> Res
     let sum = timed.value;
     let there = resident.map_or("not known".into(), |share| Unit::Share.show(share, 3));
     let read = from_storage.map_or("not known".into(), |bytes| format!("{:.4}", Bytes(bytes)));
-    let told = Outcome::default()
+    let outcome = Outcome::default()
         .field("path", arguments.path.to_string_lossy())
         .line("read", blocks(sum.bytes, block_size.0));
-    let told = match cut {
-        Some(asked) => told.line(
+    let outcome = match cut {
+        Some(asked) => outcome.line(
             "ended",
             format!("the file ends here; {} were asked for", Bytes(asked)),
         ),
-        None => told,
+        None => outcome,
     };
-    told.line("method", method.name())
+    outcome
+        .line("method", method.name())
         .line(
             "from",
             format!("in the page cache before: {there}; read from storage: {read}"),
@@ -98,7 +99,7 @@ pub fn size_for(arguments: &Size, common: &Common, interrupt: Interrupt) -> Resu
     };
     let found = while_doing(&watch, None, common, || {
         if arguments.grow {
-            let limit = room_beside(&arguments.path)?;
+            let limit = room_for(&arguments.path)?;
             Ok::<_, anyhow::Error>(find_size_growing(
                 &arguments.path,
                 limit,
@@ -143,7 +144,7 @@ fn step(prefix: &Prefix) -> String {
 }
 
 /// Maximum size of a scratch file, in bytes.
-fn room_beside(path: &Path) -> Result<u64> {
+fn room_for(path: &Path) -> Result<u64> {
     let directory = files::folder(path);
     let storage = Storage::behind(directory)
         .with_context(|| format!("cannot use {}", directory.display()))?;

@@ -260,12 +260,12 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_another_version_is_told_with_both_versions() {
+    fn a_message_of_another_version_names_both_versions() {
         let bytes = br#"{"version":"99.1.0","message":{"riddle":1}}"#;
-        let told = words(&read::<Answer>(bytes).unwrap_err());
-        assert!(told.contains("it runs oscope 99.1.0"), "{told}");
-        assert!(told.contains(env!("CARGO_PKG_VERSION")), "{told}");
-        let told = words(&read::<Answer>(b"{\"ver").unwrap_err());
-        assert!(told.starts_with("its answer cannot be read: EOF"), "{told}");
+        let line = words(&read::<Answer>(bytes).unwrap_err());
+        assert!(line.contains("it runs oscope 99.1.0"), "{line}");
+        assert!(line.contains(env!("CARGO_PKG_VERSION")), "{line}");
+        let line = words(&read::<Answer>(b"{\"ver").unwrap_err());
+        assert!(line.starts_with("its answer cannot be read: EOF"), "{line}");
     }
 }

@@ -268,7 +268,7 @@ pub(super) fn show(judged: &Network, page: Option<&Target>, common: &Common) -> 
 
 /// A node that is later than this at the beginning of a round is not waited for any longer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Connecting and the first messages take this much of a measurement, beside its parts.
+/// Connecting and the first messages take this much of a measurement in addition.
 const OPENING: Duration = Duration::from_millis(100);
 
 /// The measurements of all nodes, and their times.

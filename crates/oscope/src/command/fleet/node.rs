@@ -31,7 +31,7 @@ pub fn measure(run: &Run, common: &Common, observer: &mut dyn Observer) -> Resul
         common.store = Some(scratch.file("oscope.db"));
         own = Some(scratch);
     }
-    // A run that was cut off or lacks something is judged by what it has.
+    // A run that was cut off or has gaps is judged by what it has.
     crate::command::run::measure_only(run, &common, &mut [observer])?;
     let mut exported = Vec::new();
     stored::export(&common, "latest", &mut exported)?;
@@ -203,11 +203,11 @@ mod tests {
     fn a_gap_of_some_nodes_is_reported_and_one_of_all_is_not() {
         let node = |name: &str, gaps: &[Gap]| (name.to_owned(), gaps.to_vec());
         let full = gap("it needs 32 MiB");
-        let told = sentences(&[node("a", &[]), node("b", std::slice::from_ref(&full))]);
-        assert_eq!(told, ["b: file.sync: it needs 32 MiB"]);
+        let found = sentences(&[node("a", &[]), node("b", std::slice::from_ref(&full))]);
+        assert_eq!(found, ["b: file.sync: it needs 32 MiB"]);
         let two = [full.clone()];
-        let told = sentences(&[node("a", &two), node("b", &two), node("c", &[])]);
-        assert_eq!(told, ["a and 1 more: file.sync: it needs 32 MiB"]);
+        let found = sentences(&[node("a", &two), node("b", &two), node("c", &[])]);
+        assert_eq!(found, ["a and 1 more: file.sync: it needs 32 MiB"]);
         assert!(sentences(&[node("a", &two), node("b", &two)]).is_empty());
     }
 }

@@ -220,10 +220,10 @@ mod tests {
 
     #[test]
     fn the_switches_are_what_comes_before_the_node() {
-        let told = above("s0.s5.node3", "switch.switch.node");
-        assert_eq!(told.as_deref(), Some("s0.s5"));
-        let told = above("s0.node3.cluster", "switch.node");
-        assert_eq!(told.as_deref(), Some("s0"));
+        let found = above("s0.s5.node3", "switch.switch.node");
+        assert_eq!(found.as_deref(), Some("s0.s5"));
+        let found = above("s0.node3.cluster", "switch.node");
+        assert_eq!(found.as_deref(), Some("s0"));
         // Without a plug-in that knows switches.
         assert_eq!(above("node3", "node"), None);
         assert_eq!(above("node3", "switch.node"), None);

@@ -2,7 +2,7 @@
 //! stored run: each experiment with one more axis, `variant`.
 
 use crate::arguments::Varied;
-use crate::command::ab::recording::tell;
+use crate::command::ab::recording::observe;
 use crate::exit::WrongUse;
 use anyhow::Result;
 use instrument::definition::Definition;
@@ -231,7 +231,7 @@ impl<'s> Recording<'s> {
         definition.axes.push(Axis::choice(VARIANT, key));
         let points: Vec<Point> = duels.iter().flat_map(|it| variants(it, values)).collect();
         let (definition, points) = (&*self.definition.insert(definition), points.as_slice());
-        tell(&mut self.recorder, &Event::Started { definition, points })
+        observe(&mut self.recorder, &Event::Started { definition, points })
     }
 
     /// Turns to the next duel.
@@ -259,7 +259,7 @@ impl<'s> Recording<'s> {
                 remaining: Nanoseconds(0.0),
             },
         };
-        tell(&mut self.recorder, &event)?;
+        observe(&mut self.recorder, &event)?;
         self.taken[way].push(batch);
         Ok(())
     }
@@ -281,7 +281,7 @@ impl<'s> Recording<'s> {
                 ending,
                 warnings: &warnings,
             };
-            tell(&mut self.recorder, &event)?;
+            observe(&mut self.recorder, &event)?;
         }
         Ok(())
     }

@@ -18,8 +18,6 @@ use crate::{leftovers, output, selection, setting, stored};
 use anyhow::{Context, Result, anyhow};
 use duels::{Duel, Recording};
 use instrument::ab::{Budget, Ending, Pair, Rules, Verdict};
-use instrument::given::Givens;
-use instrument::limits::Limits;
 use instrument::plan::{Plan, Profile, Setting};
 use instrument::point::Point;
 use instrument::quantity::counted;
@@ -50,18 +48,8 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let elsewhere = directories[1..].iter();
     let elsewhere = elsewhere.map(|directory| scratch.create_elsewhere(directory));
     let elsewhere = elsewhere.collect::<Result<Vec<Scratch>, _>>()?;
-    let settings: Vec<Setting> = directories
-        .iter()
-        .map(|at| {
-            setting::here(
-                at,
-                Givens::default(),
-                Profile::Quick,
-                false,
-                Limits::default(),
-            )
-        })
-        .collect();
+    let plain = |directory: &PathBuf| setting::plain(directory, Profile::Quick);
+    let settings: Vec<Setting> = directories.iter().map(plain).collect();
     let rules = super::rules(arguments);
     let seed = new_run::seed(arguments.pace.seed)?;
     let plans: Vec<Plan<'_>> = settings
