@@ -1,8 +1,11 @@
-//! The state of a core during timings, from the readings of the reference loops around them.
+//! The state of a core: its full speed, as far as the run has seen it, and its clock and sharing during
+//! timings, from the readings of the reference loops around them.
 
-use crate::sample::{Around, Batch, FullSpeed, Reading, Sample};
+use crate::sample::{Around, Batch, Cost, FullSpeed, Reading, Sample};
 use crate::statistics::prediction::Core;
 use crate::statistics::summary::median;
+use platform::machine::Topology;
+use std::collections::BTreeMap;
 
 /// Readings before and after a timing that differ by more than this share do not show its conditions.
 const MOST_CHANGE: f64 = 0.02;
@@ -64,7 +67,7 @@ pub(crate) fn core(width_ns: f64, around: &Around, full_speed: FullSpeed) -> Cor
 }
 
 /// Mean wall time of the chain around a timing, in ns.
-pub(crate) fn chain_ns(around: &Around) -> f64 {
+fn chain_ns(around: &Around) -> f64 {
     let (before_ns, after_ns) = around.chain_ns;
     f64::midpoint(before_ns as f64, after_ns as f64)
 }
@@ -78,10 +81,134 @@ pub(crate) fn is_steady(width_ns: f64, around: &Around) -> bool {
         && is_small(around.width_change_ns.unsigned_abs() as f64, width_ns)
 }
 
+/// The full speed is taken from the fastest visits of the run: one reading alone may be an error of
+/// the clock.
+const FASTEST: f64 = 0.05;
+
+/// If earlier runs were this many times as fast, the machine has changed since.
+const MOST_FASTER: f64 = 2.0;
+
+/// Watches the reference loops over the whole run, for each type of core.
+#[derive(Debug, Default)]
+pub(crate) struct Speeds {
+    topology: Topology,
+    /// In earlier runs of this machine.
+    known: Vec<FullSpeed>,
+    by_core_type: BTreeMap<Option<usize>, Seen>,
+    /// The fastest reading of each visit on a processor with one reference loop.
+    widths_ns: Fastest,
+}
+
+/// The readings of the visits to cores of one type.
+#[derive(Debug, Default)]
+struct Seen {
+    /// The fastest chain of each visit.
+    chains_ns: Fastest,
+    /// The usual ratio of width to chain in each visit.
+    ratios: Fastest,
+}
+
+/// The values of all visits, in ascending order.
+#[derive(Debug, Default)]
+struct Fastest(Vec<f64>);
+
+impl Fastest {
+    fn add(&mut self, value: Option<f64>) {
+        if let Some(value) = value.filter(|value| *value > 0.0) {
+            let at = self.0.partition_point(|other| *other < value);
+            self.0.insert(at, value);
+        }
+    }
+
+    fn sustained(&self) -> Option<f64> {
+        self.0.get(self.left_out()).copied()
+    }
+
+    /// The same at the other end.
+    fn slowest(&self) -> Option<f64> {
+        self.0.iter().rev().nth(self.left_out()).copied()
+    }
+
+    fn left_out(&self) -> usize {
+        (self.0.len() as f64 * FASTEST) as usize
+    }
+}
+
+impl Speeds {
+    /// Starts with what earlier runs of the machine have shown.
+    pub fn new(topology: Topology, known: Vec<FullSpeed>) -> Self {
+        Self {
+            topology,
+            known,
+            ..Self::default()
+        }
+    }
+
+    /// Adds the readings of `batch` and notes in it the full speed known by now. A batch on cores of
+    /// several types has none.
+    pub fn note(&mut self, batch: &mut Batch) {
+        let samples = batch.samples.iter();
+        let costs: Vec<Cost> = samples.flat_map(|sample| sample.reading.costs()).collect();
+        let around = || {
+            costs
+                .iter()
+                .filter_map(|cost| Some((cost.reference_ns?, cost.around?)))
+        };
+        if around().next().is_none() {
+            let widths_ns = costs.iter().filter_map(|cost| cost.reference_ns);
+            self.widths_ns.add(widths_ns.reduce(f64::min));
+            batch.full_speed_ns = self.widths_ns.sustained();
+            return;
+        }
+        let steady = || around().filter(|(width_ns, around)| is_steady(*width_ns, around));
+        let types = steady().filter_map(|(_, around)| around.cpu);
+        let mut types: Vec<Option<usize>> = types.map(|cpu| self.topology.core_type(cpu)).collect();
+        types.sort_unstable();
+        types.dedup();
+        let [core_type] = types[..] else {
+            return;
+        };
+        let seen = self.by_core_type.entry(core_type).or_default();
+        let chains_ns = steady().map(|(_, around)| chain_ns(&around));
+        seen.chains_ns.add(chains_ns.reduce(f64::min));
+        let ratios = steady().map(|(width_ns, around)| width_ns / chain_ns(&around));
+        seen.ratios.add(median(&ratios.collect::<Vec<_>>()));
+        let known = self.known.iter().find(|known| known.core_type == core_type);
+        batch.full_speed = seen.full_speed(core_type, known);
+    }
+}
+
+impl Seen {
+    fn full_speed(&self, core_type: Option<usize>, known: Option<&FullSpeed>) -> Option<FullSpeed> {
+        let best = |seen: f64, known: Option<f64>| {
+            let known = known.filter(|known| *known > seen / MOST_FASTER);
+            known.map_or(seen, |known| known.min(seen))
+        };
+        let chain_ns = self.chains_ns.sustained()?;
+        Some(FullSpeed {
+            core_type,
+            chain_ns,
+            best_chain_ns: best(chain_ns, known.map(|known| known.best_chain_ns)),
+            alone_ratio: best(
+                self.ratios.sustained()?,
+                known.map(|known| known.alone_ratio),
+            ),
+            longest_chain_ns: self.chains_ns.slowest(),
+            earlier_chain_ns: known.map(|known| {
+                let (least, greatest) = known
+                    .earlier_chain_ns
+                    .unwrap_or((known.chain_ns, known.chain_ns));
+                (least.min(known.chain_ns), greatest.max(known.chain_ns))
+            }),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Core, core_states, full_speed as together};
+    use super::{Core, Speeds, core_states, full_speed as together};
     use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
+    use platform::machine::Topology;
 
     const QUIET: Around = Around {
         chain_ns: (2400, 2400),
@@ -236,5 +363,141 @@ mod tests {
         let known = together(batches.iter(), Some(0)).unwrap();
         assert_eq!((known.chain_ns, known.alone_ratio), (2400.0, 0.75));
         assert_eq!(together(batches.iter(), None), None);
+    }
+
+    fn batch_of(legs: Legs) -> Batch {
+        let legs = Legs {
+            iterations: 1,
+            work: 1.0,
+            wall_ns: vec![1; legs.reference_ns.len()],
+            ..legs
+        };
+        Batch {
+            samples: vec![Sample::new("cost", Reading::Legs(legs))],
+            ..Batch::default()
+        }
+    }
+
+    /// A batch on `cpu` whose chains and widths take these times.
+    fn batch(cpu: usize, times_ns: &[(u64, u64)]) -> Batch {
+        let around = |(chain_ns, _): &(u64, u64)| Around {
+            chain_ns: (*chain_ns, *chain_ns),
+            cpu: Some(cpu),
+            ..Around::default()
+        };
+        batch_of(Legs {
+            reference_ns: times_ns.iter().map(|(_, width_ns)| *width_ns).collect(),
+            around: times_ns.iter().map(around).collect(),
+            ..Legs::default()
+        })
+    }
+
+    fn noted(speeds: &mut Speeds, mut batch: Batch) -> Option<FullSpeed> {
+        speeds.note(&mut batch);
+        batch.full_speed
+    }
+
+    #[test]
+    fn the_fastest_visits_show_the_full_speed() {
+        let mut speeds = Speeds::default();
+        let mut noted = |times_ns: &[(u64, u64)]| {
+            let full_speed = noted(&mut speeds, batch(0, times_ns))?;
+            assert!((full_speed.best_chain_ns - full_speed.chain_ns).abs() < 1e-9);
+            Some((full_speed.chain_ns, full_speed.alone_ratio))
+        };
+        assert_eq!(noted(&[]), None);
+        assert_eq!(noted(&[(1300, 1300), (1200, 1200)]), Some((1200.0, 1.0)));
+        assert_eq!(noted(&[(1000, 1500), (1200, 1800)]), Some((1000.0, 1.0)));
+        assert_eq!(noted(&[(1100, 880), (1500, 1200)]), Some((1000.0, 0.8)));
+    }
+
+    #[test]
+    fn earlier_runs_may_have_seen_the_processor_faster_and_alone() {
+        let known = |best_chain_ns, alone_ratio| {
+            let known = FullSpeed {
+                core_type: None,
+                chain_ns: best_chain_ns,
+                best_chain_ns,
+                alone_ratio,
+                ..FullSpeed::default()
+            };
+            let mut speeds = Speeds::new(Topology::default(), vec![known]);
+            let seen = noted(&mut speeds, batch(0, &[(1200, 1200)])).unwrap();
+            assert!((seen.chain_ns - 1200.0).abs() < 1e-9);
+            (seen.best_chain_ns, seen.alone_ratio)
+        };
+        assert_eq!(known(900.0, 0.7), (900.0, 0.7));
+        assert_eq!(known(1300.0, 1.3), (1200.0, 1.0));
+        assert_eq!(known(100.0, 0.1), (1200.0, 1.0));
+    }
+
+    #[test]
+    fn the_clocks_of_all_earlier_runs_are_known_and_the_lowest_of_this_one() {
+        let first = noted(&mut Speeds::default(), batch(0, &[(1200, 1200)])).unwrap();
+        assert_eq!(first.earlier_chain_ns, None);
+        let mut second = Speeds::new(Topology::default(), vec![first]);
+        let slow = noted(&mut second, batch(0, &[(1400, 1400)])).unwrap();
+        assert_eq!(slow.earlier_chain_ns, Some((1200.0, 1200.0)));
+        let mut third = Speeds::new(Topology::default(), vec![slow]);
+        noted(&mut third, batch(0, &[(1300, 1300)]));
+        let both = noted(&mut third, batch(0, &[(1500, 1500)])).unwrap();
+        assert_eq!(both.earlier_chain_ns, Some((1200.0, 1400.0)));
+        assert_eq!(
+            (both.chain_ns, both.longest_chain_ns),
+            (1300.0, Some(1500.0))
+        );
+    }
+
+    #[test]
+    fn each_type_of_core_has_its_own_full_speed() {
+        let topology = Topology {
+            core_types: vec![vec![0, 1], vec![2]],
+            ..Topology::default()
+        };
+        let known = FullSpeed {
+            core_type: Some(1),
+            chain_ns: 1500.0,
+            best_chain_ns: 1500.0,
+            alone_ratio: 1.5,
+            ..FullSpeed::default()
+        };
+        let mut speeds = Speeds::new(topology, vec![known]);
+        let fast = noted(&mut speeds, batch(1, &[(1000, 800)])).unwrap();
+        let slow = noted(&mut speeds, batch(2, &[(1600, 2560)])).unwrap();
+        assert_eq!(fast.core_type, Some(0));
+        assert_eq!((fast.best_chain_ns, fast.alone_ratio), (1000.0, 0.8));
+        assert_eq!(slow.core_type, Some(1));
+        assert_eq!(
+            (slow.chain_ns, slow.best_chain_ns, slow.alone_ratio),
+            (1600.0, 1500.0, 1.5)
+        );
+        let mut on_both = batch(0, &[(1000, 800)]);
+        on_both.samples.extend(batch(2, &[(1600, 2560)]).samples);
+        assert_eq!(noted(&mut speeds, on_both), None);
+    }
+
+    #[test]
+    fn readings_that_changed_around_a_timing_do_not_count() {
+        let mut changed = batch(0, &[(1000, 800)]);
+        let Reading::Legs(legs) = &mut changed.samples[0].reading else {
+            panic!("it has legs")
+        };
+        legs.around[0].chain_ns = (900, 1100);
+        assert_eq!(noted(&mut Speeds::default(), changed), None);
+    }
+
+    #[test]
+    fn one_reference_loop_shows_its_own_full_speed() {
+        let mut speeds = Speeds::default();
+        let mut noted = |reference_ns: &[u64]| {
+            let mut batch = batch_of(Legs {
+                reference_ns: reference_ns.into(),
+                ..Legs::default()
+            });
+            speeds.note(&mut batch);
+            (batch.full_speed_ns, batch.full_speed)
+        };
+        assert_eq!(noted(&[130, 120]), (Some(120.0), None));
+        assert_eq!(noted(&[110, 150]), (Some(110.0), None));
     }
 }

@@ -23,8 +23,8 @@ use testing as _;
 pub mod ab;
 pub mod advice;
 pub mod any_path;
-mod bracket;
-pub mod chosen;
+pub mod at_levels;
+
 pub mod claim;
 pub mod clock;
 pub mod component;
@@ -59,7 +59,6 @@ pub mod sample;
 pub mod sampler;
 pub mod setting;
 pub mod statistics;
-pub mod visit_costs;
 
 // The macros refer to this crate by name, inside this crate too.
 extern crate self as instrument;

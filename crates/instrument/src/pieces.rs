@@ -1,7 +1,6 @@
 //! Pieces: work that consists of phases and changes the system's state, timed in short legs.
 
-use crate::bracket::Bracket;
-use crate::clock::Clock;
+use crate::clock::{Bracket, Clock};
 use crate::error::MeasureError;
 use crate::sample::Legs;
 use platform::usage::Usage;

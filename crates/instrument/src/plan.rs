@@ -7,7 +7,7 @@ use crate::limits::Bound;
 use crate::need::{self, Need};
 use crate::point::Point;
 use crate::quantity::Nanoseconds;
-use crate::visit_costs::VisitCosts;
+use std::collections::BTreeMap;
 
 /// The files of all experiments together may take one part in this many of the free space.
 const MOST_OF_THE_DISK: u64 = 2;
@@ -251,4 +251,20 @@ fn why_beyond(
         "" => "beyond the limits".into(),
         missing => format!("beyond the limits: {missing}"),
     })
+}
+
+/// The wall time of visits, by experiment and point.
+#[derive(Clone, Debug, Default)]
+pub struct VisitCosts(BTreeMap<(String, Point), f64>);
+
+impl VisitCosts {
+    /// Adds the mean wall time of the visits to one point of the experiment `id`, in ns.
+    pub fn add(&mut self, id: &str, point: Point, visit_ns: f64) {
+        self.0.insert((id.to_owned(), point), visit_ns);
+    }
+
+    /// The mean wall time of a visit, in ns; `None` if no earlier run has visited the point.
+    pub fn visit_ns(&self, id: &str, point: &Point) -> Option<f64> {
+        self.0.get(&(id.to_owned(), point.clone())).copied()
+    }
 }

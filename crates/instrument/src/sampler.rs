@@ -1,8 +1,7 @@
 //! The sampler: takes the samples of one point within one process; see the drawing in
 //! [`crate::runner`].
 
-use crate::bracket::{Bracket, BracketedLegs};
-use crate::clock::{Calibration, Clock};
+use crate::clock::{Bracket, BracketedLegs, Calibration, Clock};
 use crate::error::MeasureError;
 use crate::given::{Given, Givens};
 use crate::latencies::Latencies;

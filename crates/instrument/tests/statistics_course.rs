@@ -1,6 +1,6 @@
 //! False alarms and detections among many series, by simulation.
 
-use oscope_instrument::statistics::course::{Shape, departures};
+use oscope_instrument::statistics::changes::{Shape, departures};
 use oscope_instrument::statistics::discovery::adjusted;
 use oscope_instrument::statistics::random::Random;
 

@@ -3,9 +3,9 @@
 
 use oscope_instrument::statistics::linear::weighted_line;
 use oscope_instrument::statistics::random::Random;
-use oscope_instrument::statistics::ratio::ratio_estimate;
+use oscope_instrument::statistics::student::ratio_estimate;
 use oscope_instrument::statistics::trend::mann_kendall;
-use oscope_instrument::statistics::{Confidence, Estimated, order};
+use oscope_instrument::statistics::{Confidence, Estimated};
 
 /// An unoptimised build simulates fewer experiments.
 const EXPERIMENTS: usize = if cfg!(debug_assertions) {
@@ -39,36 +39,6 @@ fn values(n: usize, random: &mut Random, draw: impl Fn(&mut Random) -> f64) -> V
 
 fn lognormal(random: &mut Random) -> f64 {
     random.normal().exp()
-}
-
-fn waiting_time(random: &mut Random) -> f64 {
-    -(1.0 - random.uniform()).ln()
-}
-
-/// The parameter is the median of the distribution.
-#[test]
-fn median_of_independent_values() {
-    for n in [6, 9, 10, 31, 100] {
-        let found = coverage(1.0, |random| {
-            order::median_estimate(&values(n, random, lognormal), LEVEL)
-        });
-        assert_covers(found, &format!("median of {n} lognormal values"));
-        let found = coverage(2.0_f64.ln(), |random| {
-            order::median_estimate(&values(n, random, waiting_time), LEVEL)
-        });
-        assert_covers(found, &format!("median of {n} exponential values"));
-    }
-}
-
-/// The parameter is the quantile of the distribution; the interval is conservative.
-#[test]
-fn quantile_of_independent_values() {
-    for n in [50, 200] {
-        let found = coverage(0.9, |random| {
-            order::quantile_estimate(&values(n, random, Random::uniform), 0.9, LEVEL)
-        });
-        assert!((0.94..=0.985).contains(&found), "{n}: {found}");
-    }
 }
 
 /// The parameter is the ratio of the geometric means, which is 1; the variances differ.

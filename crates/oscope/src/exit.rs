@@ -115,19 +115,19 @@ mod tests {
 
     #[derive(Debug, thiserror::Error)]
     #[error("cannot open it: {0}")]
-    struct Told(#[source] io::Error);
+    struct Named(#[source] io::Error);
 
     #[derive(Debug, thiserror::Error)]
     #[error("{0}; another way works")]
     struct WithAdvice(#[source] io::Error);
 
     #[test]
-    fn a_cause_that_is_told_already_is_not_told_again() {
+    fn a_cause_that_is_named_already_is_not_repeated() {
         let error = || io::Error::other("it is gone");
-        let told = anyhow::Error::from(Told(error()));
-        assert_eq!(words(&told), "cannot open it: it is gone");
-        let told = anyhow::Error::from(WithAdvice(error()));
-        assert_eq!(words(&told), "it is gone; another way works");
+        let line = anyhow::Error::from(Named(error()));
+        assert_eq!(words(&line), "cannot open it: it is gone");
+        let line = anyhow::Error::from(WithAdvice(error()));
+        assert_eq!(words(&line), "it is gone; another way works");
         let context = Err::<(), _>(error()).context("no page").unwrap_err();
         assert_eq!(words(&context), "no page: it is gone");
     }

@@ -16,21 +16,19 @@
 use testing as _;
 
 mod arguments;
-mod beside;
 mod command;
 mod exit;
-mod given;
 mod leftovers;
-mod legible;
+mod limits;
 mod output;
 mod progress;
+mod sanitise;
 mod selection;
 mod setting;
 mod settings;
 mod stored;
 mod style;
 mod target;
-mod token_file;
 
 use arguments::{Arguments, Worker};
 use clap::Parser;
@@ -59,10 +57,10 @@ fn work() -> ExitCode {
     platform::signal::restore_default_sigpipe();
     platform::signal::ignore_sigxfsz();
     let done = match Worker::called() {
-        Some(worker) => command::worker::execute(&worker),
+        Some(worker) => command::work(&worker),
         None => match Arguments::try_parse() {
             Ok(arguments) => command::execute(arguments),
-            Err(answer) => Ok(tell(&answer)),
+            Err(answer) => Ok(print_answer(&answer)),
         },
     };
     let exit = done.unwrap_or_else(|error| {
@@ -83,7 +81,7 @@ fn work() -> ExitCode {
 }
 
 /// Prints help, the version, or the error in the command line.
-fn tell(answer: &clap::Error) -> Exit {
+fn print_answer(answer: &clap::Error) -> Exit {
     if answer.use_stderr() && !std::env::args_os().all(|argument| is_harmless(&argument)) {
         // The message quotes the command line, which may contain a harmful file name.
         output::say_text(&answer.render().to_string());

@@ -3,6 +3,7 @@
 
 use crate::arguments::Common;
 use anyhow::{Context, Result, bail};
+use serde::Serialize;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -63,6 +64,16 @@ pub fn has_no_reader() -> bool {
 /// Prints results, made [`harmless`] for a terminal.
 pub fn show(text: &str) -> Result<()> {
     show_clean(&harmless(text))
+}
+
+/// Prints a value as indented JSON.
+pub fn show_json(value: &impl Serialize) -> Result<()> {
+    show(&json(value)?)
+}
+
+/// A value as indented JSON, with a line break at the end.
+pub fn json(value: &impl Serialize) -> Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
 /// The same as [`show`], but keeps colours. The caller has already [sanitised](crate::legible) all

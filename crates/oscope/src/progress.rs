@@ -7,7 +7,90 @@ use instrument::experiment::Definition;
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::results::Estimate;
 use instrument::runner::{Ending, Event, Observer, ObserverError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Lines on standard error, above a live line if that is a terminal.
+pub struct Voice {
+    bar: Option<ProgressBar>,
+    is_quiet: bool,
+    /// True if another process reports the errors of this one.
+    is_silent: bool,
+}
+
+impl Voice {
+    /// The voice of this process. `bar` makes the live line; it is not called where none is drawn.
+    pub fn new(common: &Common, bar: impl FnOnce() -> ProgressBar) -> Self {
+        let is_live = !common.quiet && !common.is_led && style::is_stderr_live();
+        Self {
+            bar: is_live.then(bar),
+            is_quiet: common.quiet,
+            is_silent: common.is_led,
+        }
+    }
+
+    /// The live line, if one is drawn.
+    pub fn bar(&self) -> Option<&ProgressBar> {
+        self.bar.as_ref()
+    }
+
+    /// Prints a line, unless the user wants quiet.
+    pub fn say(&self, line: &str) {
+        if !self.is_quiet {
+            self.warn(line);
+        }
+    }
+
+    /// Prints an error or a warning.
+    pub fn warn(&self, line: &str) {
+        match &self.bar {
+            _ if self.is_silent => {}
+            Some(bar) => bar.suspend(|| output::say(line)),
+            None => output::say(line),
+        }
+    }
+}
+
+/// The live line of a comparison.
+pub struct LiveLine {
+    /// Lines above it.
+    pub voice: Voice,
+    drawn: Instant,
+}
+
+impl LiveLine {
+    /// An empty line.
+    pub fn new(common: &Common) -> Self {
+        let bar = || {
+            let style =
+                ProgressStyle::with_template("{wide_msg}").expect("the template is well formed");
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
+        };
+        Self {
+            voice: Voice::new(common, bar),
+            drawn: Instant::now(),
+        }
+    }
+
+    /// Updates the line with `text` if it is time. Call it only while nothing is timed.
+    pub fn update(&mut self, text: impl FnOnce() -> String) {
+        /// Rare enough not to disturb the runs.
+        const INTERVAL: Duration = Duration::from_millis(500);
+        if let Some(bar) = self.voice.bar()
+            && self.drawn.elapsed() >= INTERVAL
+        {
+            bar.set_message(output::harmless(&text()));
+            bar.tick();
+            self.drawn = Instant::now();
+        }
+    }
+
+    /// Removes the line.
+    pub fn end(&self) {
+        if let Some(bar) = self.voice.bar() {
+            bar.finish_and_clear();
+        }
+    }
+}
 
 /// Reports the progress of a run. It draws only between batches, while nothing is being timed.
 pub struct Progress {
@@ -17,31 +100,11 @@ pub struct Progress {
     pass: Option<(String, usize)>,
 }
 
-enum Voice {
-    /// Standard error is a terminal.
-    Live(ProgressBar),
-    /// Standard error is a log or a pipe.
-    Plain,
-    /// Errors and warnings only.
-    Quiet,
-    /// No output.
-    Silent,
-}
-
 impl Progress {
     /// Progress on standard error of this process.
     pub fn new(common: &Common) -> Self {
-        let voice = if common.is_led {
-            Voice::Silent
-        } else if common.quiet {
-            Voice::Quiet
-        } else if style::is_stderr_live() {
-            Voice::Live(live_bar())
-        } else {
-            Voice::Plain
-        };
         Self {
-            voice,
+            voice: Voice::new(common, live_bar),
             started: Instant::now(),
             pass: None,
         }
@@ -49,25 +112,19 @@ impl Progress {
 
     /// Prints a line, unless the user wants quiet.
     pub fn say(&self, line: &str) {
-        if !matches!(self.voice, Voice::Quiet) {
-            self.warn(line);
-        }
+        self.voice.say(line);
     }
 
     /// Prints an error or a warning.
     pub fn warn(&self, line: &str) {
-        match &self.voice {
-            Voice::Live(bar) => bar.suspend(|| output::say(line)),
-            Voice::Plain | Voice::Quiet => output::say(line),
-            Voice::Silent => {}
-        }
+        self.voice.warn(line);
     }
 
     /// Starts a pass over all experiments.
     fn begin(&mut self, pass: usize, passes: usize, visits: usize) {
         self.started = Instant::now();
         let title = format!("pass {} of {passes}", pass + 1);
-        if let Voice::Live(bar) = &self.voice {
+        if let Some(bar) = self.voice.bar() {
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.reset();
             bar.set_length(visits as u64);
@@ -82,7 +139,7 @@ impl Progress {
             return;
         };
         let took = format!("{:.2}", Nanoseconds::from(self.started.elapsed()));
-        if let Voice::Live(bar) = &self.voice {
+        if let Some(bar) = self.voice.bar() {
             bar.finish_and_clear();
         }
         if visits > 0 {
@@ -115,7 +172,7 @@ impl Observer for Progress {
                 if let Some((_, visits)) = &mut self.pass {
                     *visits += 1;
                 }
-                if let Voice::Live(bar) = &self.voice {
+                if let Some(bar) = self.voice.bar() {
                     let left = Nanoseconds((progress.remaining.0 / 1e9).ceil() * 1e9);
                     let value = live_value(definition, estimates);
                     let point = output::harmless(&definition.show(point));

@@ -1,7 +1,7 @@
 //! Selection of experiments by name.
 
 use crate::exit::WrongUse;
-use instrument::chosen::{CannotChoose, Chosen};
+use instrument::at_levels::{AtLevels, LevelError};
 use instrument::experiment::Experiment;
 use instrument::plan::Setting;
 use instrument::point::Level;
@@ -33,7 +33,7 @@ pub fn at<'a>(
     experiments: &[&'a dyn Experiment],
     levels: &[(String, Level)],
     setting: &Setting,
-) -> Result<Vec<Chosen<'a>>, WrongUse> {
+) -> Result<Vec<AtLevels<'a>>, WrongUse> {
     let has = |experiment: &&&dyn Experiment, axis: &str| {
         experiment
             .design()
@@ -44,7 +44,7 @@ pub fn at<'a>(
     let has_all =
         |experiment: &&&'a dyn Experiment| levels.iter().all(|(axis, _)| has(experiment, axis));
     let fitting: Vec<&dyn Experiment> = experiments.iter().filter(has_all).copied().collect();
-    // If none fits, report what the first one lacks.
+    // If none fits, name what is missing in the first.
     let asked = if fitting.is_empty() {
         experiments
     } else {
@@ -52,8 +52,8 @@ pub fn at<'a>(
     };
     let chosen = asked
         .iter()
-        .map(|experiment| Chosen::new(*experiment, levels, setting));
-    let chosen: Result<_, CannotChoose> = chosen.collect();
+        .map(|experiment| AtLevels::new(*experiment, levels, setting));
+    let chosen: Result<_, LevelError> = chosen.collect();
     chosen.map_err(|error| WrongUse(error.to_string()))
 }
 

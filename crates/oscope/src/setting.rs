@@ -1,11 +1,22 @@
-//! The circumstances in which experiments choose their points, as found on this machine.
+//! The circumstances in which experiments choose their points: as found on this machine, and what only the
+//! user can name, a directory and a receiver on another machine.
 
-use instrument::given::Givens;
+use crate::arguments::Run as Arguments;
+use crate::command::read_token;
+use crate::exit::WrongUse;
+use crate::progress::Progress;
+use anyhow::Result;
+use experiments::{Link, RemoteDirectory};
+use instrument::experiment::Experiment;
+use instrument::given::{Given, Givens, Taken};
 use instrument::limits::Limits;
 use instrument::plan::{Profile, Setting};
+use instrument::quantity::{BytesPerSecond, Nanoseconds};
 use platform::confinement;
 use platform::environment::Environment;
 use platform::machine::Machine;
+use platform::scratch::Scratch;
+use platform::signal::Interrupt;
 use platform::storage::free_bytes;
 use std::path::Path;
 
@@ -43,4 +54,76 @@ pub fn here(
         time_scale: 1.0,
         directory,
     }
+}
+
+/// The circumstances in `directory` of a run without options.
+pub fn plain(directory: &Path, profile: Profile) -> Setting {
+    here(
+        directory,
+        Givens::default(),
+        profile,
+        false,
+        Limits::default(),
+    )
+}
+
+/// Checks that at least one of the chosen experiments takes each thing that the user named.
+///
+/// # Errors
+/// [`WrongUse`] with a command that uses the first that none takes.
+pub fn check_named(arguments: &Arguments, chosen: &[&dyn Experiment]) -> Result<(), WrongUse> {
+    check_one::<Link>(arguments.to.is_some(), chosen)?;
+    check_one::<RemoteDirectory>(arguments.remote.is_some(), chosen)
+}
+
+fn check_one<G: Given>(is_named: bool, chosen: &[&dyn Experiment]) -> Result<(), WrongUse> {
+    let takes_it = |experiment: &&dyn Experiment| experiment.takes().contains(&G::TAKEN);
+    if !is_named || chosen.iter().any(takes_it) {
+        return Ok(());
+    }
+    let Taken {
+        option,
+        purpose,
+        example,
+        ..
+    } = G::TAKEN;
+    Err(WrongUse(format!(
+        "`{option}` {purpose}, and that is not to be measured: `{example}`"
+    )))
+}
+
+/// The things that the user named, and the scratch directory on another machine among them, which
+/// `scratch` remembers.
+///
+/// # Errors
+/// If that directory cannot be made.
+pub fn take_named(
+    arguments: &Arguments,
+    scratch: &Scratch,
+    interrupt: Interrupt,
+    progress: &Progress,
+) -> Result<(Givens, Option<Scratch>)> {
+    let mut given = Givens::default();
+    let remote = arguments.remote.as_deref();
+    let remote = remote.map(|there| scratch.create_elsewhere(there));
+    let remote = remote.transpose()?;
+    if let Some(remote) = &remote {
+        given.add(Ok(RemoteDirectory(remote.path().to_owned())));
+    }
+    if let Some(address) = arguments.to.as_deref() {
+        if let Some(path) = arguments.token_file.as_deref() {
+            // The link says what is wrong with it.
+            let _ = read_token(path);
+        }
+        let link = experiments::link(address, arguments.token_file.as_deref(), interrupt.flag());
+        if let Ok(link) = &link {
+            progress.say(&format!(
+                "to {address}: a round trip takes {:.3}, a file goes at {:.3}",
+                Nanoseconds::from(link.round_trip),
+                BytesPerSecond(link.bytes_per_second)
+            ));
+        }
+        given.add(link);
+    }
+    Ok((given, remote))
 }

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Common, Sharing};
 use crate::exit::WrongUse;
-use crate::{legible, output};
+use crate::{output, sanitise};
 use anyhow::{Context, Result};
 use platform::file::open_input;
 use record::store::{
@@ -53,13 +53,13 @@ pub fn open_if_there(common: &Common) -> Result<Option<Store>> {
 /// The run called `name`: from the store, an exported file, or a published report. Its text is
 /// sanitised.
 pub fn run(common: &Common, name: &str) -> Result<Run> {
-    legible::run(run_as_it_is(common, name)?)
+    sanitise::run(run_as_it_is(common, name)?)
 }
 
 /// The same as [`run`], redacted if `sharing` says so.
 pub fn run_to_share(common: &Common, name: &str, sharing: Sharing) -> Result<Run> {
     let run = run_as_it_is(common, name)?;
-    legible::run(redacted_if(sharing, run, common)?)
+    sanitise::run(redacted_if(sharing, run, common)?)
 }
 
 /// A run to analyse.
@@ -89,11 +89,11 @@ pub fn judged_in(store: &Store, selector: &RunSelector) -> Result<Judged> {
     let found = store.judged(selector, kept::CODE);
     match found.map_err(wrong_use_if_unknown)? {
         record::store::Judged::Kept { outline, analysis } => {
-            let outline = legible::run(outline)?;
-            let kept = Kept::read(&analysis, &outline).filter(|_| legible::is(&analysis));
+            let outline = sanitise::run(outline)?;
+            let kept = Kept::read(&analysis, &outline).filter(|_| sanitise::is_clean(&analysis));
             let run = match kept {
                 Some(_) => outline,
-                None => legible::run(store.run(selector).map_err(wrong_use_if_unknown)?)?,
+                None => sanitise::run(store.run(selector).map_err(wrong_use_if_unknown)?)?,
             };
             Ok(Judged {
                 run,
@@ -102,7 +102,7 @@ pub fn judged_in(store: &Store, selector: &RunSelector) -> Result<Judged> {
             })
         }
         record::store::Judged::Anew { run, seal } => Ok(Judged {
-            run: legible::run(run)?,
+            run: sanitise::run(run)?,
             kept: None,
             place: seal.map(|seal| (store.path().to_owned(), seal)),
         }),

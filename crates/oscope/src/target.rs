@@ -204,14 +204,14 @@ fn say(contents: &[u8]) -> Result<()> {
     }
 }
 
-/// Refuses to write to a store or to SQLite's files beside it.
+/// Refuses to write to a store or to SQLite's files next to it.
 fn spare_stores(path: &Path, common: &Common) -> Result<(), WrongUse> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = ["-wal", "-shm", "-journal"]
+    let auxiliary = ["-wal", "-shm", "-journal"]
         .iter()
         .filter_map(|suffix| Some(path.with_file_name(name.strip_suffix(suffix)?)));
     let in_use = stored::path(common).ok();
-    for store in std::iter::once(path.to_owned()).chain(beside) {
+    for store in std::iter::once(path.to_owned()).chain(auxiliary) {
         let is_in_use = in_use.as_ref().is_some_and(|used| is_same(used, &store));
         if is_in_use || is_store(&store) {
             return Err(WrongUse(format!(

@@ -1,22 +1,20 @@
 //! Comparison of two or more ways to do a thing, interleaved in one go.
 //!
-//! The subjects run in blocks. Each block has a random order and runs it there and back: two subjects give ABBA or BAAB, three
-//! for example CABBAC. So a drift of the machine affects all subjects alike, and the load of other programs at that moment
-//! cancels in the log ratios of a block. A sequential test decides on these ratios
-//! ([`Sequential`](crate::statistics::sequential::Sequential)) and the comparison stops as soon as all rivals are judged.
+//! The subjects run in blocks. Each block has a random order and runs it there and back: two subjects
+//! give ABBA or BAAB, three for example CABBAC. So a drift of the machine affects all subjects alike,
+//! and the load of other programs at that moment cancels in the log ratios of a block. A sequential
+//! test decides on these ratios ([`Sequential`](crate::statistics::sequential::Sequential)), and the
+//! comparison stops as soon as all rivals are judged.
 //!
 //! This module knows neither programs nor clocks: a [`Bench`] takes the measurements.
 
-mod order;
-mod pair;
+mod contest;
 mod remarks;
-mod rules;
 
-pub use pair::{Contest, Pair, Verdict};
+pub use contest::{Budget, Contest, Ending, Pair, Rules, Verdict};
 pub use remarks::{Remark, remarks};
-pub use rules::{Budget, Ending, Rules};
 
-use order::Orders;
+use crate::statistics::random::Random;
 
 /// Takes the measurements of a comparison.
 pub trait Bench {
@@ -144,7 +142,7 @@ fn contend<B: Bench>(
             if contest.is_told() {
                 return Ok(Ending::Told);
             }
-            next_look = rules::next_look(contest.blocks());
+            next_look = contest::next_look(contest.blocks());
         }
     }
 }
@@ -174,10 +172,44 @@ fn block<B: Bench>(
     (Block(turns), Ok(None))
 }
 
+/// Draws the orders of blocks.
+///
+/// All orders are equally likely, and the way back reverses the way there. If two subjects are
+/// equal, exchanging them gives an order that was as likely, with the log ratio negated. This is
+/// the symmetry on which the sequential test relies.
+pub(super) struct Orders {
+    subjects: Vec<usize>,
+    random: Random,
+}
+
+impl Orders {
+    pub(super) fn new(subjects: usize, seed: u64) -> Self {
+        Self {
+            subjects: (0..subjects).collect(),
+            random: Random::new(seed),
+        }
+    }
+
+    /// The order of a block in which each subject has `turns` runs.
+    pub(super) fn draw(&mut self, turns: usize) -> Vec<usize> {
+        self.random.shuffle(&mut self.subjects);
+        let mut order = Vec::with_capacity(turns * self.subjects.len());
+        for turn in 0..turns {
+            if turn % 2 == 0 {
+                order.extend(&self.subjects);
+            } else {
+                order.extend(self.subjects.iter().rev());
+            }
+        }
+        order
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::quantity::Nanoseconds;
+    use std::collections::BTreeSet;
 
     /// A clock and subjects whose runs take a second each.
     #[derive(Default)]
@@ -265,5 +297,21 @@ mod tests {
             assert_eq!((bench.kept, outcome.blocks), (turns, turns));
             assert_eq!(outcome.pairs.len(), usize::from(turns > 0));
         }
+    }
+
+    #[test]
+    fn two_subjects_give_abba_and_baab() {
+        let mut orders = Orders::new(2, 1);
+        let seen: BTreeSet<_> = (0..50).map(|_| orders.draw(2)).collect();
+        assert_eq!(seen, BTreeSet::from([vec![0, 1, 1, 0], vec![1, 0, 0, 1]]));
+        assert_eq!(orders.draw(1).len(), 2);
+    }
+
+    #[test]
+    fn every_order_of_three_is_drawn() {
+        let mut orders = Orders::new(3, 2);
+        let seen: BTreeSet<_> = (0..200).map(|_| orders.draw(2)).collect();
+        assert_eq!(seen.len(), 6);
+        assert!(seen.iter().all(|order| order.iter().eq(order.iter().rev())));
     }
 }

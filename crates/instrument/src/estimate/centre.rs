@@ -1,11 +1,10 @@
 //! The centre of a metric at a point, with its interval, on the scale of costs.
 
-use super::process::Process;
 use crate::core_state::{core_states, full_speed};
-use crate::sample::{FullSpeed, Reading, Sample};
-use crate::statistics::impossible::Possible;
+use crate::sample::{Batch, FullSpeed, Reading, Sample};
 use crate::statistics::prediction::{self, Clocks, Leg, Visit, disturbed, predict};
-use crate::statistics::{Confidence, Estimated, Scale, summary};
+use crate::statistics::summary::{self, median, median_absolute_deviation};
+use crate::statistics::{Confidence, Estimated, Scale};
 
 /// A smaller share of CPU time in the wall time means that the work mostly waits, for a disk or for
 /// another processor. The speed of this processor then says little about its cost.
@@ -216,10 +215,54 @@ fn medians(processes: &[Process<'_>], read: impl Fn(&Sample) -> Vec<f64>) -> Opt
     medians.filter(|medians| !medians.is_empty())
 }
 
+/// The samples of one metric that one process took.
+pub(super) struct Process<'b> {
+    pub batch: &'b Batch,
+    pub samples: Vec<&'b Sample>,
+}
+
+/// No timing differs by as much from the others of its point, whatever interrupts it.
+const MOST: f64 = 1000.0;
+
+/// If half of the costs lie within this share of the median, noise does not reach zero. Else a
+/// negative cost is one of many around zero, and leaving it out would make the others seem dear.
+const STEADY: f64 = 0.5;
+
+/// The costs of a point that are possible, from the least to the greatest.
+///
+/// A cost at or below zero is impossible where the others are steady: the fixed cost of its process
+/// was taken for larger than a whole leg.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Possible {
+    /// Exclusive.
+    above: f64,
+    at_most: f64,
+}
+
+impl Possible {
+    /// From all costs of the point.
+    fn among(costs: &[f64]) -> Self {
+        let usual = median(costs).filter(|usual| *usual > 0.0);
+        let spread = median_absolute_deviation(costs);
+        let is_steady = |usual: f64| spread.is_some_and(|spread| spread <= STEADY * usual);
+        Self {
+            above: match usual {
+                Some(usual) if is_steady(usual) => 0.0,
+                _ => f64::NEG_INFINITY,
+            },
+            at_most: usual.map_or(f64::INFINITY, |usual| MOST * usual),
+        }
+    }
+
+    /// True also for what is not a number, which is no matter of size.
+    fn contains(&self, cost: f64) -> bool {
+        !(cost <= self.above || cost > self.at_most)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Centre;
-    use crate::estimate::process::Process;
+    use super::{Centre, Possible, Process};
     use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
     use platform::usage::Usage;
 
@@ -361,5 +404,29 @@ mod tests {
         };
         assert!(half_width(200_000) < 0.03);
         assert!((half_width(500_000) - half_width(200_000)).abs() < 1e-12);
+    }
+
+    fn left_out(costs: &[f64]) -> Vec<f64> {
+        let possible = Possible::among(costs);
+        let costs = costs.iter().copied();
+        costs.filter(|cost| !possible.contains(*cost)).collect()
+    }
+
+    #[test]
+    fn one_negative_cost_among_steady_ones_is_impossible() {
+        assert_eq!(left_out(&[52.0, 55.0, -11.9, 60.0, 48.0, 53.0]), [-11.9]);
+        assert_eq!(left_out(&[52.0, 55.0, 0.0, 60.0]), [0.0]);
+    }
+
+    #[test]
+    fn costs_around_zero_are_noise() {
+        assert_eq!(left_out(&[0.5, -0.4, 0.9, 0.1, -0.2, 1.2]), [0.0; 0]);
+        assert_eq!(left_out(&[-3.0, -2.0, 1.0]), [0.0; 0]);
+    }
+
+    #[test]
+    fn a_thousand_times_the_others_is_impossible_and_a_hundred_times_is_not() {
+        assert_eq!(left_out(&[10.0, 11.0, 12.0, 11e3 + 5.0, 900.0]), [0.0; 0]);
+        assert_eq!(left_out(&[10.0, 11.0, 12.0, 11e4, 900.0]), [11e4]);
     }
 }

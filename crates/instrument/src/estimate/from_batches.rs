@@ -1,7 +1,6 @@
 //! Computes the estimates of a point from its samples.
 
-use super::centre::Centre;
-use super::process::Process;
+use super::centre::{Centre, Process};
 use super::{Estimate, FEWEST_PASSES, FEWEST_PROCESSES, Percentiles, Verdict};
 use crate::definition::{Definition, Metric};
 use crate::quantity::Unit;

@@ -1,9 +1,16 @@
 //! Sentences in pieces: text, and numbers that each reader formats in its own way.
+//!
+//! Names that are part of the code, read from kept findings.
+//!
+//! Values that can be part of a sentence.
 
-use super::name::{self, Name};
-use crate::quantity::Quantity;
-use serde::{Deserialize, Serialize};
+use crate::estimate::Estimate;
+use crate::quantity::{Bytes, Count, Quantity};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 /// A sentence, made by [`sentence!`](super::sentence).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,7 +29,7 @@ pub enum Piece {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Number {
     /// Its name in the sentence, the same in every run.
-    #[serde(deserialize_with = "name::deserialize")]
+    #[serde(deserialize_with = "deserialize_name")]
     pub name: Name,
     /// Its value, unit and interval.
     pub quantity: Quantity,
@@ -99,10 +106,85 @@ impl fmt::Display for Sentence {
     }
 }
 
+/// A name that is part of the code. The alias keeps Serde from borrowing it of what it reads.
+pub type Name = &'static str;
+
+/// Names read so far. Each stays in memory once, as those in the code do.
+static READ: Mutex<BTreeSet<Name>> = Mutex::new(BTreeSet::new());
+
+/// Reads a name.
+pub(super) fn deserialize_name<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Name, D::Error> {
+    let name = Cow::<str>::deserialize(deserializer)?;
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = read.get(name.as_ref()) {
+        return Ok(known);
+    }
+    let name: Name = Box::leak(name.into_owned().into_boxed_str());
+    read.insert(name);
+    Ok(name)
+}
+
+/// A value that a sentence can contain. Bare numbers do not implement it because they lack a unit.
+/// A choice appears by its name.
+pub trait Say {
+    /// Appends the value to `sentence`; `name` identifies a number to programs.
+    fn say(&self, name: &'static str, sentence: &mut Sentence);
+}
+
+impl Say for Quantity {
+    fn say(&self, name: &'static str, sentence: &mut Sentence) {
+        sentence.push_number(name, *self);
+    }
+}
+
+impl Say for Estimate {
+    fn say(&self, name: &'static str, sentence: &mut Sentence) {
+        sentence.push_number(name, self.quantity());
+    }
+}
+
+impl Say for Bytes {
+    fn say(&self, name: &'static str, sentence: &mut Sentence) {
+        sentence.push_number(name, Quantity::from(*self));
+    }
+}
+
+impl Say for Count {
+    fn say(&self, name: &'static str, sentence: &mut Sentence) {
+        sentence.push_number(name, Quantity::from(*self));
+    }
+}
+
+impl Say for Sentence {
+    fn say(&self, _name: &'static str, sentence: &mut Sentence) {
+        sentence.push_sentence(self);
+    }
+}
+
+impl Say for str {
+    fn say(&self, _name: &'static str, sentence: &mut Sentence) {
+        sentence.push_text(self);
+    }
+}
+
+impl Say for String {
+    fn say(&self, _name: &'static str, sentence: &mut Sentence) {
+        sentence.push_text(self);
+    }
+}
+
+impl<T: Say + ?Sized> Say for &T {
+    fn say(&self, name: &'static str, sentence: &mut Sentence) {
+        (**self).say(name, sentence);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::sentence;
     use super::Piece;
+    use crate::finding::sentence;
     use crate::quantity::{Bytes, Quantity, Unit};
 
     #[test]

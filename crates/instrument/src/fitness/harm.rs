@@ -56,7 +56,7 @@ pub fn harms(supplies: &Supplies) -> Vec<Check> {
 }
 
 /// The harm that a run would do, in one line; `None` if there is none.
-pub fn told(harms: &[Check]) -> Option<String> {
+pub fn harm_line(harms: &[Check]) -> Option<String> {
     let found: Vec<&str> = harms.iter().map(|harm| harm.found.as_str()).collect();
     (!found.is_empty()).then(|| format!("a run may hurt other work here: {}", found.join("; ")))
 }
@@ -148,7 +148,7 @@ fn battery(battery: &Battery) -> Option<Check> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Disk, Supplies, harms, told};
+    use super::{Disk, Supplies, harm_line, harms};
     use crate::fitness::Effect;
     use platform::memory::GroupRoom;
     use platform::power::Battery;
@@ -190,7 +190,7 @@ mod tests {
     fn what_is_short_would_be_hurt() {
         let expected = ["memory", "memory limit", "load", "disk", "battery"];
         assert_eq!(subjects(&scarce()), expected);
-        let line = told(&harms(&scarce())).unwrap();
+        let line = harm_line(&harms(&scarce())).unwrap();
         for part in [
             "900 MiB of 15.6 GiB of memory",
             "20.0 MiB of 512 MiB",
@@ -211,7 +211,7 @@ mod tests {
         };
         for supplies in [Supplies::default(), plenty] {
             assert_eq!(subjects(&supplies), Vec::<String>::new());
-            assert_eq!(told(&harms(&supplies)), None);
+            assert_eq!(harm_line(&harms(&supplies)), None);
         }
     }
 }

@@ -1,12 +1,10 @@
 //! Fitness of a machine for measurements: the disturbances, and how to quiet them.
 
-mod clock;
 mod harm;
 mod watch;
 
-pub use clock::clock;
-pub use harm::{Disk, Supplies, harms, told};
-pub use watch::Watch;
+pub use harm::{Disk, Supplies, harm_line, harms};
+pub use watch::{Watch, clock};
 
 use crate::quantity::{Bytes, counted, significant};
 use platform::environment::{AddressRandomisation, Environment, System};
@@ -64,8 +62,8 @@ pub fn examine(
         traced(environment),
         stolen(watch),
         other_load(watch),
-        clock::sharing(watch.clock.as_ref()),
-        clock::levels(watch.clock.as_ref()),
+        watch::sharing(watch.clock.as_ref()),
+        watch::levels(watch.clock.as_ref()),
         unseen(watch),
         governor(environment),
         turbo(environment),
@@ -97,6 +95,11 @@ fn check(subject: &str, found: impl Into<String>, effect: Effect, advice: &str) 
         effect,
         advice,
     }
+}
+
+/// A property without effect.
+fn fine(subject: &str, found: impl Into<String>) -> Check {
+    check(subject, found, Effect::None, "")
 }
 
 fn percent(share: f64) -> String {
@@ -139,14 +142,14 @@ fn stolen(watch: &Watch) -> Option<Check> {
             "measure when the host is quieter, or on a dedicated host",
         )
     } else {
-        check("stolen time", "none", Effect::None, "")
+        fine("stolen time", "none")
     })
 }
 
 fn other_load(watch: &Watch) -> Option<Check> {
     let share = watch.cpu?.busy_ns() as f64 / watch.wall_ns.max(1) as f64;
     if share <= QUIET_SHARE {
-        return Some(check("other load", "none to speak of", Effect::None, ""));
+        return Some(fine("other load", "none to speak of"));
     }
     let busiest: Vec<String> = watch
         .busiest
@@ -177,7 +180,7 @@ fn governor(environment: &Environment) -> Option<Check> {
         return Some(power_plan(governor));
     }
     Some(if governor == "performance" {
-        check("governor", governor, Effect::None, "")
+        fine("governor", governor)
     } else {
         check(
             "governor",
@@ -196,7 +199,7 @@ fn power_plan(plan: &str) -> Check {
         "Balanced, best performance",
     ];
     if STEADY.contains(&plan) {
-        return check("power plan", plan, Effect::None, "");
+        return fine("power plan", plan);
     }
     check(
         "power plan",
@@ -217,7 +220,7 @@ fn turbo(environment: &Environment) -> Option<Check> {
              /sys/devices/system/cpu/cpufreq/boost`",
         )
     } else {
-        check("turbo", "off", Effect::None, "")
+        fine("turbo", "off")
     })
 }
 
@@ -241,7 +244,7 @@ fn clock_source(environment: &Environment) -> Option<Check> {
         "tsc" | "kvm-clock" | "arch_sys_counter" | "hyperv_clocksource_tsc_page"
     );
     Some(if is_fast {
-        check("clock source", source, Effect::None, "")
+        fine("clock source", source)
     } else {
         check(
             "clock source",
@@ -285,7 +288,7 @@ fn huge_pages(environment: &Environment) -> Option<Check> {
             "`echo madvise > /sys/kernel/mm/transparent_hugepage/enabled`",
         )
     } else {
-        check("huge pages", mode, Effect::None, "")
+        fine("huge pages", mode)
     })
 }
 
@@ -362,12 +365,7 @@ fn rights(environment: &Environment) -> Option<Check> {
         )
     };
     Some(if environment.is_root? {
-        check(
-            "rights",
-            format!("{who}: everything can be measured"),
-            Effect::None,
-            "",
-        )
+        fine("rights", format!("{who}: everything can be measured"))
     } else {
         check("rights", "an ordinary user's", Effect::Limits, advice)
     })
@@ -395,7 +393,7 @@ fn file_system(storage: Option<&Storage>) -> Option<Check> {
             "choose a local directory with `--dir`, unless the remote one is what you ask about",
         )
     } else {
-        check("file system", place, Effect::None, "")
+        fine("file system", place)
     })
 }
 
@@ -409,12 +407,7 @@ fn room(storage: Option<&Storage>) -> Option<Check> {
             "make room, or choose another directory with `--dir`",
         )
     } else {
-        check(
-            "room for scratch files",
-            format!("{free:.3}"),
-            Effect::None,
-            "",
-        )
+        fine("room for scratch files", format!("{free:.3}"))
     })
 }
 

@@ -1,11 +1,7 @@
 //! Limits on a run's use of the machine, and the run's actual use.
 
-mod bound;
-mod pace;
 mod parse;
 
-pub use bound::Bound;
-pub use pace::{Pace, Spent};
 pub use parse::{KEYS, ParseLimitsError};
 
 use crate::quantity::{Bytes, BytesPerSecond, counted, significant};
@@ -202,7 +198,7 @@ impl Used {
     /// Use and limit of each resource whose limit was exceeded. Shares of time count as exceeded
     /// only beyond the error of the clocks.
     pub fn excesses(&self, limits: &Limits) -> Vec<String> {
-        let over = |bound: Bound, is_over: bool| is_over.then(|| self.beside(limits, bound));
+        let over = |bound: Bound, is_over: bool| is_over.then(|| self.against(limits, bound));
         let above = |used: u64, limit: Option<u64>| limit.is_some_and(|limit| used > limit);
         let processor = limits.processor_percent;
         let processor = processor.is_some_and(|most| self.processor_percent() > most * CLOCKS_ERR);
@@ -225,7 +221,7 @@ impl Used {
     }
 
     /// Use and limit of one resource.
-    fn beside(&self, limits: &Limits, bound: Bound) -> String {
+    fn against(&self, limits: &Limits, bound: Bound) -> String {
         let bytes = |used: u64| format!("{:.3}", Bytes(used));
         let used = match bound {
             Bound::Processor => {
@@ -247,8 +243,8 @@ impl Used {
         }
     }
 
-    /// Peak use beside the limits, in one line.
-    pub fn told(&self, limits: &Limits) -> String {
+    /// Peak use and the limits, in one line.
+    pub fn line(&self, limits: &Limits) -> String {
         let all = [
             Bound::Processor,
             Bound::Cpus,
@@ -257,10 +253,10 @@ impl Used {
             Bound::Written,
             Bound::Rate,
         ];
-        let told = all.map(|bound| self.beside(limits, bound));
+        let all = all.map(|bound| self.against(limits, bound));
         format!(
             "{}; the longest burst {:.2} of CPU time, {:.3} of memory for the program itself",
-            told.join(", "),
+            all.join(", "),
             crate::quantity::Nanoseconds(self.longest_burst_ns as f64),
             Bytes(self.own_memory_bytes)
         )
@@ -284,6 +280,76 @@ fn percent(percent: f64) -> String {
 /// The value of `io` on the command line.
 fn io_name(idle: bool) -> &'static str {
     if idle { parse::IDLE } else { parse::USUAL }
+}
+
+/// A limited resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// CPU time.
+    Processor,
+    /// Number of processors in use at once.
+    Cpus,
+    /// Memory.
+    Memory,
+    /// Disk space of scratch files.
+    Disk,
+    /// Total bytes written.
+    Written,
+    /// Bytes read and written per second.
+    Rate,
+    /// Swap. A run with limited memory or disk uses none.
+    Swap,
+}
+
+impl Bound {
+    /// The limits that affect the choice of points.
+    pub(crate) const PLANNED: [Self; 5] = [
+        Self::Cpus,
+        Self::Memory,
+        Self::Disk,
+        Self::Written,
+        Self::Swap,
+    ];
+
+    /// The limit formatted for readers; `None` if there is none.
+    pub fn limit(self, limits: &Limits) -> Option<String> {
+        let bytes = |bytes: Option<u64>| bytes.map(|bytes| format!("{:.3}", Bytes(bytes)));
+        match self {
+            Self::Processor => limits.processor_percent.map(percent),
+            Self::Cpus => limits.cpus.map(|cpus| cpus.to_string()),
+            Self::Memory => bytes(limits.memory_bytes),
+            Self::Disk => bytes(limits.disk_bytes),
+            Self::Written => bytes(limits.written_bytes),
+            Self::Rate => limits
+                .bytes_per_second
+                .map(|rate| format!("{:.3}", BytesPerSecond(rate))),
+            Self::Swap => limits.forbid_swap().then(|| "none".into()),
+        }
+    }
+
+    /// The reason for leaving something out because of this limit; `None` if there is no limit.
+    pub(crate) fn reason(self, limits: &Limits) -> Option<String> {
+        let limit = self.limit(limits)?;
+        let of = match self {
+            Self::Processor => "of a processor",
+            Self::Cpus if limits.cpus == Some(1) => "processor at once",
+            Self::Cpus => "processors at once",
+            Self::Memory => "of memory",
+            Self::Disk => "of scratch files",
+            Self::Written => "written",
+            Self::Rate => "to and from storage",
+            Self::Swap => return Some("beyond the limits: a run with limits uses no swap".into()),
+        };
+        Some(format!("beyond the limit of {limit} {of}"))
+    }
+}
+
+impl Limits {
+    /// A limit of memory or of disk forbids swap, since swap uses both.
+    pub(crate) fn forbid_swap(&self) -> bool {
+        let amounts = [self.memory_bytes, self.disk_bytes, self.written_bytes];
+        amounts.iter().any(Option::is_some) || self.bytes_per_second.is_some()
+    }
 }
 
 #[cfg(test)]
@@ -310,7 +376,7 @@ mod tests {
         let plenty = 64 << 30;
         let gentle = Limits::gentle(plenty, plenty);
         assert_eq!(used().excesses(&gentle), Vec::<String>::new());
-        let told = used().told(&gentle);
+        let line = used().line(&gentle);
         for part in [
             "25.0 % of a processor (limit 25.0 %)",
             "1 processor at once (limit 1)",
@@ -318,12 +384,12 @@ mod tests {
             "100 MiB written (limit 4.00 GiB)",
             "12.0 MiB/s to and from storage (limit 32.0 MiB/s)",
         ] {
-            assert!(told.contains(part), "{told}");
+            assert!(line.contains(part), "{line}");
         }
     }
 
     #[test]
-    fn each_excess_is_told_beside_its_limit() {
+    fn each_excess_is_named_with_its_limit() {
         let limits: Limits =
             "processor=20%,cpus=1,memory=511MiB,disk=511MiB,written=99MiB,rate=11MiB/s"
                 .parse()

@@ -3,18 +3,299 @@
 //! `{}` prints a quantity exactly: parsing the text gives the same value back. `{:.3}` rounds it to
 //! that many significant digits, for readers.
 
-mod bytes;
-mod count;
-mod duration;
-mod rate;
+mod amounts;
 mod scale;
-mod unit;
-mod value;
 
-pub use bytes::Bytes;
-pub use count::{Count, counted};
-pub use duration::Nanoseconds;
-pub use rate::{BytesPerSecond, OperationsPerSecond};
+pub use amounts::{Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond};
 pub use scale::{ParseQuantityError, significant};
-pub use unit::Unit;
-pub use value::Quantity;
+
+use crate::statistics::{Estimated, Interval};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+
+/// The unit of a bare number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Bytes moved per second of wall time.
+    BytesPerSecond,
+    /// Operations finished per second of wall time.
+    OperationsPerSecond,
+    /// Wall time of one operation.
+    Nanoseconds,
+    /// An amount of data.
+    Bytes,
+    /// A number of things.
+    Count,
+    /// A share of a whole, from 0 to 1; printed in per cent.
+    Share,
+    /// One value over another of the same unit.
+    Ratio,
+}
+
+impl Unit {
+    /// `value` with its unit, rounded to `digits` significant digits.
+    pub fn show(self, value: f64, digits: usize) -> String {
+        match self {
+            Self::BytesPerSecond => format!("{:.digits$}", BytesPerSecond(value)),
+            Self::OperationsPerSecond => format!("{:.digits$}", OperationsPerSecond(value)),
+            Self::Nanoseconds => format!("{:.digits$}", Nanoseconds(value)),
+            Self::Bytes => show_bytes(Bytes(value.max(0.0) as u64), digits),
+            Self::Count => significant(value, digits),
+            Self::Share => format!("{} %", significant(value * 100.0, digits)),
+            Self::Ratio => format!("{} ×", significant(value, digits)),
+        }
+    }
+}
+
+/// Round sizes are settings or exact results, so they are not rounded further. A size that is round
+/// only in a small unit is rounded: 16383 KiB prints as about 16 MiB.
+fn show_bytes(bytes: Bytes, digits: usize) -> String {
+    let exact = bytes.to_string();
+    let rounded = format!("{bytes:.digits$}");
+    let unit = |text: &str| text.rsplit(' ').next().map(str::to_owned);
+    if unit(&exact) == unit(&rounded) && exact.len() <= "999.5 KiB".len() {
+        exact
+    } else {
+        rounded
+    }
+}
+
+/// A number of things.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Count(pub u64);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+/// `count` with its noun: `1 point`, `2 points`.
+pub fn counted(count: impl fmt::Display, noun: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+/// A quantity whose interval ends beyond this multiple of its beginning is vague: the value is not known
+/// to a factor of two either way.
+const VAGUE_TIMES: f64 = 4.0;
+/// A share whose interval is wider than this is vague.
+const VAGUE_SHARE: f64 = 0.5;
+
+/// A value with its unit, and with its interval if it was estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Quantity {
+    /// The value in its unit; NaN if there is none.
+    #[serde(deserialize_with = "number")]
+    pub value: f64,
+    /// 95 % confidence interval; `None` if the value was looked up or set, or has too few data.
+    pub interval: Option<Interval>,
+    /// The unit of the value.
+    pub unit: Unit,
+}
+
+/// A number, or NaN from `null`, which JSON has in its place.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Option::deserialize(deserializer).map(|number| number.unwrap_or(f64::NAN))
+}
+
+impl Quantity {
+    /// A value that was looked up or set.
+    pub const fn exact(value: f64, unit: Unit) -> Self {
+        Self {
+            value,
+            interval: None,
+            unit,
+        }
+    }
+
+    /// A duration that was looked up or set.
+    pub const fn nanoseconds(nanoseconds: f64) -> Self {
+        Self::exact(nanoseconds, Unit::Nanoseconds)
+    }
+
+    /// A statistical estimate, in `unit`.
+    pub const fn estimated(value: &Estimated, unit: Unit) -> Self {
+        Self {
+            value: value.centre,
+            interval: value.interval,
+            unit,
+        }
+    }
+
+    /// Half the width of the interval over the value; `None` without an interval or if the value is
+    /// about zero.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let relative = self.interval?.half_width() / self.value.abs();
+        relative.is_finite().then_some(relative)
+    }
+
+    /// True if the interval is so wide that a sentence with this number would tell nothing: its end is
+    /// more than four times its beginning, or for a share more than 50 percentage points away.
+    pub fn is_vague(&self) -> bool {
+        self.interval.is_some_and(|interval| match self.unit {
+            Unit::Share => interval.high - interval.low > VAGUE_SHARE,
+            _ => interval.high > VAGUE_TIMES * interval.low,
+        })
+    }
+
+    /// The range of possible values: the interval, or the value alone without one.
+    pub fn extent(&self) -> Interval {
+        self.interval.unwrap_or(Interval {
+            low: self.value,
+            high: self.value,
+        })
+    }
+
+    /// True if the interval excludes `other`, in the same unit.
+    pub fn differs_from(&self, other: f64) -> bool {
+        self.interval
+            .is_some_and(|interval| !interval.contains(other))
+    }
+
+    /// The same number in another unit.
+    #[must_use]
+    pub fn in_unit(self, unit: Unit) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// The value times `factor`.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        let ends = |interval: Interval| (interval.low * factor, interval.high * factor);
+        let interval = self.interval.map(ends);
+        Self {
+            value: self.value * factor,
+            interval: interval
+                .and_then(|(one, other)| Interval::new(one.min(other), one.max(other))),
+            ..self
+        }
+    }
+
+    /// The difference of two independent estimates of the same unit. The squares of their half
+    /// widths add up. This is exact for normal errors estimated from many processes, and close to
+    /// it for few.
+    #[must_use]
+    pub fn minus(self, subtrahend: Self) -> Self {
+        let value = self.value - subtrahend.value;
+        let half_width = match (self.interval, subtrahend.interval) {
+            (Some(one), Some(other)) => Some(one.half_width().hypot(other.half_width())),
+            _ => None,
+        };
+        Self {
+            value,
+            interval: half_width.and_then(|half| Interval::new(value - half, value + half)),
+            ..self
+        }
+    }
+
+    /// The ratio of two independent positive estimates of the same unit. The squares of their
+    /// relative half widths add up, which is close if the intervals are narrow compared with the
+    /// values.
+    pub fn over(self, divisor: Self) -> Option<Self> {
+        let is_positive = self.value > 0.0 && divisor.value > 0.0;
+        let value = self.value / divisor.value;
+        let relative = match (self.relative_half_width(), divisor.relative_half_width()) {
+            (Some(one), Some(other)) => Some(one.hypot(other)),
+            _ => None,
+        };
+        is_positive.then(|| Self {
+            value,
+            interval: relative.and_then(|by| Interval::new(value * (1.0 - by), value * (1.0 + by))),
+            unit: Unit::Ratio,
+        })
+    }
+}
+
+impl From<Bytes> for Quantity {
+    fn from(bytes: Bytes) -> Self {
+        Self::exact(bytes.0 as f64, Unit::Bytes)
+    }
+}
+
+impl From<Count> for Quantity {
+    fn from(count: Count) -> Self {
+        Self::exact(count.0 as f64, Unit::Count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Quantity, Unit, counted};
+    use crate::statistics::Interval;
+
+    #[test]
+    fn each_unit_shows_itself() {
+        assert_eq!(Unit::Bytes.show(65_536.0, 3), "64 KiB");
+        assert_eq!(Unit::Bytes.show(65_537.4, 3), "64.0 KiB");
+        assert_eq!(Unit::Bytes.show(16_383.0 * 1024.0, 3), "16.0 MiB");
+        assert_eq!(Unit::Bytes.show(1023.0, 3), "1023 B");
+        assert_eq!(Unit::Share.show(0.031, 2), "3.1 %");
+        assert_eq!(Unit::Ratio.show(1.25, 3), "1.25 ×");
+        assert_eq!(Unit::Nanoseconds.show(133.4, 3), "133 ns");
+    }
+
+    #[test]
+    fn only_one_is_singular() {
+        let all = ["0", "1", "1.5", "2"].map(|count| counted(count, "core"));
+        assert_eq!(all, ["0 cores", "1 core", "1.5 cores", "2 cores"]);
+    }
+
+    fn quantity(value: f64, half_width: f64) -> Quantity {
+        Quantity {
+            value,
+            interval: Interval::new(value - half_width, value + half_width),
+            unit: Unit::Nanoseconds,
+        }
+    }
+
+    #[test]
+    fn the_half_widths_of_a_difference_add_up_as_squares() {
+        let none = quantity(100.0, 3.0).minus(quantity(100.0, 4.0));
+        assert!(none.value.abs() < 1e-9 && none.unit == Unit::Nanoseconds);
+        let half_width = none.interval.expect("both have one").half_width();
+        assert!((half_width - 5.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_ratio_has_no_unit_and_none_is_told_of_what_is_not_positive() {
+        let ratio = quantity(300.0, 9.0).over(quantity(100.0, 4.0));
+        let ratio = ratio.expect("both are positive");
+        assert_eq!((ratio.value, ratio.unit), (3.0, Unit::Ratio));
+        assert!((ratio.relative_half_width().expect("both have one") - 0.05).abs() < 1e-9);
+        assert_eq!(quantity(300.0, 9.0).over(quantity(-1.0, 4.0)), None);
+    }
+
+    #[test]
+    fn a_negative_factor_keeps_the_interval_in_order() {
+        let interval = quantity(10.0, 1.0)
+            .times(-2.0)
+            .interval
+            .expect("it has one");
+        assert_eq!((interval.low, interval.high), (-22.0, -18.0));
+    }
+
+    #[test]
+    fn a_number_that_is_not_known_to_a_factor_of_two_is_vague() {
+        let between = |low, high, unit| Quantity {
+            value: f64::midpoint(low, high),
+            interval: Interval::new(low, high),
+            unit,
+        };
+        assert!(between(0.69, 270.0, Unit::Ratio).is_vague());
+        assert!(between(-1.0, 3.0, Unit::Nanoseconds).is_vague());
+        assert!(!between(30.0, 90.0, Unit::BytesPerSecond).is_vague());
+        assert!(between(-0.1, 0.6, Unit::Share).is_vague());
+        assert!(!between(0.001, 0.1, Unit::Share).is_vague());
+        assert!(!Quantity::exact(1.0, Unit::Ratio).is_vague());
+        assert!(!between(0.0, 0.0, Unit::Nanoseconds).is_vague());
+    }
+
+    #[test]
+    fn what_has_no_interval_differs_from_nothing() {
+        assert!(!Quantity::exact(1.0, Unit::Ratio).differs_from(2.0));
+        assert!(quantity(10.0, 1.0).differs_from(12.0));
+    }
+}

@@ -17,6 +17,7 @@ use crate::sampler::{Output, Sampler, Task};
 use platform::clock::now_ns;
 use platform::confinement::{MemoryGroup, SwapFile, free_swap_bytes};
 use platform::memory::available_bytes;
+use platform::placement::allowed_cpus;
 use platform::process::{Worker, WorkerError, WorkerLimits, WorkerOptions};
 use platform::signal::{Interrupt, pauses};
 use serde::{Deserialize, Serialize};
@@ -114,6 +115,9 @@ fn visit(experiment: &dyn Experiment, point: &Point, task: &Task) -> Visited {
     }
 }
 
+/// Grace period of a worker: if it is silent for longer, it hangs and is killed.
+const PATIENCE: Duration = Duration::from_mins(1);
+
 /// Starts a fresh worker process for each request.
 #[derive(Debug)]
 pub struct WorkerExecutor {
@@ -202,6 +206,33 @@ impl Executor for WorkerExecutor {
 }
 
 impl WorkerExecutor {
+    /// Workers that `program` becomes with the hidden sub-command `name`, all on the last processor that this
+    /// process may use, without limits and without extra swap.
+    ///
+    /// # Errors
+    /// If the system does not report these processors.
+    pub fn new(
+        program: PathBuf,
+        name: &str,
+        scratch: &Path,
+        interrupt: Interrupt,
+    ) -> platform::Result<Self> {
+        Ok(Self {
+            program,
+            arguments: vec![name.to_owned()],
+            environment: Vec::new(),
+            cpu: allowed_cpus()?.last().copied(),
+            scratch: scratch.to_owned(),
+            swap: Swap::default(),
+            patience: PATIENCE,
+            interrupt,
+            surroundings: Surroundings::default(),
+            limits: Limits::default(),
+            available_bytes: None,
+            group_peak_bytes: None,
+        })
+    }
+
     /// Takes the batches; once more if this process was stopped during the visit, as by Ctrl-Z: times across a
     /// pause mean nothing.
     fn take(&mut self, request: &Request) -> Result<Vec<Result<Batch, BatchError>>, BatchError> {
@@ -422,12 +453,11 @@ fn broken(error: WorkerError) -> BatchError {
 #[cfg(test)]
 mod tests {
     use super::{
-        BatchError, Executor, Failure, Interrupt, Limits, MeasureError, Point, Request,
-        Surroundings, Swap, Task, WorkerExecutor, check_binding,
+        BatchError, Executor, Failure, Interrupt, MeasureError, Point, Request, Task,
+        WorkerExecutor, check_binding,
     };
     use crate::clock::calibrate;
     use std::io::{Error, ErrorKind};
-    use std::time::Duration;
 
     #[test]
     fn a_limit_that_the_machine_cannot_fill_is_refused_with_both_amounts() {
@@ -475,18 +505,10 @@ mod tests {
             log.display()
         );
         let mut executor = WorkerExecutor {
-            program: "sh".into(),
             arguments: ["-c".into(), script].into(),
-            environment: Vec::new(),
             cpu: None,
-            scratch: dir.path().into(),
-            swap: Swap::default(),
-            patience: Duration::from_mins(1),
-            interrupt: Interrupt::install().unwrap(),
-            surroundings: Surroundings::default(),
-            limits: Limits::default(),
-            available_bytes: None,
-            group_peak_bytes: None,
+            ..WorkerExecutor::new("sh".into(), "", dir.path(), Interrupt::install().unwrap())
+                .unwrap()
         };
         let request = Request {
             experiment: "made.up".into(),

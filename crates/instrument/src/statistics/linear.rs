@@ -1,8 +1,8 @@
 //! A straight line through points: a fixed cost and a cost per unit.
 
-use super::interval::{Confidence, Estimated, Interval, Scale};
 use super::student::t_quantile;
 use super::summary::{all_finite, finite};
+use super::{Confidence, Estimated, Interval, Scale};
 
 /// A line `y = intercept + slope · x`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,33 +8,174 @@
 //! Functions return `None` where the data cannot support an answer: too few values, values that
 //! are not finite, or a result too large for a number. They never panic on data.
 
-mod bootstrap;
 pub mod changes;
-mod clocks;
 mod correction;
-pub mod course;
-mod dip;
 pub mod discovery;
-pub mod distance;
-mod gamma;
-pub(crate) mod impossible;
-pub mod interval;
 pub mod linear;
 pub mod moderation;
 pub mod modes;
 pub(crate) mod next_run;
-pub mod order;
 pub mod peers;
-pub mod plateau;
 pub mod prediction;
 pub mod random;
-pub mod ratio;
 pub mod sequential;
 pub mod sessions;
-mod slope;
 pub mod student;
 pub mod summary;
 pub mod trend;
 mod visit;
 
-pub use interval::{Confidence, Estimated, Interval, Scale};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The confidence level: how often an interval contains the true value. Strictly between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Confidence(f64);
+
+impl Confidence {
+    /// 95 %, the level of every interval that oscope shows.
+    pub const NINETY_FIVE: Self = Self(0.95);
+
+    /// A level strictly between 0 and 1; `None` for anything else.
+    pub fn new(level: f64) -> Option<Self> {
+        (level > 0.0 && level < 1.0).then_some(Self(level))
+    }
+
+    /// The level as a fraction.
+    pub fn level(self) -> f64 {
+        self.0
+    }
+
+    /// The probability left out on each side.
+    pub fn tail(self) -> f64 {
+        (1.0 - self.0) / 2.0
+    }
+}
+
+/// A closed interval of finite numbers with `low ≤ high`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The interval between two finite numbers given in order; `None` for anything else.
+    pub fn new(low: f64, high: f64) -> Option<Self> {
+        (low.is_finite() && high.is_finite() && low <= high).then_some(Self { low, high })
+    }
+
+    /// True if `value` lies in the interval, ends included.
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// True if the two intervals share a value.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.low <= other.high && other.low <= self.high
+    }
+
+    /// Half the distance between the ends.
+    pub fn half_width(&self) -> f64 {
+        self.high / 2.0 - self.low / 2.0
+    }
+}
+
+/// The scale on which an interval is symmetric about its centre.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Differences: centre ± half width.
+    Linear,
+    /// Ratios: centre ×/÷ factor.
+    Logarithmic,
+    /// Neither: the interval lies between order statistics or bootstrap values.
+    Ranks,
+}
+
+/// A value estimated from data, with its interval if there are enough data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimated {
+    /// The estimate itself.
+    pub centre: f64,
+    /// Its confidence interval; `None` if there are too few values.
+    pub interval: Option<Interval>,
+    /// The number of independent values in the estimate.
+    pub n: usize,
+    /// The scale on which the interval was computed.
+    pub scale: Scale,
+}
+
+impl Estimated {
+    /// Half the width of the interval over the centre, which a target of ±2 % limits. `None`
+    /// without an interval, or if the centre is zero or close to it.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let relative = self.interval?.half_width() / self.centre.abs();
+        relative.is_finite().then_some(relative)
+    }
+
+    /// True if the relative half width is known and within `target` (0.02 for ±2 %).
+    pub fn is_within(&self, target: f64) -> bool {
+        self.relative_half_width()
+            .is_some_and(|width| width <= target)
+    }
+
+    /// The interval, or the centre alone if there is none.
+    pub fn extent(&self) -> Interval {
+        self.interval.unwrap_or(Interval {
+            low: self.centre,
+            high: self.centre,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn confidence_is_strictly_between_zero_and_one() {
+        assert_eq!(Confidence::new(0.95), Some(Confidence::NINETY_FIVE));
+        for level in [0.0, 1.0, -0.1, 1.5, f64::NAN] {
+            assert_eq!(Confidence::new(level), None);
+        }
+    }
+
+    #[test]
+    fn interval_refuses_disorder_and_the_not_finite() {
+        assert!(Interval::new(1.0, 1.0).is_some());
+        assert!(Interval::new(2.0, 1.0).is_none());
+        assert!(Interval::new(0.0, f64::INFINITY).is_none());
+        assert!(Interval::new(f64::NAN, 1.0).is_none());
+    }
+
+    #[test]
+    fn intervals_overlap_when_they_touch() {
+        let left = Interval::new(1.0, 2.0).unwrap();
+        let touching = Interval::new(2.0, 3.0).unwrap();
+        let apart = Interval::new(2.1, 3.0).unwrap();
+        assert!(left.overlaps(&touching) && touching.overlaps(&left));
+        assert!(!left.overlaps(&apart) && !apart.overlaps(&left));
+        assert!(left.contains(1.0) && left.contains(2.0) && !left.contains(2.1));
+    }
+
+    #[test]
+    fn relative_half_width_needs_an_interval_and_a_centre_other_than_zero() {
+        let estimate = |centre, interval| Estimated {
+            centre,
+            interval,
+            n: 3,
+            scale: Scale::Linear,
+        };
+        let around_ten = estimate(10.0, Interval::new(9.8, 10.2));
+        assert!((around_ten.relative_half_width().unwrap() - 0.02).abs() < 1e-12);
+        assert!(around_ten.is_within(0.021) && !around_ten.is_within(0.019));
+        assert!(!estimate(10.0, None).is_within(1.0));
+        assert_eq!(
+            estimate(0.0, Interval::new(-1.0, 1.0)).relative_half_width(),
+            None
+        );
+    }
+}

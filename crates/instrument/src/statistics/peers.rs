@@ -20,7 +20,7 @@
 //! choice of a null hypothesis", Journal of the American Statistical Association 99 (2004), for a null
 //! distribution that is taken from the many cases themselves.
 
-use super::interval::Confidence;
+use super::Confidence;
 use super::moderation::{Contrast, Moderated, Variance, moderate, prior};
 use super::student::t_quantile;
 use super::summary::{median, median_absolute_deviation, quantile};

@@ -7,15 +7,15 @@
 
 use std::collections::BTreeSet;
 
-use super::bootstrap::quantile_error;
-pub use super::clocks::Clocks;
-use super::clocks::Reach;
 use super::correction::{Growth, Met, Process, sharing_costs};
-use super::interval::{Confidence, Estimated, Interval, Scale};
 use super::next_run::half_width;
+use super::next_run::quantile_error;
 use super::student::logarithms;
 use super::summary::{finite, median, quantile};
+pub use super::visit::Clocks;
+use super::visit::Reach;
 pub use super::visit::{Centre, Core, Leg, Visit};
+use super::{Confidence, Estimated, Interval, Scale};
 
 /// Processes during which nothing shared the core make an estimate without the others if they are from as
 /// many passes: as many as an estimate needs at all ([`crate::estimate`]).

@@ -1,7 +1,7 @@
 //! A sequential test of paired differences, and its confidence sequence: valid at whatever moment
 //! the measurement stops.
 
-use super::interval::Interval;
+use super::Interval;
 use super::summary::{all_finite, median};
 use std::collections::VecDeque;
 

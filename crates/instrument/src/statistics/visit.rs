@@ -1,5 +1,7 @@
-//! Visits: the timings of processes at one point, as input of a prediction.
+//! The input of a prediction: the timings of processes at one point, and the clocks of the run and
+//! of the runs before it.
 
+use super::Confidence;
 use super::summary::{median, quantile};
 
 /// The legs of one process at one point.
@@ -64,5 +66,128 @@ impl Centre {
             Self::LowerQuartile => 0.35,
             Self::Median => 0.5,
         }
+    }
+}
+
+/// The clock of a run of which nothing else is known differs by as much from the next run's, in
+/// logarithms: the steps of the one virtual machine whose clock was seen to move lie 14 % apart.
+const BETWEEN_RUNS: f64 = 0.14;
+
+/// The clocks of a run and of earlier runs on the same machine, as durations of a cycle over the
+/// shortest that this run sustained.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clocks {
+    /// The longest that this run sustained: at least 1.
+    pub longest: f64,
+    /// The shortest that each earlier run of the store sustained. Empty in the first run.
+    pub earlier: Vec<f64>,
+}
+
+/// The distance by which the clock may leave what was met, in logarithms; neither is negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Reach {
+    /// Towards shorter cycles.
+    pub(super) faster: f64,
+    /// Towards longer ones.
+    pub(super) slower: f64,
+}
+
+impl Reach {
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self {
+            faster: self.faster * factor,
+            slower: self.slower * factor,
+        }
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            faster: self.faster + other.faster,
+            slower: self.slower + other.slower,
+        }
+    }
+}
+
+impl Clocks {
+    /// The highest clock of the next run against this run's. The runs of the store show it, but
+    /// for the odd ones that the confidence leaves out; a first run
+    /// knows only what its own clock did.
+    pub(super) fn of_next_run(&self, confidence: Confidence) -> Reach {
+        if self.earlier.is_empty() {
+            let unseen = (BETWEEN_RUNS - self.span()).max(0.0);
+            return Reach {
+                faster: unseen,
+                slower: unseen,
+            };
+        }
+        let mut clocks: Vec<f64> = self.earlier.iter().map(|clock| clock.ln()).collect();
+        clocks.push(0.0);
+        clocks.sort_unstable_by(f64::total_cmp);
+        let last = clocks.len() - 1;
+        let left_out = (confidence.tail() * last as f64) as usize;
+        Reach {
+            faster: (-clocks[left_out]).max(0.0),
+            slower: clocks[last - left_out].max(0.0),
+        }
+    }
+
+    /// The clocks of this run beyond those from `fastest` to `slowest`, both logarithms.
+    pub(super) fn beyond(&self, [fastest, slowest]: [f64; 2]) -> Reach {
+        Reach {
+            faster: fastest.max(0.0),
+            slower: (self.span() - slowest).max(0.0),
+        }
+    }
+
+    fn span(&self) -> f64 {
+        self.longest.ln().max(0.0)
+    }
+
+    pub(super) fn is_finite(&self) -> bool {
+        let is_duration = |clock: &f64| clock.is_finite() && *clock > 0.0;
+        is_duration(&self.longest) && self.earlier.iter().all(is_duration)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In per cent.
+    fn next(longest: f64, earlier: &[f64]) -> [i64; 2] {
+        let clocks = Clocks {
+            longest,
+            earlier: earlier.into(),
+        };
+        let Reach { faster, slower } = clocks.of_next_run(Confidence::NINETY_FIVE);
+        [faster, slower].map(|reach| (100.0 * reach).round() as i64)
+    }
+
+    #[test]
+    fn a_first_run_does_not_know_the_best_clock_and_later_ones_do() {
+        assert_eq!(next(1.0, &[]), [14; 2]);
+        assert_eq!(next(1.0, &[1.0]), [0; 2]);
+        let many = [vec![1.0; 100], vec![0.8]].concat();
+        assert_eq!(next(1.0, &many), [0; 2]);
+        assert_eq!(next(1.0, &[0.9, 1.0, 1.06]), [11, 6]);
+    }
+
+    #[test]
+    fn a_clock_that_moved_during_a_first_run_is_known_by_as_much() {
+        assert_eq!(next(1.1, &[]), [4; 2]);
+        assert_eq!(next(1.5, &[]), [0; 2]);
+    }
+
+    #[test]
+    fn what_a_point_did_not_meet_of_its_run_is_beyond() {
+        let clocks = Clocks {
+            longest: 1.2,
+            earlier: Vec::new(),
+        };
+        let all = clocks.beyond([0.0, 1.2_f64.ln()]);
+        assert_eq!((all.faster, all.slower), (0.0, 0.0));
+        let low = clocks.beyond([1.1_f64.ln(), 1.1_f64.ln()]);
+        assert!((low.faster - 1.1_f64.ln()).abs() < 1e-12);
+        assert!((low.slower - (1.2_f64 / 1.1).ln()).abs() < 1e-12);
     }
 }

@@ -9,7 +9,7 @@ use oscope_instrument::given::Givens;
 use oscope_instrument::limits::Limits;
 use oscope_instrument::need::Need;
 use oscope_instrument::noise::Warning;
-use oscope_instrument::plan::{Plan, Profile, Setting};
+use oscope_instrument::plan::{Plan, Profile, Setting, VisitCosts};
 use oscope_instrument::point::{AxisOf, Point};
 use oscope_instrument::quantity::{Count, Nanoseconds};
 use oscope_instrument::results::Results;
@@ -18,7 +18,6 @@ use oscope_instrument::runner::{
 };
 use oscope_instrument::sample::{Batch, Legs, Reading, Sample};
 use oscope_instrument::sampler::Sampler;
-use oscope_instrument::visit_costs::VisitCosts;
 use platform::machine::{Machine, Topology};
 use platform::usage::Usage;
 use std::collections::BTreeMap;

@@ -4,10 +4,9 @@ use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run, run_knowing, settin
 use oscope_instrument::clock::Clock;
 use oscope_instrument::experiment::Experiment;
 use oscope_instrument::noise::Warning;
-use oscope_instrument::plan::Plan;
+use oscope_instrument::plan::{Plan, VisitCosts};
 use oscope_instrument::point::Point;
 use oscope_instrument::quantity::Nanoseconds;
-use oscope_instrument::visit_costs::VisitCosts;
 use std::collections::BTreeMap;
 
 #[test]

@@ -1,7 +1,7 @@
-//! The command line of `oscope file`.
+//! The command line of `oscope file`, and the methods of a library on the command line.
 
-use super::method::{AUTO, Chosen, method, method_or_auto};
-use clap::builder::TypedValueParser;
+use choice::Choice;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use files::Method;
 use files::copy::CopyMethod;
@@ -172,7 +172,7 @@ pub struct Copy {
     pub target: PathBuf,
     /// Method of copying
     #[arg(long, default_value = AUTO, value_parser = copy_method())]
-    pub method: Chosen<CopyMethod>,
+    pub method: MethodOrAuto<CopyMethod>,
     /// Bytes in a call [default: 8MiB within the kernel, else 128KiB]
     #[arg(long, value_name = "SIZE")]
     pub block_size: Option<Bytes>,
@@ -203,7 +203,7 @@ fn read_method() -> impl TypedValueParser<Value = Method> {
     })
 }
 
-fn copy_method() -> impl TypedValueParser<Value = Chosen<CopyMethod>> {
+fn copy_method() -> impl TypedValueParser<Value = MethodOrAuto<CopyMethod>> {
     let auto = "The first of `reflink`, `copy-file-range` and `read-write` that both files allow";
     method_or_auto(auto, |method| match method {
         CopyMethod::ReadWrite => "`read` and `write`, a block each",
@@ -231,6 +231,34 @@ fn parse_times(text: &str) -> Result<Times, String> {
         return Err("the second time must be the longer one".into());
     }
     Ok(times)
+}
+
+/// A method; `None` if the program chooses it. The alias keeps clap from making the value optional.
+pub type MethodOrAuto<M> = Option<M>;
+
+/// The name by which the program chooses the method.
+pub const AUTO: &str = "auto";
+
+/// Accepts the names of all methods.
+pub fn method<M: Choice + Send + Sync>(
+    help: fn(M) -> &'static str,
+) -> impl TypedValueParser<Value = M> {
+    PossibleValuesParser::new(values(help)).try_map(|name| M::named(&name))
+}
+
+/// As [`method`], and accepts [`AUTO`].
+pub fn method_or_auto<M: Choice + Send + Sync>(
+    auto: &'static str,
+    help: fn(M) -> &'static str,
+) -> impl TypedValueParser<Value = MethodOrAuto<M>> {
+    let auto = PossibleValue::new(AUTO).help(auto);
+    PossibleValuesParser::new(std::iter::once(auto).chain(values(help)))
+        .map(|name| M::named(&name).ok())
+}
+
+fn values<M: Choice>(help: fn(M) -> &'static str) -> impl Iterator<Item = PossibleValue> {
+    let methods = M::ALL.iter();
+    methods.map(move |&method| PossibleValue::new(method.name()).help(help(method)))
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! The command line of `oscope fleet`.
 
-use super::compare::parse_percent;
-use super::history::parse_level;
 use super::run::{ProfileName, parse_budget};
+use super::stored::{parse_level, parse_percent};
 use clap::{Args, Subcommand, ValueEnum};
 use instrument::point::Level;
 use instrument::quantity::Nanoseconds;

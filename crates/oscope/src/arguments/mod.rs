@@ -1,32 +1,23 @@
 //! The command line, parsed without access to files or the store.
 
 pub mod ab;
-mod compare;
 pub mod file;
 pub mod fleet;
-mod history;
 pub mod lab;
-mod method;
-mod reproduce;
 mod run;
 mod stored;
 pub mod transfer;
-mod vary;
 
 use clap::{Args, ColorChoice, Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
-pub use ab::Ab;
-pub use compare::{Compare, FailOn};
-pub use history::History;
-pub use reproduce::Reproduce;
+pub use ab::{Ab, Varied, Vary};
 pub use run::{Run, Worker};
 pub use stored::{
-    Advise, Card, Claims, Delete, Export, ExportFormat, HeaderLanguage, Import, Output, Plot,
-    Report, Sharing, Show, Verify,
+    Advise, Card, Claims, Compare, Delete, Export, ExportFormat, FailOn, HeaderLanguage, History,
+    Import, Output, Plot, Report, Reproduce, Sharing, Show, Verify,
 };
-pub use vary::{Varied, Vary};
 
 /// An instrument for operating systems: it measures what memory, files, processes and threads cost
 /// on a machine, and says in words what the numbers mean.

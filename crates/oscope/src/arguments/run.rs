@@ -1,6 +1,6 @@
 //! The command line of `oscope run`.
 
-use super::history::parse_level;
+use super::stored::parse_level;
 use clap::{Args, Parser, ValueEnum};
 use instrument::limits::Limits;
 use instrument::plan::Profile;

@@ -1,6 +1,9 @@
 //! The command lines of commands on stored runs: output formats and files.
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
+use instrument::point::Level;
+use instrument::quantity::Bytes;
+use report::reproduce::{self, Choice};
 use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
@@ -230,5 +233,219 @@ impl Output {
     /// The file to write; `-` is standard output.
     pub fn path(&self) -> &Path {
         self.output.as_deref().unwrap_or(Path::new("-"))
+    }
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope compare 4 7
+  oscope compare 1,2,3 4,5,6 --fail-on slower
+  oscope compare before.oscope.json latest --markdown
+  oscope compare 1,2,3 4,5,6 --only memory --all --page comparison.html
+  oscope compare reference:pentium4-2003-linux latest
+
+Exit code 3: what --fail-on names was found")]
+pub struct Compare {
+    /// The side to compare with
+    #[arg(value_name = "A")]
+    pub first: String,
+    /// The sides to judge
+    #[arg(value_name = "B", required = true)]
+    pub others: Vec<String>,
+    /// Only these experiments or groups
+    #[arg(long, value_name = "WHAT")]
+    pub only: Vec<String>,
+    /// Show every value, curve beside curve, and not only the largest differences
+    #[arg(long)]
+    pub all: bool,
+    /// Ignore differences up to this
+    #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
+    pub margin: f64,
+    /// Sessions of an unchanged machine, separated by commas: differences as large as theirs are
+    /// ignored, too
+    #[arg(long, value_name = "RUNS")]
+    pub baseline: Option<String>,
+    /// Print Markdown, for example for a pull request
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+    /// Also write the comparison as a page
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// Overwrite an existing file that `--page` names
+    #[arg(long, requires = "page")]
+    pub force: bool,
+    /// End with exit code 3 if any value has this verdict
+    #[arg(long, value_enum, value_name = "VERDICT")]
+    pub fail_on: Option<FailOn>,
+}
+
+/// The verdicts that make `oscope compare` fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Something is slower
+    Slower,
+    /// Something is slower or faster
+    Different,
+}
+
+pub(super) fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..1000.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("a margin is a number of per cent, as in `2` or `0.5`".into()),
+    }
+}
+
+#[derive(Args, Debug)]
+#[command(group(ArgGroup::new("what").args(["metric", "changes"])))]
+#[command(after_help = "\
+Examples:
+  oscope history
+  oscope history --changes
+  oscope history --changes --last 30 --json
+  oscope history process.calls
+  oscope history process.calls.rate --at call=getpid
+  oscope history memory.bandwidth.read --at block_size=1MiB --last 200 --json")]
+pub struct History {
+    /// An experiment, or one of its metrics, such as `process.calls.rate`
+    #[arg(value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// Look for changes in all metrics at once
+    #[arg(long)]
+    pub changes: bool,
+    /// Only points with this level; can be repeated
+    #[arg(long, value_name = "AXIS=LEVEL", value_parser = parse_level, requires = "metric")]
+    pub at: Vec<(String, Level)>,
+    /// The machine, by the beginning of its fingerprint
+    #[arg(long, value_name = "FINGERPRINT", requires = "what")]
+    pub machine: Option<String>,
+    /// Number of runs to use, from the newest [default: 1000 for a metric, 100 for `--changes`]
+    #[arg(long, value_name = "COUNT", requires = "what")]
+    pub last: Option<usize>,
+}
+
+/// A level on the command line: a number, a size, a time (in µs, as the axes have it) or a name.
+pub(super) fn parse_level(text: &str) -> Result<(String, Level), String> {
+    let (axis, level) = text
+        .split_once('=')
+        .ok_or("a level is AXIS=LEVEL, as in block_size=4KiB")?;
+    let number = level.parse().ok();
+    let bytes = || level.parse::<Bytes>().ok().map(|bytes| bytes.0);
+    let level = match number.or_else(bytes).or_else(|| microseconds(level)) {
+        Some(number) => Level::Number(number),
+        None => Level::Choice(level.to_owned()),
+    };
+    Ok((axis.to_owned(), level))
+}
+
+/// A time like `16ms`, in µs.
+fn microseconds(text: &str) -> Option<u64> {
+    let units = [("ms", 1000), ("us", 1), ("µs", 1), ("s", 1_000_000)];
+    units.into_iter().find_map(|(unit, factor)| {
+        let number: u64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+        number.checked_mul(factor)
+    })
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope reproduce
+  oscope reproduce E Figure 26
+  oscope reproduce D 'Table 1' --run
+  oscope reproduce A --of latest --json
+  oscope reproduce --all --output reports.html
+  oscope reproduce --all --output reports.md
+  oscope reproduce --list")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
+pub struct Reproduce {
+    /// A report by its letter [default: all five]
+    #[arg(value_name = "REPORT", value_enum, ignore_case = true)]
+    pub report: Option<Letter>,
+    /// A place in it: the report's own section, table or figure, such as `Figure 26` or `5`
+    #[arg(value_name = "FIGURE")]
+    pub figure: Vec<String>,
+    /// All five reports, the default
+    #[arg(long, conflicts_with_all = ["report", "figure"])]
+    pub all: bool,
+    /// List the places and how many figures each has, without judging
+    #[arg(long, conflicts_with_all = ["of", "run", "markdown", "json"])]
+    pub list: bool,
+    /// Judge this run instead: `latest`, its number, its name, the beginning of its id, or an
+    /// exported file; can be repeated, the first one takes precedence
+    #[arg(long, value_name = "RUN", conflicts_with = "run")]
+    pub of: Vec<String>,
+    /// First measure what is missing; what a quick run leaves out, in the standard profile
+    #[arg(long)]
+    pub run: bool,
+    /// Directory for the scratch files of `--run`
+    #[arg(long, value_name = "DIR", default_value = ".", requires = "run")]
+    pub dir: PathBuf,
+    /// Allow `--run` a temporary swap file in DIR, as root, to measure what swap costs
+    #[arg(long, requires = "run")]
+    pub allow_swap_file: bool,
+    /// A second directory for `--run`, on a remote mount (NFS, SMB, sshfs)
+    #[arg(long, value_name = "DIR", requires = "run")]
+    pub remote: Option<PathBuf>,
+    /// Print Markdown instead of tables
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// A report by its letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Letter {
+    /// Reading and writing files, on macOS
+    A,
+    /// The same task on Linux
+    B,
+    /// Files between two programs
+    C,
+    /// User-level threads
+    D,
+    /// Linux against Windows
+    E,
+}
+
+impl Reproduce {
+    /// The figures to judge.
+    pub fn choice(&self) -> Choice {
+        let report = self.report.map(|letter| match letter {
+            Letter::A => reproduce::Report::A,
+            Letter::B => reproduce::Report::B,
+            Letter::C => reproduce::Report::C,
+            Letter::D => reproduce::Report::D,
+            Letter::E => reproduce::Report::E,
+        });
+        let place = (!self.figure.is_empty()).then(|| self.figure.join(" "));
+        Choice { report, place }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse_level, parse_percent};
+    use instrument::point::Level;
+
+    #[test]
+    fn a_margin_is_a_number_of_per_cent() {
+        assert_eq!(parse_percent("5%"), Ok(0.05));
+        assert_eq!(parse_percent("0.5"), Ok(0.005));
+        assert!(parse_percent("-1").is_err() && parse_percent("much").is_err());
+    }
+
+    #[test]
+    fn a_level_is_a_number_a_size_or_a_name() {
+        let level = |text: &str| parse_level(text).map(|(_, level)| level);
+        assert_eq!(level("threads=4"), Ok(Level::Number(4)));
+        assert_eq!(level("block_size=4KiB"), Ok(Level::Number(4096)));
+        assert_eq!(level("call=getpid"), Ok(Level::Choice("getpid".into())));
+        assert!(level("getpid").is_err());
     }
 }

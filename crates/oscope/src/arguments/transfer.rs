@@ -1,6 +1,6 @@
 //! The command lines of `oscope send` and `oscope receive`.
 
-use super::method::{AUTO, Chosen, method_or_auto};
+use super::file::{AUTO, MethodOrAuto, method_or_auto};
 use ::transfer::method::{ReceiveMethod, SendMethod};
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -31,7 +31,7 @@ pub struct Send {
     pub to: String,
     /// Method of reading and sending
     #[arg(long, default_value = AUTO, value_parser = send_method())]
-    pub method: Chosen<SendMethod>,
+    pub method: MethodOrAuto<SendMethod>,
     /// Number of connections; large files are divided among them [default: 1, or 2 for 100 files
     /// and more, and for zeros]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
@@ -93,7 +93,7 @@ pub struct Receive {
     pub listen: String,
     /// Method of receiving and writing
     #[arg(long, default_value = AUTO, value_parser = receive_method())]
-    pub method: Chosen<ReceiveMethod>,
+    pub method: MethodOrAuto<ReceiveMethod>,
     /// End after the first transfer
     #[arg(long)]
     pub once: bool,
@@ -152,7 +152,7 @@ pub struct Token {
     pub output: Option<PathBuf>,
 }
 
-fn send_method() -> impl TypedValueParser<Value = Chosen<SendMethod>> {
+fn send_method() -> impl TypedValueParser<Value = MethodOrAuto<SendMethod>> {
     let auto = "`file`, or `sendfile` where contents are neither sealed nor summed";
     method_or_auto(auto, |method| match method {
         SendMethod::File => "Read into a buffer, and send that",
@@ -167,7 +167,7 @@ fn send_method() -> impl TypedValueParser<Value = Chosen<SendMethod>> {
     })
 }
 
-fn receive_method() -> impl TypedValueParser<Value = Chosen<ReceiveMethod>> {
+fn receive_method() -> impl TypedValueParser<Value = MethodOrAuto<ReceiveMethod>> {
     let auto = "`file`, or `splice` where contents are neither sealed nor summed; `uring` where that \
                 receives the first 32 MiB of large files faster";
     method_or_auto(auto, |method| match method {

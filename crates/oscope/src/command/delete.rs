@@ -1,13 +1,17 @@
-//! `oscope delete`: removes runs from the store.
+//! `oscope delete`, `verify` and `cleanup`: removes runs from the store, finds damage in it, in a run or in
+//! an exported file, and removes the leftovers of killed runs.
 
-use crate::arguments::{Common, Delete};
+use crate::arguments::{Cleanup, Common, Delete, Verify};
 use crate::exit::{Exit, WrongUse};
-use crate::{legible, output, stored};
+use crate::leftovers::{self, Leftover};
+use crate::{output, sanitise, settings, stored, style};
 use anyhow::Result;
 use instrument::quantity::counted;
 use record::store::{Candidate, RunSelector, Store};
+use report::{json, terminal};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The version of the JSON format; its schema is `schema/delete-1.schema.json` in this crate.
 const FORMAT: u32 = 1;
@@ -21,15 +25,16 @@ struct Removed<'r> {
     name: Option<&'r str>,
 }
 
+/// `oscope delete`.
 pub fn execute(arguments: &Delete, common: &Common) -> Result<Exit> {
     let store = stored::open_to_read(common)?;
     let runs = named(&store, &arguments.runs)?;
-    let told: Vec<String> = runs.values().map(|run| tell(&store, run)).collect();
+    let lines: Vec<String> = runs.values().map(|run| describe(&store, run)).collect();
     drop(store);
     if !arguments.force {
         return Err(WrongUse(format!(
             "nothing was removed; with --force this would be: {}",
-            told.join("; ")
+            lines.join("; ")
         ))
         .into());
     }
@@ -47,9 +52,9 @@ pub fn execute(arguments: &Delete, common: &Common) -> Result<Exit> {
             })
         };
         let removed = runs.values().map(removed).collect::<Result<Vec<_>, _>>()?;
-        output::show(&(serde_json::to_string_pretty(&removed)? + "\n"))?;
+        output::show_json(&removed)?;
     } else {
-        for line in told {
+        for line in lines {
             output::show(&format!("removed {line}\n"))?;
         }
     }
@@ -67,11 +72,11 @@ fn named(store: &Store, names: &[String]) -> Result<BTreeMap<u64, Candidate>> {
 }
 
 /// A description of a run, as far as its entry is readable.
-fn tell(store: &Store, run: &Candidate) -> String {
+fn describe(store: &Store, run: &Candidate) -> String {
     let runs = store.runs().unwrap_or_default();
     let entry = runs.into_iter().find(|entry| entry.number == run.number);
     let run = output::on_one_line(&run.to_string());
-    match entry.map(legible::summary) {
+    match entry.map(sanitise::summary) {
         Some(entry) if !entry.damaged => {
             let end = match entry.ended {
                 Some(_) => "",
@@ -86,4 +91,77 @@ fn tell(store: &Store, run: &Candidate) -> String {
         }
         _ => format!("run {run}, whose entry is damaged"),
     }
+}
+
+/// `oscope verify`.
+pub fn verify(arguments: &Verify, common: &Common) -> Result<Exit> {
+    let exported = arguments
+        .run
+        .as_deref()
+        .filter(|name| stored::is_file(name));
+    match exported {
+        Some(file) => verify_file(Path::new(file), common),
+        None => verify_store(arguments.run.as_deref(), common),
+    }
+}
+
+fn verify_file(path: &Path, common: &Common) -> Result<Exit> {
+    let proof = stored::verify_file(path)?;
+    let text = if common.json {
+        output::json(&json::proof(path, &proof))?
+    } else {
+        terminal::proof(
+            &output::on_one_line(&path.to_string_lossy()),
+            &proof,
+            &style::of_stdout(common),
+        )
+    };
+    output::show_painted(&text)?;
+    Ok(Exit::incomplete_if(proof.is_damage()))
+}
+
+fn verify_store(run: Option<&str>, common: &Common) -> Result<Exit> {
+    let store = stored::open_to_read(common)?;
+    let selector = run.map(stored::selector).transpose()?;
+    let found = store
+        .verify(selector.as_ref())
+        .map_err(stored::wrong_use_if_unknown)?;
+    let text = if common.json {
+        output::json(&json::verification(store.path(), &found))?
+    } else {
+        terminal::verification(&found, &style::of_stdout(common))
+    };
+    drop(store);
+    output::show_painted(&text)?;
+    Ok(Exit::incomplete_if(found.has_damage()))
+}
+
+/// `oscope cleanup`.
+pub fn cleanup(arguments: &Cleanup, common: &Common) -> Result<Exit> {
+    let store = stored::open_if_there(common)?;
+    if store.is_none() && common.store.is_some() {
+        output::say(&format!(
+            "oscope: there is no store at {}: only {} is searched",
+            stored::path(common)?.display(),
+            arguments.dir.display()
+        ));
+    }
+    let recovered = settings::recover();
+    let leftovers = leftovers::clear(store.as_ref(), &arguments.dir)?;
+    let settings = recovered.iter().map(ToString::to_string);
+    let lines: Vec<String> = settings
+        .chain(leftovers.iter().map(Leftover::to_string))
+        .map(|line| output::on_one_line(&line))
+        .collect();
+    let text = if common.json {
+        output::json(&lines)?
+    } else if lines.is_empty() {
+        "nothing was left behind\n".into()
+    } else {
+        lines.join("\n") + "\n"
+    };
+    output::show(&text)?;
+    Ok(Exit::incomplete_if(
+        leftovers.iter().any(Leftover::is_stuck) || recovered.is_some_and(|it| it.is_stuck()),
+    ))
 }

@@ -3,7 +3,7 @@
 
 use crate::arguments::{Common, Doctor};
 use crate::exit::Exit;
-use crate::{beside, output, style};
+use crate::{limits, output, style};
 use anyhow::{Context, Result, ensure};
 use instrument::fitness::{Watch, clock, examine, harms};
 use platform::environment::Environment;
@@ -31,17 +31,17 @@ pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {
         ..Watch::over(WATCH)
     };
     let storage = Storage::behind(&directory).ok();
-    let supplies = beside::supplies(
+    let supplies = limits::supplies(
         &directory,
         common,
         &machine,
         &environment,
-        beside::busy(&watch),
+        limits::busy(&watch),
     );
     let mut checks = harms(&supplies);
     checks.extend(examine(&machine, &environment, storage.as_ref(), &watch));
     let text = if common.json {
-        serde_json::to_string_pretty(&report::json::entries(&checks))? + "\n"
+        output::json(&report::json::entries(&checks))?
     } else {
         report::terminal::checks(&checks, &style::of_stdout(common))
     };

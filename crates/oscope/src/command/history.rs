@@ -2,7 +2,7 @@
 
 use crate::arguments::{Common, History};
 use crate::exit::{Exit, WrongUse};
-use crate::{legible, output, stored, style};
+use crate::{output, sanitise, stored, style};
 use anyhow::Result;
 use record::store::{HistoryQuery, RunSelector, RunSummary, Store};
 use report::{changes, history, json, terminal};
@@ -26,7 +26,7 @@ pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {
 
 /// The stored runs. Damaged entries are marked and reported, and make the result incomplete.
 fn list(store: &Store, common: &Common) -> Result<(String, Exit)> {
-    let runs: Vec<_> = store.runs()?.into_iter().map(legible::summary).collect();
+    let runs: Vec<_> = store.runs()?.into_iter().map(sanitise::summary).collect();
     let damaged: Vec<_> = runs.iter().filter(|run| run.damaged).collect();
     for run in &damaged {
         output::say(&format!(
@@ -77,7 +77,7 @@ fn over_runs(
     }
     let histories = gathering.finish(damaged.len()).into_iter();
     let histories = histories
-        .map(legible::history)
+        .map(sanitise::history)
         .collect::<Result<Vec<_>>>()?;
     if histories.is_empty() && damaged.is_empty() {
         return Err(WrongUse(format!(
@@ -105,7 +105,7 @@ fn parts(name: &str) -> (&str, Option<&str>) {
 /// The changes in all metrics. Damaged runs are left out and reported, and make the result incomplete.
 fn over_all(store: &Store, arguments: &History, common: &Common) -> Result<(String, Exit)> {
     let runs = store.runs()?.into_iter();
-    let runs: Vec<_> = runs.map(legible::summary).collect();
+    let runs: Vec<_> = runs.map(sanitise::summary).collect();
     let newest = runs.iter().find(|run| !run.damaged).cloned();
     let newest = newest.ok_or_else(stored::nothing_stored)?;
     let machine = machine(store, newest, arguments)?;

@@ -1,11 +1,18 @@
-//! `oscope list`: the experiments, and the published reports.
+//! `oscope list` and `oscope explain`: the experiments, each with its question, method and sources, and the
+//! published reports.
 
-use crate::arguments::{Common, List};
+use crate::arguments::{Common, Explain, List};
 use crate::exit::Exit;
-use crate::{output, selection, style};
+use crate::{output, selection, setting, style};
 use anyhow::Result;
+use instrument::at_levels;
+use instrument::experiment::Experiment;
+use instrument::plan::{Plan, Planned, Profile, Setting};
+use instrument::quantity::counted;
 use report::{json, reference, terminal};
+use std::path::Path;
 
+/// `oscope list`.
 pub fn execute(arguments: &List, common: &Common) -> Result<Exit> {
     let text = if arguments.references {
         references(common)?
@@ -20,7 +27,7 @@ fn experiments(what: &[String], common: &Common) -> Result<String> {
     let listed = selection::experiments(what)?;
     let definitions: Vec<_> = listed.iter().map(|it| it.definition()).collect();
     Ok(if common.json {
-        serde_json::to_string_pretty(&json::entries(&definitions))? + "\n"
+        output::json(&json::entries(&definitions))?
     } else {
         terminal::list(&definitions, &style::of_stdout(common))
     })
@@ -33,8 +40,104 @@ fn references(common: &Common) -> Result<String> {
         .collect();
     Ok(if common.json {
         let headers: Vec<_> = references.iter().map(|run| &run.header).collect();
-        serde_json::to_string_pretty(&json::entries(&headers))? + "\n"
+        output::json(&json::entries(&headers))?
     } else {
         terminal::references(&references, &style::of_stdout(common))
     })
+}
+
+/// `oscope explain`.
+pub fn explain(arguments: &Explain, common: &Common) -> Result<Exit> {
+    let asked = selection::experiments(&arguments.what)?;
+    let setting = quick_setting();
+    let planned = Plan::new(&asked, &setting, None, 0).experiments;
+    let text = if common.json {
+        let definitions: Vec<_> = planned.iter().map(|planned| &planned.definition).collect();
+        output::json(&json::entries(&definitions))?
+    } else {
+        let style = style::of_stdout(common);
+        let explained = planned.iter().map(|planned| {
+            terminal::explain(
+                &planned.definition,
+                &levels(planned.experiment, &setting),
+                &needs(planned, setting.profile),
+                &style,
+            )
+        });
+        explained.collect::<Vec<_>>().join("\n")
+    };
+    output::show_painted(&text)?;
+    Ok(Exit::Done)
+}
+
+/// The levels that each axis of the experiment takes here.
+fn levels(experiment: &dyn Experiment, setting: &Setting) -> Vec<String> {
+    let axes = experiment.design().axes.iter();
+    axes.map(|axis| at_levels::takes(experiment, axis.name, setting))
+        .collect()
+}
+
+/// The requirements that this machine does not meet; if it meets all, the number of points and the
+/// longest duration.
+fn needs(planned: &Planned<'_>, profile: Profile) -> String {
+    match &planned.points {
+        Ok(points) => format!(
+            "Nothing is missing here. In the {profile} profile it has {} and takes at most {:.2}.",
+            counted(points.len(), "point"),
+            planned.budget()
+        ),
+        Err(reason) => format!("It cannot be measured here: {reason}."),
+    }
+}
+
+/// A quick run in the current directory.
+fn quick_setting() -> Setting {
+    setting::plain(Path::new("."), Profile::Quick)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quick_setting;
+    use crate::arguments::{Arguments, Command};
+    use crate::selection;
+    use clap::Parser;
+    use experiments::programs::PROGRAMS;
+
+    /// The words of a command line, of which some are quoted.
+    fn words(line: &str) -> Vec<String> {
+        let parts = line.split('\'').enumerate();
+        let plain = |part: &str| {
+            part.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        let words = parts.flat_map(|(index, part)| match index % 2 {
+            0 => plain(part),
+            _ => vec![part.to_owned()],
+        });
+        std::iter::once("oscope".to_owned()).chain(words).collect()
+    }
+
+    #[test]
+    fn every_program_of_the_reports_has_a_command_that_is_understood() {
+        let setting = quick_setting();
+        for program in PROGRAMS {
+            assert!(
+                experiments::find(program.experiment).is_some(),
+                "{program:?}"
+            );
+            let parsed = Arguments::try_parse_from(words(program.command));
+            let parsed = parsed.unwrap_or_else(|error| panic!("{program:?}: {error}"));
+            let Some(Command::Run(run)) = parsed.command else {
+                continue;
+            };
+            assert_eq!(run.what, [program.experiment]);
+            let chosen = selection::experiments(&run.what).expect("it exists");
+            // Without the directory on another machine there are no points to choose from.
+            if run.remote.is_none() {
+                let at = selection::at(&chosen, &run.levels(), &setting);
+                assert!(at.is_ok(), "{program:?}: {:?}", at.err());
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
-//! `oscope man`: manual pages generated from the command-line definition.
+//! `oscope man` and `oscope completions`: manual pages and completion scripts for shells, generated from
+//! the command-line definition.
 
-use crate::arguments::{Arguments, Common, Man as Asked};
+use crate::arguments::{Arguments, Common, Completions, Man as Asked};
 use crate::exit::{Exit, first_error};
 use crate::output;
 use crate::target::{Replaces, Target, make_directory, refuse_terminal};
@@ -9,6 +10,7 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use files::Watch;
 
+/// `oscope man`.
 pub fn execute(arguments: &Asked, common: &Common) -> Result<Exit> {
     let Some(dir) = &arguments.dir else {
         refuse_terminal("a manual page", "name a directory with `--dir DIR`")?;
@@ -46,4 +48,17 @@ fn rendered(page: &Man) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     page.render(&mut text)?;
     Ok(text)
+}
+
+/// `oscope completions`.
+pub fn completions(arguments: &Completions) -> Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        arguments.shell,
+        &mut Arguments::command(),
+        "oscope",
+        &mut script,
+    );
+    output::print(&script)?;
+    Ok(Exit::Done)
 }

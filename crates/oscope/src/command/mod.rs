@@ -2,22 +2,18 @@
 
 mod ab;
 mod advise;
-mod card;
 mod claims;
-mod cleanup;
 mod compare;
-mod completions;
 mod delete;
 mod doctor;
-mod explain;
 mod export;
 mod file;
 mod fleet;
 mod history;
-mod import;
 mod lab;
 mod list;
 mod man;
+mod new_run;
 mod plot;
 mod receive;
 mod report;
@@ -26,15 +22,15 @@ pub mod resume;
 mod run;
 mod send;
 mod show;
-mod token;
 mod transfer;
-mod verify;
-pub mod worker;
 
-use crate::arguments::{Arguments, Command};
+pub use transfer::read_token;
+
+use crate::arguments::{Arguments, Command, Worker};
 use crate::exit::Exit;
 use crate::{output, settings};
 use anyhow::Result;
+use instrument::runner;
 use platform::signal::Signal;
 
 /// Executes the command.
@@ -54,21 +50,21 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
     let done = match command {
         Command::Run(arguments) => run::execute(&arguments, &common),
         Command::List(arguments) => list::execute(&arguments, &common),
-        Command::Explain(arguments) => explain::execute(&arguments, &common),
+        Command::Explain(arguments) => list::explain(&arguments, &common),
         Command::Advise(arguments) => advise::execute(&arguments, &common),
         Command::Claims(arguments) => claims::execute(&arguments, &common),
         Command::Reproduce(arguments) => reproduce::execute(&arguments, &common),
         Command::Lab(arguments) => lab::execute(&arguments, &common),
         Command::Show(arguments) => show::execute(&arguments, &common),
         Command::History(arguments) => history::execute(&arguments, &common),
-        Command::Card(arguments) => card::execute(&arguments, &common),
+        Command::Card(arguments) => plot::card(&arguments, &common),
         Command::Plot(arguments) => plot::execute(&arguments, &common),
         Command::Report(arguments) => report::execute(&arguments, &common),
         Command::Export(arguments) => export::execute(&arguments, &common),
-        Command::Import(arguments) => import::execute(&arguments, &common),
-        Command::Verify(arguments) => verify::execute(&arguments, &common),
+        Command::Import(arguments) => export::import(&arguments, &common),
+        Command::Verify(arguments) => delete::verify(&arguments, &common),
         Command::Delete(arguments) => delete::execute(&arguments, &common),
-        Command::Cleanup(arguments) => cleanup::execute(&arguments, &common),
+        Command::Cleanup(arguments) => delete::cleanup(&arguments, &common),
         Command::Compare(arguments) => compare::execute(&arguments, &common),
         Command::Fleet(arguments) => fleet::execute(&arguments, &common),
         Command::Ab(arguments) => ab::execute(&arguments, &common),
@@ -76,8 +72,8 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::File(arguments) => file::execute(&arguments, &common),
         Command::Send(arguments) => send::execute(&arguments, &common),
         Command::Receive(arguments) => receive::execute(&arguments, &common),
-        Command::Token(arguments) => token::execute(&arguments),
-        Command::Completions(arguments) => completions::execute(&arguments),
+        Command::Token(arguments) => transfer::token(&arguments),
+        Command::Completions(arguments) => man::completions(&arguments),
         Command::Man(arguments) => man::execute(&arguments, &common),
     };
     match done {
@@ -86,6 +82,22 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         }
         done => done,
     }
+}
+
+/// Takes the batches of samples that the parent process asks for.
+pub fn work(arguments: &Worker) -> Result<Exit> {
+    if arguments.spare_caches {
+        files::cache::spare_caches();
+    }
+    #[cfg(feature = "extra-work")]
+    instrument::extra_work::set(arguments.extra_work);
+    let experiments: Vec<_> = experiments::all().collect();
+    runner::serve(
+        &experiments,
+        std::io::stdin().lock(),
+        std::io::stdout().lock(),
+    )?;
+    Ok(Exit::Done)
 }
 
 /// True if the command only works on stored runs. It then ends in order when its output has no reader: a process that

@@ -1,6 +1,6 @@
-//! `oscope plot`: one chart of a stored run as an image file.
+//! `oscope plot` and `oscope card`: one chart of a stored run, or all of it in one picture.
 
-use crate::arguments::{Common, Plot};
+use crate::arguments::{Card, Common, Plot};
 use crate::exit::{Choice, Exit, WrongUse};
 use crate::target::Target;
 use crate::{selection, stored};
@@ -10,6 +10,7 @@ use instrument::figure::Figure;
 use report::{Analysis, page};
 use std::path::Path;
 
+/// `oscope plot`.
 pub fn execute(arguments: &Plot, common: &Common) -> Result<Exit> {
     let kind = kind(arguments.output.path())?;
     let target = Target::for_document("a picture", &arguments.output, common)?;
@@ -21,14 +22,14 @@ pub fn execute(arguments: &Plot, common: &Common) -> Result<Exit> {
 }
 
 /// Output format.
-pub(super) enum Kind {
+enum Kind {
     Svg,
     Png,
 }
 
 impl Kind {
     /// `svg` in this format.
-    pub(super) fn picture(&self, svg: String) -> Result<Vec<u8>> {
+    fn picture(&self, svg: String) -> Result<Vec<u8>> {
         match self {
             Self::Svg => Ok(svg.into_bytes()),
             Self::Png => png(&svg),
@@ -37,7 +38,7 @@ impl Kind {
 }
 
 /// The format implied by the file name.
-pub(super) fn kind(path: &Path) -> Result<Kind, WrongUse> {
+fn kind(path: &Path) -> Result<Kind, WrongUse> {
     let extension = path.extension().unwrap_or_default();
     if path == Path::new("-") || extension.eq_ignore_ascii_case("svg") {
         Ok(Kind::Svg)
@@ -97,4 +98,15 @@ fn figure<'a>(analysis: &'a Analysis<'_>, what: &str) -> Result<&'a Figure, Choi
         sentence,
         offered: offered.into_iter().map(|(name, _)| name.clone()).collect(),
     })
+}
+
+/// `oscope card`.
+pub fn card(arguments: &Card, common: &Common) -> Result<Exit> {
+    let written = &arguments.written;
+    let kind = kind(written.output.path())?;
+    let target = Target::for_document("a picture", &written.output, common)?;
+    let mut judged = stored::judged(common, &written.run, written.sharing)?;
+    let svg = page::card(&judged.analysis());
+    target.write(&kind.picture(svg)?, &Watch::default())?;
+    Ok(Exit::Done)
 }

@@ -1,12 +1,13 @@
 //! `oscope receive`: receives files from `oscope send`.
 
-use super::transfer::{FORMAT, Voice, cost, line, totals, value, warn_of_cover};
+use super::transfer::{FORMAT, Watch, cost, line, read_token, totals, value, voice, warn_of_cover};
 use crate::arguments::Common;
 use crate::arguments::transfer::Receive as Arguments;
 use crate::exit::Exit;
-use crate::{leftovers, output, token_file};
+use crate::progress::Voice;
+use crate::{leftovers, output};
 use anyhow::Result;
-use instrument::quantity::Nanoseconds;
+use instrument::quantity::{Nanoseconds, counted};
 use instrument::removal::REMOVAL;
 use platform::scratch::Scratch;
 use platform::signal::{Interrupt, ignore_sigpipe};
@@ -21,7 +22,7 @@ use transfer::{Cover, Limits, Outcome, Timing};
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     ignore_sigpipe();
-    let voice = Voice::new(common.quiet, || None);
+    let voice = voice(common, || None);
     let named = arguments.dir.as_ref().or(arguments.into.as_ref());
     let dir = named.map_or(Path::new("."), PathBuf::as_path);
     let scratch = arguments.measure.then(|| scratch(dir, common));
@@ -34,7 +35,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         allow_hidden: named.is_some() || arguments.allow_hidden,
         ..options(arguments, directory, interrupt)?
     };
-    let watch = voice.watch(&options.progress);
+    let watch = Watch::new(&voice, &options.progress);
     let (has_token, is_insecure) = (options.token.is_some(), options.insecure);
     let receiver = Receiver::bind(&arguments.listen, options)?;
     let address = receiver.address()?;
@@ -45,23 +46,22 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
              network can read and change them"
         ));
     }
-    let told = Told {
+    let reported = Reported {
         voice: &voice,
         has_token,
         is_json: common.json,
         state: Mutex::default(),
     };
-    receiver.serve(arguments.once, &|event| told.take_in(event))?;
+    receiver.serve(arguments.once, &|event| reported.take_in(event))?;
     drop(watch);
-    told.finish()?;
-    let state = told
+    reported.finish()?;
+    let state = reported
         .state
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
     Ok(match interrupt.signal() {
         Some(signal) => Exit::Stopped(signal),
-        None if state.failed > 0 => Exit::Incomplete,
-        None => Exit::Done,
+        None => Exit::incomplete_if(state.failed > 0),
     })
 }
 
@@ -84,7 +84,7 @@ fn options(
         token: arguments
             .token_file
             .as_deref()
-            .map(token_file::read)
+            .map(read_token)
             .transpose()?,
         insecure: arguments.insecure,
         unsealed: arguments.unsealed,
@@ -104,7 +104,7 @@ fn options(
 }
 
 /// The transfer so far, as reported.
-struct Told<'t> {
+struct Reported<'t> {
     voice: &'t Voice,
     has_token: bool,
     is_json: bool,
@@ -129,7 +129,7 @@ struct State {
 /// Beyond this number, files are reported only in total.
 const TOLD_SINGLY: u64 = 20;
 
-impl Told<'_> {
+impl Reported<'_> {
     fn take_in(&self, event: &Event<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
@@ -181,17 +181,14 @@ impl Told<'_> {
             total["receiver_cpu_ns"] = json!(state.cpu.as_nanos() as u64);
             let outcomes = std::mem::take(&mut state.outcomes);
             let all = json!({ "format": FORMAT, "files": outcomes, "total": total });
-            return output::show(&(serde_json::to_string_pretty(&all)? + "\n"));
+            return output::show_json(&all);
         }
         if state.began.is_none() {
             return Ok(());
         }
-        let files = match state.files {
-            1 => "1 file".to_owned(),
-            files => format!("{files} files"),
-        };
         output::show(&format!(
-            "{files}, {}; CPU {:.3}\n",
+            "{}, {}; CPU {:.3}\n",
+            counted(state.files, "file"),
             cost(state.bytes, state.timing),
             Nanoseconds::from(state.cpu)
         ))

@@ -1,47 +1,41 @@
-//! `oscope run`: measures.
+//! `oscope run`: measures, and writes the page of the run.
 
-mod written;
-
+use super::new_run;
 use super::resume::{self, Stopped};
 use crate::arguments::{Common, Run as Arguments, Worker};
 use crate::exit::{Exit, WrongUse, first_error, words};
 use crate::progress::Progress;
-use crate::stored::Judged;
-use crate::{beside, given, leftovers, output, selection, setting, stored, style};
+use crate::stored::{self, Judged};
+use crate::target::{Replaces, Target, make_directory};
+use crate::{leftovers, limits, output, selection, setting, style};
 use anyhow::{Context, Result, bail};
-use instrument::chosen::Chosen;
-use instrument::clock::{SystemClock, calibrate};
+use files::Watch;
+use instrument::at_levels::AtLevels;
+use instrument::clock::SystemClock;
 use instrument::definition::Definition;
 use instrument::estimate::FEWEST_PROCESSES;
 use instrument::experiment::Experiment;
 use instrument::fitness;
 use instrument::limits::{Limited, Limits};
-use instrument::plan::{Plan, Setting};
+use instrument::plan::{Plan, Setting, VisitCosts};
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::removal::REMOVAL;
 use instrument::runner::{
-    Earlier, LimitedExecutor, Observer, Outcome, Runner, Surroundings, Swap, WorkerExecutor,
+    Earlier, LimitedExecutor, Observer, Outcome, Runner, Swap, WorkerExecutor,
 };
-use instrument::visit_costs::VisitCosts;
-use platform::environment::Environment;
-use platform::placement;
 use platform::scratch::Scratch;
 use platform::signal::Interrupt;
 use platform::startup;
-use platform::storage::Storage;
+use record::Run;
 use record::store::{Recorder, RunSelector, Store};
-use record::{Header, Run, draw_id, now};
 use report::comparison::{self, Comparison, MARGIN, Question, Side};
-use report::{Analysis, terminal};
+use report::{Analysis, page, terminal};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use written::Page;
 
-/// So many of the names that a profile leaves out are told.
+/// The number of names that a profile leaves out which are printed.
 const NAMED: usize = 6;
-const NO_RANDOMNESS: &str = "the system gives no random numbers";
-/// Grace period of a worker: if it is silent for longer, it hangs and is killed.
-pub const PATIENCE: Duration = Duration::from_mins(1);
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let stopped = arguments.resume.as_ref();
@@ -49,7 +43,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let stopped = stopped.transpose()?;
     let arguments = stopped.as_ref().map_or(arguments, |it| &it.arguments);
     let chosen = selection::experiments(&arguments.what)?;
-    given::check(arguments, &chosen)?;
+    setting::check_named(arguments, &chosen)?;
     let page = Page::new(arguments, common)?;
     let against = arguments.compare_with.as_ref();
     let against = against.map(|name| stored::side(common, name)).transpose()?;
@@ -60,7 +54,8 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     }
     let progress = Progress::new(common);
     let sessions = Sessions::new(arguments, stopped.as_ref(), &chosen, common, &progress)?;
-    let (mut measured, result) = sessions.measure(&progress, &mut []);
+    let mut measured = Vec::new();
+    let result = sessions.measure(&progress, &mut [], &mut measured);
     let cut_off = measured.last().filter(|last| last.is_cut_off);
     let cut_off = cut_off.map(|last| last.number);
     let is_compared = matches!(result, Ok(Exit::Done | Exit::Incomplete));
@@ -101,10 +96,10 @@ pub fn measure_only(
     observers: &mut [&mut dyn Observer],
 ) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
-    given::check(arguments, &chosen)?;
+    setting::check_named(arguments, &chosen)?;
     let progress = Progress::new(common);
     let sessions = Sessions::new(arguments, None, &chosen, common, &progress)?;
-    sessions.measure(&progress, observers).1
+    sessions.measure(&progress, observers, &mut Vec::new())
 }
 
 /// Sessions to measure.
@@ -130,25 +125,15 @@ impl<'s> Sessions<'s> {
             arguments,
             stopped,
             interrupt: Interrupt::install()?,
-            limits: beside::limits(arguments, progress)?,
+            limits: limits::apply(arguments, progress)?,
             chosen,
             common,
         })
     }
 
-    /// Measures all sessions, and passes their events to `observers`. An error ends it, and what was measured
-    /// until then is returned next to it.
+    /// Measures all sessions, and passes their events to `observers`. An error ends it; `measured` has the
+    /// sessions until then.
     fn measure(
-        &self,
-        progress: &Progress,
-        observers: &mut [&mut dyn Observer],
-    ) -> (Vec<Measured>, Result<Exit>) {
-        let mut measured = Vec::new();
-        let exit = self.measure_all(progress, observers, &mut measured);
-        (measured, exit)
-    }
-
-    fn measure_all(
         &self,
         progress: &Progress,
         observers: &mut [&mut dyn Observer],
@@ -226,7 +211,8 @@ impl Sessions<'_> {
         if let Some(stopped) = self.stopped {
             check_stopped(&stopped.run, &scratch)?;
         }
-        let (given, elsewhere) = given::take(arguments, &scratch, self.interrupt, &progress)?;
+        let (given, elsewhere) =
+            setting::take_named(arguments, &scratch, self.interrupt, &progress)?;
         let setting = setting::here(
             &arguments.dir,
             given,
@@ -243,7 +229,7 @@ impl Sessions<'_> {
         };
         let at_levels = selection::at(self.chosen, &arguments.levels(), &setting)?;
         for chosen in &at_levels {
-            tell_left_out(chosen, &setting, &progress);
+            say_left_out(chosen, &setting, &progress);
         }
         let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| it as _).collect();
         let plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);
@@ -304,7 +290,7 @@ impl Sessions<'_> {
             let points = counted(beyond, "point");
             progress.say(&format!("left out for the limits: {points}"));
         }
-        let kept_limits = used.is_none_or(|used| beside::tell(&used, &limits, &progress));
+        let kept_limits = used.is_none_or(|used| limits::report(&used, &limits, &progress));
 
         let judged = read_back(&store, run.header.id, &outcome, common, &progress)?;
         let measured = Measured {
@@ -320,19 +306,13 @@ impl Sessions<'_> {
 
     fn workers(&self, setting: &Setting, scratch: &Path) -> Result<WorkerExecutor> {
         let limits = self.limits;
+        let program = startup::program().context("cannot find this program's own file")?;
         Ok(WorkerExecutor {
-            program: startup::program().context("cannot find this program's own file")?,
             arguments: worker(self.arguments, limits),
-            environment: Vec::new(),
-            cpu: placement::allowed_cpus()?.last().copied(),
-            scratch: scratch.to_owned(),
             swap: Swap::new(self.arguments.allow_swap_file),
-            patience: PATIENCE,
-            interrupt: self.interrupt,
-            surroundings: Surroundings::default(),
             limits: self.stopped.map_or(limits, |it| it.left_of(limits)),
             available_bytes: Some(setting.available_bytes).filter(|available| *available > 0),
-            group_peak_bytes: None,
+            ..WorkerExecutor::new(program, Worker::NAME, scratch, self.interrupt)?
         })
     }
 
@@ -388,7 +368,7 @@ fn check_stopped(run: &Run, scratch: &Scratch) -> Result<(), WrongUse> {
 }
 
 /// Names in one line what a longer profile would measure at the chosen levels.
-fn tell_left_out(chosen: &Chosen<'_>, setting: &Setting, progress: &Progress) {
+fn say_left_out(chosen: &AtLevels<'_>, setting: &Setting, progress: &Progress) {
     let left_out = chosen.left_out(setting);
     if left_out.is_empty() {
         return;
@@ -414,9 +394,9 @@ fn warn(run: &Run, setting: &Setting, common: &Common, progress: &Progress) {
         return;
     }
     let environment = &run.environment;
-    let busy = beside::busy_now();
-    let supplies = beside::supplies(&setting.directory, common, &run.machine, environment, busy);
-    if let Some(harm) = fitness::told(&fitness::harms(&supplies)) {
+    let busy = limits::busy_now();
+    let supplies = limits::supplies(&setting.directory, common, &run.machine, environment, busy);
+    if let Some(harm) = fitness::harm_line(&fitness::harms(&supplies)) {
         progress.warn(&format!(
             "{harm}: `oscope doctor` says more, `--gentle` takes less"
         ));
@@ -425,61 +405,25 @@ fn warn(run: &Run, setting: &Setting, common: &Common, progress: &Progress) {
 
 /// The run's description before the measurement.
 fn describe(arguments: &Arguments, session: u8, setting: &Setting) -> Result<Run> {
-    let is_one_of_several = arguments.session_count() > 1;
-    let environment = Environment::read();
-    let header = Header {
-        id: draw_id().context(NO_RANDOMNESS)?,
-        name: arguments.name.as_ref().map(|name| {
-            if is_one_of_several {
-                format!("{name}-{session}")
-            } else {
-                name.clone()
-            }
-        }),
-        tags: arguments.tags.iter().cloned().collect(),
-        started: now(),
-        ended: None,
-        interrupted: false,
-        profile: setting.profile,
-        budget_ns: 0.0,
-        seed: match arguments.seed {
-            // Each session has a different order.
-            Some(seed) => seed.wrapping_add(u64::from(session) - 1),
-            // Short enough to type.
-            None => getrandom::u64().context(NO_RANDOMNESS)? % 1_000_000,
-        },
-        command_line: resume::command_line(&environment.command_line),
-        version: env!("CARGO_PKG_VERSION").into(),
-        directory: legible(&setting.directory),
-        machine_fingerprint: setting.machine.fingerprint(),
-        proven: true,
-        limited: (!setting.limits.is_none()).then_some(Limited {
-            limits: setting.limits,
-            used: None,
-        }),
-        redacted: false,
-    };
-    Ok(Run {
-        header,
-        machine: setting.machine.clone(),
-        environment,
-        storage: storage(&setting.directory),
-        calibration: calibrate(),
-        experiments: Vec::new(),
-    })
-}
-
-fn storage(directory: &Path) -> Option<Storage> {
-    let storage = Storage::behind(directory).ok()?;
-    Some(Storage {
-        mount_point: legible(&storage.mount_point),
-        ..storage
-    })
-}
-
-/// A path that a record can store: invalid UTF-8 is replaced.
-fn legible(path: &Path) -> PathBuf {
-    path.to_string_lossy().into_owned().into()
+    // Each session has a different order.
+    let named = arguments.seed;
+    let named = named.map(|seed| seed.wrapping_add(u64::from(session) - 1));
+    let machine = setting.machine.clone();
+    let seed = new_run::seed(named)?;
+    let mut run = new_run::describe(&setting.directory, machine, setting.profile, seed)?;
+    run.header.name = arguments.name.as_ref().map(|name| {
+        if arguments.session_count() > 1 {
+            format!("{name}-{session}")
+        } else {
+            name.clone()
+        }
+    });
+    run.header.tags = arguments.tags.iter().cloned().collect();
+    run.header.limited = (!setting.limits.is_none()).then_some(Limited {
+        limits: setting.limits,
+        used: None,
+    });
+    Ok(run)
 }
 
 /// Announces plan, duration and directories before the run starts.
@@ -530,7 +474,7 @@ fn refuse_too_short(budget: Nanoseconds, plan: &Plan<'_>, costs: &VisitCosts) ->
 /// Prints the summary.
 fn present(analysis: &Analysis<'_>, arguments: &Arguments, common: &Common) -> Result<()> {
     let text = if common.json {
-        serde_json::to_string_pretty(&report::json::analysis(analysis))? + "\n"
+        output::json(&report::json::analysis(analysis))?
     } else if arguments.what.is_empty() {
         terminal::brief(analysis, &style::of_stdout(common))
     } else {
@@ -573,4 +517,71 @@ fn exit(outcome: Outcome, arguments: &Arguments, interrupt: Interrupt) -> Exit {
         _ if lacks_what_was_named || had_too_little_time => Exit::Incomplete,
         _ => Exit::Done,
     }
+}
+
+/// The location of a run's page.
+enum Page {
+    None,
+    /// The file given by `--page`.
+    Asked(Target),
+    /// Beside the store, named after the run's number. An existing page there belongs to a deleted
+    /// store.
+    Numbered(PathBuf),
+}
+
+impl Page {
+    /// Checks that the page can be written, before the measurement starts.
+    fn new(arguments: &Arguments, common: &Common) -> Result<Self> {
+        let asked = Target::if_named(arguments.page.as_ref(), arguments.force, common)?;
+        // A store that cannot be written is refused before anything else is made.
+        drop(stored::open(common)?);
+        if let Some(asked) = asked {
+            return Ok(Self::Asked(asked));
+        }
+        if arguments.no_page {
+            return Ok(Self::None);
+        }
+        let folder = files::folder(&stored::path(common)?).join("pages");
+        make_directory(&folder)?;
+        Self::numbered(&folder, 0, common)?;
+        Ok(Self::Numbered(folder))
+    }
+
+    /// The page of run `number`. No run has the number 0.
+    fn numbered(folder: &Path, number: u64, common: &Common) -> Result<Target> {
+        let path = folder.join(format!("run-{number}.html"));
+        Target::new(&path, Replaces::Own(is_page), common)
+    }
+
+    fn write(
+        &self,
+        analysis: &Analysis<'_>,
+        number: u64,
+        interrupt: Interrupt,
+        common: &Common,
+        progress: &Progress,
+    ) -> Result<()> {
+        let numbered;
+        let target = match self {
+            Self::None => return Ok(()),
+            Self::Asked(target) => target,
+            Self::Numbered(folder) => {
+                numbered = Self::numbered(folder, number, common)?;
+                &numbered
+            }
+        };
+        let page = page::render(analysis)?;
+        target.write(page.as_bytes(), &Watch::stopped_by(interrupt.flag()))?;
+        progress.say(&format!("page: {}", target.path().display()));
+        Ok(())
+    }
+}
+
+/// True if a file is a page of oscope: each has a marker in its head.
+fn is_page(path: &Path) -> bool {
+    const HEAD_BYTES: u64 = 4096;
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    let generator = r#"<meta name="generator" content="oscope "#;
+    read.is_ok() && String::from_utf8_lossy(&head).contains(generator)
 }

@@ -1,12 +1,14 @@
 //! `oscope send`: sends files to an `oscope receive`.
 
-use super::transfer::{FORMAT, Voice, cost, legible, line, totals, value, warn_of_cover};
+use super::transfer::{
+    FORMAT, Watch, cost, legible, line, read_token, totals, value, voice, warn_of_cover,
+};
 use crate::arguments::Common;
 use crate::arguments::transfer::Send as Arguments;
 use crate::exit::{Exit, WrongUse};
-use crate::{output, token_file};
+use crate::output;
 use anyhow::{Context, Result};
-use instrument::quantity::Nanoseconds;
+use instrument::quantity::{Nanoseconds, counted};
 use platform::file::standard_input;
 use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::json;
@@ -35,7 +37,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         keep_mode: arguments.keep,
         keep_times: arguments.keep,
     };
-    let voice = Voice::new(common.quiet, || total_size(&jobs));
+    let voice = voice(common, || total_size(&jobs));
     let outcomes = Mutex::new(Vec::new());
     let observe = |outcome: &Outcome| {
         if outcome.failure.is_some() {
@@ -50,7 +52,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
              the files",
         );
     }
-    let watch = voice.watch(&options.progress);
+    let watch = Watch::new(&voice, &options.progress);
     let sent = sender::send(&arguments.to, &jobs, plan, &options, &observe);
     drop(watch);
     let outcomes = outcomes
@@ -108,19 +110,16 @@ fn present(
         total["receiver_cpu_ns"] = json!(cost_of_both.receiver_cpu.as_nanos() as u64);
         let files: Vec<_> = outcomes.iter().map(value).collect();
         let all = json!({ "format": FORMAT, "files": files, "total": total });
-        return Ok(serde_json::to_string_pretty(&all)? + "\n");
+        return output::json(&all);
     }
     let mut text = String::new();
     let arrived = outcomes.iter().filter(|outcome| outcome.failure.is_none());
     if outcomes.len() <= TOLD_SINGLY {
         arrived.for_each(|outcome| text += &(line(outcome) + "\n"));
     }
-    let files = match summary.files {
-        1 => "1 file".to_owned(),
-        files => format!("{files} files"),
-    };
     let sum = format!(
-        "{files}, {}; CPU {:.3} here, {:.3} there\n",
+        "{}, {}; CPU {:.3} here, {:.3} there\n",
+        counted(summary.files, "file"),
         cost(summary.bytes, summary.timing),
         Nanoseconds::from(cost_of_both.sender_cpu),
         Nanoseconds::from(cost_of_both.receiver_cpu),
@@ -132,7 +131,7 @@ fn options(arguments: &Arguments, interrupt: Interrupt) -> Result<Options> {
     let token = arguments
         .token_file
         .as_deref()
-        .map(token_file::read)
+        .map(read_token)
         .transpose()?;
     let is_sealed = token.is_some() && !arguments.unsealed;
     let cover = match (is_sealed, arguments.no_checksum) {

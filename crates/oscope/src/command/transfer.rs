@@ -1,65 +1,57 @@
-//! Shared output of `send` and `receive`: progress and results of a transfer.
+//! Shared parts of `send` and `receive`: progress and results of a transfer, and the token, a secret that two
+//! machines share.
 
-use crate::output::{self, harmless};
-use crate::style;
+use crate::arguments::Common;
+use crate::arguments::transfer as arguments;
+use crate::exit::Exit;
+use crate::output;
+use crate::progress::Voice;
+use anyhow::{Context, Result};
+use files::names_standard_output;
 use indicatif::{ProgressBar, ProgressStyle};
 use instrument::quantity::{BytesPerSecond, Nanoseconds, Unit};
+use platform::file::create_secret;
 use serde_json::{Value, json};
+use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use transfer::{Cover, Outcome, Timing};
+use transfer::{Cover, Outcome, Timing, Token};
 
 /// The version of the JSON format; its schema is `schema/transfer-1.schema.json` in this crate.
 pub(super) const FORMAT: u32 = 1;
 
-/// Messages on standard error during a transfer.
-pub(super) struct Voice {
-    bar: Option<ProgressBar>,
-    is_quiet: bool,
+/// Messages on standard error during a transfer, and a live line of the transferred bytes, out of `total`
+/// if known. Without a terminal, `total` is not called.
+pub(super) fn voice(common: &Common, total: impl FnOnce() -> Option<u64>) -> Voice {
+    Voice::new(common, || {
+        let total = total();
+        let template = match total {
+            Some(_) => "[{bar:24}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
+            None => "{bytes} {bytes_per_sec}",
+        };
+        let style = ProgressStyle::with_template(template)
+            .expect("the template is well formed")
+            .progress_chars("━╸ ");
+        let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
+        bar.with_style(style)
+    })
 }
 
-impl Voice {
-    /// On a terminal, shows a live line of the transferred bytes, out of `total` if known. Without
-    /// a terminal, `total` is not called.
-    pub(super) fn new(is_quiet: bool, total: impl FnOnce() -> Option<u64>) -> Self {
-        let is_live = !is_quiet && style::is_stderr_live();
-        let bar = is_live.then(|| {
-            let total = total();
-            let template = match total {
-                Some(_) => "[{bar:24}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
-                None => "{bytes} {bytes_per_sec}",
-            };
-            let style = ProgressStyle::with_template(template)
-                .expect("the template is well formed")
-                .progress_chars("━╸ ");
-            let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
-            bar.with_style(style)
-        });
-        Self { bar, is_quiet }
-    }
+/// Shows progress until it is dropped.
+pub(super) struct Watch {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
 
-    /// Prints a line, unless the user wants quiet.
-    pub(super) fn say(&self, line: &str) {
-        if !self.is_quiet {
-            self.warn(line);
-        }
-    }
-
-    /// Prints an error or a warning.
-    pub(super) fn warn(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| output::say(line)),
-            None => output::say(line),
-        }
-    }
-
-    /// Shows the growth of `progress` until the watch is dropped.
-    pub(super) fn watch(&self, progress: &Arc<AtomicU64>) -> Watch {
+impl Watch {
+    /// Shows the growth of `progress` on the live line of `voice`.
+    pub(super) fn new(voice: &Voice, progress: &Arc<AtomicU64>) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         // Without a thread only the progress line is missing.
-        let thread = self.bar.clone().and_then(|bar| {
+        let thread = voice.bar().cloned().and_then(|bar| {
             let (is_over, progress) = (Arc::clone(&is_over), Arc::clone(progress));
             let thread = std::thread::Builder::new().name("progress".into());
             let started = thread.spawn(move || {
@@ -71,14 +63,8 @@ impl Voice {
             });
             started.ok()
         });
-        Watch { is_over, thread }
+        Self { is_over, thread }
     }
-}
-
-/// Shows progress until it is dropped.
-pub(super) struct Watch {
-    is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl Drop for Watch {
@@ -101,7 +87,7 @@ pub(super) fn warn_of_cover(voice: &Voice, cover: Cover) {
 
 /// A name as printable text.
 pub(super) fn legible(name: &[u8]) -> String {
-    harmless(&String::from_utf8_lossy(name)).replace('\n', "\u{fffd}")
+    output::on_one_line(&String::from_utf8_lossy(name))
 }
 
 /// The outcome of a file, in one line.
@@ -153,4 +139,35 @@ pub(super) fn totals(files: u64, failed: u64, bytes: u64, timing: Timing) -> Val
         "stored_ns": timing.stored.as_nanos() as u64,
         "bytes_per_second": speed(bytes, timing.stored),
     })
+}
+
+/// Reads a token. Warns if other users have rights to its file.
+///
+/// # Errors
+/// If the file cannot be read, or holds no token.
+pub fn read_token(path: &Path) -> transfer::Result<Token> {
+    let token = Token::read(path)?;
+    if token.is_exposed() {
+        let path = path.display();
+        output::say(&format!(
+            "other users of this machine have rights to the token in {path}: `chmod 600 {path}`"
+        ));
+    }
+    Ok(token)
+}
+
+/// `oscope token`.
+pub fn token(arguments: &arguments::Token) -> Result<Exit> {
+    let token = Token::random_text()? + "\n";
+    match &arguments.output {
+        Some(path) if !names_standard_output(path) => {
+            let written = create_secret(path).and_then(|mut file| {
+                file.write_all(token.as_bytes())?;
+                file.sync_all()
+            });
+            written.with_context(|| format!("cannot write a token to {}", path.display()))?;
+        }
+        _ => output::show(&token)?,
+    }
+    Ok(Exit::Done)
 }

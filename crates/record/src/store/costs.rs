@@ -3,9 +3,8 @@
 use super::column::json;
 use super::error::{Error, Fault, Result};
 use super::open::Store;
-use instrument::plan::Profile;
+use instrument::plan::{Profile, VisitCosts};
 use instrument::point::Point;
-use instrument::visit_costs::VisitCosts;
 use rusqlite::Connection;
 
 impl Store {

@@ -8,9 +8,8 @@ use instrument::experiment::{Definition, Metric};
 use instrument::point::Point;
 use instrument::results::PointResult;
 use instrument::run_clock::{ClockLevel, CoreClock, RunClock};
-use instrument::statistics::changes::Change;
-use instrument::statistics::course::{Departure, Shape};
-use instrument::statistics::interval::{Estimated, Scale};
+use instrument::statistics::changes::{Change, Departure, Shape};
+use instrument::statistics::{Estimated, Scale};
 
 fn step(earliest: usize, at: usize, latest: usize) -> Found {
     let ratio = Estimated {

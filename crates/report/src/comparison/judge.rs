@@ -5,9 +5,8 @@ use super::measured::Measured;
 use super::pair::Pair;
 use super::row::{Basis, Resolution, Row, Value, Verdict};
 use instrument::statistics::discovery::adjusted;
-use instrument::statistics::distance::far_apart;
 use instrument::statistics::moderation::Moderated;
-use instrument::statistics::sessions::{Metric, differences};
+use instrument::statistics::sessions::{Metric, differences, far_apart};
 use instrument::statistics::summary::mean;
 use instrument::statistics::{Confidence, Interval, student};
 

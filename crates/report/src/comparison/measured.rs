@@ -1,8 +1,8 @@
 //! The measurements of one value in the sessions of one side.
 
 use instrument::experiment::Better;
-use instrument::statistics::distance::{Session, bad_session};
 use instrument::statistics::moderation::Variance;
+use instrument::statistics::sessions::{Session, bad_session};
 
 /// The measurements of one side.
 #[derive(Clone, Debug, Default)]

@@ -6,13 +6,14 @@ use crate::file::{BLOCK_SIZE, THROUGHPUT};
 use crate::judging::exceeds;
 use crate::prelude::*;
 use instrument::claim::Ruling;
-use instrument::statistics::plateau::{Better, CLOSE_ENOUGH, SizedEstimate, smallest_good_size};
 use instrument::statistics::random::Random;
-use instrument::statistics::{Confidence, Estimated, Interval, Scale, summary};
+use instrument::statistics::{Confidence, Interval, summary};
 
 /// Blocks that take more than this as long as the best are behind a cliff. Less is what larger buffers
 /// cost by themselves, where a cache is too small for them.
 const CLIFF: f64 = 1.25;
+/// Distance from the best throughput at which a size still counts as good: 2 %.
+const CLOSE_ENOUGH: f64 = 0.02;
 /// Resamples from which a plateau's interval is read.
 const RESAMPLES: usize = 400;
 /// Decides how they are drawn, so that a stored run always gives the same interval.
@@ -76,37 +77,35 @@ pub(super) fn plateau<'r>(curve: &[(Bytes, &'r Estimate)]) -> Option<Plateau<'r>
     if curve.len() < 3 {
         return None;
     }
-    let sized = curve.iter().map(|(size, estimate)| {
-        let value = Estimated {
-            centre: estimate.centre,
-            interval: estimate.interval,
-            n: estimate.processes,
-            scale: Scale::Logarithmic,
-        };
-        sized(*size, value)
-    });
-    let size = smallest_good_size(&sized.collect::<Vec<_>>(), Better::Higher, CLOSE_ENOUGH)?.size;
-    let (size, throughput) = curve
-        .iter()
-        .find(|(measured, _)| measured.0 as f64 >= size)?;
+    let size = smallest_good(curve.iter().map(|(size, estimate)| {
+        let high = estimate.interval.map_or(estimate.centre, |it| it.high);
+        (*size, estimate.centre, high)
+    }))?;
+    let throughput = at(curve, size)?;
     Some(Plateau {
-        size: *size,
-        interval: resampled(curve, size.0 as f64),
+        size,
+        interval: resampled(curve, size),
         throughput,
-        is_at_the_end: *size == curve.last()?.0,
+        is_at_the_end: size == curve.last()?.0,
     })
 }
 
-fn sized(size: Bytes, value: Estimated) -> SizedEstimate {
-    SizedEstimate {
-        size: size.0 as f64,
-        value,
-    }
+/// The smallest size that reaches the best throughput but for [`CLOSE_ENOUGH`], of sizes with their
+/// throughput and the highest that its interval allows.
+///
+/// It is better than the fastest: larger sizes gain nothing measurable, and a smaller buffer leaves more
+/// cache to other code. Wide intervals bias the answer towards small sizes.
+fn smallest_good(sizes: impl Iterator<Item = (Bytes, f64, f64)> + Clone) -> Option<Bytes> {
+    let centres = sizes.clone().map(|(_, centre, _)| centre);
+    let best = centres.max_by(f64::total_cmp)?;
+    let bound = best - CLOSE_ENOUGH * best.abs();
+    let good = sizes.filter(|(_, _, high)| *high >= bound);
+    good.map(|(size, ..)| size).min()
 }
 
 /// The middle 95 % of the plateaus that the centres of resampled processes show, stretched to hold
 /// `found`; `None` where some size has a single process.
-fn resampled(curve: &[(Bytes, &Estimate)], found: f64) -> Option<Interval> {
+fn resampled(curve: &[(Bytes, &Estimate)], found: Bytes) -> Option<Interval> {
     if curve.iter().any(|(_, estimate)| estimate.processes < 2) {
         return None;
     }
@@ -117,23 +116,16 @@ fn resampled(curve: &[(Bytes, &Estimate)], found: f64) -> Option<Interval> {
             let mut processes = vec![0.0; estimate.by_process.len()];
             random.resample(&estimate.by_process, &mut processes);
             let centre = summary::median(&processes)?;
-            let n = processes.len();
-            let value = Estimated {
-                centre,
-                interval: None,
-                n,
-                scale: Scale::Ranks,
-            };
-            Some(sized(*size, value))
+            Some((*size, centre, centre))
         };
         let resampled: Option<Vec<_>> = curve.iter().map(&mut resample).collect();
-        plateaus.push(smallest_good_size(&resampled?, Better::Higher, CLOSE_ENOUGH)?.size);
+        plateaus.push(smallest_good(resampled?.into_iter())?);
     }
     // Sizes that were measured, not values between them.
-    plateaus.sort_unstable_by(f64::total_cmp);
+    plateaus.sort_unstable();
     let cut = (RESAMPLES as f64 * Confidence::NINETY_FIVE.tail()) as usize;
     let (low, high) = (plateaus[cut], plateaus[RESAMPLES - 1 - cut]);
-    Interval::new(low.min(found), high.max(found))
+    Interval::new(low.min(found).0 as f64, high.max(found).0 as f64)
 }
 
 /// The smallest block size that leaves nothing to gain in `pass`; `None` where blocks larger than those
@@ -204,5 +196,33 @@ pub(super) fn hits_overwriting(results: &Results, cliff: &Cliff<'_>) -> Ruling {
     match rulings.first() {
         Some(first) if rulings.iter().all(|ruling| ruling == first) => *first,
         _ => Ruling::CannotBeTold,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::smallest_good;
+    use crate::prelude::Bytes;
+
+    #[test]
+    fn the_smallest_size_that_reaches_the_plateau_is_good() {
+        let good = |sizes: &[(u64, f64, f64)]| {
+            let sized =
+                |(size, centre, reach): &(u64, f64, f64)| (Bytes(*size), *centre, centre + reach);
+            smallest_good(sizes.iter().map(sized)).map(|size| size.0)
+        };
+        let flat = [
+            (4, 50.0, 1.0),
+            (64, 99.0, 0.5),
+            (16, 97.0, 0.5),
+            (256, 100.0, 0.5),
+        ];
+        assert_eq!(good(&flat), Some(64));
+        assert_eq!(
+            good(&[(16, 97.0, 1.5), (64, 100.0, 0.5)]),
+            Some(16),
+            "its interval reaches it"
+        );
+        assert_eq!(good(&[]), None);
     }
 }

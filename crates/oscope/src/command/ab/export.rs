@@ -1,9 +1,7 @@
 //! The results in the formats of hyperfine (version 1.20), for its scripts and for documents.
 
-use super::programs::Program;
-use super::runs::{Run, Runs};
-use super::summary::Summary;
-use super::words::on_one_line;
+use super::programs::{Program, on_one_line};
+use super::runs::{Run, Runs, Summary};
 use crate::exit::code_of;
 use anyhow::Result;
 use instrument::ab::Outcome;

@@ -1,14 +1,19 @@
-//! Starts the programs and the commands around them.
+//! Starts the programs and the commands around them, with their input and output.
 
-use super::places::{self, Output};
-use super::words;
-use crate::arguments::ab::{Codes, Programs};
+use super::programs::{self, needs_shell};
+use crate::arguments::Common;
+use crate::arguments::ab::{Ab, Codes, Programs};
 use crate::exit::{WrongUse, code_of};
-use anyhow::{Context, Result, bail};
+use crate::target::{Replaces, Target};
+use anyhow::{Context, Result, anyhow, bail};
+use files::names_standard_output;
+use platform::file::{
+    OpenMode, is_at, is_stream, open_without_waiting, open_write_without_waiting,
+};
 use platform::process::Exit;
 use platform::program::{Output as Stream, Program, ProgramError, Ran, Starter};
 use platform::signal::Interrupt;
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
 use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -34,7 +39,7 @@ impl Launcher {
     ) -> Result<Self> {
         Ok(Self {
             shell,
-            input: places::input(options).map(Path::to_owned),
+            input: input(options).map(Path::to_owned),
             output,
             ignored: options.ignore_failure.clone(),
             interrupt,
@@ -92,8 +97,8 @@ impl Launcher {
         Some(ran.wall_ns as f64)
     }
 
-    /// Runs a command beside the measurement, such as a preparation; false if the user asked to stop.
-    pub fn beside(&self, text: &str) -> Result<bool> {
+    /// Runs a command around a measurement, such as a preparation; false if the user asked to stop.
+    pub fn run_around(&self, text: &str) -> Result<bool> {
         self.auxiliary(text, self.interrupt.flag())
     }
 
@@ -106,7 +111,7 @@ impl Launcher {
         let usual = [String::from("sh")];
         let shell = match &self.shell {
             Some(shell) => Some(shell.as_slice()),
-            None => words::needs_shell(text).then_some(usual.as_slice()),
+            None => needs_shell(text).then_some(usual.as_slice()),
         };
         let words = words_of(text, shell)?;
         let Some(ran) = self.complete(&aside(&words), text, interrupted)? else {
@@ -190,7 +195,7 @@ fn aside(words: &[String]) -> Program<'_> {
 fn words_of(text: &str, shell: Option<&[String]>) -> Result<Vec<String>, WrongUse> {
     match shell {
         Some(shell) => Ok([shell, &["-c".to_owned(), text.to_owned()]].concat()),
-        None => words::command(text),
+        None => programs::words(text),
     }
 }
 
@@ -200,4 +205,103 @@ fn quoted(stderr: &str) -> String {
         "" => String::new(),
         said => format!(": {said}"),
     }
+}
+
+/// Standard output of the programs.
+pub enum Output {
+    Null,
+    Pipe,
+    Inherit,
+    /// Standard error, where standard output carries data of oscope.
+    Errors,
+    File(File),
+}
+
+impl Output {
+    /// Opens what the command line names, after [`check`]. `has_data` says that
+    /// standard output carries data of oscope, which stays free of what the programs write.
+    pub fn open(arguments: &Ab, has_data: bool) -> Result<Self> {
+        let path = &arguments.programs.output;
+        Ok(match path.to_str() {
+            Some("null") => Self::Null,
+            Some("pipe") => Self::Pipe,
+            _ if is_inherited(path) => {
+                if has_data {
+                    Self::Errors
+                } else {
+                    Self::Inherit
+                }
+            }
+            _ => {
+                let file = open_file(path)?;
+                // Under another name, too: each run writes it anew.
+                if input(&arguments.programs).is_some_and(|input| is_at(&file, input)) {
+                    let path = path.display();
+                    return Err(WrongUse(format!(
+                        "{path} is the input as well: name another file"
+                    ))
+                    .into());
+                }
+                Self::File(file)
+            }
+        })
+    }
+}
+
+fn is_inherited(path: &Path) -> bool {
+    path == Path::new("inherit") || names_standard_output(path)
+}
+
+/// The file for the programs' output.
+pub fn output_file(options: &Programs) -> Option<&Path> {
+    let path = options.output.as_path();
+    let is_file = !is_inherited(path) && path != Path::new("null") && path != Path::new("pipe");
+    is_file.then_some(path)
+}
+
+/// The file that each run reads.
+pub fn input(options: &Programs) -> Option<&Path> {
+    let path = options.input.as_path();
+    (path != Path::new("null")).then_some(path)
+}
+
+/// Checks that the output can be written, and that each run can read the input from its start.
+pub fn check(arguments: &Ab, common: &Common) -> Result<()> {
+    if let Some(path) = output_file(&arguments.programs) {
+        Target::new(path, Replaces::with(arguments.results.force), common)?;
+    }
+    input(&arguments.programs).map_or(Ok(()), check_input)
+}
+
+fn check_input(path: &Path) -> Result<()> {
+    let cannot_read = || format!("cannot read {}", path.display());
+    let refused = |what: &str| {
+        WrongUse(format!(
+            "{what} cannot be read by each run from its start: name a file with `--input`"
+        ))
+    };
+    if path == Path::new("-") {
+        return Err(refused("standard input").into());
+    }
+    let (mut file, metadata) = open_without_waiting(path).with_context(cannot_read)?;
+    if metadata.is_dir() || file.rewind().is_err() {
+        return Err(refused(&path.display().to_string()).into());
+    }
+    Ok(())
+}
+
+fn open_file(path: &Path) -> Result<File> {
+    let cannot_write = || format!("cannot write {}", path.display());
+    let is_stream = fs::metadata(path).is_ok_and(|metadata| is_stream(&metadata));
+    // Held until the file is open, so that the reader of a pipe sees no end.
+    let _held = match is_stream.then(|| open_write_without_waiting(path, OpenMode::Plain)) {
+        None => None,
+        Some(opened) => Some(opened?.ok_or_else(|| {
+            let path = path.display();
+            anyhow!("no program reads the pipe {path}: start one before the comparison")
+        })?),
+    };
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(false).open(path);
+    file.with_context(cannot_write)
 }

@@ -1,40 +1,29 @@
 //! `oscope ab`: two or more commands, interleaved in one go.
 
-mod bench;
-mod document;
 mod export;
 mod launch;
-mod pace;
-mod places;
 mod programs;
-mod progress;
 mod recording;
 mod results;
 mod runs;
-mod stretch;
-mod summary;
-mod timed;
-mod told;
 mod vary;
-mod words;
 
+use super::new_run;
 use crate::arguments::{Ab, Common, FailOn};
-use crate::exit::{Exit, WrongUse};
-use crate::{exit, output, stored};
+use crate::exit::{self, Exit, WrongUse};
+use crate::progress::LiveLine;
+use crate::{output, stored};
 use anyhow::{Context, Result};
-use bench::Turns;
-use instrument::ab::{Budget, Ending, Outcome, Rules, Verdict, compare};
-use launch::Launcher;
-use pace::Pace;
-use places::Output;
+use instrument::ab::{Bench, Block, Budget, Contest, Ending, Outcome, Rules, Verdict, compare};
+use instrument::quantity::{Nanoseconds, counted};
+use launch::{Launcher, Output};
 use platform::clock::now_ns;
 use platform::signal::{Interrupt, Signal};
 use programs::Program;
-use progress::Progress;
 use record::store::Store;
 use recording::Recording;
 use results::{Compared, Exports, present};
-use summary::Summary;
+use runs::{Runs, Summary, Timed};
 
 pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     if let Some(vary) = &arguments.variation.vary {
@@ -44,12 +33,12 @@ pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     let programs = programs::programs(arguments)?;
     let shell = programs::shell(arguments, &programs)?;
     let exports = Exports::new(arguments, common)?;
-    places::check(arguments, common)?;
+    launch::check(arguments, common)?;
     let interrupt = Interrupt::install()?;
     let mut store = stored::open(common)?;
     let output = Output::open(arguments, common.json || exports.are_shown())?;
     let launcher = Launcher::new(shell, &arguments.programs, output, interrupt)?;
-    let mut progress = Progress::new(common.quiet);
+    let mut progress = LiveLine::new(common);
     let mut state = State::default();
     let worked = work(
         &launcher,
@@ -99,12 +88,12 @@ fn work(
     programs: &[Program],
     arguments: &Ab,
     store: &mut Store,
-    progress: &mut Progress,
+    progress: &mut LiveLine,
     state: &mut State,
 ) -> Result<()> {
     for program in programs {
         state.set_up += 1;
-        if !timed::beside(launcher, program.setup.as_deref())? {
+        if !runs::run_around(launcher, program.setup.as_deref())? {
             return Ok(());
         }
     }
@@ -113,16 +102,14 @@ fn work(
     let Some(pace) = warm_up(launcher, programs, arguments.pace.warmup, &rules)? else {
         return Ok(());
     };
-    let seed = match arguments.pace.seed {
-        Some(seed) => seed,
-        // Short enough to type.
-        None => getrandom::u64().context("the system gives no random numbers")? % 1_000_000,
-    };
+    let seed = new_run::seed(arguments.pace.seed)?;
     let recording = Recording::begin(store, programs, seed, arguments.pace.budget)?;
     let number = recording.number();
     let way = way(launcher);
-    let time = pace::announcement(&rules, pace.round_ns());
-    progress.say(&format!("{} programs, {way}: {time}", programs.len()));
+    let time = announcement(&rules, pace.round_ns());
+    progress
+        .voice
+        .say(&format!("{} programs, {way}: {time}", programs.len()));
     let mut bench = Turns::new(launcher, programs, recording, progress, pace.round_ns());
     let (outcome, result) = compare(programs.len(), &rules, seed, &mut bench);
     let (recording, runs) = bench.end();
@@ -159,7 +146,7 @@ fn warm_up(
     for round in 1..=warmup {
         for (index, program) in programs.iter().enumerate() {
             let begin_ns = now_ns();
-            let timed = timed::measure(launcher, program);
+            let timed = runs::measure(launcher, program);
             if timed
                 .with_context(|| format!("warm-up run {round}"))?
                 .is_none()
@@ -218,5 +205,223 @@ fn is_found(verdict: Verdict, fail_on: Option<FailOn>) -> bool {
         None => false,
         Some(FailOn::Slower) => verdict == Verdict::Slower,
         Some(FailOn::Different) => matches!(verdict, Verdict::Slower | Verdict::Faster),
+    }
+}
+
+/// The shortest time of a run of each program so far, with the commands around it, in ns.
+#[derive(Default)]
+pub struct Pace(Vec<f64>);
+
+impl Pace {
+    /// Adds a run of a program, in the order of the programs.
+    pub fn add(&mut self, program: usize, took_ns: f64) {
+        match self.0.get_mut(program) {
+            Some(shortest) => *shortest = shortest.min(took_ns),
+            None => self.0.push(took_ns),
+        }
+    }
+
+    /// Time of one run of each program; `None` without a warm-up.
+    pub fn round_ns(&self) -> Option<f64> {
+        (!self.0.is_empty()).then(|| self.0.iter().sum())
+    }
+
+    /// Refuses a time in which one run of each program cannot end, as soon as that is known.
+    pub fn check(&self, programs: &[Program], rules: &Rules) -> Result<(), WrongUse> {
+        let Some(known_ns) = self
+            .round_ns()
+            .filter(|known_ns| rules.room(*known_ns) == 0)
+        else {
+            return Ok(());
+        };
+        let Budget::Fixed(budget) = rules.budget else {
+            return Ok(());
+        };
+        let (which, advice) = match self.0.len() {
+            all if all == programs.len() => ("one run of each command".into(), enough(known_ns)),
+            1 => (format!("one run of '{}'", programs[0].name), String::new()),
+            count => (
+                format!("one run of each of {count} commands"),
+                String::new(),
+            ),
+        };
+        Err(WrongUse(format!(
+            "the time is too short: {which} took {:.3} in the warm-up, and `--budget` is {budget:.3} for all \
+             runs.{advice} If only the first run is slow, `--warmup 2` shows the usual time",
+            Nanoseconds(known_ns),
+        )))
+    }
+}
+
+/// The time in which a verdict is possible.
+fn enough(round_ns: f64) -> String {
+    let seconds = (round_ns * Rules::USUAL_RUNS as f64 / 1e9).ceil();
+    format!(
+        " `--budget {seconds}s` has time for {} runs of each, the fewest for a verdict.",
+        Rules::USUAL_RUNS
+    )
+}
+
+/// The time of the comparison, and the runs for which it is enough.
+pub fn announcement(rules: &Rules, round_ns: Option<f64>) -> String {
+    let time = match rules.budget {
+        Budget::Usual => "about 30 s".to_owned(),
+        Budget::Fixed(budget) => format!("{budget:.2}"),
+    };
+    let Some(round_ns) = round_ns else {
+        return format!("at most {time}");
+    };
+    let room = rules.room(round_ns);
+    let wanted = rules.least_runs.max(Rules::USUAL_RUNS);
+    let runs = counted(room, "run");
+    let all = Nanoseconds(room as f64 * round_ns);
+    if rules.most_runs == Some(room) {
+        format!("{runs} of each in about {all:.2}")
+    } else if room > wanted {
+        format!("at most {time}")
+    } else if rules.least_runs > room {
+        format!(
+            "{runs} of each in about {all:.2}, since there is no time for {}",
+            rules.least_runs
+        )
+    } else if rules.budget == Budget::Usual {
+        format!("at most {runs} of each in about {all:.2}")
+    } else {
+        let few = if room < Rules::USUAL_RUNS {
+            enough(round_ns)
+        } else {
+            String::new()
+        };
+        format!("at most {time}, enough for {runs} of each.{few}")
+    }
+}
+
+/// The programs as the subjects of a comparison.
+pub struct Turns<'a> {
+    pub launcher: &'a Launcher,
+    pub programs: &'a [Program],
+    pub recording: Recording<'a>,
+    pub progress: &'a mut LiveLine,
+    /// Time of one run of each program, if it is known from the warm-up.
+    pace_ns: Option<f64>,
+    /// The runs of each program in finished blocks.
+    runs: Vec<Runs>,
+    /// Those since the last finished block.
+    latest: Vec<Vec<Timed>>,
+    begin_ns: u64,
+}
+
+impl<'a> Turns<'a> {
+    pub fn new(
+        launcher: &'a Launcher,
+        programs: &'a [Program],
+        recording: Recording<'a>,
+        progress: &'a mut LiveLine,
+        pace_ns: Option<f64>,
+    ) -> Self {
+        Self {
+            launcher,
+            programs,
+            recording,
+            progress,
+            pace_ns,
+            runs: vec![Runs::default(); programs.len()],
+            latest: vec![Vec::new(); programs.len()],
+            begin_ns: now_ns(),
+        }
+    }
+
+    /// The recording, and the runs of each program in finished blocks.
+    pub fn end(self) -> (Recording<'a>, Vec<Runs>) {
+        (self.recording, self.runs)
+    }
+}
+
+impl Bench for Turns<'_> {
+    type Error = anyhow::Error;
+
+    fn measure(&mut self, subject: usize) -> Result<Option<f64>> {
+        let number = self.runs[subject].each.len() + self.latest[subject].len() + 1;
+        let timed = runs::measure(self.launcher, &self.programs[subject]);
+        let timed = timed.with_context(|| format!("run {number}"))?;
+        Ok(timed.map(|timed| {
+            let wall_ns = timed.ran.wall_ns as f64;
+            self.latest[subject].push(timed);
+            wall_ns
+        }))
+    }
+
+    fn elapsed_ns(&self) -> f64 {
+        (now_ns() - self.begin_ns) as f64
+    }
+
+    fn pace_ns(&self) -> Option<f64> {
+        self.pace_ns
+    }
+
+    fn keep(&mut self, block: &Block, contest: &Contest) -> Result<()> {
+        let latest = self.latest.iter_mut();
+        let new: Vec<Vec<Timed>> = latest
+            .map(|latest| latest.drain(..block.turns()).collect())
+            .collect();
+        for (runs, new) in self.runs.iter_mut().zip(&new) {
+            for timed in new {
+                runs.add(timed);
+            }
+        }
+        self.recording.add(block, &new)?;
+        let (programs, elapsed_ns) = (self.programs, self.elapsed_ns());
+        let kept = self.runs[0].each.len();
+        self.progress.update(|| {
+            let pairs = contest.pairs(elapsed_ns);
+            let known = pairs.first().map(|pair| results::pair(programs, pair));
+            format!(
+                "{} of each: {}",
+                counted(kept, "run"),
+                known.unwrap_or_default()
+            )
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::announcement;
+    use instrument::ab::{Budget, Rules};
+    use instrument::quantity::Nanoseconds;
+
+    #[test]
+    fn what_fits_is_announced() {
+        let said = |budget: Option<f64>, runs: Option<usize>, round_s: f64| {
+            let rules = Rules {
+                error: Rules::ERROR,
+                margin: 0.01,
+                budget: budget.map_or(Budget::Usual, |it| Budget::Fixed(Nanoseconds(it * 1e9))),
+                least_runs: runs.unwrap_or(0),
+                most_runs: runs,
+            };
+            announcement(&rules, Some(round_s * 1e9))
+        };
+        assert_eq!(said(None, None, 0.01), "at most about 30 s");
+        assert_eq!(
+            said(None, None, 10.0),
+            "at most 12 runs of each in about 2.0 min"
+        );
+        assert_eq!(said(None, Some(3), 1.0), "3 runs of each in about 3.0 s");
+        assert_eq!(
+            said(None, Some(20), 10.0),
+            "12 runs of each in about 2.0 min, since there is no time for 20"
+        );
+        assert_eq!(
+            said(Some(10.0), None, 4.0),
+            "at most 10 s, enough for 2 runs of each. `--budget 48s` has time for 12 runs of each, the \
+             fewest for a verdict."
+        );
+        assert_eq!(said(Some(10.0), None, 0.1), "at most 10 s");
+        assert_eq!(
+            said(Some(5.0), Some(1), 4.0),
+            "1 run of each in about 4.0 s"
+        );
     }
 }

@@ -1,24 +1,23 @@
 //! The comparison as an experiment of a stored run.
 
 use super::programs::Program;
-use super::stretch::{RATIO, Row, Stretch};
-use super::timed::Timed;
-use anyhow::{Context, Result, anyhow};
+use super::runs::Timed;
+use crate::command::new_run;
+use anyhow::{Result, anyhow};
 use instrument::ab::{Block, Ending};
-use instrument::clock::calibrate;
 use instrument::definition::{Better, Definition, Isolation, Metric};
+use instrument::estimate::mostly_computes;
 use instrument::plan::Profile;
 use instrument::point::{Axis, Point};
 use instrument::quantity::{Nanoseconds, Unit};
 use instrument::results::PointResult;
 use instrument::runner::{self, Event, Observer};
+use instrument::sample::{Batch, Disturbance, Reading, Sample};
+use instrument::statistics::prediction::Centre;
 use platform::clock::now_ns;
-use platform::environment::Environment;
 use platform::machine::Machine;
-use platform::storage::Storage;
+use platform::usage::Usage;
 use record::store::{Recorder, Store};
-use record::{Header, Run, draw_id, now};
-use std::path::Path;
 
 /// Length of the stretches of time whose blocks are stored together: as a batch of each program, and
 /// as a pass.
@@ -46,7 +45,10 @@ impl<'s> Recording<'s> {
         seed: u64,
         budget: Option<Nanoseconds>,
     ) -> Result<Self> {
-        let recorder = store.begin(&run(seed, budget)?)?;
+        let directory = std::env::current_dir().unwrap_or_else(|_| ".".into());
+        let mut run = new_run::describe(&directory, Machine::read(), Profile::Quick, seed)?;
+        run.header.budget_ns = budget.map_or(0.0, |budget| budget.0);
+        let recorder = store.begin(&run)?;
         let points: Vec<_> = programs
             .iter()
             .map(|program| Point::new().with("program", program.name.as_str()))
@@ -66,7 +68,7 @@ impl<'s> Recording<'s> {
             points,
             ..
         } = &mut recording;
-        tell(recorder, &Event::Started { definition, points })?;
+        observe(recorder, &Event::Started { definition, points })?;
         Ok(recording)
     }
 
@@ -118,7 +120,7 @@ impl<'s> Recording<'s> {
                     remaining: Nanoseconds(0.0),
                 },
             };
-            tell(&mut self.recorder, &event)?;
+            observe(&mut self.recorder, &event)?;
             self.stretches[index].push(stretch);
         }
         self.passes += 1;
@@ -145,13 +147,13 @@ impl<'s> Recording<'s> {
                 ending: &ending,
                 warnings: &result.warnings,
             };
-            tell(&mut self.recorder, &event)?;
+            observe(&mut self.recorder, &event)?;
         }
         Ok(self.recorder.finish(is_interrupted)?)
     }
 }
 
-pub fn tell(recorder: &mut Recorder<'_>, event: &Event<'_>) -> Result<()> {
+pub fn observe(recorder: &mut Recorder<'_>, event: &Event<'_>) -> Result<()> {
     recorder.observe(event).map_err(|error| anyhow!(error))
 }
 
@@ -185,35 +187,221 @@ pub fn definition() -> Definition {
     }
 }
 
-/// The run before its first sample.
-pub fn run(seed: u64, budget: Option<Nanoseconds>) -> Result<Run> {
-    let environment = Environment::read();
-    let machine = Machine::read();
-    let directory = std::env::current_dir().unwrap_or_else(|_| ".".into());
-    let header = Header {
-        id: draw_id().context("the system gives no random numbers")?,
-        name: None,
-        tags: [].into(),
-        started: now(),
-        ended: None,
-        interrupted: false,
-        profile: Profile::Quick,
-        budget_ns: budget.map_or(0.0, |budget| budget.0),
-        seed,
-        command_line: environment.command_line.clone(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        directory: directory.to_string_lossy().into_owned().into(),
-        machine_fingerprint: machine.fingerprint(),
-        proven: true,
-        limited: None,
-        redacted: false,
+/// Name of the metric that holds the ratios of the blocks.
+const RATIO: &str = "ratio";
+
+/// One run of a program.
+#[derive(Clone, Copy)]
+struct Row {
+    pub wall_ns: u64,
+    pub usage: Usage,
+    pub peak_bytes: Option<u64>,
+    /// Its end.
+    pub at_ns: u64,
+    /// Its time over that of the first program in the same turn, and the end of their block.
+    pub ratio: Option<(f64, u64)>,
+}
+
+/// Runs that are stored as one batch. Their samples are in the store; here is one value for each metric.
+#[derive(Clone, Copy)]
+struct Stretch {
+    started_ns: u64,
+    wall_ns: u64,
+    pass: u32,
+    /// Sums over the runs.
+    run_ns: u64,
+    cpu_ns: u64,
+    /// The wall time of a run by either centre: the value of work, and of what mostly waits.
+    quartile_ns: f64,
+    median_ns: f64,
+    user_ns: f64,
+    system_ns: f64,
+    peak_bytes: Option<f64>,
+    ratio: Option<f64>,
+}
+
+impl Stretch {
+    /// `None` without runs.
+    pub fn new(rows: &[Row], started_ns: u64, end_ns: u64, pass: u32) -> Option<Self> {
+        let value = |centre: Centre, read: &dyn Fn(&Row) -> Option<f64>| {
+            centre.of(&rows.iter().filter_map(read).collect::<Vec<_>>())
+        };
+        let wall_ns = |row: &Row| Some(row.wall_ns as f64);
+        Some(Self {
+            started_ns,
+            wall_ns: end_ns - started_ns,
+            pass,
+            run_ns: rows.iter().map(|row| row.wall_ns).sum(),
+            cpu_ns: rows
+                .iter()
+                .map(|row| row.usage.user_ns + row.usage.system_ns)
+                .sum(),
+            quartile_ns: value(Centre::LowerQuartile, &wall_ns)?,
+            median_ns: value(Centre::Median, &wall_ns)?,
+            user_ns: value(Centre::Median, &|row| Some(row.usage.user_ns as f64))?,
+            system_ns: value(Centre::Median, &|row| Some(row.usage.system_ns as f64))?,
+            peak_bytes: value(Centre::Median, &|row| row.peak_bytes.map(|it| it as f64)),
+            ratio: value(Centre::Median, &|row| row.ratio.map(|(ratio, _)| ratio)),
+        })
+    }
+
+    /// The batch of all samples of these runs.
+    pub fn batch(&self, rows: &[Row]) -> Batch {
+        self.with(rows.iter().flat_map(samples).collect())
+    }
+
+    /// The batches of all stretches of a program with one sample for each metric. They have the same
+    /// warnings as those with all samples.
+    pub fn batches_in_short(stretches: &[Self]) -> Vec<Batch> {
+        let sum = |read: fn(&Self) -> u64| stretches.iter().map(read).sum::<u64>();
+        let is_work = mostly_computes(sum(|it| it.cpu_ns), sum(|it| it.run_ns) as f64);
+        let in_short = |stretch: &Self| stretch.with(stretch.samples_in_short(is_work));
+        stretches.iter().map(in_short).collect()
+    }
+
+    fn samples_in_short(&self, is_work: bool) -> Vec<Sample> {
+        let value = |metric, value| self::value(metric, value, 0);
+        let (wall_ns, user_ns) = if is_work {
+            (self.quartile_ns, self.quartile_ns)
+        } else {
+            (self.median_ns, 0.0)
+        };
+        // The usage makes this sample work, or waiting, as all runs together are.
+        let wall = Sample {
+            usage: Usage {
+                user_ns: user_ns as u64,
+                ..Usage::default()
+            },
+            ..Sample::new("wall", once(wall_ns as u64))
+        };
+        let mut samples = vec![
+            wall,
+            value("user", self.user_ns),
+            value("system", self.system_ns),
+        ];
+        samples.extend(self.peak_bytes.map(|bytes| value("peak_memory", bytes)));
+        samples.extend(self.ratio.map(|ratio| value(RATIO, ratio)));
+        samples
+    }
+
+    fn with(&self, samples: Vec<Sample>) -> Batch {
+        Batch {
+            warm: true,
+            started_ns: self.started_ns,
+            wall_ns: self.wall_ns,
+            disturbance: Disturbance::default(),
+            pass: Some(self.pass),
+            samples,
+            ..Batch::default()
+        }
+    }
+}
+
+/// The samples of one run of a program.
+fn samples(row: &Row) -> Vec<Sample> {
+    let Row { usage, at_ns, .. } = *row;
+    let wall = Sample {
+        usage,
+        at_ns,
+        ..Sample::new("wall", once(row.wall_ns))
     };
-    Ok(Run {
-        header,
-        machine,
-        environment,
-        storage: Storage::behind(Path::new(".")).ok(),
-        calibration: calibrate(),
-        experiments: Vec::new(),
-    })
+    let mut samples = vec![
+        wall,
+        value("user", usage.user_ns as f64, at_ns),
+        value("system", usage.system_ns as f64, at_ns),
+    ];
+    let peak = row.peak_bytes;
+    samples.extend(peak.map(|bytes| value("peak_memory", bytes as f64, at_ns)));
+    samples.extend(row.ratio.map(|(ratio, at_ns)| value(RATIO, ratio, at_ns)));
+    samples
+}
+
+fn once(wall_ns: u64) -> Reading {
+    Reading::Once {
+        work: 1.0,
+        wall_ns,
+        reference_ns: None,
+        around: None,
+    }
+}
+
+fn value(metric: &str, value: f64, at_ns: u64) -> Sample {
+    Sample {
+        at_ns,
+        ..Sample::new(metric, Reading::Value(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Row, Stretch, definition};
+    use instrument::noise::Warning;
+    use instrument::point::Point;
+    use instrument::results::PointResult;
+    use instrument::sample::Batch;
+    use platform::usage::Usage;
+
+    /// The rows of a stretch whose runs take about `wall_ns`, of which they compute `share`.
+    fn rows(wall_ns: f64, share: f64) -> Vec<Row> {
+        let row = |index: u64| {
+            let wall_ns = wall_ns * [1.0, 1.4, 1.01, 1.7, 0.99][index as usize % 5];
+            Row {
+                wall_ns: wall_ns as u64,
+                usage: Usage {
+                    user_ns: (wall_ns * share) as u64,
+                    system_ns: index,
+                    ..Usage::default()
+                },
+                // Some peaks are below what can be seen.
+                peak_bytes: index.is_multiple_of(3).then_some(1 << 20),
+                at_ns: index,
+                ratio: Some((1.0 + wall_ns / 1e9, index)),
+            }
+        };
+        (0..40).map(row).collect()
+    }
+
+    fn result(batches: &[Batch]) -> PointResult {
+        PointResult::new(&definition(), &Point::new(), batches, None)
+    }
+
+    #[test]
+    fn batches_in_short_have_the_warnings_of_all_samples() {
+        let steady: fn(usize) -> f64 = |_| 1.0;
+        let drifting: fn(usize) -> f64 = |pass| 1.0 + pass as f64 / 10.0;
+        let two_modes: fn(usize) -> f64 = |pass| if pass.is_multiple_of(2) { 1.0 } else { 3.0 };
+        let mut kinds = Vec::new();
+        for share in [0.1, 0.9] {
+            for course in [steady, drifting, two_modes] {
+                let (mut all, mut stretches) = (Vec::new(), Vec::new());
+                for pass in 0..30_u32 {
+                    let noise = 1.0 + f64::from(pass * 7 % 5) / 1000.0;
+                    let rows = rows(1e6 * course(pass as usize) * noise, share);
+                    let stretch = Stretch::new(&rows, 0, 1, pass).unwrap();
+                    all.push(stretch.batch(&rows));
+                    stretches.push(stretch);
+                }
+                let (all, short) = (result(&all), result(&Stretch::batches_in_short(&stretches)));
+                let named = |result: &PointResult| {
+                    let named = |warning: &Warning| (warning.label(), warning.touches("wall"));
+                    result.warnings.iter().map(named).collect::<Vec<_>>()
+                };
+                assert_eq!(named(&all), named(&short), "{share}");
+                for (all, short) in all.estimates.iter().zip(&short.estimates) {
+                    let distance = (all.centre - short.centre).abs();
+                    assert!(distance <= 1e-5 * all.centre, "{all:?} {short:?}");
+                }
+                kinds.extend(named(&short));
+            }
+        }
+        for label in ["drift", "several modes"] {
+            assert!(kinds.contains(&(label, true)), "{kinds:?}");
+        }
+    }
+
+    #[test]
+    fn a_stretch_keeps_nothing_of_single_runs() {
+        assert!(size_of::<Stretch>() <= 128 && !std::mem::needs_drop::<Stretch>());
+        assert!(Stretch::new(&[], 0, 1, 0).is_none());
+    }
 }

@@ -1,8 +1,67 @@
-//! All runs of one program: a few numbers of each, and the rest in sum.
+//! The runs of one program: each as it is timed, all of them in a few numbers, and their summary.
 
-use super::timed::Timed;
+use super::launch::Launcher;
+use super::programs::Program;
 use crate::exit::code_of;
+use anyhow::Result;
+use instrument::ab::{Remark, remarks};
+use instrument::statistics::summary::{mean, median, standard_deviation};
+use platform::clock::now_ns;
 use platform::process::Exit;
+use platform::program::Ran;
+use serde::Serialize;
+
+/// One timed run of a program.
+#[derive(Clone, Debug)]
+pub struct Timed {
+    pub ran: Ran,
+    pub is_success: bool,
+    /// Its end in monotonic ns.
+    pub at_ns: u64,
+    /// A smaller peak of the program's memory cannot be seen.
+    pub floor_bytes: u64,
+    /// Number of processes that the program left behind.
+    pub leftovers: usize,
+}
+
+impl Timed {
+    /// The program's peak memory; `None` if it is below what can be seen.
+    pub fn peak_bytes(&self) -> Option<u64> {
+        (self.ran.peak_bytes > self.floor_bytes).then_some(self.ran.peak_bytes)
+    }
+}
+
+/// Runs a program once, with the commands around it, and ends what it left behind; `None` if the user
+/// asked to stop. Repeats all of it if the program was stopped in between, as by Ctrl-Z.
+pub fn measure(launcher: &Launcher, program: &Program) -> Result<Option<Timed>> {
+    loop {
+        if !run_around(launcher, program.prepare.as_deref())? {
+            return Ok(None);
+        }
+        let Some((ran, is_success)) = launcher.run(&program.command)? else {
+            return Ok(None);
+        };
+        let at_ns = now_ns();
+        if !run_around(launcher, program.conclude.as_deref())? {
+            return Ok(None);
+        }
+        let leftovers = launcher.end_leftovers();
+        if !ran.was_stopped {
+            return Ok(Some(Timed {
+                ran,
+                is_success,
+                at_ns,
+                floor_bytes: launcher.floor_bytes(),
+                leftovers,
+            }));
+        }
+    }
+}
+
+/// Runs a command around a measurement, if there is one; false if the user asked to stop.
+pub fn run_around(launcher: &Launcher, text: Option<&str>) -> Result<bool> {
+    text.map_or(Ok(true), |text| launcher.run_around(text))
+}
 
 /// The numbers of one run that the exports list.
 #[derive(Clone, Copy, Debug)]
@@ -58,10 +117,61 @@ impl Runs {
     }
 }
 
+/// The runs of one program. Times are in ns; those that do not exist are `None`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    pub runs: usize,
+    /// Runs with an exit code other than 0 or ended by a signal, which the user ignores.
+    pub failures: usize,
+    /// The ends of these runs, each once.
+    #[serde(skip)]
+    pub failed_with: Vec<Exit>,
+    pub median_ns: Option<f64>,
+    pub mean_ns: Option<f64>,
+    pub stddev_ns: Option<f64>,
+    pub min_ns: Option<f64>,
+    pub max_ns: Option<f64>,
+    /// Mean CPU time in user mode.
+    pub user_ns: Option<f64>,
+    /// Mean CPU time in the kernel.
+    pub system_ns: Option<f64>,
+    /// Largest peak of memory; `None` if it is below `least_peak_bytes`.
+    pub peak_bytes: Option<u64>,
+    /// A smaller peak cannot be seen.
+    pub least_peak_bytes: Option<u64>,
+    /// Processes that the runs left behind.
+    #[serde(skip)]
+    pub leftovers: usize,
+    #[serde(skip)]
+    pub remarks: Vec<Remark>,
+}
+
+impl Summary {
+    pub fn new(runs: &Runs) -> Self {
+        let walls: Vec<f64> = runs.each.iter().map(|run| run.wall_ns as f64).collect();
+        let mean_of = |sum: u64| (!walls.is_empty()).then(|| sum as f64 / walls.len() as f64);
+        Self {
+            runs: runs.each.len(),
+            failures: runs.failures,
+            failed_with: runs.failed_with.clone(),
+            median_ns: median(&walls),
+            mean_ns: mean(&walls),
+            stddev_ns: standard_deviation(&walls),
+            min_ns: walls.iter().copied().reduce(f64::min),
+            max_ns: walls.iter().copied().reduce(f64::max),
+            user_ns: mean_of(runs.user_ns),
+            system_ns: mean_of(runs.system_ns),
+            peak_bytes: runs.peak_bytes,
+            least_peak_bytes: runs.floor_bytes,
+            leftovers: runs.leftovers,
+            remarks: remarks(&walls),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Run, Runs};
-    use crate::command::ab::timed::Timed;
+    use super::{Run, Runs, Timed};
     use platform::process::{Exit, Finished};
     use platform::program::Ran;
     use platform::usage::Usage;

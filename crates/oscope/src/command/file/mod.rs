@@ -1,19 +1,21 @@
-//! `oscope file`: the direct commands on files, one module each.
+//! `oscope file`: the direct commands on files, with their progress line and their output as lines of text or
+//! JSON.
 
-mod copy;
-mod live;
-mod outcome;
 mod read;
-mod size;
-mod sum;
 mod write;
 
 use crate::arguments::Common;
 use crate::arguments::file::{Command, File};
 use crate::exit::{Exit, WrongUse};
+use crate::{output, style};
 use anyhow::Result;
+use files::Watch;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use instrument::quantity::{Bytes, BytesPerSecond, Nanoseconds, counted};
 use platform::signal::Interrupt;
+use serde_json::{Map, Value};
 use std::panic::resume_unwind;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -24,11 +26,11 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub fn execute(arguments: &File, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install_for(PATIENCE)?;
     let work = || match &arguments.command {
-        Command::Write(arguments) => write::execute(arguments, common, interrupt),
-        Command::Read(arguments) => read::execute(arguments, common, interrupt),
-        Command::Size(arguments) => size::execute(arguments, common, interrupt),
-        Command::Sum(arguments) => sum::execute(arguments, common, interrupt),
-        Command::Copy(arguments) => copy::execute(arguments, common, interrupt),
+        Command::Write(arguments) => write::write_file(arguments, common, interrupt),
+        Command::Read(arguments) => read::read_file(arguments, common, interrupt),
+        Command::Size(arguments) => read::size_for(arguments, common, interrupt),
+        Command::Sum(arguments) => read::sum_files(arguments, common, interrupt),
+        Command::Copy(arguments) => write::copy_file(arguments, common, interrupt),
     };
     beside_signals(work).or_else(|error| {
         match (error.downcast::<files::Error>(), interrupt.signal()) {
@@ -71,4 +73,176 @@ fn is_wrong_use(error: &files::Error) -> bool {
 /// The block size as `usize`; a size that does not fit is refused later.
 fn block_bytes(size: instrument::quantity::Bytes) -> usize {
     usize::try_from(size.0).unwrap_or(usize::MAX)
+}
+
+/// Shorter work needs no progress line.
+const LONG: Duration = Duration::from_secs(1);
+const STEP: Duration = Duration::from_millis(200);
+
+/// Runs `work`. After one second, a terminal on standard error shows the progress, out of
+/// `total_bytes` if known.
+fn while_doing<T>(
+    watch: &Watch<'_>,
+    total_bytes: Option<u64>,
+    common: &Common,
+    work: impl FnOnce() -> T,
+) -> T {
+    if common.quiet || !style::is_stderr_live() {
+        return work();
+    }
+    thread::scope(|scope| {
+        let (done, is_done) = channel::<()>();
+        let show = move || {
+            let goes_on = |time| is_done.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+            if !goes_on(LONG) {
+                return;
+            }
+            let bar = bar(total_bytes);
+            while goes_on(STEP) {
+                bar.set_position(watch.done_bytes());
+            }
+            bar.finish_and_clear();
+        };
+        // If the thread cannot start, the work continues without the progress line.
+        let _ = thread::Builder::new().spawn_scoped(scope, show);
+        let outcome = work();
+        drop(done);
+        outcome
+    })
+}
+
+fn bar(total_bytes: Option<u64>) -> ProgressBar {
+    let (bar, template) = match total_bytes {
+        Some(total) => (
+            ProgressBar::new(total),
+            "[{bar:24}] {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}",
+        ),
+        None => (
+            ProgressBar::no_length(),
+            "{binary_bytes} {binary_bytes_per_sec}",
+        ),
+    };
+    bar.set_draw_target(ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template(template).expect("the template is well formed");
+    bar.with_style(style.progress_chars("━╸ "))
+}
+
+/// The version of the JSON format; its schema is `schema/file-1.schema.json` in this crate.
+const FORMAT: u32 = 1;
+/// From this size on, calls that write to a new file are slow on some systems: a guest takes memory
+/// for them in pieces that it may have to get back from its host.
+const SLOW_CALL_BYTES: u64 = 1 << 20;
+/// Significant digits in text output.
+const DIGITS: usize = 4;
+/// Width of the column of names.
+const WIDTH: usize = 12;
+
+/// Facts in output order.
+#[derive(Default)]
+struct Outcome {
+    lines: Vec<(&'static str, String)>,
+    fields: Map<String, Value>,
+}
+
+impl Outcome {
+    /// Adds a line for text output.
+    fn line(mut self, name: &'static str, text: impl Into<String>) -> Self {
+        self.lines.push((name, text.into()));
+        self
+    }
+
+    /// Adds a field for JSON output.
+    fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.into(), value.into());
+        self
+    }
+
+    /// Adds the wall time, CPU time and speed of the work on `bytes`.
+    fn timed(self, bytes: u64, wall_ns: u64, cpu_ns: u64) -> Self {
+        self.times(wall_ns, cpu_ns)
+            .speed_of(bytes, wall_ns)
+            .field("bytes", bytes)
+    }
+
+    /// Adds the wall time and CPU time.
+    fn times(self, wall_ns: u64, cpu_ns: u64) -> Self {
+        self.line(
+            "wall time",
+            format!("{:.DIGITS$}", Nanoseconds(wall_ns as f64)),
+        )
+        .line(
+            "CPU time",
+            format!("{:.DIGITS$}, over all threads", Nanoseconds(cpu_ns as f64)),
+        )
+        .field("wall_ns", wall_ns)
+        .field("cpu_ns", cpu_ns)
+    }
+
+    /// Adds the speed at which `bytes` were moved.
+    fn speed_of(self, bytes: u64, wall_ns: u64) -> Self {
+        let speed = speed(bytes, wall_ns as f64);
+        self.line(
+            "speed",
+            format!(
+                "{:.1} MiB/s = {:.0} B/s of wall time",
+                speed.0 / f64::from(1 << 20),
+                speed.0
+            ),
+        )
+        .field("bytes_per_second", speed.0)
+    }
+
+    /// Adds a note where a file was written in calls that are slow on some systems.
+    fn warned_of_large_calls(self, block_bytes: u64) -> Self {
+        if block_bytes < SLOW_CALL_BYTES {
+            return self;
+        }
+        let note = format!(
+            "calls that write 1 MiB or more to a new file are several times slower on some \
+             systems; `oscope run {}` tells if they are here",
+            experiments::glance::FILES.experiment
+        );
+        self.line("note", note.clone()).field("note", note)
+    }
+
+    /// Adds the sum.
+    fn xor(self, xor: files::sum::Xor) -> Self {
+        let text = format!("{:08x}", xor.0);
+        self.line("xor", text.clone()).field("xor", text)
+    }
+
+    /// The facts as JSON.
+    fn into_json(self) -> Value {
+        Value::Object(self.field("format", FORMAT).fields)
+    }
+
+    /// Prints the facts.
+    fn show(self, common: &Common) -> Result<()> {
+        let text = if common.json {
+            output::json(&self.into_json())?
+        } else {
+            self.lines.iter().fold(String::new(), |all, (name, text)| {
+                all + &format!("{name:WIDTH$}{text}\n")
+            })
+        };
+        output::show(&text)
+    }
+}
+
+/// Bytes divided by wall time.
+fn speed(bytes: u64, wall_ns: f64) -> BytesPerSecond {
+    BytesPerSecond(bytes as f64 * 1e9 / wall_ns.max(1.0))
+}
+
+/// `9 × 512 KiB = 4.5 MiB`, for text output.
+fn blocks(bytes: u64, block_bytes: u64) -> String {
+    let total = Bytes(bytes);
+    if block_bytes == 0 {
+        return total.to_string();
+    }
+    format!(
+        "{total:.DIGITS$} = {bytes} B, in {} of {}",
+        counted(bytes.div_ceil(block_bytes), "block"),
+        Bytes(block_bytes)
+    )
 }

@@ -1,21 +1,26 @@
-//! `oscope file read`: reads and sums a file.
+//! `oscope file read`, `size` and `sum`: the commands that read files.
 
-use super::live;
-use super::outcome::{Outcome, blocks};
+use super::{Outcome, block_bytes, blocks, speed, while_doing};
 use crate::arguments::Common;
-use crate::arguments::file::Read;
+use crate::arguments::file::{Read, Size, Sum as SumArguments};
 use crate::exit::Exit;
-use anyhow::Result;
-use choice::Choice;
+use crate::output;
+use anyhow::{Context, Result, bail};
+use choice::Choice as _;
 use files::cache::{make_cold, make_warm, resident_share};
-use files::choose::good_block_bytes;
+use files::choose::{Choice, Wishes, good_block_bytes, sum_fastest};
+use files::grow::{Prefix, Search, find_size, find_size_growing};
 use files::pass::PassOptions;
-use files::{Source, Watch, pass};
-use instrument::quantity::{Bytes, Unit};
+use files::sum::Sum;
+use files::{Error, Source, Timed, Watch, pass, timed};
+use instrument::quantity::{Bytes, Nanoseconds, Unit, counted};
 use platform::signal::Interrupt;
+use platform::storage::Storage;
 use platform::usage::{COUNTS_DIRECT_READS, storage_read_bytes};
+use std::path::Path;
 
-pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Result<Exit> {
+/// `oscope file read`: reads and sums a file.
+pub fn read_file(arguments: &Read, common: &Common, interrupt: Interrupt) -> Result<Exit> {
     let watch = Watch::stopped_by(interrupt.flag());
     let source = Source::open(&arguments.path)?;
     let method = arguments.method;
@@ -28,7 +33,7 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
     let cut = asked.filter(|asked| source.size().is_some_and(|size| *asked > size));
     let options = PassOptions {
         method,
-        block_bytes: super::block_bytes(block_size),
+        block_bytes: block_bytes(block_size),
         // With more blocks than the file has, the command reads the whole file and says so.
         count: arguments.count.filter(|_| cut.is_none()),
     };
@@ -41,7 +46,7 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
     let resident = resident_share(&source);
     let watch = Watch::stopped_by(interrupt.flag());
     let storage_before = storage_read_bytes();
-    let timed = live::while_doing(&watch, source.size(), common, || {
+    let timed = while_doing(&watch, source.size(), common, || {
         pass(&source, &options, &watch)
     })?;
     let from_storage = storage_read_bytes()
@@ -51,17 +56,18 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
     let sum = timed.value;
     let there = resident.map_or("not known".into(), |share| Unit::Share.show(share, 3));
     let read = from_storage.map_or("not known".into(), |bytes| format!("{:.4}", Bytes(bytes)));
-    let told = Outcome::default()
+    let outcome = Outcome::default()
         .field("path", arguments.path.to_string_lossy())
         .line("read", blocks(sum.bytes, block_size.0));
-    let told = match cut {
-        Some(asked) => told.line(
+    let outcome = match cut {
+        Some(asked) => outcome.line(
             "ended",
             format!("the file ends here; {} were asked for", Bytes(asked)),
         ),
-        None => told,
+        None => outcome,
     };
-    told.line("method", method.name())
+    outcome
+        .line("method", method.name())
         .line(
             "from",
             format!("in the page cache before: {there}; read from storage: {read}"),
@@ -74,4 +80,205 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
         .xor(sum.xor)
         .show(common)?;
     Ok(Exit::Done)
+}
+
+/// One part in this many of the free space stays free for others.
+const SHARE_LEFT: u64 = 4;
+
+/// `oscope file size`: finds the size of a file that takes a given time to read.
+pub fn size_for(arguments: &Size, common: &Common, interrupt: Interrupt) -> Result<Exit> {
+    let watch = Watch::stopped_by(interrupt.flag());
+    let search = Search {
+        block_bytes: block_bytes(arguments.block_size),
+        wanted_ns: (arguments.time.from.0 as u64, arguments.time.to.0 as u64),
+    };
+    let tell = |prefix: &Prefix| {
+        if !common.quiet {
+            output::say(&step(prefix));
+        }
+    };
+    let found = while_doing(&watch, None, common, || {
+        if arguments.grow {
+            let limit = room_for(&arguments.path)?;
+            Ok::<_, anyhow::Error>(find_size_growing(
+                &arguments.path,
+                limit,
+                &search,
+                &watch,
+                tell,
+            )?)
+        } else {
+            let source = Source::open(&arguments.path)?;
+            Ok(find_size(&source, &search, &watch, tell)?)
+        }
+    })?;
+    let Some(found) = found else {
+        bail!(
+            "all of {} is read in less than {}; {}",
+            arguments.path.display(),
+            arguments.time.from,
+            if arguments.grow {
+                "there is no room for more: name a shorter `--time` or another file system"
+            } else {
+                "name a larger file, a shorter `--time`, or `--grow` a scratch file"
+            }
+        );
+    };
+    Outcome::default()
+        .line("size", blocks(found.bytes, arguments.block_size.0))
+        .field("block_bytes", arguments.block_size.0)
+        .field("blocks", found.blocks)
+        .timed(found.bytes, found.wall_ns, found.cpu_ns)
+        .show(common)?;
+    Ok(Exit::Done)
+}
+
+fn step(prefix: &Prefix) -> String {
+    let wall_ns = prefix.wall_ns as f64;
+    format!(
+        "{:.4}: {:.4}, {:.4}",
+        Bytes(prefix.bytes),
+        Nanoseconds(wall_ns),
+        speed(prefix.bytes, wall_ns)
+    )
+}
+
+/// Maximum size of a scratch file, in bytes.
+fn room_for(path: &Path) -> Result<u64> {
+    let directory = files::folder(path);
+    let storage = Storage::behind(directory)
+        .with_context(|| format!("cannot use {}", directory.display()))?;
+    Ok(storage.free_bytes - storage.free_bytes / SHARE_LEFT)
+}
+
+/// `oscope file sum`: the exclusive or of files, as fast as possible.
+pub fn sum_files(arguments: &SumArguments, common: &Common, interrupt: Interrupt) -> Result<Exit> {
+    let wishes = Wishes {
+        method: arguments.method,
+        block_bytes: arguments.block_size.map(block_bytes),
+        threads: arguments.threads.map(usize::from),
+    };
+    let mut exit = Exit::Done;
+    let mut list = Vec::new();
+    for path in &arguments.paths {
+        match sum(path, &wishes, arguments.cold, common, interrupt) {
+            Ok(timed) if common.json => list.push(to_json(path, &timed)),
+            Ok(timed) => {
+                let (sum, _) = &timed.value;
+                // Before the sum, so that the sum is the last line on the terminal.
+                if !common.quiet {
+                    output::say(&explain(path, &timed));
+                }
+                let name = escaped(path);
+                output::show(&format!("{:08x} {} {name}\n", sum.xor.0, sum.bytes))?;
+            }
+            Err(error) if arguments.paths.len() == 1 || matches!(error, Error::Stopped) => {
+                return Err(error.into());
+            }
+            Err(error) => {
+                output::say(&format!("oscope: {error}"));
+                exit = Exit::Incomplete;
+            }
+        }
+    }
+    if common.json {
+        output::show_json(&list)?;
+    }
+    Ok(exit)
+}
+
+fn sum(
+    path: &Path,
+    wishes: &Wishes,
+    cold: bool,
+    common: &Common,
+    interrupt: Interrupt,
+) -> files::Result<Timed<(Sum, Choice)>> {
+    let source = Source::open(path)?;
+    if cold {
+        make_cold(&source)?;
+    }
+    let watch = Watch::stopped_by(interrupt.flag());
+    while_doing(&watch, source.size(), common, || {
+        timed(|| sum_fastest(&source, wishes, &watch))
+    })
+}
+
+/// Time, speed and the way that was chosen.
+fn explain(path: &Path, timed: &Timed<(Sum, Choice)>) -> String {
+    let (sum, choice) = &timed.value;
+    let options = &choice.options;
+    format!(
+        "{}: {:.4}, {:.4} by {}, {}, blocks of {}: {}",
+        escaped(path),
+        Nanoseconds(timed.wall_ns as f64),
+        speed(sum.bytes, timed.wall_ns as f64),
+        options.method.name(),
+        counted(options.threads, "thread"),
+        Bytes(options.block_bytes as u64),
+        choice.reason.words()
+    )
+}
+
+fn to_json(path: &Path, timed: &Timed<(Sum, Choice)>) -> serde_json::Value {
+    let (sum, choice) = &timed.value;
+    let outcome = Outcome::default().field("path", path.to_string_lossy());
+    let outcome = match path.to_str() {
+        Some(_) => outcome,
+        None => outcome.field("path_bytes", path.as_os_str().as_encoded_bytes()),
+    };
+    outcome
+        .timed(sum.bytes, timed.wall_ns, timed.cpu_ns)
+        .xor(sum.xor)
+        .field("method", choice.options.method.name())
+        .field("block_bytes", choice.options.block_bytes)
+        .field("threads", choice.options.threads)
+        .field("reason", choice.reason.words())
+        .into_json()
+}
+
+/// An unambiguous name of the file on one line: backslashes, control characters and invalid UTF-8
+/// are escaped, as in `ls --escape`.
+fn escaped(path: &Path) -> String {
+    let mut shown = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => shown += r"\\",
+                '\n' => shown += r"\n",
+                control if control.is_control() => {
+                    let mut bytes = [0; 4];
+                    octal(control.encode_utf8(&mut bytes).as_bytes(), &mut shown);
+                }
+                other => shown.push(other),
+            }
+        }
+        octal(chunk.invalid(), &mut shown);
+    }
+    shown
+}
+
+fn octal(bytes: &[u8], shown: &mut String) {
+    for byte in bytes {
+        shown.push('\\');
+        let digits = [6, 3, 0].map(|shift| (byte >> shift) & 7);
+        shown.extend(digits.map(|digit| char::from(b'0' + digit)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+
+    #[test]
+    fn a_name_is_one_line_and_means_no_other() {
+        let shown = |bytes: &[u8]| escaped(Path::new(OsStr::from_bytes(bytes)));
+        assert_eq!(shown("Größe 1".as_bytes()), "Größe 1");
+        assert_eq!(shown(b"a\nb\tc\\n"), r"a\nb\011c\\n");
+        assert_eq!(shown(b"odd \xff\xc3"), r"odd \377\303");
+        assert_eq!(shown("\u{85}".as_bytes()), r"\302\205");
+    }
 }

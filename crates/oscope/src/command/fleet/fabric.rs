@@ -47,13 +47,13 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     show(&gathered.judge(judging.margin), page.as_ref(), common)
 }
 
-/// The first ones of many sentences, and how many there are beside them.
+/// The first of many sentences, and the number of the others.
 fn few(sentences: &[String]) -> Vec<String> {
     const MOST: usize = 5;
     let more = sentences.len().saturating_sub(MOST);
-    let told = sentences.iter().take(MOST).cloned();
+    let first = sentences.iter().take(MOST).cloned();
     let rest = (more > 0).then(|| format!("{more} more cannot be used."));
-    told.chain(rest).collect()
+    first.chain(rest).collect()
 }
 
 /// The files that `paths` name, those of directories included.

@@ -1,7 +1,7 @@
 //! The files of a fleet, each with the name of its node.
 
 use crate::exit::WrongUse;
-use crate::output::harmless;
+use crate::output::on_one_line;
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ fn name(path: &Path) -> String {
 
 /// A file's name, or a part of it, as a name to show.
 pub(super) fn text(name: &OsStr) -> String {
-    harmless(&name.to_string_lossy()).replace('\n', "\u{fffd}")
+    on_one_line(&name.to_string_lossy())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::arguments::Common;
 use crate::arguments::fleet::{Judge, Judging};
 use crate::exit::{Exit, WrongUse, words};
 use crate::target::{Target, publish};
-use crate::{legible, output, selection, stored, style};
+use crate::{output, sanitise, selection, stored, style};
 use anyhow::{Context, Result};
 use record::file;
 use report::fleet::{self, Fleet, Gathering, Reading, Standing, Unjudged};
@@ -144,9 +144,9 @@ fn read(file: &NodeFile, only: &[String]) -> Result<(String, Reading)> {
         ))
         .into());
     }
-    let is_legible = legible::is_run(&text);
+    let is_clean = sanitise::is_clean_run(&text);
     drop(text);
-    let mut run = if is_legible { run } else { legible::run(run)? };
+    let mut run = if is_clean { run } else { sanitise::run(run)? };
     if !only.is_empty() {
         let is_meant = |id: &str| only.iter().any(|name| selection::is_meant(id, name));
         run.experiments.retain(|it| is_meant(&it.definition.id));

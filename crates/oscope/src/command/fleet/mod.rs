@@ -3,14 +3,9 @@
 mod fabric;
 mod files;
 mod judge;
-mod lack;
-mod links;
-mod meetings;
 mod member;
-mod message;
 mod network;
 mod node;
-mod place;
 mod run;
 mod turn;
 

@@ -1,16 +1,19 @@
-//! `oscope fleet network`: the nodes of a job measure the links between them, and the first process judges them.
+//! `oscope fleet network`: the nodes of a job measure the links between them in rounds, which all begin
+//! together, and the first process judges them.
 
-use super::links::{self, Asked, Schedule};
-use super::member::{ARRIVAL, FIRST, Member, duration};
-use super::message;
+use super::member::{ARRIVAL, FIRST, Member, duration, read};
 use crate::arguments::Common;
 use crate::arguments::fleet::Network as Arguments;
+use crate::command::new_run;
 use crate::exit::{Exit, WrongUse, words};
-use crate::output::{self, harmless};
+use crate::output::{self, harmless, on_one_line};
 use crate::style;
 use crate::target::{Target, publish};
-use ::network::{Answerer, Invitation, addresses, addresses_of};
-use anyhow::{Context, Result};
+use ::network::rounds::{Pair, rounds};
+use ::network::{Answerer, Invitation, Measured, Peer, addresses, addresses_of};
+use anyhow::Result;
+use instrument::quantity::{Nanoseconds, counted};
+use instrument::statistics::random::Random;
 use platform::job::{Job, JobError, host_name};
 use platform::signal::Interrupt;
 use report::network::{Gathering, Network, json};
@@ -58,7 +61,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     };
     // Both sides of a link are measured while the other side answers.
     let (_answerer, present) = present(&member);
-    member.job.publish(PRESENT, &message::written(&present)?)?;
+    member.publish(PRESENT, &present)?;
     if member.job.rank() == FIRST {
         let exit = lead(&member, present, page.as_ref());
         member.stay_for_last_word();
@@ -112,9 +115,9 @@ fn follow(member: &Member<'_, Arguments>) -> Result<Exit> {
         Ok(heard.remove(&FIRST).and_then(Result::ok))
     };
     if let Some(bytes) = heard(SCHEDULE, 2 * wait + ARRIVAL)? {
-        let schedule: Schedule = message::read(&bytes)?;
-        let asked = links::measure(member, &schedule);
-        member.job.publish(MEASURED, &message::written(&asked)?)?;
+        let schedule: Schedule = read(&bytes)?;
+        let asked = measure(member, &schedule);
+        member.publish(MEASURED, &asked)?;
         heard(LEAVE, schedule.limit() + wait + ARRIVAL)?;
     }
     Ok(match member.interrupt.signal() {
@@ -127,16 +130,14 @@ fn follow(member: &Member<'_, Arguments>) -> Result<Exit> {
 /// Gathers the nodes, measures with them, and judges.
 fn lead(member: &Member<'_, Arguments>, own: Present, page: Option<&Target>) -> Result<Exit> {
     let (schedule, missing) = schedule(member, own)?;
-    member
-        .job
-        .publish(SCHEDULE, &message::written(&schedule)?)?;
+    member.publish(SCHEDULE, &schedule)?;
     if !member.common.quiet {
         output::say(&schedule.sentence());
     }
-    let asked = links::measure(member, &schedule);
+    let asked = measure(member, &schedule);
     let gathered = gather(member, &schedule, asked, missing);
     // Whatever went wrong, the others may leave.
-    member.job.publish(LEAVE, &message::written(())?)?;
+    member.publish(LEAVE, &())?;
     if let Some(signal) = member.interrupt.signal() {
         return Ok(Exit::Stopped(signal));
     }
@@ -154,7 +155,7 @@ fn schedule(member: &Member<'_, Arguments>, own: Present) -> Result<(Schedule, V
     let mut all: BTreeMap<u32, Result<Present>> = heard
         .into_iter()
         .map(|(rank, bytes)| {
-            let present = bytes.map_err(Into::into).and_then(|it| message::read(&it));
+            let present = bytes.map_err(Into::into).and_then(|it| read(&it));
             (rank, present)
         })
         .collect();
@@ -163,7 +164,7 @@ fn schedule(member: &Member<'_, Arguments>, own: Present) -> Result<(Schedule, V
     for rank in 0..member.job.size() {
         let reason = match all.remove(&rank) {
             Some(Ok(Present::Here { host, at })) => {
-                nodes.push((rank, harmless(&host).replace('\n', "\u{fffd}"), at));
+                nodes.push((rank, on_one_line(&host), at));
                 continue;
             }
             Some(Ok(Present::Beside)) => continue,
@@ -181,8 +182,7 @@ fn schedule(member: &Member<'_, Arguments>, own: Present) -> Result<(Schedule, V
         ))
         .into());
     }
-    let seed = member.arguments.seed.map_or_else(getrandom::u64, Ok);
-    let seed = seed.context("the system gives no random numbers")?;
+    let seed = new_run::seed(member.arguments.seed)?;
     let arguments = member.arguments;
     let mut schedule = Schedule {
         nodes,
@@ -232,7 +232,7 @@ fn gather(
     for rank in others {
         let found = heard
             .remove(&rank)
-            .map(|bytes| -> Result<Vec<Asked>> { message::read(&bytes?) });
+            .map(|bytes| -> Result<Vec<Asked>> { read(&bytes?) });
         match found {
             Some(Ok(asked)) => take(asked),
             Some(Err(error)) => silent.push((rank, words(&error))),
@@ -254,7 +254,7 @@ fn gather(
 /// Shows a judged network, and tells if a part of it is slower than the others or could not be measured.
 pub(super) fn show(judged: &Network, page: Option<&Target>, common: &Common) -> Result<Exit> {
     let text = if common.json {
-        serde_json::to_string_pretty(&json(judged))? + "\n"
+        output::json(&json(judged))?
     } else {
         terminal::network(judged, &style::of_stdout(common))
     };
@@ -264,4 +264,130 @@ pub(super) fn show(judged: &Network, page: Option<&Target>, common: &Common) -> 
     } else {
         Exit::incomplete_if(judged.lacks_something)
     })
+}
+
+/// A node that is later than this at the beginning of a round is not waited for any longer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Connecting and the first messages take this much of a measurement in addition.
+const OPENING: Duration = Duration::from_millis(100);
+
+/// The measurements of all nodes, and their times.
+#[derive(Debug, Serialize, Deserialize)]
+struct Schedule {
+    /// The nodes: the rank of the process, the name, and where it answers.
+    pub nodes: Vec<(u32, String, Invitation)>,
+    /// Measurements of each link.
+    pub passes: usize,
+    /// Seed of the order of the rounds.
+    pub seed: u64,
+    /// One link after the other.
+    pub in_turn: bool,
+    /// Time for a measurement.
+    pub time: Duration,
+}
+
+impl Schedule {
+    /// The rounds of all passes. The order of those of a pass is drawn from the seed.
+    pub fn rounds(&self) -> impl Iterator<Item = Vec<Pair>> {
+        let count = self.nodes.len();
+        (0..self.passes).flat_map(move |pass| {
+            let mut rounds = rounds(count, pass);
+            if self.in_turn {
+                rounds = rounds
+                    .into_iter()
+                    .flatten()
+                    .map(|pair| vec![pair])
+                    .collect();
+            }
+            Random::new(self.seed.wrapping_add(pass as u64)).shuffle(&mut rounds);
+            rounds
+        })
+    }
+
+    pub fn ranks(&self) -> Vec<u32> {
+        self.nodes.iter().map(|(rank, ..)| *rank).collect()
+    }
+
+    /// The names of the nodes. Of several with one name, each has its rank as well.
+    pub fn names(&self) -> Vec<String> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, name, _) in &self.nodes {
+            *counts.entry(name).or_default() += 1;
+        }
+        let named = self
+            .nodes
+            .iter()
+            .map(|(rank, name, _)| match counts[name.as_str()] {
+                1 => name.clone(),
+                _ => format!("{name} (rank {rank})"),
+            });
+        named.collect()
+    }
+
+    /// True for places of two nodes.
+    pub fn has(&self, asks: usize, answers: usize) -> bool {
+        asks != answers && asks.max(answers) < self.nodes.len()
+    }
+
+    /// All is measured after this time, even if nodes are late.
+    pub fn limit(&self) -> Duration {
+        self.expected() * 2 + PATIENCE * self.nodes.len() as u32
+    }
+
+    fn expected(&self) -> Duration {
+        (self.time + OPENING) * self.rounds().count() as u32
+    }
+
+    /// The plan in words.
+    pub fn sentence(&self) -> String {
+        format!(
+            "{}, {} of {:.2}: about {:.2}",
+            counted(self.nodes.len(), "node"),
+            counted(self.rounds().count(), "round"),
+            Nanoseconds::from(self.time),
+            Nanoseconds::from(self.expected())
+        )
+    }
+}
+
+/// A link as it was measured by the node that asked: by their places in the schedule.
+#[derive(Serialize, Deserialize)]
+struct Asked {
+    pub asks: usize,
+    pub answers: usize,
+    /// The reason if it could not be measured at all.
+    pub found: Result<Measured, String>,
+}
+
+/// Measures the links for which this process asks, each in its round.
+fn measure<A>(member: &Member<'_, A>, schedule: &Schedule) -> Vec<Asked> {
+    let ranks = schedule.ranks();
+    let Some(own) = ranks.iter().position(|rank| *rank == member.job.rank()) else {
+        return Vec::new();
+    };
+    let mut peers: BTreeMap<usize, Result<Peer, String>> = BTreeMap::new();
+    let mut asked = Vec::new();
+    for round in schedule.rounds() {
+        member.meet(&ranks, schedule.time + PATIENCE);
+        if member.interrupt.is_set() {
+            break;
+        }
+        let Some(&(asks, answers)) = round.iter().find(|(asks, _)| *asks == own) else {
+            continue;
+        };
+        // A node that cannot be reached is not tried again: each try takes its time.
+        let peer = peers.entry(answers).or_insert_with(|| {
+            Peer::find(&schedule.nodes[answers].2).map_err(|error| error.to_string())
+        });
+        let found = match peer {
+            Ok(peer) => Ok(peer.measure(schedule.time)),
+            Err(reason) => Err(reason.clone()),
+        };
+        asked.push(Asked {
+            asks,
+            answers,
+            found,
+        });
+    }
+    asked
 }

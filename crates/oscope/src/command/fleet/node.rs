@@ -1,18 +1,20 @@
-//! The run of this node: measured, exported, and written to a file.
+//! The run of this node: measured, exported, and written to a file, with the experiments that it could not
+//! measure, since its disk is full, for example.
 
-use super::lack::{self, Lack};
 use crate::arguments::fleet::Run as Arguments;
 use crate::arguments::{Command, Common, Run};
 use crate::output::harmless;
 use crate::target::{Replaces, Target, make_directory};
-use crate::{leftovers, legible, stored};
+use crate::{leftovers, sanitise, stored};
 use anyhow::{Context, Result};
 use files::Watch;
+use instrument::quantity::counted;
 use instrument::removal::REMOVAL;
-use instrument::runner::Observer;
+use instrument::runner::{Ending, Observer};
 use platform::scratch::Scratch;
-use record::file;
+use record::{ExperimentRecord, file};
 use report::fleet::{self, HOST, Reading};
+use std::collections::BTreeMap;
 use std::env;
 use std::path::Path;
 
@@ -29,7 +31,7 @@ pub fn measure(run: &Run, common: &Common, observer: &mut dyn Observer) -> Resul
         common.store = Some(scratch.file("oscope.db"));
         own = Some(scratch);
     }
-    // A run that was cut off or lacks something is judged by what it has.
+    // A run that was cut off or has gaps is judged by what it has.
     crate::command::run::measure_only(run, &common, &mut [observer])?;
     let mut exported = Vec::new();
     stored::export(&common, "latest", &mut exported)?;
@@ -61,7 +63,7 @@ pub struct Saved {
     pub node: String,
     pub reading: Reading,
     /// The experiments that it could not measure.
-    pub lacks: Vec<Lack>,
+    pub gaps: Vec<Gap>,
 }
 
 /// Writes an exported run to `directory`, in the folder of its host, unless it is there already.
@@ -75,10 +77,10 @@ pub fn save(exported: &str, directory: &Path, common: &Common) -> Result<Saved> 
         let target = Target::new(&path, Replaces::Nothing, common)?;
         target.write(exported.as_bytes(), &Watch::default())?;
     }
-    let run = legible::run(run)?;
+    let run = sanitise::run(run)?;
     Ok(Saved {
         node: fleet::name(&run).unwrap_or_else(|| plain("")),
-        lacks: lack::of(&run.experiments),
+        gaps: gaps(&run.experiments),
         reading: Reading::of(run),
     })
 }
@@ -92,14 +94,120 @@ fn plain(name: &str) -> String {
     }
 }
 
+/// An experiment that a node could not measure, or not at all points.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    experiment: String,
+    reason: String,
+}
+
+/// The experiments that a node could not measure.
+fn gaps(experiments: &[ExperimentRecord]) -> Vec<Gap> {
+    let gap = |record: &ExperimentRecord| {
+        Some(Gap {
+            experiment: record.definition.id.clone(),
+            reason: record.skipped.clone().or_else(|| failure(record))?,
+        })
+    };
+    experiments.iter().filter_map(gap).collect()
+}
+
+/// The points that failed, with the reason of the first.
+fn failure(record: &ExperimentRecord) -> Option<String> {
+    let endings = record.points.iter().filter_map(|it| it.closing.as_ref());
+    let reasons = endings.filter_map(|closing| match &closing.ending {
+        Ending::Failed(reason) => Some(reason),
+        _ => None,
+    });
+    let reasons: Vec<&String> = reasons.collect();
+    let reason = reasons.first()?;
+    let (failed, all) = (reasons.len(), record.points.len());
+    let all = counted(all, "point");
+    Some(format!("{failed} of {all} failed: {reason}"))
+}
+
+/// A sentence for each experiment that some of the nodes could not measure, with the reason of the first of
+/// them. A gap of all nodes says nothing of a node.
+pub fn sentences(nodes: &[(String, Vec<Gap>)]) -> Vec<String> {
+    let mut found: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for (node, gaps) in nodes {
+        for gap in gaps {
+            let of_experiment = found.entry(&gap.experiment).or_default();
+            of_experiment.push((node, &gap.reason));
+        }
+    }
+    let of_some = found.into_iter().filter(|(_, it)| it.len() < nodes.len());
+    of_some
+        .map(|(experiment, gaps)| {
+            let (node, reason) = gaps[0];
+            let more = match gaps.len() - 1 {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("{node}{more}: {experiment}: {reason}")
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::{Gap, gaps, plain, sentences};
+    use instrument::definition::Definition;
+    use instrument::point::Point;
+    use instrument::runner::Ending;
+    use record::{Closing, ExperimentRecord, PointRecord};
 
     #[test]
     fn a_host_cannot_lead_out_of_the_directory() {
         assert_eq!(plain("node1.cluster"), "node1.cluster");
         assert_eq!(plain(".."), "unnamed");
         assert!(!plain("../../etc/x").contains('/'));
+    }
+
+    fn record(skipped: Option<&str>, endings: &[Ending]) -> ExperimentRecord {
+        let point = |ending: &Ending| PointRecord {
+            point: Point::new(),
+            batches: Vec::new(),
+            closing: Some(Closing {
+                ending: ending.clone(),
+                warnings: Vec::new(),
+            }),
+        };
+        ExperimentRecord {
+            definition: Definition {
+                id: "file.sync".into(),
+                ..Definition::default()
+            },
+            skipped: skipped.map(Into::into),
+            points: endings.iter().map(point).collect(),
+        }
+    }
+
+    fn gap(reason: &str) -> Gap {
+        Gap {
+            experiment: "file.sync".into(),
+            reason: reason.into(),
+        }
+    }
+
+    #[test]
+    fn a_skipped_experiment_and_failed_points_are_gaps() {
+        assert_eq!(gaps(&[record(Some("no room"), &[])]), [gap("no room")]);
+        let some = [Ending::BudgetUsed, Ending::Failed("no room".into())];
+        let expected = [gap("1 of 2 points failed: no room")];
+        assert_eq!(gaps(&[record(None, &some)]), expected);
+        assert_eq!(gaps(&[record(None, &[Ending::TargetReached])]), []);
+    }
+
+    #[test]
+    fn a_gap_of_some_nodes_is_reported_and_one_of_all_is_not() {
+        let node = |name: &str, gaps: &[Gap]| (name.to_owned(), gaps.to_vec());
+        let full = gap("it needs 32 MiB");
+        let found = sentences(&[node("a", &[]), node("b", std::slice::from_ref(&full))]);
+        assert_eq!(found, ["b: file.sync: it needs 32 MiB"]);
+        let two = [full.clone()];
+        let found = sentences(&[node("a", &two), node("b", &two), node("c", &[])]);
+        assert_eq!(found, ["a and 1 more: file.sync: it needs 32 MiB"]);
+        assert!(sentences(&[node("a", &two), node("b", &two)]).is_empty());
     }
 }

@@ -2,17 +2,16 @@
 //! would name is measured again.
 
 use super::judge;
-use super::lack::{self, Lack};
-use super::member::{ARRIVAL, FIRST, Member, Round, duration};
-use super::message::{self, Answer, Next};
-use super::node::{self, Saved};
+use super::member::{ARRIVAL, Answer, FIRST, Member, Next, Round, duration, read};
+use super::node::{self, Gap, Saved};
 use super::turn;
 use crate::arguments::Common;
 use crate::arguments::fleet::Run as Arguments;
+use crate::command::new_run;
 use crate::exit::{Exit, WrongUse, words};
 use crate::target::make_directory;
 use crate::{output, selection};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use instrument::statistics::peers::FEWEST_NODES;
 use platform::job::{Job, JobError};
 use platform::signal::Interrupt;
@@ -116,15 +115,13 @@ fn take_part(member: &Member<'_>, round: &Round) -> Result<Option<Next>> {
         let rank = member.name(member.job.rank());
         output::say(&format!("oscope: {rank}: {}", words(&error)));
     }
-    member
-        .job
-        .publish(round.name, &message::written(&answer)?)?;
+    member.publish(round.name, &answer)?;
     let patience = duration(member.arguments.wait) + ARRIVAL + JUDGING * member.job.size();
     let deadline = round.start + member.limit(round) + patience;
     let mut heard = member.hear(round.name, &[FIRST], deadline)?;
     let word = heard.remove(&FIRST).and_then(Result::ok);
     // A word that another version of oscope cannot read is one to leave.
-    Ok(word.and_then(|bytes| message::read(&bytes).ok()))
+    Ok(word.and_then(|bytes| read(&bytes).ok()))
 }
 
 /// Measures, gathers and judges.
@@ -136,8 +133,7 @@ fn lead(member: &Member<'_>) -> Result<Exit> {
     // Whatever went wrong, the others may leave.
     let next = judged.as_ref().map(|(_, again)| again.as_ref());
     let next = next.ok().flatten().map(|again| again.next.clone());
-    let published = message::written(next.unwrap_or_default())
-        .and_then(|word| Ok(member.job.publish(MEASURED, &word)?));
+    let published = member.publish(MEASURED, &next.unwrap_or_default());
     if let Some(signal) = member.interrupt.signal() {
         return Ok(Exit::Stopped(signal));
     }
@@ -166,7 +162,7 @@ struct Runs {
     measured: Vec<Measured>,
     /// The reasons of processes that have no run.
     lacking: BTreeMap<u32, String>,
-    /// False if a node lacks what others measured.
+    /// False if a node has a gap that others have not.
     are_whole: bool,
 }
 
@@ -183,19 +179,19 @@ fn gather(member: &Member<'_>, round: &Round) -> Result<Runs> {
         are_whole: true,
         ..Runs::default()
     };
-    let mut lacks = Vec::new();
+    let mut gaps = Vec::new();
     if round.ranks.contains(&FIRST) {
         // It is in a file before the others are waited for.
         let answer = Some(Ok(turn::answer(member, round)));
-        lacks.extend(runs.add(FIRST, answer, member));
+        gaps.extend(runs.add(FIRST, answer, member));
     }
     let mut answers = member.gather(round)?;
     for rank in &round.ranks {
         if *rank != FIRST {
-            lacks.extend(runs.add(*rank, answers.remove(rank), member));
+            gaps.extend(runs.add(*rank, answers.remove(rank), member));
         }
     }
-    for sentence in lack::sentences(&lacks) {
+    for sentence in node::sentences(&gaps) {
         output::say(&format!("oscope: {sentence}"));
         runs.are_whole = false;
     }
@@ -203,14 +199,14 @@ fn gather(member: &Member<'_>, round: &Round) -> Result<Runs> {
 }
 
 impl Runs {
-    /// Writes a run to a file, and returns the name of its process and the experiments that it lacks; or tells
-    /// the reason why there is no run.
+    /// Writes a run to a file, and returns the name of its process and its gaps; or
+    /// prints the reason why there is no run.
     fn add(
         &mut self,
         rank: u32,
         answer: Option<Result<Answer>>,
         member: &Member<'_>,
-    ) -> Option<(String, Vec<Lack>)> {
+    ) -> Option<(String, Vec<Gap>)> {
         let saved = match answer {
             Some(Ok(Answer::Beside)) => return None,
             Some(Ok(Answer::Run(run))) => node::save(&run, &member.arguments.output, member.common),
@@ -224,14 +220,14 @@ impl Runs {
             Ok(Saved {
                 node,
                 reading,
-                lacks,
+                gaps,
             }) => {
                 self.measured.push(Measured {
                     rank,
                     node,
                     reading,
                 });
-                Some((member.name(rank), lacks))
+                Some((member.name(rank), gaps))
             }
             Err(error) => {
                 let reason = words(&error);
@@ -275,8 +271,7 @@ fn judge(member: &Member<'_>, measured: Runs) -> Result<(Judged, Option<Again>)>
     let Some(kept) = kept.filter(|_| !member.interrupt.is_set()) else {
         return Ok((judged(fleet), None));
     };
-    let seed = arguments.seed.map_or_else(getrandom::u64, Ok);
-    let request = match Request::of(&fleet, seed.context("the system gives no random numbers")?) {
+    let request = match Request::of(&fleet, new_run::seed(arguments.seed)?) {
         Ok(Some(request)) => request,
         Ok(None) => return Ok((judged(fleet), None)),
         Err(no_peers) => {
@@ -315,10 +310,7 @@ impl Again {
     fn measure(self, member: &Member<'_>, first: &Judged) -> Result<Judged> {
         let round = second_round(self.next);
         let measured = gather(member, &round);
-        let published = member
-            .job
-            .publish(AGAIN, &message::written(Next::default())?);
-        published?;
+        member.publish(AGAIN, &Next::default())?;
         let measured = measured?;
         let mut answers = Answers::default();
         for (rank, reason) in measured.lacking {

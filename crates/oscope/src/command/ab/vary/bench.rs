@@ -1,8 +1,8 @@
 //! Measures one duel by visits of worker processes, and records them.
 
-use super::recording::Recording;
-use crate::command::ab::progress::Progress;
-use crate::command::ab::told;
+use super::duels::Recording;
+use crate::command::ab::results;
+use crate::progress::LiveLine;
 use crate::settings::Changed;
 use instrument::ab::{Bench, Block, Contest, Pair, Rules};
 use instrument::runner::{BatchError, Executor, Request, WorkerExecutor};
@@ -45,7 +45,7 @@ pub struct Visits<'a, 's> {
     pub executor: &'a mut WorkerExecutor,
     pub changed: Option<&'a Changed>,
     pub recording: &'a mut Recording<'s>,
-    pub progress: &'a mut Progress,
+    pub progress: &'a mut LiveLine,
     /// The tests of the metrics beyond the first.
     pub others: Vec<Contest>,
     /// The visits since the last finished block: the way, and the cost of each metric.
@@ -176,7 +176,7 @@ impl Bench for Visits<'_, '_> {
             let pairs = contest.pairs(elapsed_ns);
             let known = pairs
                 .first()
-                .map(|pair| told::sentence(&ways[0].name, &ways[pair.rival].name, pair));
+                .map(|pair| results::sentence(&ways[0].name, &ways[pair.rival].name, pair));
             format!(
                 "{}: {}",
                 ways[0].request.points[0],

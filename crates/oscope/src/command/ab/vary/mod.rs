@@ -3,37 +3,33 @@
 //! Each point is a comparison of its own, one after the other: the worker processes of its ways
 //! take turns, and it stops as soon as its first metric is decided.
 
-mod arms;
 mod bench;
-mod recording;
+mod duels;
 mod session;
-mod told;
 
-use super::progress::Progress;
-use super::{is_found, recording as programs};
+use super::programs::on_one_line;
+use super::{is_found, results};
 use crate::arguments::{Ab, Common, FailOn, Varied, Vary, Worker};
-use crate::command::run::PATIENCE;
+use crate::command::new_run;
 use crate::exit::{Exit, WrongUse, first_error};
+use crate::progress::LiveLine;
 use crate::settings::{Changed, Scalar};
 use crate::{leftovers, output, selection, setting, stored};
 use anyhow::{Context, Result, anyhow};
-use arms::Duel;
-use instrument::ab::{Budget, Rules};
-use instrument::given::Givens;
-use instrument::limits::Limits;
+use duels::{Duel, Recording};
+use instrument::ab::{Budget, Ending, Pair, Rules, Verdict};
 use instrument::plan::{Plan, Profile, Setting};
+use instrument::point::Point;
 use instrument::quantity::counted;
 use instrument::removal::REMOVAL;
-use instrument::runner::{Surroundings, Swap, WorkerExecutor};
+use instrument::runner::WorkerExecutor;
 use platform::environment::Environment;
-use platform::placement;
 use platform::scratch::Scratch;
 use platform::signal::{Interrupt, Signal};
 use platform::startup;
-use recording::Recording;
+use serde::Serialize;
 use session::{Found, Session};
 use std::path::{Path, PathBuf};
-use told::{Document, Judged};
 
 pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.commands)?;
@@ -43,7 +39,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     };
     let directories = directories(arguments, vary);
     let interrupt = Interrupt::install()?;
-    let mut progress = Progress::new(common.quiet);
+    let mut progress = LiveLine::new(common);
     let mut store = stored::open(common)?;
     for directory in &directories {
         leftovers::clear_and_report(Some(&store), directory, common)?;
@@ -52,38 +48,24 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let elsewhere = directories[1..].iter();
     let elsewhere = elsewhere.map(|directory| scratch.create_elsewhere(directory));
     let elsewhere = elsewhere.collect::<Result<Vec<Scratch>, _>>()?;
-    let settings: Vec<Setting> = directories
-        .iter()
-        .map(|at| {
-            setting::here(
-                at,
-                Givens::default(),
-                Profile::Quick,
-                false,
-                Limits::default(),
-            )
-        })
-        .collect();
+    let plain = |directory: &PathBuf| setting::plain(directory, Profile::Quick);
+    let settings: Vec<Setting> = directories.iter().map(plain).collect();
     let rules = super::rules(arguments);
-    let seed = match arguments.pace.seed {
-        Some(seed) => seed,
-        // Short enough to type.
-        None => getrandom::u64().context("the system gives no random numbers")? % 1_000_000,
-    };
+    let seed = new_run::seed(arguments.pace.seed)?;
     let plans: Vec<Plan<'_>> = settings
         .iter()
         .map(|setting| Plan::new(&chosen, setting, None, seed))
         .collect();
-    let duels = arms::duels(&plans, &vary.varied, &vary.values, &arguments.variation.at)?;
+    let duels = duels::duels(&plans, &vary.varied, &vary.values, &arguments.variation.at)?;
     let changed = scalar.map(|scalar| Changed::begin(scalar, &vary.values));
     let changed = changed.transpose()?;
 
-    let blank = programs::run(seed, arguments.pace.budget)?;
-    let mut run = blank;
-    run.header.directory = settings[0].directory.to_string_lossy().into_owned().into();
+    let (directory, machine) = (&settings[0].directory, settings[0].machine.clone());
+    let mut run = new_run::describe(directory, machine, Profile::Quick, seed)?;
+    run.header.budget_ns = arguments.pace.budget.map_or(0.0, |budget| budget.0);
     let recorder = store.begin(&run)?;
     let number = recorder.number();
-    progress.say(&announcement(&duels, vary, &rules));
+    progress.voice.say(&announcement(&duels, vary, &rules));
     let scratches: Vec<PathBuf> = std::iter::once(&scratch)
         .chain(&elsewhere)
         .map(|scratch| scratch.path().to_owned())
@@ -113,7 +95,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     drop((elsewhere, scratch));
     let restored = restored.map(|remark| {
         if let Some(remark) = remark.flatten() {
-            progress.warn(&remark);
+            progress.voice.warn(&remark);
         }
     });
     let judged = &found.judged;
@@ -121,13 +103,21 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let shown = if judged.is_empty() && (measured.is_err() || missing.is_err()) {
         Ok(())
     } else if common.json {
-        let key = vary.key();
-        let document = Document::new(judged, &key, vary, &rules, (number, seed));
-        output::show(&(serde_json::to_string_pretty(&document)? + "\n"))
+        let values = &vary.values;
+        output::show_json(&Document {
+            format: FORMAT,
+            run: number,
+            vary: vary.key(),
+            values,
+            seed,
+            margin: rules.margin,
+            error: rules.error,
+            points: judged.iter().map(|at| PointJson::new(at, values)).collect(),
+        })
     } else {
-        output::show(&told::all(judged, &vary.values, &rules))
+        output::show(&all(judged, &vary.values, &rules))
     };
-    progress.say(&format!(
+    progress.voice.say(&format!(
         "run {number} in {}",
         stored::path(common)?.display()
     ));
@@ -166,19 +156,10 @@ fn directories(arguments: &Ab, vary: &Vary) -> Vec<PathBuf> {
 
 /// The one that starts the worker processes, all on the same CPU.
 fn executor(here: &Setting, scratch: &Path, interrupt: Interrupt) -> Result<WorkerExecutor> {
+    let program = startup::program().context("cannot find this program's own file")?;
     Ok(WorkerExecutor {
-        program: startup::program().context("cannot find this program's own file")?,
-        arguments: vec![Worker::NAME.into()],
-        environment: Vec::new(),
-        cpu: placement::allowed_cpus()?.last().copied(),
-        scratch: scratch.to_owned(),
-        swap: Swap::new(false),
-        patience: PATIENCE,
-        interrupt,
-        surroundings: Surroundings::default(),
-        limits: Limits::default(),
         available_bytes: Some(here.available_bytes).filter(|available| *available > 0),
-        group_peak_bytes: None,
+        ..WorkerExecutor::new(program, Worker::NAME, scratch, interrupt)?
     })
 }
 
@@ -212,4 +193,147 @@ fn announcement(duels: &[Duel], vary: &Vary, rules: &Rules) -> String {
     let points = counted(duels.len(), "point");
     let ways = vary.values.join(" and ");
     format!("{points} with {} {ways}: at most {time}", vary.key())
+}
+
+/// Version of the document.
+const FORMAT: u32 = 1;
+
+/// The result at one point.
+#[derive(Debug)]
+struct Judged {
+    pub experiment: String,
+    /// The levels that all ways share.
+    pub point: Point,
+    /// The same for readers.
+    pub shown: String,
+    pub result: Result<Metrics, String>,
+}
+
+/// The pairs of each metric.
+#[derive(Debug)]
+struct Metrics {
+    pub ending: Ending,
+    pub blocks: usize,
+    pub pairs: Vec<(String, Vec<Pair>)>,
+    /// The error that ended it.
+    pub failure: Option<String>,
+}
+
+impl Judged {
+    /// The reason why it could not be measured, or not to its end.
+    pub fn failure(&self) -> Option<&str> {
+        match &self.result {
+            Ok(metrics) => metrics.failure.as_deref(),
+            Err(reason) => Some(reason),
+        }
+    }
+
+    pub fn pairs(&self) -> impl Iterator<Item = &Pair> {
+        let metrics = self.result.iter().flat_map(|it| &it.pairs);
+        metrics.flat_map(|(_, pairs)| pairs)
+    }
+}
+
+/// The whole comparison for readers.
+fn all(judged: &[Judged], values: &[String], rules: &Rules) -> String {
+    let lines: String = judged.iter().flat_map(|at| lines(at, values)).collect();
+    let pairs = || judged.iter().flat_map(Judged::pairs);
+    let count = |verdict| pairs().filter(|pair| pair.verdict == verdict).count();
+    format!(
+        "{lines}\n{} faster, {} slower, {} equivalent, {} not yet told. Margin {} %. Each interval \
+         holds in 199 of 200 comparisons, at whatever moment they stop.\n",
+        count(Verdict::Faster),
+        count(Verdict::Slower),
+        count(Verdict::Equivalent),
+        count(Verdict::Untold),
+        rules.margin * 100.0
+    )
+}
+
+/// A line for each pair of each metric at one point.
+fn lines(at: &Judged, values: &[String]) -> Vec<String> {
+    let comma = if at.shown.is_empty() { "" } else { ", " };
+    let place = format!("{}{comma}{}", at.experiment, at.shown);
+    let result = match &at.result {
+        Err(reason) => return vec![format!("{place}: could not be measured: {reason}\n")],
+        Ok(result) => result,
+    };
+    let of_metric = |(metric, pairs): &(String, Vec<Pair>)| -> Vec<String> {
+        if pairs.is_empty() {
+            return vec![format!(
+                "{place}, {metric}: nothing is decided, no round of all was finished\n"
+            )];
+        }
+        let sentence = |pair: &Pair| results::sentence(&values[0], &values[pair.rival], pair);
+        let line = |pair| format!("{place}, {metric}: {}\n", sentence(pair));
+        pairs.iter().map(line).collect()
+    };
+    let ended = result.failure.as_ref().map(|reason| {
+        let blocks = counted(result.blocks, "block");
+        format!(
+            "{place}: ended after {blocks} by an error: {}\n",
+            on_one_line(reason)
+        )
+    });
+    result
+        .pairs
+        .iter()
+        .flat_map(of_metric)
+        .chain(ended)
+        .collect()
+}
+
+/// The document that `--json` prints, as `schema/ab-vary-1.schema.json` describes it.
+#[derive(Serialize)]
+struct Document<'a> {
+    format: u32,
+    /// Number of the run in the store.
+    run: u64,
+    /// The thing that varied, as it was named.
+    vary: String,
+    values: &'a [String],
+    seed: u64,
+    margin: f64,
+    /// Probability that an equal pair is called different, for each point and metric.
+    error: f64,
+    points: Vec<PointJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PointJson<'a> {
+    experiment: &'a str,
+    point: &'a Point,
+    /// The reason why it could not be measured, or not to its end.
+    failed: Option<&'a str>,
+    ending: Option<Ending>,
+    blocks: usize,
+    pairs: Vec<MetricJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct MetricJson<'a> {
+    metric: &'a str,
+    #[serde(flatten)]
+    pair: results::PairJson<'a>,
+}
+
+impl<'a> PointJson<'a> {
+    fn new(at: &'a Judged, values: &'a [String]) -> Self {
+        let found = at.result.as_ref().ok();
+        let metrics = found.into_iter().flat_map(|it| &it.pairs);
+        let pairs = metrics.flat_map(|(metric, pairs)| {
+            pairs.iter().map(move |pair| MetricJson {
+                metric,
+                pair: results::PairJson::new(&values[0], &values[pair.rival], pair),
+            })
+        });
+        Self {
+            experiment: &at.experiment,
+            point: &at.point,
+            failed: at.failure(),
+            ending: found.map(|it| it.ending),
+            blocks: found.map_or(0, |it| it.blocks),
+            pairs: pairs.collect(),
+        }
+    }
 }

@@ -1,12 +1,11 @@
 //! A comparison in progress: the duels in turn, each within its share of the time.
 
-use super::arms::Duel;
 use super::bench::{Stop, Visits, Way};
-use super::recording::Recording;
-use super::told::{Judged, Metrics};
+use super::duels::{Duel, Recording};
+use super::{Judged, Metrics};
 use crate::arguments::{Varied, Vary};
-use crate::command::ab::progress::Progress;
 use crate::exit::{first_error, words};
+use crate::progress::LiveLine;
 use crate::settings::Changed;
 use anyhow::Result;
 use instrument::ab::{Budget, Ending, Rules, compare};
@@ -34,7 +33,7 @@ pub struct Session<'a, 's> {
     pub executor: WorkerExecutor,
     pub changed: Option<&'a Changed>,
     pub recording: Recording<'s>,
-    pub progress: &'a mut Progress,
+    pub progress: &'a mut LiveLine,
     /// Number of duels.
     pub count: usize,
 }
@@ -159,7 +158,7 @@ impl Session<'_, '_> {
         if let Budget::Fixed(all) = self.rules.budget {
             let each_ns = least_ns(visits.round_ns, self.warmup, 1);
             if is_first && each_ns * self.count as f64 > all.0 {
-                visits.progress.say(&format!(
+                visits.progress.voice.say(&format!(
                     "there is time for about {:.0} of {}",
                     (all.0 / each_ns).floor(),
                     counted(self.count, "point")

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// A run with sanitised text. Names, paths and reasons are on a single line, since they are parts of sentences.
 pub fn run(run: Run) -> Result<Run> {
-    let mut run = legible(run)?;
+    let mut run = sanitised(run)?;
     run.header = cleaned(&run.header, on_one_line)?;
     run.storage = cleaned(&run.storage, on_one_line)?;
     for experiment in &mut run.experiments {
@@ -48,29 +48,29 @@ pub fn summary(mut run: RunSummary) -> RunSummary {
 /// A history with sanitised text.
 pub fn history(history: History) -> Result<History> {
     Ok(History {
-        definition: Arc::new(legible((*history.definition).clone())?),
-        point: Arc::new(legible((*history.point).clone())?),
-        metric: legible(history.metric.clone())?,
+        definition: Arc::new(sanitised((*history.definition).clone())?),
+        point: Arc::new(sanitised((*history.point).clone())?),
+        metric: sanitised(history.metric.clone())?,
         ..history
     })
 }
 
 /// True if JSON has no text that would be sanitised.
-pub fn is(json: &str) -> bool {
+pub fn is_clean(json: &str) -> bool {
     // JSON escapes some of the harmful characters.
     let mut escapes = json.split('\\').skip(1);
     !escapes.any(|escape| escape.starts_with(['b', 'f', 'r', 't', 'u'])) && is_harmless(json)
 }
 
 /// True if the JSON of a run has no text that [`run`] would change.
-pub fn is_run(json: &str) -> bool {
-    !json.contains("\\n") && is(json)
+pub fn is_clean_run(json: &str) -> bool {
+    !json.contains("\\n") && is_clean(json)
 }
 
 /// `value` with all its text sanitised. Nearly always there is nothing to do.
-fn legible<T: Serialize + DeserializeOwned>(value: T) -> Result<T> {
+fn sanitised<T: Serialize + DeserializeOwned>(value: T) -> Result<T> {
     let json = serde_json::to_string(&value)?;
-    if is(&json) {
+    if is_clean(&json) {
         return Ok(value);
     }
     cleaned(&value, harmless)

@@ -1,12 +1,132 @@
-//! The first subject and a rival: their ratio and its verdict.
+//! The rules of a comparison, and its verdicts: when it stops, how long its blocks are, and the ratio of
+//! each rival to the first subject.
 
 use super::Block;
-use super::rules::Rules;
 use crate::quantity::Nanoseconds;
 use crate::statistics::Interval;
 use crate::statistics::sequential::Sequential;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Time of a comparison if the user gives none.
+const USUAL_BUDGET: Nanoseconds = Nanoseconds(30e9);
+/// Even a clear case runs for this long, so that its interval is worth printing.
+const LEAST_NS: f64 = 1e9;
+/// Blocks run there and back if there is time for this many of them.
+const MANY_BLOCKS: f64 = 24.0;
+/// The test is computed after each block up to this number, and later each time when their number
+/// has grown by 2 %.
+const LOOKS: usize = 50;
+
+/// The rules of a comparison.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// Probability that an equal pair is called different, over all pairs and all moments.
+    pub error: f64,
+    /// Differences up to this share count as none: 0.01 is 1 %.
+    pub margin: f64,
+    /// The time.
+    pub budget: Budget,
+    /// Runs of each subject before the comparison may stop because it is decided.
+    pub least_runs: usize,
+    /// Runs of each subject after which it stops.
+    pub most_runs: Option<usize>,
+}
+
+/// The time of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Budget {
+    /// 30 s, or as long as 12 runs of each subject take if that is longer.
+    Usual,
+    /// This long.
+    Fixed(Nanoseconds),
+}
+
+/// The reason why a comparison ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// Every pair is decided.
+    Told,
+    /// The time was used up.
+    BudgetUsed,
+    /// Each subject had as many runs as were allowed.
+    RunsUsed,
+    /// The user asked to stop.
+    Stopped,
+    /// A subject could not be measured, or its measurements could not be kept.
+    Failed,
+}
+
+impl Rules {
+    /// The probability of error by design: a hundred equal pairs then raise at most two alarms, in
+    /// 99 % of cases.
+    pub const ERROR: f64 = 0.005;
+    /// A comparison without a given time gives each subject this many runs, however long they take:
+    /// fewer blocks of one run cannot decide.
+    pub const USUAL_RUNS: usize = 12;
+
+    /// Runs of each subject for which there is time, if one run of each takes `pace_ns`.
+    pub fn room(&self, pace_ns: f64) -> usize {
+        let fitting = |budget: Nanoseconds| (budget.0 / pace_ns.max(1.0)) as usize;
+        let runs = match self.budget {
+            Budget::Usual => fitting(USUAL_BUDGET).max(Self::USUAL_RUNS),
+            Budget::Fixed(budget) => fitting(budget),
+        };
+        self.most_runs.map_or(runs, |most| runs.min(most))
+    }
+
+    /// True if the time is over: nothing more may begin, not even the rest of a turn.
+    pub(super) fn is_over(&self, elapsed_ns: f64) -> bool {
+        match self.budget {
+            Budget::Usual => false,
+            Budget::Fixed(budget) => elapsed_ns >= budget.0,
+        }
+    }
+
+    /// The reason to stop before another block, if there is one. `pace_ns` is the time of one run
+    /// of each subject.
+    pub(super) fn exhausted(
+        &self,
+        runs: usize,
+        elapsed_ns: f64,
+        pace_ns: Option<f64>,
+    ) -> Option<Ending> {
+        if self.most_runs.is_some_and(|most| runs >= most) {
+            return Some(Ending::RunsUsed);
+        }
+        let (budget_ns, is_open) = match self.budget {
+            Budget::Usual => (USUAL_BUDGET.0, runs < Self::USUAL_RUNS),
+            Budget::Fixed(budget) => (budget.0, false),
+        };
+        let next_ns = pace_ns.unwrap_or(0.0) * self.turns(runs, pace_ns) as f64;
+        (!is_open && elapsed_ns + next_ns > budget_ns).then_some(Ending::BudgetUsed)
+    }
+
+    /// True if the comparison may stop as soon as it is decided.
+    pub(super) fn may_stop(&self, runs: usize, elapsed_ns: f64) -> bool {
+        runs >= self.least_runs && elapsed_ns >= LEAST_NS
+    }
+
+    /// Runs of each subject in the next block: two, there and back, or one where time or runs would
+    /// not be enough for the blocks that a decision takes, or where the time of a run is unknown.
+    pub(super) fn turns(&self, runs: usize, pace_ns: Option<f64>) -> usize {
+        let budget_ns = match self.budget {
+            Budget::Usual => USUAL_BUDGET.0,
+            Budget::Fixed(budget) => budget.0,
+        };
+        let is_long = pace_ns.is_none_or(|pace| 2.0 * MANY_BLOCKS * pace > budget_ns);
+        let is_short_of_runs = self
+            .most_runs
+            .is_some_and(|most| most - runs < 2 || (most as f64) < 2.0 * MANY_BLOCKS);
+        if is_long || is_short_of_runs { 1 } else { 2 }
+    }
+}
+
+/// The number of blocks at which the test is computed again.
+pub(super) fn next_look(blocks: usize) -> usize {
+    blocks + 1 + blocks / LOOKS
+}
 
 /// The least log ratio that is a difference: 0.01 %. Where most blocks have equal readings, such as
 /// medians in steps of a histogram, an interval can exclude zero by less than any clock can
@@ -150,6 +270,60 @@ impl Contest {
 mod tests {
     use super::*;
     use crate::ab::Budget;
+
+    fn rules(budget: Budget) -> Rules {
+        Rules {
+            error: Rules::ERROR,
+            margin: 0.01,
+            budget,
+            least_runs: 0,
+            most_runs: None,
+        }
+    }
+
+    #[test]
+    fn long_runs_go_in_blocks_of_one() {
+        let rules = rules(Budget::Usual);
+        assert_eq!(rules.turns(0, None), 1);
+        assert_eq!(rules.turns(2, Some(1e6)), 2);
+        assert_eq!(rules.turns(2, Some(10e9)), 1);
+    }
+
+    #[test]
+    fn the_usual_time_waits_for_twelve_runs_and_a_named_one_does_not() {
+        let usual = rules(Budget::Usual);
+        assert_eq!(usual.exhausted(11, 100e9, Some(10e9)), None);
+        let used = Some(Ending::BudgetUsed);
+        assert_eq!(usual.exhausted(12, 120e9, Some(10e9)), used);
+        let named = rules(Budget::Fixed(Nanoseconds(5e9)));
+        assert_eq!(named.exhausted(1, 4e9, Some(4e9)), used);
+        assert_eq!(named.exhausted(0, 0.0, None), None);
+    }
+
+    #[test]
+    fn the_room_is_that_of_the_time_and_of_the_runs() {
+        let fixed = rules(Budget::Fixed(Nanoseconds(10e9)));
+        assert_eq!(fixed.room(4e9), 2);
+        assert_eq!(fixed.room(11e9), 0);
+        assert_eq!(rules(Budget::Usual).room(10e9), Rules::USUAL_RUNS);
+        assert_eq!(rules(Budget::Usual).room(1e9), 30);
+        let few = Rules {
+            most_runs: Some(5),
+            ..rules(Budget::Usual)
+        };
+        assert_eq!(few.room(1e9), 5);
+    }
+
+    #[test]
+    fn no_subject_gets_more_runs_than_allowed() {
+        let rules = Rules {
+            most_runs: Some(101),
+            ..rules(Budget::Usual)
+        };
+        assert_eq!(rules.turns(99, Some(1e3)), 2);
+        assert_eq!(rules.turns(100, Some(1e3)), 1);
+        assert_eq!(rules.exhausted(101, 0.0, Some(1e3)), Some(Ending::RunsUsed));
+    }
 
     fn contest() -> Contest {
         let rules = Rules {

@@ -1,17 +1,19 @@
-//! The journal of a changed setting: with it, oscope restores the setting, even after a kill.
+//! Settings of the kernel that a comparison changes, and restores however it ends.
 //!
-//! It is on disk before the first change. Its owner holds a lock on it for as long as it lives. The
-//! next start of oscope as root finds a journal without an owner and puts the setting back, unless
-//! another program has changed it meanwhile. After a reboot the kernel has its own values again, and
-//! the journal is void.
+//! The journal of a changed setting is on disk before the first change. Its owner holds a lock on it for as
+//! long as it lives. The next start of oscope as root finds a journal without an owner and puts the setting
+//! back, unless another program has changed it meanwhile. After a reboot the kernel has its own values again,
+//! and the journal is void.
 
-use super::allowed::Scalar;
 use crate::exit::WrongUse;
 use anyhow::{Context, Result, anyhow, bail};
+use experiments::trial::{KERNEL_SETTINGS, KernelSetting, Trial};
+use platform::placement;
+use platform::storage::Storage;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// One journal for the machine, independent of the store and of the user: settings belong to the machine.
@@ -245,9 +247,161 @@ fn boot_id() -> Result<String> {
     Ok(id.trim().to_owned())
 }
 
+/// The paths; `*` stands for one name. Each is a scalar that takes effect at once, is put back by
+/// writing the old value, and cannot make the machine unusable.
+const ALLOWED: &[&str] = &[
+    "/sys/kernel/mm/transparent_hugepage/enabled",
+    "/sys/kernel/mm/transparent_hugepage/defrag",
+    "/sys/kernel/mm/transparent_hugepage/shmem_enabled",
+    "/sys/block/*/queue/read_ahead_kb",
+    "/sys/block/*/queue/scheduler",
+    "/sys/block/*/queue/nr_requests",
+    "/sys/devices/system/cpu/*/cpufreq/scaling_governor",
+    "/proc/sys/vm/swappiness",
+    "/proc/sys/vm/dirty_ratio",
+    "/proc/sys/vm/dirty_background_ratio",
+    "/proc/sys/vm/vfs_cache_pressure",
+];
+
+/// A setting that may be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scalar(PathBuf);
+
+impl Scalar {
+    /// The setting at `path`.
+    ///
+    /// # Errors
+    /// If it is not on the list of allowed settings.
+    pub fn new(path: &str) -> Result<Self, WrongUse> {
+        if ALLOWED.iter().any(|allowed| is_like(path, allowed)) {
+            return Ok(Self(path.into()));
+        }
+        Err(WrongUse(format!(
+            "{path} is not among the settings that oscope changes:\n  {}",
+            ALLOWED.join("\n  ")
+        )))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The value: of a list of choices, the one in brackets.
+    pub fn read(&self) -> io::Result<String> {
+        let text = fs::read_to_string(&self.0)?;
+        let chosen = text
+            .split_once('[')
+            .and_then(|(_, rest)| rest.split_once(']'));
+        Ok(chosen.map_or(text.trim(), |(chosen, _)| chosen).to_owned())
+    }
+
+    /// True unless the kernel lists the values, and this one is not among them.
+    pub fn offers(&self, value: &str) -> bool {
+        let list = match self.0.file_name().and_then(|name| name.to_str()) {
+            Some("scaling_governor") => self.0.with_file_name("scaling_available_governors"),
+            Some("enabled" | "defrag" | "shmem_enabled" | "scheduler") => self.0.clone(),
+            _ => return true,
+        };
+        let is_meant = |word: &str| word.trim_matches(['[', ']']) == value;
+        fs::read_to_string(list).is_ok_and(|text| text.split_whitespace().any(is_meant))
+    }
+
+    pub fn write(&self, value: &str) -> io::Result<()> {
+        let mut file = OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(&self.0)?;
+        file.write_all(format!("{value}\n").as_bytes())
+    }
+
+    /// Any file as a setting.
+    #[cfg(test)]
+    pub fn of_test(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+}
+
+fn is_like(path: &str, allowed: &str) -> bool {
+    let (names, patterns) = (path.split('/'), allowed.split('/'));
+    names.clone().count() == patterns.clone().count()
+        && names.zip(patterns).all(|(name, pattern)| match pattern {
+            "*" => !["", ".", ".."].contains(&name),
+            pattern => name == pattern,
+        })
+}
+
+/// The names of the settings that this machine has, and that can be tried for files in `directory`.
+pub fn names(directory: &Path) -> Vec<&'static str> {
+    KERNEL_SETTINGS
+        .iter()
+        .filter(|candidate| tried(candidate, directory).is_ok())
+        .map(|candidate| candidate.name)
+        .collect()
+}
+
+/// A trial of a setting of the kernel, with its commands.
+pub struct Tried {
+    pub trial: Trial,
+    pub set: String,
+    pub undo: String,
+}
+
+/// The trial of the setting called `name` for files in `directory`; `None` for any other name.
+///
+/// # Errors
+/// If the setting or its other value is not there, or no block device is behind `directory`.
+pub fn trial(name: &str, directory: &Path) -> Result<Option<Tried>> {
+    let mut all = KERNEL_SETTINGS.iter();
+    let candidate = all.find(|candidate| candidate.name == name);
+    candidate.map(|it| tried(it, directory)).transpose()
+}
+
+fn tried(candidate: &KernelSetting, directory: &Path) -> Result<Tried> {
+    let path = if let Some(path) = candidate.path_on(None) {
+        path
+    } else {
+        let storage = Storage::behind(directory)
+            .with_context(|| format!("cannot tell what stores {}", directory.display()))?;
+        let device = storage.block_device.ok_or_else(|| {
+            WrongUse(format!(
+                "no block device is behind {}: name a directory on one with --dir",
+                directory.display()
+            ))
+        })?;
+        candidate.path_on(Some(&device)).unwrap_or_default()
+    };
+    // A worker has one processor; what it measures needs no other to be changed.
+    let cpu = placement::allowed_cpus()?.last().copied().unwrap_or(0);
+    let here = path.replace('*', &cpu.to_string());
+    let refused = |reason: String| {
+        let name = candidate.name;
+        WrongUse(format!(
+            "'{name}' cannot be tried on this machine: {here}: {reason}"
+        ))
+    };
+    let scalar = Scalar::new(&here)?;
+    let now = scalar.read().map_err(|error| refused(error.to_string()))?;
+    let new = (candidate.other)(&now);
+    if !scalar.offers(&new) {
+        return Err(refused(format!("there is no '{new}'")).into());
+    }
+    let command = |value: &str| format!("echo {value} | sudo tee {path}");
+    Ok(Tried {
+        set: command(&new),
+        undo: command(&now),
+        trial: Trial {
+            experiment: candidate.experiment,
+            vary: format!("sysfs:{here}={now},{new}"),
+            at: candidate.at.iter().map(|&at| at.to_owned()).collect(),
+        },
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{KERNEL_SETTINGS, Scalar, names, trial, *};
+    use std::fs;
+    use std::path::Path;
     use tempfile::TempDir;
 
     struct Place(TempDir);
@@ -340,5 +494,69 @@ mod tests {
         assert!(place.recover().is_none());
         assert_eq!(place.value(), "20");
         assert_eq!(fs::read(place.journal()).expect("it stays"), b"");
+    }
+
+    #[test]
+    fn only_what_is_listed_may_be_changed() {
+        for allowed in ["/proc/sys/vm/swappiness", "/sys/block/sda/queue/scheduler"] {
+            assert!(Scalar::new(allowed).is_ok(), "{allowed}");
+        }
+        for wrong in [
+            "/proc/sys/vm/overcommit_memory",
+            "/sys/block/../queue/scheduler",
+            "/sys/block/a/b/queue/scheduler",
+            "/proc/sys/vm/../vm/swappiness",
+            "/etc/passwd",
+        ] {
+            assert!(Scalar::new(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn of_choices_the_one_in_brackets_is_the_value() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("enabled");
+        fs::write(&path, "always [madvise] never\n").expect("it is ours");
+        let scalar = Scalar::of_test(&path);
+        assert_eq!(scalar.read().expect("it is there"), "madvise");
+        assert!(scalar.offers("madvise") && scalar.offers("never") && !scalar.offers("none"));
+        let governor = directory.path().join("scaling_governor");
+        let governor = Scalar::of_test(&governor);
+        assert!(!governor.offers("powersave"));
+        let list = directory.path().join("scaling_available_governors");
+        fs::write(list, "performance powersave\n").expect("it is ours");
+        assert!(governor.offers("powersave") && !governor.offers("power"));
+        scalar.write("60").expect("it is ours");
+        assert_eq!(scalar.read().expect("it is there"), "60");
+    }
+
+    #[test]
+    fn what_is_offered_can_be_tried_and_nothing_else() {
+        let here = Path::new(".");
+        let offered = names(here);
+        for candidate in KERNEL_SETTINGS {
+            let found = trial(candidate.name, here);
+            assert_eq!(
+                found.is_ok_and(|found| found.is_some()),
+                offered.contains(&candidate.name),
+                "{}",
+                candidate.name
+            );
+        }
+        assert!(trial("nonsense", here).is_ok_and(|found| found.is_none()));
+    }
+
+    #[test]
+    fn each_can_be_set_and_another_value_is_another() {
+        for candidate in KERNEL_SETTINGS {
+            let path = candidate
+                .path
+                .replace("{device}", "sda")
+                .replace("cpu*", "cpu0");
+            assert!(Scalar::new(&path).is_ok(), "{path}");
+            for now in ["always", "none", "128", "8192", "performance"] {
+                assert_ne!((candidate.other)(now), now, "{}", candidate.name);
+            }
+        }
     }
 }

@@ -20,14 +20,14 @@ use thiserror::Error;
 /// An axis without a choice keeps its planned levels. A number that is not planned takes the place of
 /// the next larger planned one, so that the other levels go with it, such as a file that holds the block;
 /// beyond the largest, of that.
-pub struct Chosen<'a> {
+pub struct AtLevels<'a> {
     experiment: &'a dyn Experiment,
     levels: BTreeMap<String, Vec<Level>>,
 }
 
 /// The reason why an experiment cannot be measured at a level.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum CannotChoose {
+pub enum LevelError {
     /// None of the experiments has the axis.
     #[error("there is no axis '{axis}'; the axes are {known}")]
     NoAxis {
@@ -49,8 +49,8 @@ pub enum CannotChoose {
         takes: String,
     },
     /// The level needs more than there is here.
-    #[error("{experiment} cannot be measured at {axis}={level} here: {lacks}")]
-    LevelLacks {
+    #[error("{experiment} cannot be measured at {axis}={level} here: {missing}")]
+    Missing {
         /// The experiment's id.
         experiment: &'static str,
         /// The axis.
@@ -58,26 +58,26 @@ pub enum CannotChoose {
         /// The level, as readers see it.
         level: String,
         /// The missing requirement, as half a sentence.
-        lacks: String,
+        missing: String,
     },
 }
 
-impl<'a> Chosen<'a> {
+impl<'a> AtLevels<'a> {
     /// `experiment` at these levels of its axes; several levels of one axis are all measured.
     ///
     /// # Errors
-    /// [`CannotChoose`] for an axis that it does not have, and a level that the axis does not take.
+    /// [`LevelError`] for an axis that it does not have, and a level that the axis does not take.
     pub fn new(
         experiment: &'a dyn Experiment,
         chosen: &[(String, Level)],
         setting: &Setting,
-    ) -> Result<Self, CannotChoose> {
+    ) -> Result<Self, LevelError> {
         let design = experiment.design();
         let mut levels: BTreeMap<String, Vec<Level>> = BTreeMap::new();
         for (name, level) in chosen {
             if !design.axes.iter().any(|axis| axis.name == name) {
                 let known: Vec<&str> = design.axes.iter().map(|axis| axis.name).collect();
-                return Err(CannotChoose::NoAxis {
+                return Err(LevelError::NoAxis {
                     axis: name.clone(),
                     known: known.join(", "),
                 });
@@ -109,9 +109,9 @@ impl<'a> Chosen<'a> {
                     let has_it = |other: &Point| {
                         other.get(axis.name) == Some(level) && self.is_alike(other, &point)
                     };
-                    let told = format!("{} {name}", axis.title);
-                    if !is_chosen && !found.iter().any(has_it) && !names.contains(&told) {
-                        names.push(told);
+                    let named = format!("{} {name}", axis.title);
+                    if !is_chosen && !found.iter().any(has_it) && !names.contains(&named) {
+                        names.push(named);
                     }
                 }
             }
@@ -214,7 +214,7 @@ fn check(
     axis: &str,
     level: &Level,
     setting: &Setting,
-) -> Result<(), CannotChoose> {
+) -> Result<(), LevelError> {
     let planned = planned(experiment, axis, setting);
     let refined = refined_axis(experiment, axis).zip(ends(&planned));
     let is_taken = planned.contains(level)
@@ -233,16 +233,16 @@ fn check(
         |level: &Level| of_axis.map_or(level.to_string(), |axis| Axis::from(axis).show(level));
     let needs = experiment.level_needs(setting);
     let mut of_level = needs.iter().filter(|(at, _)| at.get(axis) == Some(level));
-    let lacks = of_level.find_map(|(_, need)| need.missing(setting));
-    if let Some(lacks) = lacks {
-        return Err(CannotChoose::LevelLacks {
+    let missing = of_level.find_map(|(_, need)| need.missing(setting));
+    if let Some(missing) = missing {
+        return Err(LevelError::Missing {
             experiment: design.id,
             axis: axis.to_owned(),
             level: show(level),
-            lacks,
+            missing,
         });
     }
-    Err(CannotChoose::NoLevel {
+    Err(LevelError::NoLevel {
         experiment: design.id,
         axis: axis.to_owned(),
         level: show(level),
@@ -306,7 +306,7 @@ fn with(points: &[Point], axis: &str, levels: &[Level]) -> Vec<Point> {
     levels.iter().flat_map(at).collect()
 }
 
-impl Experiment for Chosen<'_> {
+impl Experiment for AtLevels<'_> {
     fn design(&self) -> &'static Design {
         self.experiment.design()
     }
@@ -394,7 +394,7 @@ mod tests {
         ]
     }
 
-    fn told(points: &[Point]) -> Vec<String> {
+    fn shown(points: &[Point]) -> Vec<String> {
         points.iter().map(ToString::to_string).collect()
     }
 
@@ -411,7 +411,7 @@ mod tests {
                 .with("threads", 30)
                 .with("file", 300),
         ];
-        assert_eq!(told(&found), told(&expected));
+        assert_eq!(shown(&found), shown(&expected));
     }
 
     #[test]
@@ -422,7 +422,7 @@ mod tests {
             &[Level::Number(50), Level::Number(16_000)],
         );
         let expected = [50, 16_000].map(|slice| grid()[0].clone().with("slice", slice));
-        assert_eq!(told(&found), told(&expected));
+        assert_eq!(shown(&found), shown(&expected));
     }
 
     #[test]
@@ -430,7 +430,7 @@ mod tests {
         let found = at(&grid(), "threads", &[Level::Number(1)]);
         assert!(found.len() == 2 && found.iter().all(|point| grid().contains(point)));
         let found = at(&grid(), "lock", &["spin".into()]);
-        assert_eq!(told(&found), told(&grid()[..2]));
+        assert_eq!(shown(&found), shown(&grid()[..2]));
         let both = at(&found, "threads", &[Level::Number(1), Level::Number(3)]);
         // 1 is planned, and 3 takes the place of 10.
         let files: Vec<_> = both

@@ -1,4 +1,4 @@
-//! Runs on machines with other work: their limits, and the work that they could disturb.
+//! The limits of a run on a machine with other work, and the work that it could disturb.
 
 use crate::arguments::{Common, Run};
 use crate::exit::WrongUse;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// The limits that the command line requests, applied to this process and to all processes that it
 /// starts from now on, as far as the kernel enforces them.
-pub fn limits(arguments: &Run, progress: &Progress) -> Result<Limits> {
+pub fn apply(arguments: &Run, progress: &Progress) -> Result<Limits> {
     let mut limits = asked(arguments);
     if limits.is_none() {
         return Ok(limits);
@@ -58,8 +58,8 @@ fn asked(arguments: &Run) -> Limits {
 }
 
 /// Reports the resources that a run used against its limits; returns true if it kept them.
-pub fn tell(used: &Used, limits: &Limits, progress: &Progress) -> bool {
-    progress.say(&format!("taken at the most: {}", used.told(limits)));
+pub fn report(used: &Used, limits: &Limits, progress: &Progress) -> bool {
+    progress.say(&format!("taken at the most: {}", used.line(limits)));
     let excesses = used.excesses(limits);
     for excess in &excesses {
         progress.warn(&format!("beyond its limit: {excess}"));

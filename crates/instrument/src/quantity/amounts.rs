@@ -1,0 +1,325 @@
+//! Sizes, durations and rates, with their notations.
+
+use super::scale::{ParseQuantityError, Scale, Scales};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// An amount of data in bytes, printed with IEC prefixes (`1.5 GiB`).
+///
+/// Read as GNU `dd` reads sizes: `K`, `M`, `G`, `T` and their `KiB` forms are powers of 1024, `kB`,
+/// `KB`, `MB`, `GB`, `TB` powers of 1000.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Bytes(pub u64);
+
+const KIB: f64 = 1024.0;
+
+const SIZES: Scales = Scales {
+    quantity: "size",
+    example: "512KiB",
+    printed: &[
+        Scale::new("B", 1.0),
+        Scale::new("KiB", KIB),
+        Scale::new("MiB", KIB * KIB),
+        Scale::new("GiB", KIB * KIB * KIB),
+        Scale::new("TiB", KIB * KIB * KIB * KIB),
+    ],
+    understood: &[
+        Scale::new("K", KIB),
+        Scale::new("k", KIB),
+        Scale::new("M", KIB * KIB),
+        Scale::new("G", KIB * KIB * KIB),
+        Scale::new("T", KIB * KIB * KIB * KIB),
+        Scale::new("kB", 1e3),
+        Scale::new("KB", 1e3),
+        Scale::new("MB", 1e6),
+        Scale::new("GB", 1e9),
+        Scale::new("TB", 1e12),
+    ],
+};
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The division can round, and so can integers above 2^53.
+        let reads_back = || SIZES.exact(self.0 as f64).parse() == Ok(*self);
+        if f.precision().is_none() && !reads_back() {
+            return write!(f, "{} B", self.0);
+        }
+        SIZES.format(self.0 as f64, f)
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = ParseQuantityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (number, factor) = SIZES.split(text)?;
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let too_large = || SIZES.out_of_range(text, "it is too large");
+        if whole.len() + fraction.len() > 20 {
+            return Err(too_large());
+        }
+        let digits: u128 =
+            format!("{whole}{fraction}")
+                .parse()
+                .map_err(|_| ParseQuantityError::NoNumber {
+                    text: text.to_owned(),
+                    quantity: SIZES.quantity,
+                    example: SIZES.example,
+                })?;
+        let scaled = digits * factor as u128;
+        let denominator = 10_u128.pow(fraction.len() as u32);
+        if !scaled.is_multiple_of(denominator) {
+            return Err(SIZES.out_of_range(text, "it is not a whole number of bytes"));
+        }
+        u64::try_from(scaled / denominator)
+            .map(Self)
+            .map_err(|_| too_large())
+    }
+}
+
+/// A duration in nanoseconds. It can be fractional, since one operation may take less than a
+/// nanosecond.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Nanoseconds(pub f64);
+
+const TIMES: Scales = Scales {
+    quantity: "length of time",
+    example: "250us",
+    printed: &[
+        Scale::new("ns", 1.0),
+        Scale::new("µs", 1e3),
+        Scale::new("ms", 1e6),
+        Scale::new("s", 1e9),
+        Scale::new("min", 60e9),
+        Scale::new("h", 3600e9),
+    ],
+    understood: &[
+        Scale::new("us", 1e3),
+        Scale::new("m", 60e9),
+        Scale::new("d", 86_400e9),
+    ],
+};
+
+impl From<Duration> for Nanoseconds {
+    fn from(duration: Duration) -> Self {
+        Self(duration.as_nanos() as f64)
+    }
+}
+
+impl fmt::Display for Nanoseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        TIMES.format(self.0, f)
+    }
+}
+
+impl FromStr for Nanoseconds {
+    type Err = ParseQuantityError;
+
+    /// Reads `250us`, `1.5 s`, `2min`. A number alone is an error, since it could mean seconds or
+    /// nanoseconds.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
+            return Err(TIMES.out_of_range(text, "a unit is missing, such as ms, s or min"));
+        }
+        TIMES.parse(text).map(Self)
+    }
+}
+
+/// Data moved per second of wall time, printed with IEC prefixes (`2.44 GiB/s`).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct BytesPerSecond(pub f64);
+
+/// Operations finished per second of wall time, printed with SI prefixes (`1.49 Mops/s`).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct OperationsPerSecond(pub f64);
+
+const BYTES: Scales = Scales {
+    quantity: "transfer rate",
+    example: "100MiB/s",
+    printed: &[
+        Scale::new("B/s", 1.0),
+        Scale::new("KiB/s", KIB),
+        Scale::new("MiB/s", KIB * KIB),
+        Scale::new("GiB/s", KIB * KIB * KIB),
+        Scale::new("TiB/s", KIB * KIB * KIB * KIB),
+    ],
+    understood: &[
+        Scale::new("kB/s", 1e3),
+        Scale::new("MB/s", 1e6),
+        Scale::new("GB/s", 1e9),
+        Scale::new("Mbit/s", 125e3),
+        Scale::new("Gbit/s", 125e6),
+    ],
+};
+
+const OPERATIONS: Scales = Scales {
+    quantity: "rate",
+    example: "1.5Mops/s",
+    printed: &[
+        Scale::new("ops/s", 1.0),
+        Scale::new("kops/s", 1e3),
+        Scale::new("Mops/s", 1e6),
+        Scale::new("Gops/s", 1e9),
+    ],
+    understood: &[],
+};
+
+impl fmt::Display for BytesPerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        BYTES.format(self.0, f)
+    }
+}
+
+impl FromStr for BytesPerSecond {
+    type Err = ParseQuantityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        BYTES.parse(text).map(Self)
+    }
+}
+
+impl fmt::Display for OperationsPerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        OPERATIONS.format(self.0, f)
+    }
+}
+
+impl FromStr for OperationsPerSecond {
+    type Err = ParseQuantityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        OPERATIONS.parse(text).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond};
+    use proptest::prelude::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        let read = |text: &str| text.parse::<Bytes>().map(|bytes| bytes.0);
+        assert_eq!(read("512KiB"), Ok(512 << 10));
+        assert_eq!(read("512 K"), Ok(512 << 10));
+        assert_eq!(read("1.5GiB"), Ok(3 << 29));
+        assert_eq!(read("1.5kB"), Ok(1500));
+        assert_eq!(read("4096"), Ok(4096));
+        assert_eq!(read("0"), Ok(0));
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_a_reason() {
+        let refuse = |text: &str| text.parse::<Bytes>().unwrap_err().to_string();
+        assert!(refuse("").contains("must begin with a number"));
+        assert!(refuse(".").contains("must begin with a number"));
+        assert!(refuse("-1").contains("must begin with a number"));
+        assert!(refuse("4 sheep").contains("'sheep'"));
+        assert!(refuse("1.3").contains("whole number of bytes"));
+        assert!(refuse("99999999TiB").contains("too large"));
+        assert!(refuse("999999999999999999999999").contains("too large"));
+    }
+
+    #[test]
+    fn printing_for_people_rounds() {
+        assert_eq!(format!("{:.3}", Bytes(2_818_738_176)), "2.63 GiB");
+        assert_eq!(format!("{:.3}", Bytes(1_048_575)), "1.00 MiB");
+        assert_eq!(format!("{}", Bytes(524_288)), "512 KiB");
+        assert_eq!(format!("{:>9}|", Bytes(1024)), "    1 KiB|");
+    }
+
+    #[test]
+    fn what_no_larger_unit_holds_exactly_is_printed_in_bytes() {
+        for bytes in [1537, 6_533_359_121_215_703, u64::MAX] {
+            assert_eq!(Bytes(bytes).to_string(), format!("{bytes} B"));
+        }
+    }
+
+    #[test]
+    fn lengths_of_time_are_read_and_printed() {
+        let read = |text: &str| text.parse::<Nanoseconds>().map(|time| time.0);
+        assert_eq!(read("250us"), Ok(250e3));
+        assert_eq!(read("2 min"), Ok(120e9));
+        assert_eq!(read("1.5s"), Ok(1.5e9));
+        assert!(
+            read("15")
+                .unwrap_err()
+                .to_string()
+                .contains("unit is missing")
+        );
+        assert_eq!(format!("{:.3}", Nanoseconds(1239.0)), "1.24 µs");
+        assert_eq!(format!("{:.3}", Nanoseconds(0.3)), "0.300 ns");
+        assert_eq!(format!("{}", Nanoseconds(250e3)), "250 µs");
+    }
+
+    #[test]
+    fn rates_are_printed_for_people() {
+        assert_eq!(
+            format!("{:.3}", BytesPerSecond(1.5 * 1024.0 * 1024.0)),
+            "1.50 MiB/s"
+        );
+        assert_eq!(
+            format!("{:.3}", OperationsPerSecond(1_486_700.0)),
+            "1.49 Mops/s"
+        );
+        assert_eq!("100 Mbit/s".parse(), Ok(BytesPerSecond(12.5e6)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_size_that_is_printed_exactly_reads_back_the_same(bytes: u64) {
+            prop_assert_eq!(Bytes(bytes).to_string().parse(), Ok(Bytes(bytes)));
+        }
+
+        #[test]
+        fn round_sizes_read_back_the_same(bytes in 0_u64..4096, shift in 0_u32..40) {
+            let bytes = Bytes(bytes << shift);
+            prop_assert_eq!(bytes.to_string().parse(), Ok(bytes));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text: String) {
+            let _ = text.parse::<Bytes>();
+        }
+
+        #[test]
+        fn a_time_that_is_printed_exactly_reads_back_the_same(ns in 0.0_f64..1e18) {
+            prop_assert_eq!(Nanoseconds(ns).to_string().parse(), Ok(Nanoseconds(ns)));
+        }
+
+        #[test]
+        fn rates_that_are_printed_exactly_read_back_the_same(rate in 0.0_f64..1e15) {
+            prop_assert_eq!(BytesPerSecond(rate).to_string().parse(), Ok(BytesPerSecond(rate)));
+            prop_assert_eq!(
+                OperationsPerSecond(rate).to_string().parse(),
+                Ok(OperationsPerSecond(rate))
+            );
+        }
+    }
+}
