@@ -24,7 +24,6 @@ mod file;
 mod fresh_place;
 pub mod glance;
 mod judging;
-pub mod lab;
 mod lines;
 #[cfg(test)]
 mod made_up;
