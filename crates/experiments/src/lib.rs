@@ -22,7 +22,6 @@ mod estimates;
 mod figures;
 mod file;
 mod fresh_place;
-pub mod glance;
 mod judging;
 mod lines;
 #[cfg(test)]
