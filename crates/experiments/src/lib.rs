@@ -22,9 +22,7 @@ mod estimates;
 mod figures;
 mod file;
 mod fresh_place;
-pub mod glance;
 mod judging;
-pub mod lab;
 mod lines;
 #[cfg(test)]
 mod made_up;

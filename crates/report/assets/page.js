@@ -120,8 +120,8 @@
     const beside = right <= room ? right : offset + from - 14 - tip.offsetWidth;
     const x = panel.isRows && !panel.isCells ? room : beside;
     // On a phone it would hide the chart, so it is placed below.
-    const isNarrow = svg.classList.contains("narrow");
-    const y = isNarrow ? svg.clientHeight : panel.isRows ? at + 16 : panel.top * scale + 6;
+    const isPhone = matchMedia("(max-width: 700px)").matches;
+    const y = isPhone ? svg.clientHeight : panel.isRows ? at + 16 : panel.top * scale + 6;
     tip.style.left = `${Math.max(0, Math.min(x, room))}px`;
     tip.style.top = `${y}px`;
   }
@@ -214,7 +214,7 @@
   function svgFile(figure) {
     clear();
     const kind = scaleOf(figure);
-    const original = figure.querySelector(`svg.chart.wide.${kind}`);
+    const original = figure.querySelector(`svg.chart.${kind}`);
     const copy = original.cloneNode(true);
     const names = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity",
       "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "font-family",
@@ -227,7 +227,11 @@
     copy.querySelectorAll("[data-series]").forEach((group) => {
       if (!isShown(figure, group.dataset.series)) group.remove();
     });
-    const [, , width, height] = copy.getAttribute("viewBox").split(" ");
+    // The names of the series are below the lower edge: the page has them in its legend.
+    const { width } = original.viewBox.baseVal;
+    const drawn = original.getBBox();
+    const height = Math.ceil(drawn.y + drawn.height + 4);
+    copy.setAttribute("viewBox", `0 0 ${width} ${height}`);
     copy.setAttribute("width", width);
     copy.setAttribute("height", height);
     const paper = document.createElementNS(copy.namespaceURI, "rect");

@@ -1,4 +1,4 @@
-// The compressed parts of the page: its data, long tables, and charts for a phone and on another scale. They
+// The compressed parts of the page: its data, long tables, and charts on another scale. They
 // are put in their places one by one after the rest is shown.
 "use strict";
 (() => {

@@ -1,16 +1,55 @@
 //! A machine at a glance: what of a run the first screen of its page and its card draw.
 
-use crate::{Analysis, ExperimentAnalysis};
-use experiments::glance::{
-    BANDWIDTH, CORES, FILES, LATENCY, LOAD_FROM_CACHE, LOAD_FROM_LARGEST, LOAD_FROM_MEMORY,
-    NamedValue, RUNGS, SizeCurve,
+use crate::ladder::{LOAD_FROM_CACHE, LOAD_FROM_LARGEST, LOAD_FROM_MEMORY, Named, ladder};
+use crate::reproduce::inverse;
+use crate::{Analysis, ExperimentAnalysis, show};
+use instrument::figure::{
+    Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin, Series,
 };
-use instrument::figure::{Figure, FigureKind, MarkOrigin};
 use instrument::point::Level;
-use instrument::quantity::Unit;
-use instrument::results::{Estimate, PointResult};
-use instrument::statistics::Interval;
+use instrument::quantity::{Quantity, Unit};
+use instrument::results::{Estimate, PointResult, Verdict};
 use platform::machine::{CacheKind, Machine};
+
+/// A curve along sizes.
+struct SizeCurve {
+    experiment: &'static str,
+    metric: &'static str,
+    /// The axis of the sizes, in bytes.
+    size: &'static str,
+    /// The axis that tells several curves apart; `None` if the longest curve stands for all.
+    by: Option<&'static str>,
+}
+
+/// The time of a load over the working set.
+const LATENCY: SizeCurve = SizeCurve {
+    experiment: "memory.latency",
+    metric: "load",
+    size: "working_set",
+    by: None,
+};
+
+/// The speed of reading memory on one core over the block size.
+const BANDWIDTH: SizeCurve = SizeCurve {
+    experiment: "memory.bandwidth",
+    metric: "read",
+    size: "block_size",
+    by: None,
+};
+
+/// The throughput of each pass over a file over the block size.
+const FILES: SizeCurve = SizeCurve {
+    experiment: "file.block_size",
+    metric: "throughput",
+    size: "block_size",
+    by: Some("pass"),
+};
+
+/// The experiment of the times between each two processors, whose figure is a matrix.
+const CORES: &str = "memory.cores";
+
+/// The experiment that gives most of the rungs.
+pub(crate) const MOST_RUNGS: &str = "process.calls";
 
 /// A value whose interval ends at more than this factor of its beginning is not drawn.
 const VAGUE: f64 = 10.0;
@@ -20,67 +59,49 @@ const ABOUT: f64 = 1.5;
 const FEWEST_CORES: usize = 3;
 
 /// The pictures of a machine.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Glance {
-    pub(crate) staircase: Staircase,
+    /// Those that the run has something to draw in.
+    pub(crate) pictures: Vec<Picture>,
     /// From the shortest to the longest.
     pub(crate) ladder: Vec<Rung>,
-    /// Throughput of files in bytes/s over the block size in bytes.
-    pub(crate) files: Vec<Curve>,
-    /// The time of a cache line between each two processors; `None` for fewer than three.
-    pub(crate) cores: Option<Figure>,
 }
 
-/// Latency and bandwidth over the size of what is walked, from the first cache outwards.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Staircase {
-    /// The time of a load in ns over the working set in bytes.
-    pub(crate) latency: Option<Curve>,
-    /// Bytes/s of reading on one core over the block size in bytes.
-    pub(crate) bandwidth: Option<Curve>,
-    /// Sizes at which loads get slower, found in the latencies.
-    pub(crate) knees: Vec<Knee>,
-}
-
-/// A curve along sizes.
+/// A picture of a machine.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Curve {
-    pub(crate) label: String,
-    /// In ascending order of size; `None` at a size whose value is not sound.
-    pub(crate) points: Vec<(f64, Option<f64>)>,
-}
-
-/// A size at which a level of memory ends.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Knee {
-    pub(crate) bytes: f64,
-    /// The cache that is documented with about this size.
-    pub(crate) cache_level: Option<u32>,
+pub(crate) struct Picture {
+    pub(crate) title: &'static str,
+    /// The experiment that gives most of its numbers.
+    pub(crate) experiment: &'static str,
+    pub(crate) figure: Figure,
+    /// Values with another unit along the same axis.
+    pub(crate) second: Option<Figure>,
+    /// True if a third of a page is wide enough for it.
+    pub(crate) is_narrow: bool,
 }
 
 /// A latency.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rung {
     pub(crate) label: &'static str,
-    pub(crate) ns: f64,
-    /// The interval in ns; `None` if it has none.
-    pub(crate) interval: Option<Interval>,
+    /// In ns.
+    pub(crate) time: Quantity,
 }
 
 impl Glance {
     /// What `analysis` has of it; what was not measured is left out.
     pub(crate) fn of(analysis: &Analysis<'_>) -> Self {
         let latency = longest(analysis, &LATENCY);
-        let bandwidth = longest(analysis, &BANDWIDTH);
+        let ladder = measured(analysis, latency.as_ref());
+        let pictures = [
+            staircase(analysis, latency),
+            rungs(&ladder),
+            files(analysis),
+            cores(analysis),
+        ];
         Self {
-            ladder: ladder(analysis, latency.as_ref()),
-            staircase: Staircase {
-                knees: latency.as_ref().map_or_else(Vec::new, |_| knees(analysis)),
-                latency,
-                bandwidth,
-            },
-            files: files(analysis),
-            cores: cores(analysis),
+            pictures: pictures.into_iter().flatten().collect(),
+            ladder,
         }
     }
 }
@@ -90,54 +111,184 @@ fn experiment<'r, 'a>(analysis: &'r Analysis<'a>, id: &str) -> Option<&'r Experi
     all.find(|experiment| experiment.definition.id == id)
 }
 
+/// Curves along sizes.
+fn sizes(title: &str, unit: Unit, series: Vec<Series>) -> Figure {
+    figure(FigureKind::Curve, Some(Unit::Bytes), (title, unit), series)
+}
+
+fn figure(
+    kind: FigureKind,
+    x: Option<Unit>,
+    (title, y): (&str, Unit),
+    series: Vec<Series>,
+) -> Figure {
+    let axis = |title: &str, unit| FigureAxis {
+        title: title.into(),
+        unit,
+        scale: FigureScale::Logarithmic,
+    };
+    Figure {
+        key: String::new(),
+        title: String::new(),
+        kind,
+        x: axis("", x),
+        y: axis(title, Some(y)),
+        series,
+        marks: Vec::new(),
+    }
+}
+
+/// The time of a load and the speed of reading on one core, over the size of what is walked.
+fn staircase(analysis: &Analysis<'_>, latency: Option<Series>) -> Option<Picture> {
+    let loads = latency.map(|curve| Figure {
+        marks: knees(analysis),
+        ..sizes("a load takes", Unit::Nanoseconds, vec![curve])
+    });
+    let reads = longest(analysis, &BANDWIDTH)
+        .map(|curve| sizes("one core reads", Unit::BytesPerSecond, vec![curve]));
+    let (figure, second) = match (loads, reads) {
+        (Some(loads), reads) => (loads, reads),
+        (None, reads) => (reads?, None),
+    };
+    Some(Picture {
+        title: "Memory staircase",
+        experiment: LATENCY.experiment,
+        figure,
+        second,
+        is_narrow: false,
+    })
+}
+
+/// Everything that takes time, from a nanosecond to a second.
+fn rungs(ladder: &[Rung]) -> Option<Picture> {
+    let point = |rung: &Rung| FigurePoint {
+        x: Level::Choice(rung.label.into()),
+        estimate: rung.time.into(),
+        doubtful: false,
+    };
+    let series = Series {
+        label: String::new(),
+        points: ladder.iter().map(point).collect(),
+    };
+    (!ladder.is_empty()).then(|| Picture {
+        title: "Latency ladder",
+        experiment: MOST_RUNGS,
+        figure: figure(
+            FigureKind::Bars,
+            None,
+            ("", Unit::Nanoseconds),
+            vec![series],
+        ),
+        second: None,
+        is_narrow: false,
+    })
+}
+
+/// The throughput of files and of what stores them, over the block size.
+fn files(analysis: &Analysis<'_>) -> Option<Picture> {
+    let curves = curves(analysis, &FILES);
+    (!curves.is_empty()).then(|| Picture {
+        title: "Files by block size",
+        experiment: FILES.experiment,
+        figure: sizes("", Unit::BytesPerSecond, curves),
+        second: None,
+        is_narrow: true,
+    })
+}
+
+/// The time of a cache line between each two processors; `None` for fewer than three.
+fn cores(analysis: &Analysis<'_>) -> Option<Picture> {
+    let mut figures = experiment(analysis, CORES)?.figures.iter();
+    let matrix = figures.find(|figure| figure.kind == FigureKind::Matrix)?;
+    // The names of processors explain themselves.
+    let named = |axis: &FigureAxis, title: &str| FigureAxis {
+        title: title.into(),
+        ..axis.clone()
+    };
+    (matrix.series.len() >= FEWEST_CORES).then(|| Picture {
+        title: "Core to core",
+        experiment: CORES,
+        figure: Figure {
+            x: named(&matrix.x, ""),
+            y: named(&matrix.y, "cache line between processors"),
+            ..matrix.clone()
+        },
+        second: None,
+        is_narrow: true,
+    })
+}
+
 /// The curve at those levels of all other axes that have the most sound points.
-fn longest(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Option<Curve> {
-    let experiment = experiment(analysis, wanted.experiment)?;
-    let mut curves: Vec<(Vec<(&str, &Level)>, Curve)> = Vec::new();
+fn longest(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Option<Series> {
+    curves(analysis, wanted).into_iter().max_by_key(sound)
+}
+
+/// Curves with at least two sound points: one for each level of the axis that tells them apart, or for all
+/// levels of all other axes, in the order of the plan.
+fn curves(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Vec<Series> {
+    let Some(experiment) = experiment(analysis, wanted.experiment) else {
+        return Vec::new();
+    };
+    let mut curves: Vec<(Vec<(&str, &Level)>, Series)> = Vec::new();
     for result in &experiment.points {
         let Some(point) = along(result, wanted) else {
             continue;
         };
-        let others: Vec<_> = result
-            .point
-            .levels()
-            .filter(|(axis, _)| *axis != wanted.size)
-            .collect();
-        match curves.iter_mut().find(|(known, _)| *known == others) {
+        let is_apart = |axis: &str| match wanted.by {
+            Some(by) => axis == by,
+            None => axis != wanted.size,
+        };
+        let levels = result.point.levels().filter(|(axis, _)| is_apart(axis));
+        let apart: Vec<(&str, &Level)> = levels.collect();
+        match curves.iter_mut().find(|(known, _)| *known == apart) {
             Some((_, curve)) => curve.points.push(point),
-            None => curves.push((
-                others,
-                Curve {
-                    label: String::new(),
+            None => {
+                let named = apart.first().filter(|_| wanted.by.is_some());
+                let curve = Series {
+                    label: named.map_or_else(String::new, |(_, level)| level.to_string()),
                     points: vec![point],
-                },
-            )),
+                };
+                curves.push((apart, curve));
+            }
         }
     }
-    let sound = |curve: &Curve| curve.points.iter().filter(|(_, y)| y.is_some()).count();
-    let (_, mut curve) = curves.into_iter().max_by_key(|(_, curve)| sound(curve))?;
-    curve
-        .points
-        .sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    (sound(&curve) >= 2).then_some(curve)
+    let mut curves: Vec<Series> = curves.into_iter().map(|(_, curve)| curve).collect();
+    for curve in &mut curves {
+        curve.points.sort_by(|one, other| one.x.cmp(&other.x));
+    }
+    curves.retain(|curve| sound(curve) >= 2);
+    curves
 }
 
-/// The place of a result on the curve, and its value if that is sound.
-fn along(result: &PointResult, wanted: &SizeCurve) -> Option<(f64, Option<f64>)> {
-    let size = result.point.get(wanted.size)?.number()?;
-    let estimate = result.estimate(wanted.metric)?;
-    Some((size as f64, positive(estimate)))
+/// Number of sound points.
+fn sound(curve: &Series) -> usize {
+    let points = curve.points.iter();
+    points.filter(|point| point.estimate.is_sound()).count()
 }
 
-/// The centre of a sound estimate of which at least the order of magnitude is known.
-fn positive(estimate: &Estimate) -> Option<f64> {
-    let known = estimate.interval;
-    let is_known = known.is_none_or(|known| known.high <= VAGUE * known.low);
-    (estimate.is_sound() && is_known && estimate.centre > 0.0).then_some(estimate.centre)
+/// The point of a result on the curve; its value is sound only if at least its order of magnitude is known.
+fn along(result: &PointResult, wanted: &SizeCurve) -> Option<FigurePoint> {
+    let size = result.point.get(wanted.size)?;
+    let mut estimate = result.estimate(wanted.metric)?.clone();
+    if !is_known(&estimate) {
+        estimate.verdict = Verdict::TooFew;
+    }
+    size.number().map(|_| FigurePoint {
+        x: size.clone(),
+        estimate,
+        doubtful: result.is_doubtful(wanted.metric),
+    })
 }
 
-/// The ends of levels that the latencies show.
-fn knees(analysis: &Analysis<'_>) -> Vec<Knee> {
+/// True for a sound estimate of which at least the order of magnitude is known.
+fn is_known(estimate: &Estimate) -> bool {
+    let ends = estimate.interval;
+    let is_narrow = ends.is_none_or(|known| known.high <= VAGUE * known.low);
+    estimate.is_sound() && is_narrow && estimate.centre > 0.0
+}
+
+/// The ends of levels that the latencies show, after the caches that are documented to end there.
+fn knees(analysis: &Analysis<'_>) -> Vec<Mark> {
     let figures = experiment(analysis, LATENCY.experiment).map(|found| &found.figures);
     let marks = figures
         .into_iter()
@@ -158,120 +309,75 @@ fn knees(analysis: &Analysis<'_>) -> Vec<Knee> {
         });
         about.next().map(|cache| cache.level)
     };
-    let knee = |bytes| Knee {
-        bytes,
-        cache_level: level(bytes),
+    let knee = |bytes| {
+        let size = show::value(Unit::Bytes, bytes, None);
+        Mark {
+            label: match level(bytes) {
+                Some(level) => format!("L{level} {size}"),
+                None => size,
+            },
+            at: bytes,
+            interval: None,
+            origin: MarkOrigin::Found,
+        }
     };
     sizes.into_iter().map(knee).collect()
 }
 
-/// The curves of files, one for each level of the axis that tells them apart, in the order of the plan.
-fn files(analysis: &Analysis<'_>) -> Vec<Curve> {
-    let Some(experiment) = experiment(analysis, FILES.experiment) else {
-        return Vec::new();
-    };
-    let mut curves: Vec<Curve> = Vec::new();
-    for result in &experiment.points {
-        let told_apart = FILES.by.and_then(|by| result.point.get(by));
-        let (Some(point), Some(level)) = (along(result, &FILES), told_apart) else {
-            continue;
-        };
-        let label = level.to_string();
-        match curves.iter_mut().find(|curve| curve.label == label) {
-            Some(curve) => curve.points.push(point),
-            None => curves.push(Curve {
-                label,
-                points: vec![point],
-            }),
-        }
-    }
-    for curve in &mut curves {
-        curve
-            .points
-            .sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    }
-    curves.retain(|curve| curve.points.iter().filter(|(_, y)| y.is_some()).count() >= 2);
-    curves
-}
-
-fn cores(analysis: &Analysis<'_>) -> Option<Figure> {
-    let mut figures = experiment(analysis, CORES)?.figures.iter();
-    let matrix = figures.find(|figure| figure.kind == FigureKind::Matrix)?;
-    (matrix.series.len() >= FEWEST_CORES).then(|| matrix.clone())
-}
-
-fn ladder(analysis: &Analysis<'_>, latency: Option<&Curve>) -> Vec<Rung> {
+fn measured(analysis: &Analysis<'_>, latency: Option<&Series>) -> Vec<Rung> {
     let loads = latency.map_or(&[][..], |curve| &curve.points);
-    let load = |label, place: Option<&(f64, Option<f64>)>| {
-        let (size, ns) = *place?;
-        let ns = ns?;
-        Some(Rung {
+    let load = |label, point: Option<&FigurePoint>| {
+        let estimate = &point?.estimate;
+        estimate.is_sound().then(|| Rung {
             label,
-            ns,
-            interval: interval_of_load(analysis, size, ns),
+            time: estimate.quantity(),
         })
     };
-    let mut rungs: Vec<Rung> = RUNGS
+    let largest = loads.last().and_then(|point| point.x.number());
+    let mut rungs: Vec<Rung> = ladder()
+        .rungs
         .iter()
         .filter_map(|named| rung(named, analysis))
         .chain(load(LOAD_FROM_CACHE, loads.first()))
-        .chain(load(last_load(&analysis.run.machine, loads), loads.last()))
+        .chain(load(
+            last_load(&analysis.run.machine, largest),
+            loads.last(),
+        ))
         .collect();
-    rungs.sort_by(|one, other| one.ns.total_cmp(&other.ns));
+    rungs.sort_by(|one, other| one.time.value.total_cmp(&other.time.value));
     rungs
 }
 
-/// The name of the load from the largest working set. It comes from memory only if no documented cache
+/// The name of the load from the `largest` working set. It comes from memory only if no documented cache
 /// holds much of it.
-fn last_load(machine: &Machine, loads: &[(f64, Option<f64>)]) -> &'static str {
+fn last_load(machine: &Machine, largest: Option<u64>) -> &'static str {
     let caches = machine.caches.iter();
     let data = caches.filter(|cache| cache.kind != CacheKind::Instruction);
-    let largest_cache = data.filter_map(|cache| cache.size_bytes).max().unwrap_or(0);
-    match loads.last() {
-        Some((size, _)) if *size >= 2.0 * largest_cache as f64 => LOAD_FROM_MEMORY,
+    let cache = data.filter_map(|cache| cache.size_bytes).max().unwrap_or(0);
+    match largest {
+        Some(size) if size >= 2 * cache => LOAD_FROM_MEMORY,
         _ => LOAD_FROM_LARGEST,
     }
 }
 
-/// The interval of the load that takes `ns` in a working set of `size` bytes.
-fn interval_of_load(analysis: &Analysis<'_>, size: f64, ns: f64) -> Option<Interval> {
-    let points = &experiment(analysis, LATENCY.experiment)?.points;
-    let mut there = points
-        .iter()
-        .filter(|point| along(point, &LATENCY) == Some((size, Some(ns))));
-    there.next()?.estimate(LATENCY.metric)?.interval
-}
-
-fn rung(named: &NamedValue, analysis: &Analysis<'_>) -> Option<Rung> {
-    let experiment = experiment(analysis, named.experiment)?;
-    let result = experiment
-        .points
-        .iter()
-        .find(|result| named.is_at(&result.point))?;
-    let estimate = result.estimate(named.metric)?;
-    let centre = positive(estimate)?;
-    let metric = experiment.definition.metric(named.metric)?;
-    // A rate is the time of as many ns for one operation, or for the bytes that it moves.
-    let ns_of_a_second = match metric.unit {
-        Unit::Nanoseconds => None,
-        Unit::OperationsPerSecond => Some(1e9),
-        Unit::BytesPerSecond => Some(named.bytes(&result.point)? as f64 * 1e9),
-        _ => return None,
-    };
-    let ns = |value: f64| ns_of_a_second.map_or(value, |of| of / value);
+fn rung(named: &'static Named, analysis: &Analysis<'_>) -> Option<Rung> {
+    let query = &named.query;
+    let points = &experiment(analysis, &query.experiment)?.points;
+    let result = points.iter().find(|result| named.is_at(&result.point))?;
+    let estimate = result.estimate(&query.metric).filter(|it| is_known(it))?;
     Some(Rung {
-        label: named.label,
-        ns: ns(centre),
-        interval: estimate.interval.and_then(|known| match ns_of_a_second {
-            None => Some(known),
-            Some(_) => Interval::new(ns(known.high), ns(known.low)),
-        }),
+        label: &named.label,
+        time: match query.inverse_of {
+            Some(work) => inverse(estimate.quantity(), work),
+            None => estimate.quantity(),
+        },
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LOAD_FROM_LARGEST, LOAD_FROM_MEMORY, last_load};
+    use super::{BANDWIDTH, FILES, LATENCY, last_load};
+    use crate::ladder::{LOAD_FROM_LARGEST, LOAD_FROM_MEMORY};
     use platform::machine::{Cache, CacheKind, Machine};
 
     #[test]
@@ -289,10 +395,21 @@ mod tests {
             caches: vec![cache],
             ..Machine::default()
         };
-        let mib = f64::from(1 << 20);
-        let named = |size| last_load(&machine, &[(1024.0, Some(1.0)), (size, Some(13.0))]);
-        assert_eq!(named(mib), LOAD_FROM_LARGEST, "a run that was cut off");
-        assert_eq!(named(33.0 * mib), LOAD_FROM_LARGEST);
-        assert_eq!(named(64.0 * mib), LOAD_FROM_MEMORY);
+        let named = |mib: u64| last_load(&machine, Some(mib << 20));
+        assert_eq!(named(1), LOAD_FROM_LARGEST, "a run that was cut off");
+        assert_eq!(named(33), LOAD_FROM_LARGEST);
+        assert_eq!(named(64), LOAD_FROM_MEMORY);
+    }
+
+    #[test]
+    fn each_curve_is_measured() {
+        for curve in [LATENCY, BANDWIDTH, FILES] {
+            let id = curve.experiment;
+            let definition = experiments::find(id).expect("it is one").definition();
+            assert!(definition.metric(curve.metric).is_some(), "{id}");
+            for axis in [Some(curve.size), curve.by].into_iter().flatten() {
+                assert!(definition.axis(axis).is_some(), "{id}");
+            }
+        }
     }
 }

@@ -22,6 +22,7 @@ pub mod history;
 pub mod json;
 pub mod kept;
 pub mod lab;
+mod ladder;
 #[cfg(test)]
 mod made_up;
 pub mod network;

@@ -3,8 +3,8 @@
 
 use crate::Analysis;
 use crate::glance::{Glance, Rung};
+use crate::ladder::ladder;
 use crate::show;
-use experiments::glance::RULES_OF_THUMB;
 use instrument::quantity::Unit;
 
 /// Rules of thumb are rounded. Only a value whose whole interval is beyond this factor differs from one.
@@ -35,23 +35,23 @@ impl Sides {
         Self::on(&Glance::of(analysis).ladder)
     }
 
-    fn on(ladder: &[Rung]) -> Self {
+    fn on(rungs: &[Rung]) -> Self {
         let mut sides = Self::default();
-        for rung in ladder {
-            let rule = RULES_OF_THUMB.iter().find(|rule| rule.rung == rung.label);
-            let (Some(rule), Some(interval)) = (rule, rung.interval) else {
+        for rung in rungs {
+            let rule = ladder().rules.iter().find(|rule| rule.rung == rung.label);
+            let (Some(rule), Some(interval)) = (rule, rung.time.interval) else {
                 continue;
             };
             let side = |factor| Side {
-                what: rule.what,
-                time: show::value(Unit::Nanoseconds, rung.ns, Some(interval)),
+                what: &rule.what,
+                time: show::value(Unit::Nanoseconds, rung.time.value, Some(interval)),
                 rule: show::round(Unit::Nanoseconds, rule.ns),
                 factor,
             };
             if interval.high * APART < rule.ns {
-                sides.good.push(side(rule.ns / rung.ns));
+                sides.good.push(side(rule.ns / rung.time.value));
             } else if interval.low > rule.ns * APART {
-                sides.bad.push(side(rung.ns / rule.ns));
+                sides.bad.push(side(rung.time.value / rule.ns));
             }
         }
         for sides in [&mut sides.good, &mut sides.bad] {
@@ -88,13 +88,17 @@ impl Sides {
 mod tests {
     use super::{Side, Sides};
     use crate::glance::Rung;
+    use instrument::quantity::{Quantity, Unit};
     use instrument::statistics::Interval;
 
     fn rung(label: &'static str, ns: f64, times: f64) -> Rung {
         Rung {
             label,
-            ns,
-            interval: Interval::new(ns / times, ns * times),
+            time: Quantity {
+                value: ns,
+                interval: Interval::new(ns / times, ns * times),
+                unit: Unit::Nanoseconds,
+            },
         }
     }
 
@@ -118,8 +122,8 @@ mod tests {
     #[test]
     fn a_value_that_may_be_as_usual_or_has_no_interval_is_not_told() {
         let without = Rung {
-            interval: None,
-            ..rung("load, memory", 900.0, 1.0)
+            label: "load, memory",
+            time: Quantity::nanoseconds(900.0),
         };
         let ladders = [
             vec![],

@@ -5,6 +5,7 @@ use super::engine::{self, Through, best_of_large, best_queue};
 use super::group_commit;
 use super::sum::{self, Method, State, best_two, by_one_thread};
 use super::sync::{self, Method as Wait, Place};
+use crate::advice::advice;
 use crate::estimates::{ratio, ratios};
 use crate::judging::{MARGIN, better, exceeds};
 use crate::prelude::*;
@@ -116,7 +117,7 @@ fn scan_threads(evidence: &Evidence<'_>) -> Option<Advice> {
         "The best number of threads, {threads}, sums {rate}, the fastest single thread \
          {rate_of_one}."
     );
-    Some(advice((value, ONE), gain, said))
+    Some(advice((value.level(), ONE.level()), gain, said))
 }
 
 /// The method of the fastest single thread over the other's fastest.
@@ -132,7 +133,7 @@ fn read_method(evidence: &Evidence<'_>) -> Option<Advice> {
     let said = sentence!(
         "Each in its best blocks, a mapped file is scanned {gain} as fast as one that is read."
     );
-    Some(advice((value, Method::Pread), gain_over_usual, said))
+    Some(advice((value.level(), Method::Pread.level()), gain_over_usual, said))
 }
 
 /// The smallest block from which on a mapped file is scanned faster than one that is read, by one
@@ -149,12 +150,7 @@ fn map_from(evidence: &Evidence<'_>) -> Option<Advice> {
     let said = sentence!(
         "In blocks of {block}, a mapped file is scanned {gain} as fast as one that is read."
     );
-    Some(Advice {
-        value,
-        usual: never,
-        gain: gain_over_usual,
-        because: Finding::new("because", said),
-    })
+    Some(advice((value, never), gain_over_usual, said))
 }
 
 /// The depth of the best queue, if it beats one read at a time for sure.
@@ -168,7 +164,7 @@ fn queue_depth(evidence: &Evidence<'_>) -> Option<Advice> {
          time {one}.",
         of = queue.of
     );
-    Some(advice((value, ONE), gain, said))
+    Some(advice((value.level(), ONE.level()), gain, said))
 }
 
 /// The path of the data that is faster, each by its best way.
@@ -182,12 +178,7 @@ fn large_reads(evidence: &Evidence<'_>) -> Option<Advice> {
         "In blocks of {block}, O_DIRECT gives {direct}, {gain} what the page cache gives \
          ({cached})."
     );
-    Some(Advice {
-        value: value.into(),
-        usual: "page_cache".into(),
-        gain: gain_over_usual,
-        because: Finding::new("because", said),
-    })
+    Some(advice((value, "page_cache"), gain_over_usual, said))
 }
 
 /// The cheapest way of waiting for a block that exists, if it is surely cheaper than fsync.
@@ -209,12 +200,7 @@ fn safe_write(evidence: &Evidence<'_>) -> Option<Advice> {
         "A write of 4 KiB that waits by {name} takes {best}, by fsync {fsync}: each commit of its \
          own pays that."
     );
-    Some(Advice {
-        value: value.into(),
-        usual: "fsync".into(),
-        gain,
-        because: Finding::new("because", said),
-    })
+    Some(advice((value, "fsync"), gain, said))
 }
 
 /// Blocks that exist already against a file that grows with each write.
@@ -227,12 +213,7 @@ fn log_blocks(evidence: &Evidence<'_>) -> Option<Advice> {
         "A write of 4 KiB and fdatasync takes {exists} on blocks that exist, and {append} at the \
          end of a file that grows."
     );
-    Some(Advice {
-        value: value.into(),
-        usual: "appended".into(),
-        gain,
-        because: Finding::new("because", said),
-    })
+    Some(advice((value, "appended"), gain, said))
 }
 
 /// One wait for the device on behalf of all that have written, against a wait of each.
@@ -243,12 +224,7 @@ fn log_wait(evidence: &Evidence<'_>) -> Option<Advice> {
         "{writers} threads commit {together} if one fdatasync serves all that wait, and {apart} if each \
          calls it."
     );
-    Some(Advice {
-        value: value.into(),
-        usual: "own".into(),
-        gain,
-        because: Finding::new("because", said),
-    })
+    Some(advice((value, "own"), gain, said))
 }
 
 /// The best for writing over a file, but none in which new files are written far more slowly, since
@@ -285,19 +261,10 @@ fn advised_block(best: &Best<'_>, beyond: &Sentence) -> Option<Advice> {
     let usual = USUAL_BLOCK;
     if exceeds(&gain, 1.0 + MARGIN) == Ruling::Holds {
         let said = sentence!("They give {rate}, blocks of {usual} give {usual_rate}; {beyond}.");
-        return Some(advice((best.size, usual), Some(gain), said));
+        return Some(advice((best.size.level(), usual.level()), Some(gain), said));
     }
     let said = sentence!("They give {usual_rate}; {beyond}.");
-    (best.size <= usual).then(|| advice((usual, usual), None, said))
-}
-
-fn advice<L: LevelOf>((value, usual): (L, L), gain: Option<Quantity>, said: Sentence) -> Advice {
-    Advice {
-        value: value.level(),
-        usual: usual.level(),
-        gain,
-        because: Finding::new("because", said),
-    }
+    (best.size <= usual).then(|| advice((usual.level(), usual.level()), None, said))
 }
 
 #[cfg(test)]

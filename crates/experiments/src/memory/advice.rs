@@ -1,6 +1,7 @@
 //! Advice for programs that work on large blocks of memory.
 
 use super::{bandwidth, hierarchy, latency, subloop, tlb};
+use crate::advice::advice;
 use crate::estimates::ratio;
 use crate::judging::better;
 use crate::prelude::*;
@@ -87,7 +88,7 @@ fn best_piece(evidence: &Evidence<'_>) -> Option<Advice> {
              whole block; larger pieces gain less, {smaller}."
         )
     };
-    Some(advice((value, block), gain, said))
+    Some(advice((value.level(), block.level()), gain, said))
 }
 
 /// The largest piece that stays in the cache of this level, and in none before it.
@@ -114,7 +115,7 @@ fn piece_in_cache(evidence: &Evidence<'_>, level: u32) -> Option<Advice> {
          them and {whole} over the whole block.",
         level = level.to_string(),
     );
-    Some(advice((value, block), gain, said))
+    Some(advice((value.level(), block.level()), gain, said))
 }
 
 /// The bytes that surely fit the cache of this level, as loads show it, or else as documented; and
@@ -165,22 +166,13 @@ fn pages(evidence: &Evidence<'_>) -> Option<Advice> {
     };
     let (ratio, said, conditions) = by_latency().or_else(by_tlb).or_else(by_bandwidth)?;
     let (value, gain) = better(&ratio, PagesFor::Huge, PagesFor::Base)?;
-    let advice = advice((value, PagesFor::Base), gain, said);
+    let advice = advice((value.level(), PagesFor::Base.level()), gain, said);
     Some(Advice {
         because: advice
             .because
             .about(GAIN_FROM_HUGE_PAGES, ratio, conditions),
         ..advice
     })
-}
-
-fn advice<L: LevelOf>((value, usual): (L, L), gain: Option<Quantity>, said: Sentence) -> Advice {
-    Advice {
-        value: value.level(),
-        usual: usual.level(),
-        gain,
-        because: Finding::new("because", said),
-    }
 }
 
 #[cfg(test)]

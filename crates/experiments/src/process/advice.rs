@@ -1,6 +1,7 @@
 //! Advice for programs that start others.
 
 use super::calls::{Call, DESIGN, rate};
+use crate::advice::advice;
 use crate::estimates::ratio;
 use crate::judging::better;
 use crate::prelude::*;
@@ -14,17 +15,12 @@ pub(crate) const ALL: &[Rule] = &[Rule {
     experiments: &[DESIGN.id],
     find: |evidence| {
         let results = evidence.of(DESIGN.id)?;
-        advice(rate(results, Call::Spawn)?, rate(results, Call::ForkExec)?)
+        by_spawn(rate(results, Call::Spawn)?, rate(results, Call::ForkExec)?)
     },
 }];
 
-fn advice(spawn: &Estimate, fork: &Estimate) -> Option<Advice> {
+fn by_spawn(spawn: &Estimate, fork: &Estimate) -> Option<Advice> {
     let (value, gain_over_usual) = better(&ratio(spawn, fork)?, "posix_spawn", "fork")?;
     let said = sentence!("posix_spawn starts programs at {spawn}, fork and exec at {fork}.");
-    Some(Advice {
-        value: value.into(),
-        usual: "fork".into(),
-        gain: gain_over_usual,
-        because: Finding::new("because", said),
-    })
+    Some(advice((value, "fork"), gain_over_usual, said))
 }

@@ -1,6 +1,7 @@
 //! Advice for programs whose threads share locks.
 
 use super::lock::{self, Body, ENTRY, LockType, MIDDLE, PAIR, at};
+use crate::advice::advice;
 use crate::estimates::ratio;
 use crate::judging::{MARGIN, better, exceeds};
 use crate::prelude::*;
@@ -45,12 +46,7 @@ fn short_sections(evidence: &Evidence<'_>) -> Option<Advice> {
         "With {threads} threads, an entry takes {gain} as long with a mutex as with a spin lock.",
         threads = MIDDLE,
     );
-    Some(Advice {
-        value: value.into(),
-        usual: BLOCK.into(),
-        gain: gain_over_usual,
-        because: Finding::new("because", said),
-    })
+    Some(advice((value, BLOCK), gain_over_usual, said))
 }
 
 /// The longest section up to which spinning wins at every length; 0 where it loses in the shortest.
@@ -70,12 +66,7 @@ fn spin_up_to(evidence: &Evidence<'_>) -> Option<Advice> {
         threads = PAIR,
         section = Quantity::nanoseconds(section_ns as f64),
     );
-    Some(Advice {
-        value: value.into(),
-        usual: 0.into(),
-        gain: gain_over_usual,
-        because: Finding::new("because", said),
-    })
+    Some(advice((value, 0), gain_over_usual, said))
 }
 
 /// Rounded to the digits that are known.

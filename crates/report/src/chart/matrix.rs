@@ -1,7 +1,7 @@
 //! The cells of a matrix, and their places on the scale of colours.
 
 use super::levels::levels;
-use super::scale::{Domain, Scale, drawn_centre};
+use super::scale::{Scale, drawn_centre};
 use crate::show::{self, Prefix};
 use instrument::figure::{Figure, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
@@ -14,8 +14,7 @@ pub(crate) struct Matrix<'f> {
     /// From left to right.
     pub(crate) columns: &'f [Series],
     /// The range of the colours.
-    pub(crate) domain: Domain,
-    scale: Scale,
+    pub(crate) scale: Scale,
     unit: Unit,
     /// The unit of all cells; `None` if the values lie too far apart for one unit.
     prefix: Option<Prefix>,
@@ -46,12 +45,10 @@ impl<'f> Matrix<'f> {
         let centres: Vec<f64> = points
             .filter_map(|point| drawn_centre(&point.estimate))
             .collect();
-        let domain = Domain::around(centres.iter().copied(), kind);
         Self {
             rows: levels(figure),
             columns: &figure.series,
-            domain,
-            scale: domain.between(kind, 0.0, 1.0),
+            scale: Scale::around(centres.iter().copied(), kind),
             unit,
             prefix: Prefix::common(unit, centres.iter().copied()),
         }

@@ -1,35 +1,30 @@
-//! Mapping from values to positions.
+//! Mapping from values to places on an axis.
 
 use instrument::figure::{FigureAxis, FigureScale, Series};
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Verdict};
 use instrument::statistics::Interval;
 
-/// A mapping from values to a range of positions, such as pixels.
-#[derive(Clone, Copy, Debug)]
+/// A mapping from the values of an axis to places from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
-    /// Linear or logarithmic.
     pub(crate) kind: FigureScale,
-    /// The value at the start.
+    /// The value at 0.
     pub(crate) low: f64,
-    /// The value at the end.
+    /// The value at 1.
     pub(crate) high: f64,
-    /// Start of the range.
-    pub(crate) from: f64,
-    /// End of the range; smaller than the start for an axis that points upwards.
-    pub(crate) to: f64,
 }
 
 impl Scale {
-    /// Position of `value`, clamped to the ends. `None` for values without a place on this
-    /// scale: NaN, and on a logarithmic scale values that are not positive.
+    /// Place of `value`, clamped to the ends. `None` for values without a place on this scale: NaN, and on a
+    /// logarithmic scale values that are not positive.
     pub(crate) fn position(&self, value: f64) -> Option<f64> {
         let part = match self.kind {
             FigureScale::Linear => (value - self.low) / (self.high - self.low),
             FigureScale::Logarithmic => (value / self.low).log2() / (self.high / self.low).log2(),
         };
-        (value.is_finite() && !part.is_nan() && self.holds_sign(value))
-            .then(|| self.from + part.clamp(0.0, 1.0) * (self.to - self.from))
+        let has_place = self.kind == FigureScale::Linear || value > 0.0;
+        (value.is_finite() && !part.is_nan() && has_place).then(|| part.clamp(0.0, 1.0))
     }
 
     /// True if `value` lies between the ends.
@@ -37,26 +32,13 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    fn holds_sign(&self, value: f64) -> bool {
-        self.kind == FigureScale::Linear || value > 0.0
-    }
-}
-
-/// The range of an axis: first and last value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Domain {
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-}
-
-impl Domain {
     /// The range of those `values` that have a place on a scale of this `kind`; one to span without any.
     pub(crate) fn around(values: impl Iterator<Item = f64>, kind: FigureScale) -> Self {
         let (low, high) = match kind {
             FigureScale::Linear => (0.0, 1.0),
             FigureScale::Logarithmic => (1.0, 2.0),
         };
-        Self::of(values, kind).unwrap_or(Self { low, high })
+        Self::of(values, kind).unwrap_or(Self { kind, low, high })
     }
 
     /// The range of those `values` that have a place on a scale of this `kind`; `None` if none has.
@@ -70,99 +52,74 @@ impl Domain {
                 high = high.max(value);
             }
         }
-        (low <= high).then(|| match kind {
-            FigureScale::Linear => {
-                let (low, high) = (low.min(0.0), high.max(0.0));
-                let high = if low < high { high } else { 1.0 };
-                Self { low, high }
-            }
+        if low > high {
+            return None;
+        }
+        let (low, high) = match kind {
+            FigureScale::Linear if low.min(0.0) == high.max(0.0) => (0.0, 1.0),
+            FigureScale::Linear => (low.min(0.0), high.max(0.0)),
             FigureScale::Logarithmic => {
                 let short = (2.0 / (high / low)).max(1.0).sqrt();
-                Self {
-                    low: low / short,
-                    high: high * short,
-                }
+                (low / short, high * short)
             }
-        })
+        };
+        Some(Self { kind, low, high })
     }
 
     /// The range of an axis along `numbers`, such as sizes; `None` if none has a place on it.
-    pub(crate) fn along(axis: &FigureAxis, numbers: impl Iterator<Item = f64>) -> Option<Self> {
-        let numbers: Vec<f64> = numbers.collect();
-        let smallest = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-        let mut domain = Self::of(numbers.into_iter(), axis.scale)?;
+    pub(crate) fn along(
+        axis: &FigureAxis,
+        numbers: impl Iterator<Item = f64> + Clone,
+    ) -> Option<Self> {
+        let mut scale = Self::of(numbers.clone(), axis.scale)?;
+        let smallest = numbers.fold(f64::INFINITY, f64::min);
         // There is no place with 0 threads or 0 files.
-        if axis.unit == Some(Unit::Count) && (1.0..domain.high).contains(&smallest) {
-            domain.low = smallest;
+        if axis.unit == Some(Unit::Count) && (1.0..scale.high).contains(&smallest) {
+            scale.low = smallest;
         }
-        Some(domain)
+        Some(scale)
     }
 
-    /// The range of the y axis of `series`: all centres, and intervals and processes as far as they
-    /// leave the centres distinguishable.
+    /// The range of the values of `series`: all centres, and intervals and processes as far as they leave the
+    /// centres distinguishable. Values that are not sound may be arbitrarily large: they count only if there
+    /// are no others.
     pub(crate) fn of_estimates(series: &[Series], kind: FigureScale) -> Self {
-        let estimates = || {
-            series
-                .iter()
-                .flat_map(|series| &series.points)
-                .map(|p| &p.estimate)
+        let all = || {
+            let points = series.iter().flat_map(|series| &series.points);
+            points.map(|point| &point.estimate)
         };
+        let are_sound = all().any(Estimate::is_sound);
+        let estimates = || all().filter(move |estimate| estimate.is_sound() || !are_sound);
         let centres = Self::around(estimates().filter_map(drawn_centre), kind);
-        let room = match kind {
+        let (low, high) = match kind {
             FigureScale::Linear => {
                 let quarter = (centres.high - centres.low) / 4.0;
-                Self {
-                    low: centres.low - quarter,
-                    high: centres.high + quarter,
-                }
+                (centres.low - quarter, centres.high + quarter)
             }
-            FigureScale::Logarithmic => Self {
-                low: centres.low / 2.0,
-                high: centres.high * 2.0,
-            },
+            FigureScale::Logarithmic => (centres.low / 2.0, centres.high * 2.0),
         };
         let ends = estimates().filter_map(|estimate| estimate.interval);
         let ends = ends.flat_map(|Interval { low, high }| [low, high]);
         let dots = estimates().flat_map(|estimate| estimate.by_process.iter().copied());
-        let all = estimates().filter_map(drawn_centre).chain(ends).chain(dots);
-        let near = all.filter(|value| room.low <= *value && *value <= room.high);
-        Self::around(near, kind).padded(kind)
+        let values = estimates().filter_map(drawn_centre).chain(ends).chain(dots);
+        let near = values.filter(|value| low <= *value && *value <= high);
+        Self::around(near, kind).padded()
     }
 
     /// The range with some space before the first and after the last value.
-    pub(crate) fn padded(self, kind: FigureScale) -> Self {
-        match kind {
+    fn padded(self) -> Self {
+        let (low, high) = match self.kind {
             FigureScale::Linear => {
                 let air = (self.high - self.low) * 0.04;
-                let low = if self.low < 0.0 {
-                    self.low - air
-                } else {
-                    self.low
-                };
-                Self {
-                    low,
-                    high: self.high + air,
-                }
+                let below = if self.low < 0.0 { air } else { 0.0 };
+                (self.low - below, self.high + air)
             }
             FigureScale::Logarithmic => {
                 let air = (self.high / self.low).powf(0.04);
-                Self {
-                    low: self.low / air,
-                    high: self.high * air,
-                }
+                (self.low / air, self.high * air)
             }
-        }
-    }
-
-    /// The scale between two positions.
-    pub(crate) fn between(self, kind: FigureScale, from: f64, to: f64) -> Scale {
-        Scale {
-            kind,
-            low: self.low,
-            high: self.high,
-            from,
-            to,
-        }
+        };
+        Self { low, high, ..self }
     }
 }
 
@@ -177,31 +134,24 @@ pub(crate) fn drawn_centre(estimate: &Estimate) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::Domain;
+    use super::Scale;
     use instrument::figure::FigureAxis;
     use instrument::figure::FigureScale::{Linear, Logarithmic};
     use instrument::quantity::Unit;
 
     #[test]
     fn a_linear_scale_begins_at_zero_and_a_logarithmic_one_spans_an_octave() {
-        let linear = Domain::around([3.0, 8.0].into_iter(), Linear);
-        assert_eq!(
-            linear,
-            Domain {
-                low: 0.0,
-                high: 8.0
-            }
-        );
-        let logarithmic = Domain::around([4.0].into_iter(), Logarithmic);
+        let linear = Scale::around([3.0, 8.0].into_iter(), Linear);
+        assert_eq!((linear.low, linear.high), (0.0, 8.0));
+        let logarithmic = Scale::around([4.0].into_iter(), Logarithmic);
         assert!((logarithmic.high / logarithmic.low - 2.0).abs() < 1e-9);
     }
 
     #[test]
     fn what_has_no_place_gets_none() {
-        let domain = Domain::around([1.0, 4.0, f64::NAN, 0.0].into_iter(), Logarithmic);
-        let scale = domain.between(Logarithmic, 0.0, 100.0);
-        assert_eq!(scale.position(2.0), Some(50.0));
-        assert_eq!(scale.position(1e9), Some(100.0));
+        let scale = Scale::around([1.0, 4.0, f64::NAN, 0.0].into_iter(), Logarithmic);
+        assert_eq!(scale.position(2.0), Some(0.5));
+        assert_eq!(scale.position(1e9), Some(1.0));
         assert_eq!(scale.position(0.0), None);
         assert_eq!(scale.position(f64::NAN), None);
     }
@@ -209,16 +159,16 @@ mod tests {
     #[test]
     fn no_values_still_make_a_scale() {
         for kind in [Linear, Logarithmic] {
-            let domain = Domain::around(std::iter::empty(), kind);
-            assert!(domain.low < domain.high);
+            let scale = Scale::around(std::iter::empty(), kind);
+            assert!(scale.low < scale.high);
         }
     }
 
     #[test]
     fn what_has_no_place_gives_no_range() {
         let none = [f64::NAN, 0.0, -1.0].into_iter();
-        assert!(Domain::of(none.clone(), Logarithmic).is_none());
-        assert!(Domain::of(none, Linear).is_some());
+        assert!(Scale::of(none.clone(), Logarithmic).is_none());
+        assert!(Scale::of(none, Linear).is_some());
     }
 
     #[test]
@@ -229,8 +179,8 @@ mod tests {
             scale: Linear,
         };
         let low = |unit| {
-            let domain = Domain::along(&axis(unit), [2.0, 8.0].into_iter());
-            domain.map(|domain| domain.low)
+            let scale = Scale::along(&axis(unit), [2.0, 8.0].into_iter());
+            scale.map(|scale| scale.low)
         };
         assert_eq!(low(Unit::Count), Some(2.0));
         assert_eq!(low(Unit::Bytes), Some(0.0));

@@ -169,14 +169,14 @@ fn decimal(digit: i32, exponent: i32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scale::Domain;
+    use super::super::scale::Scale;
     use super::{in_one_unit, ticks};
     use instrument::figure::FigureScale::{self, Linear, Logarithmic};
     use instrument::quantity::Unit;
     use proptest::prelude::*;
 
     fn labels(kind: FigureScale, low: f64, high: f64, unit: Unit, room: usize) -> Vec<String> {
-        let scale = Domain { low, high }.between(kind, 0.0, 1.0);
+        let scale = Scale { kind, low, high };
         ticks(&scale, Some(unit), room)
             .into_iter()
             .filter_map(|tick| tick.label)
@@ -195,11 +195,8 @@ mod tests {
     fn a_unit_that_fits_all_is_told_once() {
         const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
         let one_unit = |kind, unit, high| {
-            let scale = Domain {
-                low: 0.5 * GIB,
-                high,
-            }
-            .between(kind, 0.0, 1.0);
+            let low = 0.5 * GIB;
+            let scale = Scale { kind, low, high };
             let (symbol, ticks) = in_one_unit(&ticks(&scale, unit, 5), unit)?;
             let labels: Vec<_> = ticks.into_iter().filter_map(|tick| tick.label).collect();
             Some((symbol, labels.join(" ")))
@@ -243,8 +240,7 @@ mod tests {
             room in 0_usize..12,
         ) {
             let kind = if logarithmic { Logarithmic } else { Linear };
-            if let Some(domain) = Domain::of(values.iter().copied(), kind) {
-                let scale = domain.between(kind, 0.0, 1.0);
+            if let Some(scale) = Scale::of(values.iter().copied(), kind) {
                 for value in values.iter().filter(|value| value.is_finite()) {
                     let place = scale.position(*value);
                     prop_assert_eq!(place.is_none(), logarithmic && *value <= 0.0);

@@ -53,7 +53,7 @@ impl Answers {
     ///
     /// # Errors
     /// [`AnswersError`] for a line that answers nothing of the lab.
-    pub fn read(lab: &Lab, text: &str) -> Result<Self, AnswersError> {
+    pub fn read(lab: &'static Lab, text: &str) -> Result<Self, AnswersError> {
         let mut answers = Self::default();
         for line in text.lines().map(str::trim) {
             if line.is_empty() || line.starts_with('#') {
@@ -71,7 +71,7 @@ impl Answers {
     ///
     /// # Errors
     /// As [`Answers::read`].
-    pub fn add(&mut self, lab: &Lab, key: &str, value: &str) -> Result<(), AnswersError> {
+    pub fn add(&mut self, lab: &'static Lab, key: &str, value: &str) -> Result<(), AnswersError> {
         let (plain, is_reason) = match key.strip_suffix(WHY) {
             Some(plain) => (plain, true),
             None => (key, false),
@@ -82,33 +82,33 @@ impl Answers {
             None if key == STUDENT => self.student = Some(value.to_owned()),
             None => return Err(unknown(lab, key)),
             Some(question) if is_reason => {
-                self.reasons.insert(question.key, value.to_owned());
+                self.reasons.insert(&question.key, value.to_owned());
             }
             Some(question) => {
                 let read = Prediction::read(question, value);
                 let prediction = read.map_err(|source| AnswersError::Prediction {
-                    key: question.key,
+                    key: &question.key,
                     source,
                 })?;
-                self.predictions.insert(question.key, prediction);
+                self.predictions.insert(&question.key, prediction);
             }
         }
         Ok(())
     }
 
     /// The questions without a prediction.
-    pub fn missing(&self, lab: &Lab) -> Vec<&'static Question> {
+    pub fn missing(&self, lab: &'static Lab) -> Vec<&'static Question> {
         let questions = lab.questions.iter();
         questions
-            .filter(|it| !self.predictions.contains_key(it.key))
+            .filter(|it| !self.predictions.contains_key(it.key.as_str()))
             .collect()
     }
 }
 
-fn unknown(lab: &Lab, key: &str) -> AnswersError {
-    let keys: Vec<&str> = lab.questions.iter().map(|it| it.key).collect();
+fn unknown(lab: &'static Lab, key: &str) -> AnswersError {
+    let keys: Vec<&str> = lab.questions.iter().map(|it| it.key.as_str()).collect();
     AnswersError::Unknown {
-        lab: lab.name,
+        lab: &lab.name,
         key: key.to_owned(),
         known: format!("{STUDENT}, {}", keys.join(", ")),
     }
@@ -117,13 +117,13 @@ fn unknown(lab: &Lab, key: &str) -> AnswersError {
 /// A file of answers to fill in.
 pub fn template(lab: &Lab) -> String {
     let mut text = format!("# Lab {}: {}\n#\n", lab.name, lab.title);
-    for line in textwrap::wrap(lab.about, 90) {
+    for line in textwrap::wrap(&lab.about, 90) {
         let _ = writeln!(text, "# {line}");
     }
     let _ = writeln!(text, "\n{STUDENT} = ");
-    for question in lab.questions {
+    for question in &lab.questions {
         text.push('\n');
-        for line in textwrap::wrap(question.asks, 90) {
+        for line in textwrap::wrap(&question.asks, 90) {
             let _ = writeln!(text, "# {line}");
         }
         let choices = question.measured.choices();

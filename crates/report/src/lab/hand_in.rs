@@ -109,13 +109,13 @@ impl HandIn {
     /// The hand-in of these answers. Questions without a prediction are left out.
     pub fn new(lab: &Lab, answers: &Answers, sides: &Sides<'_>, student: Student) -> Self {
         let answered = lab.questions.iter().filter_map(|question| {
-            let prediction = answers.predictions.get(question.key)?;
+            let prediction = answers.predictions.get(question.key.as_str())?;
             Some(Answered::new(question, prediction, answers, sides))
         });
         Self {
             format: FORMAT,
-            lab: lab.name.to_owned(),
-            title: lab.title.to_owned(),
+            lab: lab.name.clone(),
+            title: lab.title.clone(),
             answers: answered.collect(),
             student,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -173,15 +173,15 @@ impl Answered {
             NEAR
         };
         Self {
-            key: question.key.to_owned(),
-            asks: question.asks.to_owned(),
+            key: question.key.clone(),
+            asks: question.asks.clone(),
             unit: question.measured.unit(),
             outcome: compared(prediction, &measured, near),
             prediction: prediction.clone(),
             measured,
             reported: reported(question, sides.are_two()),
-            why_asked: question.why.to_owned(),
-            why: answers.reasons.get(question.key).cloned(),
+            why_asked: question.why.clone(),
+            why: answers.reasons.get(question.key.as_str()).cloned(),
         }
     }
 
@@ -278,7 +278,7 @@ fn compared(prediction: &Prediction, measured: &Found, near: f64) -> Comparison 
 
 fn reported(question: &Question, are_two: bool) -> Vec<Reported> {
     let printed = question.reported.iter().filter_map(|printed| {
-        let (table, figure) = super::printed(printed)?;
+        let (table, figure) = printed.find()?;
         let unit = figure.unit.name();
         let says = format!(
             "{}, {}: {} {unit}",
@@ -298,7 +298,7 @@ fn reported(question: &Question, are_two: bool) -> Vec<Reported> {
     });
     // The report's own machine is a third if two systems are compared.
     let against = match &question.measured {
-        super::Measure::Against(_, printed) => super::printed(printed),
+        super::Measure::Against { printed, .. } => printed.find(),
         _ => None,
     };
     let against = against.map(|(table, figure)| Reported {

@@ -1,7 +1,7 @@
 //! The measured answer to a question.
 
-use super::{Measure, Question, Reading, counterpart};
-use crate::reproduce::{Here, Measured, Missing};
+use super::{Candidate, Measure, Question};
+use crate::reproduce::{Here, Measured, Missing, Query};
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::Results;
 use instrument::statistics::Interval;
@@ -80,20 +80,15 @@ impl<'a> Sides<'a> {
     /// The measured answer to `question`.
     pub fn answer(&self, question: &Question) -> Found {
         let found = match &question.measured {
-            Measure::Value(reading) => self.value(reading).map(|here| here.quantity),
-            Measure::Ratio(one, other) => self
+            Measure::Value(query) => self.value(query).map(|here| here.quantity),
+            Measure::Ratio([one, other]) => self
                 .value(one)
                 .and_then(|one| over(&one, &self.value(other)?)),
-            Measure::Plateau(reading, along) => {
-                let place = self.here.value(&counterpart(reading, Some(along)));
-                place.map(|here| here.quantity)
-            }
-            Measure::Against(reading, printed) => self.value(reading).and_then(|here| {
-                let reading = counterpart(reading, None);
-                match (&self.first, super::printed(printed)) {
+            Measure::Against { query, printed } => self.value(query).and_then(|here| {
+                match (&self.first, printed.find()) {
                     // Two systems share no pass, so that nothing cancels.
                     (Some(first), _) => {
-                        let ratio = here.quantity.over(first.value(&reading)?.quantity);
+                        let ratio = here.quantity.over(first.value(query)?.quantity);
                         ratio.ok_or_else(no_ratio)
                     }
                     (None, Some((_, figure))) => Ok(scaled(here.quantity, figure.value())),
@@ -109,15 +104,15 @@ impl<'a> Sides<'a> {
         }
     }
 
-    fn value(&self, reading: &Reading) -> Result<Here<'a>, Missing> {
-        self.here.value(&counterpart(reading, None))
+    fn value(&self, query: &Query) -> Result<Here<'a>, Missing> {
+        self.here.value(query)
     }
 
     /// The choice that beats all others; `beats` judges its value over another's.
-    fn best(&self, of: &[(&str, Reading)], beats: fn(f64) -> bool) -> Found {
+    fn best(&self, of: &[Candidate], beats: fn(f64) -> bool) -> Found {
         let mut values: Vec<(&str, Here<'_>)> = Vec::new();
-        for (name, reading) in of {
-            match self.value(reading) {
+        for Candidate { name, query } in of {
+            match self.value(query) {
                 Ok(here) => values.push((name, here)),
                 Err(missing) => return Found::Nothing(format!("{name}: {}", reason(&missing))),
             }

@@ -1,89 +1,67 @@
 //! Every lab names what exists, and answers are read and judged.
 
 use super::{
-    ALL, Answers, At, Class, Comparison, Found, HandIn, Lab, Measure, Prediction, Printed, Reading,
-    Sides, Student, find, hand_in_markdown, template,
+    Answers, Class, Comparison, Found, HandIn, Lab, Measure, Prediction, Printed, Sides, Student,
+    find, hand_in_markdown, labs, template,
 };
+use crate::reproduce::Query;
 use instrument::point::{AxisKind, Level, Point};
 use instrument::results::{Estimate, PointResult, Results};
 use std::collections::BTreeSet;
 
-fn readings(measure: &Measure) -> Vec<&Reading> {
-    match measure {
-        Measure::Value(one) | Measure::Plateau(one, _) | Measure::Against(one, _) => vec![one],
-        Measure::Ratio(one, other) => vec![one, other],
-        Measure::Highest(of) | Measure::Lowest(of) => of.iter().map(|(_, one)| one).collect(),
-    }
-}
-
 #[test]
 fn every_lab_names_what_exists() {
-    assert_eq!(ALL.len(), 8);
-    for lab in ALL {
-        assert!(std::ptr::eq(find(lab.name).expect("it is listed"), lab));
-        let keys: BTreeSet<&str> = lab.questions.iter().map(|it| it.key).collect();
+    assert_eq!(labs().len(), 8);
+    for lab in labs() {
+        assert!(std::ptr::eq(find(&lab.name).expect("it is listed"), lab));
+        let keys: BTreeSet<&str> = lab.questions.iter().map(|it| it.key.as_str()).collect();
         assert_eq!(keys.len(), lab.questions.len(), "{}", lab.name);
-        for step in lab.steps {
-            let known = experiments::find(step.experiment)
-                .expect(step.experiment)
-                .definition();
-            for level in step.at {
+        for step in &lab.steps {
+            let known = experiments::find(&step.experiment).expect(&step.experiment);
+            let known = known.definition();
+            for level in &step.at {
                 let (axis, _) = level.split_once('=').expect(level);
                 assert!(known.axis(axis).is_some(), "{}: {axis}", lab.name);
             }
         }
-        for question in lab.questions {
+        for question in &lab.questions {
             let printed: Vec<&Printed> = match &question.measured {
-                Measure::Against(_, printed) => question.reported.iter().chain([printed]).collect(),
+                Measure::Against { printed, .. } => {
+                    question.reported.iter().chain([printed]).collect()
+                }
                 _ => question.reported.iter().collect(),
             };
             for printed in printed {
-                assert!(
-                    super::printed(printed).is_some(),
-                    "{}: {printed:?}",
-                    lab.name
-                );
+                assert!(printed.find().is_some(), "{}: {printed:?}", lab.name);
             }
-            for reading in readings(&question.measured) {
-                exists(lab, reading);
+            for query in question.measured.queries() {
+                exists(lab, query);
             }
         }
     }
 }
 
-/// The reading has a metric and levels of its experiment, which the lab measures.
-fn exists(lab: &Lab, reading: &Reading) {
-    assert!(
-        lab.experiments().contains(&reading.experiment),
-        "{reading:?}"
-    );
-    let known = experiments::find(reading.experiment).expect(reading.experiment);
-    let definition = known.definition();
-    assert!(definition.metric(reading.metric).is_some(), "{reading:?}");
-    let steps = lab
-        .steps
-        .iter()
-        .filter(|step| step.experiment == reading.experiment);
-    let chosen: Vec<&str> = steps.flat_map(|step| step.at.iter().copied()).collect();
-    for (axis, at) in reading.at {
-        let kind = definition
-            .axis(axis)
-            .unwrap_or_else(|| panic!("{reading:?}"))
-            .kind;
-        assert_eq!(
-            kind == AxisKind::Choice,
-            matches!(at, At::Choice(_)),
-            "{reading:?}"
-        );
+/// The query has a metric and levels of its experiment, which the lab measures.
+fn exists(lab: &Lab, query: &Query) {
+    let id = query.experiment.as_str();
+    assert!(lab.experiments().contains(&id), "{query:?}");
+    let definition = experiments::find(id).expect(id).definition();
+    assert!(definition.metric(&query.metric).is_some(), "{query:?}");
+    let steps = lab.steps.iter().filter(|step| step.experiment == id);
+    let chosen: Vec<&String> = steps.flat_map(|step| &step.at).collect();
+    for (axis, level) in &query.levels {
+        let known = definition.axis(axis).unwrap_or_else(|| panic!("{query:?}"));
+        let is_choice = matches!(level, Level::Choice(_));
+        assert_eq!(known.kind == AxisKind::Choice, is_choice, "{query:?}");
         // Chosen levels hold the level that is asked for.
         let prefix = format!("{axis}=");
         let of_axis: Vec<&str> = chosen
             .iter()
             .filter_map(|it| it.strip_prefix(&prefix))
             .collect();
-        let is_asked = |text: &&str| match at {
-            At::Choice(name) => text == name,
-            At::Number(number) => {
+        let is_asked = |text: &&str| match level {
+            Level::Choice(name) => text == name,
+            Level::Number(number) => {
                 text.parse::<instrument::quantity::Bytes>()
                     .is_ok_and(|it| it.0 == *number)
                     || text.parse::<u64>().is_ok_and(|it| it == *number)
@@ -91,14 +69,14 @@ fn exists(lab: &Lab, reading: &Reading) {
         };
         assert!(
             of_axis.is_empty() || of_axis.iter().any(is_asked),
-            "{reading:?}: {of_axis:?}"
+            "{query:?}: {of_axis:?}"
         );
     }
 }
 
 #[test]
 fn a_template_reads_back_as_no_answers() {
-    for lab in ALL {
+    for lab in labs() {
         let answers = Answers::read(lab, &template(lab)).expect("it is one");
         assert_eq!(answers, Answers::default(), "{}", lab.name);
         assert_eq!(answers.missing(lab).len(), lab.questions.len());

@@ -34,7 +34,7 @@ pub fn card(analysis: &Analysis<'_>) -> String {
             .map(|(name, setting)| (told(setting), commands(name, setting, system).set))
             .collect(),
     };
-    let (body, width, height) = whole(&lines, &Glance::of(analysis));
+    let (body, width, height) = whole(&lines, &Glance::of(analysis).pictures);
     document(&format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height:.0}\" role=\"img\" \
          aria-label=\"A machine on one card\" font-size=\"13\">{body}</svg>"

@@ -1,7 +1,7 @@
 //! The page of comparisons: verdicts, then circumstances, then all ratios with their intervals.
 
 use super::anchor::Anchors;
-use super::chart::{Curve, Format, XAxis, curves, rows};
+use super::chart::{Curve, XAxis, curves, rows};
 use super::render::Error;
 use crate::comparison::{Circumstance, Comparison, Row};
 use crate::show;
@@ -177,21 +177,17 @@ impl ExperimentView {
 /// Curves along the numeric axis with the most levels, else one row for each ratio.
 fn charts(definition: &Definition, of_experiment: &[&Row<'_>]) -> String {
     let label = format!("{}: how many times as fast", definition.title);
-    let along = longest_axis(definition, of_experiment);
-    let draw = |format: Format| {
-        let Some(axis) = along else {
-            let named = of_experiment
-                .iter()
-                .map(|row| (titled(row, row.shown_point()), *row));
-            return rows(&named.collect::<Vec<_>>(), &label, format);
-        };
-        let x = XAxis {
-            title: axis.title.clone(),
-            unit: axis.unit(),
-        };
-        curves(&families(axis, of_experiment), &x, &label, format)
+    let Some(axis) = longest_axis(definition, of_experiment) else {
+        let named = of_experiment
+            .iter()
+            .map(|row| (titled(row, row.shown_point()), *row));
+        return rows(&named.collect::<Vec<_>>(), &label);
     };
-    Format::ALL.map(draw).concat()
+    let x = XAxis {
+        title: axis.title.clone(),
+        unit: axis.unit(),
+    };
+    curves(&families(axis, of_experiment), &x, &label)
 }
 
 fn longest_axis<'d>(definition: &'d Definition, rows: &[&Row<'_>]) -> Option<&'d Axis> {

@@ -1,29 +1,23 @@
 //! The page's view of a figure: charts, legend, marks as text, and its numbers.
 
 use super::anchor::Anchors;
-use super::chart::{Format, STYLES, can_be_logarithmic, moments, render, swatch, undrawn};
+use super::chart::{Names, can_be_logarithmic, has_key, render, swatch, undrawn};
 use super::data::rounded;
 use super::packed::Parts;
-use crate::chart::{levels, show_level};
+use crate::chart::{levels, moments, show_level};
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin};
 use instrument::point::Level;
 use instrument::quantity::Unit;
 
 /// A figure, ready for its template.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "the template asks for each by itself"
-)]
 pub(super) struct FigureView {
     pub(super) id: String,
     pub(super) title: String,
-    /// The chart on the initial scale for a wide page, which shows without the script.
+    /// The chart on the initial scale, which shows without the script.
     pub(super) chart: String,
-    /// The packed part with the charts for a phone and on the other scale.
-    pub(super) other_charts: usize,
-    /// True if readers can switch the scale.
-    pub(super) has_other_scale: bool,
+    /// The packed part with the chart on the other scale, if readers can switch it.
+    pub(super) other_chart: Option<usize>,
     /// True if the initial scale is logarithmic.
     pub(super) starts_logarithmic: bool,
     /// Series that readers can hide; empty if there is only one, or too many.
@@ -87,23 +81,15 @@ impl FigureView {
         parts: &mut Parts,
     ) -> Self {
         let (first, other) = scales(figure);
-        let narrow = render(figure, first, Format::Narrow);
-        let on_other_scale = other.map_or_else(String::new, |scale| {
-            let charts = Format::ALL.map(|format| render(figure, scale, format));
-            charts.concat()
-        });
+        let draw = |scale| render(figure, scale, Names::InPage);
         let points = || figure.series.iter().flat_map(|series| &series.points);
-        let count = figure.series.len();
-        let is_timeline = figure.kind == FigureKind::Timeline;
-        let is_matrix = figure.kind == FigureKind::Matrix;
-        let has_legend = (2..=STYLES).contains(&count) && !is_timeline && !is_matrix;
-        let legend = figure.series.iter().enumerate().filter(|_| has_legend);
+        let legend = figure.series.iter().enumerate();
+        let legend = legend.filter(|_| has_key(figure));
         Self {
             id: anchors.take(&format!("{experiment}.{}", figure.key)),
             title: figure.title.clone(),
-            chart: render(figure, first, Format::Wide),
-            other_charts: parts.keep(narrow + &on_other_scale),
-            has_other_scale: other.is_some(),
+            chart: draw(first),
+            other_chart: other.map(|scale| parts.keep(draw(scale))),
             starts_logarithmic: first == FigureScale::Logarithmic,
             legend: legend
                 .map(|(index, series)| LegendEntry {
@@ -128,14 +114,13 @@ impl FigureView {
                 .iter()
                 .map(|series| series.label.clone())
                 .collect(),
-            rows: if is_timeline {
-                rows_of_moments(figure)
-            } else {
-                rows(figure)
+            rows: match figure.kind {
+                FigureKind::Timeline => rows_of_moments(figure),
+                FigureKind::Curve | FigureKind::Bars | FigureKind::Matrix => rows(figure),
             },
             undrawn: undrawn(figure),
             has_doubtful: points().any(|point| point.doubtful),
-            is_matrix,
+            is_matrix: figure.kind == FigureKind::Matrix,
         }
     }
 }

@@ -1,10 +1,9 @@
 //! The page's view of a machine at a glance.
 
-use super::chart::{Format, Picture, STYLES, render, swatch};
+use super::chart::{Names, picture, render};
 use super::figure::scales;
 use crate::Analysis;
-use crate::glance::Glance;
-use experiments::glance::MOST_RUNGS;
+use crate::glance::{Glance, MOST_RUNGS, Picture};
 use instrument::figure::{Figure, FigureKind};
 
 /// Charts of experiments that stand in for the pictures of a whole machine.
@@ -18,10 +17,7 @@ const FEWEST_POINTS: usize = 2;
 pub(super) struct PictureView {
     pub(super) id: String,
     pub(super) title: String,
-    /// Swatch and label of each series that its chart does not name.
-    pub(super) legend: Vec<(String, String)>,
-    /// Its charts, one for each width.
-    pub(super) charts: String,
+    pub(super) chart: String,
     /// Id of the chapter with most of its numbers.
     pub(super) chapter: Option<String>,
 }
@@ -32,21 +28,15 @@ pub(super) fn pictures(
     analysis: &Analysis<'_>,
     place_of: impl Fn(&str) -> Option<(String, String)>,
 ) -> Vec<PictureView> {
+    let view = |drawn: &Picture| PictureView {
+        id: drawn.title.to_lowercase().replace(' ', "-"),
+        title: drawn.title.into(),
+        chart: picture(drawn),
+        chapter: place_of(drawn.experiment).map(|(id, _)| id),
+    };
     let glance = Glance::of(analysis);
-    let drawn = Picture::ALL
-        .into_iter()
-        .filter(|picture| !picture.is_empty(&glance));
-    let pictures: Vec<PictureView> = drawn
-        .map(|picture| PictureView {
-            id: picture.title().to_lowercase().replace(' ', "-"),
-            title: picture.title().into(),
-            legend: Vec::new(),
-            charts: picture.charts(&glance),
-            chapter: place_of(picture.experiment()).map(|(id, _)| id),
-        })
-        .collect();
+    let mut pictures: Vec<PictureView> = glance.pictures.iter().map(view).collect();
     let is_reported = analysis.run.header.is_reported();
-    let mut pictures = pictures;
     if pictures.is_empty() || (is_reported && pictures.len() < FEW_PICTURES) {
         // The ladder has the values of this one.
         let drawn = (!pictures.is_empty()).then_some(MOST_RUNGS);
@@ -77,25 +67,10 @@ fn first_charts(
     let view = |(index, (_, experiment, figure)): (usize, (usize, &str, &Figure))| PictureView {
         id: format!("first-chart-{}", index + 1),
         title: figure.title.clone(),
-        legend: legend(figure),
-        charts: format!(
-            "<div class=\"fitted\">{}</div>",
-            render(figure, scales(figure).0, Format::Narrow)
-        ),
+        chart: render(figure, scales(figure).0, Names::InChart),
         chapter: place_of(experiment).map(|(id, _)| id),
     };
     first.map(view).collect()
-}
-
-/// The series of a chart of several, since the narrow chart does not name them.
-fn legend(figure: &Figure) -> Vec<(String, String)> {
-    if figure.kind == FigureKind::Matrix || !(2..=STYLES).contains(&figure.series.len()) {
-        return Vec::new();
-    }
-    let series = figure.series.iter().enumerate();
-    series
-        .map(|(index, series)| (swatch(index), series.label.clone()))
-        .collect()
 }
 
 fn is_worth_it(figure: &Figure) -> bool {

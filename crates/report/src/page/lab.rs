@@ -1,7 +1,7 @@
 //! The page of a hand-in, and that of a class.
 
 use super::anchor::Anchors;
-use super::chart::{Format, render, swatch};
+use super::chart::{Names, render};
 use super::figure::scales;
 use super::render::Error;
 use crate::lab::{Answered, Class, ClassQuestion, Comparison, Found, HandIn, Prediction};
@@ -26,7 +26,7 @@ pub fn hand_in(hand_in: &HandIn, graphs: &[Figure]) -> Result<String, Error> {
         answers: hand_in.answers.iter().map(AnswerView::new).collect(),
         graphs: graphs
             .iter()
-            .map(|figure| (figure.title.clone(), charts(figure)))
+            .map(|figure| (figure.title.clone(), chart(figure)))
             .collect(),
         css: include_str!("../../assets/page.css"),
     };
@@ -105,8 +105,7 @@ struct QuestionView {
     asks: String,
     rows: Vec<RowView>,
     /// Predictions and measurements as a chart; none for choices.
-    charts: String,
-    legend: Vec<(String, &'static str)>,
+    chart: String,
 }
 
 /// The answer of one student.
@@ -147,11 +146,7 @@ impl QuestionView {
         Self {
             asks: question.asks.clone(),
             rows: rows.collect(),
-            legend: match graph {
-                Some(_) => vec![(swatch(0), "predicted"), (swatch(1), "measured")],
-                None => Vec::new(),
-            },
-            charts: graph.as_ref().map(charts).unwrap_or_default(),
+            chart: graph.as_ref().map(chart).unwrap_or_default(),
         }
     }
 }
@@ -165,12 +160,9 @@ fn class_of(outcome: Comparison) -> &'static str {
     }
 }
 
-/// The charts for a wide page and for a phone.
-fn charts(figure: &Figure) -> String {
+fn chart(figure: &Figure) -> String {
     let (scale, _) = scales(figure);
-    Format::ALL
-        .map(|format| render(figure, scale, format))
-        .concat()
+    render(figure, scale, Names::InChart)
 }
 
 /// A number with its interval.

@@ -1,6 +1,6 @@
 //! One figure as a standalone SVG file.
 
-use super::chart::{Format, STEPS, render};
+use super::chart::{Names, STEPS, render};
 use super::figure::scales;
 use instrument::figure::Figure;
 use std::fmt::Write as _;
@@ -15,10 +15,10 @@ const HEAT: [&str; STEPS] = [
     "#f8f4b2", "#b4df8f", "#57c88d", "#08a598", "#0a7f90", "#025b83", "#26385f",
 ];
 
-/// `figure` as a complete SVG document, in the wide format on a light background.
+/// `figure` as a complete SVG document on a light background.
 pub fn plot(figure: &Figure) -> String {
     let (scale, _) = scales(figure);
-    document(&render(figure, scale, Format::Wide))
+    document(&render(figure, scale, Names::InChart))
 }
 
 /// A chart that needs no style sheet: an `svg` element with its colours and a light background.
@@ -38,11 +38,11 @@ fn style() -> String {
         // Writing to a String cannot fail.
         let _ = write!(
             style,
-            ".s{index} .line, .s{index} .dots, .s{index} .leader {{ stroke: {colour}; }}\n\
+            ".s{index} .line, .s{index} .dots {{ stroke: {colour}; }}\n\
              .s{index} .band, .s{index} .m, .s{index} .bar, .s{index} .direct, .s{index}.direct, .s{index}.hue, \
              .s{index}.bar {{ fill: {colour}; }}\n\
              .s{index} .m.doubtful {{ fill: #fdfdfb; stroke: {colour}; stroke-width: 1.6; }}\n\
-             .s{index} .bar.doubtful {{ stroke: {colour}; }}\n"
+             .s{index} .bar.doubtful, .s{index}.bar.doubtful {{ stroke: {colour}; }}\n"
         );
     }
     for (step, colour) in HEAT.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The page of the published reports: counts, then each table with its numbers and graphs, then the claims.
 
 use super::anchor::Anchors;
-use super::chart::{Format, STYLES, render, swatch};
+use super::chart::{Names, render};
 use super::render::Error;
 use crate::reproduce::words::{brief, number, printed, quoted, shape_word, value, word};
 use crate::reproduce::{
@@ -125,7 +125,6 @@ struct ShapeView {
 struct GraphView {
     reported: String,
     here: Option<String>,
-    legend: Vec<(String, String)>,
     note: String,
 }
 
@@ -300,11 +299,7 @@ fn verdict(outcome: Outcome) -> VerdictView {
 
 impl GraphView {
     fn new(graph: &Graph) -> Self {
-        // The narrow format, of which two stand beside each other on a wide page.
-        let draw = |figure: &Figure| render(figure, figure.y.scale, Format::Narrow);
-        let series = &graph.reported.series;
-        let has_legend = (2..=STYLES).contains(&series.len());
-        let named = series.iter().enumerate().filter(|_| has_legend);
+        let draw = |figure: &Figure| render(figure, figure.y.scale, Names::InChart);
         let missing = graph.here.as_ref().map_or(0, |_| graph.missing);
         let is_curve = graph.reported.kind == FigureKind::Curve;
         let axes = match (graph.has_reported_axes, is_curve) {
@@ -320,9 +315,6 @@ impl GraphView {
         Self {
             reported: draw(&graph.reported),
             here: graph.here.as_ref().map(draw),
-            legend: named
-                .map(|(index, series)| (swatch(index), series.label.clone()))
-                .collect(),
             note: format!("{axes}. Each chart has its own range: compare their shapes.{lacking}"),
         }
     }

@@ -1,6 +1,6 @@
-//! The value here of a figure's counterpart.
+//! The value here of what a figure measures.
 
-use super::printed::{Counterpart, Knee, Side, metric};
+use super::printed::{Knee, Query, Side};
 use crate::show;
 use instrument::point::{Level, Point};
 use instrument::quantity::{Quantity, Unit};
@@ -76,18 +76,18 @@ impl<'a> Measured<'a> {
         Self { failed, ..self }
     }
 
-    /// The value of `counterpart`.
-    pub(crate) fn value(&self, counterpart: &Counterpart) -> Result<Here<'a>, Missing> {
-        if let Some(knee) = &counterpart.knee {
-            return self.knee(counterpart, knee);
+    /// The value of `query`.
+    pub(crate) fn value(&self, query: &Query) -> Result<Here<'a>, Missing> {
+        if let Some(knee) = &query.knee {
+            return self.knee(query, knee);
         }
-        let first = self.estimate(counterpart, &counterpart.levels)?;
-        let first = Here::of(first, counterpart.inverse_of);
-        let Some(levels) = counterpart.second() else {
+        let first = self.estimate(query, &query.levels)?;
+        let first = Here::of(first, query.inverse_of);
+        let Some(levels) = query.second() else {
             return Ok(first);
         };
-        let second = Here::of(self.estimate(counterpart, &levels)?, counterpart.inverse_of);
-        let quantity = if counterpart.over.is_some() {
+        let second = Here::of(self.estimate(query, &levels)?, query.inverse_of);
+        let quantity = if query.over.is_some() {
             let ratio = first.over(&second);
             ratio.ok_or_else(|| Missing::Unsound("no ratio of them can be told".into()))?
         } else {
@@ -103,17 +103,15 @@ impl<'a> Measured<'a> {
     /// The newest sound estimate at the first point with these levels.
     fn estimate(
         &self,
-        counterpart: &Counterpart,
+        query: &Query,
         levels: &BTreeMap<String, Level>,
     ) -> Result<Found<'a>, Missing> {
-        let version = metric(counterpart).map(|metric| metric.version);
+        let version = query.metric().map(|metric| metric.version);
         let mut unsound = None;
         for (run, results) in self.results.iter().enumerate() {
             let definition = results.definition;
-            let stored = definition.metric(&counterpart.metric);
-            if definition.id != counterpart.experiment
-                || stored.map(|metric| metric.version) != version
-            {
+            let stored = definition.metric(&query.metric);
+            if definition.id != query.experiment || stored.map(|metric| metric.version) != version {
                 continue;
             }
             // A level that only the user chose, such as another slice, is not one that the report had.
@@ -128,7 +126,7 @@ impl<'a> Measured<'a> {
                     && is_usual(&result.point)
             };
             for result in results.points.iter().filter(fits) {
-                match result.estimate(&counterpart.metric) {
+                match result.estimate(&query.metric) {
                     Some(estimate) if estimate.is_sound() => {
                         let point = definition.show(&result.point);
                         return Ok(Found {
@@ -144,15 +142,15 @@ impl<'a> Measured<'a> {
         }
         Err(match unsound {
             Some(estimate) if estimate.verdict == Verdict::TooFew => {
-                Missing::TooFew(self.wanted(counterpart, levels))
+                Missing::TooFew(self.wanted(query, levels))
             }
             Some(estimate) => Missing::Unsound(show::estimate(estimate.unit, estimate)),
-            None => self.missing(counterpart, levels),
+            None => self.missing(query, levels),
         })
     }
 
     /// The reason why nothing was measured at these levels.
-    fn missing(&self, counterpart: &Counterpart, levels: &BTreeMap<String, Level>) -> Missing {
+    fn missing(&self, query: &Query, levels: &BTreeMap<String, Level>) -> Missing {
         let is_it = |failed: &&Failed| {
             // A refused level stands for all points that have it.
             let fits = |point: &Point| {
@@ -161,19 +159,19 @@ impl<'a> Measured<'a> {
                 wanted.all(|(axis, level)| point.get(axis) == Some(level))
                     || refused.all(|(axis, level)| levels.get(axis) == Some(level))
             };
-            failed.experiment == counterpart.experiment && failed.point.as_ref().is_none_or(fits)
+            failed.experiment == query.experiment && failed.point.as_ref().is_none_or(fits)
         };
         match self.failed.iter().find(is_it) {
             Some(failed) => Missing::Refused(failed.reason.clone()),
-            None => Missing::NotMeasured(self.wanted(counterpart, levels)),
+            None => Missing::NotMeasured(self.wanted(query, levels)),
         }
     }
 
     /// The measurement that lacks: the whole experiment if no run has it, else the point.
-    fn wanted(&self, counterpart: &Counterpart, levels: &BTreeMap<String, Level>) -> Wanted {
-        let is_known = |results: &Results<'_>| results.definition.id == counterpart.experiment;
+    fn wanted(&self, query: &Query, levels: &BTreeMap<String, Level>) -> Wanted {
+        let is_known = |results: &Results<'_>| results.definition.id == query.experiment;
         Wanted {
-            experiment: counterpart.experiment.clone(),
+            experiment: query.experiment.clone(),
             levels: if self.results.iter().any(is_known) {
                 levels.clone()
             } else {
@@ -182,10 +180,10 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// A place on the curve through the counterpart's levels.
-    fn knee(&self, counterpart: &Counterpart, knee: &Knee) -> Result<Here<'a>, Missing> {
-        let missing = || self.missing(counterpart, &counterpart.levels);
-        let curve = self.curve(counterpart, &knee.along).ok_or_else(missing)?;
+    /// A place on the curve through the query's levels.
+    fn knee(&self, query: &Query, knee: &Knee) -> Result<Here<'a>, Missing> {
+        let missing = || self.missing(query, &query.levels);
+        let curve = self.curve(query, &knee.along).ok_or_else(missing)?;
         let by_centre = |(_, one): &&(u64, &Estimate), (_, other): &&(u64, &Estimate)| {
             one.centre.total_cmp(&other.centre)
         };
@@ -205,17 +203,17 @@ impl<'a> Measured<'a> {
     }
 
     /// The newest curve with three places or more.
-    fn curve(&self, counterpart: &Counterpart, along: &str) -> Option<Vec<(u64, &'a Estimate)>> {
+    fn curve(&self, query: &Query, along: &str) -> Option<Vec<(u64, &'a Estimate)>> {
         self.results.iter().find_map(|results| {
-            if results.definition.id != counterpart.experiment {
+            if results.definition.id != query.experiment {
                 return None;
             }
-            let levels = &counterpart.levels;
+            let levels = &query.levels;
             let mut curve: Vec<(u64, &Estimate)> = Vec::new();
             for result in &results.points {
                 let fits = |(axis, level): (&String, &Level)| result.point.get(axis) == Some(level);
                 let place = result.point.get(along).and_then(Level::number);
-                let value = result.sound(&counterpart.metric);
+                let value = result.sound(&query.metric);
                 if let (Some(x), Some(value), true) = (place, value, levels.iter().all(fits)) {
                     // If another axis varies too, the first point of each place counts.
                     if !curve.iter().any(|(other, _)| *other == x) {
@@ -319,7 +317,7 @@ impl<'a> Here<'a> {
 }
 
 /// The time in ns of so much work at `rate` per second.
-fn inverse(rate: Quantity, work: f64) -> Quantity {
+pub(crate) fn inverse(rate: Quantity, work: f64) -> Quantity {
     let time = |per_second: f64| work * 1e9 / per_second;
     Quantity {
         value: time(rate.value),

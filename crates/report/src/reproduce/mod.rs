@@ -17,11 +17,10 @@ pub(crate) mod words;
 pub use document::{json, schema};
 pub use graph::{Graph, graphs};
 pub use here::{Failed, Measured, Wanted};
-pub(crate) use here::{Here, Missing};
+pub(crate) use here::{Here, Missing, inverse};
 pub use judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES};
 pub use markdown::markdown;
-pub(crate) use printed::{Counterpart, Knee, Side};
-pub use printed::{Figure, Kind, Report, ShapeKind, System, Table, tables};
+pub use printed::{Figure, Kind, Knee, Query, Report, ShapeKind, Side, System, Table, tables};
 pub use shape::Shape;
 pub use unit::PrintedUnit;
 

@@ -173,7 +173,7 @@ pub struct Figure {
     /// The system, if it is another than that of the table.
     system: Option<System>,
     /// The point of oscope that does the same work.
-    pub here: Option<Counterpart>,
+    pub here: Option<Query>,
     /// The reason why there is none.
     why: Option<String>,
 }
@@ -181,7 +181,7 @@ pub struct Figure {
 /// The work of oscope that a figure is held against.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Counterpart {
+pub struct Query {
     /// The experiment's id.
     pub experiment: String,
     /// The metric.
@@ -201,7 +201,13 @@ pub struct Counterpart {
     pub knee: Option<Knee>,
 }
 
-impl Counterpart {
+impl Query {
+    /// Its metric, as this version of oscope defines it.
+    pub fn metric(&self) -> Option<Metric> {
+        let definition = experiments::find(&self.experiment)?.definition();
+        definition.metric(&self.metric).cloned()
+    }
+
     /// The levels of the second point.
     pub fn second(&self) -> Option<BTreeMap<String, Level>> {
         let other = self.over.as_ref().or(self.minus.as_ref())?;
@@ -272,15 +278,9 @@ pub fn tables() -> &'static [Table] {
     TABLES.get_or_init(|| serde_json::from_str(DOCUMENT).expect("a test reads this document"))
 }
 
-/// The metric of a counterpart, as this version of oscope defines it.
-pub(super) fn metric(counterpart: &Counterpart) -> Option<Metric> {
-    let definition = experiments::find(&counterpart.experiment)?.definition();
-    definition.metric(&counterpart.metric).cloned()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Report, System, metric, tables};
+    use super::{Kind, Report, System, tables};
     use instrument::point::{AxisKind, Level};
     use instrument::quantity::Unit;
     use std::collections::{BTreeMap, BTreeSet};
@@ -349,7 +349,7 @@ mod tests {
                 let known = experiments::find(&here.experiment)
                     .expect(&here.experiment)
                     .definition();
-                let metric = metric(here).unwrap_or_else(|| panic!("{figure:?}"));
+                let metric = here.metric().unwrap_or_else(|| panic!("{figure:?}"));
                 let second = here.second().unwrap_or_default();
                 for (axis, level) in here.levels.iter().chain(&second) {
                     let axis = known

@@ -2,7 +2,7 @@
 
 use super::style::{Role, Style};
 use super::text::{paragraph, title};
-use crate::lab::ALL;
+use crate::lab::labs as all;
 
 /// All labs, with their experiments and the time that they take.
 pub fn labs(style: &Style) -> String {
@@ -14,8 +14,8 @@ pub fn labs(style: &Style) -> String {
             lab.seconds()
         );
         title(&format!("{}: {}", lab.name, lab.title), style)
-            + &paragraph("  ", lab.about, style)
+            + &paragraph("  ", &lab.about, style)
             + &paragraph("  ", &style.paint(Role::Faint, &what), style)
     };
-    ALL.iter().map(lab).collect::<Vec<_>>().join("\n")
+    all().iter().map(lab).collect::<Vec<_>>().join("\n")
 }

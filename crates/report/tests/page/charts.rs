@@ -37,8 +37,8 @@ fn every_chart_is_well_formed_named_and_described() {
     let run = fixture::run();
     let page = whole(&page::render(&fixture::analysis(&run)).expect("a page"));
     let charts = charts(&page);
-    // Four figures, two widths, two scales.
-    assert_eq!(charts.len(), 16);
+    // Four figures, two scales.
+    assert_eq!(charts.len(), 8);
     for chart in charts {
         let chart = parsed(chart);
         let root = chart.root_element();

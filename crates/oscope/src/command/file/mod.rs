@@ -197,12 +197,9 @@ impl Outcome {
         if block_bytes < SLOW_CALL_BYTES {
             return self;
         }
-        let note = format!(
-            "calls that write 1 MiB or more to a new file are several times slower on some \
-             systems; `oscope run {}` tells if they are here",
-            experiments::glance::FILES.experiment
-        );
-        self.line("note", note.clone()).field("note", note)
+        let note = "calls that write 1 MiB or more to a new file are several times slower on some \
+                    systems; `oscope run file.block_size` tells if they are here";
+        self.line("note", note).field("note", note)
     }
 
     /// Adds the sum.

@@ -71,7 +71,7 @@ impl Terminal {
     }
 
     /// Asks for the name, if it is missing.
-    pub fn name(&self, lab: &Lab, answers: &mut Answers) -> Result<(), Unanswered> {
+    pub fn name(&self, lab: &'static Lab, answers: &mut Answers) -> Result<(), Unanswered> {
         output::say_text(&format!("{}\n\n{}", lab.title, lab.about));
         while answers.student.is_none() {
             output::say_text("\nYour name, for the hand-in:");
@@ -81,7 +81,7 @@ impl Terminal {
     }
 
     /// Asks for each missing prediction until the answer can be parsed.
-    pub fn predictions(&self, lab: &Lab, answers: &mut Answers) -> Result<(), Unanswered> {
+    pub fn predictions(&self, lab: &'static Lab, answers: &mut Answers) -> Result<(), Unanswered> {
         for (index, question) in answers.missing(lab).into_iter().enumerate() {
             output::say(&format!(
                 "\n{}. {}\n   ({})",
@@ -89,8 +89,8 @@ impl Terminal {
                 question.asks,
                 hint(question)
             ));
-            while !answers.predictions.contains_key(question.key) {
-                self.answer(lab, question.key, answers)?;
+            while !answers.predictions.contains_key(question.key.as_str()) {
+                self.answer(lab, &question.key, answers)?;
             }
         }
         Ok(())
@@ -99,7 +99,7 @@ impl Terminal {
     /// Shows each measurement and asks for its reason.
     pub fn reasons(
         &self,
-        lab: &Lab,
+        lab: &'static Lab,
         hand_in: &HandIn,
         answers: &mut Answers,
     ) -> Result<(), Unanswered> {
@@ -114,7 +114,7 @@ impl Terminal {
         Ok(())
     }
 
-    fn answer(&self, lab: &Lab, key: &str, answers: &mut Answers) -> Result<(), Unanswered> {
+    fn answer(&self, lab: &'static Lab, key: &str, answers: &mut Answers) -> Result<(), Unanswered> {
         let line = self.line()?;
         if let Err(error) = answers.add(lab, key, &line) {
             output::say(&format!("   {error}"));
@@ -140,8 +140,8 @@ pub fn told(answer: &Answered) -> String {
 }
 
 /// The error if answers are missing and there is no terminal to ask.
-pub fn nobody_to_ask(lab: &Lab, answers: &Answers) -> WrongUse {
-    let missing = answers.missing(lab).into_iter().map(|it| it.key);
+pub fn nobody_to_ask(lab: &'static Lab, answers: &Answers) -> WrongUse {
+    let missing = answers.missing(lab).into_iter().map(|it| it.key.as_str());
     let name = answers.student.is_none().then_some(STUDENT);
     let missing: Vec<&str> = name.into_iter().chain(missing).collect();
     WrongUse(format!(

@@ -25,7 +25,7 @@ pub struct Measured {
 }
 
 /// The runs that were named; `None` if there are none, and all can be measured.
-pub fn named(lab: &Lab, arguments: &Start, common: &Common) -> Result<Option<Measured>> {
+pub fn named(lab: &'static Lab, arguments: &Start, common: &Common) -> Result<Option<Measured>> {
     if arguments.of.is_empty() {
         drop(stored::open(common)?);
         return Ok(None);
@@ -53,9 +53,9 @@ pub fn named(lab: &Lab, arguments: &Start, common: &Common) -> Result<Option<Mea
 }
 
 /// Measures all steps.
-pub fn anew(lab: &Lab, arguments: &Start, common: &Common) -> Result<Measured> {
+pub fn anew(lab: &'static Lab, arguments: &Start, common: &Common) -> Result<Measured> {
     let mut exit = Exit::Done;
-    for step in lab.steps {
+    for step in &lab.steps {
         match run::measure_only(&command(lab, step, arguments)?, common, &mut [])? {
             Exit::Done => {}
             stopped @ Exit::Stopped(_) => {
@@ -76,7 +76,7 @@ pub fn anew(lab: &Lab, arguments: &Start, common: &Common) -> Result<Measured> {
         run.header
             .tags
             .get(TAG)
-            .is_some_and(|name| name == lab.name)
+            .is_some_and(|name| *name == lab.name)
     };
     let mut here = stored::newest_with(common, &lab.experiments())?;
     here.retain(is_ours);
@@ -89,7 +89,7 @@ pub fn anew(lab: &Lab, arguments: &Start, common: &Common) -> Result<Measured> {
 }
 
 /// The `oscope run` of one step.
-fn command(lab: &Lab, step: &Step, arguments: &Start) -> Result<crate::arguments::Run> {
+fn command(lab: &'static Lab, step: &Step, arguments: &Start) -> Result<crate::arguments::Run> {
     let seconds = match arguments.budget {
         Some(budget) => budget.0 / 1e9 * f64::from(step.seconds) / f64::from(lab.seconds()),
         None => f64::from(step.seconds),
@@ -97,10 +97,10 @@ fn command(lab: &Lab, step: &Step, arguments: &Start) -> Result<crate::arguments
     let mut words = vec![
         "oscope".to_owned(),
         "run".to_owned(),
-        step.experiment.to_owned(),
+        step.experiment.clone(),
     ];
-    for level in step.at {
-        words.extend(["--at".to_owned(), (*level).to_owned()]);
+    for level in &step.at {
+        words.extend(["--at".to_owned(), level.clone()]);
     }
     words.extend([
         "--budget".to_owned(),
@@ -126,7 +126,7 @@ pub fn results(runs: &[Run]) -> Vec<Results<'_>> {
 }
 
 /// Prints the command that continues after a stop: the measurements are stored.
-pub fn tell_of_stop(lab: &Lab, runs: &[Run]) {
+pub fn tell_of_stop(lab: &'static Lab, runs: &[Run]) {
     /// Enough of an id to tell it from others.
     const SHORT: usize = 8;
     let of = runs.iter().map(|run| {
@@ -146,31 +146,13 @@ mod tests {
     use crate::arguments::{Arguments, Command, lab};
     use crate::{selection, setting};
     use clap::Parser;
-    use experiments::lab::{ALL, At, Measure, Reading};
     use instrument::experiment::Experiment;
     use instrument::given::Givens;
     use instrument::limits::Limits;
     use instrument::plan::{Profile, Setting};
-    use instrument::point::{Level, Point};
+    use instrument::point::Point;
+    use report::lab::labs;
     use std::path::Path;
-
-    fn readings(measured: &Measure) -> Vec<&Reading> {
-        match measured {
-            Measure::Value(one) | Measure::Plateau(one, _) | Measure::Against(one, _) => vec![one],
-            Measure::Ratio(one, other) => vec![one, other],
-            Measure::Highest(of) | Measure::Lowest(of) => of.iter().map(|(_, one)| one).collect(),
-        }
-    }
-
-    fn is_at(point: &Point, reading: &Reading) -> bool {
-        reading.at.iter().all(|(axis, at)| {
-            let level = match at {
-                At::Number(number) => Level::Number(*number),
-                At::Choice(name) => Level::Choice((*name).to_owned()),
-            };
-            point.get(axis) == Some(&level)
-        })
-    }
 
     #[test]
     fn every_lab_plans_each_point_that_it_reads() {
@@ -187,8 +169,8 @@ mod tests {
             free_bytes: 64 << 30,
             ..here
         };
-        for lab in ALL {
-            let words = ["oscope", "lab", "start", lab.name];
+        for lab in labs() {
+            let words = ["oscope", "lab", "start", &lab.name];
             let parsed = Arguments::try_parse_from(words).expect("a command");
             let Some(Command::Lab(lab::Lab {
                 command: lab::Command::Start(arguments),
@@ -197,21 +179,21 @@ mod tests {
                 panic!("it starts a lab");
             };
             let mut planned: Vec<(&str, Vec<Point>)> = Vec::new();
-            for step in lab.steps {
+            for step in &lab.steps {
                 let run = command(lab, step, &arguments).expect("a run");
                 let chosen = selection::experiments(&run.what).expect("it exists");
                 let at = selection::at(&chosen, &run.levels(), &setting);
                 let at = at.unwrap_or_else(|error| panic!("{}: {error}", lab.name));
-                planned.extend(at.iter().map(|it| (step.experiment, it.points(&setting))));
+                planned.extend(at.iter().map(|it| (step.experiment.as_str(), it.points(&setting))));
             }
-            for reading in lab.questions.iter().flat_map(|it| readings(&it.measured)) {
-                let of_experiment = planned.iter().filter(|(id, _)| *id == reading.experiment);
+            for query in lab.questions.iter().flat_map(|it| it.measured.queries()) {
+                let of_experiment = planned.iter().filter(|(id, _)| *id == query.experiment);
                 let mut points = of_experiment.flat_map(|(_, points)| points);
-                assert!(
-                    points.any(|point| is_at(point, reading)),
-                    "{}: {reading:?}",
-                    lab.name
-                );
+                let is_at = |point: &Point| {
+                    let mut levels = query.levels.iter();
+                    levels.all(|(axis, level)| point.get(axis) == Some(level))
+                };
+                assert!(points.any(is_at), "{}: {query:?}", lab.name);
             }
         }
     }

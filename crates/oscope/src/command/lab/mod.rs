@@ -34,7 +34,7 @@ fn list(common: &Common) -> Result<Exit> {
 /// The lab called `name`.
 fn find(name: &str) -> Result<&'static lab::Lab, WrongUse> {
     lab::find(name).ok_or_else(|| {
-        let known: Vec<&str> = lab::ALL.iter().map(|lab| lab.name).collect();
+        let known: Vec<&str> = lab::labs().iter().map(|lab| lab.name.as_str()).collect();
         WrongUse(format!(
             "there is no lab '{name}'; there are {}",
             known.join(", ")

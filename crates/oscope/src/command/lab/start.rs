@@ -32,7 +32,7 @@ pub fn execute(arguments: &Start, common: &Common) -> Result<Exit> {
 }
 
 /// The answers of the file and of the command line.
-fn answers(lab: &Lab, arguments: &Start) -> Result<Answers> {
+fn answers(lab: &'static Lab, arguments: &Start) -> Result<Answers> {
     let mut answers = Answers::default();
     let wrong = |error: report::lab::AnswersError| WrongUse(error.to_string());
     if let Some(path) = &arguments.answers {
@@ -54,7 +54,7 @@ fn answers(lab: &Lab, arguments: &Start) -> Result<Answers> {
 }
 
 fn done(
-    lab: &Lab,
+    lab: &'static Lab,
     arguments: &Start,
     terminal: Option<&Terminal>,
     answers: &mut Answers,

@@ -1,75 +1,195 @@
-//! Parts that all plots with a y axis share: its lines and labels, and the band of intervals.
+//! The rectangle of a plot with its axes, and small multiples of it.
 
-use super::format::Format;
-use super::svg::{Path, Px, Svg, text_width};
+use super::labels::shortened;
+use super::svg::{Anchor, FONT, Path, Svg, text_width};
 use crate::chart::{Scale, ticks};
 use instrument::quantity::Unit;
 
-/// A y axis with room for so many labels.
-pub(super) struct YAxis<'s> {
-    pub(super) scale: &'s Scale,
-    pub(super) unit: Option<Unit>,
-    pub(super) room: usize,
-    pub(super) format: Format,
+/// Space at either end of an x axis, as a part of it.
+const AIR: f64 = 0.02;
+/// Room for the labels of an x axis, and for its title below them.
+pub(super) const X_LABELS: f64 = 22.0;
+pub(super) const X_TITLE: f64 = 22.0;
+/// Gap between a plot and the labels of its y axis.
+const Y_GAP: f64 = 8.0;
+
+/// The room of a chart, in its own pixels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub(super) width: f64,
+    /// Infinite if the chart may be as high as it needs.
+    pub(super) height: f64,
 }
 
-impl YAxis<'_> {
-    /// Width of the widest label.
-    pub(super) fn label_width(&self) -> f64 {
-        let labels = ticks(self.scale, self.unit, self.room).into_iter();
-        labels
-            .filter_map(|tick| tick.label)
-            .map(|label| text_width(&label, self.format.font_size()))
-            .fold(0.0, f64::max)
+/// Position of a plot in its chart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+impl Frame {
+    pub(super) fn right(&self) -> f64 {
+        self.left + self.width
     }
 
-    /// Draws a line across a plot of `width` at each labelled tick; the labels to the left of it if
-    /// `is_labelled`.
-    pub(super) fn draw(&self, svg: &mut Svg, (left, width): (f64, f64), is_labelled: bool) {
+    pub(super) fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    /// The pixel of a place on the x axis.
+    pub(super) fn x(&self, place: f64) -> f64 {
+        self.left + self.width * (AIR + (1.0 - 2.0 * AIR) * place)
+    }
+
+    /// The pixel of a place on the y axis.
+    pub(super) fn y(&self, place: f64) -> f64 {
+        self.bottom() - self.height * place
+    }
+
+    /// Draws a line across the plot at each labelled tick, and the labels, in the style of a class, at the left
+    /// ([`Anchor::End`]) or at the right, where they have no lines.
+    pub(super) fn y_axis(
+        &self,
+        svg: &mut Svg,
+        scale: &Scale,
+        unit: Option<Unit>,
+        labels: Option<(Anchor, &str)>,
+    ) {
         let mut grid = Path::default();
-        for tick in ticks(self.scale, self.unit, self.room) {
-            let (Some(y), Some(label)) = (self.scale.position(tick.value), tick.label) else {
+        for (place, label) in y_labels(scale, unit, self.height) {
+            let y = self.y(place);
+            match labels {
+                Some((Anchor::Start, class)) => {
+                    let at = (self.right() + Y_GAP, y, Anchor::Start);
+                    svg.label(class, &label, &[at]);
+                    continue;
+                }
+                Some((_, class)) => {
+                    svg.label(class, &label, &[(self.left - Y_GAP, y, Anchor::End)]);
+                }
+                None => {}
+            }
+            grid.line([(self.left, y), (self.right(), y)]);
+        }
+        svg.path("grid", &grid);
+    }
+
+    /// Draws the x axis with its ticks, and their labels if it `is_labelled`.
+    pub(super) fn x_axis(
+        &self,
+        svg: &mut Svg,
+        scale: &Scale,
+        unit: Option<Unit>,
+        is_labelled: bool,
+    ) {
+        /// Labels reach so far beyond the plot.
+        const BEYOND: f64 = 7.0;
+        let bottom = self.bottom();
+        let mut axis = Path::default();
+        axis.line([(self.left, bottom), (self.right(), bottom)]);
+        for tick in ticks(scale, unit, (self.width / (FONT * 4.8)) as usize) {
+            let Some(place) = scale.position(tick.value) else {
                 continue;
             };
-            grid.line([(left, y), (left + width, y)]);
-            if is_labelled {
-                svg.text(
-                    "text",
-                    &[
-                        ("class", &"y-tick"),
-                        ("x", &Px(left - 8.0)),
-                        ("y", &Px(y + self.format.font_size() * 0.35)),
-                    ],
-                    &label,
-                );
+            let x = self.x(place);
+            let length = if tick.label.is_some() { 6.0 } else { 3.0 };
+            axis.line([(x, bottom), (x, bottom + length)]);
+            if let Some(label) = tick.label.filter(|_| is_labelled) {
+                let half = text_width(&label, FONT) / 2.0 - BEYOND;
+                let within = x.min(self.right() - half).max(self.left + half);
+                svg.label("x-tick", &label, &[(within, bottom + 14.0, Anchor::Middle)]);
             }
         }
-        svg.element("path", &[("class", &"grid"), ("d", &grid)]);
+        svg.path("axis", &axis);
+    }
+
+    /// Writes the title of the x axis below its labels; returns the lower edge of both.
+    pub(super) fn x_title(&self, svg: &mut Svg, title: &str) -> f64 {
+        let below = self.bottom() + X_LABELS;
+        svg.label(
+            "axis-title",
+            title,
+            &[(self.right(), below + 12.0, Anchor::End)],
+        );
+        if title.is_empty() {
+            below
+        } else {
+            below + X_TITLE
+        }
     }
 }
 
-/// An interval: its x, and the y of its lower and its upper end.
-pub(super) type Reach = (f64, f64, f64);
+/// The labels of a y axis of this height, with their places.
+fn y_labels(scale: &Scale, unit: Option<Unit>, height: f64) -> Vec<(f64, String)> {
+    let ticks = ticks(scale, unit, (height / (FONT * 2.5)) as usize).into_iter();
+    ticks
+        .filter_map(|tick| Some((scale.position(tick.value)?, tick.label?)))
+        .collect()
+}
 
-/// The intervals of neighbouring points as one band, interrupted at points without an interval.
-pub(super) fn band(reaches: &[Option<Reach>]) -> Path {
-    /// Half the width of an interval without neighbours.
-    const ALONE: f64 = 2.0;
-    let mut path = Path::default();
-    for run in reaches.split(Option::is_none) {
-        let run: Vec<_> = run.iter().flatten().collect();
-        let upper = run.iter().map(|(x, _, high)| (*x, *high));
-        let lower = run.iter().rev().map(|(x, low, _)| (*x, *low));
-        if let [(x, low, high)] = run.as_slice() {
-            path.area([
-                (x - ALONE, *low),
-                (x + ALONE, *low),
-                (x + ALONE, *high),
-                (x - ALONE, *high),
-            ]);
-        } else if !run.is_empty() {
-            path.area(upper.chain(lower));
+/// Room for the labels of a y axis.
+pub(super) fn y_room(scale: &Scale, unit: Option<Unit>, height: f64) -> f64 {
+    let labels = y_labels(scale, unit, height);
+    widest(labels.iter().map(|(_, label)| label.as_str())) + Y_GAP + 4.0
+}
+
+/// The width of the widest of `texts`.
+pub(super) fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> f64 {
+    texts.map(|text| text_width(text, FONT)).fold(0.0, f64::max)
+}
+
+/// Small multiples: plots of the same size, whose axes are labelled at the left and below.
+pub(super) struct Panels {
+    pub(super) left: f64,
+    pub(super) width: f64,
+    pub(super) columns: usize,
+    pub(super) count: usize,
+}
+
+impl Panels {
+    /// Height of a plot.
+    pub(super) const HEIGHT: f64 = 110.0;
+    /// Gap between plots side by side.
+    const GAP: f64 = 14.0;
+    /// Height of a plot with its title and the space below.
+    const STEP: f64 = Self::HEIGHT + FONT + 22.0;
+
+    /// `count` plots right of the labels of their y axis, in so many columns.
+    pub(super) fn new(width: f64, left: f64, columns: usize, count: usize) -> Self {
+        Self {
+            left,
+            width: (width - left) / columns as f64 - Self::GAP,
+            columns,
+            count,
         }
     }
-    path
+
+    /// The plot `index`, below its title.
+    pub(super) fn plot(&self, svg: &mut Svg, index: usize, title: &str) -> Frame {
+        let (row, column) = (index / self.columns, index % self.columns);
+        let frame = Frame {
+            left: self.left + (self.width + Self::GAP) * column as f64,
+            top: Self::STEP * row as f64 + 2.0 * FONT + 16.0,
+            width: self.width,
+            height: Self::HEIGHT,
+        };
+        let at = (frame.left, frame.top - 11.0, Anchor::Start);
+        svg.label("panel-title", &shortened(title, self.width), &[at]);
+        frame
+    }
+
+    /// The labels of the y axis of plot `index`.
+    pub(super) fn y_labels(&self, index: usize) -> Option<(Anchor, &'static str)> {
+        index
+            .is_multiple_of(self.columns)
+            .then_some((Anchor::End, "y-tick"))
+    }
+
+    /// True if nothing is below the plot `index`.
+    pub(super) fn is_lowest(&self, index: usize) -> bool {
+        index + self.columns >= self.count
+    }
 }

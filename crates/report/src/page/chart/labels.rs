@@ -1,29 +1,12 @@
 //! Placement of labels without overlap.
 
-use super::svg::text_width;
+use super::svg::{FONT, text_width};
 
-/// Moves `wanted` positions apart to a distance of at least `gap`. Keeps their order, and keeps
-/// them between `low` and `high` if there is room. The result is in the order of `wanted`.
-pub(super) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
-    let mut placed = wanted.to_vec();
-    let mut next = low;
-    for &index in &order {
-        placed[index] = placed[index].max(next);
-        next = placed[index] + gap;
-    }
-    let mut last = high;
-    for &index in order.iter().rev() {
-        placed[index] = placed[index].min(last);
-        last = placed[index] - gap;
-    }
-    placed
-}
-
-/// A label in one of several rows above a plot.
+/// A label in one of several rows above a plot, with a line from its position down to the plot.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Placed {
+    x: f64,
+    width: f64,
     /// Row number, counted from the plot upwards.
     pub(super) row: usize,
     /// True if it lies left of its position, because it would leave the chart on the right.
@@ -38,59 +21,38 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
     // A label on the right of its line is free of the lines of all labels before it, and one on the left
     // of those after it: in this order, few rows suffice.
     let (onwards, back): (Vec<usize>, Vec<usize>) = (0..places.len()).partition(fits_right);
-    let mut taken: Vec<Taken> = Vec::new();
+    let mut placed: Vec<Option<Placed>> = vec![None; places.len()];
     for index in onwards.into_iter().rev().chain(back) {
         let (x, width) = places[index];
         let fits_left = x - width >= left;
-        let may_be = |leftwards: bool| {
-            if leftwards {
-                fits_left
-            } else {
-                fits_right(&index) || !fits_left
-            }
+        let sides: &[bool] = match (fits_right(&index), fits_left) {
+            (true, true) => &[false, true],
+            (false, true) => &[true],
+            (_, false) => &[false],
         };
-        let label = |row, leftwards| Taken {
-            index,
-            x,
-            width,
-            row,
-            leftwards,
-        };
-        let rows = 0..=taken.len();
-        let all = rows.flat_map(|row| [false, true].map(|leftwards| label(row, leftwards)));
-        let mut candidates: Vec<Taken> = all.filter(|label| may_be(label.leftwards)).collect();
+        let all = (0..=places.len()).flat_map(|row| sides.iter().map(move |side| (row, *side)));
+        let mut candidates: Vec<Placed> = all
+            .map(|(row, leftwards)| Placed {
+                x,
+                width,
+                row,
+                leftwards,
+            })
+            .collect();
         // A label on the left is worth a row, and not two.
         candidates.sort_by_key(|label| 2 * label.row + 3 * usize::from(label.leftwards));
-        let is_apart = |label: &&Taken| !taken.iter().any(|it| label.overlaps(it));
-        let is_uncrossed = |label: &&Taken| {
-            let mut others = taken.iter();
-            others.all(|it| !label.is_crossed_by(it) && !it.is_crossed_by(label))
+        let others = || placed.iter().flatten();
+        candidates.retain(|label| others().all(|it| !label.overlaps(it)));
+        let is_uncrossed = |label: &&Placed| {
+            others().all(|it| !label.is_crossed_by(it) && !it.is_crossed_by(label))
         };
-        let apart = || candidates.iter().filter(is_apart);
-        let free = apart().find(is_uncrossed).or_else(|| apart().next());
-        let free = free.cloned();
-        taken.extend(free);
+        let best = candidates.iter().find(is_uncrossed).or(candidates.first());
+        placed[index] = best.cloned();
     }
-    taken.sort_by_key(|label| label.index);
-    let told = |label: &Taken| Placed {
-        row: label.row,
-        leftwards: label.leftwards,
-    };
-    taken.iter().map(told).collect()
+    placed.into_iter().flatten().collect()
 }
 
-/// A label that has its place.
-#[derive(Clone)]
-struct Taken {
-    index: usize,
-    /// The position of its line.
-    x: f64,
-    width: f64,
-    row: usize,
-    leftwards: bool,
-}
-
-impl Taken {
+impl Placed {
     fn ends(&self) -> (f64, f64) {
         if self.leftwards {
             (self.x - self.width, self.x)
@@ -114,8 +76,8 @@ impl Taken {
 
 /// `text`, shortened by an ellipsis in the middle if it is wider than `width` pixels: the labels of
 /// a chart differ at the end as often as at the beginning.
-pub(super) fn shortened(text: &str, font_size: f64, width: f64) -> String {
-    if text_width(text, font_size) <= width {
+pub(super) fn shortened(text: &str, width: f64) -> String {
+    if text_width(text, FONT) <= width {
         return text.to_owned();
     }
     let letters: Vec<char> = text.chars().collect();
@@ -124,23 +86,14 @@ pub(super) fn shortened(text: &str, font_size: f64, width: f64) -> String {
         let ends = [&letters[..start], &['…'], &letters[end..]];
         ends.into_iter().flatten().collect()
     };
-    let fits = |short: &String| text_width(short, font_size) <= width;
+    let fits = |short: &String| text_width(short, FONT) <= width;
     let shorter = (0..letters.len()).rev().map(keeping).find(fits);
     shorter.unwrap_or_else(|| keeping(0))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Placed, rows, shortened, spread};
-
-    #[test]
-    fn labels_are_spread_in_their_order() {
-        assert_eq!(
-            spread(&[10.0, 11.0, 50.0], 10.0, 0.0, 100.0),
-            [10.0, 20.0, 50.0]
-        );
-        assert_eq!(spread(&[99.0, 98.0], 10.0, 0.0, 100.0), [100.0, 90.0]);
-    }
+    use super::{rows, shortened};
 
     #[test]
     fn labels_that_would_meet_get_rows_of_their_own() {
@@ -159,25 +112,15 @@ mod tests {
     /// True if labels overlap, and the number of lines that cross a label in a lower row.
     fn faults(places: &[(f64, f64)]) -> (bool, usize) {
         let labels = rows(places, 0.0, 340.0);
-        let all: Vec<_> = places.iter().zip(&labels).collect();
-        let ends = |(x, width): &(f64, f64), label: &Placed| {
-            let from = if label.leftwards { x - width } else { *x };
-            (from, from + width)
+        let pairs = || {
+            labels
+                .iter()
+                .flat_map(|one| labels.iter().map(move |it| (one, it)))
         };
-        let mut overlaps = false;
-        let mut crossed = 0;
-        for (index, (place, label)) in all.iter().enumerate() {
-            let (from, to) = ends(place, label);
-            for (other_place, other) in &all {
-                let line = other_place.0;
-                crossed += usize::from(other.row > label.row && from < line && line < to);
-            }
-            for (other_place, other) in &all[..index] {
-                let (other_from, other_to) = ends(other_place, other);
-                overlaps |= other.row == label.row && from < other_to && other_from < to;
-            }
-        }
-        (overlaps, crossed)
+        let crossed = pairs().filter(|(one, other)| one.is_crossed_by(other));
+        let mut overlapping =
+            pairs().filter(|(one, other)| !std::ptr::eq(*one, *other) && one.overlaps(other));
+        (overlapping.next().is_some(), crossed.count())
     }
 
     #[test]
@@ -199,8 +142,8 @@ mod tests {
 
     #[test]
     fn long_labels_are_cut() {
-        assert_eq!(shortened("read", 10.0, 100.0), "read");
-        assert_eq!(shortened("a very long name", 10.0, 33.0), "a …e");
-        assert_eq!(shortened("wide", 10.0, 0.0), "…");
+        assert_eq!(shortened("read", 100.0), "read");
+        assert_eq!(shortened("a very long name", 42.0), "a …e");
+        assert_eq!(shortened("wide", 0.0), "…");
     }
 }

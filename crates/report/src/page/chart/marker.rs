@@ -1,6 +1,6 @@
 //! The shapes that distinguish series without relying on colour.
 
-use super::svg::{Path, Px};
+use super::svg::{Path, Px, Svg};
 
 /// Number of series with their own colour and shape; if there are more, each series has its own
 /// panel.
@@ -45,6 +45,31 @@ pub(crate) fn outline(index: usize, x: f64, y: f64, r: f64) -> String {
     let mut path = Path::default();
     path.area(corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)));
     path.to_string()
+}
+
+impl Svg {
+    /// Opens the group of a series, which readers can hide.
+    pub(super) fn open_series(&mut self, index: usize, style: usize) {
+        let class = format!("series {}", class(style));
+        self.open("g", &[("class", &class), ("data-series", &index)]);
+    }
+
+    /// The marker of series `style` for the level `index`.
+    pub(super) fn marker(
+        &mut self,
+        (style, index): (usize, usize),
+        x: f64,
+        y: f64,
+        r: f64,
+        doubtful: bool,
+    ) {
+        let class = if doubtful { "m doubtful" } else { "m" };
+        let shape = outline(style, x, y, r);
+        self.element(
+            "path",
+            &[("class", &class), ("data-i", &index), ("d", &shape)],
+        );
+    }
 }
 
 /// A marker as a standalone SVG, for a legend.

@@ -1,11 +1,10 @@
 //! A matrix of coloured cells, with the value in each where there is room.
 
-use super::format::Room;
+use super::axes::{Room, widest};
 use super::labels::shortened;
-use super::svg::{Attributes, Px, Svg, text_width};
+use super::svg::{Anchor, FONT, Px, Svg, text_width};
 use crate::chart::{Matrix, show_level, ticks};
 use instrument::figure::{Figure, FigureScale, Series};
-use std::fmt::Display;
 
 /// The colours of the page and of a chart of its own: `h0` to `h6`.
 pub(in crate::page) const STEPS: usize = 7;
@@ -22,127 +21,96 @@ struct Layout {
     left: f64,
     top: f64,
     cell: (f64, f64),
+    /// True if each cell has room for its value.
+    has_text: bool,
 }
 
 /// Draws `figure` with its colours scaled by `kind`; returns the height of the chart.
 pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room) -> f64 {
     /// Width of bold text over regular text.
     const BOLD: f64 = 1.1;
-    let font = room.font;
     let matrix = Matrix::new(figure, kind);
     let rows = matrix.rows.iter();
     let names: Vec<String> = rows.map(|level| show_level(&figure.x, level)).collect();
-    let widest = |texts: &mut dyn Iterator<Item = &str>| {
-        texts.map(|text| text_width(text, font)).fold(0.0, f64::max)
-    };
-    let title = text_width(&figure.x.title, font) * BOLD;
-    let left = widest(&mut names.iter().map(String::as_str))
-        .max(title)
-        .min(room.width * 0.3)
-        + 12.0;
+    let title = text_width(&figure.x.title, FONT) * BOLD;
+    let left = widest(names.iter().map(String::as_str)).max(title);
+    let left = left.min(room.width * 0.3) + 12.0;
     let width = (room.width - left - 2.0) / matrix.columns.len().max(1) as f64;
     let width = width.min(LARGEST.0);
-    let top = font * 3.0 + LEGEND_HEIGHT + 34.0;
+    let top = FONT * 3.0 + LEGEND_HEIGHT + 34.0;
     let height = (room.height - top - 4.0) / matrix.rows.len().max(1) as f64;
+    let height = width.min(LARGEST.1).min(height);
+    let texts: Vec<String> = matrix.cells().map(|cell| cell.text).collect();
     let layout = Layout {
         left,
         top,
-        cell: (width, width.min(LARGEST.1).min(height)),
+        cell: (width, height),
+        has_text: widest(texts.iter().map(String::as_str)) + 6.0 <= width && FONT + 2.0 <= height,
     };
-    legend(svg, figure, &matrix, kind, (left, room));
-    row_names(svg, figure, &names, &layout, font);
-    column_names(svg, &matrix, &layout, room);
-    let texts: Vec<String> = matrix.cells().map(|cell| cell.text).collect();
-    let has_text =
-        widest(&mut texts.iter().map(String::as_str)) + 6.0 <= width && font + 2.0 <= layout.cell.1;
+    legend(svg, figure, &matrix, (left, room.width));
+    row_names(svg, figure, &names, &layout);
+    column_names(svg, &matrix, &layout);
     for (index, series) in matrix.columns.iter().enumerate() {
-        let text_size = has_text.then_some(font);
-        column(svg, &matrix, (index, series), &layout, text_size);
+        column(svg, &matrix, (index, series), &layout);
     }
     layout.top + layout.cell.1 * matrix.rows.len() as f64 + 4.0
 }
 
 /// The title, the colours, and the values at which they stand.
-fn legend(
-    svg: &mut Svg,
-    figure: &Figure,
-    matrix: &Matrix<'_>,
-    kind: FigureScale,
-    (left, room): (f64, Room),
-) {
-    let font = room.font;
-    let title: Attributes<'_> = &[("class", &"axis-title"), ("x", &Px(left)), ("y", &Px(font))];
-    svg.text("text", title, &matrix.titled(&figure.y.title));
-    let width = LEGEND_WIDTH.min(room.width - left - 2.0);
+fn legend(svg: &mut Svg, figure: &Figure, matrix: &Matrix<'_>, (left, right): (f64, f64)) {
+    let title = matrix.titled(&figure.y.title);
+    svg.label("axis-title", &title, &[(left, FONT * 0.65, Anchor::Start)]);
+    let width = LEGEND_WIDTH.min(right - left - 2.0);
     let step = width / STEPS as f64;
-    let top = font + 8.0;
+    let top = FONT + 8.0;
     for index in 0..STEPS {
-        svg.element(
-            "rect",
-            &[
-                ("class", &format!("h{index}")),
-                ("x", &Px(left + step * index as f64)),
-                ("y", &Px(top)),
-                ("width", &Px(step)),
-                ("height", &Px(LEGEND_HEIGHT)),
-            ],
-        );
+        let area = [left + step * index as f64, top, step, LEGEND_HEIGHT];
+        svg.rectangle(&format!("h{index}"), area);
     }
-    let scale = matrix.domain.between(kind, left, left + width);
-    for tick in ticks(&scale, figure.y.unit, (width / (font * 5.0)) as usize) {
-        if let (Some(x), Some(label)) = (scale.position(tick.value), tick.label) {
-            let half = text_width(&label, font) / 2.0;
-            svg.text(
-                "text",
-                &[
-                    ("class", &"x-tick"),
-                    ("x", &Px(x.max(left + half).min(left + width - half))),
-                    ("y", &Px(top + LEGEND_HEIGHT + font + 2.0)),
-                ],
-                &label,
-            );
+    for tick in ticks(
+        &matrix.scale,
+        figure.y.unit,
+        (width / (FONT * 5.0)) as usize,
+    ) {
+        if let (Some(place), Some(label)) = (matrix.scale.position(tick.value), tick.label) {
+            let half = text_width(&label, FONT) / 2.0;
+            let x = (left + width * place)
+                .max(left + half)
+                .min(left + width - half);
+            let middle = top + LEGEND_HEIGHT + FONT * 0.65 + 2.0;
+            svg.label("x-tick", &label, &[(x, middle, Anchor::Middle)]);
         }
     }
 }
 
 /// Every name if rows are high enough, else every second and so on.
-fn row_names(svg: &mut Svg, figure: &Figure, names: &[String], layout: &Layout, font: f64) {
-    let Layout { left, top, cell } = layout;
-    let x = Px(left - 8.0);
-    let end: (&str, &dyn Display) = ("text-anchor", &"end");
-    let title = shortened(&figure.x.title, font, left - 10.0);
-    let at: Attributes<'_> = &[
-        ("class", &"axis-title"),
-        ("x", &x),
-        ("y", &Px(top - 8.0)),
-        end,
-    ];
-    svg.text("text", at, &title);
-    let every = ((font + 2.0) / cell.1).ceil().max(1.0) as usize;
+fn row_names(svg: &mut Svg, figure: &Figure, names: &[String], layout: &Layout) {
+    let Layout {
+        left, top, cell, ..
+    } = layout;
+    let mut write = |class: &str, name: &str, middle: f64| {
+        let at = (left - 8.0, middle, Anchor::End);
+        svg.label(class, &shortened(name, left - 10.0), &[at]);
+    };
+    write("axis-title", &figure.x.title, top - 8.0 - FONT * 0.35);
+    let every = ((FONT + 2.0) / cell.1).ceil().max(1.0) as usize;
     for (index, name) in names.iter().enumerate().step_by(every) {
-        let y = Px(top + cell.1 * (index as f64 + 0.5) + font * 0.35);
-        let at: Attributes<'_> = &[("class", &"name"), ("x", &x), ("y", &y), end];
-        svg.text("text", at, &shortened(name, font, left - 10.0));
+        write("name", name, top + cell.1 * (index as f64 + 0.5));
     }
 }
 
-fn column_names(svg: &mut Svg, matrix: &Matrix<'_>, layout: &Layout, room: Room) {
-    let font = room.font;
-    let Layout { left, top, cell } = layout;
-    let every = (font * 2.2 / cell.0).ceil().max(1.0) as usize;
+fn column_names(svg: &mut Svg, matrix: &Matrix<'_>, layout: &Layout) {
+    let Layout {
+        left, top, cell, ..
+    } = layout;
+    let every = (FONT * 2.2 / cell.0).ceil().max(1.0) as usize;
     for (index, column) in matrix.columns.iter().enumerate().step_by(every) {
-        let name = shortened(&column.label, font, cell.0 * every as f64 - 4.0);
+        let name = shortened(&column.label, cell.0 * every as f64 - 4.0);
         let middle = left + cell.0 * (index as f64 + 0.5);
-        let last = room.width - text_width(&name, font) / 2.0;
-        svg.text(
-            "text",
-            &[
-                ("class", &"name"),
-                ("x", &Px(middle.min(last))),
-                ("y", &Px(top - 8.0)),
-                ("text-anchor", &"middle"),
-            ],
+        svg.label(
+            "name",
             &name,
+            &[(middle, top - 8.0 - FONT * 0.35, Anchor::Middle)],
         );
     }
 }
@@ -153,14 +121,12 @@ fn column<'f>(
     matrix: &Matrix<'f>,
     (index, series): (usize, &'f Series),
     layout: &Layout,
-    text_size: Option<f64>,
 ) {
-    let Layout { left, top, cell } = layout;
-    let (width, height) = *cell;
-    let x = left + width * index as f64;
-    let y = |row: usize| top + height * row as f64;
+    let (width, height) = layout.cell;
+    let x = layout.left + width * index as f64;
+    let y = |row: usize| layout.top + height * row as f64;
     let rows = matrix.rows.len();
-    let place = [x, *top, width, y(rows) - top];
+    let place = [x, layout.top, width, y(rows) - layout.top];
     let middles = (0..rows).map(|row| Some(y(row) + height / 2.0));
     let dense = if width < DENSE { " dense" } else { "" };
     let class = format!("panel rows cells{dense}");
@@ -182,17 +148,9 @@ fn column<'f>(
                 ("height", &Px(height)),
             ],
         );
-        if let Some(font) = text_size {
-            svg.text(
-                "text",
-                &[
-                    ("class", &format!("on{step}")),
-                    ("x", &Px(x + width / 2.0)),
-                    ("y", &Px(y(row) + height / 2.0 + font * 0.35)),
-                    ("text-anchor", &"middle"),
-                ],
-                &cell.text,
-            );
+        if layout.has_text {
+            let at = (x + width / 2.0, y(row) + height / 2.0, Anchor::Middle);
+            svg.label(&format!("on{step}"), &cell.text, &[at]);
         }
     }
     svg.close("g");
@@ -200,9 +158,10 @@ fn column<'f>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::format::Format;
-    use super::super::render::{render, undrawn};
-    use super::STEPS;
+    use super::super::axes::Room;
+    use super::super::render::{Names, render, undrawn};
+    use super::super::svg::Svg;
+    use super::{STEPS, draw};
     use crate::made_up::{estimate, matrix};
     use instrument::figure::Figure;
     use instrument::figure::FigureScale::Logarithmic;
@@ -217,8 +176,8 @@ mod tests {
     }
 
     /// The classes and the texts of the drawn elements.
-    fn drawn(figure: &Figure, format: Format) -> Vec<(String, String)> {
-        let chart = render(figure, Logarithmic, format);
+    fn drawn(figure: &Figure) -> Vec<(String, String)> {
+        let chart = render(figure, Logarithmic, Names::InChart);
         let chart = roxmltree::Document::parse(&chart).expect("well-formed");
         let told = |node: roxmltree::Node<'_, '_>| {
             let class = node.attribute("class")?.to_owned();
@@ -234,33 +193,42 @@ mod tests {
     #[test]
     fn a_pair_has_a_coloured_cell_with_its_value_and_the_diagonal_none() {
         let figure = times(2);
-        for format in Format::ALL {
-            let drawn = drawn(&figure, format);
-            assert_eq!(count(&drawn, |class| class.starts_with("m cell h")), 2);
-            assert_eq!(count(&drawn, |class| class.ends_with(" doubtful")), 1);
-            let values = drawn.iter().filter(|(class, _)| class.starts_with("on"));
-            let values: Vec<&str> = values.map(|(_, text)| text.as_str()).collect();
-            assert_eq!(values, ["21.0", "21.0"]);
-            assert_eq!(
-                count(&drawn, |class| class.len() == 2 && class.starts_with('h')),
-                STEPS
-            );
-        }
+        let drawn = drawn(&figure);
+        assert_eq!(count(&drawn, |class| class.starts_with("m cell h")), 2);
+        assert_eq!(count(&drawn, |class| class.ends_with(" doubtful")), 1);
+        let values = drawn.iter().filter(|(class, _)| class.starts_with("on"));
+        let values: Vec<&str> = values.map(|(_, text)| text.as_str()).collect();
+        assert_eq!(values, ["21.0", "21.0"]);
+        let colours = count(&drawn, |class| class.len() == 2 && class.starts_with('h'));
+        assert_eq!(colours, STEPS);
         assert_eq!(undrawn(&figure), 0);
     }
 
     #[test]
     fn cells_too_small_for_a_value_have_none_and_not_every_row_is_named() {
-        for format in Format::ALL {
-            let drawn = drawn(&times(64), format);
-            assert_eq!(
-                count(&drawn, |class| class.starts_with("m cell h")),
-                64 * 63
-            );
-            assert_eq!(count(&drawn, |class| class.starts_with("on")), 0);
-            let names = count(&drawn, |class| class == "name");
-            assert!((2..=64 + 32).contains(&names), "{names}");
-            assert_eq!(count(&drawn, |class| class == "panel rows cells dense"), 64);
-        }
+        let drawn = drawn(&times(64));
+        let cells = count(&drawn, |class| class.starts_with("m cell h"));
+        assert_eq!(cells, 64 * 63);
+        assert_eq!(count(&drawn, |class| class.starts_with("on")), 0);
+        let names = count(&drawn, |class| class == "name");
+        assert!((2..=64 + 32).contains(&names), "{names}");
+        let columns = count(&drawn, |class| class == "panel rows cells dense");
+        assert_eq!(columns, 64);
+    }
+
+    #[test]
+    fn eight_processors_fit_a_picture_with_their_names_and_values() {
+        let room = Room {
+            width: 340.0,
+            height: 250.0,
+        };
+        let mut figure = times(8);
+        figure.x.title.clear();
+        let mut svg = Svg::new(room.width);
+        assert!(draw(&mut svg, &figure, Logarithmic, room) <= room.height);
+        let drawn = svg.finish();
+        assert_eq!(drawn.matches("class=\"m cell").count(), 8 * 7);
+        assert_eq!(drawn.matches("class=\"on").count(), 8 * 7);
+        assert_eq!(drawn.matches(">7</text>").count(), 2, "{drawn}");
     }
 }

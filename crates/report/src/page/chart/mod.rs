@@ -1,31 +1,25 @@
 //! Figures as SVG.
 
-mod across;
-mod annotations;
 mod axes;
-mod bars;
-mod card;
-mod curve;
-mod format;
+mod curves;
 mod labels;
-mod line;
 mod marker;
 mod matrix;
-mod panel;
+mod picture;
 #[cfg(test)]
 mod properties;
 mod ratio;
 mod render;
 mod rows;
+mod staircase;
 mod strip;
 mod svg;
-mod timeline;
+mod whole;
 
-pub(super) use card::{Lines, Picture, whole};
-pub(super) use format::Format;
-pub(super) use marker::{STYLES, swatch};
+pub(super) use marker::swatch;
 pub(super) use matrix::STEPS;
+pub(super) use picture::picture;
 pub(super) use ratio::{Curve, XAxis, curves, rows};
-pub(super) use render::{can_be_logarithmic, render, undrawn};
+pub(super) use render::{Names, can_be_logarithmic, has_key, render, undrawn};
 pub(super) use strip::Strip;
-pub(super) use timeline::moments;
+pub(super) use whole::{Lines, whole};

@@ -1,7 +1,7 @@
 //! Property tests: every figure becomes a valid chart.
 
-use super::format::Format;
-use super::render::render;
+use super::render::{Names, render};
+use super::svg::{FONT, text_width};
 use instrument::figure::{
     Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin, Series,
 };
@@ -132,22 +132,46 @@ fn figure() -> impl Strategy<Value = Figure> {
     )
 }
 
+/// The boxes of all texts of a chart: left, top, right, bottom.
+fn boxes(chart: &roxmltree::Document<'_>) -> Vec<[f64; 4]> {
+    let texts = chart.descendants().filter(|node| node.has_tag_name("text"));
+    let area = |node: roxmltree::Node<'_, '_>| {
+        let [x, y] = ["x", "y"].map(|name| node.attribute(name).and_then(|it| it.parse().ok()));
+        let (x, y): (f64, f64) = (x?, y?);
+        let width = text_width(node.text()?, FONT);
+        let left = match node.attribute("text-anchor") {
+            Some("end") => x - width,
+            Some("middle") => x - width / 2.0,
+            _ => x,
+        };
+        // Positions are printed to a tenth of a pixel.
+        Some([left + 0.2, y - FONT * 0.7, left + width - 0.2, y])
+    };
+    texts.filter_map(area).collect()
+}
+
 proptest! {
     #[test]
     fn it_becomes_a_well_formed_chart_whose_coordinates_are_numbers(
         figure in figure(),
         logarithmic: bool,
-        narrow: bool,
     ) {
         let kind = if logarithmic { FigureScale::Logarithmic } else { FigureScale::Linear };
-        let format = if narrow { Format::Narrow } else { Format::Wide };
-        let chart = render(&figure, kind, format);
+        let chart = render(&figure, kind, Names::InChart);
         let chart = roxmltree::Document::parse(&chart).expect("well-formed XML");
         for node in chart.descendants() {
             // Labels may contain any text.
             for attribute in node.attributes().filter(|attribute| attribute.name() != "aria-label") {
                 let value = attribute.value();
                 prop_assert!(!value.contains("NaN") && !value.contains("inf"), "{value}");
+            }
+        }
+        let boxes = boxes(&chart);
+        for (index, one) in boxes.iter().enumerate() {
+            for other in &boxes[..index] {
+                let apart = one[0] >= other[2] || other[0] >= one[2] || one[1] >= other[3]
+                    || other[1] >= one[3];
+                prop_assert!(apart, "two labels overlap: {one:?} {other:?}");
             }
         }
     }

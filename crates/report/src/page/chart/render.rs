@@ -1,43 +1,113 @@
 //! One figure as one SVG element.
 
-use super::format::Format;
-use super::svg::{Px, Svg};
-use super::{bars, curve, matrix, timeline};
-use crate::chart::{Matrix, drawn_centre};
+use super::axes::Room;
+use super::marker::{STYLES, outline};
+use super::svg::{Anchor, FONT, Px, Svg, WIDTH, text_width};
+use super::{curves, matrix, rows};
+use crate::chart::{Curves, Matrix, drawn_centre, moments};
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale};
 
+/// The place of the names of the series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// Below the chart.
+    InChart,
+    /// In the page: the chart has them below its lower edge, for readers who save it.
+    InPage,
+}
+
 /// `figure` as an `svg` element with its value axis scaled by `kind`.
-pub(crate) fn render(figure: &Figure, kind: FigureScale, format: Format) -> String {
-    let mut body = Svg::default();
-    let height = match figure.kind {
-        FigureKind::Curve => curve::draw(&mut body, figure, kind, format),
-        FigureKind::Bars => bars::draw(&mut body, figure, kind, format),
-        FigureKind::Timeline => timeline::draw(&mut body, figure, format),
-        FigureKind::Matrix => matrix::draw(&mut body, figure, kind, format.room()),
+pub(crate) fn render(figure: &Figure, kind: FigureScale, names: Names) -> String {
+    let room = Room {
+        width: WIDTH,
+        height: f64::INFINITY,
     };
+    let mut svg = Svg::new(WIDTH);
     let scale = match kind {
         FigureScale::Linear => "linear",
         FigureScale::Logarithmic => "logarithmic",
     };
-    let width = format.width();
-    let mut svg = Svg::default();
+    svg.text("desc", &[], &description(figure, scale));
+    let shown = body(&mut svg, figure, kind, None, room);
+    let whole = shown + key(&mut svg, figure, (room.width, shown));
+    let height = match names {
+        Names::InChart => whole,
+        Names::InPage => shown,
+    };
+    let size = Room { height, ..room };
+    framed(
+        &format!("chart {scale}"),
+        &figure.title,
+        size,
+        &svg.finish(),
+    )
+}
+
+/// Draws the chart without the names of its series; returns its height.
+pub(super) fn body(
+    svg: &mut Svg,
+    figure: &Figure,
+    kind: FigureScale,
+    second: Option<&Figure>,
+    room: Room,
+) -> f64 {
+    match figure.kind {
+        FigureKind::Curve => curves::draw(svg, figure, kind, second, room),
+        FigureKind::Bars => rows::bars(svg, figure, kind, room),
+        FigureKind::Timeline => rows::timeline(svg, figure, room),
+        FigureKind::Matrix => matrix::draw(svg, figure, kind, room),
+    }
+}
+
+/// `body` as an `svg` element of the given size.
+pub(super) fn framed(class: &str, label: &str, size: Room, body: &str) -> String {
+    let mut svg = Svg::new(size.width);
+    let view = format!("0 0 {} {}", Px(size.width), Px(size.height));
     svg.open(
         "svg",
         &[
             ("xmlns", &"http://www.w3.org/2000/svg"),
-            ("class", &format!("chart {} {scale}", format.class())),
-            ("viewBox", &format!("0 0 {} {}", Px(width), Px(height))),
+            ("class", &class),
+            ("viewBox", &view),
             ("role", &"img"),
-            ("aria-label", &figure.title),
-            ("font-size", &format.font_size()),
+            ("aria-label", &label),
+            ("font-size", &FONT),
         ],
     );
-    svg.text("desc", &[], &description(figure, scale));
-    let mut text = svg.finish();
-    text.push_str(&body.finish());
-    text.push_str("</svg>");
-    text
+    svg.insert(body);
+    svg.close("svg");
+    svg.finish()
+}
+
+/// True if the marks of the figure's series need names.
+pub(crate) fn has_key(figure: &Figure) -> bool {
+    let is_marked = matches!(figure.kind, FigureKind::Curve | FigureKind::Bars);
+    is_marked && (2..=STYLES).contains(&figure.series.len())
+}
+
+/// Draws the marker and the name of each series in rows below `top`; returns their height.
+pub(super) fn key(svg: &mut Svg, figure: &Figure, (width, top): (f64, f64)) -> f64 {
+    const ROW: f64 = FONT + 5.0;
+    let mut at = (0.0, top + ROW / 2.0 + 2.0);
+    if !has_key(figure) {
+        return 0.0;
+    }
+    for (index, series) in figure.series.iter().enumerate() {
+        let length = 16.0 + text_width(&series.label, FONT);
+        if at.0 > 0.0 && at.0 + length > width {
+            at = (0.0, at.1 + ROW);
+        }
+        let (x, y) = at;
+        svg.open_series(index, index);
+        let shape = outline(index, x + 6.0, y, 4.0);
+        svg.path("m", &shape);
+        let name = (x + 14.0, y, Anchor::Start);
+        svg.label("name", &series.label, &[name]);
+        svg.close("g");
+        at.0 += length + 14.0;
+    }
+    at.1 + ROW / 2.0 + 2.0 - top
 }
 
 /// True if a logarithmic value axis would show anything.
@@ -48,29 +118,16 @@ pub(crate) fn can_be_logarithmic(figure: &Figure) -> bool {
             .any(|point| drawn_centre(&point.estimate).is_some_and(|centre| centre > 0.0))
 }
 
-/// Number of points without a place among the curves of a figure: values below resolution, and on a
-/// logarithmic axis values that are not positive. Rows of bars have a place for every point.
+/// Number of points without a place in the chart: values below resolution, and on a logarithmic axis values that
+/// are not positive. Rows of bars have a place for every point.
 pub(crate) fn undrawn(figure: &Figure) -> usize {
-    match figure.kind {
-        FigureKind::Bars => return 0,
-        FigureKind::Timeline => return points(figure).count() - timeline::moments(figure).len(),
-        FigureKind::Matrix => {
-            let drawn = Matrix::new(figure, figure.y.scale).cells().count();
-            return points(figure).count().saturating_sub(drawn);
-        }
-        FigureKind::Curve => {}
-    }
-    let positive = |scale: FigureScale, value: f64| scale == FigureScale::Linear || value > 0.0;
-    points(figure)
-        .filter(|point| {
-            let x = point
-                .x
-                .number()
-                .is_none_or(|x| positive(figure.x.scale, x as f64));
-            let y = drawn_centre(&point.estimate).is_some_and(|y| positive(figure.y.scale, y));
-            !(x && y)
-        })
-        .count()
+    let all = points(figure).count();
+    all.saturating_sub(match figure.kind {
+        FigureKind::Bars => all,
+        FigureKind::Timeline => moments(figure).len(),
+        FigureKind::Matrix => Matrix::new(figure, figure.y.scale).cells().count(),
+        FigureKind::Curve => Curves::of(figure, figure.y.scale).spots().count(),
+    })
 }
 
 fn points(figure: &Figure) -> impl Iterator<Item = &FigurePoint> {

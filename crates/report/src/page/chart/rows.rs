@@ -1,49 +1,226 @@
-//! Shared layout of bars and timelines: rows below each other, values along the x axis.
+//! Rows below each other with values along the x axis: named items, and actors over time.
 
-use super::format::Format;
-use super::svg::{Path, Px, Svg};
-use crate::chart::{Scale, ticks};
-use instrument::figure::Figure;
+use super::axes::{Room, X_LABELS, widest};
+use super::labels::shortened;
+use super::marker::{STYLES, class};
+use super::svg::{Anchor, Dots, FONT, Path, Px, Svg, text_width};
+use crate::chart::{Bar, Bars, Scale, Timeline, drawn_centre, moments, ticks};
+use crate::show;
+use instrument::figure::{Figure, FigureScale};
+use instrument::quantity::Unit;
 
-/// Positions of all parts.
-pub(super) struct Layout {
+/// Height of a row where there is room.
+const ROW: f64 = 22.0;
+/// Gap between groups of bars.
+const GROUP_GAP: f64 = 10.0;
+/// Height of a lane with its padding, and of its blocks.
+const LANE: f64 = 34.0;
+const BLOCK: f64 = 22.0;
+
+/// The rectangle of the rows, right of their names.
+pub(super) struct Rows {
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
-    pub(super) scale: Scale,
 }
 
-impl Layout {
-    /// Draws the value axis below the rows, and its title above them.
-    pub(super) fn axis(&self, svg: &mut Svg, figure: &Figure, format: Format) {
-        let font = format.font_size();
-        let mut grid = Path::default();
-        let room = ((self.right - self.left) / (font * 7.0)) as usize;
-        for tick in ticks(&self.scale, figure.y.unit, room) {
-            let (Some(x), Some(label)) = (self.scale.position(tick.value), tick.label) else {
-                continue;
-            };
-            grid.line([(x, self.top), (x, self.bottom)]);
-            svg.text(
-                "text",
-                &[
-                    ("class", &"x-tick"),
-                    ("x", &Px(x)),
-                    ("y", &Px(self.bottom + font + 4.0)),
-                ],
-                &label,
-            );
-        }
-        svg.element("path", &[("class", &"grid"), ("d", &grid)]);
-        svg.text(
-            "text",
-            &[
-                ("class", &"axis-title"),
-                ("x", &Px(self.left)),
-                ("y", &Px(font)),
-            ],
-            &figure.y.title,
-        );
+impl Rows {
+    /// The pixel of a place on the axis of values.
+    pub(super) fn x(&self, place: f64) -> f64 {
+        self.left + place * (self.right - self.left)
     }
+
+    /// Room for `names` in a chart of this width.
+    pub(super) fn name_room<'t>(names: impl Iterator<Item = &'t str>, width: f64) -> f64 {
+        widest(names).min(width * 0.38) + 12.0
+    }
+
+    /// Writes the name of a row.
+    pub(super) fn name(&self, svg: &mut Svg, name: &str, middle: f64) {
+        let at = (self.left - 8.0, middle, Anchor::End);
+        svg.label("name", &shortened(name, self.left - 10.0), &[at]);
+    }
+
+    /// Draws the axis of values below the rows; returns its lower edge.
+    pub(super) fn axis(&self, svg: &mut Svg, scale: &Scale, unit: Option<Unit>) -> f64 {
+        let mut grid = Path::default();
+        let room = ((self.right - self.left) / (FONT * 5.5)) as usize;
+        for tick in ticks(scale, unit, room) {
+            if let (Some(place), Some(label)) = (scale.position(tick.value), tick.label) {
+                let x = self.x(place);
+                grid.line([(x, self.top), (x, self.bottom)]);
+                svg.label("x-tick", &label, &[(x, self.bottom + 12.0, Anchor::Middle)]);
+            }
+        }
+        svg.path("grid", &grid);
+        self.bottom + X_LABELS
+    }
+}
+
+/// Draws the bars of `figure` with their values scaled by `kind`; returns the height of the chart. Bars start at
+/// zero; a logarithmic axis has no zero, so it has dots.
+pub(super) fn bars(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room) -> f64 {
+    let layout = Bars::of(figure, kind);
+    let top = title(svg, figure);
+    let count = figure.series.len().max(1);
+    let gap = if count > 1 { GROUP_GAP } else { 4.0 };
+    let groups = layout.groups.len();
+    let step = (room.height - top - X_LABELS) / groups.max(1) as f64;
+    let step = step.min(ROW * count as f64 + gap);
+    let row = (step - gap) / count as f64;
+
+    let values: Vec<String> = layout.bars.iter().map(|bar| value(figure, bar)).collect();
+    let value_room = widest(values.iter().map(String::as_str)).min(room.width * 0.3);
+    let rows = Rows {
+        left: Rows::name_room(layout.groups.iter().map(String::as_str), room.width),
+        right: room.width - value_room - 14.0,
+        top,
+        bottom: top + step * groups as f64,
+    };
+    let middles: Vec<f64> = (0..groups)
+        .map(|group| top + step * (group as f64 + 0.5))
+        .collect();
+    let bottom = rows.axis(svg, &layout.scale, figure.y.unit);
+    let place = [0.0, top, room.width, rows.bottom - top];
+    svg.open_panel("panel rows", place, middles.iter().copied().map(Some), None);
+    for (name, middle) in layout.groups.iter().zip(&middles) {
+        rows.name(svg, name, *middle);
+    }
+    for series in 0..figure.series.len() {
+        svg.open_series(series, series);
+        let all = layout.bars.iter().zip(&values);
+        for (bar, value) in all.filter(|(bar, _)| bar.series == series) {
+            let y = middles[bar.group] + row * (series as f64 + 0.5 - count as f64 / 2.0);
+            let end = draw_bar(svg, bar, &layout.scale, &rows, (y, row));
+            let label = if figure.series.len() > STYLES {
+                format!("{value} · {}", figure.series[series].label)
+            } else {
+                value.clone()
+            };
+            let class = if bar.spot.is_some() {
+                "value"
+            } else {
+                "unknown"
+            };
+            let label = shortened(&label, room.width - end - 8.0);
+            svg.label(class, &label, &[(end + 8.0, y, Anchor::Start)]);
+        }
+        svg.close("g");
+    }
+    svg.close("g");
+    bottom
+}
+
+/// Draws a bar with its interval and processes in a row of the given middle and height; returns its right end.
+fn draw_bar(svg: &mut Svg, bar: &Bar<'_>, scale: &Scale, rows: &Rows, (y, row): (f64, f64)) -> f64 {
+    let Some(spot) = &bar.spot else {
+        return rows.left;
+    };
+    let (start, x) = (
+        rows.x(scale.position(0.0).unwrap_or(0.0)),
+        rows.x(spot.at.1),
+    );
+    if scale.kind == FigureScale::Linear {
+        let class = if spot.doubtful { "bar doubtful" } else { "bar" };
+        let height = row * 0.55;
+        let area = [start.min(x), y - height / 2.0, (x - start).abs(), height];
+        svg.rectangle(class, area);
+    } else {
+        svg.path("stem", &format!("M{} {}H{}", Px(start), Px(y), Px(x)));
+    }
+    let mut dots = Dots::default();
+    for place in &spot.processes {
+        dots.add(rows.x(*place), y);
+    }
+    svg.path("dots", &dots);
+    if let Some([from, to]) = spot.reach.map(|ends| ends.map(|end| rows.x(end))) {
+        let mut whisker = Path::default();
+        whisker.line([(from, y), (to, y)]);
+        whisker.line([(from, y - 4.0), (from, y + 4.0)]);
+        whisker.line([(to, y - 4.0), (to, y + 4.0)]);
+        svg.path("whisker", &whisker);
+    }
+    svg.marker(
+        (bar.series, bar.group),
+        x,
+        y,
+        (row * 0.3).min(3.8),
+        spot.doubtful,
+    );
+    let ends = spot.reach.map(|[_, high]| high);
+    let places = spot.processes.iter().copied().chain(ends);
+    rows.x(places.fold(spot.at.1, f64::max))
+}
+
+/// The value of a bar, or the reason why it has none.
+fn value(figure: &Figure, bar: &Bar<'_>) -> String {
+    let estimate = &bar.point.estimate;
+    match drawn_centre(estimate) {
+        Some(centre) => {
+            let unit = figure.y.unit.unwrap_or(Unit::Count);
+            show::value(unit, centre, estimate.interval)
+        }
+        None => show::verdict(&estimate.verdict).text.into(),
+    }
+}
+
+/// Writes the title of the axis of values above the rows; returns their upper edge.
+fn title(svg: &mut Svg, figure: &Figure) -> f64 {
+    if figure.y.title.is_empty() {
+        return 4.0;
+    }
+    svg.label(
+        "axis-title",
+        &figure.y.title,
+        &[(0.0, FONT * 0.65, Anchor::Start)],
+    );
+    FONT + 12.0
+}
+
+/// Draws the states of `figure` over time; returns the height of the chart.
+pub(super) fn timeline(svg: &mut Svg, figure: &Figure, room: Room) -> f64 {
+    let layout = Timeline::of(figure);
+    let top = title(svg, figure);
+    let names = figure.series.iter().map(|series| series.label.as_str());
+    let rows = Rows {
+        left: Rows::name_room(names, room.width),
+        right: room.width - 14.0,
+        top,
+        bottom: top + LANE * figure.series.len() as f64,
+    };
+    let bottom = rows.axis(svg, &layout.scale, figure.y.unit);
+    let position = |value| Some(rows.x(layout.scale.position(value)?));
+    let moments = moments(figure).into_iter();
+    let at = moments.map(|(_, point)| position(point.estimate.centre));
+    let place = [rows.left, top, rows.right - rows.left, rows.bottom - top];
+    svg.open_panel("panel", place, at, None);
+    for (index, (series, blocks)) in figure.series.iter().zip(&layout.lanes).enumerate() {
+        let middle = top + LANE * (index as f64 + 0.5);
+        rows.name(svg, &series.label, middle);
+        for block in blocks {
+            let (from, to) = (rows.x(block.from), rows.x(block.to));
+            let doubt = if block.doubtful { " doubtful" } else { "" };
+            let class = format!("bar{doubt} {}", class(block.state));
+            svg.rectangle(&class, [from, middle - BLOCK / 2.0, to - from, BLOCK]);
+            let state = &layout.states[block.state];
+            if text_width(state, FONT) + 8.0 <= to - from {
+                svg.label("value", state, &[(from + 5.0, middle, Anchor::Start)]);
+            }
+        }
+        let y = middle + BLOCK / 2.0 + 3.0;
+        let mut whiskers = Path::default();
+        for interval in series
+            .points
+            .iter()
+            .filter_map(|point| point.estimate.interval)
+        {
+            if let Some((from, to)) = position(interval.low).zip(position(interval.high)) {
+                whiskers.line([(from, y), (to, y)]);
+            }
+        }
+        svg.path("whisker", &whiskers);
+    }
+    svg.close("g");
+    bottom
 }

@@ -41,7 +41,7 @@ impl Strip {
             Some(WIDTH / 2.0 + part * (WIDTH / 2.0 - 3.0))
         };
         x(estimate.centre)?;
-        let mut svg = Svg::default();
+        let mut svg = Svg::new(WIDTH);
         svg.open(
             "svg",
             &[
@@ -60,15 +60,13 @@ impl Strip {
                 Px(to.max(from + 1.0)),
                 Px(from)
             );
-            svg.element("path", &[("class", &"iv"), ("d", &bar)]);
+            svg.path("iv", &bar);
         }
         let mut dots = Dots::default();
         for at in estimate.by_process.iter().filter_map(|value| x(*value)) {
             dots.add(at, HEIGHT / 2.0);
         }
-        if !dots.is_empty() {
-            svg.element("path", &[("class", &"dots"), ("d", &dots)]);
-        }
+        svg.path("dots", &dots);
         svg.close("svg");
         Some(svg.finish())
     }

@@ -2,18 +2,45 @@
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Write as _};
-use std::ops::Sub;
 
-/// SVG under construction.
-#[derive(Default)]
+/// Font size of all charts. At this size in a chart of [`WIDTH`], letters are large enough on a phone.
+pub(super) const FONT: f64 = 12.5;
+/// Width of a chart that has a column of the page or the screen of a phone.
+pub(super) const WIDTH: f64 = 440.0;
+
+/// SVG under construction. No two labels in it overlap.
 pub(super) struct Svg {
     text: String,
+    /// Its width in pixels, within which labels stay.
+    width: f64,
+    /// The boxes of its labels: left, top, right, bottom.
+    taken: Vec<[f64; 4]>,
 }
 
 /// The attributes of an element, in order.
 pub(super) type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
 
+/// The part of a label that is at its position.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A position for a label: x, the y of the middle of its letters, and what of it is at x.
+pub(super) type Place = (f64, f64, Anchor);
+
 impl Svg {
+    /// Empty SVG for a chart of this width.
+    pub(super) fn new(width: f64) -> Self {
+        Self {
+            text: String::new(),
+            width,
+            taken: Vec::new(),
+        }
+    }
+
     /// Opens an element that [`close`](Self::close) must close.
     pub(super) fn open(&mut self, tag: &str, attributes: Attributes<'_>) {
         self.tag(tag, attributes);
@@ -60,11 +87,69 @@ impl Svg {
         self.text.push_str("/>");
     }
 
+    /// A path, unless it is empty.
+    pub(super) fn path(&mut self, class: &str, d: &impl Display) {
+        let d = d.to_string();
+        if !d.is_empty() {
+            self.element("path", &[("class", &class), ("d", &d)]);
+        }
+    }
+
+    /// A rectangle: left, top, width, height.
+    pub(super) fn rectangle(&mut self, class: &str, [x, y, width, height]: [f64; 4]) {
+        self.element(
+            "rect",
+            &[
+                ("class", &class),
+                ("x", &Px(x)),
+                ("y", &Px(y)),
+                ("width", &Px(width.max(0.0))),
+                ("height", &Px(height.max(0.0))),
+            ],
+        );
+    }
+
     /// An element that contains text.
     pub(super) fn text(&mut self, tag: &str, attributes: Attributes<'_>, content: &str) {
         self.open(tag, attributes);
         escape_into(&mut self.text, content);
         self.close(tag);
+    }
+
+    /// Writes a label at the first of `places` that is free of other labels; if none is, it is left out.
+    pub(super) fn label(&mut self, class: &str, text: &str, places: &[Place]) {
+        let width = text_width(text, FONT);
+        let free = places.iter().find_map(|&(x, middle, anchor)| {
+            let before = match anchor {
+                Anchor::Start => 0.0,
+                Anchor::Middle => width / 2.0,
+                Anchor::End => width,
+            };
+            let left = (x - before).min(self.width - width).max(0.0);
+            let half = FONT * 0.45;
+            let area = [left, middle - half, left + width, middle + half];
+            let is_free = self.taken.iter().all(|other| !overlap(other, &area));
+            is_free.then_some((left + before, middle, anchor, area))
+        });
+        let Some((x, middle, anchor, area)) = free.filter(|_| !text.is_empty()) else {
+            return;
+        };
+        self.taken.push(area);
+        let (x, y) = (Px(x), Px(middle + FONT * 0.35));
+        let end = match anchor {
+            Anchor::Start => None,
+            Anchor::Middle => Some("middle"),
+            Anchor::End => Some("end"),
+        };
+        let mut attributes: Vec<(&str, &dyn Display)> =
+            vec![("class", &class), ("x", &x), ("y", &y)];
+        attributes.extend(end.iter().map(|end| ("text-anchor", end as &dyn Display)));
+        self.text("text", &attributes, text);
+    }
+
+    /// What was drawn in another place, as it is.
+    pub(super) fn insert(&mut self, drawn: &str) {
+        self.text.push_str(drawn);
     }
 
     /// The complete text.
@@ -82,6 +167,10 @@ impl Svg {
             self.text.push('"');
         }
     }
+}
+
+fn overlap(one: &[f64; 4], other: &[f64; 4]) -> bool {
+    one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
 }
 
 fn escape_into(target: &mut String, text: &str) {
@@ -119,12 +208,8 @@ impl Tenths {
     fn of(pixels: f64) -> Self {
         Self((pixels * 10.0).round() as i64)
     }
-}
 
-impl Sub for Tenths {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
+    fn from(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 }
@@ -157,7 +242,7 @@ impl Path {
             // Writing to a String cannot fail.
             let _ = match last.replace((x, y)) {
                 None => write!(self.text, "M{x} {y}"),
-                Some((last_x, last_y)) => match (x - last_x, y - last_y) {
+                Some((last_x, last_y)) => match (x.from(last_x), y.from(last_y)) {
                     (across, Tenths(0)) => write!(self.text, "h{across}"),
                     (Tenths(0), down) => write!(self.text, "v{down}"),
                     (across, down) => write!(self.text, "l{across} {down}"),
@@ -166,24 +251,10 @@ impl Path {
         }
     }
 
-    /// The polylines.
-    pub(super) fn lines(lines: Vec<Vec<(f64, f64)>>) -> Self {
-        let mut path = Self::default();
-        for line in lines {
-            path.line(line);
-        }
-        path
-    }
-
     /// A polygon with corners at `places`.
     pub(super) fn area(&mut self, places: impl IntoIterator<Item = (f64, f64)>) {
         self.line(places);
         self.text.push('z');
-    }
-
-    /// True if nothing was drawn.
-    pub(super) fn is_empty(&self) -> bool {
-        self.text.is_empty()
     }
 }
 
@@ -204,11 +275,6 @@ impl Dots {
     /// Adds a dot.
     pub(super) fn add(&mut self, x: f64, y: f64) {
         self.places.insert((x.round() as i64, y.round() as i64));
-    }
-
-    /// True if there are no dots.
-    pub(super) fn is_empty(&self) -> bool {
-        self.places.is_empty()
     }
 }
 
@@ -239,16 +305,32 @@ pub(super) fn text_width(text: &str, font_size: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Dots, Path, Px, Svg};
+    use super::{Anchor, Dots, Path, Px, Svg};
 
     #[test]
     fn attributes_and_text_are_escaped() {
-        let mut svg = Svg::default();
+        let mut svg = Svg::new(100.0);
         svg.text("text", &[("aria-label", &"\"<&>\"")], "<script>\u{0}");
         assert_eq!(
             svg.finish(),
             "<text aria-label=\"&quot;&lt;&amp;&gt;&quot;\">&lt;script&gt;\u{fffd}</text>"
         );
+    }
+
+    #[test]
+    fn a_label_moves_to_a_free_place_and_stays_in_the_chart() {
+        let mut svg = Svg::new(100.0);
+        let [near, far] = [(0.0, 10.0, Anchor::Middle), (90.0, 30.0, Anchor::Start)];
+        svg.label("a", "one", &[near, far]);
+        svg.label("b", "two", &[near, far]);
+        svg.label("c", "three", &[near, far]);
+        let drawn = svg.finish();
+        let places: Vec<&str> = drawn.split('"').collect();
+        assert!(
+            places.contains(&"14.4") && places.contains(&"34.4"),
+            "{drawn}"
+        );
+        assert!(!drawn.contains("three"), "{drawn}");
     }
 
     #[test]

@@ -8,8 +8,7 @@ use instrument::quantity::Unit;
 const COLUMNS_PER_TICK: usize = 12;
 
 /// Two lines, `columns` wide and indented by `before` columns: the axis, which starts with `corner`
-/// and has `cross` at its ticks, and the labels below. `scale` goes from 0 to 1, and `column` maps a position from 0 to 1 to a
-/// column.
+/// and has `cross` at its ticks, and the labels below. `column` maps a place to a column.
 pub(super) fn axis(
     (scale, unit): (&Scale, Option<Unit>),
     (before, columns): (usize, usize),

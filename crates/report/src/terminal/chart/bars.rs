@@ -2,7 +2,7 @@
 
 use super::super::style::{Role, Style};
 use super::axis::{axis, cell};
-use crate::chart::{Domain, Scale, levels, show_level};
+use crate::chart::{Bar, Bars, Spot};
 use crate::show;
 use instrument::figure::{Figure, FigurePoint, FigureScale};
 use instrument::quantity::Unit;
@@ -11,51 +11,47 @@ use instrument::results::Verdict;
 /// Block characters in eighths.
 const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// One bar.
-struct Bar<'a> {
-    label: String,
-    point: &'a FigurePoint,
-    role: Role,
-}
-
 /// The bars of `figure`, each with its value, and with whiskers for the interval; `None` if it has
 /// no bars.
 pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     let unit = figure.y.unit.unwrap_or(Unit::Count);
-    let bars = bars(figure);
-    let sound = bars.iter().filter(|bar| bar.point.estimate.is_sound());
-    let ends = sound.flat_map(|bar| {
-        let estimate = &bar.point.estimate;
-        let whiskers = estimate
-            .interval
-            .map(|interval| [interval.low, interval.high]);
-        whiskers.into_iter().flatten().chain([estimate.centre])
-    });
-    let kind = figure.y.scale;
-    let scale = Domain::of(ends, kind)?.between(kind, 0.0, 1.0);
-    let values: Vec<String> = bars.iter().map(|bar| value(unit, bar, style)).collect();
-    let longest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
-    let names = longest(&mut bars.iter().map(|bar| bar.label.chars().count()));
-    let numbers = longest(&mut values.iter().map(|value| value.chars().count()));
+    let layout = Bars::of(figure, figure.y.scale);
+    layout.bars.iter().find_map(sound)?;
+    let rows: Vec<(String, String)> = layout
+        .bars
+        .iter()
+        .map(|bar| {
+            let group = &layout.groups[bar.group];
+            let name = match figure.series.len() {
+                1 => group.clone(),
+                _ => format!("{group}, {}", figure.series[bar.series].label),
+            };
+            (name, value(unit, bar.point, style))
+        })
+        .collect();
+    let length = |text: &String| text.chars().count();
+    let names = rows.iter().map(|(name, _)| length(name)).max()?;
+    let numbers = rows.iter().map(|(_, value)| length(value)).max()?;
     let room = style.width.saturating_sub(names + numbers + 4).max(10);
 
     let mut text = String::new();
-    for (bar, value) in bars.iter().zip(&values) {
-        let drawn = match figure.y.scale {
-            FigureScale::Linear => block(bar, &scale, room, style),
-            FigureScale::Logarithmic => dot(bar, &scale, room, style),
-        };
+    for (bar, (name, value)) in layout.bars.iter().zip(&rows) {
+        let drawn = sound(bar).map_or_else(String::new, |spot| match layout.scale.kind {
+            FigureScale::Linear => block(spot, room, style),
+            FigureScale::Logarithmic => dot(spot, room, style),
+        });
         let fill = " ".repeat(room.saturating_sub(drawn.chars().count()));
-        let drawn = style.paint(bar.role, &drawn);
-        let value = match bar.role {
+        let role = role(bar.point, bar.series);
+        let drawn = style.paint(role, &drawn);
+        let value = match role {
             Role::Series(_) => value.clone(),
             role => style.paint(role, value),
         };
-        text.extend([format!("{:<names$}  {drawn}{fill}  {value}\n", bar.label)]);
+        text.extend([format!("{name:<names$}  {drawn}{fill}  {value}\n")]);
     }
     let cross = style.choose("┴", "+");
     text += &axis(
-        (&scale, figure.y.unit),
+        (&layout.scale, figure.y.unit),
         (names + 2, room),
         ("", cross),
         |place| cell(place, room),
@@ -64,24 +60,10 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     Some(text)
 }
 
-/// All bars from top to bottom: by level, and within a level by series.
-fn bars(figure: &Figure) -> Vec<Bar<'_>> {
-    let mut bars = Vec::new();
-    for level in levels(figure) {
-        let thing = show_level(&figure.x, level);
-        for (index, series) in figure.series.iter().enumerate() {
-            let points = series.points.iter().filter(|point| point.x == *level);
-            bars.extend(points.map(|point| Bar {
-                label: match figure.series.len() {
-                    1 => thing.clone(),
-                    _ => format!("{thing}, {}", series.label),
-                },
-                point,
-                role: role(point, index),
-            }));
-        }
-    }
-    bars
+/// The place of a sound value.
+fn sound<'b>(bar: &'b Bar<'_>) -> Option<&'b Spot> {
+    let is_sound = bar.point.estimate.is_sound();
+    bar.spot.as_ref().filter(|_| is_sound)
 }
 
 fn role(point: &FigurePoint, series: usize) -> Role {
@@ -92,54 +74,35 @@ fn role(point: &FigurePoint, series: usize) -> Role {
     }
 }
 
-/// The value beside a bar, with a question mark if doubtful.
-fn value(unit: Unit, bar: &Bar, style: &Style) -> String {
-    let estimate = &bar.point.estimate;
+/// The value next to a bar, with a question mark if doubtful.
+fn value(unit: Unit, point: &FigurePoint, style: &Style) -> String {
+    let estimate = &point.estimate;
     let value = match estimate.verdict {
         Verdict::Broken(_) => show::verdict(&estimate.verdict).text.into(),
         _ => show::estimate(unit, estimate),
     };
-    let doubt = if bar.point.doubtful && estimate.is_sound() {
-        " ?"
-    } else {
-        ""
-    };
-    style.text(&value) + doubt
+    let is_doubtful = point.doubtful && estimate.is_sound();
+    style.text(&value) + if is_doubtful { " ?" } else { "" }
 }
 
 /// A bar from zero, exact to an eighth of a character; with whiskers if the interval is wider than
 /// a character.
-fn block(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
-    let estimate = &bar.point.estimate;
-    if !estimate.is_sound() {
-        return String::new();
-    }
-    let Some(end) = scale.position(estimate.centre) else {
-        return String::new();
-    };
-    let eighths = (end * room as f64 * 8.0).round() as usize;
-    let full = eighths / 8;
-    let mut cells: Vec<char> = vec![if style.unicode { '█' } else { '#' }; full];
+fn block(spot: &Spot, room: usize, style: &Style) -> String {
+    let eighths = (spot.at.1 * room as f64 * 8.0).round() as usize;
+    let mut cells: Vec<char> = vec![if style.unicode { '█' } else { '#' }; eighths / 8];
     if style.unicode {
         cells.extend(PARTS[eighths % 8].chars());
     }
-    whiskers(&mut cells, bar, scale, room, style);
+    whiskers(&mut cells, spot, room, style);
     cells.into_iter().collect()
 }
 
 /// A dot on a dotted line, for logarithmic axes: the length of a bar has no meaning there.
-fn dot(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
-    let estimate = &bar.point.estimate;
-    if !estimate.is_sound() {
-        return String::new();
-    }
-    let Some(place) = scale.position(estimate.centre) else {
-        return String::new();
-    };
-    let column = cell(place, room);
+fn dot(spot: &Spot, room: usize, style: &Style) -> String {
+    let column = cell(spot.at.1, room);
     let mut cells = vec![if style.unicode { '┈' } else { '.' }; column + 1];
-    whiskers(&mut cells, bar, scale, room, style);
-    cells[column] = match (style.unicode, bar.point.doubtful) {
+    whiskers(&mut cells, spot, room, style);
+    cells[column] = match (style.unicode, spot.doubtful) {
         (true, false) => '●',
         (true, true) => '○',
         (false, false) => 'O',
@@ -148,13 +111,10 @@ fn dot(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
     cells.into_iter().collect()
 }
 
-fn whiskers(cells: &mut Vec<char>, bar: &Bar, scale: &Scale, room: usize, style: &Style) {
-    let ends = bar.point.estimate.interval.and_then(|interval| {
-        // On a logarithmic scale an interval that includes zero extends to the edge.
-        let low = scale.position(interval.low).unwrap_or(0.0);
-        Some((low, scale.position(interval.high)?))
-    });
-    let Some((low, high)) = ends else { return };
+fn whiskers(cells: &mut Vec<char>, spot: &Spot, room: usize, style: &Style) {
+    let Some([low, high]) = spot.reach else {
+        return;
+    };
     if (high - low) * (room as f64) < 1.5 {
         return;
     }

@@ -5,9 +5,9 @@ use super::super::text::{paragraph, unbroken};
 use super::axis::axis;
 use super::canvas::Canvas;
 use super::marks;
-use crate::chart::{Domain, Scale, Tick, in_one_unit, ticks};
+use crate::chart::{Curves, Scale, Tick, in_one_unit, ticks};
 use crate::show::words::DOUBTFUL;
-use instrument::figure::{Figure, FigurePoint, Series};
+use instrument::figure::{Figure, Series};
 use instrument::quantity::Unit;
 use std::collections::BTreeMap;
 
@@ -16,57 +16,38 @@ const SHAPES: [(char, char); 4] = [('●', '○'), ('■', '□'), ('▲', '△'
 
 /// The curves of `figure` above their axis; `None` if no point can be drawn.
 pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
-    let points = || figure.series.iter().flat_map(|series| &series.points);
-    // Values that are not sound may be arbitrarily large: they are clipped to the edge and do not
-    // affect the scale.
-    let sound = points().filter(|point| point.estimate.is_sound());
-    let numbers = points().filter_map(|point| Some(point.x.number()? as f64));
-    let x = Domain::along(&figure.x, numbers)?.between(figure.x.scale, 0.0, 1.0);
-    let centres = sound.map(|point| point.estimate.centre);
-    let y = Domain::of(centres, figure.y.scale)?.between(figure.y.scale, 0.0, 1.0);
-
+    let chart = Curves::of(figure, figure.y.scale);
+    chart.spots().next()?;
     let rows = (style.width / 6).clamp(8, 16);
-    let (unit, y_ticks) = y_ticks(&y, figure.y.unit, rows / 2);
-    let gutter = y_ticks
+    let (unit, y_ticks) = y_ticks(&chart.y, figure.y.unit, rows / 2);
+    let lengths = y_ticks
         .iter()
-        .filter_map(|tick| Some(tick.label.as_ref()?.chars().count()))
-        .max()
-        .unwrap_or(0)
-        + 1;
+        .filter_map(|tick| Some(tick.label.as_ref()?.chars().count()));
+    let gutter = lengths.max().unwrap_or(0) + 1;
     let columns = style.width.saturating_sub(gutter + 2).max(20);
     let mut canvas = Canvas::new(columns, rows);
-    for (index, series) in figure.series.iter().enumerate() {
-        let places: Vec<_> = series
-            .points
-            .iter()
-            .filter_map(|point| place(point, &x, &y))
-            .collect();
-        for pair in places.windows(2) {
-            canvas.line(pair[0], pair[1], Role::Series(index));
+    for (index, curve) in chart.curves.iter().enumerate() {
+        let joined = curve.runs.iter().flat_map(|run| run.windows(2));
+        let joined = joined.map(|pair| [pair[0].at, pair[1].at]);
+        for [from, to] in joined.chain(curve.cliffs.iter().copied()) {
+            canvas.line(from, to, Role::Series(index));
         }
     }
     // Doubtful points come last, so that no other series hides them.
     for doubtful in [false, true] {
-        for (index, series) in figure.series.iter().enumerate() {
+        for (index, curve) in chart.curves.iter().enumerate() {
             let (mark, role) = mark(index, figure.series.len(), doubtful, style);
-            for point in series
-                .points
-                .iter()
-                .filter(|point| point.doubtful == doubtful)
-            {
-                if let Some(place) = place(point, &x, &y) {
-                    canvas.mark(place, mark, role);
-                }
+            for spot in curve.spots().filter(|spot| spot.doubtful == doubtful) {
+                canvas.mark(spot.at, mark, role);
             }
         }
     }
-    let shown_marks = || figure.marks.iter().filter(|mark| x.contains(mark.at));
-    for place in shown_marks().filter_map(|mark| x.position(mark.at)) {
-        canvas.vertical(place, if style.unicode { '┊' } else { ':' });
+    for mark in &chart.marks {
+        canvas.vertical(mark.at, if style.unicode { '┊' } else { ':' });
     }
 
     let mut text = heading(figure, &unit, gutter, style);
-    let labels = labels_by_row(&canvas, &y, y_ticks);
+    let labels = labels_by_row(&canvas, &chart.y, y_ticks);
     for (row, drawn) in canvas.rows(style).enumerate() {
         let label = labels.get(&row).map_or("", String::as_str);
         let edge = match label {
@@ -79,15 +60,16 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     let (corner, cross) = (style.choose("└", "+"), style.choose("┬", "+"));
     let column = |place| canvas.column(place);
     text += &axis(
-        (&x, figure.x.unit),
+        (&chart.x, figure.x.unit),
         (gutter + 1, columns),
         (corner, cross),
         column,
         style,
     );
     let unit = figure.x.unit.unwrap_or(Unit::Count);
-    let located: Vec<_> = shown_marks()
-        .filter_map(|mark| Some((canvas.column(x.position(mark.at)?), mark)))
+    let marks = chart.marks.iter();
+    let located: Vec<_> = marks
+        .map(|mark| (canvas.column(mark.at), mark.mark))
         .collect();
     text += &marks::labels(&located, unit, gutter + 2, style);
     text += &legend(figure, style);
@@ -98,13 +80,6 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
 fn y_ticks(y: &Scale, unit: Option<Unit>, most: usize) -> (String, Vec<Tick>) {
     let ticks = ticks(y, unit, most);
     in_one_unit(&ticks, unit).unwrap_or_else(|| (String::new(), ticks))
-}
-
-fn place(point: &FigurePoint, x: &Scale, y: &Scale) -> Option<(f64, f64)> {
-    Some((
-        x.position(point.x.number()? as f64)?,
-        y.position(point.estimate.centre)?,
-    ))
 }
 
 /// The mark of a series: a shape, or a letter if there are more series than shapes.

@@ -65,38 +65,21 @@ impl Label {
         };
         let right = style.width.saturating_sub(column + 2);
         let left = column.saturating_sub(1);
-        for text in [&full, &short] {
-            let length = text.chars().count();
-            if length <= right {
-                return Self {
-                    start: column,
-                    text: format!("{arrow} {text}"),
-                    role,
-                };
-            }
-            if length <= left {
-                let text = format!("{text} {arrow}");
-                return Self {
-                    start: column - 1 - length,
-                    text,
-                    role,
-                };
-            }
-        }
-        let cut: String = short.chars().take(right.max(left)).collect();
-        if right >= left {
-            Self {
-                start: column,
-                text: format!("{arrow} {cut}"),
-                role,
-            }
+        let length = |text: &str| text.chars().count();
+        let fitting = [full, short.clone()].into_iter().find_map(|text| {
+            let is_right = length(&text) <= right;
+            (is_right || length(&text) <= left).then_some((text, is_right))
+        });
+        let (text, is_right) = fitting.unwrap_or_else(|| {
+            let cut = short.chars().take(right.max(left)).collect();
+            (cut, right >= left)
+        });
+        let (start, text) = if is_right {
+            (column, format!("{arrow} {text}"))
         } else {
-            Self {
-                start: 0,
-                text: format!("{cut} {arrow}"),
-                role,
-            }
-        }
+            (column - 1 - length(&text), format!("{text} {arrow}"))
+        };
+        Self { start, text, role }
     }
 }
 

@@ -108,8 +108,7 @@ fn painted(cell: Option<&Cell<'_>>, content: &str, style: &Style) -> String {
 /// The shades or colours between the lowest and the highest value.
 fn legend(figure: &Figure, matrix: &Matrix<'_>, style: &Style) -> String {
     let unit = figure.y.unit.unwrap_or(Unit::Count);
-    let [low, high] =
-        [matrix.domain.low, matrix.domain.high].map(|end| show::value(unit, end, None));
+    let [low, high] = [matrix.scale.low, matrix.scale.high].map(|end| show::value(unit, end, None));
     let shades: String = if style.colour {
         let block = |step| style.paint(Role::Heat(step), "  ");
         (0..HEAT).map(block).collect()

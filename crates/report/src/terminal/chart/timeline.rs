@@ -2,8 +2,8 @@
 
 use super::super::style::{Role, Style};
 use super::axis::{axis, cell};
-use crate::chart::{Domain, Scale};
-use instrument::figure::{Figure, FigurePoint, FigureScale, Series};
+use crate::chart::{Block, Timeline, moments};
+use instrument::figure::Figure;
 
 /// The characters of the first states, in Unicode and in ASCII; further states share the last one.
 const STATES: [(char, char); 5] = [('█', '#'), ('░', '-'), ('▒', 'w'), ('▓', '='), ('╌', '.')];
@@ -11,49 +11,32 @@ const STATES: [(char, char); 5] = [('█', '#'), ('░', '-'), ('▒', 'w'), ('�
 /// The lanes of `figure` above its axis, with a legend of the characters; `None` if it has no
 /// lanes.
 pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
-    let times = figure
-        .series
-        .iter()
-        .flat_map(|series| &series.points)
-        .filter_map(time);
-    let kind = FigureScale::Linear;
-    let scale = Domain::of(times, kind)?.between(kind, 0.0, 1.0);
-    let states = figure.states();
-    let lengths = figure
-        .series
-        .iter()
-        .map(|series| series.label.chars().count());
-    let names = lengths.max().unwrap_or(0);
+    moments(figure).first()?;
+    let layout = Timeline::of(figure);
+    let series = figure.series.iter();
+    let names = series.map(|series| series.label.chars().count()).max()?;
     let room = style.width.saturating_sub(names + 3).max(10);
     let mut text = String::new();
-    for series in &figure.series {
-        let lane = lane(series, &states, &scale, room, style);
+    for (series, blocks) in figure.series.iter().zip(&layout.lanes) {
+        let lane = lane(blocks, room, style);
         text.extend([format!("{:<names$}  {}\n", series.label, lane.trim_end())]);
     }
     let cross = style.choose("┴", "+");
-    let column = |place| cell(place, room);
     text += &axis(
-        (&scale, figure.y.unit),
+        (&layout.scale, figure.y.unit),
         (names + 2, room),
         ("", cross),
-        column,
+        |place| cell(place, room),
         style,
     );
-    let key = states.iter().enumerate().map(|(index, state)| {
+    let key = layout.states.iter().enumerate().map(|(index, state)| {
         let character = style.paint(Role::Series(index), &character(index, style).to_string());
         format!("{character} {state}")
     });
     let key = key.collect::<Vec<_>>().join("   ");
-    text.extend([format!(
-        "{}{key}; {}\n",
-        " ".repeat(names + 2),
-        figure.y.title
-    )]);
+    let indent = " ".repeat(names + 2);
+    text.extend([format!("{indent}{key}; {}\n", figure.y.title)]);
     Some(text)
-}
-
-fn time(point: &FigurePoint) -> Option<f64> {
-    point.estimate.is_sound().then_some(point.estimate.centre)
 }
 
 fn character(state: usize, style: &Style) -> char {
@@ -62,18 +45,11 @@ fn character(state: usize, style: &Style) -> char {
 }
 
 /// One lane; a state with a duration has at least one column.
-fn lane(series: &Series, states: &[String], scale: &Scale, room: usize, style: &Style) -> String {
+fn lane(blocks: &[Block], room: usize, style: &Style) -> String {
     let mut cells: Vec<Option<usize>> = vec![None; room];
-    for pair in series.points.windows(2) {
-        let state = states
-            .iter()
-            .position(|state| *state == pair[0].x.to_string());
-        let ends = time(&pair[0]).zip(time(&pair[1]));
-        let ends = ends.and_then(|(from, to)| Some((scale.position(from)?, scale.position(to)?)));
-        if let (Some(state), Some((from, to))) = (state, ends) {
-            let (from, to) = (cell(from, room), cell(to, room));
-            cells[from..to.max(from + 1)].fill(Some(state));
-        }
+    for block in blocks {
+        let (from, to) = (cell(block.from, room), cell(block.to, room));
+        cells[from..to.max(from + 1)].fill(Some(block.state));
     }
     let runs = cells
         .chunk_by(|one, other| one == other)

@@ -1,0 +1,52 @@
+//! The layout of bars: named items below each other.
+
+use super::curves::Spot;
+use super::levels::{levels, show_level};
+use super::scale::Scale;
+use instrument::figure::{Figure, FigurePoint, FigureScale};
+
+/// The bars of a figure.
+pub(crate) struct Bars<'f> {
+    /// The axis of values.
+    pub(crate) scale: Scale,
+    /// The names of the levels, from top to bottom.
+    pub(crate) groups: Vec<String>,
+    /// By level, and within a level by series.
+    pub(crate) bars: Vec<Bar<'f>>,
+}
+
+/// One bar.
+pub(crate) struct Bar<'f> {
+    /// The index of its level.
+    pub(crate) group: usize,
+    pub(crate) series: usize,
+    pub(crate) point: &'f FigurePoint,
+    /// Its value on the axis; `None` if it has no place.
+    pub(crate) spot: Option<Spot>,
+}
+
+impl<'f> Bars<'f> {
+    /// `figure` with its values scaled by `kind`.
+    pub(crate) fn of(figure: &'f Figure, kind: FigureScale) -> Self {
+        let levels = levels(figure);
+        let scale = Scale::of_estimates(&figure.series, kind);
+        let mut bars = Vec::new();
+        for (group, level) in levels.iter().enumerate() {
+            for (series, of) in figure.series.iter().enumerate() {
+                let points = of.points.iter().filter(|point| point.x == **level);
+                bars.extend(points.map(|point| Bar {
+                    group,
+                    series,
+                    point,
+                    spot: Spot::new(group, (0.0, 0.0), point, &scale),
+                }));
+            }
+        }
+        let name = |level| show_level(&figure.x, level);
+        Self {
+            scale,
+            groups: levels.into_iter().map(name).collect(),
+            bars,
+        }
+    }
+}
