@@ -7,13 +7,11 @@ use crate::error::MeasureError;
 use crate::given::{Given, Givens};
 use crate::phases::Phases;
 use crate::pieces::Pieces;
-use crate::sample::{Legs, Reading, Sample};
+use crate::sample::{Batch, Legs, Reading, Sample};
 use crate::setting::Precision;
 use hdrhistogram::Histogram;
 use platform::usage::Usage;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// The work of one process at its point.
@@ -60,23 +58,11 @@ impl Task {
     }
 }
 
-/// An output of a sampler.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Output {
-    /// A sample.
-    Sample(Sample),
-    /// A remark about the circumstances that a reader of the numbers should know.
-    Remark(String),
-    /// A loop did not reach a steady state before its samples.
-    NotWarm,
-}
-
 /// Takes the samples of one point.
 pub struct Sampler<'a> {
     clock: &'a dyn Clock,
     task: &'a Task,
-    sink: &'a mut dyn FnMut(Output) -> io::Result<()>,
+    batch: &'a mut Batch,
 }
 
 /// A leg is at least this many times as long as the clock's error: 0.1 % of it.
@@ -109,13 +95,9 @@ const MOST_FIXED: f64 = 0.1;
 const MOST_LONGER: f64 = 20.0;
 
 impl<'a> Sampler<'a> {
-    /// A sampler that reads `clock` and passes its outputs to `sink`.
-    pub fn new(
-        clock: &'a dyn Clock,
-        task: &'a Task,
-        sink: &'a mut dyn FnMut(Output) -> io::Result<()>,
-    ) -> Self {
-        Self { clock, task, sink }
+    /// A sampler that reads `clock` and adds its samples and remarks to `batch`.
+    pub fn new(clock: &'a dyn Clock, task: &'a Task, batch: &'a mut Batch) -> Self {
+        Self { clock, task, batch }
     }
 
     /// The experiment's scratch directory.
@@ -143,20 +125,13 @@ impl<'a> Sampler<'a> {
     }
 
     /// Adds a remark about the circumstances that a reader of the numbers should know.
-    ///
-    /// # Errors
-    /// [`MeasureError::Output`] if the reader closed the pipe.
-    pub fn remark(&mut self, remark: impl Into<String>) -> Result<(), MeasureError> {
-        self.put(Output::Remark(remark.into()))
+    pub fn remark(&mut self, remark: impl Into<String>) {
+        self.batch.remarks.push(remark.into());
     }
 
     /// Adds a number that was counted or looked up, in the metric's unit.
-    ///
-    /// # Errors
-    /// [`MeasureError::Output`] if the reader closed the pipe.
-    pub fn value(&mut self, metric: impl AsRef<str>, value: f64) -> Result<(), MeasureError> {
-        let usage = Usage::default();
-        self.sample(metric, Reading::Value(value), usage)
+    pub fn value(&mut self, metric: impl AsRef<str>, value: f64) {
+        self.sample(metric, Reading::Value(value), Usage::default());
     }
 
     /// Times `body`, which performs the given number of iterations of `work` bytes or operations
@@ -170,7 +145,7 @@ impl<'a> Sampler<'a> {
     ///    fourth, time a short leg of n/16 iterations, which shows the cost that a leg pays once.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `body`.
     pub fn repeat(
         &mut self,
         metric: impl AsRef<str>,
@@ -193,7 +168,7 @@ impl<'a> Sampler<'a> {
         let (iterations, leg_ns) = self.calibrate(self.task.leg_ns, &mut body)?;
         let (iterations, leg_ns) = self.lengthen(iterations, leg_ns, &mut body)?;
         if !self.warm_up(iterations, leg_ns, &mut body)? {
-            self.put(Output::NotWarm)?;
+            self.batch.warm = false;
         }
         let mut legs = Legs {
             iterations,
@@ -223,7 +198,7 @@ impl<'a> Sampler<'a> {
                 work: *work,
                 ..legs.clone()
             };
-            self.sample(metric, Reading::Legs(legs), usage)?;
+            self.sample(metric, Reading::Legs(legs), usage);
         }
         Ok(())
     }
@@ -254,7 +229,7 @@ impl<'a> Sampler<'a> {
     /// example an empty cache; this is not timed. `work` is in bytes or operations.
     ///
     /// # Errors
-    /// Those of `prepare` and `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `prepare` and `body`.
     pub fn once(
         &mut self,
         metric: impl AsRef<str>,
@@ -325,7 +300,7 @@ impl<'a> Sampler<'a> {
     /// operations.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `body`.
     pub fn single(
         &mut self,
         metric: impl AsRef<str>,
@@ -354,7 +329,7 @@ impl<'a> Sampler<'a> {
                 reference_ns: around.map(|it| it.width_ns),
                 around: around.and_then(|it| it.around),
             };
-            self.sample(metric, reading, usage)?;
+            self.sample(metric, reading, usage);
         }
         Ok(())
     }
@@ -364,7 +339,7 @@ impl<'a> Sampler<'a> {
     /// the same for all metrics.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `body`.
     pub fn phases(
         &mut self,
         work: f64,
@@ -383,7 +358,7 @@ impl<'a> Sampler<'a> {
                     reference_ns: around.map(|it| it.width_ns),
                     around: around.and_then(|it| it.around),
                 };
-                self.sample(&spent.metric, reading, spent.usage)?;
+                self.sample(&spent.metric, reading, spent.usage);
             }
             if self.is_over(started_ns) {
                 break;
@@ -397,7 +372,7 @@ impl<'a> Sampler<'a> {
     /// of each piece; it is repeated until each metric has the requested number of legs.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `body`.
     pub fn pieces(
         &mut self,
         mut body: impl FnMut(&mut Pieces<'_>) -> Result<(), MeasureError>,
@@ -411,7 +386,7 @@ impl<'a> Sampler<'a> {
             }
         }
         for phase in pieces.into_phases() {
-            self.sample(&phase.metric, Reading::Legs(phase.legs), phase.usage)?;
+            self.sample(&phase.metric, Reading::Legs(phase.legs), phase.usage);
         }
         Ok(())
     }
@@ -420,7 +395,7 @@ impl<'a> Sampler<'a> {
     /// times as many operations as fit into half of the batch's time.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `body`.
     pub fn latencies(
         &mut self,
         metric: impl AsRef<str>,
@@ -441,7 +416,7 @@ impl<'a> Sampler<'a> {
     /// Returns the reported median, for metrics that are the difference of two costs.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `body`.
     pub fn latencies_of(
         &mut self,
         metric: impl AsRef<str>,
@@ -474,7 +449,7 @@ impl<'a> Sampler<'a> {
             reference_ns: around.map(|it| it.width_ns),
             around: around.and_then(|it| it.around),
         };
-        self.sample(metric, reading, usage)?;
+        self.sample(metric, reading, usage);
         Ok(p50_ns)
     }
 
@@ -570,23 +545,13 @@ impl<'a> Sampler<'a> {
         self.clock.now_ns().saturating_sub(started_ns) > self.task.batch_ns
     }
 
-    fn sample(
-        &mut self,
-        metric: impl AsRef<str>,
-        reading: Reading,
-        usage: Usage,
-    ) -> Result<(), MeasureError> {
-        let at_ns = self.clock.now_ns();
-        self.put(Output::Sample(Sample {
+    fn sample(&mut self, metric: impl AsRef<str>, reading: Reading, usage: Usage) {
+        self.batch.samples.push(Sample {
             metric: metric.as_ref().to_owned(),
             reading,
             usage,
-            at_ns,
-        }))
-    }
-
-    fn put(&mut self, output: Output) -> Result<(), MeasureError> {
-        (self.sink)(output).map_err(MeasureError::Output)
+            at_ns: self.clock.now_ns(),
+        });
     }
 }
 
