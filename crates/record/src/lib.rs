@@ -24,8 +24,8 @@ pub mod file;
 pub mod parquet;
 pub mod store;
 
+mod blob;
 mod checksum;
-mod reading;
 mod redact;
 mod run;
 mod table;

@@ -184,6 +184,18 @@ impl Run {
         self.header.ended.is_some() && !self.header.interrupted
     }
 
+    /// The machine and its state, as a part of the run with a checksum of its own.
+    pub(crate) fn surroundings(&self) -> (&Machine, &Environment, &Option<Storage>, &Calibration) {
+        let Self {
+            machine,
+            environment,
+            storage,
+            calibration,
+            ..
+        } = self;
+        (machine, environment, storage, calibration)
+    }
+
     /// Number of samples in all experiments.
     pub fn sample_count(&self) -> usize {
         let points = self
