@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Brings exported runs of versions 1 to 3 of the document to version 4, the first that is kept readable.
+"""Brings exported runs of versions 1 to 4 of the document to version 5.
 
 usage: tests/convert.py FILE...    changes each file, `.json` or `.json.gz`, in place
 
@@ -13,7 +13,7 @@ import gzip
 import json
 import sys
 
-VERSION = 4
+VERSION = 5
 FORMER_WARNINGS = {"stolen", "other_load", "preempted", "frequency_changed"}
 
 
@@ -34,8 +34,8 @@ def kind(warning):
 
 def convert(document):
     found = document.get("version")
-    if document.get("format") != "oscope-run" or found not in (1, 2, 3):
-        sys.exit(f"version {found} is none of 1 to 3")
+    if document.get("format") != "oscope-run" or found not in range(1, VERSION):
+        sys.exit(f"version {found} is none of 1 to 4")
     document["version"] = VERSION
     document.pop("checksums", None)
     run = document["run"]

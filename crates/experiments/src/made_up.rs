@@ -12,7 +12,7 @@ use instrument::point::Point;
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::{Estimate, PointResult, Results};
 use instrument::sample::{Around, Batch, FullSpeed, Reading, Sample};
-use instrument::sampler::{Output, Sampler, Task};
+use instrument::sampler::{Sampler, Task};
 use platform::machine::{Cache, CacheKind, Machine};
 use std::path::{Path, PathBuf};
 
@@ -174,17 +174,9 @@ pub(crate) fn measure_with(
         given,
         seed: 1,
     };
-    let (mut samples, mut remarks) = (Vec::new(), Vec::new());
-    let mut sink = |output| {
-        match output {
-            Output::Sample(sample) => samples.push(sample),
-            Output::Remark(remark) => remarks.push(remark),
-            Output::NotWarm => {}
-        }
-        Ok(())
-    };
-    experiment.measure(point, &mut Sampler::new(&SystemClock, &task, &mut sink))?;
-    Ok((samples, remarks))
+    let mut batch = Batch::default();
+    experiment.measure(point, &mut Sampler::new(&SystemClock, &task, &mut batch))?;
+    Ok((batch.samples, batch.remarks))
 }
 
 /// The number of samples of `metric`.

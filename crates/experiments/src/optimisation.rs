@@ -77,15 +77,15 @@ pub(crate) fn loops(
         sampler.remark(format!(
             "the {compiler} loops do not have optimisation {}: {flags} overruled it",
             optimisation.digit()
-        ))?;
+        ));
     } else if let Some(ratio) = flattened(compiler) {
         sampler.remark(format!(
             "the optimisation levels of the {compiler} loops are not real: level 0 takes only \
              {ratio:.2} the time of level 2"
-        ))?;
+        ));
     }
     if compiler == Compiler::C {
-        sampler.remark(format!("the C loops were compiled by {}", loops.compiler()))?;
+        sampler.remark(format!("the C loops were compiled by {}", loops.compiler()));
     }
     Ok(loops)
 }

@@ -11,7 +11,8 @@ use instrument::clock::{SystemClock, calibrate};
 use instrument::experiment::Experiment;
 use instrument::plan::Profile;
 use instrument::point::Point;
-use instrument::sampler::{Output, Sampler, Task};
+use instrument::sample::Batch;
+use instrument::sampler::{Sampler, Task};
 use std::path::PathBuf;
 use yielding::Yielding;
 
@@ -29,16 +30,12 @@ fn the_example_is_what_is_compiled_here() {
 fn the_example_measures() {
     let precision = Profile::Quick.precision();
     let task = Task::new(&precision, calibrate(), PathBuf::from("/"), 1);
-    let mut metrics = Vec::new();
-    let mut sink = |output| {
-        if let Output::Sample(sample) = output {
-            metrics.push(sample.metric);
-        }
-        Ok(())
-    };
-    let mut sampler = Sampler::new(&SystemClock, &task, &mut sink);
+    let mut batch = Batch::default();
+    let mut sampler = Sampler::new(&SystemClock, &task, &mut batch);
     let measured = Yielding.measure(&Point::new(), &mut sampler);
     measured.expect("any system can yield");
-    assert!(!metrics.is_empty());
-    assert_eq!(Yielding.definition().metrics[0].name, metrics[0]);
+    let [sample, ..] = &batch.samples[..] else {
+        panic!("it has no samples");
+    };
+    assert_eq!(Yielding.definition().metrics[0].name, sample.metric);
 }

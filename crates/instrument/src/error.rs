@@ -26,9 +26,6 @@ pub enum MeasureError {
     /// The point does not belong to this version of the experiment.
     #[error(transparent)]
     WrongPoint(#[from] WrongPoint),
-    /// The samples could not be written because the reader closed the pipe.
-    #[error("the samples could not be written: {0}")]
-    Output(std::io::Error),
 }
 
 impl MeasureError {

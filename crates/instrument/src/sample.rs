@@ -43,10 +43,8 @@ pub enum Reading {
         /// Wall time in ns.
         wall_ns: u64,
         /// Mean wall time of [`kernels::add_width`] before and after it, in ns.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         reference_ns: Option<u64>,
         /// The conditions around it; `None` in runs with one reference loop.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         around: Option<Around>,
     },
     /// Wall times of single operations, each net of the cost of reading the clock.
@@ -62,10 +60,8 @@ pub enum Reading {
         /// 99 % took at most this long.
         p99_ns: f64,
         /// Mean wall time of [`kernels::add_width`] before and after them, in ns.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         reference_ns: Option<u64>,
         /// The conditions around them; `None` in runs with one reference loop.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         around: Option<Around>,
     },
     /// A number that was counted or looked up, not timed, in the metric's unit.
@@ -86,16 +82,16 @@ pub struct Legs {
     pub wall_ns: Vec<u64>,
     /// Mean wall time of [`kernels::add_width`] before and after each leg, in ns; empty if it was not
     /// run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub reference_ns: Vec<u64>,
     /// The conditions around each leg; empty in runs with one reference loop.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub around: Vec<Around>,
     /// Iterations of a short leg.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub short_iterations: u64,
     /// Wall time of each short leg in ns; empty if an iteration takes too long for short legs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub short_wall_ns: Vec<u64>,
 }
 
@@ -140,14 +136,6 @@ impl From<Around> for AroundFields {
         } = around;
         (before_ns, after_ns, width_change_ns, switches, cpu)
     }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Legs {
@@ -269,14 +257,11 @@ pub struct Batch {
     pub disturbance: Disturbance,
     /// The pass of the run in which it was taken, counted from 0. `None` for values that a
     /// publication printed: nobody knows how they were measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<u32>,
     /// Wall time of the reference loop at the processor's full speed, as far as the run had shown it
     /// when the batch was taken, in ns. Only in runs with one reference loop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_speed_ns: Option<f64>,
     /// The full speed of the cores that it ran on, by both reference loops.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_speed: Option<FullSpeed>,
 }
 
@@ -286,7 +271,6 @@ pub struct Batch {
 pub struct FullSpeed {
     /// The type of the core, as [`platform::machine::Topology::core_type`]; `None` if all cores of the
     /// machine are alike.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_type: Option<usize>,
     /// Wall time of [`kernels::MULTIPLY_CHAIN`] at the highest clock that this run sustained so far, in
     /// ns.
@@ -297,10 +281,8 @@ pub struct FullSpeed {
     /// that this run and earlier runs of the machine sustained.
     pub alone_ratio: f64,
     /// Wall time of the chain at the lowest clock that this run sustained so far, in ns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_chain_ns: Option<f64>,
     /// The least and the greatest `chain_ns` of earlier runs of the machine; `None` in the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier_chain_ns: Option<(f64, f64)>,
 }
 

@@ -7,12 +7,10 @@ use crate::given::{Given, Givens};
 use crate::latencies::Latencies;
 use crate::phases::Phases;
 use crate::pieces::Pieces;
-use crate::sample::{Legs, Reading, Sample};
+use crate::sample::{Batch, Legs, Reading, Sample};
 use crate::setting::Precision;
 use platform::usage::Usage;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// The work of one process at its point.
@@ -59,23 +57,11 @@ impl Task {
     }
 }
 
-/// An output of a sampler.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Output {
-    /// A sample.
-    Sample(Sample),
-    /// A remark about the circumstances that a reader of the numbers should know.
-    Remark(String),
-    /// A loop did not reach a steady state before its samples.
-    NotWarm,
-}
-
 /// Takes the samples of one point.
 pub struct Sampler<'a> {
     clock: &'a dyn Clock,
     task: &'a Task,
-    sink: &'a mut dyn FnMut(Output) -> io::Result<()>,
+    batch: &'a mut Batch,
 }
 
 /// A leg is at least this many times as long as the clock's error: 0.1 % of it.
@@ -106,13 +92,9 @@ const MOST_FIXED: f64 = 0.1;
 const MOST_LONGER: f64 = 20.0;
 
 impl<'a> Sampler<'a> {
-    /// A sampler that reads `clock` and passes its outputs to `sink`.
-    pub fn new(
-        clock: &'a dyn Clock,
-        task: &'a Task,
-        sink: &'a mut dyn FnMut(Output) -> io::Result<()>,
-    ) -> Self {
-        Self { clock, task, sink }
+    /// A sampler that reads `clock` and adds its samples and remarks to `batch`.
+    pub fn new(clock: &'a dyn Clock, task: &'a Task, batch: &'a mut Batch) -> Self {
+        Self { clock, task, batch }
     }
 
     /// The experiment's scratch directory.
@@ -140,20 +122,13 @@ impl<'a> Sampler<'a> {
     }
 
     /// Adds a remark about the circumstances that a reader of the numbers should know.
-    ///
-    /// # Errors
-    /// [`MeasureError::Output`] if the reader closed the pipe.
-    pub fn remark(&mut self, remark: impl Into<String>) -> Result<(), MeasureError> {
-        self.put(Output::Remark(remark.into()))
+    pub fn remark(&mut self, remark: impl Into<String>) {
+        self.batch.remarks.push(remark.into());
     }
 
     /// Adds a number that was counted or looked up, in the metric's unit.
-    ///
-    /// # Errors
-    /// [`MeasureError::Output`] if the reader closed the pipe.
-    pub fn value(&mut self, metric: impl AsRef<str>, value: f64) -> Result<(), MeasureError> {
-        let usage = Usage::default();
-        self.sample(metric, Reading::Value(value), usage)
+    pub fn value(&mut self, metric: impl AsRef<str>, value: f64) {
+        self.sample(metric, Reading::Value(value), Usage::default());
     }
 
     /// Times `body`, which performs the given number of iterations of `work` bytes or operations
@@ -167,7 +142,7 @@ impl<'a> Sampler<'a> {
     ///    fourth, time a short leg of n/16 iterations, which shows the cost that a leg pays once.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `body`.
     pub fn repeat(
         &mut self,
         metric: impl AsRef<str>,
@@ -190,7 +165,7 @@ impl<'a> Sampler<'a> {
         let (iterations, leg_ns) = self.calibrate(self.task.leg_ns, &mut body)?;
         let (iterations, leg_ns) = self.lengthen(iterations, leg_ns, &mut body)?;
         if !self.warm_up(iterations, leg_ns, &mut body)? {
-            self.put(Output::NotWarm)?;
+            self.batch.warm = false;
         }
         let mut legs = Legs {
             iterations,
@@ -220,7 +195,7 @@ impl<'a> Sampler<'a> {
                 work: *work,
                 ..legs.clone()
             };
-            self.sample(metric, Reading::Legs(legs), usage)?;
+            self.sample(metric, Reading::Legs(legs), usage);
         }
         Ok(())
     }
@@ -251,7 +226,7 @@ impl<'a> Sampler<'a> {
     /// example an empty cache; this is not timed. `work` is in bytes or operations.
     ///
     /// # Errors
-    /// Those of `prepare` and `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `prepare` and `body`.
     pub fn once(
         &mut self,
         metric: impl AsRef<str>,
@@ -322,7 +297,7 @@ impl<'a> Sampler<'a> {
     /// operations.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `body`.
     pub fn single(
         &mut self,
         metric: impl AsRef<str>,
@@ -351,7 +326,7 @@ impl<'a> Sampler<'a> {
                 reference_ns: around.map(|it| it.width_ns),
                 around: around.and_then(|it| it.around),
             };
-            self.sample(metric, reading, usage)?;
+            self.sample(metric, reading, usage);
         }
         Ok(())
     }
@@ -361,7 +336,7 @@ impl<'a> Sampler<'a> {
     /// the same for all metrics.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `body`.
     pub fn phases(
         &mut self,
         work: f64,
@@ -380,7 +355,7 @@ impl<'a> Sampler<'a> {
                     reference_ns: around.map(|it| it.width_ns),
                     around: around.and_then(|it| it.around),
                 };
-                self.sample(&spent.metric, reading, spent.usage)?;
+                self.sample(&spent.metric, reading, spent.usage);
             }
             if self.is_over(started_ns) {
                 break;
@@ -394,7 +369,7 @@ impl<'a> Sampler<'a> {
     /// of each piece; it is repeated until each metric has the requested number of legs.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `body`.
     pub fn pieces(
         &mut self,
         mut body: impl FnMut(&mut Pieces<'_>) -> Result<(), MeasureError>,
@@ -408,7 +383,7 @@ impl<'a> Sampler<'a> {
             }
         }
         for phase in pieces.into_phases() {
-            self.sample(&phase.metric, Reading::Legs(phase.legs), phase.usage)?;
+            self.sample(&phase.metric, Reading::Legs(phase.legs), phase.usage);
         }
         Ok(())
     }
@@ -417,7 +392,7 @@ impl<'a> Sampler<'a> {
     /// percentiles. It times as many operations as fit into half of the batch's time.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `body`.
     pub fn latencies(
         &mut self,
         metric: impl AsRef<str>,
@@ -438,7 +413,7 @@ impl<'a> Sampler<'a> {
     /// Returns the reported median, for metrics that are the difference of two costs.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    /// Those of `body`.
     pub fn latencies_of(
         &mut self,
         metric: impl AsRef<str>,
@@ -462,18 +437,18 @@ impl<'a> Sampler<'a> {
         let usage = self.clock.usage()?.since(&before);
         let around = references.close();
         let quantiles_ns = latencies.quantiles_ns([0.05, 0.5, 0.95, 0.99]);
-        let [p5_ns, p50_ns, p95_ns, p99_ns] = quantiles_ns.map(|ns| ns / work);
+        let [fast, median, slow, slowest] = quantiles_ns.map(|ns| ns / work);
         let reading = Reading::Latencies {
             count: latencies.count(),
-            p5_ns,
-            p50_ns,
-            p95_ns,
-            p99_ns,
+            p5_ns: fast,
+            p50_ns: median,
+            p95_ns: slow,
+            p99_ns: slowest,
             reference_ns: around.map(|it| it.width_ns),
             around: around.and_then(|it| it.around),
         };
-        self.sample(metric, reading, usage)?;
-        Ok(p50_ns)
+        self.sample(metric, reading, usage);
+        Ok(median)
     }
 
     /// The number of iterations that take `least_ns`, or longer if the clock's error demands it,
@@ -568,23 +543,13 @@ impl<'a> Sampler<'a> {
         self.clock.now_ns().saturating_sub(started_ns) > self.task.batch_ns
     }
 
-    fn sample(
-        &mut self,
-        metric: impl AsRef<str>,
-        reading: Reading,
-        usage: Usage,
-    ) -> Result<(), MeasureError> {
-        let at_ns = self.clock.now_ns();
-        self.put(Output::Sample(Sample {
+    fn sample(&mut self, metric: impl AsRef<str>, reading: Reading, usage: Usage) {
+        self.batch.samples.push(Sample {
             metric: metric.as_ref().to_owned(),
             reading,
             usage,
-            at_ns,
-        }))
-    }
-
-    fn put(&mut self, output: Output) -> Result<(), MeasureError> {
-        (self.sink)(output).map_err(MeasureError::Output)
+            at_ns: self.clock.now_ns(),
+        });
     }
 }
 

@@ -6,11 +6,10 @@ use common::MockClock;
 use oscope_instrument::clock::{Calibration, Clock, References};
 use oscope_instrument::experiment::MeasureError;
 use oscope_instrument::given::Givens;
-use oscope_instrument::sample::{Reading, Sample};
-use oscope_instrument::sampler::{Output, Sampler, Task};
+use oscope_instrument::sample::{Batch, Reading, Sample};
+use oscope_instrument::sampler::{Sampler, Task};
 use platform::usage::Usage;
 use std::cell::{Cell, RefCell};
-use std::io;
 use std::path::PathBuf;
 
 fn task() -> Task {
@@ -29,40 +28,36 @@ fn task() -> Task {
     }
 }
 
-/// The outputs of a sampler that `measure` drives.
-fn outputs(
+/// The batch of a sampler that `measure` drives.
+fn taken(
     clock: &MockClock,
     task: &Task,
     measure: impl FnOnce(&mut Sampler<'_>) -> Result<(), MeasureError>,
-) -> (Vec<Output>, Result<(), MeasureError>) {
-    let mut outputs = Vec::new();
-    let mut sink = |output| {
-        outputs.push(output);
-        Ok(())
+) -> (Batch, Result<(), MeasureError>) {
+    let mut batch = Batch {
+        warm: true,
+        ..Batch::default()
     };
-    let result = measure(&mut Sampler::new(clock, task, &mut sink));
-    (outputs, result)
+    let result = measure(&mut Sampler::new(clock, task, &mut batch));
+    (batch, result)
 }
 
-fn readings(outputs: &[Output]) -> Vec<Reading> {
-    let reading = |output: &Output| match output {
-        Output::Sample(sample) => Some(sample.reading.clone()),
-        _ => None,
-    };
-    outputs.iter().filter_map(reading).collect()
+fn readings(batch: &Batch) -> Vec<Reading> {
+    let samples = batch.samples.iter();
+    samples.map(|sample| sample.reading.clone()).collect()
 }
 
 #[test]
 fn a_repeated_loop_gives_its_net_cost_whatever_is_paid_once() {
     let clock = MockClock::default();
-    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+    let (batch, result) = taken(&clock, &task(), |sampler| {
         sampler.repeat("cost", 1.0, |iterations| {
             clock.advance(50_000 + 7 * iterations.cast_signed());
             Ok(())
         })
     });
     result.unwrap();
-    let readings = readings(&outputs);
+    let readings = readings(&batch);
     let [reading @ Reading::Legs(legs)] = &readings[..] else {
         panic!("{readings:?}")
     };
@@ -73,7 +68,7 @@ fn a_repeated_loop_gives_its_net_cost_whatever_is_paid_once() {
         assert!((cost.net_ns - 7.0).abs() < 1e-9, "{cost:?}");
         assert!(cost.raw_ns > 7.1, "{cost:?}");
     }
-    assert!(!outputs.contains(&Output::NotWarm));
+    assert!(batch.warm);
 }
 
 #[test]
@@ -86,13 +81,13 @@ fn a_sample_is_long_enough_for_the_clock() {
         },
         ..task()
     };
-    let (outputs, _) = outputs(&clock, &coarse, |sampler| {
+    let (batch, _) = taken(&clock, &coarse, |sampler| {
         sampler.repeat("cost", 1.0, |iterations| {
             clock.advance(1000 * iterations.cast_signed());
             Ok(())
         })
     });
-    for reading in readings(&outputs) {
+    for reading in readings(&batch) {
         let Reading::Legs(legs) = reading else {
             panic!("{reading:?}")
         };
@@ -103,7 +98,7 @@ fn a_sample_is_long_enough_for_the_clock() {
 #[test]
 fn a_long_run_is_timed_as_a_whole_however_uneven_it_is() {
     let clock = MockClock::default();
-    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+    let (batch, result) = taken(&clock, &task(), |sampler| {
         sampler.long_runs("cost", 10.0, 20_000_000, |iterations| {
             // Most iterations are free; every hundredth is expensive.
             clock.advance(100_000 * (iterations.cast_signed() / 100));
@@ -111,42 +106,42 @@ fn a_long_run_is_timed_as_a_whole_however_uneven_it_is() {
         })
     });
     result.unwrap();
-    for reading in readings(&outputs) {
+    for reading in readings(&batch) {
         let Reading::Once { work, wall_ns, .. } = reading else {
             panic!("{reading:?}")
         };
         assert!(wall_ns >= 20_000_000, "{wall_ns}");
         assert!((wall_ns as f64 / work - 100.0).abs() < 1.0, "{reading:?}");
     }
-    assert!(!outputs.is_empty() && !outputs.contains(&Output::NotWarm));
+    assert!(!batch.samples.is_empty() && batch.warm);
 }
 
 #[test]
 fn a_loop_that_never_settles_is_said_to_be_cold() {
     let clock = MockClock::default();
     let mut wild = 0;
-    let (outputs, _) = outputs(&clock, &task(), |sampler| {
+    let (batch, _) = taken(&clock, &task(), |sampler| {
         sampler.repeat("cost", 1.0, |iterations| {
             wild = (wild + 1) % 3;
             clock.advance((100 + 400 * wild) * iterations.cast_signed());
             Ok(())
         })
     });
-    assert!(outputs.contains(&Output::NotWarm));
-    assert!(!readings(&outputs).is_empty());
+    assert!(!batch.warm);
+    assert!(!readings(&batch).is_empty());
 }
 
 #[test]
 fn a_leg_is_made_longer_if_it_pays_much_once() {
     let clock = MockClock::default();
-    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+    let (batch, result) = taken(&clock, &task(), |sampler| {
         sampler.repeat("cost", 1.0, |iterations| {
             clock.advance(800_000 + 7 * iterations.cast_signed());
             Ok(())
         })
     });
     result.unwrap();
-    let readings = readings(&outputs);
+    let readings = readings(&batch);
     let [Reading::Legs(legs)] = &readings[..] else {
         panic!("{readings:?}")
     };
@@ -176,20 +171,16 @@ fn each_timing_lies_between_two_readings_of_both_reference_loops() {
         }
     }
     let clock = Wavering(MockClock::default(), Cell::new(0));
-    let mut outputs = Vec::new();
-    let mut sink = |output| {
-        outputs.push(output);
-        Ok(())
-    };
+    let mut batch = Batch::default();
     let task = task();
-    let mut sampler = Sampler::new(&clock, &task, &mut sink);
+    let mut sampler = Sampler::new(&clock, &task, &mut batch);
     let body = |iterations: u64| {
         clock.0.advance(100 * iterations.cast_signed());
         Ok(())
     };
     sampler.repeat("cost", 1.0, body).unwrap();
     sampler.once("once", 1.0, |_| Ok(()), || Ok(())).unwrap();
-    let readings = readings(&outputs);
+    let readings = readings(&batch);
     assert_eq!(readings.len(), 4);
     let counts: Vec<usize> = readings.iter().map(|it| it.costs().len()).collect();
     assert_eq!(counts, [8, 1, 1, 1]);
@@ -205,13 +196,13 @@ fn each_timing_lies_between_two_readings_of_both_reference_loops() {
 #[test]
 fn at_least_one_sample_is_taken_however_long_it_lasts() {
     let clock = MockClock::default();
-    let (outputs, _) = outputs(&clock, &task(), |sampler| {
+    let (batch, _) = taken(&clock, &task(), |sampler| {
         sampler.repeat("cost", 1.0, |iterations| {
             clock.advance(10_000_000_000 * iterations.cast_signed());
             Ok(())
         })
     });
-    let readings = readings(&outputs);
+    let readings = readings(&batch);
     let [Reading::Legs(legs)] = &readings[..] else {
         panic!("{readings:?}")
     };
@@ -222,14 +213,15 @@ fn at_least_one_sample_is_taken_however_long_it_lasts() {
 fn what_can_be_done_only_once_is_prepared_each_time() {
     let clock = MockClock::default();
     let prepared = Cell::new(0);
-    let (outputs, _) = outputs(&clock, &task(), |sampler| {
+    let (batch, _) = taken(&clock, &task(), |sampler| {
         sampler.once(
             "cold",
             64.0,
             |sampler| {
                 prepared.set(prepared.get() + 1);
                 clock.advance(5_000);
-                sampler.value("resident", 0.0)
+                sampler.value("resident", 0.0);
+                Ok(())
             },
             || {
                 clock.advance(128);
@@ -238,7 +230,7 @@ fn what_can_be_done_only_once_is_prepared_each_time() {
         )
     });
     assert_eq!(prepared.get(), 3);
-    let timed: Vec<_> = readings(&outputs)
+    let timed: Vec<_> = readings(&batch)
         .into_iter()
         .flat_map(|reading| reading.costs())
         .map(|cost| cost.net_ns)
@@ -249,13 +241,13 @@ fn what_can_be_done_only_once_is_prepared_each_time() {
 #[test]
 fn what_a_process_can_do_only_once_is_timed_a_single_time() {
     let clock = MockClock::default();
-    let (outputs, _) = outputs(&clock, &task(), |sampler| {
+    let (batch, _) = taken(&clock, &task(), |sampler| {
         sampler.single("new", 64.0, || {
             clock.advance(128);
             Ok(())
         })
     });
-    let timed: Vec<_> = readings(&outputs)
+    let timed: Vec<_> = readings(&batch)
         .into_iter()
         .flat_map(|reading| reading.costs())
         .map(|cost| cost.net_ns)
@@ -267,14 +259,14 @@ fn what_a_process_can_do_only_once_is_timed_a_single_time() {
 fn latencies_are_net_of_the_clock() {
     let clock = MockClock::of_cost(20);
     let mut count = 0_i64;
-    let (outputs, _) = outputs(&clock, &task(), |sampler| {
+    let (batch, _) = taken(&clock, &task(), |sampler| {
         sampler.latencies("latency", || {
             count += 1;
             clock.advance(if count % 10 == 0 { 1000 } else { 100 });
             Ok(())
         })
     });
-    let readings = readings(&outputs);
+    let readings = readings(&batch);
     let [
         Reading::Latencies {
             p50_ns,
@@ -294,13 +286,13 @@ fn latencies_are_net_of_the_clock() {
 #[test]
 fn long_latencies_are_net_of_the_clock() {
     let clock = MockClock::of_cost(20);
-    let (outputs, _) = outputs(&clock, &task(), |sampler| {
+    let (batch, _) = taken(&clock, &task(), |sampler| {
         sampler.latencies("latency", || {
             clock.advance(300_000);
             Ok(())
         })
     });
-    let readings = readings(&outputs);
+    let readings = readings(&batch);
     let [Reading::Latencies { p5_ns, p99_ns, .. }] = readings[..] else {
         panic!("{readings:?}")
     };
@@ -311,23 +303,13 @@ fn long_latencies_are_net_of_the_clock() {
 #[test]
 fn an_error_of_the_body_ends_the_measurement() {
     let clock = MockClock::default();
-    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+    let (batch, result) = taken(&clock, &task(), |sampler| {
         sampler.repeat("cost", 1.0, |_| {
             Err(MeasureError::Unsupported("not here".into()))
         })
     });
     assert_eq!(result.unwrap_err().to_string(), "not here");
-    assert!(outputs.is_empty());
-}
-
-#[test]
-fn a_reader_that_went_away_ends_the_measurement() {
-    let clock = MockClock::default();
-    let mut sink = |_| Err(io::ErrorKind::BrokenPipe.into());
-    let task = task();
-    let mut sampler = Sampler::new(&clock, &task, &mut sink);
-    let result = sampler.value("fact", 1.0);
-    assert!(matches!(result, Err(MeasureError::Output(_))));
+    assert!(batch.samples.is_empty());
 }
 
 #[test]
@@ -335,7 +317,7 @@ fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
     let clock = MockClock::default();
     clock.advance(i64::MAX / 2);
     let mut turns = 0_i64;
-    let (_, result) = outputs(&clock, &task(), |sampler| {
+    let (_, result) = taken(&clock, &task(), |sampler| {
         sampler.repeat("cost", 1.0, |iterations| {
             turns += 1;
             // Every third turn goes back, the others forward.
@@ -350,7 +332,7 @@ fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
 #[test]
 fn phases_that_take_turns_are_timed_apart_less_the_clock() {
     let clock = MockClock::default();
-    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+    let (batch, result) = taken(&clock, &task(), |sampler| {
         sampler.phases(2.0, |phases| {
             for _ in 0..4 {
                 phases.time(&["read", "total"], || {
@@ -368,12 +350,9 @@ fn phases_that_take_turns_are_timed_apart_less_the_clock() {
         })
     });
     result.unwrap();
-    let samples = outputs.iter().filter_map(|output| match output {
-        Output::Sample(sample) => {
-            let cost = sample.reading.costs().first().copied()?;
-            Some((sample.metric.as_str(), cost.net_ns))
-        }
-        _ => None,
+    let samples = batch.samples.iter().filter_map(|sample| {
+        let cost = sample.reading.costs().first().copied()?;
+        Some((sample.metric.as_str(), cost.net_ns))
     });
     // Each reading of the clock costs 20 ns.
     let expected = [
@@ -388,7 +367,7 @@ fn phases_that_take_turns_are_timed_apart_less_the_clock() {
 #[test]
 fn pieces_of_phases_are_legs() {
     let clock = MockClock::default();
-    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+    let (batch, result) = taken(&clock, &task(), |sampler| {
         sampler.pieces(|pieces| {
             for (operations, ns) in [(10, 70), (10, 70), (5, 35)] {
                 pieces.time("create", operations, || {
@@ -405,12 +384,12 @@ fn pieces_of_phases_are_legs() {
         })
     });
     result.unwrap();
-    let samples = outputs.iter().filter_map(|output| match output {
-        Output::Sample(Sample {
+    let samples = batch.samples.iter().filter_map(|sample| match sample {
+        Sample {
             metric,
             reading: Reading::Legs(legs),
             ..
-        }) => Some((metric.as_str(), legs.iterations, legs.wall_ns.clone())),
+        } => Some((metric.as_str(), legs.iterations, legs.wall_ns.clone())),
         _ => None,
     });
     let samples: Vec<_> = samples.collect();
@@ -429,7 +408,7 @@ fn pieces_of_phases_are_legs() {
 #[test]
 fn one_time_is_told_in_several_ways() {
     let clock = MockClock::default();
-    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+    let (batch, result) = taken(&clock, &task(), |sampler| {
         sampler.once_as(
             &[("calls", 10.0), ("pass", 1.0)],
             |_| Ok(()),
@@ -440,7 +419,7 @@ fn one_time_is_told_in_several_ways() {
         )
     });
     result.unwrap();
-    let readings = readings(&outputs);
+    let readings = readings(&batch);
     assert_eq!(readings.len(), 6);
     let costs: Vec<f64> = readings[..2]
         .iter()
@@ -455,7 +434,7 @@ fn ways_that_take_turns_begin_and_end_equally_often() {
     for (seed, first) in [(0, "abbaab"), (1, "baabba")] {
         let clock = MockClock::default();
         let prepared = RefCell::new(String::new());
-        let (outputs, result) = outputs(&clock, &Task { seed, ..task() }, |sampler| {
+        let (batch, result) = taken(&clock, &Task { seed, ..task() }, |sampler| {
             let prepare = |_: &mut Sampler<'_>, way: usize| {
                 prepared.borrow_mut().push_str(["a", "b"][way]);
                 Ok(())
@@ -467,10 +446,8 @@ fn ways_that_take_turns_begin_and_end_equally_often() {
         });
         result.unwrap();
         assert_eq!(prepared.into_inner(), first);
-        let timed = outputs.iter().filter_map(|output| match output {
-            Output::Sample(sample) => Some((&*sample.metric, sample.reading.costs())),
-            _ => None,
-        });
+        let timed = batch.samples.iter();
+        let timed = timed.map(|sample| (&*sample.metric, sample.reading.costs()));
         let timed: Vec<(&str, f64)> = timed
             .map(|(metric, costs)| (metric, costs[0].net_ns))
             .collect();
@@ -489,7 +466,7 @@ fn ways_that_take_turns_begin_and_end_equally_often() {
 fn latencies_that_the_body_took_are_reported_for_each_operation_net_of_the_clock() {
     let clock = MockClock::of_cost(20);
     let mut median_ns = 0.0;
-    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+    let (batch, result) = taken(&clock, &task(), |sampler| {
         median_ns = sampler.latencies_of("pass", 4.0, || {
             clock.advance(1_000_000);
             Ok(520)
@@ -497,7 +474,7 @@ fn latencies_that_the_body_took_are_reported_for_each_operation_net_of_the_clock
         Ok(())
     });
     result.unwrap();
-    let [Reading::Latencies { count, p50_ns, .. }] = readings(&outputs)[..] else {
+    let [Reading::Latencies { count, p50_ns, .. }] = readings(&batch)[..] else {
         panic!("one sample of latencies");
     };
     assert_eq!(count, 15);

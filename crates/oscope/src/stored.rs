@@ -6,7 +6,7 @@ use crate::{output, sanitise};
 use anyhow::{Context, Result};
 use platform::file::open_input;
 use record::store::{
-    Error, HistoryQuery, HistoryRun, RunSelector, RunSummary, Seal, Store, default_path,
+    Error, HistoryQuery, HistoryRun, RunSelector, RunSummary, Snapshot, Store, default_path,
 };
 use record::{Proof, Redactor, Run, file};
 use report::Analysis;
@@ -14,9 +14,9 @@ use report::advice;
 use report::comparison::Side;
 use report::kept::{self, Kept};
 use report::reference::{self, Reference};
-use std::fs;
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::{env, fs, process};
 
 /// Prefix of the names of published reports.
 const REFERENCE: &str = "reference:";
@@ -68,7 +68,7 @@ pub struct Judged {
     pub run: Run,
     kept: Option<Kept>,
     /// The place where a new analysis is kept.
-    place: Option<(PathBuf, Seal)>,
+    place: Option<(PathBuf, Snapshot)>,
 }
 
 /// The run called `name` for an analysis, redacted if `sharing` says so. Its text is sanitised.
@@ -86,7 +86,7 @@ pub fn judged(common: &Common, name: &str, sharing: Sharing) -> Result<Judged> {
 
 /// The run of `store` that `selector` names, for an analysis. Its text is sanitised.
 pub fn judged_in(store: &Store, selector: &RunSelector) -> Result<Judged> {
-    let found = store.judged(selector, kept::CODE);
+    let found = store.judged(selector, &code());
     match found.map_err(wrong_use_if_unknown)? {
         record::store::Judged::Kept { outline, analysis } => {
             let outline = sanitise::run(outline)?;
@@ -101,10 +101,10 @@ pub fn judged_in(store: &Store, selector: &RunSelector) -> Result<Judged> {
                 place: None,
             })
         }
-        record::store::Judged::Anew { run, seal } => Ok(Judged {
+        record::store::Judged::Anew { run, snapshot } => Ok(Judged {
             run: sanitise::run(run)?,
             kept: None,
-            place: seal.map(|seal| (store.path().to_owned(), seal)),
+            place: snapshot.map(|snapshot| (store.path().to_owned(), snapshot)),
         }),
     }
 }
@@ -117,14 +117,24 @@ impl Judged {
             return kept.analysis(&self.run);
         }
         let analysis = Analysis::new(&self.run);
-        if let Some((path, seal)) = &self.place
+        if let Some((path, snapshot)) = &self.place
             && let Ok(text) = kept::to_text(&analysis)
         {
             // Without it the next analysis takes longer, and nothing else.
-            let _ = Store::keep(path, *seal, kept::CODE, &text);
+            let _ = Store::keep(path, *snapshot, &code(), &text);
         }
         analysis
     }
+}
+
+/// The program that judges: its version, and the size and time of its file. What another program has
+/// judged is judged again.
+fn code() -> String {
+    let file = env::current_exe().and_then(fs::metadata);
+    let file = file.and_then(|file| Ok((file.len(), file.modified()?)));
+    // A program whose file is unknown is like no other.
+    let file = file.map_err(|_| process::id());
+    format!("{} {file:?}", env!("CARGO_PKG_VERSION"))
 }
 
 /// `run`, redacted if `sharing` says so. The store's secret determines the marks; without a store,

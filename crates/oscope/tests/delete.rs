@@ -101,10 +101,10 @@ fn a_run_under_way_is_kept_and_goes_on() {
 #[test]
 fn a_damaged_run_can_be_removed() {
     for change in [
-        "UPDATE samples SET wall_ns = 1 WHERE batch = 1 AND position = 1",
+        "UPDATE batches SET content = x'01' WHERE key = 1",
         "UPDATE runs SET started = 'yesterday' WHERE number = 1",
-        "UPDATE circumstances SET environment = '{' WHERE run = 1",
-        "DELETE FROM circumstances WHERE run = 1",
+        "UPDATE machines SET content = '{' WHERE run = 1",
+        "DELETE FROM machines WHERE run = 1",
     ] {
         let place = stored();
         let store = Connection::open(&place.store).expect("the store");

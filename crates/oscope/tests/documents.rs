@@ -79,8 +79,8 @@ fn what_is_told_of_stored_runs() {
     );
     let compare = ["compare", text_of(&sides[0]), text_of(&sides[1])];
     check(&place, &compare, "report/schema/comparison-1");
-    check(&place, &["export"], "record/schema/run-4");
-    check(&place, &["export", "--redact"], "record/schema/run-4");
+    check(&place, &["export"], "record/schema/run-5");
+    check(&place, &["export", "--redact"], "record/schema/run-5");
     check(
         &place,
         &["delete", "latest", "--force"],
@@ -94,7 +94,7 @@ fn what_a_comparison_of_commands_tells() {
     let compare = ["ab", "true", "sleep 0.01", "--runs", "3"];
     check(&place, &compare, "oscope/schema/ab-1");
     check(&place, &["show"], "report/schema/analysis-1");
-    check(&place, &["export"], "record/schema/run-4");
+    check(&place, &["export"], "record/schema/run-5");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn what_a_comparison_of_values_tells() {
         check(&place, &compare, "oscope/schema/ab-vary-1");
     }
     check(&place, &["show"], "report/schema/analysis-1");
-    check(&place, &["export"], "record/schema/run-4");
+    check(&place, &["export"], "record/schema/run-5");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn what_is_told_of_damage() {
     let place = Place::new();
     place.oscope(&["import", EXPORTED]).assert().success();
     let store = rusqlite::Connection::open(&place.store).expect("the store");
-    let change = "UPDATE runs SET name = 'other'; UPDATE batches SET cpu = 9; DELETE FROM points WHERE key = 2";
+    let change = "UPDATE runs SET name = 'other'; UPDATE batches SET content = x'01'; DELETE FROM points WHERE key = 2";
     store.execute_batch(change).expect("changed");
     drop(store);
     check(&place, &["verify"], "report/schema/verification-1");
@@ -160,7 +160,7 @@ fn what_a_run_tells() {
         &["history", "process.calls"],
         "report/schema/histories-1",
     );
-    check(&place, &["export"], "record/schema/run-4");
+    check(&place, &["export"], "record/schema/run-5");
 }
 
 fn text_of(path: &Path) -> &str {

@@ -89,12 +89,12 @@ fn a_damaged_analysis_is_made_again() {
 #[test]
 fn a_run_that_is_damaged_after_it_was_judged_is_refused() {
     for damage in [
-        "UPDATE samples SET user_ns = user_ns + 1 WHERE batch = 1 AND position = 0",
-        "UPDATE batches SET wall_ns = wall_ns + 1 WHERE key = 1",
+        "UPDATE batches SET content = CAST(content || x'00' AS BLOB) WHERE key = 1",
+        "UPDATE batches SET checksum = NULL WHERE key = 1",
         "DELETE FROM batches WHERE key = 1",
-        "UPDATE points SET levels = replace(levels, 'a', 'e') WHERE key = 1",
-        "UPDATE circumstances SET seed = '1' || seed",
-        "UPDATE machines SET description = replace(description, ':1', ':2')",
+        "UPDATE points SET content = replace(content, 'a', 'e') WHERE key = 1",
+        "UPDATE runs SET content = replace(content, '\"seed\":', '\"seed\":1')",
+        "UPDATE machines SET content = replace(content, ':1', ':2')",
     ] {
         let place = stored();
         assert!(kept(&place).is_some());

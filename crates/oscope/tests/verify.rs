@@ -33,7 +33,7 @@ fn stored() -> Place {
 /// Changes a sample of the stored run.
 fn damage(place: &Place) {
     let store = Connection::open(&place.store).expect("the store");
-    let change = "UPDATE samples SET wall_ns = wall_ns + 1 WHERE batch = 2 AND position = 1";
+    let change = "UPDATE batches SET content = CAST(content || x'00' AS BLOB) WHERE key = 2";
     store.execute_batch(change).expect("changed");
 }
 
@@ -211,7 +211,7 @@ fn a_damaged_run_is_replaced_by_an_import() {
 
 #[test]
 fn a_store_of_another_version_is_refused_with_advice_and_left_as_it_is() {
-    for version in [1, 6, 99] {
+    for version in [1, 7, 99] {
         let place = stored();
         let store = Connection::open(&place.store).expect("the store");
         let set = store.pragma_update(None, "user_version", version);
@@ -240,10 +240,10 @@ fn a_store_of_another_version_is_refused_with_advice_and_left_as_it_is() {
 #[test]
 fn a_file_of_another_version_is_refused_with_advice() {
     let text = fs::read_to_string(proven()).expect("a run");
-    for version in [3, 5] {
+    for version in [4, 6] {
         let place = Place::new();
         let path = place.path("other.oscope.json");
-        let other = text.replacen("\"version\":4", &format!("\"version\":{version}"), 1);
+        let other = text.replacen("\"version\":5", &format!("\"version\":{version}"), 1);
         fs::write(&path, other).expect("a file");
         for command in ["show", "verify", "import"] {
             let refused = place.oscope(&[command]).arg(&path).assert().code(1);
@@ -278,7 +278,7 @@ fn the_list_of_runs_marks_an_entry_that_is_damaged() {
         "UPDATE runs SET name = 'other' WHERE number = 1",
         "UPDATE runs SET started = '2025-03-01T12:00:00.500000000Z' WHERE number = 1",
         "UPDATE runs SET samples = 7 WHERE number = 1",
-        "UPDATE machines SET fingerprint = 'x' WHERE key = 1",
+        "UPDATE runs SET fingerprint = 'x' WHERE number = 1",
     ] {
         let place = with_damaged_entry(change);
         let listed = place.oscope(&["history", "--json"]).assert().code(1);

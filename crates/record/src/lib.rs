@@ -24,8 +24,8 @@ pub mod file;
 pub mod parquet;
 pub mod store;
 
+mod blob;
 mod checksum;
-mod reading;
 mod redact;
 mod run;
 mod table;
@@ -33,5 +33,5 @@ mod validation;
 
 pub use checksum::{Part, Proof};
 pub use redact::Redactor;
-pub use run::{Closing, ExperimentRecord, Header, NOT_REACHED, PointRecord, Run, draw_id, now};
+pub use run::{Closing, ExperimentRecord, Failure, Header, PointRecord, Run, draw_id, now};
 pub use validation::Invalid;

@@ -14,7 +14,7 @@ use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -135,9 +135,32 @@ pub struct PointRecord {
     pub closing: Option<Closing>,
 }
 
-/// The reason for a point without samples that nothing prevented.
-pub const NOT_REACHED: &str =
-    "the time was used up before its turn came; give more with `--budget`";
+/// The reason why a point was not measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure<'r> {
+    /// It could not be measured.
+    Failed(&'r str),
+    /// Nothing prevented it, but the time was used up before its turn.
+    NotReached,
+}
+
+impl<'r> Failure<'r> {
+    /// The reason as a sentence.
+    pub fn reason(self) -> &'r str {
+        match self {
+            Self::Failed(reason) => reason,
+            Self::NotReached => {
+                "the time was used up before its turn came; give more with `--budget`"
+            }
+        }
+    }
+}
+
+impl Serialize for Failure<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.reason().serialize(serializer)
+    }
+}
 
 /// The end of a point's measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -159,6 +182,18 @@ impl Run {
     /// True if the run completed its plan.
     pub fn is_finished(&self) -> bool {
         self.header.ended.is_some() && !self.header.interrupted
+    }
+
+    /// The machine and its state, as a part of the run with a checksum of its own.
+    pub(crate) fn surroundings(&self) -> (&Machine, &Environment, &Option<Storage>, &Calibration) {
+        let Self {
+            machine,
+            environment,
+            storage,
+            calibration,
+            ..
+        } = self;
+        (machine, environment, storage, calibration)
     }
 
     /// Number of samples in all experiments.
@@ -186,14 +221,14 @@ impl ExperimentRecord {
     }
 
     /// The points that could not be measured, with the reasons.
-    pub fn failures(&self) -> impl Iterator<Item = (&Point, &str)> {
+    pub fn failures(&self) -> impl Iterator<Item = (&Point, Failure<'_>)> {
         self.points.iter().filter_map(|record| {
-            let reason = match &record.closing.as_ref()?.ending {
-                Ending::Failed(reason) => reason,
-                Ending::BudgetUsed if record.batches.is_empty() => NOT_REACHED,
+            let failure = match &record.closing.as_ref()?.ending {
+                Ending::Failed(reason) => Failure::Failed(reason),
+                Ending::BudgetUsed if record.batches.is_empty() => Failure::NotReached,
                 _ => return None,
             };
-            Some((&record.point, reason))
+            Some((&record.point, failure))
         })
     }
 }

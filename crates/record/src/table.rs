@@ -1,10 +1,9 @@
 //! All samples of a run as rows and typed columns, for CSV and Parquet.
 
-use crate::reading::ReadingRow;
 use crate::run::{ExperimentRecord, PointRecord, Run};
 use instrument::point::Level;
 use instrument::quantity::Unit;
-use instrument::sample::Sample;
+use instrument::sample::{Around, Legs, Reading, Sample};
 use platform::usage::Usage;
 use std::borrow::Cow;
 
@@ -16,7 +15,7 @@ pub(crate) struct Row<'r> {
     batch: usize,
     index: usize,
     sample: &'r Sample,
-    reading: ReadingRow,
+    timing: Timing,
 }
 
 /// A column of the table.
@@ -40,6 +39,87 @@ pub(crate) enum Cells<'t> {
 
 type Reader<'t, T> = Box<dyn Fn(&Row<'t>) -> Option<T> + 't>;
 
+/// The cells of a timing, or of what else a sample read; those of other kinds are empty.
+#[derive(Clone, Default)]
+struct Timing {
+    kind: &'static str,
+    iterations: Option<u64>,
+    work: Option<f64>,
+    wall_ns: Option<u64>,
+    count: Option<u64>,
+    p5_ns: Option<f64>,
+    p50_ns: Option<f64>,
+    p95_ns: Option<f64>,
+    p99_ns: Option<f64>,
+    value: Option<f64>,
+    reference_ns: Option<u64>,
+    around: Option<Around>,
+}
+
+/// The legs of a reading one by one; a reading of another kind as one.
+fn timings(reading: &Reading) -> Vec<Timing> {
+    match *reading {
+        Reading::Legs(ref legs) => timings_of_legs(legs),
+        Reading::Once {
+            work,
+            wall_ns,
+            reference_ns,
+            around,
+        } => vec![Timing {
+            kind: "once",
+            work: Some(work),
+            wall_ns: Some(wall_ns),
+            reference_ns,
+            around,
+            ..Timing::default()
+        }],
+        Reading::Latencies {
+            count,
+            p50_ns,
+            p5_ns,
+            p95_ns,
+            p99_ns,
+            reference_ns,
+            around,
+        } => vec![Timing {
+            kind: "latencies",
+            count: Some(count),
+            p5_ns: Some(p5_ns),
+            p50_ns: Some(p50_ns),
+            p95_ns: Some(p95_ns),
+            p99_ns: Some(p99_ns),
+            reference_ns,
+            around,
+            ..Timing::default()
+        }],
+        Reading::Value(value) => vec![Timing {
+            kind: "value",
+            value: Some(value),
+            ..Timing::default()
+        }],
+    }
+}
+
+/// The long legs, then the short ones.
+fn timings_of_legs(legs: &Legs) -> Vec<Timing> {
+    let timing = |kind, iterations, wall_ns| Timing {
+        kind,
+        iterations: Some(iterations),
+        work: Some(legs.work),
+        wall_ns: Some(wall_ns),
+        ..Timing::default()
+    };
+    let long = legs.wall_ns.iter().enumerate();
+    let long = long.map(|(index, wall_ns)| Timing {
+        reference_ns: legs.reference_ns.get(index).copied(),
+        around: legs.around.get(index).copied(),
+        ..timing("leg", legs.iterations, *wall_ns)
+    });
+    let short = legs.short_wall_ns.iter();
+    let short = short.map(|wall_ns| timing("short_leg", legs.short_iterations, *wall_ns));
+    long.chain(short).collect()
+}
+
 /// One row per timing, in the order in which they were taken at each point.
 pub(crate) fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
     let points = run.experiments.iter().flat_map(|experiment| {
@@ -52,19 +132,19 @@ pub(crate) fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
     });
     batches.flat_map(move |(experiment, point, batch_index, batch)| {
         let timings = batch.samples.iter().flat_map(|sample| {
-            let readings = ReadingRow::timings(&sample.reading).into_iter();
-            readings.map(move |reading| (sample, reading))
+            let timings = timings(&sample.reading).into_iter();
+            timings.map(move |timing| (sample, timing))
         });
         timings
             .enumerate()
-            .map(move |(index, (sample, reading))| Row {
+            .map(move |(index, (sample, timing))| Row {
                 run: &run.header.id,
                 experiment,
                 point,
                 batch: batch_index,
                 index,
                 sample,
-                reading,
+                timing,
             })
     })
 }
@@ -87,27 +167,27 @@ pub(crate) fn columns(run: &Run) -> Vec<Column<'_>> {
         integer("sample", None, |row| Some(row.index as u64)),
         text("metric", |row| Some(row.sample.metric.as_str().into())),
         text("unit", unit_of),
-        text("kind", |row| Some(row.reading.kind.clone().into())),
-        real("work", None, |row| row.reading.work),
-        integer("iterations", COUNT, |row| row.reading.iterations),
-        integer("wall_ns", NS, |row| row.reading.wall_ns),
-        integer("reference_ns", NS, |row| row.reading.reference_ns),
+        text("kind", |row| Some(row.timing.kind.into())),
+        real("work", None, |row| row.timing.work),
+        integer("iterations", COUNT, |row| row.timing.iterations),
+        integer("wall_ns", NS, |row| row.timing.wall_ns),
+        integer("reference_ns", NS, |row| row.timing.reference_ns),
         integer("chain_before_ns", NS, |row| {
-            Some(row.reading.around?.chain_ns.0)
+            Some(row.timing.around?.chain_ns.0)
         }),
         integer("chain_after_ns", NS, |row| {
-            Some(row.reading.around?.chain_ns.1)
+            Some(row.timing.around?.chain_ns.1)
         }),
         integer("switches_around", COUNT, |row| {
-            Some(row.reading.around?.switches)
+            Some(row.timing.around?.switches)
         }),
-        integer("cpu", None, |row| Some(row.reading.around?.cpu? as u64)),
-        integer("count", COUNT, |row| row.reading.count),
-        real("p5_ns", NS, |row| row.reading.p5_ns),
-        real("p50_ns", NS, |row| row.reading.p50_ns),
-        real("p95_ns", NS, |row| row.reading.p95_ns),
-        real("p99_ns", NS, |row| row.reading.p99_ns),
-        real("value", None, |row| row.reading.value),
+        integer("cpu", None, |row| Some(row.timing.around?.cpu? as u64)),
+        integer("count", COUNT, |row| row.timing.count),
+        real("p5_ns", NS, |row| row.timing.p5_ns),
+        real("p50_ns", NS, |row| row.timing.p50_ns),
+        real("p95_ns", NS, |row| row.timing.p95_ns),
+        real("p99_ns", NS, |row| row.timing.p99_ns),
+        real("value", None, |row| row.timing.value),
         used("user_ns", NS, |usage| usage.user_ns),
         used("system_ns", NS, |usage| usage.system_ns),
         used("minor_faults", COUNT, |usage| usage.minor_faults),

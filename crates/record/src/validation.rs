@@ -6,7 +6,7 @@
 use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
 use instrument::experiment::Definition;
 use instrument::point::Point;
-use instrument::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
+use instrument::sample::{Batch, FullSpeed, Legs, Reading, Sample};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashSet;
@@ -32,7 +32,7 @@ const MAX_LEGS: usize = 100_000;
 const MAX_NAMES: usize = 1_000;
 /// Maximum length of the name of an experiment, metric or axis, in bytes.
 const MAX_NAME_BYTES: usize = 200;
-/// The largest integer that SQLite holds.
+/// Largest time or count, and largest sum of those of a point.
 const MAX_INTEGER: u64 = i64::MAX as u64;
 
 impl Run {
@@ -138,30 +138,26 @@ pub(crate) fn points<'a>(
 
 /// Checks one batch of the point at `place`.
 pub(crate) fn batch(place: &str, batch: &Batch) -> Result<(), Invalid> {
-    let around = &batch.disturbance;
-    integer(place, "cpu", batch.cpu.unwrap_or(0) as u64)?;
-    integer(place, "started_ns", batch.started_ns)?;
-    integer(place, "wall_ns", batch.wall_ns)?;
-    integer(place, "stolen_ns", around.stolen_ns.unwrap_or(0))?;
-    integer(place, "pass", batch.pass.unwrap_or(0).into())?;
     let is_timed = |sample: &Sample| !matches!(sample.reading, Reading::Value(_));
     let has_pass = batch.pass.is_some() || !batch.samples.iter().any(is_timed);
     ensure(has_pass, place, || {
         "a timing belongs to no pass of the run".into()
     })?;
+    integer(place, "started_ns", batch.started_ns)?;
     amount(place, "full_speed_ns", batch.full_speed_ns.unwrap_or(0.0))?;
-    batch
-        .full_speed
-        .as_ref()
-        .map_or(Ok(()), |of| full_speed(place, of))?;
-    if let Some((before, after)) = around.frequency_hz {
+    if let Some((before, after)) = batch.disturbance.frequency_hz {
         amount(place, "frequency_hz", before)?;
         amount(place, "frequency_hz", after)?;
     }
     batch
+        .full_speed
+        .as_ref()
+        .map_or(Ok(()), |of| full_speed(place, of))?;
+    batch
         .samples
         .iter()
-        .try_for_each(|taken| sample(place, taken))
+        .try_for_each(|taken| sample(place, taken))?;
+    sums(place, std::slice::from_ref(batch))
 }
 
 /// Checks that what is divided by is positive.
@@ -187,97 +183,42 @@ fn full_speed(place: &str, of: &FullSpeed) -> Result<(), Invalid> {
     amounts.into_iter().try_for_each(|(what, value)| {
         amount(place, what, value)?;
         ensure(value > 0.0, place, || format!("{what} is 0"))
-    })?;
-    integer(place, "core_type", of.core_type.unwrap_or(0) as u64)
-}
-
-fn around(place: &str, of: &Around) -> Result<(), Invalid> {
-    integer(place, "chain_ns", of.chain_ns.0.max(of.chain_ns.1))?;
-    integer(place, "width_change_ns", of.width_change_ns.unsigned_abs())?;
-    integer(place, "switches", of.switches)?;
-    integer(place, "cpu", of.cpu.unwrap_or(0) as u64)
+    })
 }
 
 fn sample(place: &str, sample: &Sample) -> Result<(), Invalid> {
     name(place, "metric of a sample", &sample.metric)?;
     let place = format!("{place}, a sample of {}", sample.metric);
-    let usage = &sample.usage;
     integer(&place, "at_ns", sample.at_ns)?;
-    integer(&place, "user_ns", usage.user_ns)?;
-    integer(&place, "system_ns", usage.system_ns)?;
-    integer(&place, "minor_faults", usage.minor_faults)?;
-    integer(&place, "major_faults", usage.major_faults)?;
-    integer(&place, "voluntary_switches", usage.voluntary_switches)?;
-    integer(&place, "involuntary_switches", usage.involuntary_switches)?;
     match sample.reading {
         Reading::Legs(ref of) => legs(&place, of),
-        Reading::Once {
-            work,
-            wall_ns,
-            reference_ns,
-            around: ref conditions,
-        } => {
-            integer(&place, "wall_ns", wall_ns)?;
-            conditions.iter().try_for_each(|it| around(&place, it))?;
-            integer(&place, "reference_ns", reference_ns.unwrap_or(0))?;
-            amount(&place, "work", work)
-        }
+        Reading::Once { work, .. } => amount(&place, "work", work),
         Reading::Latencies {
-            count,
             p50_ns,
             p5_ns,
             p95_ns,
             p99_ns,
-            reference_ns,
-            around: ref conditions,
-        } => {
-            integer(&place, "count", count)?;
-            conditions.iter().try_for_each(|it| around(&place, it))?;
-            integer(&place, "reference_ns", reference_ns.unwrap_or(0))?;
-            [p5_ns, p50_ns, p95_ns, p99_ns]
-                .into_iter()
-                .try_for_each(|percentile| amount(&place, "a percentile", percentile))
-        }
+            ..
+        } => [p5_ns, p50_ns, p95_ns, p99_ns]
+            .into_iter()
+            .try_for_each(|percentile| amount(&place, "a percentile", percentile)),
         Reading::Value(value) => finite(&place, "value", value),
     }
 }
 
 /// Checks the legs of the sample at `place`.
 fn legs(place: &str, legs: &Legs) -> Result<(), Invalid> {
-    let Legs {
-        iterations,
-        work,
-        wall_ns,
-        reference_ns,
-        around: conditions,
-        short_iterations,
-        short_wall_ns,
-    } = legs;
-    integer(place, "iterations", *iterations)?;
-    integer(place, "short_iterations", *short_iterations)?;
-    amount(place, "work", *work)?;
-    let times = [wall_ns, reference_ns, short_wall_ns].into_iter().flatten();
-    times
-        .copied()
-        .try_for_each(|ns| integer(place, "a time", ns))?;
-    conditions.iter().try_for_each(|it| around(place, it))?;
-    at_most(place, "legs", wall_ns.len(), MAX_LEGS)?;
-    at_most(place, "short legs", short_wall_ns.len(), MAX_LEGS)?;
-    let has_all = reference_ns.is_empty() || reference_ns.len() == wall_ns.len();
-    ensure(has_all, place, || {
-        format!(
-            "{} legs have {} readings of the reference loop",
-            wall_ns.len(),
-            reference_ns.len()
-        )
+    let lists = [&legs.wall_ns, &legs.reference_ns, &legs.short_wall_ns];
+    let [timed, references, short] = lists.map(Vec::len);
+    let arounds = legs.around.len();
+    amount(place, "work", legs.work)?;
+    at_most(place, "legs", timed, MAX_LEGS)?;
+    at_most(place, "short legs", short, MAX_LEGS)?;
+    ensure(references == 0 || references == timed, place, || {
+        format!("{timed} legs have {references} readings of the reference loop")
     })?;
-    let has_both = conditions.is_empty() || conditions.len() == reference_ns.len();
-    ensure(has_both, place, || {
-        format!(
-            "{} readings of one reference loop go with {} of the other",
-            reference_ns.len(),
-            conditions.len()
-        )
+    ensure(arounds == 0 || arounds == references, place, || {
+        format!("{references} readings of one reference loop go with {arounds} of the other")
     })
 }
 
@@ -288,32 +229,60 @@ pub(crate) fn closing(place: &str, closing: &Closing) -> Result<(), Invalid> {
 
 /// Checks that every sum that the analysis takes over a point fits into a 64-bit integer.
 fn sums(place: &str, batches: &[Batch]) -> Result<(), Invalid> {
-    let mut total: u64 = 0;
-    let mut add = |value: u64| {
-        total = total.saturating_add(value);
-    };
-    for batch in batches {
-        add(batch.wall_ns);
-        add(batch.disturbance.stolen_ns.unwrap_or(0));
-        add(batch.disturbance.others_ns.unwrap_or(0).unsigned_abs());
-        for Sample { reading, usage, .. } in &batch.samples {
-            match reading {
-                Reading::Legs(legs) => legs.wall_ns.iter().for_each(|wall_ns| add(*wall_ns)),
-                Reading::Once { wall_ns, .. } => add(*wall_ns),
-                Reading::Latencies { count, .. } => add(*count),
-                Reading::Value(_) => {}
-            }
-            add(usage.user_ns);
-            add(usage.system_ns);
-            add(usage.minor_faults);
-            add(usage.major_faults);
-            add(usage.voluntary_switches);
-            add(usage.involuntary_switches);
-        }
-    }
+    let total = batches.iter().flat_map(counts).fold(0, u64::saturating_add);
     ensure(total <= MAX_INTEGER, place, || {
         "its times and counts add up to more than any machine can reach".into()
     })
+}
+
+/// All times and counts of a batch, except the moments at which something happened.
+fn counts(batch: &Batch) -> Vec<u64> {
+    let other = &batch.disturbance;
+    let mut counts = vec![
+        batch.wall_ns,
+        other.stolen_ns.unwrap_or(0),
+        other.others_ns.unwrap_or(0).unsigned_abs(),
+    ];
+    for Sample { reading, usage, .. } in &batch.samples {
+        counts.extend([
+            usage.user_ns,
+            usage.system_ns,
+            usage.minor_faults,
+            usage.major_faults,
+            usage.voluntary_switches,
+            usage.involuntary_switches,
+        ]);
+        let arounds = match reading {
+            Reading::Legs(legs) => {
+                counts.extend([legs.iterations, legs.short_iterations]);
+                let times = legs.wall_ns.iter().chain(&legs.reference_ns);
+                counts.extend(times.chain(&legs.short_wall_ns));
+                legs.around.as_slice()
+            }
+            Reading::Once {
+                wall_ns: amount,
+                reference_ns,
+                around,
+                ..
+            }
+            | Reading::Latencies {
+                count: amount,
+                reference_ns,
+                around,
+                ..
+            } => {
+                counts.extend([*amount, reference_ns.unwrap_or(0)]);
+                around.as_slice()
+            }
+            Reading::Value(_) => &[],
+        };
+        for around in arounds {
+            let (before_ns, after_ns) = around.chain_ns;
+            let change_ns = around.width_change_ns.unsigned_abs();
+            counts.extend([before_ns, after_ns, change_ns, around.switches]);
+        }
+    }
+    counts
 }
 
 /// Checks that `value` survives a round trip through JSON, which has no infinities and only Unicode

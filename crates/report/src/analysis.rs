@@ -12,7 +12,7 @@ use instrument::finding::Finding;
 use instrument::grading;
 use instrument::point::Point;
 use instrument::results::{PointResult, Results};
-use record::{ExperimentRecord, Run};
+use record::{ExperimentRecord, Failure, Run};
 
 /// All results of one run.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct ExperimentAnalysis<'a> {
     /// Estimates of the points that gave samples.
     pub points: Vec<PointResult>,
     /// Points without a measurement, each with the reason.
-    pub failures: Vec<(&'a Point, &'a str)>,
+    pub failures: Vec<(&'a Point, Failure<'a>)>,
     /// The meaning of the results, in the order of [`Finding::by_importance`]; empty if this
     /// version of oscope does not know the experiment.
     pub findings: Vec<Finding>,

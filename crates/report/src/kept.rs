@@ -10,10 +10,6 @@ use record::Run;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// The version of all code that judges: a hash of its sources, which the build script takes. What
-/// other code has judged is judged again.
-pub const CODE: &str = env!("OSCOPE_JUDGING_CODE");
-
 /// The part that an analysis adds to its run.
 #[derive(Debug, Deserialize)]
 pub struct Kept(Parts<'static>);

@@ -133,7 +133,11 @@ fn read_method(evidence: &Evidence<'_>) -> Option<Advice> {
     let said = sentence!(
         "Each in its best blocks, a mapped file is scanned {gain} as fast as one that is read."
     );
-    Some(advice((value.level(), Method::Pread.level()), gain_over_usual, said))
+    Some(advice(
+        (value.level(), Method::Pread.level()),
+        gain_over_usual,
+        said,
+    ))
 }
 
 /// The smallest block from which on a mapped file is scanned faster than one that is read, by one

@@ -55,12 +55,13 @@ impl Evidence {
         let mut seen = SeenFromStorage::default();
         let observe = |sampler: &mut Sampler<'_>| {
             seen.end_of_pass();
-            put(sampler, self.resident, prepare()?)?;
+            put(sampler, self.resident, prepare()?);
             seen.start_of_pass();
             Ok(())
         };
         sampler.once_as(metrics, observe, body)?;
-        put(sampler, self.from_storage, seen.share_of(bytes))
+        put(sampler, self.from_storage, seen.share_of(bytes));
+        Ok(())
     }
 
     /// As [`Sampler::repeat_as`], over a file of `bytes` that is in the page cache. Records the share
@@ -73,20 +74,19 @@ impl Evidence {
         body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         let mut seen = SeenFromStorage::default();
-        put(sampler, self.resident, warm(file)?)?;
+        put(sampler, self.resident, warm(file)?);
         seen.start_of_pass();
         sampler.repeat_as(metrics, body)?;
-        put(sampler, self.from_storage, seen.share_of(file.len as f64))
+        put(sampler, self.from_storage, seen.share_of(file.len as f64));
+        Ok(())
     }
 }
 
 /// Records `share`, if the system tells it.
-pub(super) fn put(
-    sampler: &mut Sampler<'_>,
-    metric: Metric<&'static str>,
-    share: Option<f64>,
-) -> Result<(), MeasureError> {
-    share.map_or(Ok(()), |share| sampler.value(metric, share))
+pub(super) fn put(sampler: &mut Sampler<'_>, metric: Metric<&'static str>, share: Option<f64>) {
+    if let Some(share) = share {
+        sampler.value(metric, share);
+    }
 }
 
 /// Counts the bytes that this process reads from storage during passes.
@@ -250,10 +250,10 @@ impl Chiller {
         if let Some((_, None)) = self.last {
             self.verify()?;
         }
-        match self.remark() {
-            Some(remark) => sampler.remark(remark),
-            None => Ok(()),
+        if let Some(remark) = self.remark() {
+            sampler.remark(remark);
         }
+        Ok(())
     }
 
     fn verify(&mut self) -> Result<(), MeasureError> {

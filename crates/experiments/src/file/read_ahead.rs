@@ -106,14 +106,14 @@ impl Experiment for ReadAhead {
         let mut file = ScratchFile::open_or_make(&path, counted_size(stated), sampler.seed())?;
         if tells_residency() {
             let counted = count(&mut file, chunk_size.0)?;
-            sampler.value(AHEAD, counted.ahead as f64)?;
-            sampler.value(FIRST, counted.first as f64)?;
-            sampler.value(LONE, counted.lone as f64)?;
+            sampler.value(AHEAD, counted.ahead as f64);
+            sampler.value(FIRST, counted.first as f64);
+            sampler.value(LONE, counted.lone as f64);
         }
-        match stated {
-            Some(stated) => sampler.value(STATED, stated as f64),
-            None => Ok(()),
+        if let Some(stated) = stated {
+            sampler.value(STATED, stated as f64);
         }
+        Ok(())
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {

@@ -123,7 +123,7 @@ impl Experiment for Remote {
         let storage = Storage::behind(&directory)?;
         let writes = (most_bytes(Profile::Quick) / chunk_size).clamp(2, MOST_WRITES);
         let chunk = vec![0x5a; chunk_size as usize];
-        sampler.remark(remark(place, &storage))?;
+        sampler.remark(remark(place, &storage));
 
         let file = RefCell::new(create(&path, OpenMode::Synchronous)?);
         let metrics = [

@@ -95,7 +95,7 @@ impl Experiment for WaitingWrites {
             .join(format!("{} {method} {place}", self.id()));
         let mut target = Target::make(&path, method, place)?;
         if let Some(device) = &storage.block_device {
-            sampler.remark(format!("{} on {device}", storage.file_system))?;
+            sampler.remark(format!("{} on {device}", storage.file_system));
         }
         sampler.latencies(LATENCY, || target.write())
     }

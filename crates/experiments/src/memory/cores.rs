@@ -81,7 +81,7 @@ impl Experiment for Cores {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let [one, other] = [point.level(ONE)?, point.level(OTHER)?].map(|it| it.0 as usize);
         if let Some(level) = shared_cache_level(one, other) {
-            sampler.value(SHARED, f64::from(level))?;
+            sampler.value(SHARED, f64::from(level));
         }
         let lines: Vec<Line> = (0..LINES).map(|_| Line::default()).collect();
         let side = |cpu| {

@@ -79,7 +79,7 @@ impl Experiment for FalseSharing {
         let there = cpu_of_another_core()?.ok_or_else(|| {
             MeasureError::Unsupported("this program may use only one core".into())
         })?;
-        sampler.remark(format!("on the processors {here} and {there}"))?;
+        sampler.remark(format!("on the processors {here} and {there}"));
         let lines = Lines::default();
         let own = |cpu| Ok(&lines.0[if cpu == here { 0 } else { distance }]);
         let count = |counter: &mut &AtomicU64, increments: u64| {

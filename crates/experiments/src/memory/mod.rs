@@ -93,7 +93,7 @@ fn time_loads(
     let mut memory = Mapping::anonymous(len, page_size)?;
     memory.populate()?;
     if let Some(remark) = pages::remark(&memory, page_size)? {
-        sampler.remark(remark)?;
+        sampler.remark(remark);
     }
     time_loads_from(sampler, metric, &mut memory, places, offset)
 }

@@ -109,9 +109,10 @@ impl Experiment for PageReporting {
             ))
         })?;
         let share = taken_back.len() as f64 / idle.times_ns.len() as f64;
-        sampler.value(JUST_USED, usual_ns)?;
-        sampler.value(AFTER_IDLING, dear_ns)?;
-        sampler.value(TAKEN_BACK, share)
+        sampler.value(JUST_USED, usual_ns);
+        sampler.value(AFTER_IDLING, dear_ns);
+        sampler.value(TAKEN_BACK, share);
+        Ok(())
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {

@@ -65,7 +65,7 @@ impl Experiment for ForkSize {
         let mut memory = Mapping::anonymous(size as usize, page_size)?;
         memory.populate()?;
         if let Some(remark) = pages::remark(&memory, page_size)? {
-            sampler.remark(remark)?;
+            sampler.remark(remark);
         }
         sampler.repeat(COST, 1.0, |iterations| {
             Ok((0..iterations).try_for_each(|_| call::fork_exit_wait())?)

@@ -66,7 +66,7 @@ impl Placement {
             })?,
         };
         if here != there {
-            sampler.remark(format!("between the processors {here} and {there}"))?;
+            sampler.remark(format!("between the processors {here} and {there}"));
         }
         Ok(Sides { here, there })
     }

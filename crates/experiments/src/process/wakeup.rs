@@ -130,7 +130,7 @@ fn measure(waker: Waker, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> 
     match waker {
         Waker::NanoSleep => {
             let slack = Nanoseconds(timer::slack_ns()? as f64);
-            sampler.remark(format!("the sleeper has a timer slack of {slack}"))?;
+            sampler.remark(format!("the sleeper has a timer slack of {slack}"));
             by_timer(sampler, timer::sleep_until)
         }
         Waker::TimerFd | Waker::WaitableTimer => {

@@ -47,7 +47,7 @@ impl Endpoint {
         let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
         match sampler.given::<Link>()? {
             Some(link) => {
-                sampler.remark(told(&link))?;
+                sampler.remark(told(&link));
                 Self::elsewhere(&link.address, link.token_file.as_deref(), stop).map_err(failed)
             }
             None => Self::here(sampler, stop),
@@ -90,7 +90,7 @@ impl Endpoint {
                 "sender and receiver share the only core that may be used here; {}",
                 protection(Cover::Summed)
             ),
-        })?;
+        });
         let directory = sampler
             .scratch()
             .join(format!("received {}", std::process::id()));

@@ -125,7 +125,7 @@ impl Experiment for Growth {
         let here = current_cpu().unwrap_or(0);
         pin_to(&[here])?;
         let there = cpu_of_another_core()?.unwrap_or(here);
-        sampler.remark(format!("from processor {here} to {there}"))?;
+        sampler.remark(format!("from processor {here} to {there}"));
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(no_loopback)?;
         let address = listener.local_addr().map_err(no_loopback)?;
         let (is_over, failure) = (AtomicBool::new(false), Mutex::new(None));

@@ -13,7 +13,7 @@ use crate::point::Point;
 use crate::quantity::Bytes;
 use crate::removal::REMOVAL;
 use crate::sample::Batch;
-use crate::sampler::{Output, Sampler, Task};
+use crate::sampler::{Sampler, Task};
 use platform::clock::now_ns;
 use platform::confinement::{MemoryGroup, SwapFile, free_swap_bytes};
 use platform::memory::available_bytes;
@@ -30,7 +30,8 @@ use std::time::Duration;
 /// A visit to a point: a line that a worker writes.
 #[derive(Debug, Serialize, Deserialize)]
 struct Visited {
-    outputs: Vec<Output>,
+    /// The samples and remarks; the runner adds the rest.
+    batch: Batch,
     failure: Option<Failure>,
     /// In monotonic ns.
     ended_ns: u64,
@@ -102,14 +103,13 @@ pub fn serve(
 }
 
 fn visit(experiment: &dyn Experiment, point: &Point, task: &Task) -> Visited {
-    let mut outputs = Vec::new();
-    let mut sink = |taken| {
-        outputs.push(taken);
-        Ok(())
+    let mut batch = Batch {
+        warm: true,
+        ..Batch::default()
     };
-    let measured = experiment.measure(point, &mut Sampler::new(&SystemClock, task, &mut sink));
+    let measured = experiment.measure(point, &mut Sampler::new(&SystemClock, task, &mut batch));
     Visited {
-        outputs,
+        batch,
         failure: measured.err().map(Failure::from),
         ended_ns: now_ns(),
     }
@@ -339,14 +339,16 @@ impl WorkerExecutor {
                 visited.ended_ns
             };
             let wall_ns = end_ns.saturating_sub(std::mem::replace(&mut begun_ns, end_ns));
-            visited.into_batch(Batch {
-                warm: true,
-                cpu: self.cpu,
-                started_ns,
-                wall_ns,
-                disturbance: disturbance(wall_ns),
-                ..Batch::default()
-            })
+            match visited.failure {
+                Some(failure) => Err(failure.into()),
+                None => Ok(Batch {
+                    cpu: self.cpu,
+                    started_ns,
+                    wall_ns,
+                    disturbance: disturbance(wall_ns),
+                    ..visited.batch
+                }),
+            }
         });
         Ok(batches.collect())
     }
@@ -396,23 +398,6 @@ impl WorkerExecutor {
     }
 }
 
-impl Visited {
-    /// Adds the outputs to `batch`.
-    fn into_batch(self, mut batch: Batch) -> Result<Batch, BatchError> {
-        for output in self.outputs {
-            match output {
-                Output::Sample(sample) => batch.samples.push(sample),
-                Output::Remark(remark) => batch.remarks.push(remark),
-                Output::NotWarm => batch.warm = false,
-            }
-        }
-        match self.failure {
-            None => Ok(batch),
-            Some(failure) => Err(failure.into()),
-        }
-    }
-}
-
 /// Refuses a limit that the worker could not reach: the machine would run out of memory first, to the
 /// harm of other programs, and the limit would change nothing.
 fn check_binding(limit_bytes: u64, available_bytes: Option<u64>) -> Result<(), BatchError> {
@@ -453,8 +438,8 @@ fn broken(error: WorkerError) -> BatchError {
 #[cfg(test)]
 mod tests {
     use super::{
-        BatchError, Executor, Failure, Interrupt, MeasureError, Point, Request, Task,
-        WorkerExecutor, check_binding,
+        Batch, BatchError, Executor, Failure, Interrupt, MeasureError, Point, Request, Task,
+        Visited, WorkerExecutor, check_binding,
     };
     use crate::clock::calibrate;
     use std::io::{Error, ErrorKind};
@@ -496,7 +481,12 @@ mod tests {
     fn a_visit_across_a_pause_is_done_again() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
-        let visited = "{\"outputs\":[],\"failure\":null,\"ended_ns\":1}";
+        let visited = serde_json::to_string(&Visited {
+            batch: Batch::default(),
+            failure: None,
+            ended_ns: 1,
+        });
+        let visited = visited.unwrap();
         // A thread has taken the signal, and has a moment to count it.
         let taken = "while grep -q 'ShdPnd.*[1-9a-f]' /proc/$PPID/status; do :; done; sleep 0.1";
         let script = format!(

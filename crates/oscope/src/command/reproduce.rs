@@ -14,7 +14,7 @@ use instrument::limits::Limits;
 use instrument::plan::{Plan, Profile, Setting};
 use instrument::point::Point;
 use instrument::quantity::Nanoseconds;
-use record::{ExperimentRecord, NOT_REACHED, Run};
+use record::{ExperimentRecord, Failure, Run};
 use report::reproduce::{self, Choice, Failed, Reproduction};
 use report::{page, terminal};
 use std::collections::BTreeMap;
@@ -174,8 +174,8 @@ fn failed(run: &Run) -> impl Iterator<Item = Failed> {
         let whole = record.skipped.as_deref().map(|reason| one(None, reason));
         let points = record
             .failures()
-            .filter(|(_, reason)| *reason != NOT_REACHED);
-        let points = points.map(|(point, reason)| one(Some(point), reason));
+            .filter(|(_, failure)| *failure != Failure::NotReached);
+        let points = points.map(|(point, failure)| one(Some(point), failure.reason()));
         whole.into_iter().chain(points).collect::<Vec<_>>()
     };
     run.experiments.iter().flat_map(of)

@@ -1,11 +1,8 @@
 //! Compares a run with its checksums.
 
-use super::{
-    Checksum, ExperimentChecksums, Place, PointChecksums, RunChecksums, batch, experiment, header,
-    machine, point,
-};
-use crate::run::{ExperimentRecord, Header, PointRecord, Run};
-use instrument::experiment::Definition;
+use super::{Checksum, ExperimentChecksums, RunChecksums};
+use crate::blob;
+use crate::run::{ExperimentRecord, Run};
 use instrument::point::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -84,111 +81,67 @@ pub(crate) fn disagreeing(parts: &[Part]) -> String {
     format!("{shown} {verb} not agree with the checksum")
 }
 
-/// The parts of `run` that disagree with its stored checksums.
-pub(crate) fn check(run: &Run, stored: &RunChecksums) -> Vec<Part> {
+/// The parts of a run from a document that disagree with the document's checksums.
+pub(crate) fn check_document(run: &Run, stored: &RunChecksums) -> Vec<Part> {
+    check(run, stored, |[experiment, point, number], checksum| {
+        let batch = &run.experiments[experiment].points[point].batches[number];
+        Checksum::of(&blob::encode(batch)) == checksum
+    })
+}
+
+/// The parts of `run` that disagree with its stored checksums. `is_intact` compares a batch, named
+/// by the positions of its experiment, its point and itself, with its checksum.
+pub(crate) fn check(
+    run: &Run,
+    stored: &RunChecksums,
+    is_intact: impl Fn([usize; 3], Checksum) -> bool,
+) -> Vec<Part> {
     let mut damaged = Vec::new();
-    let experiments: Vec<Checksum> = stored
-        .experiments
-        .iter()
-        .map(|checksums| checksums.experiment)
-        .collect();
-    let has_all = run.experiments.len() == experiments.len();
-    if !(has_all && check_header(&run.header, stored.run, stored.machine, &experiments)) {
+    let has_all = run.experiments.len() == stored.experiments.len();
+    if !has_all || stored.joined(&run.header) != stored.run {
         damaged.push(Part::Header);
     }
-    if machine(run) != stored.machine {
+    if Checksum::of_json(&run.surroundings()) != stored.machine {
         damaged.push(Part::Machine);
     }
     let experiments = run.experiments.iter().zip(&stored.experiments);
-    for (position, (record, checksums)) in experiments.enumerate() {
-        experiment_parts(&run.header.id, position, record, checksums, &mut damaged);
+    for (experiment, (record, stored)) in experiments.enumerate() {
+        let is_intact =
+            |[point, batch]: [usize; 2], checksum| is_intact([experiment, point, batch], checksum);
+        check_experiment(record, stored, is_intact, &mut damaged);
     }
     damaged
 }
 
-fn experiment_parts(
-    run: &str,
-    position: usize,
+/// As [`check`], for one experiment.
+pub(crate) fn check_experiment(
     record: &ExperimentRecord,
     stored: &ExperimentChecksums,
+    is_intact: impl Fn([usize; 2], Checksum) -> bool,
     damaged: &mut Vec<Part>,
 ) {
-    let ExperimentRecord {
-        definition,
-        skipped,
-        points,
-    } = record;
-    let parts: Vec<Checksum> = stored.points.iter().map(|stored| stored.point).collect();
-    let agrees = check_experiment(
-        run,
-        position,
-        definition,
-        skipped.as_deref(),
-        stored.experiment,
-        &parts,
-    );
-    if points.len() != parts.len() || !agrees {
+    let experiment = &record.definition.id;
+    if record.points.len() != stored.points.len() || stored.joined(record) != stored.experiment {
         damaged.push(Part::Experiment {
-            experiment: definition.id.clone(),
+            experiment: experiment.clone(),
         });
     }
-    for (position, (record, stored)) in points.iter().zip(&stored.points).enumerate() {
-        let place = Place {
-            run,
-            experiment: &definition.id,
-            point: &record.point,
-        };
-        check_point(place, position, record, stored, damaged);
-    }
-}
-
-/// Checks the header of a run and its set of parts.
-pub(crate) fn check_header(
-    content: &Header,
-    stored: Checksum,
-    machine: Checksum,
-    experiments: &[Checksum],
-) -> bool {
-    let parts = [machine].into_iter().chain(experiments.iter().copied());
-    Checksum::joined(header(content), parts) == stored
-}
-
-/// Checks the definition of an experiment and its set of points.
-pub(crate) fn check_experiment(
-    run: &str,
-    position: usize,
-    definition: &Definition,
-    skipped: Option<&str>,
-    stored: Checksum,
-    points: &[Checksum],
-) -> bool {
-    let own = experiment(run, position, definition, skipped);
-    Checksum::joined(own, points.iter().copied()) == stored
-}
-
-/// Checks the levels and the ending of a point, its set of batches, and each batch.
-pub(crate) fn check_point(
-    place: Place<'_>,
-    position: usize,
-    record: &PointRecord,
-    stored: &PointChecksums,
-    damaged: &mut Vec<Part>,
-) {
-    let own = point(place, position, record.closing.as_ref());
-    let joined = Checksum::joined(own, stored.batches.iter().copied());
-    if record.batches.len() != stored.batches.len() || joined != stored.point {
-        damaged.push(Part::Point {
-            experiment: place.experiment.to_owned(),
-            point: place.point.clone(),
-        });
-    }
-    for (number, (taken, stored)) in record.batches.iter().zip(&stored.batches).enumerate() {
-        if batch(place, number, taken) != *stored {
-            damaged.push(Part::Batch {
-                experiment: place.experiment.to_owned(),
-                point: place.point.clone(),
-                batch: number,
+    for (position, (record, stored)) in record.points.iter().zip(&stored.points).enumerate() {
+        let point = &record.point;
+        let has_all = record.batches.len() == stored.batches.len();
+        if !has_all || stored.joined(record) != stored.point {
+            damaged.push(Part::Point {
+                experiment: experiment.clone(),
+                point: point.clone(),
             });
         }
+        let numbers = 0..record.batches.len().min(stored.batches.len());
+        let wrong =
+            numbers.filter(|number| !is_intact([position, *number], stored.batches[*number]));
+        damaged.extend(wrong.map(|batch| Part::Batch {
+            experiment: experiment.clone(),
+            point: point.clone(),
+            batch,
+        }));
     }
 }

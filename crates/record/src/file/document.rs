@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// The version of the document that this program writes and reads.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// One run of oscope, with the machine it ran on and every sample.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -16,7 +16,7 @@ pub(super) struct Document<'a> {
     /// Identifies the document as a run of oscope.
     pub format: Format,
     /// The version of this schema.
-    #[schemars(range(min = 4, max = 4))]
+    #[schemars(range(min = 5, max = 5))]
     pub version: u32,
     /// The run.
     pub run: Cow<'a, Run>,

@@ -2,7 +2,7 @@
 
 use super::document::{Document, Envelope, FORMAT, Format, VERSION};
 use super::error::{ExportError, ImportError};
-use crate::checksum::{Proof, RunChecksums, check};
+use crate::checksum::{Proof, RunChecksums, check_document};
 use crate::run::Run;
 use serde_json::error::Category;
 use std::borrow::Cow;
@@ -92,7 +92,7 @@ fn checked(document: Document<'_>) -> Result<Run, ImportError> {
     } = document;
     ensure_version(version.into())?;
     let damaged = match checksums {
-        Some(checksums) => check(&run, &checksums),
+        Some(checksums) => check_document(&run, &checksums),
         None if run.header.proven => return Err(ImportError::NoChecksums),
         None => Vec::new(),
     };

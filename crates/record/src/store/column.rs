@@ -2,8 +2,7 @@
 
 use super::error::{Fault, Result};
 use crate::checksum::Checksum;
-use instrument::plan::Profile;
-use jiff::Timestamp;
+use rusqlite::types::ValueRef;
 use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
@@ -14,40 +13,18 @@ pub(super) fn checksum(row: &Row<'_>, column: impl RowIndex) -> Result<Checksum>
 }
 
 /// The value that a column stores as JSON.
-pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T> {
+pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T> {
     let text = row
         .get_ref(column)?
         .as_str()
         .map_err(rusqlite::Error::from)?;
-    serde_json::from_str(text).map_err(|error| Fault::Damaged(format!("{column}: {error}")))
+    serde_json::from_str(text).map_err(|error| Fault::Damaged(format!("a content: {error}")))
 }
 
-/// As [`json`], for a column that may be empty.
-pub(super) fn optional_json<T: DeserializeOwned>(
-    row: &Row<'_>,
-    column: usize,
-) -> Result<Option<T>> {
-    let text: Option<String> = row.get(column)?;
-    let value = text.map(|text| serde_json::from_str(&text)).transpose();
-    value.map_err(|error| Fault::Damaged(format!("JSON of a measurement: {error}")))
-}
-
-pub(super) fn timestamp(text: &str) -> Result<Timestamp> {
-    text.parse()
-        .map_err(|error| Fault::Damaged(format!("time '{text}': {error}")))
-}
-
-/// The end time of the run in `row`.
-pub(super) fn ended(row: &Row<'_>) -> Result<Option<Timestamp>> {
-    let text: Option<String> = row.get("ended")?;
-    text.as_deref().map(timestamp).transpose()
-}
-
-pub(super) fn profile(name: String) -> Result<Profile> {
-    serde_json::from_value(name.into()).map_err(|error| Fault::Damaged(format!("profile: {error}")))
-}
-
-pub(super) fn seed(text: &str) -> Result<u64> {
-    text.parse()
-        .map_err(|error| Fault::Damaged(format!("seed '{text}': {error}")))
+/// The bytes that a column stores.
+pub(super) fn blob<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8]> {
+    match row.get_ref(column)? {
+        ValueRef::Blob(bytes) => Ok(bytes),
+        _ => Err(Fault::Damaged("a batch is no blob".into())),
+    }
 }

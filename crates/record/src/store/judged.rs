@@ -2,9 +2,9 @@
 
 use super::error::{Error, Fault, Result, is_damage};
 use super::open::Store;
-use super::read::{self, checked};
-use super::seal::seal;
+use super::read;
 use super::selector::{RunSelector, resolve};
+use crate::checksum::Checksum;
 use crate::run::Run;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// A stored run, with all that an analysis needs of it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judged {
-    /// A run whose analysis is kept, and whose rows are those that were analysed.
+    /// A run whose analysis is kept, and which is the one that was analysed.
     Kept {
         /// The run without its measurements: each point that was measured has one batch, which is
         /// empty.
@@ -25,25 +25,24 @@ pub enum Judged {
     Anew {
         /// The run.
         run: Run,
-        /// The rows to which a new analysis belongs; `None` for a run without an end, whose rows
-        /// change.
-        seal: Option<Seal>,
+        /// The run to which a new analysis belongs; `None` for a run without an end, which changes.
+        snapshot: Option<Snapshot>,
     },
 }
 
-/// The rows of a stored run at one time.
+/// A stored run at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seal {
+pub struct Snapshot {
     number: u64,
-    hash: [u8; 32],
+    checksum: Checksum,
 }
 
 impl Store {
     /// The run that `selector` names, with its analysis if that of this version of the `code` is
     /// kept and belongs to the run as it now lies in the store.
     ///
-    /// A change of any row of the run, by damage or otherwise, makes this read the whole run and
-    /// compare it with its checksums.
+    /// Either way the run is compared with its checksums; only its batches are not decoded where the
+    /// analysis is kept.
     ///
     /// # Errors
     /// Those of [`Store::run`].
@@ -51,20 +50,28 @@ impl Store {
         let read = || {
             let transaction = self.connection.unchecked_transaction()?;
             let number = resolve(&transaction, selector)?;
-            let hash = seal(&transaction, number)?;
-            if let Some(analysis) = kept(&transaction, number, code, hash)? {
-                let outline = read::outline(&transaction, number)?;
+            if let Some(analysis) = kept(&transaction, number, code)? {
+                let mut outline = read::outline(&transaction, number)?.checked()?.run;
+                let records = outline.experiments.iter_mut();
+                let points = records.flat_map(|record| &mut record.points);
+                points.for_each(|record| record.batches.truncate(1));
                 return Ok(Judged::Kept { outline, analysis });
             }
-            let (run, _) = checked(&transaction, number)?;
-            let has_ended = run.header.ended.is_some();
-            let seal = has_ended.then_some(Seal { number, hash });
-            Ok(Judged::Anew { run, seal })
+            let stored = read::run(&transaction, number)?.checked()?;
+            let snapshot = Snapshot {
+                number,
+                checksum: stored.checksums.run,
+            };
+            let has_ended = stored.run.header.ended.is_some();
+            Ok(Judged::Anew {
+                run: stored.run,
+                snapshot: has_ended.then_some(snapshot),
+            })
         };
         read().map_err(|fault: Fault| fault.at(&self.path))
     }
 
-    /// Keeps `analysis`, which this version of the `code` made of the rows of `seal`, in the store
+    /// Keeps `analysis`, which this version of the `code` made of `snapshot`, in the store
     /// at `path`. It replaces the one that was kept before.
     ///
     /// Does not wait for a lock: an analysis can be made again.
@@ -73,7 +80,7 @@ impl Store {
     /// If the store cannot be written now. Only time is lost then.
     pub fn keep(
         path: &Path,
-        seal: Seal,
+        snapshot: Snapshot,
         code: &str,
         analysis: &str,
     ) -> std::result::Result<(), Error> {
@@ -83,14 +90,14 @@ impl Store {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             transaction.execute(
-                "INSERT OR REPLACE INTO judgements (run, code, seal, analysis, checksum)
+                "INSERT OR REPLACE INTO judgements (run, code, run_checksum, analysis, checksum)
                  SELECT number, ?2, ?3, ?4, ?5 FROM runs WHERE number = ?1",
                 (
-                    seal.number,
+                    snapshot.number,
                     code,
-                    seal.hash,
+                    snapshot.checksum.bytes(),
                     analysis,
-                    *checksum(analysis).as_bytes(),
+                    Checksum::of(analysis.as_bytes()).bytes(),
                 ),
             )?;
             Ok(transaction.commit()?)
@@ -99,17 +106,13 @@ impl Store {
     }
 }
 
-/// The kept analysis of the run `number`, unless it is of other code, of other rows, or damaged.
-fn kept(
-    connection: &Connection,
-    number: u64,
-    code: &str,
-    seal: [u8; 32],
-) -> Result<Option<String>> {
+/// The kept analysis of the run `number`, unless it is of other code, of another run, or damaged.
+fn kept(connection: &Connection, number: u64, code: &str) -> Result<Option<String>> {
     let kept: Option<(String, [u8; 32])> = connection
         .query_row(
-            "SELECT analysis, checksum FROM judgements WHERE run = ?1 AND code = ?2 AND seal = ?3",
-            (number, code, seal),
+            "SELECT analysis, judgements.checksum FROM judgements JOIN runs ON number = run
+             WHERE run = ?1 AND code = ?2 AND run_checksum = runs.checksum",
+            (number, code),
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()
@@ -121,9 +124,6 @@ fn kept(
                 Err(error)
             }
         })?;
-    Ok(kept.and_then(|(text, stored)| (*checksum(&text).as_bytes() == stored).then_some(text)))
-}
-
-fn checksum(analysis: &str) -> blake3::Hash {
-    blake3::hash(analysis.as_bytes())
+    let is_intact = |text: &str, stored| Checksum::of(text.as_bytes()) == Checksum::from(stored);
+    Ok(kept.and_then(|(text, stored)| is_intact(&text, stored).then_some(text)))
 }

@@ -1,20 +1,17 @@
 //! Reads a run.
 
-use super::column::{checksum, ended, json, optional_json, profile, seed, timestamp};
+use super::column::{blob, checksum, json};
 use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::selector::{RunSelector, resolve};
-use crate::checksum::{Checksum, ExperimentChecksums, PointChecksums, RunChecksums, check};
+use crate::blob::decode;
+use crate::checksum::{Checksum, ExperimentChecksums, Part, PointChecksums, RunChecksums, check};
 use crate::file::{self, ExportError};
-use crate::reading::ReadingRow;
-use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
-use instrument::clock::Calibration;
+use crate::run::{ExperimentRecord, Header, PointRecord, Run};
 use instrument::point::Point;
-use instrument::runner::Ending;
-use instrument::sample::{Batch, Disturbance, Sample};
-use platform::usage::Usage;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use instrument::sample::Batch;
+use rusqlite::Connection;
+use serde::de::DeserializeOwned;
 use std::io::Write;
 
 impl Store {
@@ -24,7 +21,7 @@ impl Store {
     /// [`Error::Unknown`] and [`Error::Ambiguous`]; [`Error::DamagedRun`] for a run that disagrees
     /// with its checksums; and if the store cannot be read.
     pub fn run(&self, selector: &RunSelector) -> std::result::Result<Run, Error> {
-        self.checked(selector).map(|(run, _)| run)
+        self.checked(selector).map(|stored| stored.run)
     }
 
     /// Writes the run that `selector` names like [`file::export`], with its stored checksums.
@@ -36,18 +33,17 @@ impl Store {
         selector: &RunSelector,
         output: impl Write,
     ) -> std::result::Result<(), ExportError> {
-        let (run, checksums) = self.checked(selector)?;
+        let StoredRun { run, checksums, .. } = self.checked(selector)?;
         run.validate()?;
         file::write(&run, checksums, output)
     }
 
-    /// The run that `selector` names, and its checksums, which agree with it.
-    fn checked(&self, selector: &RunSelector) -> std::result::Result<(Run, RunChecksums), Error> {
+    fn checked(&self, selector: &RunSelector) -> std::result::Result<StoredRun, Error> {
         let read = || {
             // One transaction, because another process may be recording this very run.
             let transaction = self.connection.unchecked_transaction()?;
             let number = resolve(&transaction, selector)?;
-            checked(&transaction, number)
+            run(&transaction, number)?.checked()
         };
         read().map_err(|fault: Fault| fault.at(&self.path))
     }
@@ -67,279 +63,207 @@ impl Store {
     }
 }
 
-/// The run and its checksums, which agree with it.
-pub(super) fn checked(connection: &Connection, number: u64) -> Result<(Run, RunChecksums)> {
-    let (run, checksums) = run(connection, number)?;
-    let parts = check(&run, &checksums);
-    if parts.is_empty() {
-        Ok((run, checksums))
-    } else {
+/// A run as it lies in the store.
+#[derive(Debug)]
+pub(super) struct StoredRun {
+    pub number: u64,
+    pub run: Run,
+    pub checksums: RunChecksums,
+    /// The keys of the rows of each experiment and of its points, in order.
+    pub keys: Vec<(i64, Vec<i64>)>,
+    /// The batches that disagree with their checksums: positions of experiment, point and batch.
+    damaged: Vec<[usize; 3]>,
+}
+
+impl StoredRun {
+    /// A run of which nothing but the header and the machine is stored.
+    pub fn begun(number: u64, run: Run) -> Self {
+        Self {
+            number,
+            checksums: RunChecksums::of(&run),
+            run,
+            keys: Vec::new(),
+            damaged: Vec::new(),
+        }
+    }
+
+    /// The parts that disagree with their checksums.
+    pub fn damage(&self) -> Vec<Part> {
+        check(&self.run, &self.checksums, |batch, _| {
+            !self.damaged.contains(&batch)
+        })
+    }
+
+    /// The run, if all of it agrees with its checksums.
+    pub fn checked(self) -> Result<Self> {
+        let parts = self.damage();
+        if parts.is_empty() {
+            return Ok(self);
+        }
+        let number = self.number;
         Err(Fault::DamagedRun { number, parts })
     }
 }
 
-/// A run and its stored checksums.
-pub(super) fn run(connection: &Connection, number: u64) -> Result<(Run, RunChecksums)> {
-    read(connection, number, batches)
+/// The part of a point's batches that is of interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    All,
+    /// Whether they agree with their checksums. They are read as empty batches.
+    Proof,
+    /// Their number. They are read as empty batches.
+    Number,
 }
 
-/// A run without its measurements: each point that was measured has one batch, which is empty.
-pub(super) fn outline(connection: &Connection, number: u64) -> Result<Run> {
-    read(connection, number, empty_batch).map(|(run, _)| run)
+/// A run as it was recorded.
+pub(super) fn run(connection: &Connection, number: u64) -> Result<StoredRun> {
+    read(connection, number, Wanted::All)
 }
 
-/// Reads the batches of the point with this key, and their checksums.
-type ReadBatches = fn(&Connection, i64) -> Result<(Vec<Batch>, Vec<Checksum>)>;
+/// A run with empty batches.
+pub(super) fn outline(connection: &Connection, number: u64) -> Result<StoredRun> {
+    read(connection, number, Wanted::Proof)
+}
 
-fn read(
-    connection: &Connection,
-    number: u64,
-    read_batches: ReadBatches,
-) -> Result<(Run, RunChecksums)> {
+fn read(connection: &Connection, number: u64, wanted: Wanted) -> Result<StoredRun> {
     let (header, run_checksum) = header(connection, number)?;
-    let mut statement = connection.prepare_cached(
-        "SELECT description, environment, storage, clock_resolution_ns, clock_cost_ns,
-                circumstances.checksum
-         FROM runs
-         JOIN machines ON machines.key = runs.machine
-         JOIN circumstances ON circumstances.run = runs.number
-         WHERE number = ?1",
-    )?;
-    let mut rows = statement.query([number])?;
-    let row = rows.next()?.ok_or_else(|| incomplete(number))?;
-    let (experiments, experiment_checksums) = experiments(connection, number, read_batches)?;
-    let run = Run {
-        header,
-        machine: json(row, "description")?,
-        environment: json(row, "environment")?,
-        storage: json(row, "storage")?,
-        calibration: Calibration {
-            resolution_ns: row.get("clock_resolution_ns")?,
-            cost_ns: row.get("clock_cost_ns")?,
+    let of = number.cast_signed();
+    let machines = "SELECT run, content, checksum FROM machines WHERE run = ?1";
+    let machine = rows(connection, machines, of)?.pop();
+    let (_, surroundings, machine_checksum) = machine.ok_or_else(|| incomplete(number))?;
+    let (machine, environment, storage, calibration) = surroundings;
+    let mut stored = StoredRun {
+        number,
+        run: Run {
+            header,
+            machine,
+            environment,
+            storage,
+            calibration,
+            experiments: Vec::new(),
         },
-        experiments,
+        checksums: RunChecksums {
+            run: run_checksum,
+            machine: machine_checksum,
+            experiments: Vec::new(),
+        },
+        keys: Vec::new(),
+        damaged: Vec::new(),
     };
-    let checksums = RunChecksums {
-        run: run_checksum,
-        machine: checksum(row, "checksum")?,
-        experiments: experiment_checksums,
-    };
-    Ok((run, checksums))
+    let experiments =
+        "SELECT key, content, checksum FROM experiments WHERE run = ?1 ORDER BY position";
+    for (key, (definition, skipped), checksum) in rows(connection, experiments, of)? {
+        let points = points(connection, key, |_| wanted)?;
+        let experiment = stored.keys.len();
+        let damaged = points.damaged.into_iter();
+        stored
+            .damaged
+            .extend(damaged.map(|[point, batch]| [experiment, point, batch]));
+        stored.keys.push((key, points.keys));
+        stored.run.experiments.push(ExperimentRecord {
+            definition,
+            skipped,
+            points: points.records,
+        });
+        stored.checksums.experiments.push(ExperimentChecksums {
+            experiment: checksum,
+            points: points.checksums,
+        });
+    }
+    Ok(stored)
 }
 
 /// The header and checksum of the run.
 pub(super) fn header(connection: &Connection, number: u64) -> Result<(Header, Checksum)> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, name, started, ended, interrupted, profile, directory, tags, fingerprint,
-                version, command_line, budget_ns, seed, proven, limited, redacted, runs.checksum
-         FROM runs
-         JOIN machines ON machines.key = runs.machine
-         JOIN circumstances ON circumstances.run = runs.number
-         WHERE number = ?1",
-    )?;
-    let mut rows = statement.query([number])?;
-    let row = rows.next()?.ok_or_else(|| incomplete(number))?;
-    let header = Header {
-        id: row.get("id")?,
-        name: row.get("name")?,
-        started: timestamp(&row.get::<_, String>("started")?)?,
-        ended: ended(row)?,
-        interrupted: row.get("interrupted")?,
-        profile: profile(row.get("profile")?)?,
-        directory: row.get::<_, String>("directory")?.into(),
-        tags: json(row, "tags")?,
-        machine_fingerprint: row.get("fingerprint")?,
-        version: row.get("version")?,
-        command_line: json(row, "command_line")?,
-        budget_ns: row.get("budget_ns")?,
-        seed: seed(&row.get::<_, String>("seed")?)?,
-        proven: row.get("proven")?,
-        limited: match row.get_ref("limited")? {
-            ValueRef::Null => None,
-            _ => Some(json(row, "limited")?),
-        },
-        redacted: row.get("redacted")?,
-    };
-    Ok((header, checksum(row, "checksum")?))
+    let query = "SELECT number, content, checksum FROM runs WHERE number = ?1";
+    let found = rows(connection, query, number.cast_signed())?.pop();
+    let (_, header, checksum) = found.ok_or_else(|| incomplete(number))?;
+    Ok((header, checksum))
 }
 
 fn incomplete(number: u64) -> Fault {
     Fault::Damaged(format!("run {number} is incomplete"))
 }
 
-fn experiments(
-    connection: &Connection,
-    run: u64,
-    read_batches: ReadBatches,
-) -> Result<(Vec<ExperimentRecord>, Vec<ExperimentChecksums>)> {
-    connection
-        .prepare_cached(
-            "SELECT key, definition, skipped, checksum FROM experiments WHERE run = ?1
-             ORDER BY position",
-        )?
-        .query_and_then([run], |row| {
-            let (points, point_checksums) = points(connection, row.get("key")?, read_batches)?;
-            let record = ExperimentRecord {
-                definition: json(row, "definition")?,
-                skipped: row.get("skipped")?,
-                points,
-            };
-            let checksums = ExperimentChecksums {
-                experiment: checksum(row, "checksum")?,
-                points: point_checksums,
-            };
-            Ok((record, checksums))
-        })?
-        .collect()
+/// The points of an experiment as they lie in the store.
+#[derive(Default)]
+pub(super) struct StoredPoints {
+    pub records: Vec<PointRecord>,
+    pub checksums: Vec<PointChecksums>,
+    keys: Vec<i64>,
+    /// The batches that disagree with their checksums: positions of point and batch.
+    pub damaged: Vec<[usize; 2]>,
 }
 
-fn points(
+/// The points of the experiment with this key.
+pub(super) fn points(
     connection: &Connection,
     experiment: i64,
-    read_batches: ReadBatches,
-) -> Result<(Vec<PointRecord>, Vec<PointChecksums>)> {
+    wanted: impl Fn(&Point) -> Wanted,
+) -> Result<StoredPoints> {
+    let query = "SELECT key, content, checksum FROM points WHERE experiment = ?1 ORDER BY position";
+    let mut stored = StoredPoints::default();
+    for (key, (point, closing), checksum) in rows(connection, query, experiment)? {
+        let batches = batches(connection, key, wanted(&point))?;
+        let position = stored.keys.len();
+        let damaged = batches.damaged.into_iter();
+        stored
+            .damaged
+            .extend(damaged.map(|batch| [position, batch]));
+        stored.keys.push(key);
+        stored.records.push(PointRecord {
+            point,
+            batches: batches.batches,
+            closing,
+        });
+        stored.checksums.push(PointChecksums {
+            point: checksum,
+            batches: batches.checksums,
+        });
+    }
+    Ok(stored)
+}
+
+/// Key, content and checksum of each row that `query` finds for `of`.
+pub(super) fn rows<T: DeserializeOwned>(
+    connection: &Connection,
+    query: &str,
+    of: i64,
+) -> Result<Vec<(i64, T, Checksum)>> {
     connection
-        .prepare_cached(
-            "SELECT key, levels, ending, failure, checksum FROM points WHERE experiment = ?1
-             ORDER BY position",
-        )?
-        .query_and_then([experiment], |row| {
-            let key = row.get("key")?;
-            let batches = read_batches(connection, key)?;
-            point_of(connection, key, json(row, "levels")?, batches, row)
+        .prepare_cached(query)?
+        .query_and_then([of], |row| {
+            Ok((row.get(0)?, json(row, 1)?, checksum(row, 2)?))
         })?
         .collect()
 }
 
-/// The point in `row` with its batches, and its checksums.
-pub(super) fn point(
-    connection: &Connection,
-    key: i64,
-    point: Point,
-    row: &Row<'_>,
-) -> Result<(PointRecord, PointChecksums)> {
-    point_of(connection, key, point, batches(connection, key)?, row)
+#[derive(Default)]
+struct StoredBatches {
+    batches: Vec<Batch>,
+    checksums: Vec<Checksum>,
+    damaged: Vec<usize>,
 }
 
-fn point_of(
-    connection: &Connection,
-    key: i64,
-    point: Point,
-    (batches, batch_checksums): (Vec<Batch>, Vec<Checksum>),
-    row: &Row<'_>,
-) -> Result<(PointRecord, PointChecksums)> {
-    let record = PointRecord {
-        point,
-        batches,
-        closing: closing(connection, key, row)?,
-    };
-    let checksums = PointChecksums {
-        point: checksum(row, "checksum")?,
-        batches: batch_checksums,
-    };
-    Ok((record, checksums))
-}
-
-fn closing(connection: &Connection, point: i64, row: &Row<'_>) -> Result<Option<Closing>> {
-    let ending: Option<String> = row.get("ending")?;
-    let ending = match ending.as_deref() {
-        None => return Ok(None),
-        Some("target_reached") => Ending::TargetReached,
-        Some("budget_used") => Ending::BudgetUsed,
-        Some("interrupted") => Ending::Interrupted,
-        Some("failed") => Ending::Failed(row.get("failure")?),
-        Some(unknown) => return Err(Fault::Damaged(format!("unknown ending '{unknown}'"))),
-    };
-    let warnings = connection
-        .prepare_cached("SELECT warning FROM warnings WHERE point = ?1 ORDER BY position")?
-        .query_and_then([point], |row| json(row, "warning"))?
-        .collect::<Result<_>>()?;
-    Ok(Some(Closing { ending, warnings }))
-}
-
-fn batches(connection: &Connection, point: i64) -> Result<(Vec<Batch>, Vec<Checksum>)> {
-    connection
-        .prepare_cached(
-            "SELECT key, warm, cpu, started_ns, wall_ns, stolen_ns, others_ns, frequency_before_hz,
-                    frequency_after_hz, remarks, checksum, pass, full_speed_ns, full_speed
-             FROM batches WHERE point = ?1 ORDER BY position",
-        )?
-        .query_and_then([point], |row| {
-            // Columns are read by position, as for samples.
-            let before: Option<f64> = row.get(7)?;
-            let batch = Batch {
-                samples: samples(connection, row.get(0)?)?,
-                remarks: json(row, "remarks")?,
-                warm: row.get(1)?,
-                cpu: row.get(2)?,
-                started_ns: row.get(3)?,
-                wall_ns: row.get(4)?,
-                disturbance: Disturbance {
-                    stolen_ns: row.get(5)?,
-                    others_ns: row.get(6)?,
-                    frequency_hz: before.zip(row.get(8)?),
-                },
-                pass: row.get(11)?,
-                full_speed_ns: row.get(12)?,
-                full_speed: optional_json(row, 13)?,
-            };
-            Ok((batch, checksum(row, 10)?))
-        })?
-        .collect()
-}
-
-fn empty_batch(connection: &Connection, point: i64) -> Result<(Vec<Batch>, Vec<Checksum>)> {
-    let is_measured: bool = connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM batches WHERE point = ?1)")?
-        .query_row([point], |row| row.get(0))?;
-    let batches = is_measured.then(Batch::default);
-    Ok((batches.into_iter().collect(), Vec::new()))
-}
-
-fn samples(connection: &Connection, batch: i64) -> Result<Vec<Sample>> {
-    connection
-        .prepare_cached(
-            "SELECT metric, kind, work, iterations, wall_ns, count, p5_ns, p50_ns, p95_ns, p99_ns,
-                    value, user_ns, system_ns, minor_faults, major_faults, voluntary_switches,
-                    involuntary_switches, at_ns, legs, reference_ns, around
-             FROM samples WHERE batch = ?1 ORDER BY position",
-        )?
-        .query_and_then([batch], sample)?
-        .collect()
-}
-
-/// Columns are read by position: looking them up by name compares strings for each of a great many
-/// samples.
-fn sample(row: &Row<'_>) -> Result<Sample> {
-    let reading = ReadingRow {
-        kind: row.get(1)?,
-        work: row.get(2)?,
-        iterations: row.get(3)?,
-        wall_ns: row.get(4)?,
-        count: row.get(5)?,
-        p5_ns: row.get(6)?,
-        p50_ns: row.get(7)?,
-        p95_ns: row.get(8)?,
-        p99_ns: row.get(9)?,
-        value: row.get(10)?,
-        legs: row.get(18)?,
-        reference_ns: row.get(19)?,
-        around: optional_json(row, 20)?,
-    };
-    let usage = Usage {
-        user_ns: row.get(11)?,
-        system_ns: row.get(12)?,
-        minor_faults: row.get(13)?,
-        major_faults: row.get(14)?,
-        voluntary_switches: row.get(15)?,
-        involuntary_switches: row.get(16)?,
-    };
-    Ok(Sample {
-        metric: row.get(0)?,
-        reading: reading
-            .reading()
-            .ok_or_else(|| Fault::Damaged(format!("a sample is no '{}'", reading.kind)))?,
-        usage,
-        at_ns: row.get(17)?,
-    })
+fn batches(connection: &Connection, point: i64, wanted: Wanted) -> Result<StoredBatches> {
+    let mut statement = connection.prepare_cached(
+        "SELECT checksum, content FROM batches WHERE point = ?1 ORDER BY position",
+    )?;
+    let mut rows = statement.query([point])?;
+    let mut stored = StoredBatches::default();
+    while let Some(row) = rows.next()? {
+        let checksum = checksum(row, 0)?;
+        let mut batch = Batch::default();
+        if wanted != Wanted::Number {
+            let blob = blob(row, 1)?;
+            if Checksum::of(blob) != checksum {
+                stored.damaged.push(stored.batches.len());
+            } else if wanted == Wanted::All {
+                batch = decode(blob).map_err(|error| Fault::Damaged(error.to_string()))?;
+            }
+        }
+        stored.batches.push(batch);
+        stored.checksums.push(checksum);
+    }
+    Ok(stored)
 }

@@ -2,12 +2,12 @@
 
 use super::error::{Error, Fault, Result};
 use super::open::Store;
-use super::write::{StoredRun, claim};
-use crate::run::{Closing, Run, now};
+use super::read;
+use super::write::{WrittenRun, claim, number_of};
+use crate::run::{Closing, PointRecord, Run, now};
 use crate::validation;
 use instrument::limits::Used;
-use instrument::point::Point;
-use instrument::runner::{Event, Observer, ObserverError};
+use instrument::runner::{Ending, Event, Observer, ObserverError};
 use rusqlite::{Connection, TransactionBehavior};
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ const MAX_LOG_PAGES: u32 = 16_384;
 #[derive(Debug)]
 pub struct Recorder<'s> {
     store: &'s mut Store,
-    run: StoredRun,
+    run: WrittenRun,
     /// The resources that a continued run used before.
     used_before: Option<Used>,
 }
@@ -38,7 +38,7 @@ impl Store {
     /// Those of [`Store::insert`].
     pub fn begin(&mut self, run: &Run) -> std::result::Result<Recorder<'_>, Error> {
         run.validate()?;
-        self.record(|connection| StoredRun::insert(connection, run))
+        self.record(|connection| WrittenRun::insert(connection, run))
     }
 
     /// Continues to record the stopped `run`, exactly as it was read from this store, with a budget of
@@ -52,13 +52,13 @@ impl Store {
         run: &Run,
         budget_ns: f64,
     ) -> std::result::Result<Recorder<'_>, Error> {
-        self.record(|connection| StoredRun::reopen(connection, run, budget_ns))
+        self.record(|connection| reopened(connection, run, budget_ns))
     }
 
     /// Records the run that `open` makes or finds.
     fn record(
         &mut self,
-        open: impl FnOnce(&Connection) -> Result<StoredRun>,
+        open: impl FnOnce(&Connection) -> Result<WrittenRun>,
     ) -> std::result::Result<Recorder<'_>, Error> {
         let begin = || {
             self.connection
@@ -67,13 +67,13 @@ impl Store {
                 .connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let run = open(&transaction)?;
-            claim(&mut self.claims, run.number)?;
+            claim(&mut self.claims, run.stored.number)?;
             transaction.commit()?;
             self.connection.busy_timeout(PATIENCE)?;
             Ok(run)
         };
         let run = begin().map_err(|fault: Fault| fault.at(&self.path))?;
-        let limited = run.header.limited.as_ref();
+        let limited = run.stored.run.header.limited.as_ref();
         Ok(Recorder {
             used_before: limited.and_then(|limited| limited.used),
             store: self,
@@ -82,10 +82,41 @@ impl Store {
     }
 }
 
+/// Opens the stored run with the id of `run` again, with a budget of `budget_ns` for the whole of it:
+/// removes its end, and that of every point that did not fail.
+fn reopened(connection: &Connection, run: &Run, budget_ns: f64) -> Result<WrittenRun> {
+    let changed = || Fault::from(Error::Changed(run.header.id.clone()));
+    let number = number_of(connection, &run.header.id)?.ok_or_else(changed)?;
+    let stored = read::run(connection, number)?.checked()?;
+    if stored.run != *run {
+        return Err(changed());
+    }
+    let mut reopened = WrittenRun::reopen(stored);
+    for (experiment, record) in run.experiments.iter().enumerate() {
+        for (point, record) in record.points.iter().enumerate() {
+            if !has_failed(record) {
+                reopened.close_point(connection, [experiment, point], None)?;
+            }
+        }
+        reopened.seal_experiment(connection, experiment)?;
+    }
+    let header = &mut reopened.stored.run.header;
+    header.ended = None;
+    header.interrupted = false;
+    header.budget_ns = budget_ns;
+    reopened.seal(connection)?;
+    Ok(reopened)
+}
+
+fn has_failed(point: &PointRecord) -> bool {
+    let ending = point.closing.as_ref().map(|closing| &closing.ending);
+    matches!(ending, Some(Ending::Failed(_)))
+}
+
 impl Recorder<'_> {
     /// The run's number in the store.
     pub fn number(&self) -> u64 {
-        self.run.number
+        self.run.stored.number
     }
 
     /// Records the resources that a run with limits has used since this recorder began, and returns
@@ -95,7 +126,14 @@ impl Recorder<'_> {
     /// If the store cannot be written.
     pub fn note_use(&mut self, used: Used) -> std::result::Result<Used, Error> {
         let used = self.used_before.map_or(used, |before| before.and(used));
-        self.write(|connection, run| run.note_use(connection, used))
+        let note = |connection: &Connection, run: &mut WrittenRun| {
+            let Some(limited) = &mut run.stored.run.header.limited else {
+                return Ok(());
+            };
+            limited.used = Some(used);
+            run.seal(connection)
+        };
+        self.write(note)
             .map_err(|fault| fault.at(&self.store.path))?;
         Ok(used)
     }
@@ -105,7 +143,13 @@ impl Recorder<'_> {
     /// # Errors
     /// If the store cannot be written; the run then stays unfinished.
     pub fn finish(mut self, interrupted: bool) -> std::result::Result<(), Error> {
-        self.write(|connection, run| run.end(connection, now(), interrupted))
+        let end = |connection: &Connection, run: &mut WrittenRun| {
+            let header = &mut run.stored.run.header;
+            header.ended = Some(now());
+            header.interrupted = interrupted;
+            run.seal(connection)
+        };
+        self.write(end)
             .and_then(|()| self.checkpoint())
             .map_err(|fault| fault.at(&self.store.path))
     }
@@ -115,23 +159,28 @@ impl Recorder<'_> {
             Event::Started { definition, points } => {
                 validation::definition(definition)?;
                 validation::points(&definition.id, points.iter())?;
-                let points: Vec<&Point> = points.iter().collect();
                 self.write(|connection, run| {
-                    run.add_experiment(connection, definition, None, &points)?;
+                    run.add_experiment(connection, definition, None)?;
+                    let experiment = run.experiment(&definition.id)?;
+                    run.add_points(connection, experiment, points)?;
+                    run.seal_experiment(connection, experiment)?;
                     run.seal(connection)
                 })
             }
             Event::Refined { definition, points } => {
                 validation::points(&definition.id, points.iter())?;
                 self.write(|connection, run| {
-                    run.add_points(connection, &definition.id, points)?;
+                    let experiment = run.experiment(&definition.id)?;
+                    run.add_points(connection, experiment, points)?;
+                    run.seal_experiment(connection, experiment)?;
                     run.seal(connection)
                 })
             }
             Event::Skipped { definition, reason } => {
                 validation::definition(definition)?;
                 self.write(|connection, run| {
-                    run.add_experiment(connection, definition, Some(reason), &[])?;
+                    run.add_experiment(connection, definition, Some(reason))?;
+                    run.seal_experiment(connection, run.experiment(&definition.id)?)?;
                     run.seal(connection)
                 })
             }
@@ -145,8 +194,9 @@ impl Recorder<'_> {
             } => {
                 validation::batch(&definition.id, batch)?;
                 self.write(|connection, run| {
-                    run.add_batch(connection, &definition.id, point, batch)?;
-                    run.seal_all_above(connection, &definition.id, point)
+                    let place = run.place(&definition.id, point)?;
+                    run.add_batch(connection, place, batch)?;
+                    run.seal_all_above(connection, place)
                 })
             }
             Event::Closed {
@@ -161,8 +211,9 @@ impl Recorder<'_> {
                 };
                 validation::closing(&definition.id, &closing)?;
                 self.write(|connection, run| {
-                    run.close_point(connection, &definition.id, point, &closing)?;
-                    run.seal_all_above(connection, &definition.id, point)
+                    let place = run.place(&definition.id, point)?;
+                    run.close_point(connection, place, Some(closing))?;
+                    run.seal_all_above(connection, place)
                 })
             }
             Event::Pass { .. } => self.checkpoint(),
@@ -172,7 +223,7 @@ impl Recorder<'_> {
     /// Calls `write` in a transaction, if the run is still in the store.
     fn write(
         &mut self,
-        write: impl FnOnce(&Connection, &mut StoredRun) -> Result<()>,
+        write: impl FnOnce(&Connection, &mut WrittenRun) -> Result<()>,
     ) -> Result<()> {
         let transaction = self
             .store
@@ -180,9 +231,9 @@ impl Recorder<'_> {
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         let is_there: bool = transaction
             .prepare_cached("SELECT EXISTS (SELECT 1 FROM runs WHERE number = ?1)")?
-            .query_row([self.run.number], |row| row.get(0))?;
+            .query_row([self.run.stored.number], |row| row.get(0))?;
         if !is_there {
-            return Err(Error::Changed(self.run.header.id.clone()).into());
+            return Err(Error::Changed(self.run.stored.run.header.id.clone()).into());
         }
         write(&transaction, &mut self.run)?;
         Ok(transaction.commit()?)

@@ -1,9 +1,10 @@
 //! The list of runs.
 
-use super::column::{checksum, ended, json, profile, timestamp};
+use super::column::{checksum, json};
 use super::error::{Error, Fault, Result};
 use super::open::Store;
-use crate::checksum::{Listing, Part};
+use crate::checksum::{Checksum, Part};
+use crate::run::Header;
 use instrument::plan::Profile;
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Row};
@@ -65,7 +66,9 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn unfinished(&self) -> std::result::Result<Vec<RunSummary>, Error> {
-        summaries(&self.connection, "ended IS NULL", ALL, ()).map_err(|fault| fault.at(&self.path))
+        let mut runs = self.runs()?;
+        runs.retain(|run| run.ended.is_none());
+        Ok(runs)
     }
 }
 
@@ -77,13 +80,12 @@ pub(super) fn summaries(
     parameters: impl Params,
 ) -> Result<Vec<RunSummary>> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT number, runs.id, name, started, ended, interrupted, profile, fingerprint,
-                directory, tags, experiments, points, samples, listing_checksum
-         FROM runs JOIN machines ON machines.key = runs.machine
-         WHERE {condition} ORDER BY started DESC, number DESC LIMIT {limit}"
+        "SELECT number, content, id, name, started, fingerprint, experiments, points, samples,
+                listing_checksum
+         FROM runs WHERE {condition} ORDER BY started DESC, number DESC LIMIT {limit}"
     ))?;
     let read = statement.query_and_then(parameters, |row| {
-        let number = row.get("number")?;
+        let number = row.get(0)?;
         summary(row, number).map_err(|fault| match fault {
             Fault::Damaged(_) => Fault::DamagedRun {
                 number,
@@ -96,43 +98,56 @@ pub(super) fn summaries(
 }
 
 fn summary(row: &Row<'_>, number: u64) -> Result<RunSummary> {
-    let mut summary = RunSummary {
+    let header: Header = json(row, 1)?;
+    let text = |column| row.get::<_, String>(column);
+    let name: Option<String> = row.get(3)?;
+    let listing = Listing {
         number,
-        id: row.get("id")?,
-        name: row.get("name")?,
-        started: timestamp(&row.get::<_, String>("started")?)?,
-        ended: ended(row)?,
-        interrupted: row.get("interrupted")?,
-        profile: profile(row.get("profile")?)?,
-        machine_fingerprint: row.get("fingerprint")?,
-        directory: row.get::<_, String>("directory")?.into(),
-        tags: json(row, "tags")?,
-        experiments: row.get("experiments")?,
-        points: row.get("points")?,
-        samples: row.get("samples")?,
-        damaged: false,
+        content: &text(1)?,
+        id: &text(2)?,
+        name: name.as_deref(),
+        started: &text(4)?,
+        fingerprint: &text(5)?,
+        experiments: row.get(6)?,
+        points: row.get(7)?,
+        samples: row.get(8)?,
     };
-    let stored = checksum(row, "listing_checksum")?;
-    summary.damaged = stored != summary.listing().checksum();
-    Ok(summary)
+    let damaged = checksum(row, 9)? != listing.checksum();
+    Ok(RunSummary {
+        number,
+        id: header.id,
+        name: header.name,
+        started: header.started,
+        ended: header.ended,
+        interrupted: header.interrupted,
+        profile: header.profile,
+        machine_fingerprint: header.machine_fingerprint,
+        directory: header.directory,
+        tags: header.tags,
+        experiments: listing.experiments,
+        points: listing.points,
+        samples: listing.samples,
+        damaged,
+    })
 }
 
-impl RunSummary {
-    fn listing(&self) -> Listing<'_> {
-        Listing {
-            number: self.number,
-            id: &self.id,
-            name: self.name.as_deref(),
-            started: self.started,
-            ended: self.ended,
-            interrupted: self.interrupted,
-            profile: self.profile,
-            fingerprint: &self.machine_fingerprint,
-            directory: &self.directory,
-            tags: &self.tags,
-            experiments: self.experiments,
-            points: self.points,
-            samples: self.samples,
-        }
+/// A run's entry in the list of runs: all columns of its row. It has its own checksum because
+/// listing runs reads nothing else.
+#[derive(Serialize)]
+pub(super) struct Listing<'l> {
+    pub number: u64,
+    pub content: &'l str,
+    pub id: &'l str,
+    pub name: Option<&'l str>,
+    pub started: &'l str,
+    pub fingerprint: &'l str,
+    pub experiments: u64,
+    pub points: u64,
+    pub samples: u64,
+}
+
+impl Listing<'_> {
+    pub fn checksum(&self) -> Checksum {
+        Checksum::of_json(self)
     }
 }

@@ -5,7 +5,7 @@ use super::open::Store;
 use super::read::run;
 use super::selector::{RunSelector, resolve};
 use super::summary::{ALL, summaries};
-use crate::checksum::{Part, Proof, check};
+use crate::checksum::{Part, Proof};
 use crate::run::Run;
 use rusqlite::{Connection, OptionalExtension};
 use schemars::JsonSchema;
@@ -85,20 +85,21 @@ impl Store {
 
 /// Verifies the integrity of a run. `path` is that of the store.
 pub(super) fn proof(connection: &Connection, path: &Path, number: u64) -> Result<Proof> {
-    let (run, checksums) = match run(connection, number).map_err(|fault| fault.at(path)) {
+    let stored = match run(connection, number).map_err(|fault| fault.at(path)) {
         Ok(read) => read,
         Err(Error::Damaged { reason, .. }) => return Ok(Proof::Unreadable { reason }),
         Err(other) => return Err(other.into()),
     };
-    let mut parts = check(&run, &checksums);
+    let mut parts = stored.damage();
     let listed = summaries(connection, "number = ?1", ALL, [number])?;
     if listed.iter().any(|run| run.damaged) {
         parts.push(Part::Listing);
-    } else if !counts_agree(connection, number, &run)? {
+    // A damaged batch is not read, and so not counted.
+    } else if parts.is_empty() && !counts_agree(connection, number, &stored.run)? {
         parts.push(Part::Counts);
     }
     Ok(if parts.is_empty() {
-        Proof::of(&run)
+        Proof::of(&stored.run)
     } else {
         Proof::Damaged { parts }
     })

@@ -3,20 +3,19 @@
 use super::claims::Claims;
 use super::error::{Error, Fault, Result};
 use super::open::Store;
+use super::read::StoredRun;
 use super::selector::{RunSelector, resolve};
+use super::summary::Listing;
 use super::verify::proof;
-use crate::checksum::{self, Checksum, Listing, Place};
-use crate::reading::ReadingRow;
-use crate::run::{Closing, Header, Run};
+use crate::blob::encode;
+use crate::checksum::{Checksum, ExperimentChecksums, PointChecksums};
+use crate::run::{Closing, ExperimentRecord, PointRecord, Run};
 use instrument::experiment::Definition;
-use instrument::limits::Used;
 use instrument::point::Point;
-use instrument::runner::Ending;
-use instrument::sample::{Batch, Sample};
+use instrument::sample::Batch;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use serde::Serialize;
-use std::collections::HashMap;
 
 impl Store {
     /// Stores a whole run, for example from an import, and returns its number in this store. A
@@ -37,9 +36,9 @@ impl Store {
                 claim(&mut self.claims, number)?;
                 delete(&transaction, number)?;
             }
-            let stored = StoredRun::insert(&transaction, run)?;
+            let written = WrittenRun::insert(&transaction, run)?;
             transaction.commit()?;
-            Ok(stored.number)
+            Ok(written.stored.number)
         };
         insert().map_err(|fault: Fault| fault.at(&self.path))
     }
@@ -79,10 +78,6 @@ pub(super) fn claim(claims: &mut Option<Claims>, number: u64) -> Result<()> {
 /// Deletes a run with everything that belongs to it.
 fn delete(connection: &Connection, number: u64) -> Result<()> {
     connection.execute("DELETE FROM runs WHERE number = ?1", [number])?;
-    connection.execute(
-        "DELETE FROM machines WHERE key NOT IN (SELECT machine FROM runs)",
-        [],
-    )?;
     Ok(())
 }
 
@@ -97,74 +92,40 @@ pub(super) fn number_of(connection: &Connection, id: &str) -> Result<Option<u64>
 
 /// A run in the store that can grow. Added data must be valid.
 ///
-/// It keeps the checksums of all its parts in memory, so that a new batch updates the checksums
-/// above it without reading.
+/// It keeps everything but the batches in memory, with all checksums, so that a new batch updates
+/// the checksums above it without reading.
 #[derive(Debug)]
-pub(super) struct StoredRun {
-    pub number: u64,
-    pub header: Header,
-    pub machine: Checksum,
-    pub experiments: HashMap<String, StoredExperiment>,
-    /// The checksums of the experiments, in order.
-    pub checksums: Vec<Checksum>,
-    pub points: u64,
-    pub samples: u64,
+pub(super) struct WrittenRun {
+    pub stored: StoredRun,
+    samples: u64,
 }
 
-#[derive(Debug)]
-pub(super) struct StoredExperiment {
-    pub key: i64,
-    pub position: usize,
-    /// The checksum of the experiment without its points.
-    pub own: Checksum,
-    pub points: HashMap<Point, StoredPoint>,
-    /// The checksums of the points, in order.
-    pub checksums: Vec<Checksum>,
-}
+/// The positions of an experiment in its run, and of a point in the experiment.
+pub(super) type Place = [usize; 2];
 
-#[derive(Debug)]
-pub(super) struct StoredPoint {
-    pub key: i64,
-    pub position: usize,
-    /// The checksum of the point without its batches.
-    pub own: Checksum,
-    /// The checksums of the batches, in order.
-    pub batches: Vec<Checksum>,
-}
-
-impl StoredRun {
+impl WrittenRun {
     /// Stores `run` in its current state.
     pub fn insert(connection: &Connection, run: &Run) -> Result<Self> {
-        let mut stored = Self::insert_header(connection, run)?;
-        for experiment in &run.experiments {
-            let definition = &experiment.definition;
-            let points: Vec<&Point> = experiment
-                .points
-                .iter()
-                .map(|record| &record.point)
-                .collect();
-            stored.add_experiment(
-                connection,
-                definition,
-                experiment.skipped.as_deref(),
-                &points,
-            )?;
-            for record in &experiment.points {
+        let mut written = Self::begin(connection, run)?;
+        for (experiment, record) in run.experiments.iter().enumerate() {
+            let skipped = record.skipped.as_deref();
+            written.add_experiment(connection, &record.definition, skipped)?;
+            let points = record.points.iter().map(|record| &record.point);
+            written.add_points(connection, experiment, points)?;
+            for (point, record) in record.points.iter().enumerate() {
+                let place = [experiment, point];
                 for batch in &record.batches {
-                    stored.add_batch(connection, &definition.id, &record.point, batch)?;
+                    written.add_batch(connection, place, batch)?;
                 }
-                if let Some(closing) = &record.closing {
-                    stored.close_point(connection, &definition.id, &record.point, closing)?;
-                }
-                stored.seal_point(connection, &definition.id, &record.point)?;
+                written.close_point(connection, place, record.closing.clone())?;
             }
-            stored.seal_experiment(connection, &definition.id)?;
+            written.seal_experiment(connection, experiment)?;
         }
-        stored.seal(connection)?;
-        Ok(stored)
+        written.seal(connection)?;
+        Ok(written)
     }
 
-    fn insert_header(connection: &Connection, run: &Run) -> Result<Self> {
+    fn begin(connection: &Connection, run: &Run) -> Result<Self> {
         let header = &run.header;
         if let Some(number) = number_of(connection, &header.id)? {
             return Err(Error::AlreadyStored {
@@ -174,410 +135,237 @@ impl StoredRun {
             .into());
         }
         connection.execute(
-            "INSERT INTO runs (id, name, started, ended, interrupted, profile, machine, directory,
-                               tags, proven, redacted)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            "INSERT INTO runs (content, id, name, started, fingerprint) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![
+                json(header),
                 header.id,
                 header.name,
                 sortable(header.started),
-                header.ended.map(sortable),
-                header.interrupted,
-                header.profile.to_string(),
-                machine_key(connection, run)?,
-                header.directory.to_str(),
-                json(&header.tags),
-                header.proven,
-                header.redacted,
+                header.machine_fingerprint,
             ],
         )?;
         let number = connection.last_insert_rowid();
-        let machine = checksum::machine(run);
+        let begun = Run {
+            header: header.clone(),
+            machine: run.machine.clone(),
+            environment: run.environment.clone(),
+            storage: run.storage.clone(),
+            calibration: run.calibration.clone(),
+            experiments: Vec::new(),
+        };
+        let stored = StoredRun::begun(number.cast_unsigned(), begun);
         connection.execute(
-            "INSERT INTO circumstances (run, version, command_line, budget_ns, seed, environment,
-                                        storage, clock_resolution_ns, clock_cost_ns, checksum,
-                                        limited)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            "INSERT INTO machines (run, content, checksum) VALUES (?1, ?2, ?3)",
             params![
                 number,
-                header.version,
-                json(&header.command_line),
-                header.budget_ns,
-                header.seed.to_string(),
-                json(&run.environment),
-                json(&run.storage),
-                run.calibration.resolution_ns,
-                run.calibration.cost_ns,
-                machine.bytes(),
-                header.limited.as_ref().map(json),
+                json(&run.surroundings()),
+                stored.checksums.machine.bytes(),
             ],
         )?;
-        Ok(Self {
-            number: number.cast_unsigned(),
-            header: header.clone(),
-            machine,
-            experiments: HashMap::new(),
-            checksums: Vec::new(),
-            points: 0,
-            samples: 0,
-        })
+        Ok(Self { stored, samples: 0 })
     }
 
-    /// Adds an experiment with its points, or with the reason why it could not run. Computes the
-    /// experiment's checksum; [`StoredRun::seal`] updates the run's.
+    /// A stored run that goes on.
+    pub fn reopen(mut stored: StoredRun) -> Self {
+        let samples = stored.run.sample_count() as u64;
+        let experiments = stored.run.experiments.iter_mut();
+        let points = experiments.flat_map(|record| &mut record.points);
+        points.for_each(|record| record.batches = Vec::new());
+        Self { stored, samples }
+    }
+
+    /// Adds an experiment without points, perhaps with the reason why it could not run.
+    /// [`WrittenRun::seal_experiment`] and its siblings store the checksums.
     pub fn add_experiment(
         &mut self,
         connection: &Connection,
         definition: &Definition,
         skipped: Option<&str>,
-        points: &[&Point],
     ) -> Result<()> {
-        let position = self.checksums.len();
         let key = connection
             .prepare_cached(
-                "INSERT INTO experiments (run, position, id, definition, skipped)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO experiments (run, position, id, content) VALUES (?1, ?2, ?3, ?4)",
             )?
             .insert(params![
-                self.number,
-                position,
+                self.stored.number,
+                self.stored.keys.len(),
                 definition.id,
-                json(definition),
-                skipped,
+                json(&(definition, skipped)),
             ])?;
-        let stored = StoredExperiment {
-            key,
-            position,
-            own: checksum::experiment(&self.header.id, position, definition, skipped),
-            points: HashMap::new(),
-            checksums: Vec::new(),
-        };
-        connection
-            .prepare_cached("UPDATE runs SET experiments = experiments + 1 WHERE number = ?1")?
-            .execute(params![self.number])?;
-        self.experiments.insert(definition.id.clone(), stored);
-        self.checksums.push(Checksum::MISSING);
-        self.add_points(connection, &definition.id, points.iter().copied())
+        self.stored.keys.push((key, Vec::new()));
+        self.stored.run.experiments.push(ExperimentRecord {
+            definition: definition.clone(),
+            skipped: skipped.map(str::to_owned),
+            points: Vec::new(),
+        });
+        self.stored.checksums.experiments.push(ExperimentChecksums {
+            experiment: Checksum::MISSING,
+            points: Vec::new(),
+        });
+        Ok(())
     }
 
-    /// Adds points to an experiment. Computes the experiment's checksum; [`StoredRun::seal`] updates
-    /// the run's.
+    /// Adds points to an experiment, with their checksums.
     pub fn add_points<'p>(
         &mut self,
         connection: &Connection,
-        experiment: &str,
+        experiment: usize,
         points: impl IntoIterator<Item = &'p Point>,
     ) -> Result<()> {
-        let (number, id) = (self.number, self.header.id.clone());
         let mut insert = connection.prepare_cached(
-            "INSERT INTO points (experiment, position, levels, checksum) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO points (experiment, position, content, checksum) VALUES (?1, ?2, ?3, ?4)",
         )?;
-        let stored = self.experiment(experiment)?;
-        let before = stored.checksums.len();
+        let (key, keys) = &mut self.stored.keys[experiment];
         for point in points {
-            let place = Place {
-                run: &id,
-                experiment,
-                point,
-            };
-            let position = stored.checksums.len();
-            let own = checksum::point(place, position, None);
-            let checksum = Checksum::joined(own, []);
-            let row = params![stored.key, position, json(point), checksum.bytes()];
-            let added = StoredPoint {
-                key: insert.insert(row)?,
-                position,
-                own,
+            let record = PointRecord {
+                point: point.clone(),
                 batches: Vec::new(),
+                closing: None,
             };
-            stored.checksums.push(checksum);
-            stored.points.insert(point.clone(), added);
+            let checksums = PointChecksums::of(&record);
+            let content = json(&(point, &record.closing));
+            let row = params![*key, keys.len(), content, checksums.point.bytes()];
+            keys.push(insert.insert(row)?);
+            let experiments = &mut self.stored.checksums.experiments;
+            experiments[experiment].points.push(checksums);
+            self.stored.run.experiments[experiment].points.push(record);
         }
-        let count = stored.checksums.len() - before;
-        connection
-            .prepare_cached("UPDATE runs SET points = points + ?2 WHERE number = ?1")?
-            .execute(params![number, count])?;
-        self.points += count as u64;
-        self.seal_experiment(connection, experiment)
+        Ok(())
     }
 
-    /// Adds a batch with its checksum to a point; [`StoredRun::seal_point`] and its siblings update
-    /// the checksums above.
+    /// Adds a batch to a point; [`WrittenRun::seal_all_above`] updates the checksums above it.
     pub fn add_batch(
         &mut self,
         connection: &Connection,
-        experiment: &str,
-        point: &Point,
+        place @ [experiment, point]: Place,
         batch: &Batch,
     ) -> Result<()> {
-        let number = self.number;
-        let id = self.header.id.clone();
-        let stored = self.point(experiment, point)?;
-        let place = Place {
-            run: &id,
-            experiment,
-            point,
-        };
-        let checksum = checksum::batch(place, stored.batches.len(), batch);
-        let around = &batch.disturbance;
-        let key = connection
-            .prepare_cached(
-                "INSERT INTO batches (point, position, warm, cpu, started_ns, wall_ns, stolen_ns,
-                                      others_ns, frequency_before_hz, frequency_after_hz,
-                                      remarks, checksum, pass, full_speed_ns, full_speed)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-            )?
-            .insert(params![
-                stored.key,
-                stored.batches.len(),
-                batch.warm,
-                batch.cpu,
-                batch.started_ns,
-                batch.wall_ns,
-                around.stolen_ns,
-                around.others_ns,
-                around.frequency_hz.map(|(before, _)| before),
-                around.frequency_hz.map(|(_, after)| after),
-                json(&batch.remarks),
-                checksum.bytes(),
-                batch.pass,
-                batch.full_speed_ns,
-                batch.full_speed.as_ref().map(json),
-            ])?;
-        for (position, sample) in batch.samples.iter().enumerate() {
-            insert_sample(connection, key, position, sample)?;
-        }
+        let key = self.key(place);
+        let blob = encode(batch);
+        let checksum = Checksum::of(&blob);
+        let checksums = &mut self.stored.checksums.experiments[experiment].points[point].batches;
         connection
-            .prepare_cached("UPDATE runs SET samples = samples + ?2 WHERE number = ?1")?
-            .execute(params![number, batch.samples.len()])?;
-        stored.batches.push(checksum);
+            .prepare_cached(
+                "INSERT INTO batches (point, position, checksum, content) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![key, checksums.len(), checksum.bytes(), blob])?;
+        checksums.push(checksum);
         self.samples += batch.samples.len() as u64;
         Ok(())
     }
 
-    /// Computes the checksum of a point with this end, and returns the key of its row.
-    pub fn set_closing(
-        &mut self,
-        experiment: &str,
-        point: &Point,
-        closing: Option<&Closing>,
-    ) -> Result<i64> {
-        let id = self.header.id.clone();
-        let stored = self.point(experiment, point)?;
-        let place = Place {
-            run: &id,
-            experiment,
-            point,
-        };
-        stored.own = checksum::point(place, stored.position, closing);
-        Ok(stored.key)
-    }
-
-    /// Stores the ending of a point. The checksums above it are updated separately, as for a batch.
+    /// Stores the ending of a point and its checksum; those above are updated separately, as for a
+    /// batch.
     pub fn close_point(
         &mut self,
         connection: &Connection,
-        experiment: &str,
-        point: &Point,
-        closing: &Closing,
+        place @ [experiment, point]: Place,
+        closing: Option<Closing>,
     ) -> Result<()> {
-        let key = self.set_closing(experiment, point, Some(closing))?;
-        let (ending, failure) = match &closing.ending {
-            Ending::TargetReached => ("target_reached", None),
-            Ending::BudgetUsed => ("budget_used", None),
-            Ending::Interrupted => ("interrupted", None),
-            Ending::Failed(reason) => ("failed", Some(reason)),
-        };
+        let record = &mut self.stored.run.experiments[experiment].points[point];
+        record.closing = closing;
+        let content = json(&(&record.point, &record.closing));
         connection
-            .prepare_cached("UPDATE points SET ending = ?2, failure = ?3 WHERE key = ?1")?
-            .execute(params![key, ending, failure])?;
-        let mut insert = connection.prepare_cached(
-            "INSERT INTO warnings (point, position, label, warning) VALUES (?1, ?2, ?3, ?4)",
-        )?;
-        for (position, warning) in closing.warnings.iter().enumerate() {
-            insert.execute(params![key, position, warning.label(), json(warning)])?;
-        }
-        Ok(())
-    }
-
-    /// Records the resources used by the run.
-    pub fn note_use(&mut self, connection: &Connection, used: Used) -> Result<()> {
-        let Some(limited) = &mut self.header.limited else {
-            return Ok(());
-        };
-        limited.used = Some(used);
-        connection.execute(
-            "UPDATE circumstances SET limited = ?2 WHERE run = ?1",
-            params![self.number, json(limited)],
-        )?;
-        self.seal(connection)
-    }
-
-    /// Stores the end time of the run.
-    pub fn end(
-        &mut self,
-        connection: &Connection,
-        ended: Timestamp,
-        interrupted: bool,
-    ) -> Result<()> {
-        connection.execute(
-            "UPDATE runs SET ended = ?2, interrupted = ?3 WHERE number = ?1",
-            params![self.number, sortable(ended), interrupted],
-        )?;
-        self.header.ended = Some(ended);
-        self.header.interrupted = interrupted;
-        self.seal(connection)
+            .prepare_cached("UPDATE points SET content = ?2 WHERE key = ?1")?
+            .execute(params![self.key(place), content])?;
+        self.seal_point(connection, place)
     }
 
     /// Updates the checksums of a point and of everything above it.
-    pub fn seal_all_above(
-        &mut self,
-        connection: &Connection,
-        experiment: &str,
-        point: &Point,
-    ) -> Result<()> {
-        self.seal_point(connection, experiment, point)?;
-        self.seal_experiment(connection, experiment)?;
+    pub fn seal_all_above(&mut self, connection: &Connection, place: Place) -> Result<()> {
+        self.seal_point(connection, place)?;
+        self.seal_experiment(connection, place[0])?;
         self.seal(connection)
     }
 
-    pub fn seal_point(
+    fn seal_point(
         &mut self,
         connection: &Connection,
-        experiment: &str,
-        point: &Point,
+        place @ [experiment, point]: Place,
     ) -> Result<()> {
-        let stored = self.point(experiment, point)?;
-        let (key, position) = (stored.key, stored.position);
-        let checksum = Checksum::joined(stored.own, stored.batches.iter().copied());
+        let key = self.key(place);
+        let record = &self.stored.run.experiments[experiment].points[point];
+        let checksums = &mut self.stored.checksums.experiments[experiment].points[point];
+        checksums.point = checksums.joined(record);
         connection
             .prepare_cached("UPDATE points SET checksum = ?2 WHERE key = ?1")?
-            .execute(params![key, checksum.bytes()])?;
-        self.experiment(experiment)?.checksums[position] = checksum;
+            .execute(params![key, checksums.point.bytes()])?;
         Ok(())
     }
 
-    pub fn seal_experiment(&mut self, connection: &Connection, experiment: &str) -> Result<()> {
-        let stored = self.experiment(experiment)?;
-        let (key, position) = (stored.key, stored.position);
-        let checksum = Checksum::joined(stored.own, stored.checksums.iter().copied());
+    /// Updates the checksum of an experiment.
+    pub fn seal_experiment(&mut self, connection: &Connection, experiment: usize) -> Result<()> {
+        let (key, _) = self.stored.keys[experiment];
+        let record = &self.stored.run.experiments[experiment];
+        let checksums = &mut self.stored.checksums.experiments[experiment];
+        checksums.experiment = checksums.joined(record);
         connection
             .prepare_cached("UPDATE experiments SET checksum = ?2 WHERE key = ?1")?
-            .execute(params![key, checksum.bytes()])?;
-        self.checksums[position] = checksum;
+            .execute(params![key, checksums.experiment.bytes()])?;
         Ok(())
     }
 
-    /// Updates the checksums of the run and of its entry in the list of runs, from those of its
-    /// experiments.
-    pub fn seal(&self, connection: &Connection) -> Result<()> {
-        let parts = [self.machine].into_iter();
-        let parts = parts.chain(self.checksums.iter().copied());
-        let checksum = Checksum::joined(checksum::header(&self.header), parts);
+    /// Stores the header, the counts and the checksum of the run, and that of its entry in the list
+    /// of runs.
+    pub fn seal(&mut self, connection: &Connection) -> Result<()> {
+        let StoredRun {
+            number,
+            run,
+            checksums,
+            ..
+        } = &mut self.stored;
+        let header = &run.header;
+        checksums.run = checksums.joined(header);
+        let points = run.experiments.iter().map(|record| record.points.len());
+        let listing = Listing {
+            number: *number,
+            content: &json(header),
+            id: &header.id,
+            name: header.name.as_deref(),
+            started: &sortable(header.started),
+            fingerprint: &header.machine_fingerprint,
+            experiments: run.experiments.len() as u64,
+            points: points.sum::<usize>() as u64,
+            samples: self.samples,
+        };
         connection
             .prepare_cached(
-                "UPDATE runs SET checksum = ?2, listing_checksum = ?3 WHERE number = ?1",
+                "UPDATE runs SET content = ?2, experiments = ?3, points = ?4, samples = ?5,
+                                 checksum = ?6, listing_checksum = ?7
+                 WHERE number = ?1",
             )?
             .execute(params![
-                self.number,
-                checksum.bytes(),
-                self.listing().checksum().bytes()
+                listing.number,
+                listing.content,
+                listing.experiments,
+                listing.points,
+                listing.samples,
+                checksums.run.bytes(),
+                listing.checksum().bytes(),
             ])?;
         Ok(())
     }
 
-    fn listing(&self) -> Listing<'_> {
-        let header = &self.header;
-        Listing {
-            number: self.number,
-            id: &header.id,
-            name: header.name.as_deref(),
-            started: header.started,
-            ended: header.ended,
-            interrupted: header.interrupted,
-            profile: header.profile,
-            fingerprint: &header.machine_fingerprint,
-            directory: &header.directory,
-            tags: &header.tags,
-            experiments: self.checksums.len() as u64,
-            points: self.points,
-            samples: self.samples,
-        }
+    /// The position of an experiment that was added before.
+    pub fn experiment(&self, id: &str) -> Result<usize> {
+        let experiments = &mut self.stored.run.experiments.iter();
+        let found = experiments.position(|record| record.definition.id == id);
+        found.ok_or_else(|| Error::NotAnnounced(id.to_owned()).into())
     }
 
-    fn experiment(&mut self, experiment: &str) -> Result<&mut StoredExperiment> {
-        let stored = self.experiments.get_mut(experiment);
-        stored.ok_or_else(|| Error::NotAnnounced(experiment.to_owned()).into())
+    /// The place of a point that was added before.
+    pub fn place(&self, id: &str, point: &Point) -> Result<Place> {
+        let experiment = self.experiment(id)?;
+        let points = &mut self.stored.run.experiments[experiment].points.iter();
+        let found = points.position(|record| record.point == *point);
+        found
+            .map(|point| [experiment, point])
+            .ok_or_else(|| Error::NotAnnounced(format!("the point ({point}) of {id}")).into())
     }
 
-    pub fn point(&mut self, experiment: &str, point: &Point) -> Result<&mut StoredPoint> {
-        let stored = self.experiments.get_mut(experiment);
-        stored
-            .and_then(|stored| stored.points.get_mut(point))
-            .ok_or_else(|| {
-                Error::NotAnnounced(format!("the point ({point}) of {experiment}")).into()
-            })
+    fn key(&self, [experiment, point]: Place) -> i64 {
+        self.stored.keys[experiment].1[point]
     }
-}
-
-fn insert_sample(
-    connection: &Connection,
-    batch: i64,
-    position: usize,
-    sample: &Sample,
-) -> Result<()> {
-    let row = ReadingRow::from(&sample.reading);
-    let usage = &sample.usage;
-    connection
-        .prepare_cached(
-            "INSERT INTO samples (batch, position, metric, kind, work, iterations, wall_ns, count,
-                                  p5_ns, p50_ns, p95_ns, p99_ns, value, user_ns, system_ns,
-                                  minor_faults, major_faults, voluntary_switches,
-                                  involuntary_switches, at_ns, legs, reference_ns, around)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                     ?18, ?19, ?20, ?21, ?22, ?23)",
-        )?
-        .execute(params![
-            batch,
-            position,
-            sample.metric,
-            row.kind,
-            row.work,
-            row.iterations,
-            row.wall_ns,
-            row.count,
-            row.p5_ns,
-            row.p50_ns,
-            row.p95_ns,
-            row.p99_ns,
-            row.value,
-            usage.user_ns,
-            usage.system_ns,
-            usage.minor_faults,
-            usage.major_faults,
-            usage.voluntary_switches,
-            usage.involuntary_switches,
-            sample.at_ns,
-            row.legs,
-            row.reference_ns,
-            row.around.as_ref().map(json),
-        ])?;
-    Ok(())
-}
-
-/// The key of the run's machine, which all its runs share.
-fn machine_key(connection: &Connection, run: &Run) -> Result<i64> {
-    let fingerprint = &run.header.machine_fingerprint;
-    let description = json(&run.machine);
-    connection.execute(
-        "INSERT OR IGNORE INTO machines (fingerprint, description) VALUES (?1, ?2)",
-        params![fingerprint, description],
-    )?;
-    Ok(connection.query_row(
-        "SELECT key FROM machines WHERE fingerprint = ?1 AND description = ?2",
-        params![fingerprint, description],
-        |row| row.get(0),
-    )?)
 }
 
 /// UTC with nine decimals: exact, and sortable as text.

@@ -383,7 +383,7 @@ fn full_speed() -> impl Strategy<Value = FullSpeed> {
 
 fn around() -> impl Strategy<Value = Around> {
     let change = -LARGE.cast_signed()..LARGE.cast_signed();
-    (integer(), integer(), change, integer(), of(0..4096_usize)).prop_map(
+    (0..LARGE, 0..LARGE, change, 0..LARGE, of(0..4096_usize)).prop_map(
         |(before_ns, after_ns, width_change_ns, switches, cpu)| Around {
             chain_ns: (before_ns, after_ns),
             width_change_ns,
@@ -417,7 +417,7 @@ fn sample(metrics: Vec<String>) -> impl Strategy<Value = Sample> {
 fn reading() -> impl Strategy<Value = Reading> {
     prop_oneof![
         legs().prop_map(Reading::Legs),
-        (amount(), 0..LARGE, of(integer()), of(around())).prop_map(
+        (amount(), 0..LARGE, of(0..LARGE), of(around())).prop_map(
             |(work, wall_ns, reference_ns, around)| Reading::Once {
                 work,
                 wall_ns,
@@ -428,7 +428,7 @@ fn reading() -> impl Strategy<Value = Reading> {
         (
             0..LARGE,
             [amount(), amount(), amount(), amount()],
-            of(integer()),
+            of(0..LARGE),
             of(around())
         )
             .prop_map(
@@ -450,9 +450,9 @@ fn reading() -> impl Strategy<Value = Reading> {
 
 /// Legs that all have readings of both reference loops, of one, or of none.
 fn legs() -> impl Strategy<Value = Legs> {
-    let long = vec((0..LARGE, integer(), around()), 0..5);
-    let short = (integer(), vec(0..LARGE, 0..3));
-    (integer(), amount(), long, 0..3_usize, short).prop_map(
+    let long = vec((0..LARGE, 0..LARGE, around()), 0..5);
+    let short = (0..LARGE, vec(0..LARGE, 0..3));
+    (0..LARGE, amount(), long, 0..3_usize, short).prop_map(
         |(iterations, work, long, references, (short_iterations, short_wall_ns))| {
             let wall_ns = long.iter().map(|(wall_ns, _, _)| *wall_ns).collect();
             let with_one = long.iter().filter(|_| references > 0);

@@ -61,14 +61,14 @@ fn other_files_are_no_runs() {
 #[test]
 fn a_document_of_another_version_is_refused_whatever_it_holds() {
     let whole = serde_json::from_str::<Value>(&text()).unwrap();
-    for version in [0, 3, 5, u64::MAX] {
+    for version in [0, 4, 6, u64::MAX] {
         let mut other = whole.clone();
         other["version"] = version.into();
         let empty = serde_json::json!({"format": "oscope-run", "version": version, "run": {}});
         for document in [other, empty] {
             let error = import(&document.to_string());
             assert!(
-                matches!(error, ImportError::OtherVersion { found, known: 4 } if found == version),
+                matches!(error, ImportError::OtherVersion { found, known: 5 } if found == version),
                 "{error:?}"
             );
         }

@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod blobs;
 mod checksums;
 mod csv;
 mod file_faults;

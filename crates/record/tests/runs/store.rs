@@ -180,16 +180,7 @@ fn a_deleted_run_takes_all_with_it_and_leaves_its_number() {
     store.insert(&complete(1)).unwrap();
     assert_eq!(store.delete(&[select("1")]).unwrap(), [1]);
     let plain = rusqlite::Connection::open(&path).unwrap();
-    for table in [
-        "runs",
-        "machines",
-        "circumstances",
-        "experiments",
-        "points",
-        "batches",
-        "samples",
-        "warnings",
-    ] {
+    for table in ["runs", "machines", "experiments", "points", "batches"] {
         let sql = format!("SELECT count(*) FROM {table}");
         let rows: u64 = plain.query_row(&sql, [], |row| row.get(0)).unwrap();
         assert_eq!(rows, 0, "{table}");
@@ -377,34 +368,6 @@ fn a_batch_of_a_point_that_was_not_announced_is_an_error() {
     assert!(
         matches!(error.downcast_ref(), Some(Error::NotAnnounced(_))),
         "{error}"
-    );
-}
-
-#[test]
-fn samples_are_plain_columns_to_those_who_ask_in_sql() {
-    let (_folder, path) = place();
-    let mut store = Store::open(&path).unwrap();
-    store.insert(&complete(1)).unwrap();
-    let plain = rusqlite::Connection::open(&path).unwrap();
-    let text = |sql: &str| {
-        plain
-            .query_row(sql, [], |row| row.get::<_, String>(0))
-            .unwrap()
-    };
-    let cost = "SELECT max(wall_ns / work) FROM measurements
-                WHERE experiment = 'file.block_size' AND kind = 'once'";
-    let cost: f64 = plain.query_row(cost, [], |row| row.get(0)).unwrap();
-    assert!((cost - 2_000_001.0 / 4096.0).abs() < 1e-12);
-    let failed = "SELECT point FROM failures WHERE experiment = 'file.block_size'";
-    assert_eq!(
-        text(failed),
-        r#"[["operation","a \"b\", c"],["block_size",65536]]"#
-    );
-    let skipped = "SELECT reason FROM failures WHERE point IS NULL";
-    assert_eq!(text(skipped), "it needs the rights of root");
-    assert_eq!(
-        text("SELECT group_concat(label, '; ') FROM warnings"),
-        "drift; not warm; several modes"
     );
 }
 

@@ -64,7 +64,7 @@ fn other_files_are_refused_and_left_alone() {
 
 #[test]
 fn a_store_of_another_version_is_refused_and_left_alone() {
-    for other in [1, 6, 77] {
+    for other in [1, 7, 77] {
         let (_folder, path) = stored(1);
         let plain = Connection::open(&path).unwrap();
         plain.pragma_update(None, "user_version", other).unwrap();
@@ -181,12 +181,18 @@ fn damage_within_a_page_is_found_by_the_check() {
 #[test]
 fn content_that_oscope_never_wrote_is_damage() {
     for (change, word) in [
-        ("UPDATE runs SET tags = '{'", "its entry"),
-        ("UPDATE runs SET started = 'yesterday'", "its entry"),
-        ("UPDATE runs SET profile = 'hasty'", "its entry"),
-        ("UPDATE samples SET at_ns = -1", "range"),
-        ("UPDATE circumstances SET seed = 'x'", "seed"),
-        ("DELETE FROM circumstances", "incomplete"),
+        ("UPDATE runs SET content = '{'", "its entry"),
+        (
+            "UPDATE runs SET content = replace(content, '2026', 'last year')",
+            "its entry",
+        ),
+        (
+            "UPDATE runs SET content = replace(content, 'quick', 'hasty')",
+            "its entry",
+        ),
+        ("UPDATE batches SET content = x'02'", "batch 0"),
+        ("UPDATE points SET content = '[]'", "content"),
+        ("DELETE FROM machines", "incomplete"),
     ] {
         let (_folder, path) = stored(1);
         Connection::open(&path)
@@ -370,13 +376,14 @@ fn a_store_that_ends_within_a_kept_analysis_judges_the_run_anew() {
     let first: RunSelector = "1".parse().unwrap();
     let judged = || Store::open(&path).unwrap().judged(&first, "code").unwrap();
     let Judged::Anew {
-        seal: Some(seal), ..
+        snapshot: Some(snapshot),
+        ..
     } = judged()
     else {
         panic!("nothing is kept yet");
     };
     // Longer than a page of the store, so that its end is the end of the file.
-    Store::keep(&path, seal, "code", &"sentence ".repeat(20_000)).unwrap();
+    Store::keep(&path, snapshot, "code", &"sentence ".repeat(20_000)).unwrap();
     assert!(matches!(judged(), Judged::Kept { .. }));
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
     file.set_len(file.metadata().unwrap().len() - 4000).unwrap();

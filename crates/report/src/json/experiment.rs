@@ -7,6 +7,7 @@ use instrument::point::{Axis, Level, Point};
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Percentiles, PointResult, Verdict};
 use instrument::statistics::Interval;
+use record::Failure;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -28,9 +29,9 @@ pub(super) struct ExperimentJson<'a> {
 impl<'a> ExperimentJson<'a> {
     pub(super) fn new(experiment: &'a ExperimentAnalysis) -> Self {
         let definition = experiment.definition;
-        let failure = |(point, reason): &(&'a Point, &'a str)| FailureJson {
+        let failure = |(point, failure): &(&'a Point, Failure<'a>)| FailureJson {
             levels: point.levels().collect(),
-            reason,
+            reason: failure.reason(),
         };
         Self {
             id: &definition.id,

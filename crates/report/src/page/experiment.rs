@@ -65,7 +65,9 @@ impl ExperimentView {
             folded: folded.transpose()?.map(|html| parts.keep(html)),
             table,
             failures: failures
-                .map(|(point, reason)| (show::point(definition, point), (*reason).to_owned()))
+                .map(|(point, failure)| {
+                    (show::point(definition, point), failure.reason().to_owned())
+                })
                 .collect(),
             rest: rest(experiment),
             method: definition.method.clone(),

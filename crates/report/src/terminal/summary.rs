@@ -17,7 +17,7 @@ use crate::{Analysis, ExperimentAnalysis, show};
 use instrument::claim::Ruling;
 use instrument::quantity::counted;
 use instrument::results::Verdict;
-use record::NOT_REACHED;
+use record::Failure;
 use std::collections::BTreeSet;
 
 /// Lines of two screens of 45: what a reader looks at before asking for more.
@@ -183,11 +183,11 @@ fn has_estimate(experiment: &ExperimentAnalysis) -> bool {
 
 /// The points that could not be measured, grouped by reason.
 fn failures(experiment: &ExperimentAnalysis, style: &Style) -> String {
-    let named = experiment.failures.iter().map(|(point, reason)| {
+    let named = experiment.failures.iter().map(|(point, failure)| {
         let point = show::point(experiment.definition, point);
-        (*reason, point)
+        (*failure, point)
     });
-    let line = |(reason, points): (&str, Vec<String>)| {
+    let line = |(reason, points): (Failure, Vec<String>)| {
         let points = match points.as_slice() {
             [] | [_] | [_, _] => points.join("; "),
             [first, .., last] => {
@@ -207,7 +207,7 @@ fn missing(analysis: &Analysis, style: &Style) -> String {
         experiment
             .failures
             .iter()
-            .map(move |(_, reason)| (*reason, id))
+            .map(move |(_, failure)| (*failure, id))
     });
     let failed = by_reason(points).into_iter().map(|(reason, ids)| {
         let points = counted(ids.len(), "point");
@@ -236,8 +236,10 @@ fn missing(analysis: &Analysis, style: &Style) -> String {
 }
 
 /// The failures grouped by reason, in order of first appearance.
-fn by_reason<'r, T>(failures: impl Iterator<Item = (&'r str, T)>) -> Vec<(&'r str, Vec<T>)> {
-    let mut reasons: Vec<(&str, Vec<T>)> = Vec::new();
+fn by_reason<'r, T>(
+    failures: impl Iterator<Item = (Failure<'r>, T)>,
+) -> Vec<(Failure<'r>, Vec<T>)> {
+    let mut reasons: Vec<(Failure, Vec<T>)> = Vec::new();
     for (reason, what) in failures {
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, all)) => all.push(what),
@@ -247,13 +249,13 @@ fn by_reason<'r, T>(failures: impl Iterator<Item = (&'r str, T)>) -> Vec<(&'r st
     reasons
 }
 
-/// A paragraph on `points` that failed for `reason`.
-fn failure(reason: &str, points: &str, style: &Style) -> String {
-    let outcome = match reason {
-        NOT_REACHED => Outcome::NotReached,
-        _ => Outcome::Failed,
+/// A paragraph on `points` that were not measured.
+fn failure(failure: Failure, points: &str, style: &Style) -> String {
+    let outcome = match failure {
+        Failure::NotReached => Outcome::NotReached,
+        Failure::Failed(_) => Outcome::Failed,
     };
-    outcome.told(&format!("{points}: {reason}"), style)
+    outcome.told(&format!("{points}: {}", failure.reason()), style)
 }
 
 /// The reason why a number is missing.

@@ -9,7 +9,7 @@ use crate::show::{self, Prefix};
 use instrument::experiment::{Better, Metric};
 use instrument::point::{Axis, AxisKind, Level, Point};
 use instrument::results::{Estimate, PointResult, Verdict};
-use record::NOT_REACHED;
+use record::Failure;
 
 /// Beyond this number, series side by side are harder to read than below each other.
 const MAX_SERIES: usize = 4;
@@ -169,7 +169,7 @@ fn value_column(
         measured.unwrap_or_else(|| {
             let mut failures = experiment.failures.iter();
             match failures.find(|(point, _)| point.matches(&levels)) {
-                Some((_, NOT_REACHED)) => Content::Late,
+                Some((_, Failure::NotReached)) => Content::Late,
                 Some(_) => Content::Failed,
                 None => Content::Absent,
             }

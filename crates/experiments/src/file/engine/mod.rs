@@ -157,8 +157,10 @@ impl Experiment for Engines {
         let metrics = [(RATE, offsets.len() as f64), (THROUGHPUT, bytes)];
         let (prepare, body) = (|| warm(&scratch), || reader.read_all());
         if is_direct && !COUNTS_DIRECT_READS {
-            let observe =
-                |sampler: &mut Sampler<'_>| put(sampler, Evidence::PLAIN.resident, prepare()?);
+            let observe = |sampler: &mut Sampler<'_>| {
+                put(sampler, Evidence::PLAIN.resident, prepare()?);
+                Ok(())
+            };
             return sampler.once_as(&metrics, observe, body);
         }
         Evidence::PLAIN.of_passes_as(sampler, &metrics, bytes, prepare, body)

@@ -190,10 +190,10 @@ impl Experiment for RewritePasses {
         let synced = file.file.sync_data();
         synced.map_err(MeasureError::system("sync the scratch file"))?;
         for share in kept {
-            sampler.value(KEPT, share)?;
+            sampler.value(KEPT, share);
         }
         for share in from_storage {
-            sampler.value(FROM_STORAGE, share)?;
+            sampler.value(FROM_STORAGE, share);
         }
         chiller.remark_on(sampler)
     }

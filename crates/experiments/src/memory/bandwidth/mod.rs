@@ -120,7 +120,7 @@ fn in_memory(
 
     let mut memory = fresh.into_inner();
     if let Some(remark) = pages::remark(memory.mapping(), page_size)? {
-        sampler.remark(remark)?;
+        sampler.remark(remark);
     }
     let block = memory.first_block();
     for _ in 0..(WARMING_BYTES / block_size).clamp(1, MOST_WARMING_PASSES) {

@@ -187,7 +187,7 @@ fn time_load(
             "{:.3} of {:.3} were in huge pages: loads from the rest include address translation",
             Bytes(huge),
             Bytes(size as u64)
-        ))?;
+        ));
     }
     time_loads_from(sampler, LOAD, &mut memory, size / STRIDE, |place, _| {
         place * STRIDE

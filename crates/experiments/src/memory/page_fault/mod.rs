@@ -154,8 +154,9 @@ impl Faults {
 
     fn end(&self, sampler: &mut Sampler<'_>, pages: usize) -> Result<(), MeasureError> {
         let faults = Usage::of_thread()?.since(&self.0.get());
-        sampler.value(MINOR, faults.minor_faults as f64 / pages as f64)?;
-        sampler.value(MAJOR, faults.major_faults as f64 / pages as f64)
+        sampler.value(MINOR, faults.minor_faults as f64 / pages as f64);
+        sampler.value(MAJOR, faults.major_faults as f64 / pages as f64);
+        Ok(())
     }
 }
 
@@ -187,10 +188,10 @@ fn first_touch(
         },
     )?;
     faults.end(sampler, count)?;
-    match pages::remark(&memory.borrow(), page_size)? {
-        Some(remark) => sampler.remark(remark),
-        None => Ok(()),
+    if let Some(remark) = pages::remark(&memory.borrow(), page_size)? {
+        sampler.remark(remark);
     }
+    Ok(())
 }
 
 fn of_file(

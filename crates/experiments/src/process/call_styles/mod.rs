@@ -166,7 +166,7 @@ impl Experiment for CallStyles {
                 && optimisation == Optimisation::NONE
                 && let Some(deepest) = deepest(&loops)
             {
-                sampler.value(DEEPEST, deepest as f64)?;
+                sampler.value(DEEPEST, deepest as f64);
             }
         }
         Ok(())

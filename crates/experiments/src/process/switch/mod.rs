@@ -134,7 +134,8 @@ impl Experiment for Switch {
                 time_rounds(sampler, PASS, count, &mut first)
             }),
         }?;
-        sampler.value(SWITCH, pass_ns - alone_ns)
+        sampler.value(SWITCH, pass_ns - alone_ns);
+        Ok(())
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {

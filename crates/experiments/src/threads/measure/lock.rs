@@ -125,9 +125,9 @@ fn user(
                 check(entered.value, section, threads)
             },
         )?;
-        return turns
-            .into_iter()
-            .try_for_each(|turns| sampler.value(TURNS_TAKEN, turns as f64));
+        let turns = turns.into_iter();
+        turns.for_each(|turns| sampler.value(TURNS_TAKEN, turns as f64));
+        return Ok(());
     }
     let entered = take(long_run.enter_together(CHECKED_ENTRIES))?;
     check(entered.value, section, threads * CHECKED_ENTRIES)?;

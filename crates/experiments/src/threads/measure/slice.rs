@@ -29,13 +29,13 @@ impl UserThreads for Slice {
         let medians = quantile(&got, 0.5).zip(quantile(&ticks, 0.5));
         let (got_ns, tick_ns) =
             medians.ok_or_else(|| MeasureError::Unsupported("no tick ended a slice".into()))?;
-        sampler.value(GOT, got_ns)?;
-        sampler.value(TICK, tick_ns)?;
-        sampler.value(IN_TICKS, tick_ns / (got_ns + tick_ns))?;
+        sampler.value(GOT, got_ns);
+        sampler.value(TICK, tick_ns);
+        sampler.value(IN_TICKS, tick_ns / (got_ns + tick_ns));
         if turns.len() >= ENOUGH {
             for (metric, times) in [(GOT_P99, got), (TICK_P99, ticks)] {
                 if let Some(p99_ns) = quantile(&times, 0.99) {
-                    sampler.value(metric, p99_ns)?;
+                    sampler.value(metric, p99_ns);
                 }
             }
         }

@@ -94,8 +94,10 @@ fn at_two(
         Ok(())
     })?;
     // The first runs only search for the number of entries.
-    let last = busy.last().copied();
-    last.map_or(Ok(()), |busy| sampler.value(BUSY, busy))
+    if let Some(last) = busy.last() {
+        sampler.value(BUSY, *last);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

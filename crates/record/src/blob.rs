@@ -1,0 +1,46 @@
+//! A batch as the bytes that a store keeps of it.
+//!
+//! The first byte is the version of the layout, 1. The fields of [`Batch`] follow in the order of
+//! its declaration, without names, in the [wire format of
+//! postcard](https://postcard.jamesmunns.com/wire-format): a whole number has seven bits in a byte,
+//! the lowest first, a signed one zigzag-encoded before; a real number has eight bytes, the lowest
+//! first; a text or a list begins with its length, an optional value with 0 or 1, and a reading with
+//! the number of its kind: 0 legs, 1 once, 2 latencies, 3 value.
+//!
+//! | field | content |
+//! | --- | --- |
+//! | version | 1 |
+//! | samples | list of: metric (text), reading, usage (six whole numbers), `at_ns` |
+//! | remarks | list of texts |
+//! | `warm` | 0 or 1 |
+//! | `cpu` | optional whole number |
+//! | `started_ns`, `wall_ns` | whole numbers |
+//! | disturbance | stolen and other time, each optional; optional pair of frequencies |
+//! | `pass`, `full_speed_ns`, full speed | each optional |
+//!
+//! A change of any of these types is a new version, and so a new version of the store.
+
+use instrument::sample::Batch;
+
+const VERSION: u8 = 1;
+
+/// Bytes that are no batch of this version.
+#[derive(Debug, thiserror::Error)]
+#[error("a batch cannot be read")]
+pub(crate) struct NotABatch;
+
+pub(crate) fn encode(batch: &Batch) -> Vec<u8> {
+    postcard::to_extend(batch, vec![VERSION]).expect("a batch is plain data")
+}
+
+/// # Errors
+/// If the bytes are not those of exactly one batch.
+pub(crate) fn decode(blob: &[u8]) -> Result<Batch, NotABatch> {
+    let Some((&VERSION, content)) = blob.split_first() else {
+        return Err(NotABatch);
+    };
+    match postcard::take_from_bytes(content) {
+        Ok((batch, [])) => Ok(batch),
+        _ => Err(NotABatch),
+    }
+}
