@@ -137,6 +137,29 @@ fn a_finished_transfer_makes_a_thread_alone_tick() {
     }
 }
 
+/// The thread looks for finished transfers in the calls, after its ticks have stopped.
+#[test]
+fn a_finished_transfer_makes_a_thread_tick_that_has_looked_for_it() {
+    for runtime in runtimes() {
+        runtime.run(|| {
+            let (reader, writer) = pipe().unwrap();
+            let awake = Arc::default();
+            let poller = poller(reader, &awake);
+            for _ in 0..3 {
+                // The second worker may be the one that starts it.
+                sleep(SLICE);
+            }
+            spin_for_many_slices();
+            yield_now();
+            yield_now();
+            let writer = write_later(writer);
+            assert!(spin_until(&awake), "the transfer was not noticed");
+            poller.join().unwrap();
+            drop(writer.join());
+        });
+    }
+}
+
 #[test]
 fn a_time_limit_makes_a_thread_alone_tick() {
     for runtime in runtimes() {
