@@ -83,7 +83,10 @@
  *       accept, connect, recv, send and the like on a socket with SO_RCVTIMEO or SO_SNDTIMEO;
  *       pause, sigsuspend, sigwaitinfo, sigtimedwait;
  *       msgrcv, msgsnd, semop, semtimedop, io_getevents.
- *     Use uthread_sleep() and uthread_poll(), which let other threads run, or call them again after EINTR.
+ *     Use uthread_sleep() and uthread_poll(), which let other threads run, or call them again after EINTR. Or set
+ *     cpu_time_slices: then a slice counts CPU time, of which a call that waits takes none, and no tick interrupts it.
+ *     The kernel looks at CPU time at its own ticks only, each 1 to 10 ms: a slice, and the time limit of a thread that
+ *     waits while another computes, may end that much later.
  *
  * STACKS
  *     Below each stack are 64 KiB of address space that nothing may touch. A thread that gets there ends the
@@ -179,6 +182,7 @@ typedef struct uthread_config {
     size_t main_stack_size;    /* of the first thread of uthread_run_with; 0 means 1 MiB */
     int keep_priority;         /* not 0: a thread that uses up its slice keeps its priority */
     int io;                    /* one of UTHREAD_IO_ */
+    int cpu_time_slices;       /* not 0: a slice counts the CPU time of its worker (see PREEMPTION) */
 } uthread_config_t;
 
 /* Runs main(argument) as the first user thread of a cooperative runtime. It returns when all threads

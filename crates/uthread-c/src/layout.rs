@@ -21,7 +21,8 @@ macro_rules! layout {
 fn the_types_of_the_header_have_the_same_layout() {
     let layout = layout! {
         Configuration as "uthread_config_t" {
-            slice_us, workers, stack_size, main_stack_size, keep_priority, io
+            slice_us, workers, stack_size, main_stack_size, keep_priority, io,
+            cpu_time_slices
         }
         Statistics as "uthread_statistics_t" { ticks_taken, ticks_deferred, preemptions }
         Attributes as "uthread_attr_t" { name, stack_size, priority }

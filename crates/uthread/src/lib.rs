@@ -52,7 +52,8 @@
 //!    for the frame of a tick; with less room, ticks are deferred.
 //! 5. System calls block the whole worker, except those in [`io`]. While other threads are ready, a tick
 //!    may interrupt them. The kernel restarts most of them, but never polls, sleeps and calls with a time
-//!    limit of their own, which end early with `EINTR`. The header `uthread.h` has the list.
+//!    limit of their own, which end early with `EINTR`. The header `uthread.h` has the list. With
+//!    [`RuntimeBuilder::cpu_time_slices`], no tick interrupts a call that waits.
 //! 6. A thread that blocks in a destructor while it unwinds makes `std::thread::panicking` true for
 //!    the other threads of its worker until it continues. Locks that they release meanwhile become
 //!    poisoned, and waits that they begin meanwhile cannot be cancelled.

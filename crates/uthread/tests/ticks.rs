@@ -273,3 +273,36 @@ fn retries_in_library_code_are_rare() {
         });
     }
 }
+
+/// The kernel restarts neither of the calls after a signal.
+#[test]
+fn slices_of_cpu_time_interrupt_no_call_that_waits() {
+    let runtime = preemptive(SLICE).decay(false).cpu_time_slices(true);
+    runtime.build().unwrap().run(|| {
+        let [stop, ran] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let other = {
+            let (stop, ran) = (Arc::clone(&stop), Arc::clone(&ran));
+            spawn(move || {
+                ran.store(true, Ordering::Relaxed);
+                spin_until(&stop)
+            })
+        };
+        for _ in 0..20 {
+            let time = libc::timespec {
+                tv_sec: 0,
+                tv_nsec: 10_000_000,
+            };
+            // SAFETY: no descriptor, and pointers to locals.
+            let results = unsafe {
+                [
+                    libc::poll(std::ptr::null_mut(), 0, 10),
+                    libc::nanosleep(&raw const time, std::ptr::null_mut()),
+                ]
+            };
+            assert_eq!(results, [0; 2], "{}", std::io::Error::last_os_error());
+        }
+        assert!(spin_until(&ran), "a thread that computes gets no tick");
+        stop.store(true, Ordering::Relaxed);
+        assert!(other.join().unwrap());
+    });
+}
