@@ -9,6 +9,7 @@ mod barrier;
 mod channel;
 mod condvar;
 mod guard;
+mod homed;
 mod inheritance;
 mod lock;
 mod owner;

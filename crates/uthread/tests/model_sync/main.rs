@@ -355,37 +355,33 @@ fn a_wait_is_signalled_or_its_time_is_up() {
     );
 }
 
+fn permit_and_number() -> (Semaphore, Number) {
+    (Semaphore::new(0), Number::new())
+}
+
+fn acquires((semaphore, number): &(Semaphore, Number)) {
+    semaphore.acquire();
+    number.add(1);
+}
+
+fn releases((semaphore, number): &(Semaphore, Number)) {
+    number.add(1);
+    semaphore.release(1);
+}
+
+fn both_have_added((_, number): &(Semaphore, Number)) {
+    assert_eq!(number.get(), 2);
+}
+
 /// A thread that gets a permit sees everything that was done before its release.
 #[test]
 fn a_permit_carries_what_was_done_before() {
-    model(
-        || (Semaphore::new(0), Number::new()),
-        |(semaphore, number)| {
-            semaphore.acquire();
-            number.add(1);
-        },
-        |(semaphore, number)| {
-            number.add(1);
-            semaphore.release(1);
-        },
-        |(_, number)| assert_eq!(number.get(), 2),
-    );
+    model(permit_and_number, acquires, releases, both_have_added);
 }
 
 #[test]
 fn a_permit_from_outside_carries_what_was_done_before() {
-    model_outside(
-        || (Semaphore::new(0), Number::new()),
-        |(semaphore, number)| {
-            semaphore.acquire();
-            number.add(1);
-        },
-        |(semaphore, number)| {
-            number.add(1);
-            semaphore.release(1);
-        },
-        |(_, number)| assert_eq!(number.get(), 2),
-    );
+    model_outside(permit_and_number, acquires, releases, both_have_added);
 }
 
 /// The sender waits where the channel has no room.

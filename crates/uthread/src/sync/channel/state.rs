@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::super::homed::Homed;
 use crate::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
@@ -78,6 +79,26 @@ pub(super) struct Shared<T> {
     state: SpinCell<State<T>>,
 }
 
+impl<T> Homed for Shared<T> {
+    #[inline]
+    fn home(&self) -> &Home {
+        &self.home
+    }
+
+    #[cold]
+    fn forget_waiters(&self) {
+        let forget = |state: &mut State<T>, was_locked| {
+            state.blocked_senders.forget();
+            state.blocked_receivers.forget();
+            if was_locked {
+                core::mem::forget(core::mem::take(&mut state.buffer));
+            }
+        };
+        // SAFETY: nobody uses the object while a runtime claims it.
+        unsafe { self.state.take_over(forget) };
+    }
+}
+
 impl<T> Shared<T> {
     pub(super) fn new(capacity: usize) -> Arc<Self> {
         let state = State {
@@ -92,32 +113,6 @@ impl<T> Shared<T> {
             receivers: AtomicUsize::new(1),
             state: SpinCell::new(AtomicBool::new(false), state),
         })
-    }
-
-    /// True if the channel belongs to the runtime of the caller.
-    #[inline]
-    pub(super) fn admits(&self, worker: &Worker) -> bool {
-        self.home.admits(&worker.shared, || self.forget_waiters())
-    }
-
-    /// Checks that the channel belongs to the runtime of the caller.
-    #[inline]
-    pub(super) fn check(&self, worker: &Worker, operation: &str) {
-        self.home
-            .check(&worker.shared, operation, || self.forget_waiters());
-    }
-
-    #[cold]
-    fn forget_waiters(&self) {
-        let forget = |state: &mut State<T>, was_locked| {
-            state.blocked_senders.forget();
-            state.blocked_receivers.forget();
-            if was_locked {
-                core::mem::forget(core::mem::take(&mut state.buffer));
-            }
-        };
-        // SAFETY: nobody uses the object while a runtime claims it.
-        unsafe { self.state.take_over(forget) };
     }
 
     /// Works with the state in a thread of the home runtime. Preemption must be disabled.
