@@ -134,6 +134,7 @@
 //! | `scope` | threads that do not outlive a function, with a deadline for all of them |
 //! | `sync` | locks, condition variables, semaphores, channels and barriers |
 //! | `outside` | wake-ups from kernel threads, signal handlers and wakers of futures |
+//! | `net` | sockets of Linux, names that are resolved off the workers |
 //! | `io` | transfers through the kernel's own requests or helper threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
 //! | `runtime` | the builder, starting and stopping, also in place |
@@ -168,6 +169,8 @@ mod atomic;
 mod build_error;
 mod context;
 pub mod io;
+#[cfg(target_os = "linux")]
+pub mod net;
 mod outside;
 mod panic_message;
 mod preempt;
