@@ -132,7 +132,8 @@
 //! | `preempt` | the timer, the signal handlers, and the rules for deferring a tick |
 //! | `thread` | starting, joining, handles, thread-local values |
 //! | `scope` | threads that do not outlive a function, with a deadline for all of them |
-//! | `sync` | locks, condition variables, semaphores, channels and barriers |
+//! | `sync` | locks, condition variables, semaphores, channels, barriers, functions that run once |
+//! | `select` | waiting for the first of several channels, times and descriptors |
 //! | `outside` | wake-ups from kernel threads, signal handlers and wakers of futures |
 //! | `net` | sockets of Linux, names that are resolved off the workers |
 //! | `io` | transfers through the kernel's own requests or helper threads, and sleep |
@@ -181,6 +182,7 @@ mod renew;
 mod runtime;
 mod scheduler;
 mod scope;
+mod select;
 mod spin;
 mod stack;
 mod sync;
@@ -201,9 +203,11 @@ pub use print::{print_error_line, print_line};
 pub use runtime::{InPlace, Runtime, RuntimeBuilder, Statistics, run, statistics};
 pub use scheduler::Priority;
 pub use scope::{Scope, ScopedJoinHandle, TimedOut, scope, scope_timeout};
+pub use select::Select;
 pub use sync::{
-    Barrier, BarrierWaitResult, Condvar, Lock, LockGuard, LockResult, Protocol, Receiver,
-    RecvError, RecvTimeoutError, Semaphore, SendError, SendTimeoutError, Sender, SpinGuard,
+    Barrier, BarrierWaitResult, Condvar, Lock, LockGuard, LockResult, MappedLockGuard, Once,
+    Protocol, Receiver, RecursiveLock, RecursiveLockGuard, RecvError, RecvTimeoutError, RwLock,
+    RwLockReadGuard, RwLockWriteGuard, Semaphore, SendError, SendTimeoutError, Sender, SpinGuard,
     SpinLock, TryLockResult, TryRecvError, TrySendError, WaitTimeoutResult, bounded, unbounded,
 };
 #[doc(hidden)]

@@ -118,7 +118,7 @@ impl Semaphore {
     }
 
     #[inline]
-    fn acquire_within(&self, operation: &str, limit: Option<Duration>) -> bool {
+    pub(crate) fn acquire_within(&self, operation: &str, limit: Option<Duration>) -> bool {
         let worker = require_worker(operation);
         self.check(worker, operation);
         worker.enter_blocking(operation);

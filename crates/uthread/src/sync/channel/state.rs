@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::super::homed::Homed;
+use super::end::Notice;
 use crate::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
@@ -21,6 +22,8 @@ pub(super) struct State<T> {
     /// Each has an empty slot in its parcel. A receiver that is woken with the slot still empty
     /// has no sender left.
     pub(super) blocked_receivers: Waiters<Control>,
+    /// For those who watch the channel: each is called once, at the next change.
+    pub(super) notices: Vec<Notice>,
 }
 
 // SAFETY: the queues only link threads, and are used with the spin lock around the state held.
@@ -76,6 +79,8 @@ pub(super) struct Shared<T> {
     /// which only threads of the home runtime may use.
     senders: AtomicUsize,
     receivers: AtomicUsize,
+    /// True while the state has notices.
+    watched: AtomicBool,
     state: SpinCell<State<T>>,
 }
 
@@ -90,6 +95,7 @@ impl<T> Homed for Shared<T> {
         let forget = |state: &mut State<T>, was_locked| {
             state.blocked_senders.forget();
             state.blocked_receivers.forget();
+            core::mem::forget(core::mem::take(&mut state.notices));
             if was_locked {
                 core::mem::forget(core::mem::take(&mut state.buffer));
             }
@@ -106,17 +112,42 @@ impl<T> Shared<T> {
             capacity,
             blocked_senders: Waiters::new(),
             blocked_receivers: Waiters::new(),
+            notices: Vec::new(),
         };
         Arc::new(Self {
             home: Home::new(),
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
+            watched: AtomicBool::new(false),
             state: SpinCell::new(AtomicBool::new(false), state),
         })
     }
 
-    /// Works with the state in a thread of the home runtime. Preemption must be disabled.
+    /// Works with the state in a thread of the home runtime, and calls the notices. Preemption must be disabled.
     pub(super) fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State<T>) -> R) -> R {
+        let result = self.look(worker, work);
+        if self.watched.load(Ordering::Relaxed) {
+            let notices = self.look(worker, |state| self.take_notices(state));
+            for notice in notices {
+                notice();
+            }
+        }
+        result
+    }
+
+    fn take_notices(&self, state: &mut State<T>) -> Vec<Notice> {
+        self.watched.store(false, Ordering::Relaxed);
+        core::mem::take(&mut state.notices)
+    }
+
+    /// Adds a notice for the next change.
+    pub(super) fn add_notice(&self, state: &mut State<T>, notice: &Notice) {
+        self.watched.store(true, Ordering::Relaxed);
+        state.notices.push(Arc::clone(notice));
+    }
+
+    /// The same without notices. Preemption must be disabled.
+    pub(super) fn look<R>(&self, worker: &Worker, work: impl FnOnce(&mut State<T>) -> R) -> R {
         // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
         // same `exposed`.
         unsafe { self.state.with(worker.exposed(), work) }
@@ -185,7 +216,22 @@ impl<T> Shared<T> {
             }
             result
         };
-        self.home.visit(operation, || self.forget_waiters(), work)
+        let result = self.home.visit(operation, || self.forget_waiters(), work);
+        self.notify_from_outside();
+        result
+    }
+
+    /// Calls the notices, on another kernel thread.
+    fn notify_from_outside(&self) {
+        if self.watched.load(Ordering::Relaxed) {
+            // SAFETY: as in `visit`.
+            let take =
+                |_: &Visit<'_>| unsafe { self.state.with(true, |state| self.take_notices(state)) };
+            let notices = self.home.try_visit(|| self.forget_waiters(), take);
+            for notice in notices.into_iter().flatten() {
+                notice();
+            }
+        }
     }
 
     /// Wakes all threads of a queue, if the caller may use it. A thread that comes to the queue later finds the
@@ -209,6 +255,7 @@ impl<T> Shared<T> {
                     }
                 };
                 self.home.try_visit(|| self.forget_waiters(), wake);
+                self.notify_from_outside();
             }
         }
         leave();
