@@ -268,6 +268,16 @@ fn slices_of_cpu_time_interrupt_no_call_that_waits() {
 }
 
 #[test]
+fn sockets_and_names_block_only_their_threads() {
+    check_output("tests/c/sockets.c", &[], "all was carried\n");
+}
+
+#[test]
+fn locks_and_sockets_of_cpp_are_shared() {
+    check_output("tests/c/sharing.cpp", &[], "all was shared\n");
+}
+
+#[test]
 fn a_fork_keeps_the_calling_thread_and_no_other() {
     let installed = Installed::new();
     for shared in [false, true] {

@@ -64,6 +64,12 @@ impl<'a> Select<'a> {
         }
     }
 
+    /// Looks at the choice with this number first, if there is one.
+    #[doc(hidden)]
+    pub fn begin_at(&mut self, number: usize) {
+        self.first = number;
+    }
+
     fn add(&mut self, choice: Choice<'a>) -> usize {
         self.choices.push(choice);
         self.choices.len() - 1
@@ -178,7 +184,7 @@ impl Look<'_> {
     fn find(&self, first: usize, signal: &Signal) -> Option<usize> {
         let ready = signal.ready();
         let count = self.choices.len();
-        let mut numbers = (0..count).map(|i| (first + i) % count);
+        let mut numbers = (0..count).map(|i| first.wrapping_add(i) % count);
         numbers.find(|number| match &self.choices[*number] {
             Choice::End(end) => end.is_ready(self.worker, &self.notice),
             Choice::After(_) => false,

@@ -132,6 +132,13 @@ impl<T: Send> Sender<T> {
         }
     }
 
+    /// Closes the channel, though ends are left: senders get their values back, receivers what is in the channel. Threads
+    /// that wait to send wait on for a receiver. `false` if the channel belongs to a runtime that is not open to the caller.
+    #[doc(hidden)]
+    pub fn close(&self) -> bool {
+        self.0.close()
+    }
+
     /// Returns the value if nobody took it.
     fn send_within(
         &self,

@@ -72,6 +72,9 @@ impl<T> State<T> {
     }
 }
 
+/// Added to the numbers of ends when a channel is closed.
+const CLOSED: usize = 1 << (usize::BITS - 1);
+
 /// State that the ends of a channel share, and their counters.
 pub(super) struct Shared<T> {
     pub(super) home: Home,
@@ -174,11 +177,20 @@ impl<T> Shared<T> {
     }
 
     pub(super) fn has_senders(&self) -> bool {
-        self.senders.load(Ordering::Acquire) > 0
+        (1..CLOSED).contains(&self.senders.load(Ordering::Acquire))
     }
 
     pub(super) fn has_receivers(&self) -> bool {
-        self.receivers.load(Ordering::Acquire) > 0
+        (1..CLOSED).contains(&self.receivers.load(Ordering::Acquire))
+    }
+
+    /// Makes both kinds of ends appear to be gone; `false` if the caller may not use the channel.
+    pub(super) fn close(&self) -> bool {
+        self.wake_all(|state| {
+            self.senders.fetch_or(CLOSED, Ordering::AcqRel);
+            self.receivers.fetch_or(CLOSED, Ordering::AcqRel);
+            &mut state.blocked_receivers
+        })
     }
 
     pub(super) fn add_sender(&self) {
@@ -234,16 +246,17 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Wakes all threads of a queue, if the caller may use it. A thread that comes to the queue later finds the
+    /// Wakes all threads of a queue, if the caller may use it: else `false`. A thread that comes to the queue later finds the
     /// number of ends that the caller has left.
-    fn wake_all(&self, queue: impl FnOnce(&mut State<T>) -> &mut Waiters<Control>) {
+    fn wake_all(&self, queue: impl FnOnce(&mut State<T>) -> &mut Waiters<Control>) -> bool {
         enter();
-        match current_worker() {
+        let done = match current_worker() {
             Some(worker) if self.home.is(&worker.shared) => {
                 let woken = self.with(worker, |state| queue(state).take_all());
                 while let Some(thread) = woken.pop_front() {
                     wake(worker, Some(thread));
                 }
+                true
             }
             _ => {
                 let wake = |visit: &Visit<'_>| {
@@ -254,11 +267,13 @@ impl<T> Shared<T> {
                         visit.wake(unsafe { &*thread });
                     }
                 };
-                self.home.try_visit(|| self.forget_waiters(), wake);
+                let visited = self.home.try_visit(|| self.forget_waiters(), wake);
                 self.notify_from_outside();
+                visited.is_some()
             }
-        }
+        };
         leave();
+        done
     }
 }
 
