@@ -36,7 +36,8 @@
  *     uthread_cancel() ends the wait of a thread, or else its next one. The call that waits fails with
  *     -ECANCELED: it has changed nothing, and what it waited for goes to others. All waits can be
  *     cancelled, with a time limit or without one: uthread_yield, _join, _suspend, _sleep, _lock,
- *     _cond_wait, _sem_wait, _barrier_wait, _channel_send, _channel_receive, the transfers and _poll,
+ *     _cond_wait, _sem_wait, _barrier_wait, _channel_send, _channel_receive, _select, _reclock_lock, _rwlock_read, _rwlock_write,
+ *     the transfers, _poll, the calls of sockets and _getaddrinfo,
  *     and waiting for others in uthread_once. After -ECANCELED, a joined thread must still be joined or
  *     detached, and the lock of uthread_cond_wait is held. Not cancelled are: the wait of
  *     uthread_cond_signal for its lock, spin locks, uthread_end, and a transfer that the device has
@@ -83,7 +84,10 @@
  *       accept, connect, recv, send and the like on a socket with SO_RCVTIMEO or SO_SNDTIMEO;
  *       pause, sigsuspend, sigwaitinfo, sigtimedwait;
  *       msgrcv, msgsnd, semop, semtimedop, io_getevents.
- *     Use uthread_sleep() and uthread_poll(), which let other threads run, or call them again after EINTR.
+ *     Use uthread_sleep() and uthread_poll(), which let other threads run, or call them again after EINTR. Or set
+ *     cpu_time_slices: then a slice counts CPU time, of which a call that waits takes none, and no tick interrupts it.
+ *     The kernel looks at CPU time at its own ticks only, each 1 to 10 ms: a slice, and the time limit of a thread that
+ *     waits while another computes, may end that much later.
  *
  * STACKS
  *     Below each stack are 64 KiB of address space that nothing may touch. A thread that gets there ends the
@@ -157,6 +161,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #ifdef __cplusplus
@@ -179,6 +184,7 @@ typedef struct uthread_config {
     size_t main_stack_size;    /* of the first thread of uthread_run_with; 0 means 1 MiB */
     int keep_priority;         /* not 0: a thread that uses up its slice keeps its priority */
     int io;                    /* one of UTHREAD_IO_ */
+    int cpu_time_slices;       /* not 0: a slice counts the CPU time of its worker (see PREEMPTION) */
 } uthread_config_t;
 
 /* Runs main(argument) as the first user thread of a cooperative runtime. It returns when all threads
@@ -355,6 +361,32 @@ int uthread_spinlock_lock(uthread_spinlock_t *lock);
 int uthread_spinlock_trylock(uthread_spinlock_t *lock);
 int uthread_spinlock_unlock(uthread_spinlock_t *lock);
 
+/* A lock that its owner may take again: it is free after as many unlocks. Condition variables do not take it. Errors as
+ * of other locks. */
+typedef struct uthread_reclock uthread_reclock_t;
+
+uthread_reclock_t *uthread_reclock_create(void);
+int uthread_reclock_destroy(uthread_reclock_t *lock);
+int uthread_reclock_lock(uthread_reclock_t *lock);
+int uthread_reclock_trylock(uthread_reclock_t *lock);
+int uthread_reclock_lock_timed(uthread_reclock_t *lock, unsigned int microseconds);
+int uthread_reclock_unlock(uthread_reclock_t *lock);
+
+/* A lock that many readers hold at the same time, or one writer. Threads get it in the order of coming. A thread must
+ * not lock it again while it holds it. -EBUSY: the calls that try find it locked; -EPERM: another thread writes, or
+ * nobody holds it. */
+typedef struct uthread_rwlock uthread_rwlock_t;
+
+uthread_rwlock_t *uthread_rwlock_create(void);
+int uthread_rwlock_destroy(uthread_rwlock_t *lock);
+int uthread_rwlock_read(uthread_rwlock_t *lock);
+int uthread_rwlock_tryread(uthread_rwlock_t *lock);
+int uthread_rwlock_read_timed(uthread_rwlock_t *lock, unsigned int microseconds);
+int uthread_rwlock_write(uthread_rwlock_t *lock);
+int uthread_rwlock_trywrite(uthread_rwlock_t *lock);
+int uthread_rwlock_write_timed(uthread_rwlock_t *lock, unsigned int microseconds);
+int uthread_rwlock_unlock(uthread_rwlock_t *lock);
+
 /* ---- condition variables -------------------------------------------------------------------- */
 
 typedef struct uthread_cond uthread_cond_t;
@@ -464,6 +496,60 @@ enum {
 };
 int uthread_poll(int fd, int events);
 int uthread_poll_timed(int fd, int events, unsigned int microseconds);
+
+/* One of three: a channel to receive from (a value is there, or it is closed), one to send to (there is room, a receiver
+ * waits, or it is closed), or, where both are NULL, a descriptor with its events. */
+typedef struct uthread_choice {
+    uthread_channel_t *receive;
+    uthread_channel_t *send;
+    int fd;
+    int events;
+} uthread_choice_t;
+
+/* Waits until one of them is ready, and returns its place in the array, from 0 on. It changes nothing, and another
+ * thread may be faster: use uthread_channel_tryreceive() and the like then, and select again. Those that are ready take
+ * turns. On a channel without capacity, two threads that select on both sides do not meet. -EINVAL: there are none. */
+int uthread_select(const uthread_choice_t *choices, size_t count);
+int uthread_select_timed(const uthread_choice_t *choices, size_t count, unsigned int microseconds);
+
+/* ---- sockets -------------------------------------------------------------------------------- */
+
+/* As accept4(2) with SOCK_CLOEXEC, and connect(2), while other threads run. They make the descriptor fd non-blocking
+ * (O_NONBLOCK). After -ETIMEDOUT or -ECANCELED, connecting goes on, and the same call waits for its end. */
+int uthread_accept(int fd, struct sockaddr *address, socklen_t *length);
+int uthread_accept_timed(int fd, struct sockaddr *address, socklen_t *length,
+                         unsigned int microseconds);
+int uthread_connect(int fd, const struct sockaddr *address, socklen_t length);
+int uthread_connect_timed(int fd, const struct sockaddr *address, socklen_t length,
+                          unsigned int microseconds);
+
+/* As recv(2), recvfrom(2), send(2) and sendto(2), while other threads run, for all sockets, blocking or not: bytes, or a
+ * negative error number. */
+ssize_t uthread_recv(int fd, void *buffer, size_t bytes, int flags);
+ssize_t uthread_recv_timed(int fd, void *buffer, size_t bytes, int flags,
+                           unsigned int microseconds);
+ssize_t uthread_recvfrom(int fd, void *buffer, size_t bytes, int flags, struct sockaddr *address,
+                         socklen_t *length);
+ssize_t uthread_recvfrom_timed(int fd, void *buffer, size_t bytes, int flags,
+                               struct sockaddr *address, socklen_t *length,
+                               unsigned int microseconds);
+ssize_t uthread_send(int fd, const void *buffer, size_t bytes, int flags);
+ssize_t uthread_send_timed(int fd, const void *buffer, size_t bytes, int flags,
+                           unsigned int microseconds);
+ssize_t uthread_sendto(int fd, const void *buffer, size_t bytes, int flags,
+                       const struct sockaddr *address, socklen_t length);
+ssize_t uthread_sendto_timed(int fd, const void *buffer, size_t bytes, int flags,
+                             const struct sockaddr *address, socklen_t length,
+                             unsigned int microseconds);
+
+struct addrinfo;
+
+/* As getaddrinfo(3), on a kernel thread of its own, while other threads run. Above 0: the name was not resolved;
+ * gai_strerror(-result) explains it. */
+int uthread_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                        struct addrinfo **result);
+int uthread_getaddrinfo_timed(const char *node, const char *service, const struct addrinfo *hints,
+                              struct addrinfo **result, unsigned int microseconds);
 
 #ifdef __cplusplus
 }

@@ -10,10 +10,17 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
+
+#include <netdb.h>
+#include <unistd.h>
 
 #include "uthread.h"
 
@@ -295,6 +302,53 @@ private:
     uthread_spinlock_t *raw_;
 };
 
+// Readers hold it at the same time, a writer alone. For std::shared_lock, std::unique_lock and the like.
+class shared_mutex {
+public:
+    shared_mutex() : raw_(detail::created(uthread_rwlock_create())) {}
+    ~shared_mutex() noexcept(false) { detail::destroyed(uthread_rwlock_destroy(raw_)); }
+    shared_mutex(const shared_mutex &) = delete;
+    shared_mutex &operator=(const shared_mutex &) = delete;
+
+    void lock() { check(uthread_rwlock_write(raw_)); }
+    bool try_lock() { return uthread_rwlock_trywrite(raw_) == 0; }
+    bool try_lock_for(std::chrono::microseconds limit) {
+        return detail::within(
+            limit, [&](unsigned int us) { return uthread_rwlock_write_timed(raw_, us); });
+    }
+    void unlock() { check(uthread_rwlock_unlock(raw_)); }
+    void lock_shared() { check(uthread_rwlock_read(raw_)); }
+    bool try_lock_shared() { return uthread_rwlock_tryread(raw_) == 0; }
+    bool try_lock_shared_for(std::chrono::microseconds limit) {
+        return detail::within(
+            limit, [&](unsigned int us) { return uthread_rwlock_read_timed(raw_, us); });
+    }
+    void unlock_shared() { check(uthread_rwlock_unlock(raw_)); }
+
+private:
+    uthread_rwlock_t *raw_;
+};
+
+// Its owner may lock it again.
+class recursive_mutex {
+public:
+    recursive_mutex() : raw_(detail::created(uthread_reclock_create())) {}
+    ~recursive_mutex() noexcept(false) { detail::destroyed(uthread_reclock_destroy(raw_)); }
+    recursive_mutex(const recursive_mutex &) = delete;
+    recursive_mutex &operator=(const recursive_mutex &) = delete;
+
+    void lock() { check(uthread_reclock_lock(raw_)); }
+    bool try_lock() { return uthread_reclock_trylock(raw_) == 0; }
+    bool try_lock_for(std::chrono::microseconds limit) {
+        return detail::within(
+            limit, [&](unsigned int us) { return uthread_reclock_lock_timed(raw_, us); });
+    }
+    void unlock() { check(uthread_reclock_unlock(raw_)); }
+
+private:
+    uthread_reclock_t *raw_;
+};
+
 // Holds a lock or a spin lock in its scope. With a limit it may hold nothing: ask it as a bool.
 template <typename Lock>
 class guard {
@@ -428,9 +482,137 @@ public:
     }
     void close() { check(uthread_channel_close(raw_)); }
 
+    uthread_channel_t *get() const noexcept { return raw_; }
+
 private:
     uthread_channel_t *raw_;
 };
 
+// A socket, which is closed at the end of its scope. Errors are thrown, also those of names, as std::runtime_error.
+class socket {
+public:
+    explicit socket(int fd = -1) noexcept : fd_(fd) {}
+    socket(socket &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    socket &operator=(socket &&other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~socket() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+
+    // A TCP connection to the first address of the host that answers.
+    static socket connect(const char *host, const char *service) {
+        return opened(host, service, 0, [](int fd, const addrinfo &place) {
+            return uthread_connect(fd, place.ai_addr, place.ai_addrlen);
+        });
+    }
+
+    // A TCP socket that accepts connections; with the service "0" the system chooses the port.
+    static socket listen(const char *host, const char *service, int backlog = 128) {
+        return opened(host, service, AI_PASSIVE, [=](int fd, const addrinfo &place) {
+            int on = 1;
+            setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+            bool listens = ::bind(fd, place.ai_addr, place.ai_addrlen) == 0 && ::listen(fd, backlog) == 0;
+            return listens ? 0 : -errno;
+        });
+    }
+
+    socket accept() const { return socket(check(uthread_accept(fd_, nullptr, nullptr))); }
+    // Nothing if nobody came in all that time.
+    std::optional<socket> accept_for(std::chrono::microseconds limit) const {
+        int next = -1;
+        auto came = detail::within(limit, [&](unsigned int us) {
+            return next = uthread_accept_timed(fd_, nullptr, nullptr, us);
+        });
+        if (!came) return std::nullopt;
+        return socket(next);
+    }
+
+    // 0: the other side sends no more.
+    size_t recv(void *buffer, size_t bytes) const {
+        return checked(uthread_recv(fd_, buffer, bytes, 0));
+    }
+    size_t send(const void *bytes, size_t count) const {
+        return checked(uthread_send(fd_, bytes, count, MSG_NOSIGNAL));
+    }
+    void send_all(const void *bytes, size_t count) const {
+        auto *next = static_cast<const char *>(bytes);
+        for (size_t sent = 0; sent < count;) sent += send(next + sent, count - sent);
+    }
+
+    // The port of this side, as a service.
+    std::string port() const {
+        sockaddr_storage place{};
+        socklen_t length = sizeof place;
+        char service[NI_MAXSERV] = "";
+        auto *address = reinterpret_cast<sockaddr *>(&place);
+        if (getsockname(fd_, address, &length) != 0) throw error(-errno);
+        getnameinfo(address, length, nullptr, 0, service, sizeof service, NI_NUMERICSERV);
+        return service;
+    }
+
+    int get() const noexcept { return fd_; }
+
+private:
+    static size_t checked(ssize_t result) {
+        if (result < 0) check(static_cast<int>(result));
+        return static_cast<size_t>(result);
+    }
+
+    // A socket for the first address with which open() succeeds.
+    template <typename Open>
+    static socket opened(const char *host, const char *service, int flags, Open open) {
+        addrinfo hints{}, *list = nullptr;
+        hints.ai_flags = flags;
+        hints.ai_socktype = SOCK_STREAM;
+        auto resolved = check(uthread_getaddrinfo(host, service, &hints, &list));
+        if (resolved > 0) throw std::runtime_error(gai_strerror(-resolved));
+        std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(list, freeaddrinfo);
+        int result = -EADDRNOTAVAIL;
+        for (auto *place = list; place; place = place->ai_next) {
+            socket made(::socket(place->ai_family, place->ai_socktype | SOCK_CLOEXEC, 0));
+            result = made.fd_ < 0 ? -errno : open(made.fd_, *place);
+            if (result == 0) return made;
+        }
+        check(result);
+        return socket();
+    }
+
+    int fd_;
+};
+
+// A wait for the first of several channels and descriptors. Each has a number, in the order of adding.
+class select {
+public:
+    template <typename T>
+    int receive(const channel<T> &channel) {
+        return add({channel.get(), nullptr, -1, 0});
+    }
+    template <typename T>
+    int send(const channel<T> &channel) {
+        return add({nullptr, channel.get(), -1, 0});
+    }
+    int readable(const socket &socket) { return poll(socket.get(), UTHREAD_READABLE); }
+    int poll(int fd, int events) { return add({nullptr, nullptr, fd, events}); }
+
+    // The number of one that is ready.
+    int wait() const { return check(uthread_select(choices_.data(), choices_.size())); }
+    // -1 if none was ready in all that time.
+    int wait_for(std::chrono::microseconds limit) const {
+        int found = -1;
+        auto came = detail::within(limit, [&](unsigned int us) {
+            return found = uthread_select_timed(choices_.data(), choices_.size(), us);
+        });
+        return came ? found : -1;
+    }
+
+private:
+    int add(uthread_choice_t choice) {
+        choices_.push_back(choice);
+        return static_cast<int>(choices_.size()) - 1;
+    }
+    std::vector<uthread_choice_t> choices_;
+};
 }    // namespace uthread
 #endif

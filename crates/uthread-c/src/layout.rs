@@ -5,6 +5,7 @@ use core::mem::offset_of;
 use std::process::Command;
 
 use crate::runtime::{Configuration, Statistics};
+use crate::select::Choice;
 use crate::synchronization::Once;
 use crate::thread::Attributes;
 
@@ -21,10 +22,12 @@ macro_rules! layout {
 fn the_types_of_the_header_have_the_same_layout() {
     let layout = layout! {
         Configuration as "uthread_config_t" {
-            slice_us, workers, stack_size, main_stack_size, keep_priority, io
+            slice_us, workers, stack_size, main_stack_size, keep_priority, io,
+            cpu_time_slices
         }
         Statistics as "uthread_statistics_t" { ticks_taken, ticks_deferred, preemptions }
         Attributes as "uthread_attr_t" { name, stack_size, priority }
+        Choice as "uthread_choice_t" { receive, send, fd, events }
         Once as "uthread_once_t" { done }
     };
     let mut program = String::from("#include <stddef.h>\n#include \"uthread.h\"\n");

@@ -25,9 +25,13 @@ mod held;
 #[cfg(test)]
 mod layout;
 mod lock;
+mod names;
 mod outside;
 mod record;
 mod runtime;
+mod select;
+mod sharing;
+mod socket;
 mod synchronization;
 mod thread;
 mod transfer;

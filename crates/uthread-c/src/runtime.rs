@@ -24,6 +24,7 @@ pub struct Configuration {
     pub(crate) main_stack_size: usize,
     pub(crate) keep_priority: c_int,
     pub(crate) io: c_int,
+    pub(crate) cpu_time_slices: c_int,
 }
 
 /// `uthread_statistics_t`.
@@ -73,6 +74,7 @@ unsafe fn build(configuration: *const Configuration) -> Result<Runtime, Errno> {
         builder = unsafe { builder.slice(slice) }
             .workers(configuration.workers as usize)
             .decay(configuration.keep_priority == 0)
+            .cpu_time_slices(configuration.cpu_time_slices != 0)
             .io(match configuration.io {
                 0 => Backend::Auto,
                 1 => Backend::Kernel,
@@ -139,6 +141,7 @@ unsafe extern "C-unwind" fn uthread_init(slice_us: c_uint) -> c_int {
         main_stack_size: 0,
         keep_priority: 0,
         io: 0,
+        cpu_time_slices: 0,
     };
     // SAFETY: as the header asks.
     unsafe { uthread_init_with(&raw const configuration) }

@@ -4,11 +4,11 @@ use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use uthread::{
     Barrier, Errno as ErrorNumber, Exceptions, Lock, Protocol, Receiver, RecvTimeoutError,
-    Semaphore, SendTimeoutError, Sender, TryRecvError, TrySendError, bounded, no_preempt,
+    Semaphore, SendTimeoutError, Sender, TryRecvError, TrySendError, bounded,
 };
 
 use crate::call::{busy_if, caught, created, destroy_unless};
@@ -107,32 +107,15 @@ unsafe extern "C-unwind" fn uthread_barrier_wait_timed(
 
 /// `uthread_channel_t`.
 pub struct Channel {
-    /// Taken when the channel is closed. Not a `Lock`, so that closing is no wait, which could be
-    /// cancelled.
-    sender: Mutex<Option<Sender<Pointer>>>,
-    receiver: Receiver<Pointer>,
-}
-
-impl Channel {
-    /// A sender of its own, so that the channel can be closed while it waits.
-    fn sender(&self) -> Result<Sender<Pointer>, Errno> {
-        self.with_sender(|sender| sender.clone()).ok_or(libc::EPIPE)
-    }
-
-    fn with_sender<R>(&self, work: impl FnOnce(&mut Option<Sender<Pointer>>) -> R) -> R {
-        let _guard = no_preempt();
-        work(&mut self.sender.lock().unwrap_or_else(PoisonError::into_inner))
-    }
+    pub(crate) sender: Sender<Pointer>,
+    pub(crate) receiver: Receiver<Pointer>,
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_channel_create(capacity: usize) -> *mut Channel {
     created(|| {
         let (sender, receiver) = bounded(capacity);
-        Channel {
-            sender: Mutex::new(Some(sender)),
-            receiver,
-        }
+        Channel { sender, receiver }
     })
 }
 
@@ -149,7 +132,7 @@ unsafe extern "C-unwind" fn uthread_channel_send(
 ) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a living channel.
-        let sender = unsafe { object(channel) }?.sender()?;
+        let sender = &unsafe { object(channel) }?.sender;
         let sent = sender.send(Pointer(value));
         sent.map(|()| 0).map_err(|_| libc::EPIPE)
     })
@@ -163,7 +146,7 @@ unsafe extern "C-unwind" fn uthread_channel_send_timed(
 ) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a living channel.
-        let sender = unsafe { object(channel) }?.sender()?;
+        let sender = &unsafe { object(channel) }?.sender;
         let sent = sender.send_timeout(Pointer(value), limit(microseconds));
         sent.map(|()| 0).map_err(|error| match error {
             SendTimeoutError::Timeout(_) => libc::ETIMEDOUT,
@@ -180,7 +163,7 @@ unsafe extern "C-unwind" fn uthread_channel_trysend(
 ) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a living channel.
-        let sender = unsafe { object(channel) }?.sender()?;
+        let sender = &unsafe { object(channel) }?.sender;
         let sent = sender.try_send(Pointer(value));
         sent.map(|()| 0).map_err(|error| match error {
             TrySendError::Full(_) => libc::EAGAIN,
@@ -253,9 +236,8 @@ unsafe extern "C-unwind" fn uthread_channel_tryreceive(
 unsafe extern "C-unwind" fn uthread_channel_close(channel: *const Channel) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a living channel.
-        let channel = unsafe { object(channel) }?;
-        drop(channel.with_sender(Option::take));
-        Ok(0)
+        let closed = unsafe { object(channel) }?.sender.close();
+        if closed { Ok(0) } else { Err(libc::EPERM) }
     })
 }
 

@@ -15,7 +15,7 @@ use crate::call::{caught, outcome};
 use crate::error::{Errno, limit};
 
 /// The result of a transfer as C sees it: bytes, or a negative error number.
-fn transferred(work: impl FnOnce() -> Result<usize, Errno>) -> isize {
+pub(crate) fn transferred(work: impl FnOnce() -> Result<usize, Errno>) -> isize {
     match outcome(work) {
         Ok(bytes) => bytes.cast_signed(),
         Err(errno) => -(errno as isize),
@@ -23,7 +23,7 @@ fn transferred(work: impl FnOnce() -> Result<usize, Errno>) -> isize {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
-fn errno(error: io::Error) -> Errno {
+pub(crate) fn errno(error: io::Error) -> Errno {
     if error.kind() == io::ErrorKind::TimedOut {
         return libc::ETIMEDOUT;
     }
@@ -36,7 +36,7 @@ fn errno(error: io::Error) -> Errno {
 
 /// # Safety
 /// The descriptor must stay open until the last use.
-unsafe fn borrow<'a>(fd: c_int) -> Result<BorrowedFd<'a>, Errno> {
+pub(crate) unsafe fn borrow<'a>(fd: c_int) -> Result<BorrowedFd<'a>, Errno> {
     if fd < 0 {
         return Err(libc::EBADF);
     }
@@ -138,7 +138,7 @@ unsafe extern "C-unwind" fn uthread_fsync_timed(fd: c_int, microseconds: c_uint)
     })
 }
 
-fn interest_of(events: c_int) -> Result<Interest, Errno> {
+pub(crate) fn interest_of(events: c_int) -> Result<Interest, Errno> {
     match events {
         1 => Ok(Interest::READABLE),
         2 => Ok(Interest::WRITABLE),

@@ -7,8 +7,12 @@ const SOURCES: &[&str] = &[
     include_str!("../src/condition.rs"),
     include_str!("../src/error.rs"),
     include_str!("../src/lock.rs"),
+    include_str!("../src/names.rs"),
     include_str!("../src/outside.rs"),
     include_str!("../src/runtime.rs"),
+    include_str!("../src/select.rs"),
+    include_str!("../src/sharing.rs"),
+    include_str!("../src/socket.rs"),
     include_str!("../src/synchronization.rs"),
     include_str!("../src/thread.rs"),
     include_str!("../src/transfer.rs"),
@@ -44,7 +48,7 @@ fn kind(spelled: &str) -> &'static str {
 fn primitive(spelled: &str) -> &'static str {
     match spelled {
         "int" | "c_int" => "int",
-        "unsigned int" | "unsigned" | "c_uint" => "unsigned int",
+        "unsigned int" | "unsigned" | "socklen_t" | "c_uint" => "unsigned int",
         "size_t" | "usize" => "size_t",
         "ssize_t" | "isize" => "ssize_t",
         "int64_t" | "i64" => "int64_t",

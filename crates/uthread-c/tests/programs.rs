@@ -259,6 +259,25 @@ fn ticks_are_few_and_disturb_no_child() {
 }
 
 #[test]
+fn slices_of_cpu_time_interrupt_no_call_that_waits() {
+    check_output(
+        "tests/c/calls.c",
+        &["-pthread"],
+        "no call was interrupted\n",
+    );
+}
+
+#[test]
+fn sockets_and_names_block_only_their_threads() {
+    check_output("tests/c/sockets.c", &[], "all was carried\n");
+}
+
+#[test]
+fn locks_and_sockets_of_cpp_are_shared() {
+    check_output("tests/c/sharing.cpp", &[], "all was shared\n");
+}
+
+#[test]
 fn a_fork_keeps_the_calling_thread_and_no_other() {
     let installed = Installed::new();
     for shared in [false, true] {

@@ -52,7 +52,8 @@
 //!    for the frame of a tick; with less room, ticks are deferred.
 //! 5. System calls block the whole worker, except those in [`io`]. While other threads are ready, a tick
 //!    may interrupt them. The kernel restarts most of them, but never polls, sleeps and calls with a time
-//!    limit of their own, which end early with `EINTR`. The header `uthread.h` has the list.
+//!    limit of their own, which end early with `EINTR`. The header `uthread.h` has the list. With
+//!    [`RuntimeBuilder::cpu_time_slices`], no tick interrupts a call that waits.
 //! 6. A thread that blocks in a destructor while it unwinds makes `std::thread::panicking` true for
 //!    the other threads of its worker until it continues. Locks that they release meanwhile become
 //!    poisoned, and waits that they begin meanwhile cannot be cancelled.
@@ -131,8 +132,10 @@
 //! | `preempt` | the timer, the signal handlers, and the rules for deferring a tick |
 //! | `thread` | starting, joining, handles, thread-local values |
 //! | `scope` | threads that do not outlive a function, with a deadline for all of them |
-//! | `sync` | locks, condition variables, semaphores, channels and barriers |
+//! | `sync` | locks, condition variables, semaphores, channels, barriers, functions that run once |
+//! | `select` | waiting for the first of several channels, times and descriptors |
 //! | `outside` | wake-ups from kernel threads, signal handlers and wakers of futures |
+//! | `net` | sockets of Linux, names that are resolved off the workers |
 //! | `io` | transfers through the kernel's own requests or helper threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
 //! | `runtime` | the builder, starting and stopping, also in place |
@@ -167,6 +170,8 @@ mod atomic;
 mod build_error;
 mod context;
 pub mod io;
+#[cfg(target_os = "linux")]
+pub mod net;
 mod outside;
 mod panic_message;
 mod preempt;
@@ -177,6 +182,7 @@ mod renew;
 mod runtime;
 mod scheduler;
 mod scope;
+mod select;
 mod spin;
 mod stack;
 mod sync;
@@ -197,9 +203,11 @@ pub use print::{print_error_line, print_line};
 pub use runtime::{InPlace, Runtime, RuntimeBuilder, Statistics, run, statistics};
 pub use scheduler::Priority;
 pub use scope::{Scope, ScopedJoinHandle, TimedOut, scope, scope_timeout};
+pub use select::Select;
 pub use sync::{
-    Barrier, BarrierWaitResult, Condvar, Lock, LockGuard, LockResult, Protocol, Receiver,
-    RecvError, RecvTimeoutError, Semaphore, SendError, SendTimeoutError, Sender, SpinGuard,
+    Barrier, BarrierWaitResult, Condvar, Lock, LockGuard, LockResult, MappedLockGuard, Once,
+    Protocol, Receiver, RecursiveLock, RecursiveLockGuard, RecvError, RecvTimeoutError, RwLock,
+    RwLockReadGuard, RwLockWriteGuard, Semaphore, SendError, SendTimeoutError, Sender, SpinGuard,
     SpinLock, TryLockResult, TryRecvError, TrySendError, WaitTimeoutResult, bounded, unbounded,
 };
 #[doc(hidden)]

@@ -137,6 +137,29 @@ fn a_finished_transfer_makes_a_thread_alone_tick() {
     }
 }
 
+/// The thread looks for finished transfers in the calls, after its ticks have stopped.
+#[test]
+fn a_finished_transfer_makes_a_thread_tick_that_has_looked_for_it() {
+    for runtime in runtimes() {
+        runtime.run(|| {
+            let (reader, writer) = pipe().unwrap();
+            let awake = Arc::default();
+            let poller = poller(reader, &awake);
+            for _ in 0..3 {
+                // The second worker may be the one that starts it.
+                sleep(SLICE);
+            }
+            spin_for_many_slices();
+            yield_now();
+            yield_now();
+            let writer = write_later(writer);
+            assert!(spin_until(&awake), "the transfer was not noticed");
+            poller.join().unwrap();
+            drop(writer.join());
+        });
+    }
+}
+
 #[test]
 fn a_time_limit_makes_a_thread_alone_tick() {
     for runtime in runtimes() {
@@ -249,4 +272,37 @@ fn retries_in_library_code_are_rare() {
             assert!(deferred > 0, "no tick came");
         });
     }
+}
+
+/// The kernel restarts neither of the calls after a signal.
+#[test]
+fn slices_of_cpu_time_interrupt_no_call_that_waits() {
+    let runtime = preemptive(SLICE).decay(false).cpu_time_slices(true);
+    runtime.build().unwrap().run(|| {
+        let [stop, ran] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let other = {
+            let (stop, ran) = (Arc::clone(&stop), Arc::clone(&ran));
+            spawn(move || {
+                ran.store(true, Ordering::Relaxed);
+                spin_until(&stop)
+            })
+        };
+        for _ in 0..20 {
+            let time = libc::timespec {
+                tv_sec: 0,
+                tv_nsec: 10_000_000,
+            };
+            // SAFETY: no descriptor, and pointers to locals.
+            let results = unsafe {
+                [
+                    libc::poll(std::ptr::null_mut(), 0, 10),
+                    libc::nanosleep(&raw const time, std::ptr::null_mut()),
+                ]
+            };
+            assert_eq!(results, [0; 2], "{}", std::io::Error::last_os_error());
+        }
+        assert!(spin_until(&ran), "a thread that computes gets no tick");
+        stop.store(true, Ordering::Relaxed);
+        assert!(other.join().unwrap());
+    });
 }

@@ -68,10 +68,11 @@ impl Driver {
         }
     }
 
-    /// Reports the finished requests, and submits waiting ones in time.
-    pub(crate) fn attend(&mut self, wake: impl FnMut(*const Control)) {
+    /// Reports the finished requests, and submits waiting ones in time. A worker without `ticks` stays watched: nothing
+    /// else would make it look for the next finished request.
+    pub(crate) fn attend(&mut self, ticks: bool, wake: impl FnMut(*const Control)) {
         match self {
-            Self::Kernel(kernel) => kernel.attend(wake),
+            Self::Kernel(kernel) => kernel.attend(ticks, wake),
             Self::Threads(threads) => threads.attend(wake),
         }
     }

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use super::in_flight::Operation;
 use crate::thread::Control;
-use crate::worker::Shared;
+use crate::worker::{Event, Shared};
 
 /// Limit on the kernel threads that block for one worker at the same time.
 const MOST_THREADS: usize = 64;
@@ -23,6 +23,8 @@ unsafe impl Send for Job {}
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Job>,
+    /// The jobs that helper threads have begun, each with the event that ends a wait for a descriptor.
+    begun: Vec<(Job, Arc<Event>)>,
     idle: usize,
     closed: bool,
 }
@@ -79,7 +81,7 @@ impl ThreadDriver {
                 Err(_) => {
                     let job = lock(&self.common.queue).jobs.pop_back();
                     if let Some(job) = job {
-                        perform(&self.common, job);
+                        perform(&self.common, job, None);
                     }
                 }
             }
@@ -87,9 +89,15 @@ impl ThreadDriver {
         self.common.work.notify_one();
     }
 
-    /// Takes back a request that no helper thread has begun; `false` if one has.
+    /// Takes back a request that no helper thread has begun; `false` if one has. If that waits for a descriptor, its wait
+    /// ends.
     pub(super) fn cancel(&mut self, operation: &Operation) -> bool {
         let mut queue = lock(&self.common.queue);
+        let mut begun = queue.begun.iter();
+        if let Some((_, stop)) = begun.find(|(job, _)| ptr::eq(job.0, operation)) {
+            stop.set();
+            return false;
+        }
         let place = queue.jobs.iter().position(|job| ptr::eq(job.0, operation));
         let waiting = place.and_then(|place| queue.jobs.remove(place)).is_some();
         self.in_flight -= usize::from(waiting);
@@ -129,11 +137,14 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 fn serve(common: &Common) {
+    // Without one, the kernel thread's waits do not end early.
+    let stop = Event::new().ok().map(Arc::new);
     let mut queue = lock(&common.queue);
     loop {
         if let Some(job) = queue.jobs.pop_front() {
+            queue.begun.extend(stop.clone().map(|stop| (job, stop)));
             drop(queue);
-            perform(common, job);
+            perform(common, job, stop.as_deref());
             queue = lock(&common.queue);
         } else if queue.closed {
             return;
@@ -148,11 +159,16 @@ fn serve(common: &Common) {
     }
 }
 
-fn perform(common: &Common, job: Job) {
+fn perform(common: &Common, job: Job, stop: Option<&Event>) {
     // SAFETY: the operation and its buffer stay in place until the thread is woken.
     unsafe {
         let operation = &*job.0;
-        operation.result.set(operation.request.perform());
+        operation.result.set(operation.request.perform(stop));
+    }
+    if let Some(stop) = stop {
+        let mut queue = lock(&common.queue);
+        queue.begun.retain(|(begun, _)| begun.0 != job.0);
+        stop.clear();
     }
     lock(&common.done).push(job);
     if !common.any_done.swap(true, Ordering::Release) {

@@ -50,8 +50,7 @@ pub(super) unsafe fn transfer(
     }
 }
 
-/// Makes the call on the worker itself. A request with a limit, if it can ask at once, asks again after each
-/// slice.
+/// Makes the call on the worker itself. A request that can ask at once asks again after each slice.
 ///
 /// # Safety
 /// Same as [`transfer`].
@@ -60,20 +59,25 @@ unsafe fn perform_at_once(
     request: Request,
     deadline_ns: Option<u64>,
 ) -> (Woken, i32) {
-    let (Some(once), Some(deadline_ns)) = (request.without_waiting(), deadline_ns) else {
+    /// Time for the rest of the system while no thread is ready: virtual time does not wait for it.
+    const MOMENT: Duration = Duration::from_micros(100);
+    let Some(once) = request.without_waiting() else {
         // SAFETY: the caller's contract.
-        return (Woken::Granted, unsafe { request.perform() });
+        return (Woken::Granted, unsafe { request.perform(None) });
     };
+    let slice_ns = worker.shared.slice_ns().max(1);
     let mut woken = Woken::Granted;
     loop {
-        let now_ns = worker.shared.clock.now_ns();
+        let left_ns = deadline_ns.map_or(u64::MAX, |end_ns| end_ns.saturating_sub(worker.now_ns()));
         // SAFETY: the caller's contract.
-        let result = unsafe { once.perform() };
-        if result != -CANCELLED || now_ns >= deadline_ns || woken == Woken::Cancelled {
+        let result = unsafe { once.perform(None) };
+        if result != -CANCELLED || left_ns == 0 || woken == Woken::Cancelled {
             return (woken, result);
         }
-        let slice_ns = worker.shared.slice_ns().max(1);
-        woken = sleep_or_cancelled(Duration::from_nanos(slice_ns.min(deadline_ns - now_ns)));
+        if worker.scheduler.ready.is_empty() {
+            std::thread::sleep(MOMENT);
+        }
+        woken = sleep_or_cancelled(Duration::from_nanos(slice_ns.min(left_ns)));
     }
 }
 

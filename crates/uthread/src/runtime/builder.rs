@@ -29,6 +29,7 @@ const LEAST_STACK_BYTES: usize = 16 << 10;
 #[must_use = "a builder does nothing before `build`"]
 pub struct RuntimeBuilder {
     slice: Duration,
+    cpu_time: bool,
     seed: Option<u64>,
     workers: usize,
     stack_bytes: usize,
@@ -56,6 +57,7 @@ impl RuntimeBuilder {
     const fn new() -> Self {
         Self {
             slice: Duration::ZERO,
+            cpu_time: false,
             seed: None,
             workers: 1,
             stack_bytes: 64 << 10,
@@ -102,6 +104,26 @@ impl RuntimeBuilder {
     /// ```
     pub const unsafe fn slice(mut self, slice: Duration) -> Self {
         self.slice = slice;
+        self
+    }
+
+    /// If true, slices count the CPU time of their worker. By default they count the time that passes.
+    ///
+    /// A system call that waits takes no CPU time, so no tick interrupts it: polls, sleeps and calls with a time limit,
+    /// which the kernel does not restart, wait to their end. The kernel looks at CPU time only at its own ticks, each 1 to
+    /// 10 ms. So a slice, and the time limit of a thread that waits while another computes, may end that much later.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use uthread::Runtime;
+    ///
+    /// // SAFETY: the threads share no thread-locals of the kernel thread.
+    /// let builder = unsafe { Runtime::builder().slice(Duration::from_millis(10)) };
+    /// let runtime = builder.cpu_time_slices(true).build().unwrap();
+    /// assert_eq!(runtime.run(|| uthread::spawn(|| 7).join().unwrap()), 7);
+    /// ```
+    pub const fn cpu_time_slices(mut self, cpu_time: bool) -> Self {
+        self.cpu_time = cpu_time;
         self
     }
 
@@ -263,6 +285,7 @@ impl RuntimeBuilder {
         name_user_threads();
         Ok(Runtime::new(Config {
             mode,
+            cpu_time: self.cpu_time,
             policy: self.policy,
             workers: self.workers,
             stack_class: class_of(stack_bytes)?,

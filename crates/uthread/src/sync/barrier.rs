@@ -3,6 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
+use super::homed::Homed;
 use crate::atomic::AtomicBool;
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
@@ -58,6 +59,22 @@ impl BarrierWaitResult {
     /// ```
     pub fn is_leader(&self) -> bool {
         self.0
+    }
+}
+
+impl Homed for Barrier {
+    fn home(&self) -> &Home {
+        &self.home
+    }
+
+    #[cold]
+    fn forget_waiters(&self) {
+        let forget = |state: &mut State, _| {
+            state.arrived = 0;
+            state.waiters.forget();
+        };
+        // SAFETY: nobody uses the object while a runtime claims it.
+        unsafe { self.state.take_over(forget) };
     }
 }
 
@@ -121,16 +138,6 @@ impl Barrier {
         opened.then_some(result)
     }
 
-    #[cold]
-    fn forget_waiters(&self) {
-        let forget = |state: &mut State, _| {
-            state.arrived = 0;
-            state.waiters.forget();
-        };
-        // SAFETY: nobody uses the object while a runtime claims it.
-        unsafe { self.state.take_over(forget) };
-    }
-
     fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State) -> R) -> R {
         // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
         // same `several`.
@@ -139,8 +146,7 @@ impl Barrier {
 
     fn wait_within(&self, operation: &str, limit: Option<Duration>) -> (bool, BarrierWaitResult) {
         let worker = require_worker(operation);
-        self.home
-            .check(&worker.shared, operation, || self.forget_waiters());
+        self.check(worker, operation);
         worker.enter_blocking(operation);
         let me = worker.current();
         let waiters = self.with(worker, |state| {

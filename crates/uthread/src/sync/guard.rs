@@ -26,7 +26,7 @@ use super::lock::{Lock, LockResult, TryLockResult};
 pub struct LockGuard<'a, T: ?Sized> {
     pub(super) lock: &'a Lock<T>,
     /// The thread was already unwinding when it took the lock.
-    panicking: bool,
+    pub(super) panicking: bool,
     not_send: PhantomData<*const ()>,
 }
 

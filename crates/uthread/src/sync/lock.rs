@@ -63,7 +63,7 @@ pub type TryLockResult<G> = std::sync::TryLockResult<G>;
 /// ```
 pub struct Lock<T: ?Sized> {
     pub(super) raw: RawLock,
-    poisoned: AtomicBool,
+    pub(super) poisoned: AtomicBool,
     pub(super) value: UnsafeCell<T>,
 }
 

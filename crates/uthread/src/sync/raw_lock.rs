@@ -5,6 +5,7 @@ use core::ptr;
 use core::time::Duration;
 
 use super::Protocol;
+use super::homed::Homed;
 use super::owner::Owner;
 use crate::atomic::{AtomicPtr, AtomicU32};
 use crate::scheduler::{Priority, Schedulable, Tally, Waiters};
@@ -75,6 +76,28 @@ pub(super) fn address(thread: &Control) -> *mut Control {
     ptr::from_ref(thread).cast_mut()
 }
 
+impl Homed for RawLock {
+    #[inline]
+    fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Leaves the owner as it is: a thread that does not run any more holds the lock for good.
+    #[cold]
+    fn forget_waiters(&self) {
+        self.entry.forget();
+        self.urgent.forget();
+        self.owner.forget_waiters();
+        if self.is_mine()
+            && let Some(me) = self.owner()
+        {
+            me.heirs.take_back(&self.lent);
+            me.rank().set_inherited(me.heirs.highest());
+        }
+        self.lent.take_back(&self.lent);
+    }
+}
+
 impl RawLock {
     /// The lock that a thread waits for. The wait-for graph must be locked.
     pub(super) fn awaited_by(thread: &Control) -> Option<&Self> {
@@ -104,27 +127,6 @@ impl RawLock {
     pub(super) fn owner(&self) -> Option<&Control> {
         // SAFETY: an owner is alive until it has unlocked, even if its guard was forgotten.
         unsafe { self.owner.get().as_ref() }
-    }
-
-    #[inline]
-    fn check(&self, worker: &Worker, operation: &str) {
-        self.home
-            .check(&worker.shared, operation, || self.forget_waiters());
-    }
-
-    /// Leaves the owner as it is: a thread that does not run any more holds the lock for good.
-    #[cold]
-    fn forget_waiters(&self) {
-        self.entry.forget();
-        self.urgent.forget();
-        self.owner.forget_waiters();
-        if self.is_mine()
-            && let Some(me) = self.owner()
-        {
-            me.heirs.take_back(&self.lent);
-            me.rank().set_inherited(me.heirs.highest());
-        }
-        self.lent.take_back(&self.lent);
     }
 
     /// The worker, for an operation on this lock that may block. Preemption is disabled afterwards.

@@ -3,6 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
+use super::homed::Homed;
 use crate::atomic::AtomicBool;
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
@@ -41,6 +42,19 @@ pub struct Semaphore {
     state: SpinCell<State>,
 }
 
+impl Homed for Semaphore {
+    #[inline]
+    fn home(&self) -> &Home {
+        &self.home
+    }
+
+    #[cold]
+    fn forget_waiters(&self) {
+        // SAFETY: nobody uses the object while a runtime claims it.
+        unsafe { self.state.take_over(|state, _| state.waiters.forget()) };
+    }
+}
+
 impl Semaphore {
     /// A semaphore with this many permits.
     ///
@@ -58,23 +72,6 @@ impl Semaphore {
             home: Home::new(),
             state: SpinCell::new(AtomicBool::new(false), state),
         }
-    }
-
-    #[inline]
-    fn admits(&self, worker: &Worker) -> bool {
-        self.home.admits(&worker.shared, || self.forget_waiters())
-    }
-
-    #[inline]
-    fn check(&self, worker: &Worker, operation: &str) {
-        self.home
-            .check(&worker.shared, operation, || self.forget_waiters());
-    }
-
-    #[cold]
-    fn forget_waiters(&self) {
-        // SAFETY: nobody uses the object while a runtime claims it.
-        unsafe { self.state.take_over(|state, _| state.waiters.forget()) };
     }
 
     fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State) -> R) -> R {
@@ -121,7 +118,7 @@ impl Semaphore {
     }
 
     #[inline]
-    fn acquire_within(&self, operation: &str, limit: Option<Duration>) -> bool {
+    pub(crate) fn acquire_within(&self, operation: &str, limit: Option<Duration>) -> bool {
         let worker = require_worker(operation);
         self.check(worker, operation);
         worker.enter_blocking(operation);

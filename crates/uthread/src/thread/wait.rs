@@ -26,6 +26,8 @@ pub enum Wait {
     Channel,
     /// Other threads at a barrier.
     Barrier,
+    /// Another thread in a function that runs once.
+    Once,
     /// A transfer in the kernel.
     Io,
     /// A point in time.
@@ -43,6 +45,7 @@ impl fmt::Display for Wait {
             Self::Semaphore => "waits for a semaphore",
             Self::Channel => "waits for a channel",
             Self::Barrier => "waits at a barrier",
+            Self::Once => "waits for a function that runs once",
             Self::Io => "waits for input or output",
             Self::Sleep => "sleeps",
         })

@@ -71,7 +71,7 @@ impl Worker {
         let Some(driver) = driver.as_mut() else {
             return false;
         };
-        driver.attend(|thread| {
+        driver.attend(self.armed.get(), |thread| {
             self.shared.external.fetch_sub(1, Ordering::Relaxed);
             // SAFETY: a thread of this worker, blocked in its transfer, and only this code wakes
             // it.

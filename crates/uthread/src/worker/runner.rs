@@ -246,9 +246,11 @@ impl Worker {
     /// Takes from the system what may be refused. The worker must stay in place from here on.
     pub(crate) fn prepare(&mut self) -> io::Result<()> {
         if matches!(self.shared.config.mode, Mode::Preemptive { .. }) {
+            let (running, slice_ns) = (&raw const self.running, self.shared.slice_ns());
+            let cpu_time = self.shared.config.cpu_time;
             // SAFETY: the field belongs to this kernel thread, and stays in place until the timer
             // is removed.
-            let ticker = unsafe { Ticker::new(&raw const self.running, self.shared.slice_ns()) }?;
+            let ticker = unsafe { Ticker::new(running, slice_ns, cpu_time) }?;
             let ticker = Arc::new(ticker);
             self.remote().bell.set_ticker(Some(Arc::clone(&ticker)));
             let _ = self.ticker.set(ticker);

@@ -32,6 +32,8 @@ pub(crate) enum Mode {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Config {
     pub(crate) mode: Mode,
+    /// Slices count the CPU time of their worker.
+    pub(crate) cpu_time: bool,
     pub(crate) policy: Policy,
     pub(crate) workers: usize,
     pub(crate) stack_class: usize,

@@ -41,8 +41,11 @@ use std::time::Duration;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 
-use sync::{Barrier, Condvar, Lock, Protocol, Receiver, Semaphore, Sender, bounded};
-use worker::{Shared, Worker};
+use sync::{
+    Barrier, Condvar, End, Lock, Notice, Once, Protocol, Receiver, RwLock, Semaphore, Sender,
+    bounded,
+};
+use worker::{Shared, Worker, require_worker};
 
 /// A time limit, which passes at any point of what the other threads do.
 const LIMIT: Duration = Duration::ZERO;
@@ -142,6 +145,21 @@ impl Touch for Semaphore {
     }
 }
 
+impl<T> Touch for RwLock<T> {
+    fn touch(&self) {
+        drop(self.read().expect("no poison"));
+    }
+}
+
+/// Its function does not run.
+impl Touch for Once {
+    fn touch(&self) {
+        assert!(!self.is_completed());
+        let call = || self.call(|| std::panic::resume_unwind(Box::new(())));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err());
+    }
+}
+
 impl Touch for Barrier {
     fn touch(&self) {
         assert!(self.wait_timeout(LIMIT).is_none());
@@ -157,6 +175,12 @@ impl<T: Send> Touch for Receiver<T> {
 impl<T> Touch for Sender<T> {}
 
 impl Touch for Condvar {}
+
+impl<T: Touch> Touch for std::sync::Arc<T> {
+    fn touch(&self) {
+        (**self).touch();
+    }
+}
 
 impl Touch for Number {}
 
@@ -265,6 +289,48 @@ fn a_lock_is_granted_or_its_time_is_up() {
     }
 }
 
+#[test]
+fn writers_exclude_each_other_and_readers() {
+    fn write_and_read(lock: &RwLock<Number>) {
+        let before = {
+            let number = lock.write().expect("no poison");
+            number.add(1);
+            number.get()
+        };
+        assert!(lock.read().expect("no poison").get() >= before);
+    }
+    model(
+        || RwLock::new(Number::new()),
+        write_and_read,
+        write_and_read,
+        |lock| assert_eq!(lock.read().expect("no poison").get(), 2),
+    );
+}
+
+/// Either the writer has the lock, or its time was up, and the reader goes on.
+#[test]
+fn a_writer_whose_time_is_up_lets_readers_pass() {
+    model(
+        || RwLock::new(Number::new()),
+        |lock| {
+            if let Ok(number) = lock.write_timeout(LIMIT) {
+                number.add(1);
+            }
+        },
+        |lock| assert!(lock.read().expect("no poison").get() <= 1),
+        |lock| lock.write().expect("no poison").add(1),
+    );
+}
+
+#[test]
+fn a_function_runs_once_and_all_see_it() {
+    fn call((once, number): &(Once, Number)) {
+        once.call(|| number.add(1));
+        assert_eq!(number.get(), 1);
+    }
+    model(|| (Once::new(), Number::new()), call, call, |_| {});
+}
+
 type Monitor = (Lock<Number>, Condvar);
 
 fn monitor() -> Monitor {
@@ -355,37 +421,33 @@ fn a_wait_is_signalled_or_its_time_is_up() {
     );
 }
 
+fn permit_and_number() -> (Semaphore, Number) {
+    (Semaphore::new(0), Number::new())
+}
+
+fn acquires((semaphore, number): &(Semaphore, Number)) {
+    semaphore.acquire();
+    number.add(1);
+}
+
+fn releases((semaphore, number): &(Semaphore, Number)) {
+    number.add(1);
+    semaphore.release(1);
+}
+
+fn both_have_added((_, number): &(Semaphore, Number)) {
+    assert_eq!(number.get(), 2);
+}
+
 /// A thread that gets a permit sees everything that was done before its release.
 #[test]
 fn a_permit_carries_what_was_done_before() {
-    model(
-        || (Semaphore::new(0), Number::new()),
-        |(semaphore, number)| {
-            semaphore.acquire();
-            number.add(1);
-        },
-        |(semaphore, number)| {
-            number.add(1);
-            semaphore.release(1);
-        },
-        |(_, number)| assert_eq!(number.get(), 2),
-    );
+    model(permit_and_number, acquires, releases, both_have_added);
 }
 
 #[test]
 fn a_permit_from_outside_carries_what_was_done_before() {
-    model_outside(
-        || (Semaphore::new(0), Number::new()),
-        |(semaphore, number)| {
-            semaphore.acquire();
-            number.add(1);
-        },
-        |(semaphore, number)| {
-            number.add(1);
-            semaphore.release(1);
-        },
-        |(_, number)| assert_eq!(number.get(), 2),
-    );
+    model_outside(permit_and_number, acquires, releases, both_have_added);
 }
 
 /// The sender waits where the channel has no room.
@@ -547,6 +609,26 @@ fn a_sender_that_is_cloned_at_the_first_receive_is_counted() {
             other.send(7).expect("the receiver lives");
         },
         |ends| assert_eq!(ends.1.recv(), Ok(7)),
+        |_| {},
+    );
+}
+
+/// A value, the end of a sender and room are noticed by those who watch, however close they come.
+#[test]
+fn a_change_of_a_channel_is_noticed() {
+    model(
+        || (bounded(1), std::sync::Arc::new(Semaphore::new(0))),
+        |((_, receiver), noticed)| {
+            let permits = std::sync::Arc::clone(noticed);
+            let notice: Notice = std::sync::Arc::new(move || permits.add(1));
+            let worker = require_worker("a test");
+            if !receiver.is_ready(worker, &notice) {
+                noticed.acquire();
+            }
+            End::forget(receiver, worker, &notice);
+            assert_eq!(receiver.try_recv(), Ok(7));
+        },
+        |((sender, _), _)| sender.send(7).expect("the receiver lives"),
         |_| {},
     );
 }

@@ -9,6 +9,7 @@ mod ring;
 pub(crate) use std::os::fd::AsFd as AsFile;
 
 pub(crate) use cached::CachedReads;
+pub(crate) use poll::poll;
 pub use poll::{Interest, poll_fd, poll_fd_timeout};
 pub(crate) use request::{CANCELLED, RawFile, Request, raw, was_cancelled};
 pub(crate) use ring::{InFlight, RingDriver as KernelDriver};

@@ -17,7 +17,7 @@ use crate::worker::require_worker;
 /// assert!(either.is_readable() && either.is_writable() && !either.is_error());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interest(libc::c_short);
+pub struct Interest(pub(crate) libc::c_short);
 
 impl Interest {
     /// The descriptor is readable, or the other side has closed.
@@ -99,8 +99,7 @@ pub fn poll_fd(fd: impl AsFd, interest: Interest) -> io::Result<Interest> {
     poll(fd.as_fd(), interest, "io::poll_fd", None)
 }
 
-/// Like [`poll_fd`], but waits not longer than `limit`. With [`Backend::Threads`](crate::io::Backend),
-/// the limit is rounded up to milliseconds.
+/// Like [`poll_fd`], but waits not longer than `limit`.
 ///
 /// # Errors
 /// [`io::ErrorKind::TimedOut`] if nothing was found in all that time, and those of [`poll_fd`].
@@ -125,7 +124,8 @@ pub fn poll_fd_timeout(fd: impl AsFd, interest: Interest, limit: Duration) -> io
     poll(fd.as_fd(), interest, "io::poll_fd_timeout", Some(limit))
 }
 
-fn poll(
+/// Waits for a descriptor on behalf of `operation`.
+pub(crate) fn poll(
     fd: BorrowedFd<'_>,
     interest: Interest,
     operation: &str,
@@ -134,7 +134,7 @@ fn poll(
     let request = Request::Poll {
         file: fd.as_raw_fd(),
         events: interest.0,
-        limit,
+        waits: true,
     };
     // SAFETY: no buffer is involved.
     let found = unsafe { transfer(require_worker(operation), request, operation, limit) }?;

@@ -1,8 +1,9 @@
 //! Requests to the kernel.
 
-use core::time::Duration;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
+
+use crate::worker::Event;
 
 /// The number of a file.
 pub(crate) type RawFile = RawFd;
@@ -40,8 +41,8 @@ pub(crate) enum Request {
     Poll {
         file: RawFile,
         events: libc::c_short,
-        /// A limit for helper threads, whose wait nobody else can end. The ring does not need it.
-        limit: Option<Duration>,
+        /// False to ask once.
+        waits: bool,
     },
 }
 
@@ -52,18 +53,18 @@ impl Request {
             Self::Poll { file, events, .. } => Some(Self::Poll {
                 file,
                 events,
-                limit: Some(Duration::ZERO),
+                waits: false,
             }),
             Self::Read { .. } | Self::Write { .. } | Self::Sync { .. } => None,
         }
     }
 
-    /// Makes the call on this kernel thread. Returns its result, or the negative error number, which
-    /// is `ECANCELED` if a limit has passed.
+    /// Makes the call on this kernel thread. Returns its result, or the negative error number, which is `ECANCELED` if a
+    /// descriptor is not ready: `stop` ends the wait for it.
     ///
     /// # Safety
     /// The buffer must be valid for the transfer.
-    pub(crate) unsafe fn perform(self) -> i32 {
+    pub(crate) unsafe fn perform(self, stop: Option<&Event>) -> i32 {
         // SAFETY: the caller's contract.
         let result = unsafe {
             match self {
@@ -83,17 +84,24 @@ impl Request {
                 Self::Poll {
                     file,
                     events,
-                    limit,
+                    waits,
                 } => {
-                    let mut poll = libc::pollfd {
-                        fd: file,
+                    // The call leaves negative descriptors out.
+                    let of = |fd, events| libc::pollfd {
+                        fd,
                         events,
                         revents: 0,
                     };
-                    match libc::poll(&raw mut poll, 1, milliseconds(limit)) {
-                        0 => return -libc::ECANCELED,
-                        1 => poll.revents as isize,
-                        other => other as isize,
+                    let mut polls = [
+                        of(file, events),
+                        of(stop.map_or(-1, Event::fd), libc::POLLIN),
+                    ];
+                    let limit = if waits { -1 } else { 0 };
+                    let found = libc::poll(polls.as_mut_ptr(), 2, limit);
+                    match polls[0].revents {
+                        0 if found >= 0 => return -libc::ECANCELED,
+                        0 => found as isize,
+                        revents => revents as isize,
                     }
                 }
             }
@@ -105,12 +113,4 @@ impl Request {
             .raw_os_error()
             .unwrap_or(libc::EIO)
     }
-}
-
-/// A time limit as poll(2) expects it: rounded up, or -1 without a limit.
-fn milliseconds(limit: Option<Duration>) -> libc::c_int {
-    limit.map_or(-1, |limit| {
-        let milliseconds = limit.as_nanos().div_ceil(1_000_000);
-        milliseconds.try_into().unwrap_or(libc::c_int::MAX)
-    })
 }

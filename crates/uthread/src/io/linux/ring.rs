@@ -189,10 +189,17 @@ impl RingDriver {
         self.waited = 0;
     }
 
-    pub(crate) fn attend(&mut self, mut wake: impl FnMut(*const Control)) {
+    /// Stops the event: the worker looks for finished requests by itself.
+    fn unwatch(&mut self) {
         if self.watched {
             self.watched = false;
             self.ring.completion().disable_eventfd();
+        }
+    }
+
+    pub(crate) fn attend(&mut self, ticks: bool, mut wake: impl FnMut(*const Control)) {
+        if ticks {
+            self.unwatch();
         }
         if self.ring.submission().taskrun() {
             self.submit();
@@ -223,6 +230,7 @@ impl RingDriver {
     }
 
     pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: &Event, exposed: bool) {
+        self.unwatch();
         // The bell of a worker that nobody else knows rings only for helper threads, of which it has none.
         if exposed && !self.bell_watched {
             let entry = opcode::PollAdd::new(Fd(bell.fd()), libc::POLLIN as u32).build();

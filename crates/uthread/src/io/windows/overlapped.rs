@@ -167,7 +167,7 @@ impl KernelDriver {
         self.in_flight() == 0
     }
 
-    pub(crate) fn attend(&mut self, mut wake: impl FnMut(*const Control)) {
+    pub(crate) fn attend(&mut self, _ticks: bool, mut wake: impl FnMut(*const Control)) {
         self.threads.attend(|thread| {
             self.at_helpers.retain(|(waiting, _)| *waiting != thread);
             wake(thread);

@@ -18,6 +18,8 @@ use windows_sys::Win32::System::IO::{
 use windows_sys::Win32::System::Threading::CreateEventW;
 use windows_sys::core::BOOL;
 
+use crate::worker::Event;
+
 /// The handle of a file.
 pub(crate) type RawFile = RawHandle;
 
@@ -69,11 +71,12 @@ impl Request {
         }
     }
 
-    /// Makes the call on this kernel thread. Returns its result, or the negative error number.
+    /// Makes the call on this kernel thread. Returns its result, or the negative error number. There is no wait for `_stop`
+    /// to end.
     ///
     /// # Safety
     /// The file must be open, and the buffer valid for the transfer.
-    pub(crate) unsafe fn perform(self) -> i32 {
+    pub(crate) unsafe fn perform(self, _stop: Option<&Event>) -> i32 {
         // SAFETY: the caller's contract.
         let result = unsafe {
             match self {

@@ -20,6 +20,6 @@ pub(crate) fn prepare(address: Option<usize>) -> Result<usize, BuildError> {
     single_threaded::end().map_err(BuildError::Timer)?;
     TickSignal::receive().map_err(BuildError::Timer)?;
     // SAFETY: a timer that is never armed reads nothing.
-    unsafe { Ticker::new(core::ptr::null(), 0) }.map_err(BuildError::Timer)?;
+    unsafe { Ticker::new(core::ptr::null(), 0, false) }.map_err(BuildError::Timer)?;
     Ok(minimum_signal_stack())
 }

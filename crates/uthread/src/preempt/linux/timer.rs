@@ -13,7 +13,8 @@ use crate::worker::Running;
 pub(super) const TICK_SIGNAL: c_int = libc::SIGURG;
 
 /// A POSIX timer whose signal goes to the kernel thread that created it (`SIGEV_THREAD_ID`,
-/// `timer_create(2)`). `ITIMER_VIRTUAL` would tick no faster than the kernel's own clock.
+/// `timer_create(2)`). By default it counts the time that passes: timers of CPU time tick no faster than the kernel's own
+/// clock.
 ///
 /// The child of a fork has no timers: there it is made again when it is first set.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Ticker {
     thread: AtomicI32,
     running: *const Running,
     slice_ns: u64,
+    /// It counts the CPU time of the kernel thread.
+    cpu_time: bool,
 }
 
 // SAFETY: the kernel's timers belong to the process, and any thread may set them. Only the signal handler uses
@@ -40,13 +43,18 @@ impl Ticker {
     ///
     /// # Safety
     /// `running` must belong to this kernel thread, and stay in place while the timer lives.
-    pub(crate) unsafe fn new(running: *const Running, slice_ns: u64) -> io::Result<Self> {
+    pub(crate) unsafe fn new(
+        running: *const Running,
+        slice_ns: u64,
+        cpu_time: bool,
+    ) -> io::Result<Self> {
         let ticker = Self {
             timer: AtomicPtr::new(UNMADE),
             // SAFETY: the call takes no pointers.
             thread: AtomicI32::new(unsafe { libc::gettid() }),
             running,
             slice_ns,
+            cpu_time,
         };
         ticker.make()?;
         Ok(ticker)
@@ -56,14 +64,20 @@ impl Ticker {
     #[cold]
     fn make(&self) -> io::Result<libc::timer_t> {
         let mut timer = ptr::null_mut();
+        let thread = self.thread.load(Ordering::Relaxed);
+        let clock = if self.cpu_time {
+            cpu_clock(thread)
+        } else {
+            libc::CLOCK_MONOTONIC
+        };
         // SAFETY: plain data, for which zeros are valid; all pointers are to locals.
         let result = unsafe {
             let mut event: libc::sigevent = mem::zeroed();
             event.sigev_notify = libc::SIGEV_THREAD_ID;
             event.sigev_signo = TICK_SIGNAL;
             event.sigev_value.sival_ptr = self.running.cast_mut().cast();
-            event.sigev_notify_thread_id = self.thread.load(Ordering::Relaxed);
-            libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer)
+            event.sigev_notify_thread_id = thread;
+            libc::timer_create(clock, &raw mut event, &raw mut timer)
         };
         if result != 0 {
             return Err(io::Error::last_os_error());
@@ -138,6 +152,12 @@ impl Drop for Ticker {
     fn drop(&mut self) {
         self.remove();
     }
+}
+
+/// The clock of a kernel thread's CPU time, as `pthread_getcpuclockid(3)` returns it: its number, the kind of clock (2),
+/// and a mark that it is a thread (4).
+fn cpu_clock(thread: libc::pid_t) -> libc::clockid_t {
+    (!thread << 3) | 2 | 4
 }
 
 fn timespec(ns: u64) -> libc::timespec {

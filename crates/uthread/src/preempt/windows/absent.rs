@@ -28,7 +28,7 @@ pub(crate) enum Ticker {}
 impl Ticker {
     /// # Safety
     /// None.
-    pub(crate) unsafe fn new(_: *const Running, _: u64) -> io::Result<Self> {
+    pub(crate) unsafe fn new(_: *const Running, _: u64, _: bool) -> io::Result<Self> {
         Err(absent())
     }
 

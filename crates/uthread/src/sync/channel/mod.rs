@@ -1,10 +1,12 @@
 //! Channels with multiple senders and multiple receivers.
 
+mod end;
 mod error;
 mod receiver;
 mod sender;
 mod state;
 
+pub(crate) use end::{End, Notice};
 pub use error::{
     RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
 };

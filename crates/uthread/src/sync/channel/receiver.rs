@@ -5,6 +5,7 @@ use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
 
+use super::super::homed::Homed;
 use super::state::{Shared, State, wake};
 use super::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::thread::Woken;

@@ -5,6 +5,7 @@ use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
 
+use super::super::homed::Homed;
 use super::state::{Shared, State, wake};
 use super::{SendError, SendTimeoutError, TrySendError};
 use crate::thread::{Control, Parked, Woken};
@@ -129,6 +130,13 @@ impl<T: Send> Sender<T> {
             (Woken::TimedOut, Some(value)) => Err(SendTimeoutError::Timeout(value)),
             (Woken::Cancelled, Some(value)) => Err(SendTimeoutError::Cancelled(value)),
         }
+    }
+
+    /// Closes the channel, though ends are left: senders get their values back, receivers what is in the channel. Threads
+    /// that wait to send wait on for a receiver. `false` if the channel belongs to a runtime that is not open to the caller.
+    #[doc(hidden)]
+    pub fn close(&self) -> bool {
+        self.0.close()
     }
 
     /// Returns the value if nobody took it.

@@ -4,6 +4,8 @@ use core::time::Duration;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::super::homed::Homed;
+use super::end::Notice;
 use crate::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
@@ -20,6 +22,8 @@ pub(super) struct State<T> {
     /// Each has an empty slot in its parcel. A receiver that is woken with the slot still empty
     /// has no sender left.
     pub(super) blocked_receivers: Waiters<Control>,
+    /// For those who watch the channel: each is called once, at the next change.
+    pub(super) notices: Vec<Notice>,
 }
 
 // SAFETY: the queues only link threads, and are used with the spin lock around the state held.
@@ -68,6 +72,9 @@ impl<T> State<T> {
     }
 }
 
+/// Added to the numbers of ends when a channel is closed.
+const CLOSED: usize = 1 << (usize::BITS - 1);
+
 /// State that the ends of a channel share, and their counters.
 pub(super) struct Shared<T> {
     pub(super) home: Home,
@@ -75,7 +82,30 @@ pub(super) struct Shared<T> {
     /// which only threads of the home runtime may use.
     senders: AtomicUsize,
     receivers: AtomicUsize,
+    /// True while the state has notices.
+    watched: AtomicBool,
     state: SpinCell<State<T>>,
+}
+
+impl<T> Homed for Shared<T> {
+    #[inline]
+    fn home(&self) -> &Home {
+        &self.home
+    }
+
+    #[cold]
+    fn forget_waiters(&self) {
+        let forget = |state: &mut State<T>, was_locked| {
+            state.blocked_senders.forget();
+            state.blocked_receivers.forget();
+            core::mem::forget(core::mem::take(&mut state.notices));
+            if was_locked {
+                core::mem::forget(core::mem::take(&mut state.buffer));
+            }
+        };
+        // SAFETY: nobody uses the object while a runtime claims it.
+        unsafe { self.state.take_over(forget) };
+    }
 }
 
 impl<T> Shared<T> {
@@ -85,43 +115,42 @@ impl<T> Shared<T> {
             capacity,
             blocked_senders: Waiters::new(),
             blocked_receivers: Waiters::new(),
+            notices: Vec::new(),
         };
         Arc::new(Self {
             home: Home::new(),
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
+            watched: AtomicBool::new(false),
             state: SpinCell::new(AtomicBool::new(false), state),
         })
     }
 
-    /// True if the channel belongs to the runtime of the caller.
-    #[inline]
-    pub(super) fn admits(&self, worker: &Worker) -> bool {
-        self.home.admits(&worker.shared, || self.forget_waiters())
-    }
-
-    /// Checks that the channel belongs to the runtime of the caller.
-    #[inline]
-    pub(super) fn check(&self, worker: &Worker, operation: &str) {
-        self.home
-            .check(&worker.shared, operation, || self.forget_waiters());
-    }
-
-    #[cold]
-    fn forget_waiters(&self) {
-        let forget = |state: &mut State<T>, was_locked| {
-            state.blocked_senders.forget();
-            state.blocked_receivers.forget();
-            if was_locked {
-                core::mem::forget(core::mem::take(&mut state.buffer));
-            }
-        };
-        // SAFETY: nobody uses the object while a runtime claims it.
-        unsafe { self.state.take_over(forget) };
-    }
-
-    /// Works with the state in a thread of the home runtime. Preemption must be disabled.
+    /// Works with the state in a thread of the home runtime, and calls the notices. Preemption must be disabled.
     pub(super) fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State<T>) -> R) -> R {
+        let result = self.look(worker, work);
+        if self.watched.load(Ordering::Relaxed) {
+            let notices = self.look(worker, |state| self.take_notices(state));
+            for notice in notices {
+                notice();
+            }
+        }
+        result
+    }
+
+    fn take_notices(&self, state: &mut State<T>) -> Vec<Notice> {
+        self.watched.store(false, Ordering::Relaxed);
+        core::mem::take(&mut state.notices)
+    }
+
+    /// Adds a notice for the next change.
+    pub(super) fn add_notice(&self, state: &mut State<T>, notice: &Notice) {
+        self.watched.store(true, Ordering::Relaxed);
+        state.notices.push(Arc::clone(notice));
+    }
+
+    /// The same without notices. Preemption must be disabled.
+    pub(super) fn look<R>(&self, worker: &Worker, work: impl FnOnce(&mut State<T>) -> R) -> R {
         // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
         // same `exposed`.
         unsafe { self.state.with(worker.exposed(), work) }
@@ -148,11 +177,20 @@ impl<T> Shared<T> {
     }
 
     pub(super) fn has_senders(&self) -> bool {
-        self.senders.load(Ordering::Acquire) > 0
+        (1..CLOSED).contains(&self.senders.load(Ordering::Acquire))
     }
 
     pub(super) fn has_receivers(&self) -> bool {
-        self.receivers.load(Ordering::Acquire) > 0
+        (1..CLOSED).contains(&self.receivers.load(Ordering::Acquire))
+    }
+
+    /// Makes both kinds of ends appear to be gone; `false` if the caller may not use the channel.
+    pub(super) fn close(&self) -> bool {
+        self.wake_all(|state| {
+            self.senders.fetch_or(CLOSED, Ordering::AcqRel);
+            self.receivers.fetch_or(CLOSED, Ordering::AcqRel);
+            &mut state.blocked_receivers
+        })
     }
 
     pub(super) fn add_sender(&self) {
@@ -190,19 +228,35 @@ impl<T> Shared<T> {
             }
             result
         };
-        self.home.visit(operation, || self.forget_waiters(), work)
+        let result = self.home.visit(operation, || self.forget_waiters(), work);
+        self.notify_from_outside();
+        result
     }
 
-    /// Wakes all threads of a queue, if the caller may use it. A thread that comes to the queue later finds the
+    /// Calls the notices, on another kernel thread.
+    fn notify_from_outside(&self) {
+        if self.watched.load(Ordering::Relaxed) {
+            // SAFETY: as in `visit`.
+            let take =
+                |_: &Visit<'_>| unsafe { self.state.with(true, |state| self.take_notices(state)) };
+            let notices = self.home.try_visit(|| self.forget_waiters(), take);
+            for notice in notices.into_iter().flatten() {
+                notice();
+            }
+        }
+    }
+
+    /// Wakes all threads of a queue, if the caller may use it: else `false`. A thread that comes to the queue later finds the
     /// number of ends that the caller has left.
-    fn wake_all(&self, queue: impl FnOnce(&mut State<T>) -> &mut Waiters<Control>) {
+    fn wake_all(&self, queue: impl FnOnce(&mut State<T>) -> &mut Waiters<Control>) -> bool {
         enter();
-        match current_worker() {
+        let done = match current_worker() {
             Some(worker) if self.home.is(&worker.shared) => {
                 let woken = self.with(worker, |state| queue(state).take_all());
                 while let Some(thread) = woken.pop_front() {
                     wake(worker, Some(thread));
                 }
+                true
             }
             _ => {
                 let wake = |visit: &Visit<'_>| {
@@ -213,10 +267,13 @@ impl<T> Shared<T> {
                         visit.wake(unsafe { &*thread });
                     }
                 };
-                self.home.try_visit(|| self.forget_waiters(), wake);
+                let visited = self.home.try_visit(|| self.forget_waiters(), wake);
+                self.notify_from_outside();
+                visited.is_some()
             }
-        }
+        };
         leave();
+        done
     }
 }
 

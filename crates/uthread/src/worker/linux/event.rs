@@ -2,11 +2,17 @@
 
 use core::time::Duration;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 pub(crate) struct Event(OwnedFd);
 
 static ONE: u64 = 1;
+
+impl AsFd for Event {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 impl Event {
     pub(crate) fn new() -> io::Result<Self> {
@@ -38,7 +44,7 @@ impl Event {
         }
     }
 
-    /// Readable while the event is set.
+    /// The number of the descriptor, which is readable while the event is set.
     pub(crate) fn fd(&self) -> RawFd {
         self.0.as_raw_fd()
     }
