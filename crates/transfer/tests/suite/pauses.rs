@@ -2,12 +2,12 @@
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PATIENCE, PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options, send_to,
+    PATIENCE, PLAN, Place, Served, TWO, bytes, item, job, limits, receive_options, send_options,
+    send_to,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::protocol::FileName;
-use oscope_transfer::receiver::{self, Event, Receiver};
-use oscope_transfer::sender::{self, Contents, Item, Plan, Session};
+use oscope_transfer::receiver::{Event, Receiver};
+use oscope_transfer::sender::{self, Contents};
 use oscope_transfer::{Cover, Error, Limits};
 use std::fs::File;
 use std::io::Write;
@@ -19,38 +19,19 @@ use std::time::Duration;
 const SHORT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_secs(5);
 
-fn with_patience(patience: Duration) -> Limits {
-    Limits {
-        patience,
-        ..limits()
-    }
-}
-
 /// A receiver with little patience.
 fn hasty_receiver(place: &Place) -> Served {
-    Served::start(receiver::Options {
-        limits: with_patience(SHORT),
-        ..receive_options(&place.to(), ReceiveMethod::File)
-    })
+    Served::with(place, |it| it.limits.patience = SHORT)
 }
 
 /// A sender with this patience.
 fn sender(patience: Duration) -> sender::Options {
     sender::Options {
-        limits: with_patience(patience),
+        limits: Limits {
+            patience,
+            ..limits()
+        },
         ..send_options(SendMethod::File)
-    }
-}
-
-fn item(name: &str, size: u64) -> Item<'_> {
-    Item {
-        id: 0,
-        name: FileName::new(name.as_bytes()).expect("one component"),
-        size: Some(size),
-        part: (1, 0),
-        resume: false,
-        mode: None,
-        modified: None,
     }
 }
 
@@ -64,8 +45,7 @@ fn a_receiver_waits_while_a_source_stalls() {
             cover,
             ..sender(PATIENCE)
         };
-        let address = served.address.to_string();
-        let mut session = Session::connect(&address, &options, [1; 16], (0, 1)).unwrap();
+        let mut session = served.session(&options);
         let mut blocks = contents.chunks(512 << 10).enumerate().map(|(at, block)| {
             // As a disk does that fails to answer for a while.
             if at == 3 {
@@ -73,9 +53,8 @@ fn a_receiver_waits_while_a_source_stalls() {
             }
             ((at * (512 << 10)) as u64, block)
         });
-        session
-            .send(&item("file", 3 << 20), Contents::Blocks(&mut blocks))
-            .unwrap();
+        let item = item(0, "file", Some(3 << 20));
+        session.send(&item, Contents::Blocks(&mut blocks)).unwrap();
         let (_, outcome) = session.outcome().unwrap().unwrap();
         assert_eq!(outcome.failure, None, "{cover:?} {}", served.log());
         session.finish().unwrap();
@@ -96,8 +75,7 @@ fn a_receiver_waits_while_a_pipe_is_silent() {
             pipe.write_all(b" and the end").unwrap();
         });
         let jobs = [job("piped", &pipe)];
-        let (summary, outcomes) = send(&served, &jobs, PLAN, &sender(PATIENCE));
-        assert_eq!(summary.unwrap().files, 1, "{outcomes:?} {}", served.log());
+        served.send_by(&jobs, PLAN, &sender(PATIENCE)).assert(1, 0);
     });
     assert_eq!(place.received("piped"), b"the beginning and the end");
 }
@@ -139,19 +117,13 @@ fn a_connection_that_is_ahead_waits_for_the_others() {
     let mut jobs = vec![job("piped", &pipe)];
     // More divided files than may be incomplete at a time.
     jobs.extend((0..40).map(|at| place.file(&format!("file{at}"), &contents)));
-    let plan = Plan { streams: 2, ..PLAN };
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut pipe = File::options().write(true).open(&pipe).unwrap();
             thread::sleep(PAUSE);
             pipe.write_all(b"late").unwrap();
         });
-        let (summary, outcomes) = send(&served, &jobs, plan, &sender(SHORT));
-        let failed: Vec<_> = outcomes
-            .iter()
-            .filter(|outcome| outcome.failure.is_some())
-            .collect();
-        assert_eq!(summary.unwrap().files, 41, "{failed:?} {}", served.log());
+        served.send_by(&jobs, TWO, &sender(SHORT)).assert(41, 0);
     });
     assert!(place.received("file39") == contents);
 }
@@ -159,25 +131,23 @@ fn a_connection_that_is_ahead_waits_for_the_others() {
 #[test]
 fn a_sender_whose_replies_are_lost_waits_for_its_patience_and_no_longer() {
     let place = Place::new();
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let served = Served::of(&place);
     // The answer to the greeting, and the first frame with its two checks.
     let heard = 64 + (16 + 16) + (1 + 16);
     let address = between(served.address, Mischief::Mute(heard));
     let jobs = [place.file("file", &bytes(100_000, 4))];
-    let (summary, _) = send_to(address, &jobs, PLAN, &sender(SHORT));
-    let error = summary.unwrap_err();
+    let error = send_to(address, &jobs, PLAN, &sender(SHORT)).error();
     assert!(matches!(error, Error::Silent(SHORT)), "{error}");
 }
 
 #[test]
 fn a_sender_waits_while_a_slow_line_holds_what_it_sent() {
     let place = Place::new();
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let served = Served::of(&place);
     let contents = bytes(4 << 20, 5);
     let jobs = [place.file("file", &contents)];
     let tunnel = Mischief::Tunnel(Duration::from_millis(100));
     let address = between(served.address, tunnel);
-    let (summary, outcomes) = send_to(address, &jobs, PLAN, &sender(SHORT));
-    assert_eq!(summary.unwrap().files, 1, "{outcomes:?} {}", served.log());
+    send_to(address, &jobs, PLAN, &sender(SHORT)).assert(1, 0);
     assert!(place.received("file") == contents);
 }

@@ -2,25 +2,18 @@
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PLAN, Place, Served, bytes, job, limits, receive_methods, receive_options, send, send_methods,
-    send_options, send_to, token,
+    PLAN, Place, RESUME, Served, bytes, item, job, receive_methods, sealed, send_methods,
+    send_options, send_to, session, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::protocol::FileName;
-use oscope_transfer::sender::{Contents, Item, Plan, Session};
-use oscope_transfer::{Cover, Error, receiver, sender};
+use oscope_transfer::sender::Contents;
+use oscope_transfer::{Error, receiver};
 use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-const RESUME: Plan = Plan {
-    resume: true,
-    ..PLAN
-};
 
 /// Pseudorandom numbers, the same in every run.
 struct Draw(u64);
@@ -33,6 +26,10 @@ impl Draw {
             .wrapping_add(1);
         (self.0 >> 33) % bound
     }
+
+    fn of<'l, T>(&mut self, list: &'l [T]) -> &'l T {
+        &list[self.below(list.len() as u64) as usize]
+    }
 }
 
 #[test]
@@ -41,16 +38,15 @@ fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
     let place = Place::new();
     let contents = bytes(LEN, 1);
     place.file("source", &contents);
-    let source = place.root.path().join("from/source");
-    let serve = |method| Served::start(receive_options(&place.to(), method));
+    let serve = |method| Served::by(&place, method);
     let servers: Vec<_> = receive_methods().into_iter().map(serve).collect();
     let methods = send_methods();
     let mut draw = Draw(42);
     let (mut whole, mut resumed) = (0, 0);
     for round in 0..1000 {
-        let served = &servers[draw.below(servers.len() as u64) as usize];
+        let served = draw.of(&servers);
         let ends = served.ends();
-        let method = methods[draw.below(methods.len() as u64) as usize];
+        let method = *draw.of(&methods);
         // Sometimes in the traffic before and after the contents.
         let at = match draw.below(4) {
             0 => draw.below(300),
@@ -58,22 +54,17 @@ fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
             _ => draw.below(LEN as u64),
         };
         let name = format!("file{round}");
-        let jobs = [job(&name, &source)];
+        let jobs = [job(&name, &place.from("source"))];
         let address = between(served.address, Mischief::Cut(at));
-        let (summary, _) = send_to(address, &jobs, PLAN, &send_options(method));
+        let sent = send_to(address, &jobs, PLAN, &send_options(method));
         // The sender may notice the end before the receiver does.
         served.wait_for_ends(ends + 1);
         let arrived = place.to().join(&name);
-        if summary.is_ok() || arrived.exists() {
+        if sent.summary.is_ok() || arrived.exists() {
             whole += 1;
         } else {
-            let (again, outcomes) = send(served, &jobs, RESUME, &send_options(method));
-            let files = again.map(|summary| summary.files);
-            assert!(
-                matches!(files, Ok(1)),
-                "round {round}, {method}, {at}: {files:?} {outcomes:?} {}",
-                served.log().lines().last().unwrap_or_default()
-            );
+            let again = served.send_by(&jobs, RESUME, &send_options(method));
+            again.assert(1, 0);
             // Otherwise its end would be taken for that of the next one.
             served.wait_for_ends(ends + 2);
             resumed += 1;
@@ -92,23 +83,13 @@ fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
 fn nothing_is_kept_of_a_stream_which_nobody_can_resume() {
     for method in receive_methods() {
         let place = Place::new();
-        let served = Served::start(receive_options(&place.to(), method));
+        let served = Served::by(&place, method);
         let mut stream = tempfile::tempfile().unwrap();
         stream.write_all(&bytes(3_000_000, 9)).unwrap();
         stream.rewind().unwrap();
-        let address = between(served.address, Mischief::Cut(2_000_000)).to_string();
-        let options = send_options(SendMethod::File);
-        let mut session = Session::connect(&address, &options, [0; 16], (0, 1)).unwrap();
-        let item = Item {
-            id: 0,
-            name: FileName::new(b"stream").unwrap(),
-            size: None,
-            part: (1, 0),
-            resume: false,
-            mode: None,
-            modified: None,
-        };
-        let sent = session.send(&item, Contents::Stream(&stream));
+        let address = between(served.address, Mischief::Cut(2_000_000));
+        let mut session = session(address, &send_options(SendMethod::File));
+        let sent = session.send(&item(0, "stream", None), Contents::Stream(&stream));
         sent.and_then(|()| session.outcome()).unwrap_err();
         served.wait_for_ends(1);
         assert_eq!(place.names(), [""; 0], "{method}");
@@ -116,16 +97,14 @@ fn nothing_is_kept_of_a_stream_which_nobody_can_resume() {
 }
 
 #[test]
-fn what_is_kept_is_checked_before_it_is_trusted() {
+fn kept_bytes_are_checked_before_they_are_trusted() {
     let place = Place::new();
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let served = Served::of(&place);
     let contents = bytes(3_000_000, 2);
     let jobs = [place.file("file", &contents)];
     for is_changed in [false, true] {
         let address = between(served.address, Mischief::Cut(2_000_000));
-        send_to(address, &jobs, PLAN, &send_options(SendMethod::File))
-            .0
-            .unwrap_err();
+        send_to(address, &jobs, PLAN, &send_options(SendMethod::File)).error();
         served.wait_for("are kept for --resume");
         served.log.lock().unwrap().clear();
         let partial = place.partial();
@@ -136,41 +115,35 @@ fn what_is_kept_is_checked_before_it_is_trusted() {
             platform::block_io::write_at(&file, b"not what was sent", 1000).unwrap();
         }
         let options = send_options(SendMethod::SendFile);
-        let (summary, _) = send(&served, &jobs, RESUME, &options);
-        assert_eq!(summary.unwrap().files, 1);
-        let sent = options.progress.load(Ordering::Relaxed);
-        assert_eq!(
-            sent,
-            if is_changed {
-                3_000_000
-            } else {
-                3_000_000 - kept
-            }
-        );
+        served.send_by(&jobs, RESUME, &options).assert(1, 0);
+        let left = if is_changed {
+            3_000_000
+        } else {
+            3_000_000 - kept
+        };
+        assert_eq!(options.progress.load(Ordering::Relaxed), left);
         assert!(place.received("file") == contents);
         fs::remove_file(place.to().join("file")).unwrap();
     }
 }
 
 #[test]
-fn who_goes_on_at_once_waits_until_the_receiver_has_seen_the_end() {
+fn a_sender_that_resumes_at_once_waits_until_the_receiver_has_seen_the_end() {
     let place = Place::new();
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let served = Served::of(&place);
     let contents = bytes(64 << 20, 10);
     let jobs = [place.file("file", &contents)];
-    let go_on = Arc::new(AtomicBool::new(false));
-    let address = between(served.address, Mischief::Hold(1 << 20, Arc::clone(&go_on)));
+    let (address, go_on) = served.hold(1 << 20);
     let sender = send_options(SendMethod::File);
     std::thread::scope(|scope| {
-        let sending = scope.spawn(|| send_to(address, &jobs, PLAN, &sender).0.unwrap_err());
+        let sending = scope.spawn(|| send_to(address, &jobs, PLAN, &sender).error());
         place.wait_for_a_file();
         sender.limits.stop.store(true, Ordering::Release);
         assert!(matches!(sending.join().unwrap(), Error::Interrupted));
-        let again = scope.spawn(|| send(&served, &jobs, RESUME, &send_options(SendMethod::File)).1);
+        let again = scope.spawn(|| served.send(&jobs, RESUME));
         std::thread::sleep(Duration::from_millis(300));
         go_on.store(true, Ordering::Release);
-        let outcomes = again.join().unwrap();
-        assert_eq!(outcomes[0].failure, None);
+        again.join().unwrap().assert(1, 0);
     });
     assert!(place.received("file") == contents);
 }
@@ -181,30 +154,18 @@ fn a_receiver_that_was_restarted_goes_on_where_it_was() {
     let contents = bytes(3_000_000, 3);
     let jobs = [place.file("file", &contents)];
     let secret = "a token of some length";
-    let receiver = receiver::Options {
-        token: Some(token(secret)),
-        ..receive_options(&place.to(), ReceiveMethod::Mmap)
-    };
-    let sender = sender::Options {
-        token: Some(token(secret)),
-        cover: Cover::Sealed,
-        ..send_options(SendMethod::Mmap)
+    let receive = |it: &mut receiver::Options| {
+        (it.token, it.method) = (Some(token(secret)), Some(ReceiveMethod::Mmap));
     };
     {
-        let served = Served::start(receiver.clone());
+        let served = Served::with(&place, receive);
         let address = between(served.address, Mischief::Cut(2_500_000));
-        send_to(address, &jobs, PLAN, &sender).0.unwrap_err();
+        send_to(address, &jobs, PLAN, &sealed(secret, SendMethod::Mmap)).error();
         served.wait_for("given up");
     }
-    let served = Served::start(receiver::Options {
-        limits: limits(),
-        ..receiver
-    });
-    let sender = sender::Options {
-        progress: Arc::default(),
-        ..sender
-    };
-    assert_eq!(send(&served, &jobs, RESUME, &sender).0.unwrap().files, 1);
+    let served = Served::with(&place, receive);
+    let sender = sealed(secret, SendMethod::Mmap);
+    served.send_by(&jobs, RESUME, &sender).assert(1, 0);
     assert!(sender.progress.load(Ordering::Relaxed) < 1_500_000);
     assert!(place.received("file") == contents);
 }
@@ -212,28 +173,26 @@ fn a_receiver_that_was_restarted_goes_on_where_it_was() {
 #[test]
 fn a_wish_to_stop_is_heard_on_both_sides() {
     let place = Place::new();
-    let options = receive_options(&place.to(), ReceiveMethod::Mmap);
+    let served = Served::by(&place, ReceiveMethod::Mmap);
     let jobs = [place.file("file", &bytes(2 << 20, 8))];
-    let hold = |served: &Served| between(served.address, Mischief::Hold(1 << 20, Arc::default()));
-    let served = Served::start(options.clone());
     let sender = send_options(SendMethod::File);
-    let address = hold(&served);
+    let (address, _held) = served.hold(1 << 20);
     std::thread::scope(|scope| {
-        let sending = scope.spawn(|| send_to(address, &jobs, PLAN, &sender).0.unwrap_err());
+        let sending = scope.spawn(|| send_to(address, &jobs, PLAN, &sender).error());
         place.wait_for_a_file();
         sender.limits.stop.store(true, Ordering::Release);
         assert!(matches!(sending.join().unwrap(), Error::Interrupted));
     });
     // Then the other side: dropping it sets its flag and waits for its end.
     let jobs = [place.file("other", &bytes(2 << 20, 9))];
-    let address = hold(&served);
+    let (address, _held) = served.hold(1 << 20);
     let sender = send_options(SendMethod::File);
     std::thread::scope(|scope| {
         let sending = scope.spawn(|| send_to(address, &jobs, PLAN, &sender));
         std::thread::sleep(Duration::from_millis(300));
         drop(served);
         sender.limits.stop.store(true, Ordering::Release);
-        sending.join().unwrap().0.unwrap_err();
+        sending.join().unwrap().error();
     });
     for name in ["file", "other"] {
         assert!(!place.to().join(name).exists());
@@ -241,28 +200,21 @@ fn a_wish_to_stop_is_heard_on_both_sides() {
 }
 
 #[test]
-fn a_wish_to_stop_is_heard_while_a_pipe_is_silent() {
+fn a_wish_to_stop_is_heard_while_a_pipe_is_silent_or_nobody_writes_to_it() {
+    let place = Place::new();
     let (silent, _writer) = std::io::pipe().unwrap();
-    stop_while_silent(format!("/proc/self/fd/{}", silent.as_raw_fd()).as_ref());
-}
-
-#[test]
-fn a_wish_to_stop_is_heard_while_nobody_writes_to_a_named_pipe() {
-    let place = Place::new();
-    stop_while_silent(&place.named_pipe("pipe"));
-}
-
-fn stop_while_silent(source: &Path) {
-    let place = Place::new();
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
-    let jobs = [job("file", source)];
-    let sender = send_options(SendMethod::File);
-    std::thread::scope(|scope| {
-        let sending = scope.spawn(|| send(&served, &jobs, PLAN, &sender).0);
-        std::thread::sleep(Duration::from_millis(100));
-        sender.limits.stop.store(true, Ordering::Release);
-        let sent = sending.join().expect("it does not panic");
-        assert!(matches!(sent, Err(Error::Interrupted)), "{sent:?}");
-    });
-    assert!(!place.to().join("file").exists());
+    let silent = format!("/proc/self/fd/{}", silent.as_raw_fd());
+    for source in [Path::new(&silent), &place.named_pipe("pipe")] {
+        let served = Served::of(&place);
+        let jobs = [job("file", source)];
+        let sender = send_options(SendMethod::File);
+        std::thread::scope(|scope| {
+            let sending = scope.spawn(|| served.send_by(&jobs, PLAN, &sender).error());
+            std::thread::sleep(Duration::from_millis(100));
+            sender.limits.stop.store(true, Ordering::Release);
+            let error = sending.join().expect("it does not panic");
+            assert!(matches!(error, Error::Interrupted), "{error}");
+        });
+        assert!(!place.to().join("file").exists());
+    }
 }

@@ -2,48 +2,33 @@
 //! resource runs out.
 
 use crate::common::{
-    PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options, send_to, token,
+    PLAN, Place, Served, TWO, bytes, greeting, item, job, receive_options, sealed, send_options,
+    send_to, set_mode, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::protocol::{FileName, VERSION};
-use oscope_transfer::sender::{Contents, Item, Plan, Session};
-use oscope_transfer::{Cover, Error, Limits, receiver, sender};
+use oscope_transfer::protocol::VERSION;
+use oscope_transfer::sender::{Contents, Item, Plan};
+use oscope_transfer::{Error, receiver};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 use testing::Command;
-
-/// The greeting of a sender of this version without a token.
-fn greeting(version: u16) -> [u8; 64] {
-    let mut greeting = [0; 64];
-    greeting[..8].copy_from_slice(b"oscope\r\n");
-    greeting[8..10].copy_from_slice(&version.to_le_bytes());
-    (greeting[10], greeting[12]) = (1, 1);
-    greeting
-}
 
 #[test]
 fn two_hundred_who_say_nothing_keep_nobody_out() {
     const SILENT: usize = 200;
     let place = Place::new();
-    let served = Served::start(receiver::Options {
-        max_connections: 2,
-        limits: Limits {
-            patience: Duration::from_mins(1),
-            ..limits()
-        },
-        ..receive_options(&place.to(), ReceiveMethod::File)
+    let served = Served::with(&place, |it| {
+        (it.max_connections, it.limits.patience) = (2, Duration::from_mins(1));
     });
     let silent: Vec<_> = (0..SILENT)
         .map(|_| TcpStream::connect(served.address).expect("it listens"))
         .collect();
     let jobs = [place.file("file", b"in spite of them")];
-    let plan = Plan { streams: 2, ..PLAN };
-    let (summary, outcomes) = send(&served, &jobs, plan, &send_options(SendMethod::File));
-    assert_eq!(summary.unwrap().files, 1, "{outcomes:?}");
+    served.send(&jobs, TWO).assert(1, 0);
     // Some are allowed to wait, and still do; the others are disconnected.
     assert!(served.ends() < SILENT, "{}", served.log());
     served.wait_for_ends(SILENT - 64);
@@ -58,23 +43,14 @@ fn a_flood_of_strangers_shuts_out_no_sender_on_a_slow_line() {
     const OPENING: usize = 64 + 48;
     const ANSWER: usize = 64 + 112;
     let place = Place::new();
-    let secret = token("a token of some length");
-    let served = Served::start(receiver::Options {
-        token: Some(secret.clone()),
-        ..receive_options(&place.to(), ReceiveMethod::File)
-    });
+    let secret = "a token of some length";
+    let served = Served::with(&place, |it| it.token = Some(token(secret)));
     let line = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = line.local_addr().unwrap();
     let jobs = [place.file("file", b"in spite of them")];
     std::thread::scope(|scope| {
-        let sending = scope.spawn(|| {
-            let options = sender::Options {
-                token: Some(secret),
-                cover: Cover::Sealed,
-                ..send_options(SendMethod::File)
-            };
-            send_to(address, &jobs, PLAN, &options)
-        });
+        let options = sealed(secret, SendMethod::File);
+        let sending = scope.spawn(move || send_to(address, &jobs, PLAN, &options));
         let (mut near, _) = line.accept().unwrap();
         let mut far = TcpStream::connect(served.address).unwrap();
         let pass = |from: &mut TcpStream, to: &mut TcpStream, len| {
@@ -95,8 +71,7 @@ fn a_flood_of_strangers_shuts_out_no_sender_on_a_slow_line() {
             let _ = std::io::copy(&mut near, &mut far);
             let _ = far.shutdown(Shutdown::Write);
         });
-        let (sent, outcomes) = sending.join().unwrap();
-        assert_eq!(sent.unwrap().files, 1, "{outcomes:?}");
+        sending.join().unwrap().assert(1, 0);
         drop(strangers);
     });
     assert_eq!(place.received("file"), b"in spite of them");
@@ -105,13 +80,8 @@ fn a_flood_of_strangers_shuts_out_no_sender_on_a_slow_line() {
 #[test]
 fn a_greeting_that_trickles_in_is_not_waited_for() {
     let place = Place::new();
-    let served = Served::start(receiver::Options {
-        limits: Limits {
-            patience: Duration::from_secs(30),
-            ..limits()
-        },
-        ..receive_options(&place.to(), ReceiveMethod::File)
-    });
+    let patience = Duration::from_secs(30);
+    let served = Served::with(&place, |it| it.limits.patience = patience);
     let mut slow = TcpStream::connect(served.address).unwrap();
     slow.set_read_timeout(Some(Duration::from_millis(250)))
         .unwrap();
@@ -138,26 +108,14 @@ fn a_greeting_that_trickles_in_is_not_waited_for() {
 fn files_of_which_only_parts_come_do_not_use_up_descriptors() {
     const FILES: u64 = 2000;
     let place = Place::new();
-    let served = Served::start(receiver::Options {
-        limits: Limits {
-            patience: Duration::from_secs(1),
-            ..limits()
-        },
-        ..receive_options(&place.to(), ReceiveMethod::File)
-    });
-    let options = send_options(SendMethod::File);
-    let address = served.address.to_string();
-    let mut session = Session::connect(&address, &options, [1; 16], (0, 1)).unwrap();
+    let patience = Duration::from_secs(1);
+    let served = Served::with(&place, |it| it.limits.patience = patience);
+    let mut session = served.session(&send_options(SendMethod::File));
     for id in 0..FILES {
         let name = format!("file{id}");
         let item = Item {
-            id,
-            name: FileName::new(name.as_bytes()).unwrap(),
-            size: Some(1),
             part: (64, 0),
-            resume: false,
-            mode: None,
-            modified: None,
+            ..item(id, &name, Some(1))
         };
         session.send(&item, Contents::Zeros(1)).unwrap();
     }
@@ -194,12 +152,12 @@ fn open_files(directory: &Path) -> usize {
 #[test]
 fn many_divided_files_arrive_over_several_connections() {
     let place = Place::new();
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let served = Served::of(&place);
     let island = bytes(4096, 9);
     let jobs: Vec<_> = (0..200_u64)
         .map(|index| {
             let name = format!("file{index}");
-            let path = place.root.path().join("from").join(&name);
+            let path = place.from(&name);
             let file = File::create(&path).unwrap();
             file.set_len((3 << 20) + index).unwrap();
             for part in 0..3 {
@@ -210,39 +168,29 @@ fn many_divided_files_arrive_over_several_connections() {
         })
         .collect();
     let plan = Plan { streams: 3, ..PLAN };
-    let (summary, outcomes) = send(&served, &jobs, plan, &send_options(SendMethod::File));
-    let summary = summary.unwrap();
-    assert_eq!((summary.files, summary.failed), (200, 0), "{outcomes:?}");
+    served.send(&jobs, plan).assert(200, 0);
     for index in 0..200 {
         let name = format!("file{index}");
-        let source = fs::read(place.root.path().join("from").join(&name)).unwrap();
+        let source = fs::read(place.from(&name)).unwrap();
         assert!(place.received(&name) == source, "{name}");
     }
 }
 
-/// Everything that a peer says before it closes.
-fn hear(mut socket: &TcpStream) -> Vec<u8> {
-    let mut heard = Vec::new();
-    socket
-        .set_read_timeout(Some(Duration::from_secs(10)))
-        .expect("a time above zero");
-    socket
-        .read_to_end(&mut heard)
-        .expect("it closes and is not cut");
-    heard
-}
-
 #[test]
-fn a_sender_of_the_version_before_is_told_so() {
+fn a_sender_of_the_version_before_is_refused() {
     let place = Place::new();
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let served = Served::of(&place);
     let mut old = greeting(2);
     // A token and a nonce, in that version's format.
     old[11] = 1;
     old[32..].fill(7);
     let mut socket = TcpStream::connect(served.address).unwrap();
+    let limit = Some(Duration::from_secs(10));
+    socket.set_read_timeout(limit).unwrap();
     socket.write_all(&old).unwrap();
-    let heard = hear(&socket);
+    let mut heard = Vec::new();
+    // It closes, and does not cut.
+    socket.read_to_end(&mut heard).unwrap();
     assert_eq!(heard.len(), 64);
     assert_eq!(heard[..8], *b"oscope\r\n");
     assert_eq!((heard[8], heard[10]), (VERSION as u8, 1));
@@ -264,15 +212,10 @@ fn a_receiver_of_the_version_before_is_named() {
             answer[10] = 1;
             socket.write_all(&answer).unwrap();
         });
-        let options = send_options(SendMethod::File);
-        let error = crate::common::send_to(address, &jobs, PLAN, &options)
-            .0
-            .unwrap_err();
+        let error = send_to(address, &jobs, PLAN, &send_options(SendMethod::File)).error();
         assert!(matches!(error, Error::Refused(_)), "{error}");
-        assert!(
-            error.to_string().contains("speaks another version"),
-            "{error}"
-        );
+        let text = error.to_string();
+        assert!(text.contains("speaks another version"), "{text}");
     });
 }
 
@@ -318,7 +261,7 @@ fn another_user_of_this_machine_needs_a_token() {
         cat <&3
     "#;
     let place = Place::new();
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let served = Served::of(&place);
     let port = served.address.port().to_string();
     let mut own = Command::new("timeout");
     let client = ["bash", "-c", CLIENT, "client", &port];
@@ -347,9 +290,8 @@ fn a_receiver_that_gets_no_more_threads_lives_on() {
     // A path that the other user can reach.
     let program = place.root.path().join("program");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    for path in [place.root.path(), &program] {
-        fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
-    }
+    set_mode(place.root.path(), 0o755);
+    set_mode(&program, 0o755);
     let mut command = setpriv(54_321);
     command
         .args(["prlimit", "--nproc=5:5", "--"])

@@ -1,24 +1,24 @@
 //! The owner and the permissions of files that arrive: never more rights than the source and the
 //! umask allow, and those of a file that is replaced.
 
-use crate::common::{
-    PLAN, Place, Served, bytes, receive_methods, receive_options, send, send_options,
-};
-use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::receiver;
+use crate::common::{PLAN, Place, Served, bytes, receive_methods, send_options, send_to, set_mode};
+use oscope_transfer::method::SendMethod;
 use oscope_transfer::sender::Plan;
 use std::fs::{self, DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, chown};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 /// A file that arrives without a name, one that lies among the incomplete ones, and one in parts.
 const SIZES: [(usize, u16); 3] = [(10, 1), (300 << 10, 1), (3 << 20, 2)];
 /// A user id that is neither this test's nor anybody's.
 const ANOTHER: u32 = 54_324;
 
-fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("it is ours");
-}
+/// As the source has it, exactly.
+const KEEPING: Plan = Plan {
+    keep_mode: true,
+    ..PLAN
+};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).expect("it is there").mode() & 0o7777
@@ -27,12 +27,7 @@ fn mode(path: &Path) -> u32 {
 /// The umask, as it shows in a new file.
 fn umask(place: &Place) -> u32 {
     let path = place.root.path().join("new");
-    fs::OpenOptions::new()
-        .create(true)
-        .truncate(true)
-        .write(true)
-        .open(&path)
-        .expect("there is room");
+    File::create(&path).expect("there is room");
     let directory = place.root.path().join("new directory");
     DirBuilder::new()
         .mode(0o777)
@@ -44,22 +39,15 @@ fn umask(place: &Place) -> u32 {
 }
 
 /// The mode that a source of this mode and size arrives with.
-fn arrived(
-    place: &Place,
-    source: u32,
-    (size, streams): (usize, u16),
-    plan: Plan,
-    force: bool,
-) -> u32 {
-    let served = Served::start(receiver::Options {
-        force,
-        ..receive_options(&place.to(), ReceiveMethod::File)
-    });
-    let job = place.file("file", &bytes(size, 5));
-    set_mode(&place.root.path().join("from/file"), source);
-    let plan = Plan { streams, ..plan };
-    let (_, outcomes) = send(&served, &[job], plan, &send_options(SendMethod::File));
-    assert!(outcomes[0].failure.is_none(), "{outcomes:?}");
+fn arrived(place: &Place, source: u32, size: (usize, u16), plan: Plan, force: bool) -> u32 {
+    let served = Served::with(place, |it| it.force = force);
+    let job = place.file("file", &bytes(size.0, 5));
+    set_mode(&place.from("file"), source);
+    let plan = Plan {
+        streams: size.1,
+        ..plan
+    };
+    served.send(&[job], plan).assert(1, 0);
     mode(&place.to().join("file"))
 }
 
@@ -67,13 +55,9 @@ fn arrived(
 fn a_new_file_is_open_to_no_more_users_than_its_source_and_the_umask_allow() {
     let place = Place::new();
     let umask = umask(&place);
-    let keeping = Plan {
-        keep_mode: true,
-        ..PLAN
-    };
     for size in SIZES {
         for source in [0o600, 0o640, 0o666, 0o4777, 0o2755] {
-            for (plan, expected) in [(PLAN, source & 0o777 & !umask), (keeping, source & 0o777)] {
+            for (plan, expected) in [(PLAN, source & 0o777 & !umask), (KEEPING, source & 0o777)] {
                 let found = arrived(&place, source, size, plan, false);
                 assert_eq!(
                     found, expected,
@@ -89,16 +73,12 @@ fn a_new_file_is_open_to_no_more_users_than_its_source_and_the_umask_allow() {
 fn a_replaced_file_keeps_its_owner_and_its_mode() {
     let place = Place::new();
     let there = place.to().join("file");
-    let keeping = Plan {
-        keep_mode: true,
-        ..PLAN
-    };
     for size in SIZES {
         for (before, plan, expected) in [
             (0o600, PLAN, 0o600),
             (0o644, PLAN, 0o644),
             (0o4755, PLAN, 0o755),
-            (0o600, keeping, 0o640),
+            (0o600, KEEPING, 0o640),
         ] {
             fs::write(&there, "before").unwrap();
             let is_another = chown(&there, Some(ANOTHER), Some(ANOTHER)).is_ok();
@@ -128,24 +108,21 @@ fn a_replaced_file_keeps_its_owner_and_its_mode() {
 #[test]
 fn an_incomplete_file_to_which_others_had_rights_is_made_anew() {
     let contents = bytes(3 << 20, 6);
-    let hidden = format!("{:032x}", twox_hash::XxHash3_128::oneshot(b"file"));
     for method in receive_methods() {
         for (mode_before, resume) in [(0o4777, true), (0o4777, false), (0o666, true)] {
             let place = Place::new();
             let partials = place.to().join(".oscope-partial");
             // Others may have come in as long as the directory was open.
             DirBuilder::new().mode(0o755).create(&partials).unwrap();
-            let hidden = partials.join(&hidden);
+            let hidden = place.hidden("file");
             fs::write(&hidden, &contents[..2 << 20]).unwrap();
             set_mode(&hidden, mode_before);
             let held = File::options().write(true).open(&hidden).unwrap();
             let umask = umask(&place);
-            let served = Served::start(receive_options(&place.to(), method));
+            let served = Served::by(&place, method);
             let jobs = [place.file("file", &contents)];
-            set_mode(&place.root.path().join("from/file"), 0o644);
-            let plan = Plan { resume, ..PLAN };
-            let (_, outcomes) = send(&served, &jobs, plan, &send_options(SendMethod::File));
-            assert!(outcomes[0].failure.is_none(), "{method}: {outcomes:?}");
+            set_mode(&place.from("file"), 0o644);
+            served.send(&jobs, Plan { resume, ..PLAN }).assert(1, 0);
             held.write_all_at(b"changed", 0).unwrap();
             assert!(place.received("file") == contents, "{method}, {resume}");
             assert_eq!(mode(&place.to().join("file")), 0o644 & !umask, "{method}");
@@ -156,20 +133,16 @@ fn an_incomplete_file_to_which_others_had_rights_is_made_anew() {
 #[test]
 fn an_incomplete_file_is_closed_to_others() {
     let place = Place::new();
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
-    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let hold = crate::common::proxy::Mischief::Hold(1 << 20, std::sync::Arc::clone(&stop));
-    let address = crate::common::proxy::between(served.address, hold);
+    let served = Served::of(&place);
+    let (address, go_on) = served.hold(1 << 20);
     let jobs = [place.file("file", &bytes(3 << 20, 7))];
     std::thread::scope(|scope| {
-        let sending = scope.spawn(|| {
-            let options = send_options(SendMethod::File);
-            crate::common::send_to(address, &jobs, PLAN, &options)
-        });
+        let options = send_options(SendMethod::File);
+        let sending = scope.spawn(move || send_to(address, &jobs, PLAN, &options));
         place.wait_for_a_file();
         let mode = mode(&place.partial());
-        stop.store(true, std::sync::atomic::Ordering::Release);
+        go_on.store(true, Ordering::Release);
         assert_eq!(mode, 0o600);
-        assert_eq!(sending.join().unwrap().0.unwrap().files, 1);
+        sending.join().unwrap().assert(1, 0);
     });
 }

@@ -1,14 +1,12 @@
 //! Without a token, processes of one user on one machine send to each other, and nobody else does.
 
-use crate::common::{PLAN, Place, Served, job, receive_options, send, send_options, send_to};
+use crate::common::{PLAN, Place, Served, job, receive_options, send_options, send_to, set_mode};
 use crate::crowds::{as_another_user, setpriv};
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::receiver::Receiver;
 use oscope_transfer::{Distrust, Error, receiver, sender};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
@@ -19,14 +17,11 @@ const ANOTHER: u32 = 54_323;
 
 /// A copy of this program, and a file with `contents`, that every user can reach.
 fn for_everyone(place: &Place, contents: &[u8]) -> (PathBuf, PathBuf) {
-    let (program, file) = (
-        place.root.path().join("program"),
-        place.root.path().join("for all"),
-    );
+    let [program, file] = ["program", "for all"].map(|name| place.root.path().join(name));
     fs::copy(std::env::current_exe().expect("it runs"), &program).expect("there is room");
     fs::write(&file, contents).expect("there is room");
     for path in [place.root.path(), &program, &file] {
-        fs::set_permissions(path, PermissionsExt::from_mode(0o755)).expect("it is ours");
+        set_mode(path, 0o755);
     }
     (program, file)
 }
@@ -37,60 +32,31 @@ fn without_a_token_nothing_leaves_the_machine() {
     let jobs = [place.file("file", b"secret")];
     // An address for documentation: nobody has it.
     let away: SocketAddr = "192.0.2.1:5735".parse().unwrap();
-    let (sent, outcomes) = send_to(away, &jobs, PLAN, &send_options(SendMethod::File));
-    let error = sent.unwrap_err();
+    let sent = send_to(away, &jobs, PLAN, &send_options(SendMethod::File));
+    assert!(sent.outcomes.is_empty());
+    let error = sent.error();
     assert!(
         matches!(error, Error::Away(there) if there == away),
         "{error}"
     );
     assert!(error.to_string().contains("--token-file"), "{error}");
-    assert!(outcomes.is_empty());
-}
-
-#[test]
-fn a_receiver_without_a_token_serves_other_machines_only_on_request() {
-    let place = Place::new();
-    for address in ["0.0.0.0:0", "[::]:0"] {
-        let options = receive_options(&place.to(), ReceiveMethod::File);
-        let open = Receiver::bind(address, options.clone());
-        let error = open.err().expect("it is refused");
-        assert!(matches!(error, Error::Open(_)), "{error}");
-        let insecure = receiver::Options {
-            insecure: true,
-            ..options
-        };
-        match Receiver::bind(address, insecure) {
-            Err(Error::Listen { reason, .. }) => println!("skipped: {address}: {reason}"),
-            bound => drop(bound.expect("it is free")),
-        }
-    }
 }
 
 #[test]
 fn a_receiver_of_this_user_is_trusted() {
     let place = Place::new();
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
-    let jobs = [place.file("file", b"contents")];
-    for (index, host) in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"]
-        .iter()
-        .enumerate()
-    {
-        let jobs = [crate::common::job(
-            &index.to_string(),
-            &place.root.path().join("from/file"),
-        )];
+    let served = Served::of(&place);
+    place.file("file", b"contents");
+    let hosts = ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"];
+    for (host, name) in hosts.iter().zip(["0", "1", "2"]) {
+        let jobs = [job(name, &place.from("file"))];
         let address = format!("{host}:{}", served.address.port());
         let options = send_options(SendMethod::File);
         let sent = sender::send(&address, &jobs, PLAN, &options, &|_| {});
-        assert_eq!(
-            sent.unwrap_or_else(|error| panic!("{host}: {error}")).files,
-            1,
-            "{host}"
-        );
+        let sent = sent.unwrap_or_else(|error| panic!("{host}: {error}"));
+        assert_eq!(sent.files, 1, "{host}");
     }
-    let (sent, _) = send(&served, &jobs, PLAN, &send_options(SendMethod::File));
-    assert_eq!(sent.unwrap().files, 1);
-    assert_eq!(place.names(), ["0", "1", "2", "file"]);
+    assert_eq!(place.names(), ["0", "1", "2"]);
 }
 
 /// Set in the process that listens as another user.
@@ -146,27 +112,24 @@ fn squatting() {
 }
 
 #[test]
-fn who_squats_the_port_as_another_user_gets_no_file() {
+fn another_user_who_squats_the_port_gets_no_file() {
     let place = Place::new();
     let Some(squatter) = Squatter::start(&place) else {
         return;
     };
     let jobs = [place.file("file", b"secret")];
     let options = send_options(SendMethod::File);
-    let (sent, outcomes) = send_to(squatter.address, &jobs, PLAN, &options);
-    let error = sent.unwrap_err();
-    assert!(
-        matches!(error, Error::Distrusted(Distrust::AnotherUser)),
-        "{error}"
-    );
+    let sent = send_to(squatter.address, &jobs, PLAN, &options);
+    assert!(sent.outcomes.is_empty());
+    let error = sent.error();
+    let is_named = matches!(error, Error::Distrusted(Distrust::AnotherUser));
+    assert!(is_named, "{error}");
     assert!(error.to_string().contains("--token-file"), "{error}");
-    assert!(outcomes.is_empty());
     let options = sender::Options {
         insecure: true,
         ..options
     };
-    let (sent, _) = send_to(squatter.address, &jobs, PLAN, &options);
-    assert_eq!(sent.unwrap().files, 1);
+    send_to(squatter.address, &jobs, PLAN, &options).assert(1, 0);
 }
 
 /// All that a sender says to a receiver that keeps nothing. Without a token, the same bytes are
@@ -204,8 +167,7 @@ fn recorded(file: &Path) -> Vec<u8> {
         said
     });
     let jobs = [job("planted", file)];
-    let (sent, _) = send_to(address, &jobs, PLAN, &send_options(SendMethod::File));
-    assert_eq!(sent.expect("it is received").files, 1);
+    send_to(address, &jobs, PLAN, &send_options(SendMethod::File)).assert(1, 0);
     recorder.join().expect("the recorder does not panic")
 }
 
@@ -220,8 +182,8 @@ fn another_user_who_sends_all_and_closes_at_once_leaves_no_file() {
     "#;
     let place = Place::new();
     place.file("planted", b"from another user");
-    let said = recorded(&place.root.path().join("from/planted"));
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let said = recorded(&place.from("planted"));
+    let served = Served::of(&place);
     // The same bytes from this user are a transfer.
     let mut own = TcpStream::connect(served.address).unwrap();
     own.write_all(&said).unwrap();

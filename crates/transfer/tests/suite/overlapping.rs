@@ -1,22 +1,17 @@
 //! Two connections for one file, of which the older is still at work here although its sender has
-//! ended. Once the file is published, no beginning of it stays beside it.
+//! ended. Once the file is published, no beginning of it stays.
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PLAN, Place, Served, bytes, job, receive_methods, receive_options, send, send_options, send_to,
+    PLAN, Place, RESUME, Served, bytes, job, receive_methods, receive_options, send_options,
+    send_to,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::sender::Plan;
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use testing::wait_until;
-
-const RESUME: Plan = Plan {
-    resume: true,
-    ..PLAN
-};
 
 /// Time for a connection to reach the file that another one holds.
 const REACHING: Duration = Duration::from_millis(300);
@@ -25,22 +20,20 @@ const REACHING: Duration = Duration::from_millis(300);
 fn a_file_that_is_published_while_another_waits_for_it_is_not_begun_anew() {
     for method in receive_methods() {
         let place = Place::new();
-        let served = Served::start(receive_options(&place.to(), method));
+        let served = Served::by(&place, method);
         let contents = bytes(2 << 20, 1);
         let jobs = [place.file("file", &contents)];
-        let go_on = Arc::new(AtomicBool::new(false));
-        let older = between(served.address, Mischief::Hold(1 << 20, Arc::clone(&go_on)));
+        let (older, go_on) = served.hold(1 << 20);
         // If it begins the file anew, it is lost in the middle.
         let newer = between(served.address, Mischief::Cut(1 << 20));
+        let send = |to, plan| send_to(to, &jobs, plan, &send_options(SendMethod::File));
         std::thread::scope(|scope| {
-            let older =
-                scope.spawn(|| send_to(older, &jobs, PLAN, &send_options(SendMethod::File)));
+            let older = scope.spawn(|| send(older, PLAN));
             place.wait_for_a_file();
-            let newer =
-                scope.spawn(|| send_to(newer, &jobs, RESUME, &send_options(SendMethod::File)));
+            let newer = scope.spawn(|| send(newer, RESUME));
             std::thread::sleep(REACHING);
             go_on.store(true, Ordering::Release);
-            assert_eq!(older.join().unwrap().0.unwrap().files, 1);
+            older.join().unwrap().assert(1, 0);
             let _ = newer.join().unwrap();
         });
         served.wait_for_ends(2);
@@ -58,22 +51,21 @@ fn a_lost_connection_keeps_nothing_of_a_file_that_is_published() {
     let received = Arc::clone(&options.progress);
     let served = Served::start(options);
     place.file("large", &bytes(2 << 20, 2));
-    let large = [job("file", &place.root.path().join("from/large"))];
+    let large = [job("file", &place.from("large"))];
     let small = [place.file("file", b"small")];
     let cut = Arc::new(AtomicBool::new(false));
     let mischief = Mischief::HoldAndCut(1 << 20, Arc::clone(&cut));
     let address = between(served.address, mischief);
+    let options = send_options(SendMethod::File);
     std::thread::scope(|scope| {
-        let sending =
-            scope.spawn(|| send_to(address, &large, RESUME, &send_options(SendMethod::File)));
+        let sending = scope.spawn(|| send_to(address, &large, RESUME, &options).error());
         // Contents arrive only once the connection has locked the file.
         wait_until("contents", || received.load(Ordering::Relaxed) > 0);
-        let (summary, outcomes) = send(&served, &small, PLAN, &send_options(SendMethod::File));
-        assert_eq!(summary.unwrap().files, 1, "{outcomes:?}");
+        served.send(&small, PLAN).assert(1, 0);
         // The other connection receives it, so it stays until that one ends.
         place.partial();
         cut.store(true, Ordering::Release);
-        sending.join().unwrap().0.unwrap_err();
+        sending.join().unwrap();
     });
     served.wait_for_ends(2);
     assert_eq!(place.names(), ["file"], "{}", served.log());
@@ -82,21 +74,18 @@ fn a_lost_connection_keeps_nothing_of_a_file_that_is_published() {
 }
 
 #[test]
-fn a_lost_connection_keeps_what_is_to_replace_a_file() {
+fn a_lost_connection_keeps_the_beginning_of_a_replacement() {
     let place = Place::new();
-    let mut options = receive_options(&place.to(), ReceiveMethod::File);
-    options.force = true;
-    let served = Served::start(options);
+    let served = Served::with(&place, |it| it.force = true);
     fs::write(place.to().join("file"), "old").unwrap();
     let contents = bytes(2 << 20, 3);
     let jobs = [place.file("file", &contents)];
     let address = between(served.address, Mischief::Cut(1 << 20));
-    let options = send_options(SendMethod::File);
-    send_to(address, &jobs, RESUME, &options).0.unwrap_err();
+    send_to(address, &jobs, RESUME, &send_options(SendMethod::File)).error();
     served.wait_for("are kept");
     assert_eq!(place.received("file"), b"old");
     place.partial();
-    assert_eq!(send(&served, &jobs, RESUME, &options).0.unwrap().files, 1);
+    served.send(&jobs, RESUME).assert(1, 0);
     assert_eq!(place.names(), ["file"]);
     assert!(place.received("file") == contents);
 }

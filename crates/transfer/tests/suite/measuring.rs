@@ -1,44 +1,25 @@
 //! A receiver that measures: the sender chooses the method, and no file stays.
 
-mod common;
-
-use common::{
-    PLAN, Place, Served, bytes, receive_methods, receive_options, send, send_options, token,
+use crate::common::{
+    Place, RESUME, Served, bytes, item, receive_methods, sealed, send_options, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::protocol::FileName;
-use oscope_transfer::sender::{Contents, Item, Plan, Session};
-use oscope_transfer::{Cover, Error, Outcome, receiver, sender};
+use oscope_transfer::sender::{Contents, Session};
+use oscope_transfer::{Error, Outcome};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-fn measuring(place: &Place) -> receiver::Options {
-    receiver::Options {
-        measures: true,
-        ..receive_options(&place.to(), ReceiveMethod::File)
-    }
+fn measuring(place: &Place) -> Served {
+    Served::with(place, |it| it.measures = true)
 }
 
-fn connect(served: &Served, options: &sender::Options) -> Session {
-    let address = served.address.to_string();
-    Session::connect(&address, options, [0; 16], (0, 1)).expect("it is welcome")
-}
-
-/// Each file of a connection has its own number.
-fn item(size: u64) -> Item<'static> {
+/// A number for each file of a connection.
+fn number() -> u64 {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    Item {
-        id: COUNT.fetch_add(1, Ordering::Relaxed),
-        name: FileName::new(b"file").expect("a plain name"),
-        size: Some(size),
-        part: (1, 0),
-        resume: false,
-        mode: None,
-        modified: None,
-    }
+    COUNT.fetch_add(1, Ordering::Relaxed)
 }
 
 fn transfer(session: &mut Session, contents: &[u8]) -> Outcome {
-    let item = item(contents.len() as u64);
+    let item = item(number(), "file", Some(contents.len() as u64));
     let sent = session.send(&item, Contents::Memory(contents));
     sent.expect("the connection holds");
     let outcome = session.outcome().expect("the connection holds");
@@ -48,16 +29,11 @@ fn transfer(session: &mut Session, contents: &[u8]) -> Outcome {
 #[test]
 fn the_sender_chooses_the_method_and_there_is_one_file_at_a_time() {
     let place = Place::new();
-    let served = Served::start(receiver::Options {
-        token: Some(token("a token of some length")),
-        ..measuring(&place)
+    let secret = "a token of some length";
+    let served = Served::with(&place, |it| {
+        (it.measures, it.token) = (true, Some(token(secret)));
     });
-    let options = sender::Options {
-        token: Some(token("a token of some length")),
-        cover: Cover::Sealed,
-        ..send_options(SendMethod::File)
-    };
-    let mut session = connect(&served, &options);
+    let mut session = served.session(&sealed(secret, SendMethod::File));
     let refused = session.prepare(ReceiveMethod::Splice).unwrap_err();
     assert!(refused.to_string().contains("--unsealed"), "{refused}");
     for method in receive_methods() {
@@ -82,9 +58,9 @@ fn the_sender_chooses_the_method_and_there_is_one_file_at_a_time() {
 #[test]
 fn two_senders_of_one_name_do_not_meet() {
     let place = Place::new();
-    let served = Served::start(measuring(&place));
+    let served = measuring(&place);
     let options = send_options(SendMethod::File);
-    let mut sessions = [connect(&served, &options), connect(&served, &options)];
+    let mut sessions = [served.session(&options), served.session(&options)];
     for session in &mut sessions {
         session.prepare(ReceiveMethod::File).unwrap();
         assert_eq!(transfer(session, b"contents").failure, None);
@@ -95,12 +71,9 @@ fn two_senders_of_one_name_do_not_meet() {
 #[test]
 fn nothing_comes_in_that_is_not_to_be_measured() {
     let place = Place::new();
-    let served = Served::start(receiver::Options {
-        max_size: 1000,
-        ..measuring(&place)
-    });
+    let served = Served::with(&place, |it| (it.measures, it.max_size) = (true, 1000));
     let options = send_options(SendMethod::File);
-    let mut session = connect(&served, &options);
+    let mut session = served.session(&options);
     let failure = |outcome: Outcome| outcome.failure.unwrap_or_default();
     let refused = failure(transfer(&mut session, b"x"));
     assert!(refused.contains("only measures"), "{refused}");
@@ -115,13 +88,7 @@ fn nothing_comes_in_that_is_not_to_be_measured() {
     drop(session);
 
     let jobs = [place.file("file", &bytes(500, 1))];
-    let resuming = Plan {
-        resume: true,
-        ..PLAN
-    };
-    let (_, outcomes) = send(&served, &jobs, resuming, &options);
-    let refused = outcomes[0].failure.clone().unwrap_or_default();
-    assert!(refused.contains("in one go"), "{refused}");
+    served.send(&jobs, RESUME).assert_failure(0, "in one go");
     served.wait_for("ended");
     assert_eq!(place.names(), [""; 0]);
 }
@@ -129,8 +96,8 @@ fn nothing_comes_in_that_is_not_to_be_measured() {
 #[test]
 fn a_receiver_that_keeps_files_measures_nothing_and_goes_on() {
     let place = Place::new();
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
-    let mut session = connect(&served, &send_options(SendMethod::File));
+    let served = Served::of(&place);
+    let mut session = served.session(&send_options(SendMethod::File));
     let error = session.prepare(ReceiveMethod::Mmap).unwrap_err();
     assert!(matches!(error, Error::Unready(_)), "{error}");
     assert!(error.to_string().contains("--measure"), "{error}");
@@ -143,18 +110,19 @@ fn a_receiver_that_keeps_files_measures_nothing_and_goes_on() {
 fn of_a_sender_that_dies_nothing_is_left() {
     for method in receive_methods() {
         let place = Place::new();
-        let served = Served::start(measuring(&place));
+        let served = measuring(&place);
         let options = send_options(SendMethod::File);
-        let mut session = connect(&served, &options);
+        let mut session = served.session(&options);
         session.prepare(method).unwrap();
         let block = bytes(1 << 20, 3);
+        let item = item(number(), "file", Some(64 << 20));
         let mut blocks = (0..64).map(|number: u64| {
             if number == 3 {
                 options.limits.stop.store(true, Ordering::Release);
             }
             (number << 20, &block[..])
         });
-        let sent = session.send(&item(64 << 20), Contents::Blocks(&mut blocks));
+        let sent = session.send(&item, Contents::Blocks(&mut blocks));
         sent.unwrap_err();
         drop(session);
         served.wait_for("given up");
