@@ -32,7 +32,7 @@ cargo test --release --locked --no-run --message-format=json "$@" >"$work/built.
 mapfile -t programs < <(python3 - "$work/built.json" <<'PYTHON'
 import json, sys
 
-wanted = {("oscope", "bin"): None, ("memory", "test"): None, ("oscope_platform", "lib"): None}
+wanted = {("oscope", "bin"): None, ("machine", "test"): None, ("oscope_platform", "lib"): None}
 for line in open(sys.argv[1]):
     built = json.loads(line)
     if built["reason"] == "compiler-artifact" and built["executable"]:
@@ -44,7 +44,7 @@ assert all(wanted.values()), wanted
 print(*wanted.values(), sep="\n")
 PYTHON
 )
-oscope=${programs[0]} memory=${programs[1]} platform=${programs[2]}
+oscope=${programs[0]} machine=${programs[1]} platform=${programs[2]}
 
 # A file system in memory with them, what they need, and what the kernel needs to see a disk.
 root=$work/root
@@ -86,7 +86,7 @@ failed=0
 test_here() {
     "\$@" --test-threads=1 --nocapture || failed=1
 }
-test_here $memory
+test_here $machine memory
 test_here $platform linux::confinement linux::cgroup linux::node
 echo 'without overcommitment of memory'
 echo 2 >/proc/sys/vm/overcommit_memory

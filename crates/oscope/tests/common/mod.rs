@@ -3,7 +3,6 @@
 
 pub mod receiver;
 
-use assert_cmd::Command;
 use instrument::quantity::Quantity;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,7 +14,14 @@ use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use testing::LONGEST_WAIT;
+use testing::{Command, LONGEST_WAIT, Process};
+
+/// As [`Place::check`], with the values of variables in braces.
+macro_rules! check {
+    ($place:expr => $table:literal) => {
+        $place.check(&format!($table))
+    };
+}
 
 /// A private environment for one test.
 pub struct Place {
@@ -32,22 +38,155 @@ impl Place {
         Self { root, store }
     }
 
+    /// An environment with a short run in its store.
+    pub fn with_a_run() -> Self {
+        let place = Self::new();
+        ends(&mut place.short_run(), MEASURED);
+        place
+    }
+
+    /// An environment with this exported file as a run in its store.
+    pub fn with(file: &str) -> Self {
+        let place = Self::new();
+        check!(place => "import {file} | 0");
+        place
+    }
+
+    /// An environment whose store has the numbers of a published report as a run.
+    pub fn with_a_report(name: &str) -> Self {
+        let place = Self::new();
+        check!(place => "
+            export reference:{name} -o $printed.json | 0
+            import $printed.json | 0
+        ");
+        place
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
+    }
+
+    /// The path of a file here, as text.
+    pub fn name(&self, name: &str) -> String {
+        text(&self.path(name)).to_owned()
     }
 
     pub fn scratch(&self) -> PathBuf {
         self.path("scratch")
     }
 
+    /// Makes a file here. Its path, as text.
+    pub fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
+        fs::write(self.path(name), contents).expect("there is room");
+        self.name(name)
+    }
+
+    /// Makes a directory here. Its path, as text.
+    pub fn directory(&self, name: &str) -> String {
+        fs::create_dir_all(self.path(name)).expect("there is room");
+        self.name(name)
+    }
+
+    /// Makes a named pipe here. Its path, as text.
+    pub fn pipe(&self, name: &str) -> String {
+        ends(Command::new("mkfifo").arg(self.path(name)), "0");
+        self.name(name)
+    }
+
+    /// The text of a file here.
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The names in a directory here, in their order.
+    pub fn names(&self, directory: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(directory)).expect("it is there");
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let mut names: Vec<_> = names.map(|it| it.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
     /// The program with the store of this environment.
     pub fn oscope(&self, arguments: &[&str]) -> Command {
-        asserted(self.plain(arguments))
+        let mut command = Command::new(program());
+        command
+            .arg("--store")
+            .arg(&self.store)
+            .args(arguments)
+            .env("NO_COLOR", "1")
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("XDG_DATA_HOME");
+        command
+    }
+
+    /// The same, with the words of a line: quotes keep words together, and outside of them `$NAME` is the
+    /// path NAME here.
+    pub fn line(&self, line: &str) -> Command {
+        let mut words = Vec::new();
+        let mut rest = line.trim();
+        while let Some(first) = rest.chars().next() {
+            let (word, others) = if let '\'' | '"' = first {
+                let (word, others) = rest[1..].split_once(first).expect("a closing quote");
+                (word.to_owned(), others)
+            } else {
+                let (word, others) = rest.split_once(' ').unwrap_or((rest, ""));
+                (self.with_paths(word), others)
+            };
+            words.push(word);
+            rest = others.trim_start();
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.oscope(&words)
+    }
+
+    fn with_paths(&self, word: &str) -> String {
+        let mut parts = word.split('$');
+        let before = parts.next().unwrap_or_default().to_owned();
+        parts.fold(before, |all, part| {
+            let end = part.find(',').unwrap_or(part.len());
+            all + &self.name(&part[..end]) + &part[end..]
+        })
+    }
+
+    /// Runs each row of a table: `LINE | EXIT CODE | > TEXT | 2> TEXT`, as [`ends`] checks it. A line that
+    /// starts with a bar, or follows words without an exit code, continues the row above it.
+    pub fn check(&self, table: &str) {
+        let mut rows: Vec<String> = Vec::new();
+        for line in table.lines().map(str::trim).filter(|it| !it.is_empty()) {
+            match rows.last_mut() {
+                Some(row) if line.starts_with("| ") || !row.contains(" | ") => {
+                    *row = format!("{row} {line}");
+                }
+                _ => rows.push(line.to_owned()),
+            }
+        }
+        for row in &rows {
+            let (line, expected) = row.split_once(" | ").expect("an exit code");
+            ends(&mut self.line(line), expected);
+        }
+    }
+
+    /// Standard output of a command that succeeds.
+    pub fn prints(&self, line: &str) -> String {
+        printed(&mut self.line(line), "0")
+    }
+
+    /// The same, of a command that prints JSON.
+    pub fn json(&self, line: &str) -> Value {
+        json(self.prints(line).as_bytes())
+    }
+
+    /// Changes the store by SQL. The number of changed rows.
+    pub fn change_store(&self, change: &str) -> u64 {
+        let store = rusqlite::Connection::open(&self.store).expect("the store");
+        store.execute_batch(change).expect("it can be changed");
+        store.changes()
     }
 
     /// The program with this environment's store, run as an unprivileged user by `wrapper`; `None`,
     /// with the reason printed, if this process lacks the rights.
-    pub fn as_somebody(&self, wrapper: &[&str], arguments: &[&str]) -> Option<testing::Command> {
+    pub fn as_somebody(&self, wrapper: &[&str], arguments: &[&str]) -> Option<Command> {
         let user = fresh_user();
         let copy = self.program_for(user)?;
         let mut command = as_user(user);
@@ -81,19 +220,6 @@ impl Place {
         starts.then_some(copy)
     }
 
-    /// The same as [`Place::oscope`], without assertions.
-    pub fn plain(&self, arguments: &[&str]) -> testing::Command {
-        let mut command = testing::Command::new(program());
-        command
-            .arg("--store")
-            .arg(&self.store)
-            .args(arguments)
-            .env("NO_COLOR", "1")
-            .env("LC_ALL", "C.UTF-8")
-            .env_remove("XDG_DATA_HOME");
-        command
-    }
-
     /// A short run of one cheap experiment. Its few points are measured as often as in any run: the budget
     /// decides nothing.
     pub fn short_run(&self) -> Command {
@@ -109,51 +235,103 @@ impl Place {
     }
 
     /// Starts a run that is long enough to be disturbed, with its output in pipes.
-    pub fn start_long_run(&self) -> testing::Process {
-        let what = ["run", "process.calls", "--profile", "thorough", "--no-page"];
-        self.plain(&what)
-            .arg("--dir")
-            .arg(self.scratch())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts")
+    pub fn start_long_run(&self) -> Process {
+        let run = "run process.calls --profile thorough --no-page --dir $scratch";
+        start(&mut self.line(run))
     }
 
     /// The same, after its first measurement.
-    pub fn long_run(&self) -> testing::Process {
+    pub fn long_run(&self) -> Process {
         let child = self.start_long_run();
-        let scratch = self.scratch();
-        assert!(
-            wait_for(|| !scratch_files(&scratch).is_empty()),
-            "the run never began"
-        );
+        let has_begun = || !scratch_files(&self.scratch()).is_empty();
+        assert!(wait_for(has_begun), "the run never began");
         assert!(wait_for(|| self.samples() > 0), "the run never measured");
         child
     }
 
     /// Number of samples in the newest run.
     pub fn samples(&self) -> u64 {
-        let output = self
-            .plain(&["history", "--json"])
-            .output()
-            .expect("the program starts");
-        let runs: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        runs.as_array()
-            .and_then(|runs| runs.iter().filter_map(|run| run["samples"].as_u64()).max())
-            .unwrap_or(0)
+        let output = self.line("history --json").output();
+        let output = output.expect("the program starts").stdout;
+        let runs: Vec<Value> = serde_json::from_slice(&output).unwrap_or_default();
+        let samples = runs.iter().filter_map(|run| run["samples"].as_u64());
+        samples.max().unwrap_or(0)
     }
 }
 
-/// A command with assertions on its end, which comes for certain.
-pub fn asserted(command: testing::Command) -> Command {
-    let mut command = Command::from_std(command.into());
-    command.timeout(LONGEST_WAIT);
-    command
+/// Runs a command and checks its end: `EXIT CODE | > TEXT | 2> TEXT`, with texts of standard output and of
+/// standard error. `!>` is a text that is absent, and without a text the stream is empty. Several exit codes
+/// have commas.
+pub fn ends(command: &mut Command, expected: &str) -> Output {
+    let output = command.output().expect("the program starts");
+    let said = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
+    let found = format!("{command:?} | {expected}\n{}{}", said[0], said[1]);
+    let mut cells = expected.split(" | ");
+    let code = output.status.code().map(|code| code.to_string());
+    let mut codes = cells.next().unwrap_or_default().split(',');
+    assert!(
+        codes.any(|it| Some(it) == code.as_deref()),
+        "{code:?}: {found}"
+    );
+    for cell in cells {
+        let (stream, text) = cell.split_once(' ').unwrap_or((cell, ""));
+        let said = match stream.trim_start_matches('!') {
+            ">" => &said[0],
+            "2>" => &said[1],
+            _ => panic!("no stream: {cell}"),
+        };
+        let is_there = match text {
+            "" => said.is_empty(),
+            text => said.contains(text),
+        };
+        assert_eq!(is_there, !stream.starts_with('!'), "{cell}: {found}");
+    }
+    output
+}
+
+/// Standard output of a command whose end [`ends`] checks.
+pub fn printed(command: &mut Command, expected: &str) -> String {
+    String::from_utf8(ends(command, expected).stdout).expect("text")
+}
+
+/// Starts a command with its output in pipes.
+pub fn start(command: &mut Command) -> Process {
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the program starts")
+}
+
+/// Waits for the process to end: its output, and both streams as text.
+pub fn end(child: Process) -> (Output, String, String) {
+    let output = child.wait_with_output().expect("the program ends");
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, stdout, stderr)
 }
 
 pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_oscope"))
+}
+
+/// The program behind a line of the shell, which starts it as `"$0" "$@"`.
+pub fn by_shell(line: &str, arguments: &[&str]) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).arg(program()).args(arguments);
+    shell.env("NO_COLOR", "1");
+    shell
+}
+
+/// `command` as the arguments of `wrapper`.
+pub fn under(wrapper: &[&str], command: &Command) -> Command {
+    let mut started = Command::new(wrapper[0]);
+    started.args(&wrapper[1..]);
+    started.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => started.env(name, value),
+            None => started.env_remove(name),
+        };
+    }
+    started
 }
 
 /// The exported run `text`, which has no checksums, under another id, and with a process in each of six passes.
@@ -170,24 +348,73 @@ pub fn in_six_passes(text: &str, id: &str) -> String {
     document.to_string()
 }
 
+/// An exported run to change: a change would not match its checksums, so it has none.
+pub fn made_up(place: &Place) -> Value {
+    let mut run = place.json(&format!("export {REPORT}"));
+    run.as_object_mut().expect("a document").remove("checksums");
+    run
+}
+
+/// An exported run with checksums.
+pub const EXPORTED: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../record/tests/fixtures/run.oscope.json"
+);
+
+/// The same run without checksums, which would find each change.
+pub const UNPROVEN: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../record/tests/fixtures/unproven.oscope.json"
+);
+
+/// The numbers of published reports, as runs that always exist.
+pub const REPORT: &str = "reference:pentium4-2003-linux";
+pub const OTHER_REPORT: &str = "reference:pentium4-2003-windows";
+
+/// The exit codes of a short run: a busy machine measures less than all in its time.
+pub const MEASURED: &str = "0,1";
+
 /// A budget that decides nothing: a run ends by its passes, or by the test.
 pub const LARGE_BUDGET: &str = "10min";
 
+/// The output of `--json`.
+pub fn json(text: &[u8]) -> Value {
+    serde_json::from_slice(text)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(text)))
+}
+
+/// A list of an object in JSON; empty if there is none.
+pub fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
+    value[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
+/// Sends a signal by its name.
+pub fn signal(name: &str, process: u32) {
+    let mut kill = Command::new("kill");
+    ends(kill.arg(format!("-{name}")).arg(process.to_string()), "0");
+}
+
+/// A number that a text always has.
+pub fn fnv(text: &str) -> usize {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| {
+        ((hash ^ usize::from(byte)) * 0x0100_0193) & 0xffff_ffff
+    })
+}
+
 /// The output of a run that has visited each of its points, and was then interrupted. With a budget instead,
 /// the speed of the machine would decide which points are measured.
-pub fn visit_each_point(run: &mut testing::Command) -> Output {
+pub fn visit_each_point(run: &mut Command) -> Output {
     visit(run, "pass 1 of ")
 }
 
 /// The output of a run that is interrupted when a line of its messages contains `sign`, or ends before.
-pub fn visit(run: &mut testing::Command, sign: &str) -> Output {
-    let mut run = run
-        .args(["--budget", LARGE_BUDGET])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    let id = run.id().to_string();
+pub fn visit(run: &mut Command, sign: &str) -> Output {
+    let mut run = start(run.args(["--budget", LARGE_BUDGET]));
+    let id = run.id();
     let mut messages = BufReader::new(run.stderr.take().expect("it is piped"));
     let sign = sign.to_owned();
     let reader = std::thread::spawn(move || {
@@ -200,8 +427,9 @@ pub fn visit(run: &mut testing::Command, sign: &str) -> Output {
             }
             if is_waiting && String::from_utf8_lossy(&said[start..]).contains(&sign) {
                 is_waiting = false;
-                let kill = testing::Command::new("kill").args(["-INT", &id]).status();
-                kill.expect("kill(1) is there");
+                // It may have ended by itself.
+                let mut kill = Command::new("kill");
+                let _ = kill.args(["-INT", &id.to_string()]).output();
             }
         }
     });
@@ -218,21 +446,12 @@ pub fn without_reader() -> Stdio {
 
 /// The leftovers of runs in a directory.
 pub fn scratch_files(directory: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(directory) else {
-        return Vec::new();
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let is_scratch = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("oscope-scratch-")
     };
-    entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            name.starts_with("oscope-scratch-")
-        })
-        .collect()
+    entries.map(|it| it.path()).filter(is_scratch).collect()
 }
 
 /// Waits until a condition is true; `false` if it never is.
@@ -274,8 +493,8 @@ pub fn fresh_user() -> u32 {
 }
 
 /// Runs the program in the arguments to come as another user, which root may do.
-pub fn as_user(user: u32) -> testing::Command {
-    let mut command = testing::Command::new("setpriv");
+pub fn as_user(user: u32) -> Command {
+    let mut command = Command::new("setpriv");
     let [uid, gid] = ["uid", "gid"].map(|id| format!("--re{id}={user}"));
     command.args([&uid, &gid, "--clear-groups"]);
     command

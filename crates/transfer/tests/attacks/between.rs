@@ -94,18 +94,8 @@ pub enum Turn {
 }
 
 impl Turn {
-    const PLAIN: [Self; 8] = [
-        Self::Greeting,
-        Self::Answer,
-        Self::Open,
-        Self::Opened,
-        Self::Files,
-        Self::Receipts,
-        Self::Bye,
-        Self::Done,
-    ];
-
-    const RESUMING: [Self; 10] = [
+    /// All turns in their order.
+    pub const ALL: [Self; 10] = [
         Self::Greeting,
         Self::Answer,
         Self::Open,
@@ -117,6 +107,11 @@ impl Turn {
         Self::Bye,
         Self::Done,
     ];
+
+    /// True if only a transfer that resumes a file has it.
+    pub fn is_of_resuming(self) -> bool {
+        matches!(self, Self::Announced | Self::Partial)
+    }
 
     pub fn is_senders(self) -> bool {
         matches!(
@@ -162,9 +157,9 @@ pub type Act = dyn Fn(usize, Turn, &mut Speech) + Send + Sync;
 pub struct Between {
     pub address: SocketAddr,
     /// Number of connections so far.
-    pub connections: Arc<AtomicUsize>,
+    connections: Arc<AtomicUsize>,
     /// True if anything was changed.
-    pub has_changed: Arc<AtomicBool>,
+    has_changed: Arc<AtomicBool>,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -214,6 +209,15 @@ impl Between {
             thread: Some(thread),
         }
     }
+
+    /// Stops. The number of connections, and true if anything was changed.
+    pub fn end(self) -> (usize, bool) {
+        let (connections, has_changed) =
+            (Arc::clone(&self.connections), Arc::clone(&self.has_changed));
+        drop(self);
+        let connections = connections.load(Ordering::Acquire);
+        (connections, has_changed.load(Ordering::Acquire))
+    }
 }
 
 impl Drop for Between {
@@ -244,15 +248,13 @@ impl Relay<'_> {
             socket.set_read_timeout(Some(TICK))?;
             socket.set_write_timeout(Some(PATIENCE))?;
         }
-        let turns = if self.line.resumes {
-            &Turn::RESUMING[..]
-        } else {
-            &Turn::PLAIN[..]
-        };
-        for turn in turns {
-            let (mut speech, heard) = self.hear(*turn);
+        for turn in Turn::ALL {
+            if turn.is_of_resuming() && !self.line.resumes {
+                continue;
+            }
+            let (mut speech, heard) = self.hear(turn);
             let said = speech.clone();
-            act(self.number, *turn, &mut speech);
+            act(self.number, turn, &mut speech);
             if speech != said {
                 has_changed.store(true, Ordering::Release);
             }
@@ -261,14 +263,8 @@ impl Relay<'_> {
             } else {
                 (&self.far, &self.near)
             };
-            to.write_all(
-                &speech
-                    .units
-                    .iter()
-                    .flat_map(|unit| &unit.0)
-                    .copied()
-                    .collect::<Vec<_>>(),
-            )?;
+            let units = speech.units.iter().map(|unit| &unit.0[..]);
+            to.write_all(&units.collect::<Vec<_>>().concat())?;
             heard?;
             match speech.then {
                 Then::GoOn => {}
@@ -304,41 +300,27 @@ impl Relay<'_> {
         other: &TcpStream,
         units: &mut Vec<Unit>,
     ) -> io::Result<()> {
-        let files = self.line.files.get(self.number).copied().unwrap_or(0);
-        let mut plain = |lens: [usize; 2]| {
+        if let Turn::Greeting | Turn::Answer = turn {
+            let is_first = turn == Turn::Greeting;
+            let lens = [GREETING, if is_first { OPENING } else { ANSWER }];
             for len in &lens[..=usize::from(self.line.has_token)] {
                 units.push(Unit(read(from, Some(other), *len)?));
             }
-            Ok(())
-        };
-        match turn {
-            Turn::Greeting => plain([GREETING, OPENING]),
-            Turn::Answer => plain([GREETING, ANSWER]),
-            Turn::Files => {
-                let mut ends = 0;
-                while ends < files {
-                    let unit = self.frame(from, Some(other))?;
-                    ends += usize::from(matches!(unit.kind(), END | ABORT));
-                    units.push(unit);
-                }
-                Ok(())
-            }
-            Turn::Receipts => {
-                for _ in 0..files {
-                    units.push(self.frame(from, Some(other))?);
-                }
-                Ok(())
-            }
-            // The sender closes its side before it hears this.
-            Turn::Done => {
-                units.push(self.frame(from, None)?);
-                Ok(())
-            }
-            _ => {
-                units.push(self.frame(from, Some(other))?);
-                Ok(())
-            }
+            return Ok(());
         }
+        let files = self.line.files.get(self.number).copied().unwrap_or(0);
+        let is_end = |unit: &&Unit| matches!(unit.kind(), END | ABORT);
+        let is_over = |units: &[Unit]| match turn {
+            Turn::Files => units.iter().filter(is_end).count() == files,
+            Turn::Receipts => units.len() == files,
+            _ => units.len() == 1,
+        };
+        // The sender closes its side before it hears the last turn.
+        let other = (turn != Turn::Done).then_some(other);
+        while !is_over(units) {
+            units.push(self.frame(from, other)?);
+        }
+        Ok(())
     }
 
     fn frame(&self, from: &TcpStream, other: Option<&TcpStream>) -> io::Result<Unit> {
@@ -377,18 +359,24 @@ fn read(mut from: &TcpStream, other: Option<&TcpStream>, len: usize) -> io::Resu
 }
 
 /// All turns of one connection, as they were before any change.
+pub type Heard = [(Turn, Speech)];
 pub type Recording = Arc<Mutex<Vec<(Turn, Speech)>>>;
+
+/// What is said in a turn.
+pub fn speech(heard: &Heard, turn: Turn) -> Option<&Speech> {
+    let found = heard.iter().find(|(of, _)| *of == turn);
+    found.map(|(_, speech)| speech)
+}
 
 /// Changes nothing, and records the first connection.
 pub fn recorder() -> (Recording, Arc<Act>) {
     let recording = Recording::default();
-    let act = {
-        let recording = Arc::clone(&recording);
-        move |number: usize, turn, speech: &mut Speech| {
-            if number == 0 {
-                let mut recording = recording.lock().expect("nobody panics with it");
-                recording.push((turn, speech.clone()));
-            }
+    let kept = Arc::clone(&recording);
+    let act = move |number: usize, turn, speech: &mut Speech| {
+        if number == 0 {
+            kept.lock()
+                .expect("nobody panics")
+                .push((turn, speech.clone()));
         }
     };
     (recording, Arc::new(act))

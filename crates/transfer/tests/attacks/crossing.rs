@@ -1,11 +1,10 @@
 //! Attacks with two connections: bytes of one go into the other.
 
 use crate::between::{Act, DATA, END, Line, Speech, Turn, Unit};
-use crate::common::send_to;
-use crate::scene::{DIVIDED, Ended, KEEPING, PATIENCE, SEALED, Scene};
+use crate::common::{KEEPING, send_to};
+use crate::scene::{DIVIDED, Ended, PATIENCE, SEALED, Scene};
 use oscope_transfer::method::ReceiveMethod;
 use oscope_transfer::sender::Plan;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -25,7 +24,7 @@ impl Meeting {
     /// `None` if it does not come.
     fn exchange(&self, number: usize, turn: Turn, units: Vec<Unit>) -> Option<Vec<Unit>> {
         let turn = turn as usize;
-        let mut brought = self.brought.lock().expect("nobody panics with it");
+        let mut brought = self.brought.lock().expect("nobody panics");
         for side in &mut *brought {
             side.resize(side.len().max(turn + 1), None);
         }
@@ -36,7 +35,7 @@ impl Meeting {
         let (brought, _) = self
             .has_come
             .wait_timeout_while(brought, MEETING, is_missing)
-            .expect("nobody panics with it");
+            .expect("nobody panics");
         brought[1 - number][turn].clone()
     }
 }
@@ -67,8 +66,8 @@ fn cross(mix: Mix, is_crossed: impl Fn(Turn) -> bool + Send + Sync + 'static) ->
 }
 
 /// Files of which one is divided, so that each of two connections carries two ends of files.
-fn scene(method: ReceiveMethod) -> (Scene, Line) {
-    let mut scene = Scene::new(SEALED, method);
+fn scene(method: ReceiveMethod, patience: Duration) -> (Scene, Line) {
+    let mut scene = Scene::with(SEALED, method, patience, 16);
     scene.add_divided();
     // The first connection carries numbers 0 and 2, the second number 1, and both carry number 3.
     let line = Line {
@@ -113,85 +112,53 @@ fn connections_of_one_transfer_cannot_be_crossed() {
     };
     let in_turn: When = |now, turn| now == turn;
     let from_turn: When = |now, turn| now >= turn;
-    let attacks: [(&str, Mix, Turn, When); 10] = [
+    let attacks = [
+        ("all of the other", ALL_OF_THE_OTHER, Turn::Files, in_turn),
         (
-            "all frames of the sender",
+            "all of the other",
             ALL_OF_THE_OTHER,
-            Turn::Files,
+            Turn::Receipts,
             in_turn,
         ),
-        ("all receipts", ALL_OF_THE_OTHER, Turn::Receipts, in_turn),
-        ("the farewells", ALL_OF_THE_OTHER, Turn::Bye, in_turn),
+        ("all of the other", ALL_OF_THE_OTHER, Turn::Bye, in_turn),
+        ("all of the other", ALL_OF_THE_OTHER, Turn::Done, in_turn),
+        ("all from there", ALL_OF_THE_OTHER, Turn::Files, from_turn),
         (
-            "the receiver's farewells",
-            ALL_OF_THE_OTHER,
-            Turn::Done,
-            in_turn,
-        ),
-        (
-            "everything behind the greeting",
-            ALL_OF_THE_OTHER,
-            Turn::Files,
-            from_turn,
-        ),
-        (
-            "everything behind the files",
+            "all from there",
             ALL_OF_THE_OTHER,
             Turn::Receipts,
             from_turn,
         ),
         ("one frame of data", replace_data, Turn::Files, in_turn),
-        (
-            "the frame of the same number",
-            same_number,
-            Turn::Files,
-            in_turn,
-        ),
+        ("the same number", same_number, Turn::Files, in_turn),
         ("one frame more", one_more, Turn::Files, in_turn),
         ("the other's end", the_end, Turn::Files, in_turn),
     ];
     for method in [ReceiveMethod::File, ReceiveMethod::Mmap] {
-        let (scene, line) = scene(method);
+        let (scene, line) = scene(method, PATIENCE);
         for (name, mix, turn, is_crossed) in attacks {
             let act = cross(mix, move |now| is_crossed(now, turn));
             let (ended, has_changed) = scene.send(TWO, line.clone(), act);
             assert!(has_changed, "{name}: {ended:?}");
             let complaint = scene.judge(&ended);
-            assert_eq!(complaint, None, "{name} by {method}");
+            assert_eq!(complaint, None, "{name} in {turn:?} by {method}");
         }
     }
 }
 
 #[test]
 fn two_senders_cannot_be_crossed_at_any_turn() {
-    let turns = [
-        Turn::Greeting,
-        Turn::Answer,
-        Turn::Open,
-        Turn::Opened,
-        Turn::Files,
-        Turn::Receipts,
-        Turn::Bye,
-        Turn::Done,
-    ];
     let scene = Scene::new(SEALED, ReceiveMethod::File);
     // The second sender's files need other names, so that the transfers do not collide.
-    let others: Vec<_> = scene
-        .jobs
-        .iter()
-        .map(|job| {
-            let name = [b"other-", &job.name[..]].concat();
-            oscope_transfer::sender::Job {
-                name,
-                ..job.clone()
-            }
-        })
-        .collect();
+    let mut others = scene.jobs.clone();
+    for job in &mut others {
+        job.name.splice(0..0, *b"other-");
+    }
     let line = Line {
         files: vec![3, 3],
         ..scene.line()
     };
-    for turn in turns {
+    for turn in Turn::ALL.into_iter().filter(|it| !it.is_of_resuming()) {
         for is_to_the_end in [false, true] {
             // Two connections exchanged completely, from the greeting on, are no attack.
             if turn == Turn::Greeting && is_to_the_end {
@@ -199,19 +166,18 @@ fn two_senders_cannot_be_crossed_at_any_turn() {
             }
             let crossed = move |now: Turn| now == turn || (is_to_the_end && now > turn);
             let act = cross(ALL_OF_THE_OTHER, crossed);
-            let other_failed = AtomicBool::new(false);
+            let mut other_failed = false;
             let (ended, has_changed) = scene.past(line.clone(), act, |address| {
                 let send = |jobs| send_to(address, jobs, KEEPING, &scene.options(PATIENCE));
                 thread::scope(|scope| {
-                    let other = scope.spawn(|| send(&others).0);
-                    let (result, outcomes) = send(&scene.jobs);
+                    let other = scope.spawn(|| send(&others).summary);
+                    let own = send(&scene.jobs);
                     let other = other.join().expect("it does not panic");
-                    other_failed.store(other.is_err(), Ordering::Release);
-                    (result.map(drop), outcomes)
+                    other_failed = other.is_err();
+                    (own.summary.map(drop), own.outcomes)
                 })
             });
-            assert!(has_changed, "{turn:?}: {ended:?}");
-            assert!(other_failed.load(Ordering::Acquire), "{turn:?}: {ended:?}");
+            assert!(has_changed && other_failed, "{turn:?}: {ended:?}");
             remove_others(&scene, &ended);
             assert_eq!(scene.judge(&ended), None, "{turn:?}, {is_to_the_end}");
         }
@@ -224,7 +190,7 @@ fn remove_others(scene: &Scene, ended: &Ended) {
         let Some(source) = name.strip_prefix("other-") else {
             continue;
         };
-        let sent = std::fs::read(scene.place.root.path().join("from").join(source));
+        let sent = std::fs::read(scene.place.from(source));
         assert!(
             scene.place.received(&name) == sent.expect("it is there"),
             "{ended:?}"
@@ -235,12 +201,7 @@ fn remove_others(scene: &Scene, ended: &Ended) {
 
 #[test]
 fn two_connections_that_nobody_crosses_bring_everything() {
-    let mut scene = Scene::with(SEALED, ReceiveMethod::File, crate::common::PATIENCE);
-    scene.add_divided();
-    let line = Line {
-        files: vec![3, 2],
-        ..scene.line()
-    };
+    let (scene, line) = scene(ReceiveMethod::File, crate::common::PATIENCE);
     let (ended, has_changed) = scene.send(TWO, line, Arc::new(|_, _, _: &mut Speech| {}));
     assert!(!has_changed);
     scene.assert_whole(&ended);

@@ -7,15 +7,14 @@
 //! OSCOPE_FLIPS=100000 OSCOPE_FLIPS_SEED=7 cargo test --release -p oscope-transfer --test attacks flips
 //! ```
 
-use crate::common::{PATIENCE, receive_methods, send_to};
-use crate::scene::{KEEPING, Protection, SEALED, SUMMED, Scene};
+use crate::between::{Act, Line, Speech, Turn};
+use crate::common::{KEEPING, PATIENCE, receive_methods};
+use crate::scene::{Ended, Protection, SEALED, SUMMED, Scene};
 use oscope_transfer::Cover;
 use oscope_transfer::method::ReceiveMethod;
 use oscope_transfer::sender::Plan;
 use std::env;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -75,63 +74,76 @@ impl Draw {
     }
 }
 
+/// Number of bytes that passed in each direction of two connections.
+type Passed = Arc<Mutex<[[u64; 2]; 2]>>;
+
+/// Counts the bytes that pass, and flips one bit.
+fn flipper(flip: Option<Flip>) -> (Passed, Arc<Act>) {
+    let passed = Passed::default();
+    let counted = Arc::clone(&passed);
+    let act = move |number: usize, turn: Turn, speech: &mut Speech| {
+        let way = (number, usize::from(!turn.is_senders()));
+        let mut passed = counted.lock().expect("nobody panics");
+        let before = &mut passed[way.0][way.1];
+        for unit in &mut speech.units {
+            let end = *before + unit.0.len() as u64;
+            if let Some(flip) = flip.filter(|it| it.way == way && (*before..end).contains(&it.at)) {
+                unit.0[(flip.at - *before) as usize] ^= 1 << flip.bit;
+            }
+            *before = end;
+        }
+    };
+    (passed, Arc::new(act))
+}
+
 /// A repeatable transfer with flips.
 struct Course {
     scene: Scene,
     plan: Plan,
+    line: Line,
     /// Number of bytes in each direction of each connection.
     lens: Vec<[u64; 2]>,
 }
 
 impl Course {
     fn new(protection: Protection, method: ReceiveMethod, streams: u16) -> Self {
-        let mut scene = Scene::with(protection, method, FLIPPED_PATIENCE);
+        let mut scene = Scene::with(protection, method, FLIPPED_PATIENCE, 16);
+        let mut line = scene.line();
         if streams > 1 {
             scene.add_divided();
+            line.files = vec![3, 2];
         }
-        let mut course = Self {
-            scene,
-            plan: Plan { streams, ..KEEPING },
-            lens: Vec::new(),
-        };
+        let plan = Plan { streams, ..KEEPING };
         // This transfer must succeed, so it gets the usual patience.
-        let (ended, passed) = course.run(None, PATIENCE);
-        course.scene.assert_whole(&ended);
-        course.scene.clear();
-        course.lens = passed.lens();
-        assert_eq!(course.lens.len(), usize::from(streams));
-        course
-    }
-
-    fn run(&self, flip: Option<Flip>, patience: Duration) -> (crate::scene::Ended, Arc<Passed>) {
-        let passed = Arc::new(Passed::new(flip));
-        let served = &self.scene.served;
-        served.log.lock().expect("nobody panics with it").clear();
-        let line = Flipping::start(served.address, Arc::clone(&passed));
-        let options = self.scene.options(patience);
-        let (result, outcomes) = send_to(line.address, &self.scene.jobs, self.plan, &options);
-        drop(line);
-        served.wait_for_ends(passed.connections.load(Ordering::Acquire));
-        let ended = crate::scene::Ended {
-            result: result.map(drop),
-            outcomes,
-            log: served.log(),
-        };
-        (ended, passed)
+        let (passed, act) = flipper(None);
+        let (ended, _) = scene.send_with(PATIENCE, plan, line.clone(), act);
+        scene.assert_whole(&ended);
+        scene.clear();
+        let passed = passed.lock().expect("nobody panics");
+        let lens = passed[..usize::from(streams)].to_vec();
+        Self {
+            scene,
+            plan,
+            line,
+            lens,
+        }
     }
 
     /// Flips one bit; returns a complaint if nobody noticed.
     fn flip(&self, flip: Flip) -> Option<String> {
-        let has_flipped = |passed: &Passed| passed.has_flipped.load(Ordering::Acquire);
-        let (mut ended, mut passed) = self.run(Some(flip), FLIPPED_PATIENCE);
+        let run = || {
+            let (_, act) = flipper(Some(flip));
+            self.scene.send(self.plan, self.line.clone(), act)
+        };
+        let (mut ended, mut has_flipped): (Ended, bool) = run();
         for _ in 1..ATTEMPTS {
-            if has_flipped(&passed) {
+            if has_flipped {
                 break;
             }
             self.scene.clear();
-            (ended, passed) = self.run(Some(flip), FLIPPED_PATIENCE);
+            (ended, has_flipped) = run();
         }
-        let complaint = if !has_flipped(&passed) {
+        let complaint = if !has_flipped {
             Some(format!("the bit was never there: {ended:?}"))
         } else if flip.at < GREETING {
             self.scene.judge_harm(&ended)
@@ -140,117 +152,9 @@ impl Course {
         };
         self.scene.clear();
         complaint.map(|complaint| {
-            let Scene { protection, .. } = self.scene;
-            let streams = self.plan.streams;
-            format!(
-                "{flip:?} of {:?}, {protection:?}, {streams} streams: {complaint}",
-                self.lens
-            )
+            let protection = self.scene.protection;
+            format!("{flip:?} of {:?}, {protection:?}: {complaint}", self.lens)
         })
-    }
-}
-
-/// Bytes that passed, and the bit to flip among them.
-struct Passed {
-    flip: Option<Flip>,
-    has_flipped: AtomicBool,
-    connections: AtomicUsize,
-    bytes: [[AtomicU64; 2]; 2],
-}
-
-impl Passed {
-    fn new(flip: Option<Flip>) -> Self {
-        Self {
-            flip,
-            has_flipped: AtomicBool::new(false),
-            connections: AtomicUsize::new(0),
-            bytes: Default::default(),
-        }
-    }
-
-    fn lens(&self) -> Vec<[u64; 2]> {
-        let count = self.connections.load(Ordering::Acquire);
-        let lens = self
-            .bytes
-            .each_ref()
-            .map(|bytes| bytes.each_ref().map(|bytes| bytes.load(Ordering::Acquire)));
-        lens[..count].to_vec()
-    }
-
-    fn pass(&self, way: Way, mut from: &TcpStream, mut to: &TcpStream) {
-        let mut buffer = vec![0; 64 << 10];
-        while let Ok(count @ 1..) = from.read(&mut buffer) {
-            let bytes = &self.bytes[way.0][way.1];
-            let before = bytes.fetch_add(count as u64, Ordering::AcqRel);
-            if let Some(flip) = self.flip
-                && flip.way == way
-                && (before..before + count as u64).contains(&flip.at)
-            {
-                buffer[(flip.at - before) as usize] ^= 1 << flip.bit;
-                self.has_flipped.store(true, Ordering::Release);
-            }
-            if to.write_all(&buffer[..count]).is_err() {
-                break;
-            }
-        }
-        let _ = to.shutdown(Shutdown::Write);
-    }
-}
-
-/// A link on which a bit flips; stops when dropped.
-struct Flipping {
-    address: SocketAddr,
-    is_over: Arc<AtomicBool>,
-    thread: Option<thread::JoinHandle<()>>,
-}
-
-impl Flipping {
-    fn start(receiver: SocketAddr, passed: Arc<Passed>) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let address = listener.local_addr().expect("it listens");
-        let is_over = Arc::<AtomicBool>::default();
-        let thread = thread::spawn({
-            let is_over = Arc::clone(&is_over);
-            move || {
-                thread::scope(|scope| {
-                    for connection in 0.. {
-                        let (near, _) = listener.accept().expect("it listens");
-                        if is_over.load(Ordering::Acquire) {
-                            break;
-                        }
-                        passed.connections.fetch_add(1, Ordering::AcqRel);
-                        let passed = &passed;
-                        scope.spawn(move || {
-                            let far = TcpStream::connect(receiver).expect("the receiver is there");
-                            for socket in [&near, &far] {
-                                socket.set_nodelay(true).expect("it is there");
-                            }
-                            thread::scope(|scope| {
-                                scope.spawn(|| passed.pass((connection, 1), &far, &near));
-                                passed.pass((connection, 0), &near, &far);
-                            });
-                        });
-                    }
-                });
-            }
-        });
-        Self {
-            address,
-            is_over,
-            thread: Some(thread),
-        }
-    }
-}
-
-impl Drop for Flipping {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Release);
-        // Wakes the thread that waits for the next connection.
-        drop(TcpStream::connect(self.address));
-        if let Some(thread) = self.thread.take() {
-            let joined = thread.join();
-            assert!(joined.is_ok() || thread::panicking(), "the line panicked");
-        }
     }
 }
 
@@ -264,7 +168,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 }
 
 /// Flips bits of transfers with this protection, over one connection and over two.
-fn flips_are_told(protection: Protection) {
+fn flips_are_noticed(protection: Protection) {
     let (flips, seed) = (
         number("OSCOPE_FLIPS", FLIPS),
         number("OSCOPE_FLIPS_SEED", 1),
@@ -278,12 +182,11 @@ fn flips_are_told(protection: Protection) {
     thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                let courses: Vec<_> = methods
+                let each = methods
                     .iter()
-                    .flat_map(|method| {
-                        [1, 2].map(|streams| Course::new(protection, *method, streams))
-                    })
-                    .collect();
+                    .flat_map(|method| [(*method, 1), (*method, 2)]);
+                let course = |(method, streams)| Course::new(protection, method, streams);
+                let courses: Vec<_> = each.map(course).collect();
                 loop {
                     let round = next.fetch_add(1, Ordering::Relaxed);
                     if round >= flips {
@@ -293,10 +196,7 @@ fn flips_are_told(protection: Protection) {
                     let course = &courses[draw.below(courses.len() as u64) as usize];
                     if let Some(complaint) = course.flip(draw.flip(&course.lens)) {
                         let complaint = format!("seed {seed}, round {round}: {complaint}");
-                        complaints
-                            .lock()
-                            .expect("nobody panics with it")
-                            .push(complaint);
+                        complaints.lock().expect("nobody panics").push(complaint);
                     }
                 }
             });
@@ -312,11 +212,11 @@ fn flips_are_told(protection: Protection) {
 }
 
 #[test]
-fn flips_are_told_with_a_token() {
-    flips_are_told(SEALED);
+fn flips_are_noticed_with_a_token() {
+    flips_are_noticed(SEALED);
 }
 
 #[test]
-fn flips_are_told_by_sums_without_a_token() {
-    flips_are_told(SUMMED);
+fn flips_are_noticed_by_sums_without_a_token() {
+    flips_are_noticed(SUMMED);
 }

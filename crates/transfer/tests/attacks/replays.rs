@@ -1,28 +1,28 @@
 //! Recorded traffic is replayed, to the same receiver or to a sender.
 
-use crate::between::{Recording, Speech, Turn, Unit, recorder};
-use crate::common::PATIENCE;
-use crate::scene::{KEEPING, SEALED, Scene};
+use crate::between::{Heard, Speech, Turn, Unit, recorder, speech};
+use crate::common::{KEEPING, PATIENCE};
+use crate::scene::{Ended, SEALED, Scene};
 use oscope_transfer::method::ReceiveMethod;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 /// An honest transfer of the session with this number, and its recording.
 fn record(scene: &Scene, session: u8) -> Vec<(Turn, Speech)> {
-    let (recording, act): (Recording, _) = recorder();
+    let (recording, act) = recorder();
     let (ended, _) = scene.past(scene.line(), act, |address| {
         scene.send_as(address, [session; 16])
     });
     scene.assert_whole(&ended);
     scene.clear();
-    let recording = recording.lock().expect("nobody panics with it");
+    let recording = recording.lock().expect("nobody panics");
     recording.clone()
 }
 
-fn said(recording: &[(Turn, Speech)], turns: &[Turn]) -> Vec<u8> {
+fn said(recording: &Heard, turns: &[Turn]) -> Vec<u8> {
     recording
         .iter()
         .filter(|(turn, _)| turns.contains(turn))
@@ -50,7 +50,7 @@ fn answer(address: SocketAddr, words: &[u8], closes: bool) -> Vec<u8> {
 }
 
 #[test]
-fn nothing_comes_of_a_session_that_is_said_again() {
+fn a_session_that_is_repeated_does_nothing() {
     for method in [ReceiveMethod::File, ReceiveMethod::Mmap] {
         let scene = Scene::new(SEALED, method);
         let recording = record(&scene, 7);
@@ -74,8 +74,8 @@ fn nothing_comes_of_a_session_that_is_said_again() {
 }
 
 #[test]
-fn whoever_only_says_recorded_words_takes_nobodys_place() {
-    let scene = Scene::with_places(SEALED, ReceiveMethod::File, Duration::from_mins(1), 1);
+fn a_peer_that_only_repeats_takes_nobodys_place() {
+    let scene = Scene::with(SEALED, ReceiveMethod::File, Duration::from_mins(1), 1);
     let recording = record(&scene, 7);
     let words = said(&recording, &SENDERS[..1]);
     let held: Vec<_> = (0..20)
@@ -116,23 +116,11 @@ type Splice = fn(&mut Vec<Unit>, &[Unit]);
 
 /// A transfer of a session in which an attack changes one turn, with a recording of the same
 /// session.
-fn splice(
-    scene: &Scene,
-    old: &[(Turn, Speech)],
-    turn: Turn,
-    act: Splice,
-) -> (crate::scene::Ended, bool) {
-    let old = old
-        .iter()
-        .find(|(of, _)| *of == turn)
-        .expect("it was recorded");
-    let old = Mutex::new(old.1.units.clone());
+fn splice(scene: &Scene, old: &Heard, turn: Turn, act: Splice) -> (Ended, bool) {
+    let old = speech(old, turn).expect("it was recorded").units.clone();
     let act = move |_, now, speech: &mut Speech| {
         if now == turn && !speech.units.is_empty() {
-            act(
-                &mut speech.units,
-                &old.lock().expect("nobody panics with it"),
-            );
+            act(&mut speech.units, &old);
         }
     };
     scene.past(scene.line(), Arc::new(act), |address| {
@@ -156,10 +144,10 @@ fn frames_of_another_transfer_of_the_same_session_do_not_fit() {
             ("the last", last),
             ("the second", second),
         ] {
-            let is_there = |of: &&(Turn, Speech)| of.0 == turn && of.1.units.len() > 1;
+            let has_two = speech(&old, turn).is_some_and(|it| it.units.len() > 1);
             // Greetings of one session are equal, and so are plain answers.
             let is_plain = matches!(turn, Turn::Greeting | Turn::Answer) && name == "the first";
-            if is_plain || (name == "the second" && !old.iter().any(|of| is_there(&of))) {
+            if is_plain || (name == "the second" && !has_two) {
                 continue;
             }
             let (ended, has_changed) = splice(&scene, &old, turn, act);
@@ -170,7 +158,7 @@ fn frames_of_another_transfer_of_the_same_session_do_not_fit() {
 }
 
 #[test]
-fn a_receiver_that_only_says_recorded_words_is_told_from_a_true_one() {
+fn a_receiver_that_only_repeats_is_refused() {
     let scene = Scene::new(SEALED, ReceiveMethod::File);
     let old = record(&scene, 7);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -196,7 +184,7 @@ fn a_receiver_that_only_says_recorded_words_is_told_from_a_true_one() {
 
 #[test]
 fn an_honest_transfer_goes_on_after_all_of_that() {
-    let scene = Scene::with(SEALED, ReceiveMethod::File, PATIENCE);
+    let scene = Scene::with(SEALED, ReceiveMethod::File, PATIENCE, 16);
     let words = said(&record(&scene, 7), &SENDERS);
     for _ in 0..3 {
         answer(scene.served.address, &words, true);

@@ -2,17 +2,17 @@
 
 use crate::between::{Act, Between, Line};
 use crate::common::{
-    PLAN, Place, Served, bytes, job, limits, receive_options, send_options, send_to, token,
+    Place, Served, bytes, item, job, limits, open, send_options, send_to, set_mode, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::protocol::{FileName, Mode, Times};
-use oscope_transfer::sender::{Contents, Item, Job, Plan, Session, Source};
-use oscope_transfer::{Cover, Error, Limits, Outcome, receiver, sender};
+use oscope_transfer::protocol::{Mode, Times};
+use oscope_transfer::sender::{Contents, Item, Job, Plan, Session};
+use oscope_transfer::{Cover, Error, Limits, Outcome, sender};
 use std::fs::{self, File};
+use std::net::SocketAddr;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, UNIX_EPOCH};
 
 const SECRET: &str = "a token of some length";
@@ -58,12 +58,13 @@ pub struct Ended {
     pub log: String,
 }
 
-/// Makes a file of 200 kB with three islands of data that end in zeros.
-fn make_sparse(path: &Path) {
+/// Makes a file of this length with islands of data at these offsets.
+fn make_sparse(path: &Path, len: u64, islands: [u64; 3]) {
     let file = File::create(path).expect("there is room");
-    file.set_len(200_000).expect("there is room");
-    for (offset, seed) in [(0, 1), (64 << 10, 2), (160 << 10, 3)] {
+    file.set_len(len).expect("there is room");
+    for (offset, seed) in islands.into_iter().zip(1..) {
         let mut island = bytes(8192, seed);
+        // Zeros at its end.
         island[8000..].fill(0);
         file.write_all_at(&island, offset).expect("there is room");
     }
@@ -71,49 +72,39 @@ fn make_sparse(path: &Path) {
 
 impl Scene {
     pub fn new(protection: Protection, method: ReceiveMethod) -> Self {
-        Self::with(protection, method, PATIENCE)
+        Self::with(protection, method, PATIENCE, 16)
     }
 
-    /// A scene whose receiver has this patience.
-    pub fn with(protection: Protection, method: ReceiveMethod, patience: Duration) -> Self {
-        Self::with_places(protection, method, patience, 16)
-    }
-
-    /// Like [`Scene::with`], for a receiver with this limit of simultaneous connections.
-    pub fn with_places(
+    /// A scene whose receiver has this patience, and this limit of simultaneous connections.
+    pub fn with(
         protection: Protection,
         method: ReceiveMethod,
         patience: Duration,
-        places: usize,
+        connections: usize,
     ) -> Self {
         let place = Place::new();
-        let mut jobs: Vec<_> = NAMES
-            .iter()
-            .zip([0, 20_000, 0])
-            .map(|(name, len)| place.file(name, &bytes(len, 4)))
-            .collect();
-        make_sparse(&place.root.path().join("from/sparse"));
-        for (job, (mode, second)) in
-            jobs.iter_mut()
-                .zip([(0o640, 1000), (0o604, 2000), (0o751, 3000)])
-        {
-            let Source::Path { path, .. } = &job.source else {
-                continue;
-            };
-            fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("it is there");
+        place.file("dense", &bytes(20_000, 4));
+        place.file("empty", b"");
+        let islands = [0, 64 << 10, 160 << 10];
+        make_sparse(&place.from("sparse"), 200_000, islands);
+        let attributes = [(0o640, 1000), (0o604, 2000), (0o751, 3000)];
+        let jobs = NAMES.iter().zip(attributes).map(|(name, (mode, second))| {
+            let path = place.from(name);
+            set_mode(&path, mode);
+            let file = File::options()
+                .write(true)
+                .open(&path)
+                .expect("it is there");
             let moment = UNIX_EPOCH + Duration::new(second, 500);
-            let file = File::options().write(true).open(path).expect("it is there");
             file.set_modified(moment).expect("it is there");
-        }
-        let served = Served::start(receiver::Options {
-            token: protection.has_token.then(|| token(SECRET)),
-            unsealed: protection.cover != Cover::Sealed,
-            limits: Limits {
-                patience,
-                ..limits()
-            },
-            max_connections: places,
-            ..receive_options(&place.to(), method)
+            job(name, &path)
+        });
+        let jobs = jobs.collect();
+        let served = Served::with(&place, |it| {
+            it.token = protection.has_token.then(|| token(SECRET));
+            it.unsealed = protection.cover != Cover::Sealed;
+            it.limits.patience = patience;
+            (it.method, it.max_connections) = (Some(method), connections);
         });
         Self {
             place,
@@ -125,13 +116,8 @@ impl Scene {
 
     /// Adds a file of 2 MiB that two connections carry.
     pub fn add_divided(&mut self) {
-        let path = self.place.root.path().join("from").join(DIVIDED);
-        let file = File::create(&path).expect("there is room");
-        file.set_len(2 << 20).expect("there is room");
-        for (offset, seed) in [(0, 5), (1 << 20, 6), (1500 << 10, 7)] {
-            file.write_all_at(&bytes(8192, seed), offset)
-                .expect("there is room");
-        }
+        let path = self.place.from(DIVIDED);
+        make_sparse(&path, 2 << 20, [0, 1 << 20, 1500 << 10]);
         self.jobs.push(job(DIVIDED, &path));
     }
 
@@ -158,10 +144,20 @@ impl Scene {
 
     /// Sends all files past the attacker; also returns true if that changed anything.
     pub fn send(&self, plan: Plan, line: Line, act: Arc<Act>) -> (Ended, bool) {
+        self.send_with(PATIENCE, plan, line, act)
+    }
+
+    /// The same, by a sender of this patience.
+    pub fn send_with(
+        &self,
+        patience: Duration,
+        plan: Plan,
+        line: Line,
+        act: Arc<Act>,
+    ) -> (Ended, bool) {
         self.past(line, act, |address| {
-            let options = self.options(PATIENCE);
-            let (result, outcomes) = send_to(address, &self.jobs, plan, &options);
-            (result.map(drop), outcomes)
+            let sent = send_to(address, &self.jobs, plan, &self.options(patience));
+            (sent.summary.map(drop), sent.outcomes)
         })
     }
 
@@ -170,52 +166,35 @@ impl Scene {
         &self,
         line: Line,
         act: Arc<Act>,
-        sending: impl FnOnce(std::net::SocketAddr) -> (Result<(), Error>, Vec<Outcome>),
+        sending: impl FnOnce(SocketAddr) -> (Result<(), Error>, Vec<Outcome>),
     ) -> (Ended, bool) {
-        self.served
-            .log
-            .lock()
-            .expect("nobody panics with it")
-            .clear();
+        self.served.log.lock().expect("nobody panics").clear();
         let between = Between::start(self.served.address, line, act);
         let (result, outcomes) = sending(between.address);
-        let (connections, has_changed) = (
-            Arc::clone(&between.connections),
-            Arc::clone(&between.has_changed),
-        );
-        drop(between);
-        self.served
-            .wait_for_ends(connections.load(Ordering::Acquire));
+        let (connections, has_changed) = between.end();
+        self.served.wait_for_ends(connections);
         let ended = Ended {
             result,
             outcomes,
             log: self.served.log(),
         };
-        (ended, has_changed.load(Ordering::Acquire))
+        (ended, has_changed)
     }
 
     /// Sends all files over one connection of this session.
     pub fn send_as(
         &self,
-        address: std::net::SocketAddr,
+        address: SocketAddr,
         session: [u8; 16],
     ) -> (Result<(), Error>, Vec<Outcome>) {
         let mut outcomes = Vec::new();
         let mut send = || {
             let options = self.options(PATIENCE);
             let mut session = Session::connect(&address.to_string(), &options, session, (0, 1))?;
-            for (id, job) in (0..).zip(&self.jobs) {
-                let Source::Path { path, .. } = &job.source else {
-                    continue;
-                };
-                let file = File::open(path).expect("it is there");
+            for (id, name) in (0..).zip(NAMES) {
+                let file = open(self.place.from(name));
                 let metadata = file.metadata().expect("it is there");
                 let item = Item {
-                    id,
-                    name: FileName::new(&job.name).expect("a plain name"),
-                    size: Some(metadata.len()),
-                    part: (1, 0),
-                    resume: false,
                     mode: Some(Mode {
                         bits: metadata.mode() & 0o777,
                         is_kept: true,
@@ -224,6 +203,7 @@ impl Scene {
                         seconds: metadata.mtime(),
                         nanoseconds: metadata.mtime_nsec() as u32,
                     }),
+                    ..item(id, name, Some(metadata.len()))
                 };
                 session.send(&item, Contents::File(&file))?;
             }
@@ -262,47 +242,37 @@ impl Scene {
 
     /// True if the sender accepts the whole transfer.
     fn is_success(&self, ended: &Ended) -> bool {
-        ended.result.is_ok()
-            && ended.outcomes.len() == self.jobs.len()
-            && ended
-                .outcomes
-                .iter()
-                .all(|outcome| outcome.failure.is_none())
+        let failed = ended.outcomes.iter().filter(|it| it.failure.is_some());
+        ended.result.is_ok() && ended.outcomes.len() == self.jobs.len() && failed.count() == 0
     }
 
     /// The harm done: files that differ from their sources, or that a side wrongly accepts.
     fn complain_about(&self, ended: &Ended) -> Option<String> {
+        let mut harm = self.partials_harm();
+        let mut look_at = |name: &str, harmed: &str| {
+            if let Some(difference) = self.difference(name) {
+                harm = Some(format!("{name} {harmed} and {difference}"));
+            }
+        };
         for name in self.place.names() {
-            let is_left_over = name == ".oscope-partial" || name.starts_with("taken");
-            if !is_left_over && let Some(difference) = self.difference(&name) {
-                return Some(format!("{name} is there and {difference}: {ended:?}"));
+            if name != ".oscope-partial" && !name.starts_with("taken") {
+                look_at(&name, "is there");
             }
         }
         for job in &self.jobs {
             let name = String::from_utf8_lossy(&job.name);
-            let of_this = |outcome: &&Outcome| outcome.name == job.name;
-            let told = ended.outcomes.iter().find(of_this);
-            let sender_is_content = told.is_some_and(|outcome| outcome.failure.is_none());
-            let receiver_is_content = ended
-                .log
-                .lines()
-                .any(|line| line == format!("{name}: None"));
-            if !sender_is_content && !receiver_is_content {
-                continue;
-            }
-            if let Some(difference) = self.difference(&name) {
-                return Some(format!(
-                    "{name} is taken for good and {difference}: {ended:?}"
-                ));
+            let mut accepted = ended.outcomes.iter().filter(|it| it.failure.is_none());
+            let line = format!("{name}: None");
+            if accepted.any(|it| it.name == job.name) || ended.log.lines().any(|it| it == line) {
+                look_at(&name, "is accepted");
             }
         }
-        self.partials_harm()
-            .map(|harm| format!("{harm}: {ended:?}"))
+        harm.map(|harm| format!("{harm}: {ended:?}"))
     }
 
     /// The difference between an arrived file and its source.
     fn difference(&self, name: &str) -> Option<&'static str> {
-        let source = self.place.root.path().join("from").join(name);
+        let source = self.place.from(name);
         let arrived = self.place.to().join(name);
         let (Ok(source_is), Ok(arrived_is)) = (fs::metadata(&source), fs::metadata(&arrived))
         else {
@@ -330,9 +300,7 @@ impl Scene {
         for entry in entries.flatten() {
             let kept = fs::read(entry.path()).unwrap_or_default();
             let is_start_of_one = self.jobs.iter().any(|job| {
-                let Source::Path { path, .. } = &job.source else {
-                    return false;
-                };
+                let path = self.place.from(&String::from_utf8_lossy(&job.name));
                 fs::read(path).is_ok_and(|source| source.starts_with(&kept))
             });
             if !is_start_of_one {
@@ -355,10 +323,3 @@ impl Scene {
         }
     }
 }
-
-/// Modes and times are kept, so that they can be attacked.
-pub const KEEPING: Plan = Plan {
-    keep_mode: true,
-    keep_times: true,
-    ..PLAN
-};

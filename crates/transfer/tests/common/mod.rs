@@ -1,15 +1,19 @@
 //! A receiver in a thread of this process, and files to send to it.
 #![allow(dead_code, reason = "each test program uses its own part")]
 
-use choice::Choice;
-use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::receiver::{self, Event, Receiver};
-use oscope_transfer::sender::{self, Job, Plan, Source, Summary};
-use oscope_transfer::{Cover, Limits, Outcome, Token};
 pub mod proxy;
 
-use std::fs;
+use choice::Choice;
+use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::protocol::FileName;
+use oscope_transfer::receiver::{self, Event, Receiver};
+use oscope_transfer::sender::{self, Job, Plan, Source, Summary};
+use oscope_transfer::sender::{Item, Session};
+use oscope_transfer::{Cover, Error, Limits, Outcome, Result, Token};
+use proxy::{Mischief, between};
+use std::fs::{self, File, Permissions};
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -92,6 +96,17 @@ pub const PLAN: Plan = Plan {
     keep_mode: false,
     keep_times: false,
 };
+pub const RESUME: Plan = Plan {
+    resume: true,
+    ..PLAN
+};
+pub const TWO: Plan = Plan { streams: 2, ..PLAN };
+/// Keeps modes and times.
+pub const KEEPING: Plan = Plan {
+    keep_mode: true,
+    keep_times: true,
+    ..PLAN
+};
 
 /// A receiver that serves until it is dropped.
 pub struct Served {
@@ -102,6 +117,43 @@ pub struct Served {
 }
 
 impl Served {
+    /// A receiver in this place, by [`ReceiveMethod::File`].
+    pub fn of(place: &Place) -> Self {
+        Self::by(place, ReceiveMethod::File)
+    }
+
+    pub fn by(place: &Place, method: ReceiveMethod) -> Self {
+        Self::start(receive_options(&place.to(), method))
+    }
+
+    /// As [`Served::of`], with changed options.
+    pub fn with(place: &Place, change: impl FnOnce(&mut receiver::Options)) -> Self {
+        let mut options = receive_options(&place.to(), ReceiveMethod::File);
+        change(&mut options);
+        Self::start(options)
+    }
+
+    /// Sends files by [`SendMethod::File`].
+    pub fn send(&self, jobs: &[Job], plan: Plan) -> Sent {
+        self.send_by(jobs, plan, &send_options(SendMethod::File))
+    }
+
+    pub fn send_by(&self, jobs: &[Job], plan: Plan, options: &sender::Options) -> Sent {
+        send_to(self.address, jobs, plan, options)
+    }
+
+    /// The only connection of a session.
+    pub fn session(&self, options: &sender::Options) -> Session {
+        session(self.address, options)
+    }
+
+    /// An address behind which nothing passes after this number of bytes until the flag is set.
+    pub fn hold(&self, bytes: u64) -> (SocketAddr, Arc<AtomicBool>) {
+        let go_on = Arc::<AtomicBool>::default();
+        let mischief = Mischief::Hold(bytes, Arc::clone(&go_on));
+        (between(self.address, mischief), go_on)
+    }
+
     pub fn start(options: receiver::Options) -> Self {
         let stop = options.limits.stop;
         let receiver = Receiver::bind("127.0.0.1:0", options).expect("a free port");
@@ -185,19 +237,22 @@ impl Place {
         self.root.path().join("to")
     }
 
+    /// The path of a file to send.
+    pub fn from(&self, name: &str) -> PathBuf {
+        self.root.path().join("from").join(name)
+    }
+
     /// Makes a file to send.
     pub fn file(&self, name: &str, contents: &[u8]) -> Job {
-        let path = self.root.path().join("from").join(name);
+        let path = self.from(name);
         fs::write(&path, contents).expect("there is room");
         job(name, &path)
     }
 
     /// Makes a named pipe to send.
     pub fn named_pipe(&self, name: &str) -> PathBuf {
-        let path = self.root.path().join("from").join(name);
-        let made = Command::new("mkfifo").arg(&path).status();
-        assert!(made.is_ok_and(|status| status.success()));
-        path
+        make_pipe(&self.from(name));
+        self.from(name)
     }
 
     /// Waits until a file is arriving, under any name.
@@ -207,6 +262,20 @@ impl Place {
 
     pub fn received(&self, name: &str) -> Vec<u8> {
         fs::read(self.to().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The path of a received file while it is incomplete.
+    pub fn hidden(&self, name: &str) -> PathBuf {
+        let name = twox_hash::XxHash3_128::oneshot(name.as_bytes());
+        self.to().join(format!(".oscope-partial/{name:032x}"))
+    }
+
+    /// Makes the directory of incomplete files.
+    pub fn make_partials(&self, mode: u32) -> PathBuf {
+        let partials = self.to().join(".oscope-partial");
+        fs::create_dir(&partials).expect("it is not there yet");
+        set_mode(&partials, mode);
+        partials
     }
 
     /// The only incomplete file.
@@ -222,15 +291,8 @@ impl Place {
     /// The names in the receiver's directory.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.to()).expect("it is there");
-        let mut names: Vec<_> = entries
-            .map(|entry| {
-                entry
-                    .expect("readable")
-                    .file_name()
-                    .to_string_lossy()
-                    .into_owned()
-            })
-            .collect();
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let mut names: Vec<_> = names.map(|it| it.to_string_lossy().into_owned()).collect();
         names.sort();
         names
     }
@@ -265,32 +327,96 @@ pub fn bytes(len: usize, seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// Sends and returns the outcomes in the order of their names.
-pub fn send(
-    served: &Served,
-    jobs: &[Job],
-    plan: Plan,
-    options: &sender::Options,
-) -> (oscope_transfer::Result<Summary>, Vec<Outcome>) {
-    send_to(served.address, jobs, plan, options)
+/// Sets the mode regardless of the umask.
+pub fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
 }
 
-/// Like [`send`], to any address.
-pub fn send_to(
-    address: SocketAddr,
-    jobs: &[Job],
-    plan: Plan,
-    options: &sender::Options,
-) -> (oscope_transfer::Result<Summary>, Vec<Outcome>) {
+pub fn make_pipe(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status();
+    assert!(made.is_ok_and(|status| status.success()));
+}
+
+pub fn open(path: impl AsRef<Path>) -> File {
+    File::open(path).expect("it is there")
+}
+
+/// The greeting of a sender of this version without a token.
+pub fn greeting(version: u16) -> [u8; 64] {
+    let mut greeting = [0; 64];
+    greeting[..8].copy_from_slice(b"oscope\r\n");
+    greeting[8..10].copy_from_slice(&version.to_le_bytes());
+    (greeting[10], greeting[12]) = (1, 1);
+    greeting
+}
+
+/// A whole file with this number to send in a session.
+pub fn item(id: u64, name: &str, size: Option<u64>) -> Item<'_> {
+    Item {
+        id,
+        name: FileName::new(name.as_bytes()).expect("a plain name"),
+        size,
+        part: (1, 0),
+        resume: false,
+        mode: None,
+        modified: None,
+    }
+}
+
+pub fn session(address: SocketAddr, options: &sender::Options) -> Session {
+    Session::connect(&address.to_string(), options, [0; 16], (0, 1)).expect("it is welcome")
+}
+
+/// The options of a sender with a token.
+pub fn sealed(text: &str, method: SendMethod) -> sender::Options {
+    sender::Options {
+        token: Some(token(text)),
+        cover: Cover::Sealed,
+        ..send_options(method)
+    }
+}
+
+/// What a sender reports: the whole, and the outcomes in the order of their names.
+pub struct Sent {
+    pub summary: Result<Summary>,
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Sent {
+    /// Checks the number of files that arrived and of those that failed.
+    #[track_caller]
+    pub fn assert(&self, files: u64, failed: u64) {
+        let Self { summary, outcomes } = self;
+        let counts = summary.as_ref().map(|it| (it.files, it.failed));
+        assert!(
+            matches!(counts, Ok(counts) if counts == (files, failed)),
+            "{summary:?} {outcomes:?}"
+        );
+    }
+
+    /// Checks that a file failed for a reason that contains `text`.
+    #[track_caller]
+    pub fn assert_failure(&self, index: usize, text: &str) {
+        let failure = self.outcomes[index].failure.as_deref().unwrap_or_default();
+        assert!(failure.contains(text), "{:?}", self.outcomes);
+    }
+
+    /// The error that ended the transfer.
+    #[track_caller]
+    pub fn error(self) -> Error {
+        self.summary.expect_err("it is refused")
+    }
+}
+
+/// Sends files to any address.
+pub fn send_to(address: SocketAddr, jobs: &[Job], plan: Plan, options: &sender::Options) -> Sent {
     let outcomes = Mutex::new(Vec::new());
     let observe = |outcome: &Outcome| {
-        outcomes
-            .lock()
-            .expect("nobody panics with it")
-            .push(outcome.clone());
+        let mut outcomes = outcomes.lock().expect("nobody panics with it");
+        outcomes.push(outcome.clone());
     };
     let summary = sender::send(&address.to_string(), jobs, plan, options, &observe);
     let mut outcomes = outcomes.into_inner().expect("nobody panics with it");
     outcomes.sort_by(|one, other| one.name.cmp(&other.name));
-    (summary, outcomes)
+    Sent { summary, outcomes }
 }

@@ -17,8 +17,6 @@ pub enum Mischief {
     Hold(u64, Arc<AtomicBool>),
     /// As [`Mischief::Hold`], but then both connections are closed.
     HoldAndCut(u64, Arc<AtomicBool>),
-    /// The byte at this offset is changed.
-    Flip(u64),
     /// Everything passes, but at most 64 KiB per interval.
     Slow(Duration),
     /// Everything is taken at once, and passed on by 64 KiB per interval.
@@ -102,11 +100,6 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
             Ok(count) if count > 0 => count,
             _ => break,
         };
-        if let Some(Mischief::Flip(at)) = mischief
-            && (passed..passed + count as u64).contains(at)
-        {
-            buffer[(at - passed) as usize] ^= 0x10;
-        }
         if to.write_all(&buffer[..count]).is_err() {
             break;
         }

@@ -1,0 +1,135 @@
+//! Results of a comparison: their places and contents.
+
+use super::compared;
+use crate::common::{Place, ends, json, printed, under};
+use serde_json::json;
+use std::fs::{self, File};
+
+#[test]
+fn a_failure_on_the_way_keeps_the_results_before_it() {
+    let place = Place::new();
+    let count = place.name("count");
+    let fails_late = format!("echo >> {count}; test $(wc -l < {count}) -lt 6");
+    let run = |flags: &[&str]| {
+        fs::remove_file(&count).ok();
+        let export = place.name("times.json");
+        let words = ["ab", "-r", "9", "--force", "true", &fails_late];
+        let mut command = place.oscope(&words);
+        command.args(flags).args(["--export-json", &export]);
+        // The warm-up is the first of the six.
+        let failure = format!("1 | 2> run 5: '{fails_late}' failed with exit code 1");
+        printed(&mut command, &failure)
+    };
+    let shown = run(&[]);
+    let row = shown.lines().find(|line| line.starts_with("true "));
+    assert!(row.is_some_and(|row| row.ends_with("  4")), "{shown}");
+    assert!(
+        shown.contains("Stopped by an error, after 4 blocks"),
+        "{shown}"
+    );
+    let exported = json(place.read("times.json").as_bytes());
+    assert_eq!(exported["results"][1]["exit_codes"], json!([0, 0, 0, 0]));
+    let document = json(run(&["--json"]).as_bytes());
+    assert_eq!(document["ending"], "failed");
+    let failure = document["failure"].as_str();
+    assert!(failure.is_some_and(|it| it.starts_with("run 5: ")));
+    check!(place => "show | 0 | > ab.programs");
+    assert!(place.samples() > 0);
+}
+
+#[test]
+fn a_place_that_fails_keeps_no_result_from_the_others() {
+    let place = Place::new();
+    let gone = place.name("gone");
+    let compare = |first: &str| {
+        place.line(&format!(
+            "ab -r 2 --force true true --conclude 'rm -rf {gone}' --export-json ${first} \
+             --export-csv $b.csv --export-markdown $c.md"
+        ))
+    };
+    let are_written = |files: &[&str]| {
+        for file in files {
+            assert!(!place.read(file).is_empty(), "{file}");
+            fs::remove_file(place.path(file)).expect("it is ours");
+        }
+    };
+    let closed = under(&["sh", "-c", "exec \"$0\" \"$@\" >&-"], &compare("a.json"));
+    let full = File::options().write(true).open("/dev/full");
+    let full = full.ok().map(|full| {
+        let mut command = compare("a.json");
+        command.stdout(full);
+        command
+    });
+    for mut command in std::iter::once(closed).chain(full) {
+        ends(&mut command, "1 | 2> cannot write to standard output");
+        are_written(&["a.json", "b.csv", "c.md"]);
+    }
+    // The directory of an export is gone.
+    place.directory("gone");
+    ends(
+        &mut compare("gone/a.json"),
+        "1 | > 2 blocks | 2> cannot write",
+    );
+    are_written(&["b.csv", "c.md"]);
+}
+
+#[test]
+fn a_signal_is_a_failure_like_others() {
+    let place = Place::new();
+    for ignored in ["--ignore-failure", "--ignore-failure=1,137"] {
+        let compare = "'kill -9 $$' true -r 2 --force --export-json $times.json";
+        let found = compared(&place, &format!("{compare} {ignored}"));
+        assert_eq!(found["programs"][0]["failures"], 2);
+        let remarks = found["remarks"].to_string();
+        let signal = "in 2 of 2 runs, with signal 9 (SIGKILL)";
+        assert!(remarks.contains(signal), "{remarks}");
+        let exported = json(place.read("times.json").as_bytes());
+        assert_eq!(exported["results"][0]["exit_codes"], json!([137, 137]));
+    }
+    let failed = "'kill -9 $$' failed with signal 9 (SIGKILL)";
+    check!(place => "
+        ab 'kill -9 $$' true -r 2                    | 1 | 2> {failed}
+        ab 'kill -9 $$' true -r 2 --ignore-failure=1 | 1 | 2> {failed}
+    ");
+}
+
+#[test]
+fn data_on_standard_output_stays_pure() {
+    let place = Place::new();
+    let compare = "ab -r 2 'echo words' true";
+    for (options, other) in [
+        ("--json --output inherit", "words"),
+        ("--json --output -", "words"),
+        ("--export-json -", "2 blocks"),
+        ("--export-json /dev/stdout --output inherit", "words"),
+    ] {
+        let mut command = place.line(&format!("{compare} {options}"));
+        let data = printed(&mut command, &format!("0 | 2> {other}"));
+        json(data.as_bytes());
+    }
+    // Without data, the report stays where it was.
+    check!(place => "{compare} --output - | 0 | > words | > 2 blocks");
+}
+
+#[test]
+fn a_name_of_several_lines_is_shown_on_one() {
+    let place = Place::new();
+    let [csv, markdown] = ["a.csv", "a.md"].map(|name| place.name(name));
+    let shown = printed(
+        place
+            .oscope(&["ab", "-r", "2", "echo a\necho `id`", "true | cat"])
+            .args(["--export-csv", &csv, "--export-markdown", &markdown]),
+        "0 | > \necho a echo `id`   | > 'echo a echo `id`'",
+    );
+    assert!(!shown.contains("echo a\necho"), "{shown}");
+    let csv = place.read("a.csv");
+    assert!(csv.contains("\"echo a\necho `id`\","), "{csv}");
+    let markdown = place.read("a.md");
+    for row in [
+        "\n| <code>echo a echo &#96;id&#96;</code> | ",
+        "\n| <code>true &#124; cat</code> | ",
+    ] {
+        assert!(markdown.contains(row), "{markdown}");
+    }
+    assert_eq!(markdown.lines().count(), 4);
+}

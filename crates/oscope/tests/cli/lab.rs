@@ -1,0 +1,175 @@
+//! `oscope lab`: each lab from its questions to the hand-in, and a class.
+
+use crate::common::{
+    EXPORTED, MEASURED, Place, end, ends, json, list, printed, scratch_files, signal, start,
+    wait_for,
+};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+
+/// A lab as `oscope lab list --json` describes it.
+fn described(place: &Place, lab: &str) -> Value {
+    let labs = place.json("lab list --json");
+    let mut labs = labs.as_array().expect("a list").iter();
+    labs.find(|it| it["name"] == lab).expect(lab).clone()
+}
+
+/// Makes a file `answers.txt` of answers to all questions of `lab`.
+fn answer(place: &Place, lab: &str) {
+    let mut text = "student = Anna B.\n".to_owned();
+    for question in list(&described(place, lab), "questions") {
+        let key = question["key"].as_str().expect("a key");
+        let prediction = match question["unit"].as_str() {
+            None => question["choices"][0].as_str().expect("a choice"),
+            Some("nanoseconds") => "10 ns",
+            Some("bytes") => "64 KiB",
+            Some("bytes_per_second") => "5 GB/s",
+            Some("operations_per_second") => "1 Mops/s",
+            Some(_) => "3",
+        };
+        let why = "Since <b>it</b> is so.";
+        writeln!(text, "{key} = {prediction}\n{key}.why = {why}").expect("a String has room");
+    }
+    place.file("answers.txt", text);
+}
+
+/// Measures `lab` in a short form and looks at all that was written.
+fn runs_to_its_end(lab: &str) {
+    let place = Place::new();
+    answer(&place, lab);
+    let start = format!(
+        "lab start {lab} --budget 4s --quiet --answers $answers.txt --dir $scratch --output $hand-ins"
+    );
+    // A point that the system or the time does not allow leaves the exit code 1, and the hand-in its reason.
+    let started = ends(&mut place.line(&start), MEASURED);
+    let is_whole = started.status.success();
+    let read = |ending: &str| place.read(&format!("hand-ins/lab-{lab}-anna-b{ending}"));
+    let hand_in = json(read(".json").as_bytes());
+    let keys = |of: &Value, name: &str| -> Vec<Value> {
+        list(of, name).iter().map(|it| it["key"].clone()).collect()
+    };
+    let asked = keys(&described(&place, lab), "questions");
+    assert_eq!(keys(&hand_in, "answers"), asked);
+    for answer in list(&hand_in, "answers") {
+        assert!(answer["measured"].is_object(), "{answer:#}");
+        assert_eq!(answer["why"], "Since <b>it</b> is so.");
+    }
+    let (text, page) = (read(".md"), read(".html"));
+    assert!(!page.contains("<b>it</b>") && !page.contains("<script"));
+    // A chart needs more than one point.
+    if is_whole || text.contains("-1.svg") {
+        assert!(text.contains("-1.svg") && page.contains("<svg"));
+        assert!(read("-1.svg").starts_with("<svg"));
+    }
+    assert!(scratch_files(&place.scratch()).is_empty());
+    // Existing files stay, and are seen before anything is measured.
+    check!(place => "{start} | 1,2 | 2> --force");
+}
+
+#[test]
+fn lab_caches() {
+    runs_to_its_end("caches");
+}
+
+#[test]
+fn lab_blocks() {
+    runs_to_its_end("blocks");
+}
+
+#[test]
+fn lab_cold_warm() {
+    runs_to_its_end("cold-warm");
+}
+
+#[test]
+fn lab_clocks() {
+    runs_to_its_end("clocks");
+}
+
+#[test]
+fn lab_locks() {
+    runs_to_its_end("locks");
+}
+
+#[test]
+fn lab_inversion() {
+    runs_to_its_end("inversion");
+}
+
+#[test]
+fn lab_mmap() {
+    runs_to_its_end("mmap");
+}
+
+#[test]
+fn lab_systems() {
+    runs_to_its_end("systems");
+}
+
+#[test]
+fn every_lab_is_tested_here() {
+    let source = include_str!("lab.rs");
+    let labs = Place::new().json("lab list --json");
+    for lab in labs.as_array().expect("a list") {
+        let name = lab["name"].as_str().expect("a name");
+        let test = format!("runs_to_its_end(\"{name}\")");
+        assert!(source.contains(&test), "{name}");
+    }
+}
+
+#[test]
+fn without_a_terminal_the_missing_answers_are_named() {
+    let place = Place::new();
+    check!(place => "
+        lab start locks --answer short=Lock   | 2 | 2> no terminal | 2> student, yields, factor
+            | 2> --questions
+        lab start locks --answer 'short=3 ns' | 2 | 2> Lock, SpinLock
+        lab start locks --answer long=Lock    | 2 | 2> yields
+        lab start none --answer short=Lock    | 2 | 2> cold-warm
+        lab start locks --questions           | 0 | > yields.why =
+    ");
+    assert!(!place.store.exists());
+}
+
+#[test]
+fn a_class_is_collected_from_a_stored_run() {
+    let place = Place::new();
+    answer(&place, "locks");
+    // A slow machine does not reach every point.
+    check!(place => "run threads.lock --budget 12s --no-page --dir $scratch | 0,1");
+    for student in ["Anna", "Berta <b>"] {
+        check!(place => "
+            lab start locks --of latest --student '{student}' --answers $answers.txt --output $hand-ins
+                | 0 | 2> Report D, Table 1
+        ");
+    }
+    let collect = "lab collect $hand-ins/lab-locks-anna.json $hand-ins/lab-locks-berta-b.json";
+    let markdown = printed(&mut place.line(collect), "0 | > Berta &lt;b&gt;");
+    assert!(markdown.contains("| Anna |"), "{markdown}");
+    check!(place => "{collect} --output $class.html | 0");
+    let text = place.read("class.html");
+    assert!(text.contains("<svg") && text.contains("Berta") && !text.contains("<b>"));
+    let class = place.json(&format!("{collect} --json"));
+    assert_eq!(list(&class["questions"][0], "rows").len(), 2);
+    // The second is a run that has nothing of the lab.
+    check!(place => "
+        lab collect {EXPORTED} | 1,2 | 2> no hand-in
+        lab start inversion --of latest --student A --answer none=B --answer inheritance=A
+            --answer ceiling=A --answer gain=2 | 2 | 2> threads.inversion
+    ");
+}
+
+#[test]
+fn a_stop_leaves_no_hand_in_and_no_scratch_files() {
+    let place = Place::new();
+    answer(&place, "systems");
+    let lab = "lab start systems --answers $answers.txt --dir $scratch --output $hand-ins";
+    let child = start(&mut place.line(lab));
+    assert!(wait_for(|| place.samples() > 0), "it never measured");
+    signal("INT", child.id());
+    assert_eq!(end(child).0.status.code(), Some(130));
+    let hand_ins = fs::read_dir(place.path("hand-ins")).expect("it was made");
+    assert_eq!(hand_ins.count(), 0);
+    assert!(scratch_files(&place.scratch()).is_empty());
+}

@@ -1,0 +1,18 @@
+//! Files arrive unchanged, and no matter what fails, every file under its own name is complete.
+
+mod changed;
+#[path = "../common/mod.rs"]
+mod common;
+mod crowds;
+mod lost;
+mod measuring;
+mod overlapping;
+mod pauses;
+mod peers;
+mod places;
+mod planted;
+mod resumed;
+mod rights;
+mod transfers;
+mod trees;
+mod trust;

@@ -1,0 +1,153 @@
+//! A side that is at work for longer than the other side's patience is waited for.
+
+use crate::common::proxy::{Mischief, between};
+use crate::common::{
+    PATIENCE, PLAN, Place, Served, TWO, bytes, item, job, limits, receive_options, send_options,
+    send_to,
+};
+use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::receiver::{Event, Receiver};
+use oscope_transfer::sender::{self, Contents};
+use oscope_transfer::{Cover, Error, Limits};
+use std::fs::File;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Shorter than every pause here.
+const SHORT: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// A receiver with little patience.
+fn hasty_receiver(place: &Place) -> Served {
+    Served::with(place, |it| it.limits.patience = SHORT)
+}
+
+/// A sender with this patience.
+fn sender(patience: Duration) -> sender::Options {
+    sender::Options {
+        limits: Limits {
+            patience,
+            ..limits()
+        },
+        ..send_options(SendMethod::File)
+    }
+}
+
+#[test]
+fn a_receiver_waits_while_a_source_stalls() {
+    let contents = bytes(3 << 20, 1);
+    for cover in [Cover::Bare, Cover::Summed] {
+        let place = Place::new();
+        let served = hasty_receiver(&place);
+        let options = sender::Options {
+            cover,
+            ..sender(PATIENCE)
+        };
+        let mut session = served.session(&options);
+        let mut blocks = contents.chunks(512 << 10).enumerate().map(|(at, block)| {
+            // As a disk does that fails to answer for a while.
+            if at == 3 {
+                thread::sleep(PAUSE);
+            }
+            ((at * (512 << 10)) as u64, block)
+        });
+        let item = item(0, "file", Some(3 << 20));
+        session.send(&item, Contents::Blocks(&mut blocks)).unwrap();
+        let (_, outcome) = session.outcome().unwrap().unwrap();
+        assert_eq!(outcome.failure, None, "{cover:?} {}", served.log());
+        session.finish().unwrap();
+        assert!(place.received("file") == contents);
+    }
+}
+
+#[test]
+fn a_receiver_waits_while_a_pipe_is_silent() {
+    let place = Place::new();
+    let served = hasty_receiver(&place);
+    let pipe = place.named_pipe("pipe");
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut pipe = File::options().write(true).open(&pipe).unwrap();
+            pipe.write_all(b"the beginning").unwrap();
+            thread::sleep(PAUSE);
+            pipe.write_all(b" and the end").unwrap();
+        });
+        let jobs = [job("piped", &pipe)];
+        served.send_by(&jobs, PLAN, &sender(PATIENCE)).assert(1, 0);
+    });
+    assert_eq!(place.received("piped"), b"the beginning and the end");
+}
+
+#[test]
+fn a_sender_waits_while_the_receiver_is_at_work() {
+    let place = Place::new();
+    let options = receive_options(&place.to(), ReceiveMethod::File);
+    let stop = options.limits.stop;
+    let receiver = Receiver::bind("127.0.0.1:0", options).unwrap();
+    let address = receiver.address().unwrap();
+    let is_first = AtomicBool::new(true);
+    thread::scope(|scope| {
+        // As long as storing to a slow device takes, with the next file on its way.
+        let observe = |event: &Event<'_>| {
+            if matches!(event, Event::Settled { .. }) && is_first.swap(false, Ordering::Relaxed) {
+                thread::sleep(PAUSE);
+            }
+        };
+        let receiver = &receiver;
+        scope.spawn(move || receiver.serve(true, &observe).unwrap());
+        let jobs = [
+            place.file("first", b"x"),
+            place.file("second", &bytes(64 << 20, 2)),
+        ];
+        let options = sender(SHORT);
+        let sent = sender::send(&address.to_string(), &jobs, PLAN, &options, &|_| {});
+        stop.store(true, Ordering::Release);
+        assert_eq!(sent.unwrap().files, 2);
+    });
+}
+
+#[test]
+fn a_connection_that_is_ahead_waits_for_the_others() {
+    let place = Place::new();
+    let served = hasty_receiver(&place);
+    let pipe = place.named_pipe("pipe");
+    let contents = bytes(2 << 20, 3);
+    let mut jobs = vec![job("piped", &pipe)];
+    // More divided files than may be incomplete at a time.
+    jobs.extend((0..40).map(|at| place.file(&format!("file{at}"), &contents)));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut pipe = File::options().write(true).open(&pipe).unwrap();
+            thread::sleep(PAUSE);
+            pipe.write_all(b"late").unwrap();
+        });
+        served.send_by(&jobs, TWO, &sender(SHORT)).assert(41, 0);
+    });
+    assert!(place.received("file39") == contents);
+}
+
+#[test]
+fn a_sender_whose_replies_are_lost_waits_for_its_patience_and_no_longer() {
+    let place = Place::new();
+    let served = Served::of(&place);
+    // The answer to the greeting, and the first frame with its two checks.
+    let heard = 64 + (16 + 16) + (1 + 16);
+    let address = between(served.address, Mischief::Mute(heard));
+    let jobs = [place.file("file", &bytes(100_000, 4))];
+    let error = send_to(address, &jobs, PLAN, &sender(SHORT)).error();
+    assert!(matches!(error, Error::Silent(SHORT)), "{error}");
+}
+
+#[test]
+fn a_sender_waits_while_a_slow_line_holds_what_it_sent() {
+    let place = Place::new();
+    let served = Served::of(&place);
+    let contents = bytes(4 << 20, 5);
+    let jobs = [place.file("file", &contents)];
+    let tunnel = Mischief::Tunnel(Duration::from_millis(100));
+    let address = between(served.address, tunnel);
+    send_to(address, &jobs, PLAN, &sender(SHORT)).assert(1, 0);
+    assert!(place.received("file") == contents);
+}

@@ -1,0 +1,197 @@
+//! Peers that are no senders, do not know the token, stay silent, or demand too much.
+
+use crate::common::proxy::{Mischief, between};
+use crate::common::{
+    PLAN, Place, Served, bytes, greeting, job, limits, receive_options, sealed, send_options,
+    send_to, token,
+};
+use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::protocol::VERSION;
+use oscope_transfer::receiver::Receiver;
+use oscope_transfer::{Error, Limits, sender};
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+#[test]
+fn a_peer_that_does_not_know_the_token_gets_nothing() {
+    let place = Place::new();
+    let served = Served::with(&place, |it| it.token = Some(token("the right token, long")));
+    let jobs = [place.file("file", b"x")];
+    let wrong = sealed("the wrong token, long", SendMethod::File);
+    let error = served.send_by(&jobs, PLAN, &wrong).error();
+    assert!(matches!(error, Error::WrongToken), "{error}");
+    served.wait_for("does not know the token");
+    let error = served.send(&jobs, PLAN).error().to_string();
+    assert!(error.contains("wants a token"), "{error}");
+    served.wait_for("turned away: it has no token");
+    let error = Served::of(&place).send_by(&jobs, PLAN, &wrong).error();
+    assert!(error.to_string().contains("has no token"), "{error}");
+    assert_eq!(place.names(), [""; 0]);
+}
+
+/// A connection that has said this to the receiver.
+fn say(served: &Served, said: &[u8]) -> TcpStream {
+    let mut socket = TcpStream::connect(served.address).expect("it listens");
+    socket
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .expect("a time above zero");
+    let _ = socket.write_all(said);
+    socket
+}
+
+/// All that the receiver says before it closes, to a peer that says nothing more.
+fn hear(mut socket: TcpStream) -> Vec<u8> {
+    let _ = socket.shutdown(Shutdown::Write);
+    let mut answer = Vec::new();
+    match socket.read_to_end(&mut answer) {
+        Err(error) if error.kind() != ErrorKind::ConnectionReset => panic!("{error}"),
+        _ => answer,
+    }
+}
+
+#[test]
+fn strangers_get_a_short_close_and_a_line_in_the_log() {
+    let place = Place::new();
+    let served = Served::of(&place);
+    let answer = |said: &[u8]| hear(say(&served, said));
+    assert_eq!(answer(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), b"");
+    served.wait_for("no sender: it said \"GET / HTTP/1.1");
+    // A text longer than a greeting.
+    let long = format!("POST / HTTP/1.1\r\nUser-Agent: {}\r\n\r\n", "x".repeat(100));
+    assert_eq!(answer(long.as_bytes()), b"");
+    served.wait_for("no sender: it said \"POST / HTTP/1.1");
+    for round in 0..200 {
+        let garbage = bytes(1 + round * 7, round as u64 + 1);
+        assert_eq!(answer(&garbage), b"");
+    }
+    // A port scanner: connects, says nothing and leaves.
+    drop(TcpStream::connect(served.address).unwrap());
+    served.wait_for("it said nothing");
+    let refused = answer(&greeting(9));
+    assert_eq!((refused.len(), refused[10]), (64, 1));
+    served.wait_for("another version");
+    // Garbage behind a good greeting.
+    for round in 0..200 {
+        let garbage = bytes(1 + round * 11, round as u64 + 1);
+        // The receiver looks for the owner of a connection that is still open.
+        let mut socket = say(&served, &[&greeting(VERSION)[..], &garbage].concat());
+        let mut welcome = [0; 64];
+        socket.read_exact(&mut welcome).unwrap();
+        assert_eq!(welcome[10], 0);
+        hear(socket);
+    }
+    let jobs = [place.file("file", b"still at work")];
+    served.send(&jobs, PLAN).assert(1, 0);
+    assert_eq!(place.names(), ["file"]);
+}
+
+#[test]
+fn silence_is_not_waited_for() {
+    let patience = Duration::from_secs(1);
+    let place = Place::new();
+    let served = Served::with(&place, |it| it.limits.patience = patience);
+    let silent = TcpStream::connect(served.address).unwrap();
+    served.wait_for("silent or too slow");
+    drop(silent);
+    // A byte now and then counts as silence.
+    let mut slow = TcpStream::connect(served.address).unwrap();
+    served.log.lock().unwrap().clear();
+    for byte in greeting(VERSION) {
+        let is_over = slow.write_all(&[byte]).is_err() || served.ends() > 0;
+        if is_over {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(150));
+    }
+    served.wait_for("did not prove in time");
+    // It also does so after authentication.
+    served.log.lock().unwrap().clear();
+    let jobs = [place.file("file", &bytes(1 << 20, 3))];
+    let trickle = between(served.address, Mischief::Trickle(100_000));
+    send_to(trickle, &jobs, PLAN, &send_options(SendMethod::File)).error();
+    assert!(served.log().contains("began"), "{}", served.log());
+    served.wait_for("too slow");
+
+    // The reverse: a receiver that reads nothing.
+    let deaf = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let options = with_patience(patience);
+    let jobs = [place.file("file", b"x")];
+    let error = send_to(deaf.local_addr().unwrap(), &jobs, PLAN, &options).error();
+    assert!(matches!(error, Error::Silent(_)), "{error}");
+}
+
+fn with_patience(patience: Duration) -> sender::Options {
+    sender::Options {
+        limits: Limits {
+            patience,
+            ..limits()
+        },
+        ..send_options(SendMethod::File)
+    }
+}
+
+#[test]
+fn a_slow_line_is_not_silent_while_it_holds_bytes() {
+    let place = Place::new();
+    let served = Served::of(&place);
+    let contents = bytes(1 << 20, 4);
+    let jobs = [place.file("file", &contents)];
+    // All the sent data takes longer than a sender waits for a silent receiver, and each part of it far less.
+    let sender = with_patience(Duration::from_secs(6));
+    let address = between(served.address, Mischief::Slow(Duration::from_millis(700)));
+    send_to(address, &jobs, PLAN, &sender).assert(1, 0);
+    assert!(place.received("file") == contents);
+}
+
+#[test]
+fn limits_on_sizes_counts_and_connections_hold() {
+    let place = Place::new();
+    let served = Served::with(&place, |it| {
+        (it.max_size, it.max_files, it.max_connections) = (1000, 3, 1);
+    });
+    let jobs = [
+        place.file("a", &bytes(1000, 1)),
+        place.file("b", &bytes(1001, 1)),
+        place.file("c", b"x"),
+        place.file("d", b"x"),
+    ];
+    let outcomes = served.send(&jobs, PLAN).outcomes;
+    let failed: Vec<_> = outcomes.iter().map(|it| it.failure.is_some()).collect();
+    assert_eq!(failed, [false, true, false, true], "{outcomes:?}");
+    assert_eq!(place.names(), ["a", "c"]);
+
+    // An unknown size does not evade the size limit.
+    let fifo = place.named_pipe("fifo");
+    let jobs = [job("pipe", &fifo)];
+    // The reader closes before it has read everything.
+    let writer = std::thread::spawn(move || drop(fs::write(fifo, vec![1; 1 << 20])));
+    served.wait_for("ended");
+    served.send(&jobs, PLAN).assert_failure(0, "larger than");
+    writer.join().unwrap();
+
+    served.wait_for_ends(2);
+    std::thread::sleep(Duration::from_millis(100));
+    let held = served.session(&send_options(SendMethod::File));
+    let error = served.send(&jobs, PLAN).error().to_string();
+    assert!(error.contains("as many connections"), "{error}");
+    drop(held);
+}
+
+#[test]
+fn a_receiver_without_a_token_serves_other_machines_only_on_request() {
+    let place = Place::new();
+    for address in ["0.0.0.0:0", "[::]:0"] {
+        let mut options = receive_options(&place.to(), ReceiveMethod::File);
+        let open = Receiver::bind(address, options.clone());
+        let error = open.err().expect("it is refused");
+        assert!(matches!(error, Error::Open(_)), "{error}");
+        assert!(error.to_string().contains("--token-file"), "{error}");
+        options.insecure = true;
+        match Receiver::bind(address, options) {
+            Err(Error::Listen { reason, .. }) => println!("skipped: {address}: {reason}"),
+            bound => drop(bound.expect("it is free")),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The owner and the permissions of files that arrive: never more rights than the source and the
+//! umask allow, and those of a file that is replaced.
+
+use crate::common::{PLAN, Place, Served, bytes, receive_methods, send_options, send_to, set_mode};
+use oscope_transfer::method::SendMethod;
+use oscope_transfer::sender::Plan;
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, chown};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+/// A file that arrives without a name, one that lies among the incomplete ones, and one in parts.
+const SIZES: [(usize, u16); 3] = [(10, 1), (300 << 10, 1), (3 << 20, 2)];
+/// A user id that is neither this test's nor anybody's.
+const ANOTHER: u32 = 54_324;
+
+/// As the source has it, exactly.
+const KEEPING: Plan = Plan {
+    keep_mode: true,
+    ..PLAN
+};
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).expect("it is there").mode() & 0o7777
+}
+
+/// The umask, as it shows in a new file.
+fn umask(place: &Place) -> u32 {
+    let path = place.root.path().join("new");
+    File::create(&path).expect("there is room");
+    let directory = place.root.path().join("new directory");
+    DirBuilder::new()
+        .mode(0o777)
+        .create(&directory)
+        .expect("there is room");
+    let umask = 0o777 & !mode(&directory);
+    assert_eq!(mode(&path), 0o666 & !umask);
+    umask
+}
+
+/// The mode that a source of this mode and size arrives with.
+fn arrived(place: &Place, source: u32, size: (usize, u16), plan: Plan, force: bool) -> u32 {
+    let served = Served::with(place, |it| it.force = force);
+    let job = place.file("file", &bytes(size.0, 5));
+    set_mode(&place.from("file"), source);
+    let plan = Plan {
+        streams: size.1,
+        ..plan
+    };
+    served.send(&[job], plan).assert(1, 0);
+    mode(&place.to().join("file"))
+}
+
+#[test]
+fn a_new_file_is_open_to_no_more_users_than_its_source_and_the_umask_allow() {
+    let place = Place::new();
+    let umask = umask(&place);
+    for size in SIZES {
+        for source in [0o600, 0o640, 0o666, 0o4777, 0o2755] {
+            for (plan, expected) in [(PLAN, source & 0o777 & !umask), (KEEPING, source & 0o777)] {
+                let found = arrived(&place, source, size, plan, false);
+                assert_eq!(
+                    found, expected,
+                    "{found:o} from {source:o}, {size:?}, {plan:?}"
+                );
+                fs::remove_file(place.to().join("file")).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_replaced_file_keeps_its_owner_and_its_mode() {
+    let place = Place::new();
+    let there = place.to().join("file");
+    for size in SIZES {
+        for (before, plan, expected) in [
+            (0o600, PLAN, 0o600),
+            (0o644, PLAN, 0o644),
+            (0o4755, PLAN, 0o755),
+            (0o600, KEEPING, 0o640),
+        ] {
+            fs::write(&there, "before").unwrap();
+            let is_another = chown(&there, Some(ANOTHER), Some(ANOTHER)).is_ok();
+            if !is_another {
+                println!("skipped in part: it takes root to give a file to another user");
+            }
+            set_mode(&there, before);
+            let found = arrived(&place, 0o640, size, plan, true);
+            assert_eq!(
+                found, expected,
+                "{found:o} over {before:o}, {size:?}, {plan:?}"
+            );
+            let metadata = fs::metadata(&there).unwrap();
+            if is_another {
+                assert_eq!(
+                    (metadata.uid(), metadata.gid()),
+                    (ANOTHER, ANOTHER),
+                    "{size:?}"
+                );
+            }
+            assert_eq!(metadata.len(), size.0 as u64);
+            fs::remove_file(&there).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_incomplete_file_to_which_others_had_rights_is_made_anew() {
+    let contents = bytes(3 << 20, 6);
+    for method in receive_methods() {
+        for (mode_before, resume) in [(0o4777, true), (0o4777, false), (0o666, true)] {
+            let place = Place::new();
+            let partials = place.to().join(".oscope-partial");
+            // Others may have come in as long as the directory was open.
+            DirBuilder::new().mode(0o755).create(&partials).unwrap();
+            let hidden = place.hidden("file");
+            fs::write(&hidden, &contents[..2 << 20]).unwrap();
+            set_mode(&hidden, mode_before);
+            let held = File::options().write(true).open(&hidden).unwrap();
+            let umask = umask(&place);
+            let served = Served::by(&place, method);
+            let jobs = [place.file("file", &contents)];
+            set_mode(&place.from("file"), 0o644);
+            served.send(&jobs, Plan { resume, ..PLAN }).assert(1, 0);
+            held.write_all_at(b"changed", 0).unwrap();
+            assert!(place.received("file") == contents, "{method}, {resume}");
+            assert_eq!(mode(&place.to().join("file")), 0o644 & !umask, "{method}");
+        }
+    }
+}
+
+#[test]
+fn an_incomplete_file_is_closed_to_others() {
+    let place = Place::new();
+    let served = Served::of(&place);
+    let (address, go_on) = served.hold(1 << 20);
+    let jobs = [place.file("file", &bytes(3 << 20, 7))];
+    std::thread::scope(|scope| {
+        let options = send_options(SendMethod::File);
+        let sending = scope.spawn(move || send_to(address, &jobs, PLAN, &options));
+        place.wait_for_a_file();
+        let mode = mode(&place.partial());
+        go_on.store(true, Ordering::Release);
+        assert_eq!(mode, 0o600);
+        sending.join().unwrap().assert(1, 0);
+    });
+}
