@@ -12,6 +12,8 @@ const CLIFF: f64 = 2.0;
 const CLOSE: f64 = 1.25;
 /// Between places farther apart than this factor nobody knows the way from one value to another.
 const FAR: f64 = 10.0;
+/// Between places farther apart than this factor an interval says nothing.
+const APART: f64 = 4.0;
 /// Values closer than this factor are one, wherever they are.
 const SAME: f64 = 1.25;
 
@@ -25,9 +27,8 @@ pub(crate) struct Curves<'f> {
     pub(crate) marks: Vec<Marked<'f>>,
     /// The place of each level on the x axis.
     pub(crate) levels: Vec<Option<f64>>,
-    /// True if there may be something between two levels, as between sizes and not between counts: then the
-    /// intervals of neighbours are a band.
-    pub(crate) is_continuous: bool,
+    /// True if there may be something between two levels, as between sizes and not between counts.
+    is_continuous: bool,
 }
 
 /// The points of a series that have a place, and what joins them.
@@ -112,6 +113,11 @@ impl<'f> Curves<'f> {
         }
     }
 
+    /// True if the intervals of two neighbours are one band.
+    pub(crate) fn is_band(&self, one: &Spot, other: &Spot) -> bool {
+        self.is_continuous && one.is_near(other)
+    }
+
     /// All points that have a place.
     pub(crate) fn spots(&self) -> impl Iterator<Item = &Spot> {
         self.curves.iter().flat_map(Curve::spots)
@@ -149,6 +155,14 @@ impl Spot {
                 .collect(),
             doubtful: point.doubtful,
         })
+    }
+}
+
+impl Spot {
+    /// True if there are intervals here and at the next place, which say something about what lies between.
+    pub(crate) fn is_near(&self, next: &Self) -> bool {
+        let have_intervals = self.reach.is_some() && next.reach.is_some();
+        have_intervals && next.value.0 <= APART * self.value.0
     }
 }
 

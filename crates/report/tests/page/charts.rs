@@ -9,14 +9,17 @@ use instrument::statistics::Interval;
 use oscope_report::{Analysis, page};
 use record::Run;
 
-/// The `svg` elements of the charts in a page.
+/// The `svg` elements of the charts in a page, without the pictures of the machine.
 fn charts(page: &str) -> Vec<&str> {
     let starts = page.match_indices("<svg xmlns=").map(|(start, _)| start);
     let chart = |start: usize| {
         let rest = &page[start..];
         &rest[..rest.find("</svg>").expect("an end") + "</svg>".len()]
     };
-    starts.map(chart).collect()
+    let charts = starts.map(chart);
+    charts
+        .filter(|chart| !chart.contains("class=\"chart glance\""))
+        .collect()
 }
 
 /// The page of a run whose first experiment has only this figure.

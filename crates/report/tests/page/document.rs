@@ -262,8 +262,8 @@ fn a_report_without_pictures_of_a_machine_begins_with_its_first_charts() {
         titles.iter().all(|title| chapters.contains(title)),
         "{titles:?}"
     );
-    let keys = texts(&document, "#glance .key");
-    assert_eq!(keys, ["Lock SpinLock"; 2]);
+    let keys = texts(&document, "#glance svg [data-series] .name");
+    assert_eq!(keys, ["Lock", "SpinLock", "Lock", "SpinLock"]);
     let headings = texts(&document, "h2");
     assert_eq!(headings[0], titles[0]);
 }

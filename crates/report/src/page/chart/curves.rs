@@ -5,7 +5,7 @@ use super::labels::{Placed, rows};
 use super::marker::STYLES;
 use super::staircase::stairs;
 use super::svg::{Anchor, Dots, FONT, Path, Px, Svg, text_width};
-use crate::chart::{Curve, Curves, Marked, Scale, levels};
+use crate::chart::{Curve, Curves, Marked, Scale, Spot, levels};
 use instrument::figure::{Figure, FigureScale, MarkOrigin};
 
 /// Height of a plot that may be as high as it likes.
@@ -88,11 +88,11 @@ pub(super) fn draw(
             Some((Anchor::Start, "s1 hue")),
         );
         for curve in &chart.curves {
-            series(svg, curve, chart.is_continuous, (1, 1), &frame);
+            series(svg, chart, curve, (1, 1), &frame);
         }
     }
     for (index, curve) in chart.curves.iter().enumerate() {
-        series(svg, curve, chart.is_continuous, (index, index), &frame);
+        series(svg, &chart, curve, (index, index), &frame);
     }
     svg.close("g");
     if second.is_some() {
@@ -135,13 +135,7 @@ fn multiples(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room) -> f
             others.lines(other, &frame);
         }
         svg.path("other", &others);
-        series(
-            svg,
-            &chart.curves[index],
-            chart.is_continuous,
-            (index, 0),
-            &frame,
-        );
+        series(svg, &chart, &chart.curves[index], (index, 0), &frame);
         svg.close("g");
         if index + 1 == panels.count {
             end = frame.x_title(svg, &figure.x.title);
@@ -153,14 +147,15 @@ fn multiples(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room) -> f
 /// Draws the series `index` in the given style: its intervals, processes, line and markers.
 fn series(
     svg: &mut Svg,
+    chart: &Curves<'_>,
     curve: &Curve,
-    is_continuous: bool,
     (index, style): (usize, usize),
     frame: &Frame,
 ) {
     let radius = (frame.height / 60.0).clamp(2.5, 3.8);
     svg.open_series(index, style);
-    svg.path("band", &band(curve, is_continuous, frame));
+    let is_band = |one: &Spot, other: &Spot| chart.is_band(one, other);
+    svg.path("band", &band(curve, is_band, frame));
     let mut dots = Dots::default();
     for spot in curve.spots() {
         for place in &spot.processes {
@@ -200,28 +195,28 @@ impl Path {
     }
 }
 
-/// The intervals of neighbours that a line joins as one band; of others, and of those between which there is
-/// nothing, as a bar each.
-pub(super) fn band(curve: &Curve, is_continuous: bool, frame: &Frame) -> Path {
+/// The intervals of the points of a curve: those of neighbours of which `is_band` is true as one band, others as
+/// a bar each.
+pub(super) fn band(curve: &Curve, is_band: impl Fn(&Spot, &Spot) -> bool, frame: &Frame) -> Path {
     /// Half the width of a bar.
     const ALONE: f64 = 2.5;
     let mut path = Path::default();
-    for run in &curve.runs {
-        for known in run.split(|spot| spot.reach.is_none()) {
-            let ends = known.iter().filter_map(|spot| {
-                let [low, high] = spot.reach?.map(|end| frame.y(end));
-                Some((frame.x(spot.at.0), low, high))
-            });
-            let ends: Vec<(f64, f64, f64)> = ends.collect();
-            if is_continuous && ends.len() > 1 {
+    for band in curve.runs.iter().flat_map(|run| run.chunk_by(&is_band)) {
+        let ends = band.iter().filter_map(|spot| {
+            let [low, high] = spot.reach?.map(|end| frame.y(end));
+            Some((frame.x(spot.at.0), low, high))
+        });
+        let ends: Vec<(f64, f64, f64)> = ends.collect();
+        match ends[..] {
+            [] => {}
+            [(x, low, high)] => {
+                let (from, to) = (x - ALONE, x + ALONE);
+                path.area([(from, low), (to, low), (to, high), (from, high)]);
+            }
+            _ => {
                 let lower = ends.iter().map(|(x, low, _)| (*x, *low));
                 let upper = ends.iter().rev().map(|(x, _, high)| (*x, *high));
                 path.area(lower.chain(upper));
-                continue;
-            }
-            for (x, low, high) in ends {
-                let (from, to) = (x - ALONE, x + ALONE);
-                path.area([(from, low), (to, low), (to, high), (from, high)]);
             }
         }
     }

@@ -16,39 +16,27 @@ const NARROW: f64 = 340.0;
 
 /// `picture` as an `svg` element.
 pub(in crate::page) fn picture(picture: &Picture) -> String {
-    let room = room(picture);
-    let body = drawn(picture, room);
-    framed("chart glance", picture.title, room, &body)
+    let width = if picture.is_narrow { NARROW } else { WIDTH };
+    let (body, height) = drawn(picture, width);
+    let size = Room { width, height };
+    framed("chart glance", picture.title, size, &body)
 }
 
-pub(super) fn room(picture: &Picture) -> Room {
-    Room {
-        width: if picture.is_narrow { NARROW } else { WIDTH },
-        height: HEIGHT,
-    }
-}
-
-/// `picture` with its description, in an element of the given size.
-pub(super) fn drawn(picture: &Picture, room: Room) -> String {
+/// `picture` with its description, and its height.
+pub(super) fn drawn(picture: &Picture, width: f64) -> (String, f64) {
     let figure = &picture.figure;
-    let mut svg = Svg::new(room.width);
+    let mut svg = Svg::new(width);
     let all = [Some(figure), picture.second.as_ref()];
     let words: Vec<String> = all.into_iter().flatten().map(words).collect();
     svg.text("desc", &[], &words.join("; "));
-    let key_height = key(&mut Svg::new(room.width), figure, (room.width, 0.0));
-    let above = Room {
-        height: room.height - key_height,
-        ..room
+    let room = Room {
+        width,
+        height: HEIGHT - key(&mut Svg::new(width), figure, (width, 0.0)),
     };
-    body(
-        &mut svg,
-        figure,
-        figure.y.scale,
-        picture.second.as_ref(),
-        above,
-    );
-    key(&mut svg, figure, (room.width, above.height));
-    svg.finish()
+    let second = picture.second.as_ref();
+    let bottom = body(&mut svg, figure, figure.y.scale, second, room);
+    let height = bottom + key(&mut svg, figure, (width, bottom));
+    (svg.finish(), height)
 }
 
 /// The values of `figure` in words, for readers who do not see it: all bars, the ends of a curve, and the

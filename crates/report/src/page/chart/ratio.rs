@@ -122,7 +122,7 @@ impl Curve<'_> {
         };
         let spots: Vec<Option<Spot>> = self.points.iter().map(spot).collect();
         let curve = Line::through(spots.iter().cloned());
-        svg.path("ratio-band", &band(&curve, true, frame));
+        svg.path("ratio-band", &band(&curve, Spot::is_near, frame));
         line(svg, &curve, frame, "ratio-line");
         for (spot, (_, row)) in spots.iter().zip(&self.points) {
             if let Some(spot) = spot {

@@ -1,6 +1,5 @@
 //! The pictures and the words of a machine as one picture, to be shown elsewhere.
 
-use super::axes::Room;
 use super::picture::{HEIGHT, drawn};
 use super::svg::{FONT, Px, Svg, WIDTH as COLUMN, text_width};
 use crate::glance::Picture;
@@ -53,11 +52,8 @@ pub(in crate::page) fn whole(lines: &Lines, pictures: &[Picture]) -> (String, f6
         );
         let at = format!("translate({} {})", Px(left), Px(top + HEADING));
         svg.open("g", &[("transform", &at), ("font-size", &FONT)]);
-        let room = Room {
-            width: COLUMN,
-            height: HEIGHT,
-        };
-        svg.insert(&drawn(picture, room));
+        let (body, _) = drawn(picture, COLUMN);
+        svg.insert(&body);
         svg.close("g");
     }
     let mut count = pictures.len();
