@@ -168,9 +168,6 @@ pub enum Error {
 
 /// Loads the advice for this machine: from the file that [`VARIABLE`] names, or from
 /// [`default_path`].
-///
-/// # Errors
-/// As [`load_from`].
 pub fn load() -> Result<Advice, Error> {
     match std::env::var_os(VARIABLE) {
         Some(path) => load_from(Path::new(&path)),
