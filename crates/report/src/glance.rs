@@ -240,17 +240,16 @@ fn curves(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Vec<Series> {
         };
         let levels = result.point.levels().filter(|(axis, _)| is_apart(axis));
         let apart: Vec<(&str, &Level)> = levels.collect();
-        match curves.iter_mut().find(|(known, _)| *known == apart) {
-            Some((_, curve)) => curve.points.push(point),
-            None => {
-                let named = apart.first().filter(|_| wanted.by.is_some());
-                let curve = Series {
-                    label: named.map_or_else(String::new, |(_, level)| level.to_string()),
-                    points: vec![point],
-                };
-                curves.push((apart, curve));
-            }
+        if let Some((_, curve)) = curves.iter_mut().find(|(known, _)| *known == apart) {
+            curve.points.push(point);
+            continue;
         }
+        let named = apart.first().filter(|_| wanted.by.is_some());
+        let curve = Series {
+            label: named.map_or_else(String::new, |(_, level)| level.to_string()),
+            points: vec![point],
+        };
+        curves.push((apart, curve));
     }
     let mut curves: Vec<Series> = curves.into_iter().map(|(_, curve)| curve).collect();
     for curve in &mut curves {

@@ -12,7 +12,7 @@ pub(crate) struct Bars<'f> {
     /// The names of the levels, from top to bottom.
     pub(crate) groups: Vec<String>,
     /// By level, and within a level by series.
-    pub(crate) bars: Vec<Bar<'f>>,
+    pub(crate) rows: Vec<Bar<'f>>,
 }
 
 /// One bar.
@@ -30,11 +30,11 @@ impl<'f> Bars<'f> {
     pub(crate) fn of(figure: &'f Figure, kind: FigureScale) -> Self {
         let levels = levels(figure);
         let scale = Scale::of_estimates(&figure.series, kind);
-        let mut bars = Vec::new();
+        let mut rows = Vec::new();
         for (group, level) in levels.iter().enumerate() {
             for (series, of) in figure.series.iter().enumerate() {
                 let points = of.points.iter().filter(|point| point.x == **level);
-                bars.extend(points.map(|point| Bar {
+                rows.extend(points.map(|point| Bar {
                     group,
                     series,
                     point,
@@ -46,7 +46,7 @@ impl<'f> Bars<'f> {
         Self {
             scale,
             groups: levels.into_iter().map(name).collect(),
-            bars,
+            rows,
         }
     }
 }

@@ -21,8 +21,8 @@ const SAME: f64 = 1.25;
 pub(crate) struct Curves<'f> {
     pub(crate) x: Scale,
     pub(crate) y: Scale,
-    /// One for each series.
-    pub(crate) curves: Vec<Curve>,
+    /// A curve for each series.
+    pub(crate) series: Vec<Curve>,
     /// Marks within the x axis, in the order of their places.
     pub(crate) marks: Vec<Marked<'f>>,
     /// The place of each level on the x axis.
@@ -99,7 +99,7 @@ impl<'f> Curves<'f> {
             .collect();
         marks.sort_by(|one, other| one.at.total_cmp(&other.at));
         Self {
-            curves: series
+            series: series
                 .map(|series| Curve::through(series.points.iter().map(spot)))
                 .collect(),
             marks,
@@ -120,7 +120,7 @@ impl<'f> Curves<'f> {
 
     /// All points that have a place.
     pub(crate) fn spots(&self) -> impl Iterator<Item = &Spot> {
-        self.curves.iter().flat_map(Curve::spots)
+        self.series.iter().flat_map(Curve::spots)
     }
 }
 

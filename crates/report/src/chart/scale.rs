@@ -56,8 +56,10 @@ impl Scale {
             return None;
         }
         let (low, high) = match kind {
-            FigureScale::Linear if low.min(0.0) == high.max(0.0) => (0.0, 1.0),
-            FigureScale::Linear => (low.min(0.0), high.max(0.0)),
+            FigureScale::Linear => {
+                let (low, high) = (low.min(0.0), high.max(0.0));
+                (low, if low < high { high } else { 1.0 })
+            }
             FigureScale::Logarithmic => {
                 let short = (2.0 / (high / low)).max(1.0).sqrt();
                 (low / short, high * short)

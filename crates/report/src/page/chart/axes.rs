@@ -1,7 +1,7 @@
 //! The rectangle of a plot with its axes, and small multiples of it.
 
 use super::labels::shortened;
-use super::svg::{Anchor, FONT, Path, Svg, text_width};
+use super::svg::{Anchor, BOLD, FONT, Path, Svg, text_width};
 use crate::chart::{Scale, ticks};
 use instrument::quantity::Unit;
 
@@ -177,7 +177,7 @@ impl Panels {
             height: Self::HEIGHT,
         };
         let at = (frame.left, frame.top - 11.0, Anchor::Start);
-        svg.label("panel-title", &shortened(title, self.width), &[at]);
+        svg.label("panel-title", &shortened(title, self.width / BOLD), &[at]);
         frame
     }
 

@@ -7,6 +7,7 @@ use super::staircase::stairs;
 use super::svg::{Anchor, Dots, FONT, Path, Px, Svg, text_width};
 use crate::chart::{Curve, Curves, Marked, Scale, Spot, levels};
 use instrument::figure::{Figure, FigureScale, MarkOrigin};
+use instrument::point::Level;
 
 /// Height of a plot that may be as high as it likes.
 const HEIGHT: f64 = 260.0;
@@ -27,7 +28,7 @@ pub(super) fn draw(
     }
     // Both share the x axis.
     let figures = [Some(figure), second].into_iter().flatten();
-    let numbers = figures.flat_map(levels).filter_map(|level| level.number());
+    let numbers = figures.flat_map(levels).filter_map(Level::number);
     let numbers: Vec<f64> = numbers.map(|number| number as f64).collect();
     let x = Scale::along(&figure.x, numbers.iter().copied())
         .unwrap_or_else(|| Scale::around(std::iter::empty(), figure.x.scale));
@@ -87,11 +88,11 @@ pub(super) fn draw(
             figure.y.unit,
             Some((Anchor::Start, "s1 hue")),
         );
-        for curve in &chart.curves {
+        for curve in &chart.series {
             series(svg, chart, curve, (1, 1), &frame);
         }
     }
-    for (index, curve) in chart.curves.iter().enumerate() {
+    for (index, curve) in chart.series.iter().enumerate() {
         series(svg, &chart, curve, (index, index), &frame);
     }
     svg.close("g");
@@ -127,7 +128,7 @@ fn multiples(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room) -> f
         lines_of_marks(svg, &chart.marks, &frame);
         let mut others = Path::default();
         for (_, other) in chart
-            .curves
+            .series
             .iter()
             .enumerate()
             .filter(|(it, _)| *it != index)
@@ -135,7 +136,7 @@ fn multiples(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room) -> f
             others.lines(other, &frame);
         }
         svg.path("other", &others);
-        series(svg, &chart, &chart.curves[index], (index, 0), &frame);
+        series(svg, &chart, &chart.series[index], (index, 0), &frame);
         svg.close("g");
         if index + 1 == panels.count {
             end = frame.x_title(svg, &figure.x.title);

@@ -21,7 +21,7 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
     // A label on the right of its line is free of the lines of all labels before it, and one on the left
     // of those after it: in this order, few rows suffice.
     let (onwards, back): (Vec<usize>, Vec<usize>) = (0..places.len()).partition(fits_right);
-    let mut placed: Vec<Option<Placed>> = vec![None; places.len()];
+    let mut taken: Vec<Option<Placed>> = vec![None; places.len()];
     for index in onwards.into_iter().rev().chain(back) {
         let (x, width) = places[index];
         let fits_left = x - width >= left;
@@ -41,15 +41,15 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
             .collect();
         // A label on the left is worth a row, and not two.
         candidates.sort_by_key(|label| 2 * label.row + 3 * usize::from(label.leftwards));
-        let others = || placed.iter().flatten();
+        let others = || taken.iter().flatten();
         candidates.retain(|label| others().all(|it| !label.overlaps(it)));
         let is_uncrossed = |label: &&Placed| {
             others().all(|it| !label.is_crossed_by(it) && !it.is_crossed_by(label))
         };
         let best = candidates.iter().find(is_uncrossed).or(candidates.first());
-        placed[index] = best.cloned();
+        taken[index] = best.cloned();
     }
-    placed.into_iter().flatten().collect()
+    taken.into_iter().flatten().collect()
 }
 
 impl Placed {

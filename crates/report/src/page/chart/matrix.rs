@@ -2,7 +2,7 @@
 
 use super::axes::{Room, widest};
 use super::labels::shortened;
-use super::svg::{Anchor, FONT, Px, Svg, text_width};
+use super::svg::{Anchor, BOLD, FONT, Px, Svg, text_width};
 use crate::chart::{Matrix, show_level, ticks};
 use instrument::figure::{Figure, FigureScale, Series};
 
@@ -27,8 +27,6 @@ struct Layout {
 
 /// Draws `figure` with its colours scaled by `kind`; returns the height of the chart.
 pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room) -> f64 {
-    /// Width of bold text over regular text.
-    const BOLD: f64 = 1.1;
     let matrix = Matrix::new(figure, kind);
     let rows = matrix.rows.iter();
     let names: Vec<String> = rows.map(|level| show_level(&figure.x, level)).collect();

@@ -5,7 +5,7 @@ use super::axes::{Frame, Panels, Room, widest, y_room};
 use super::curves::{band, line};
 use super::render::framed;
 use super::rows::Rows;
-use super::svg::{Attributes, Px, Svg, WIDTH};
+use super::svg::{Attributes, BOLD, Px, Svg, WIDTH};
 use crate::chart::{Curve as Line, Scale, Spot};
 use crate::comparison::Row;
 use instrument::figure::FigureScale::Logarithmic;
@@ -29,8 +29,6 @@ const ROW: f64 = 22.0;
 
 /// Draws curves as small multiples.
 pub(crate) fn curves(curves: &[Curve<'_>], axis: &XAxis, label: &str) -> String {
-    /// Width of bold title text over regular text.
-    const BOLD: f64 = 1.1;
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let y = reach(points().map(|(_, row)| *row));
     let x = Scale::around(points().map(|(x, _)| *x as f64), Logarithmic);

@@ -70,7 +70,7 @@ pub(super) fn bars(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room
     let step = step.min(ROW * count as f64 + gap);
     let row = (step - gap) / count as f64;
 
-    let values: Vec<String> = layout.bars.iter().map(|bar| value(figure, bar)).collect();
+    let values: Vec<String> = layout.rows.iter().map(|bar| value(figure, bar)).collect();
     let value_room = widest(values.iter().map(String::as_str)).min(room.width * 0.3);
     let rows = Rows {
         left: Rows::name_room(layout.groups.iter().map(String::as_str), room.width),
@@ -89,7 +89,7 @@ pub(super) fn bars(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room
     }
     for series in 0..figure.series.len() {
         svg.open_series(series, series);
-        let all = layout.bars.iter().zip(&values);
+        let all = layout.rows.iter().zip(&values);
         for (bar, value) in all.filter(|(bar, _)| bar.series == series) {
             let y = middles[bar.group] + row * (series as f64 + 0.5 - count as f64 / 2.0);
             let end = draw_bar(svg, bar, &layout.scale, &rows, (y, row));

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display, Write as _};
 
 /// Font size of all charts. At this size in a chart of [`WIDTH`], letters are large enough on a phone.
-pub(super) const FONT: f64 = 12.5;
+pub(super) const FONT: f64 = 13.0;
+/// Width of bold text over regular text.
+pub(super) const BOLD: f64 = 1.1;
 /// Width of a chart that has a column of the page or the screen of a phone.
 pub(super) const WIDTH: f64 = 440.0;
 
@@ -118,7 +120,8 @@ impl Svg {
 
     /// Writes a label at the first of `places` that is free of other labels; if none is, it is left out.
     pub(super) fn label(&mut self, class: &str, text: &str, places: &[Place]) {
-        let width = text_width(text, FONT);
+        let is_bold = ["title", "direct"].iter().any(|word| class.contains(word));
+        let width = text_width(text, FONT) * if is_bold { BOLD } else { 1.0 };
         let free = places.iter().find_map(|&(x, middle, anchor)| {
             let before = match anchor {
                 Anchor::Start => 0.0,
@@ -327,7 +330,7 @@ mod tests {
         let drawn = svg.finish();
         let places: Vec<&str> = drawn.split('"').collect();
         assert!(
-            places.contains(&"14.4") && places.contains(&"34.4"),
+            places.contains(&"14.6") && places.contains(&"34.6"),
             "{drawn}"
         );
         assert!(!drawn.contains("three"), "{drawn}");

@@ -16,9 +16,9 @@ const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     let unit = figure.y.unit.unwrap_or(Unit::Count);
     let layout = Bars::of(figure, figure.y.scale);
-    layout.bars.iter().find_map(sound)?;
+    layout.rows.iter().find_map(sound)?;
     let rows: Vec<(String, String)> = layout
-        .bars
+        .rows
         .iter()
         .map(|bar| {
             let group = &layout.groups[bar.group];
@@ -35,7 +35,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     let room = style.width.saturating_sub(names + numbers + 4).max(10);
 
     let mut text = String::new();
-    for (bar, (name, value)) in layout.bars.iter().zip(&rows) {
+    for (bar, (name, value)) in layout.rows.iter().zip(&rows) {
         let drawn = sound(bar).map_or_else(String::new, |spot| match layout.scale.kind {
             FigureScale::Linear => block(spot, room, style),
             FigureScale::Logarithmic => dot(spot, room, style),

@@ -26,7 +26,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     let gutter = lengths.max().unwrap_or(0) + 1;
     let columns = style.width.saturating_sub(gutter + 2).max(20);
     let mut canvas = Canvas::new(columns, rows);
-    for (index, curve) in chart.curves.iter().enumerate() {
+    for (index, curve) in chart.series.iter().enumerate() {
         let joined = curve.runs.iter().flat_map(|run| run.windows(2));
         let joined = joined.map(|pair| [pair[0].at, pair[1].at]);
         for [from, to] in joined.chain(curve.cliffs.iter().copied()) {
@@ -35,7 +35,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     }
     // Doubtful points come last, so that no other series hides them.
     for doubtful in [false, true] {
-        for (index, curve) in chart.curves.iter().enumerate() {
+        for (index, curve) in chart.series.iter().enumerate() {
             let (mark, role) = mark(index, figure.series.len(), doubtful, style);
             for spot in curve.spots().filter(|spot| spot.doubtful == doubtful) {
                 canvas.mark(spot.at, mark, role);
