@@ -2,8 +2,7 @@
 
 use crate::lane::Lane;
 use crate::room::{ensure_fits, ensure_sane};
-use crate::{Error, Result, Source, Watch};
-use choice::Choice;
+use crate::{Error, Method, Result, Source, Watch};
 use platform::block_io::{read_at, wait_readable};
 use platform::file::{Access, LockedFile};
 use platform::memory::{FileMapping, Mapping, PageSize};
@@ -310,32 +309,5 @@ impl<V: FnMut(u64, &[u8]) -> Result<()>> Reader<'_, V> {
         }
         (self.visit)(offset, &self.buffer[..len])?;
         self.watch.pass(len as u64)
-    }
-}
-
-/// A method of reading a file.
-#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Method {
-    /// `read` at the file's current position.
-    Read,
-    /// `pread`, at an offset.
-    Pread,
-    /// `fread` of the C library, through the stream's own buffer.
-    Stdio,
-    /// The file is mapped, block by block.
-    Mmap,
-    /// `io_uring`, on Windows overlapped reads: several blocks concurrently.
-    Uring,
-    /// `pread` that bypasses the page cache (`O_DIRECT`).
-    Direct,
-    /// As [`Uring`](Self::Uring), bypassing the page cache (`O_DIRECT`).
-    #[choice("direct-uring")]
-    DirectUring,
-}
-
-impl Method {
-    /// True if it bypasses the page cache.
-    pub const fn is_direct(self) -> bool {
-        matches!(self, Self::Direct | Self::DirectUring)
     }
 }

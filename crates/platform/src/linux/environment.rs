@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::memory::{self, SystemMemory};
 use super::parse::{colon_field, cpu_list, number, os_release_field, selected, text, word};
 use super::{cgroup, usage};
-use crate::environment::{AddressRandomisation, Build, Environment, Frequency, Overcommit, System};
+use crate::environment::{AddressRandomisation, Build, Environment, Frequency, System};
 use crate::power::{Battery, is_on_battery};
 
 impl System {
@@ -58,7 +58,7 @@ impl Environment {
             swap_total_bytes: memory.swap_total,
             swappiness: number("/proc/sys/vm/swappiness"),
             memory_available_bytes: memory.available,
-            overcommit: overcommit(),
+            overcommit: memory::overcommit(),
             address_randomisation: address_randomisation(),
             cgroup: cgroup::limits(),
             load_average: usage::load_average(),
@@ -118,15 +118,6 @@ fn turbo() -> Option<bool> {
     let off: Option<u8> = number("/sys/devices/system/cpu/intel_pstate/no_turbo");
     let on: Option<u8> = number("/sys/devices/system/cpu/cpufreq/boost");
     off.map(|off| off == 0).or(on.map(|on| on != 0))
-}
-
-pub(super) fn overcommit() -> Option<Overcommit> {
-    match number("/proc/sys/vm/overcommit_memory")? {
-        0 => Some(Overcommit::Heuristic),
-        1 => Some(Overcommit::Always),
-        2 => Some(Overcommit::Never),
-        _ => None,
-    }
 }
 
 fn address_randomisation() -> Option<AddressRandomisation> {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustix::mm::{self, MapFlags, ProtFlags};
 
-use super::machine::page_bytes;
+use super::memory::base_page_bytes;
 use crate::error::{Error, Result};
 
 /// More mappings than a program that measures files has at once. A signal handler can only search
@@ -64,7 +64,7 @@ impl Watch {
             })?;
         let watched = &WATCHED[slot];
         watched.has_lost.store(false, Ordering::Relaxed);
-        let end = start + len.next_multiple_of(page_bytes());
+        let end = start + len.next_multiple_of(base_page_bytes());
         watched.end.store(end, Ordering::Relaxed);
         watched.start.store(start, Ordering::Release);
         Ok(Self { slot })
@@ -142,7 +142,7 @@ extern "C" fn on_bus_error(
 /// Maps zeros over all pages from that of `address` to the end of the mapping. If one page is
 /// beyond the end of the file, all later pages are too.
 fn put_zeros(address: *mut libc::c_void, end: usize) -> bool {
-    let page = address.map_addr(|address| address / page_bytes() * page_bytes());
+    let page = address.map_addr(|address| address / base_page_bytes() * base_page_bytes());
     let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
     let access = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: the range belongs to a mapping that is in use and therefore alive. Its slices stay

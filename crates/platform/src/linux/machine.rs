@@ -1,6 +1,6 @@
 use sha2::{Digest, Sha256};
 
-use super::memory::{SystemMemory, huge_page_bytes};
+use super::memory::{SystemMemory, base_page_bytes, huge_page_bytes};
 use super::parse::word;
 use super::topology;
 use crate::machine::{Machine, hex};
@@ -15,7 +15,7 @@ impl Machine {
             topology: topology::topology(),
             caches: topology::caches(),
             memory_bytes: SystemMemory::read().total,
-            page_bytes: Some(page_bytes() as u64),
+            page_bytes: Some(base_page_bytes() as u64),
             huge_page_bytes: huge_page_bytes(),
             hypervisor: hypervisor(),
             product: product(),
@@ -23,10 +23,6 @@ impl Machine {
                 .map(|id| hex(&Sha256::digest(format!("oscope installation {id}")), 32)),
         }
     }
-}
-
-pub(super) fn page_bytes() -> usize {
-    rustix::param::page_size()
 }
 
 /// Read from the firmware's tables, or from the device tree.
@@ -58,8 +54,7 @@ mod processor {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod processor {
-    use super::super::parse::colon_field;
-    use super::super::read::text;
+    use super::super::parse::{colon_field, text};
     use super::{device_tree, word};
     use crate::machine::Cpu;
 

@@ -10,7 +10,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::process::geteuid;
 
-use super::machine::page_bytes;
+use super::memory::base_page_bytes;
 use crate::error::{Error, Result};
 use crate::file::{Residency, ResidencyMethod};
 
@@ -91,7 +91,7 @@ fn by_cachestat(file: &File, total_bytes: u64) -> io::Result<Residency> {
     if outcome != 0 {
         return Err(io::Error::last_os_error());
     }
-    let bytes = |pages: u64| (pages * page_bytes() as u64).min(total_bytes);
+    let bytes = |pages: u64| (pages * base_page_bytes() as u64).min(total_bytes);
     Ok(Residency {
         resident_bytes: bytes(counts.cached),
         dirty_bytes: Some(bytes(counts.dirty + counts.writeback)),
@@ -110,7 +110,7 @@ fn by_mincore(file: &File, total_bytes: u64) -> Result<Residency> {
     let pages = resident_pages(file, total_bytes, PIECE_BYTES)
         .map_err(Error::os("ask for the residency of a file"))?;
     Ok(Residency {
-        resident_bytes: (pages * page_bytes() as u64).min(total_bytes),
+        resident_bytes: (pages * base_page_bytes() as u64).min(total_bytes),
         dirty_bytes: None,
         total_bytes,
         method: ResidencyMethod::Mincore,
@@ -132,7 +132,7 @@ fn mincore_tells_the_truth(file: &File) -> Result<bool> {
 /// Maps the file piece by piece without touching it, and counts its resident pages. A byte for each
 /// page of a huge file would take much memory.
 fn resident_pages(file: &File, len: u64, piece_bytes: usize) -> io::Result<u64> {
-    let mut answers = vec![0; piece_bytes.div_ceil(page_bytes())];
+    let mut answers = vec![0; piece_bytes.div_ceil(base_page_bytes())];
     let mut pages = 0;
     for offset in (0..len).step_by(piece_bytes) {
         let piece = (len - offset).min(piece_bytes as u64) as usize;
@@ -147,7 +147,7 @@ fn resident_pages_of_piece(
     len: usize,
     answers: &mut [u8],
 ) -> io::Result<u64> {
-    let answers = &mut answers[..len.div_ceil(page_bytes())];
+    let answers = &mut answers[..len.div_ceil(base_page_bytes())];
     // SAFETY: the kernel selects a free range, so no existing memory is touched.
     let start = unsafe {
         rustix::mm::mmap(
@@ -183,9 +183,9 @@ mod tests {
         file.write_all(&vec![1; 100_001]).unwrap();
         let mincore = by_mincore(&file, 100_001).unwrap();
         assert_eq!(mincore.resident_bytes, 100_001);
-        let pages = 100_001_u64.div_ceil(page_bytes() as u64);
+        let pages = 100_001_u64.div_ceil(base_page_bytes() as u64);
         for pieces in [1, 2, 7, 100] {
-            let counted = resident_pages(&file, 100_001, pieces * page_bytes());
+            let counted = resident_pages(&file, 100_001, pieces * base_page_bytes());
             assert_eq!(counted.unwrap(), pages);
         }
         match by_cachestat(&file, 100_001) {

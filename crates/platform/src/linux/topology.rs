@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 
-use super::machine::page_bytes;
+use super::memory::base_page_bytes;
 use super::parse::{colon_field, cpu_list, kibibytes, number, size_bytes, text, word};
 use crate::error::{Error, Result};
 use crate::machine::{Cache, CacheKind, Topology};
@@ -218,7 +218,7 @@ pub(super) fn bind(start: NonNull<u8>, len: usize, node: usize) -> Result<()> {
 
 /// Bytes of a range of this process that are in the memory of a node.
 pub(super) fn bytes_on(start: NonNull<u8>, len: usize, node: usize) -> Result<u64> {
-    let page = page_bytes();
+    let page = base_page_bytes();
     let offsets: Vec<usize> = (0..len).step_by(page).collect();
     let mut count = 0;
     for offsets in offsets.chunks(PAGES_AT_ONCE) {

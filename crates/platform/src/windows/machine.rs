@@ -1,15 +1,12 @@
 use std::ffi::{CStr, c_char};
 use std::mem::transmute;
 use std::ptr;
-use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
-use windows_sys::Win32::System::Memory::GetLargePageMinimum;
 use windows_sys::Win32::System::Registry::{
     HKEY_LOCAL_MACHINE, REG_ROUTINE_FLAGS, RRF_RT_REG_DWORD, RRF_RT_REG_SZ, RegGetValueW,
 };
-use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, SYSTEM_INFO};
 use windows_sys::core::{s, w};
 
 use super::outcome::{text, wide};
@@ -25,8 +22,8 @@ impl Machine {
             topology: topology::topology(),
             caches: topology::caches(),
             memory_bytes: memory::status().map(|status| status.ullTotalPhys),
-            page_bytes: Some(page_bytes() as u64),
-            huge_page_bytes: large_page_bytes().map(|bytes| bytes as u64),
+            page_bytes: Some(memory::base_page_bytes() as u64),
+            huge_page_bytes: memory::large_page_bytes().map(|bytes| bytes as u64),
             hypervisor: hypervisor(),
             product: product(),
             installation: registry_word(r"SOFTWARE\Microsoft\Cryptography", "MachineGuid")
@@ -34,36 +31,6 @@ impl Machine {
         }
     }
 }
-
-pub(super) fn page_bytes() -> usize {
-    SYSTEM.page_bytes
-}
-
-/// The unit of the addresses at which memory and files can be mapped.
-pub(super) fn allocation_granularity() -> usize {
-    SYSTEM.allocation_granularity
-}
-
-/// `None` if the processor has no large pages.
-pub(super) fn large_page_bytes() -> Option<usize> {
-    // SAFETY: the call has no arguments.
-    Some(unsafe { GetLargePageMinimum() }).filter(|bytes| *bytes > 0)
-}
-
-struct System {
-    page_bytes: usize,
-    allocation_granularity: usize,
-}
-
-static SYSTEM: LazyLock<System> = LazyLock::new(|| {
-    let mut info = SYSTEM_INFO::default();
-    // SAFETY: there is room for the result.
-    unsafe { GetSystemInfo(&raw mut info) };
-    System {
-        page_bytes: info.dwPageSize as usize,
-        allocation_granularity: info.dwAllocationGranularity as usize,
-    }
-});
 
 /// From the firmware's tables, which the system copies at each start.
 fn product() -> Option<String> {
@@ -129,7 +96,7 @@ mod processor {
 #[cfg(not(target_arch = "x86_64"))]
 mod processor {
     use crate::machine::Cpu;
-    use crate::windows::machine;
+    use crate::windows::machine::registry_word;
 
     const FIRST: &str = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0";
 
@@ -222,7 +189,7 @@ mod tests {
         for cache in &machine.caches {
             assert!(cache.instances > 0 && cache.shared_by_cpus > 0, "{cache:?}");
         }
-        assert!(allocation_granularity().is_multiple_of(page_bytes()));
+        assert!(memory::allocation_granularity().is_multiple_of(memory::base_page_bytes()));
     }
 
     #[test]

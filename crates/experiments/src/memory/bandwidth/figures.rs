@@ -1,7 +1,7 @@
 //! The curves of bandwidth against block size.
 
 use super::findings::caches_found;
-use super::points::{BLOCK_SIZE, Backing, FIRST_WRITE, PAGES, READ, WRITE};
+use super::{BLOCK_SIZE, Backing, FIRST_WRITE, PAGES, READ, WRITE};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::memory::hierarchy::marks;
 use crate::memory::pages::Pages;

@@ -1,6 +1,6 @@
 //! The meaning of the bandwidths.
 
-use super::points::{
+use super::{
     BLOCK_SIZE, Backing, FIRST_WRITE, Faults, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS,
 };
 use crate::estimates::{extra_cost, grade, ratio, time_ns};

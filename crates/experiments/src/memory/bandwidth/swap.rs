@@ -1,8 +1,6 @@
 //! The level beyond memory: blocks whose pages are in swap.
 
-use super::points::{
-    BLOCK_SIZE, Backing, Faults, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS,
-};
+use super::{BLOCK_SIZE, Backing, Faults, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS};
 use crate::prelude::*;
 use instrument::experiment::Confinement;
 use instrument::statistics::random::Random;

@@ -10,8 +10,8 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::machine::page_bytes;
 use super::memory::SystemMemory;
+use super::memory::base_page_bytes;
 use crate::error::{Error, Result};
 
 pub use group::{MemoryGroup, can_limit_memory};
@@ -106,7 +106,7 @@ fn remove(scratch: &Path) -> Result<()> {
 fn fill(path: &Path, len_bytes: u64) -> io::Result<()> {
     const VERSION_AT: u64 = 1024;
     const SIGNATURE: &[u8; 10] = b"SWAPSPACE2";
-    let page = page_bytes() as u64;
+    let page = base_page_bytes() as u64;
     let pages = len_bytes.div_ceil(page).max(10);
     let mut file = OpenOptions::new()
         .write(true)

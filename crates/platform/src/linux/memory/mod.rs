@@ -7,11 +7,10 @@ use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 
-use super::machine;
+use super::cgroup;
 use super::parse::{
     colon_field, has_feature, kibibytes, number, selected, spaced_field, text, word,
 };
-use super::{cgroup, environment};
 use crate::environment::Overcommit;
 use crate::error::{Error, Result};
 use crate::memory::PageSize;
@@ -24,15 +23,19 @@ pub use region::Mapping;
 /// [`Machine::read`](crate::machine::Machine::read), which looks at every processor.
 pub fn page_bytes(size: PageSize) -> Option<u64> {
     match size {
-        PageSize::Base => Some(machine::page_bytes() as u64),
+        PageSize::Base => Some(base_page_bytes() as u64),
         PageSize::Huge => huge_page_bytes(),
     }
+}
+
+pub(super) fn base_page_bytes() -> usize {
+    rustix::param::page_size()
 }
 
 /// Memory that this process can still use without swapping, in bytes: the minimum of the system's
 /// available memory, the room in its control groups and the room under its address-space limit.
 pub fn available_bytes() -> Option<u64> {
-    let system = SystemMemory::read().room(environment::overcommit());
+    let system = SystemMemory::read().room(overcommit());
     [system, cgroup::memory_room_bytes(), address_space_room()]
         .into_iter()
         .flatten()
@@ -63,7 +66,16 @@ fn address_space_room() -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;
     let statm = text("/proc/self/statm")?;
     let pages: u64 = statm.split(' ').next()?.parse().ok()?;
-    Some(limit.saturating_sub(pages.saturating_mul(machine::page_bytes() as u64)))
+    Some(limit.saturating_sub(pages.saturating_mul(base_page_bytes() as u64)))
+}
+
+pub(super) fn overcommit() -> Option<Overcommit> {
+    match number("/proc/sys/vm/overcommit_memory")? {
+        0 => Some(Overcommit::Heuristic),
+        1 => Some(Overcommit::Always),
+        2 => Some(Overcommit::Never),
+        _ => None,
+    }
 }
 
 // Memory and swap of the whole system: from `/proc/meminfo`, or from `sysinfo` if that is hidden
@@ -216,7 +228,7 @@ pub(super) fn reported_block_bytes() -> Option<u64> {
 /// An order that was never set is the largest number, which is no size.
 fn block_bytes(order: u32) -> Option<u64> {
     let pages = 1_u64.checked_shl(order)?;
-    pages.checked_mul(machine::page_bytes() as u64)
+    pages.checked_mul(base_page_bytes() as u64)
 }
 
 #[cfg(test)]
@@ -308,7 +320,7 @@ mod tests {
 
     #[test]
     fn an_order_is_a_size_unless_it_was_never_set() {
-        assert_eq!(block_bytes(9), Some((machine::page_bytes() as u64) << 9));
+        assert_eq!(block_bytes(9), Some((base_page_bytes() as u64) << 9));
         assert_eq!(block_bytes(u32::MAX), None);
         assert_eq!(block_bytes(63), None);
     }

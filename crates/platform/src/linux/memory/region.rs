@@ -6,11 +6,11 @@ use std::ptr::{self, NonNull};
 use rustix::io::Errno;
 use rustix::mm::{self, MapFlags, MprotectFlags, MsyncFlags, ProtFlags};
 
-use super::{ensure_allowed, huge_page_bytes};
+use super::{base_page_bytes, ensure_allowed, huge_page_bytes};
 use crate::error::{Error, Result};
 use crate::file::Access;
 use crate::linux::lost_pages::Watch;
-use crate::linux::machine::page_bytes;
+
 use crate::linux::parse::huge_bytes_within;
 use crate::linux::topology;
 use crate::memory::{Advice, PageSize};
@@ -47,7 +47,7 @@ impl Mapping {
     // The inaccessible pages keep the kernel from merging the memory with a neighbour, so that `smaps`
     // lists it separately.
     pub fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
-        let page = page_bytes();
+        let page = base_page_bytes();
         let alignment = huge_page_bytes().map_or(page, |bytes| bytes as usize);
         let unit = match page_size {
             PageSize::Base => page,
@@ -167,7 +167,7 @@ impl Mapping {
                 Err(errno) => return Err(Error::os("populate memory")(errno)),
             }
         }
-        for byte in self.as_mut_slice().iter_mut().step_by(page_bytes()) {
+        for byte in self.as_mut_slice().iter_mut().step_by(base_page_bytes()) {
             // A write of the existing value that the compiler must keep.
             *byte = std::hint::black_box(*byte);
         }
@@ -217,7 +217,7 @@ impl Mapping {
     /// Bytes that are currently resident, including those about to be swapped out
     /// ([mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html)).
     pub fn resident_bytes(&self) -> Result<u64> {
-        let mut pages = vec![0_u8; self.mapped_len.div_ceil(page_bytes())];
+        let mut pages = vec![0_u8; self.mapped_len.div_ceil(base_page_bytes())];
         // SAFETY: the range is mapped for as long as `self` lives, and the buffer has a byte for
         // each page.
         let outcome = unsafe {
@@ -233,7 +233,7 @@ impl Mapping {
             ));
         }
         let resident = pages.iter().filter(|page| **page & 1 == 1).count();
-        Ok((resident * page_bytes()) as u64)
+        Ok((resident * base_page_bytes()) as u64)
     }
 
     /// Binds pages that are not allocated yet to the memory of one [`crate::node::Node`]
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_cut_short_reads_as_zeros_and_is_told() {
-        let page = page_bytes();
+        let page = base_page_bytes();
         let file = file_holding(&"x".repeat(4 * page));
         let mut locked = LockedFile::lock(file.reopen().unwrap(), Access::Write).unwrap();
         let mut mapping = FileMapping::new(&mut locked, 0, 4 * page).unwrap();
@@ -396,7 +396,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_cut_short_before_a_write_is_told() {
-        let page = page_bytes();
+        let page = base_page_bytes();
         let file = file_holding(&"x".repeat(2 * page));
         let mut locked = LockedFile::lock(file.reopen().unwrap(), Access::Write).unwrap();
         let mut mapping = FileMapping::new(&mut locked, 0, 2 * page).unwrap();

@@ -9,10 +9,9 @@ use windows_sys::Win32::System::Memory::{
 };
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
-use super::{Page, bytes_of, prefetch};
+use super::{Page, base_page_bytes, bytes_of, large_page_bytes, prefetch};
 use crate::error::{Error, Result, refuse};
 use crate::memory::{Advice, PageSize};
-use crate::windows::machine::{large_page_bytes, page_bytes};
 use crate::windows::outcome::{check, failed};
 use crate::windows::private::{LOCK_MEMORY, has};
 use crate::windows::topology;
@@ -49,7 +48,7 @@ impl Mapping {
 
     /// Reserved pages on both sides stay inaccessible.
     fn with_base_pages(len: usize, node: u32) -> Result<Self> {
-        let page = page_bytes();
+        let page = base_page_bytes();
         let alignment = large_page_bytes().unwrap_or(page);
         let reserved_len = len
             .checked_next_multiple_of(page)
@@ -113,7 +112,7 @@ impl Mapping {
     }
 
     pub fn populate(&mut self) -> Result<()> {
-        for byte in self.as_mut_slice().iter_mut().step_by(page_bytes()) {
+        for byte in self.as_mut_slice().iter_mut().step_by(base_page_bytes()) {
             // A write of the existing value that the compiler must keep.
             *byte = std::hint::black_box(*byte);
         }
@@ -213,7 +212,7 @@ fn allocate(
 
 pub fn page_size_bytes(size: PageSize) -> Option<u64> {
     let bytes = match size {
-        PageSize::Base => Some(page_bytes()),
+        PageSize::Base => Some(base_page_bytes()),
         PageSize::Huge => large_page_bytes(),
     };
     bytes.map(|bytes| bytes as u64)

@@ -5,23 +5,25 @@ mod mapping;
 use std::fs::File;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::ptr::{self, NonNull};
+use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
 use windows_sys::Win32::Foundation::{ERROR_LOCK_VIOLATION, ERROR_NOT_LOCKED};
 use windows_sys::Win32::Storage::FileSystem::FlushFileBuffers;
 use windows_sys::Win32::System::Memory::{
-    CreateFileMappingW, FILE_MAP_READ, FILE_MAP_WRITE, FlushViewOfFile, MEMORY_MAPPED_VIEW_ADDRESS,
-    MapViewOfFile, PAGE_READONLY, PAGE_READWRITE, PrefetchVirtualMemory, UnmapViewOfFile,
-    VirtualUnlock, WIN32_MEMORY_RANGE_ENTRY,
+    CreateFileMappingW, FILE_MAP_READ, FILE_MAP_WRITE, FlushViewOfFile, GetLargePageMinimum,
+    MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile, PAGE_READONLY, PAGE_READWRITE,
+    PrefetchVirtualMemory, UnmapViewOfFile, VirtualUnlock, WIN32_MEMORY_RANGE_ENTRY,
 };
 use windows_sys::Win32::System::ProcessStatus::{
     K32QueryWorkingSetEx, PSAPI_WORKING_SET_EX_INFORMATION,
 };
-use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
+use windows_sys::Win32::System::SystemInformation::{
+    GetSystemInfo, GlobalMemoryStatusEx, MEMORYSTATUSEX, SYSTEM_INFO,
+};
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
-use super::machine::{self, allocation_granularity};
 use super::outcome::{check, code, failed};
 use super::usage;
 use crate::error::{Error, Result, refuse};
@@ -29,6 +31,36 @@ use crate::file::Access;
 use crate::memory::{Advice, GroupRoom};
 
 pub use mapping::{Mapping, page_size_bytes as page_bytes};
+
+pub(super) fn base_page_bytes() -> usize {
+    SYSTEM.page_bytes
+}
+
+/// The unit of the addresses at which memory and files can be mapped.
+pub(super) fn allocation_granularity() -> usize {
+    SYSTEM.allocation_granularity
+}
+
+/// `None` if the processor has no large pages.
+pub(super) fn large_page_bytes() -> Option<usize> {
+    // SAFETY: the call has no arguments.
+    Some(unsafe { GetLargePageMinimum() }).filter(|bytes| *bytes > 0)
+}
+
+struct System {
+    page_bytes: usize,
+    allocation_granularity: usize,
+}
+
+static SYSTEM: LazyLock<System> = LazyLock::new(|| {
+    let mut info = SYSTEM_INFO::default();
+    // SAFETY: there is room for the result.
+    unsafe { GetSystemInfo(&raw mut info) };
+    System {
+        page_bytes: info.dwPageSize as usize,
+        allocation_granularity: info.dwAllocationGranularity as usize,
+    }
+});
 
 /// The memory of the system.
 pub(super) fn status() -> Option<MEMORYSTATUSEX> {
@@ -87,9 +119,9 @@ impl Page {
 /// Bytes of the pages of a range for which `counts` is true.
 fn bytes_of(range: &[u8], counts: impl Fn(Page) -> bool) -> Result<u64> {
     let mut found = 0;
-    for part in range.chunks(PAGES_AT_ONCE * machine::page_bytes()) {
+    for part in range.chunks(PAGES_AT_ONCE * base_page_bytes()) {
         let mut pages: Vec<PSAPI_WORKING_SET_EX_INFORMATION> = part
-            .chunks(machine::page_bytes())
+            .chunks(base_page_bytes())
             .map(|page| PSAPI_WORKING_SET_EX_INFORMATION {
                 VirtualAddress: page.as_ptr().cast_mut().cast(),
                 ..PSAPI_WORKING_SET_EX_INFORMATION::default()
@@ -110,7 +142,7 @@ fn bytes_of(range: &[u8], counts: impl Fn(Page) -> bool) -> Result<u64> {
             .filter(|page| counts(Page(unsafe { page.VirtualAttributes.Flags })))
             .count();
     }
-    Ok((found * machine::page_bytes()) as u64)
+    Ok((found * base_page_bytes()) as u64)
 }
 
 /// Starts to read a range from its file or from the page file.
