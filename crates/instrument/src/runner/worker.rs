@@ -31,36 +31,17 @@ use std::time::Duration;
 #[derive(Debug, Serialize, Deserialize)]
 struct Visited {
     outputs: Vec<Output>,
-    failure: Option<Failure>,
+    failure: Option<BatchError>,
     /// In monotonic ns.
     ended_ns: u64,
 }
 
-/// The reason why a worker could not measure.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Failure {
-    Unsupported(String),
-    Disturbed(String),
-    Other(String),
-}
-
-impl From<MeasureError> for Failure {
+impl From<MeasureError> for BatchError {
     fn from(error: MeasureError) -> Self {
         match error {
             MeasureError::Disturbed(reason) => Self::Disturbed(reason),
             error if error.is_lacking() => Self::Unsupported(error.to_string()),
-            error => Self::Other(error.to_string()),
-        }
-    }
-}
-
-impl From<Failure> for BatchError {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Unsupported(reason) => Self::Unsupported(reason),
-            Failure::Disturbed(reason) => Self::Disturbed(reason),
-            Failure::Other(reason) => Self::Failed(reason),
+            error => Self::Failed(error.to_string()),
         }
     }
 }
@@ -110,7 +91,7 @@ fn visit(experiment: &dyn Experiment, point: &Point, task: &Task) -> Visited {
     let measured = experiment.measure(point, &mut Sampler::new(&SystemClock, task, &mut sink));
     Visited {
         outputs,
-        failure: measured.err().map(Failure::from),
+        failure: measured.err().map(BatchError::from),
         ended_ns: now_ns(),
     }
 }
@@ -408,7 +389,7 @@ impl Visited {
         }
         match self.failure {
             None => Ok(batch),
-            Some(failure) => Err(failure.into()),
+            Some(failure) => Err(failure),
         }
     }
 }
@@ -453,8 +434,8 @@ fn broken(error: WorkerError) -> BatchError {
 #[cfg(test)]
 mod tests {
     use super::{
-        BatchError, Executor, Failure, Interrupt, MeasureError, Point, Request, Task,
-        WorkerExecutor, check_binding,
+        BatchError, Executor, Interrupt, MeasureError, Point, Request, Task, WorkerExecutor,
+        check_binding,
     };
     use crate::clock::calibrate;
     use std::io::{Error, ErrorKind};
@@ -472,21 +453,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lacking_what_was_disturbed_and_what_failed_are_told_apart() {
+    fn a_missing_feature_a_disturbance_and_a_failure_are_told_apart() {
         let refused =
             |kind: ErrorKind| MeasureError::system("open a ring")(Error::from(kind)).into();
         assert!(matches!(
             refused(ErrorKind::Unsupported),
-            Failure::Unsupported(reason) if reason.starts_with("open a ring: ")
+            BatchError::Unsupported(reason) if reason.starts_with("open a ring: ")
         ));
         assert!(matches!(
             refused(ErrorKind::PermissionDenied),
-            Failure::Unsupported(_)
+            BatchError::Unsupported(_)
         ));
-        assert!(matches!(refused(ErrorKind::BrokenPipe), Failure::Other(_)));
+        assert!(matches!(
+            refused(ErrorKind::BrokenPipe),
+            BatchError::Failed(_)
+        ));
         assert!(matches!(
             MeasureError::Disturbed("it left".into()).into(),
-            Failure::Disturbed(reason) if reason == "it left"
+            BatchError::Disturbed(reason) if reason == "it left"
         ));
     }
 
