@@ -109,9 +109,9 @@ impl<'a> AtLevels<'a> {
                     let has_it = |other: &Point| {
                         other.get(axis.name) == Some(level) && self.is_alike(other, &point)
                     };
-                    let title = format!("{} {name}", axis.title);
-                    if !is_chosen && !found.iter().any(has_it) && !names.contains(&title) {
-                        names.push(title);
+                    let shown = format!("{} {name}", axis.title);
+                    if !is_chosen && !found.iter().any(has_it) && !names.contains(&shown) {
+                        names.push(shown);
                     }
                 }
             }

@@ -15,8 +15,6 @@ const WIDTH_OF_LEVEL: f64 = 0.03;
 const LEAST_SHARE: f64 = 0.05;
 /// More levels than this are a range.
 const MOST_LEVELS: usize = 4;
-/// Alone on a core, the ratio of the reference loops is within this share of its smallest value.
-const SHARED: f64 = 1.05;
 /// Smaller shares of the time are not worth a sentence.
 const NOTABLE: f64 = 0.01;
 
@@ -102,7 +100,7 @@ impl CoreClock {
         };
         let all_ns = sum(&mut timings.iter().map(|timing| timing.ns));
         let known_ns = sum(&mut known().map(|(_, ns)| ns));
-        let shared = known().filter(|(core, _)| core.sharing > Some(SHARED));
+        let shared = known().filter(|(core, _)| core.is_shared());
         let shared_ns = sum(&mut shared.map(|(_, ns)| ns));
         let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
         let clocks = known().filter_map(|(core, ns)| Some((core.clock?.recip(), ns)));

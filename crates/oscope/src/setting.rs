@@ -72,24 +72,21 @@ pub fn plain(directory: &Path, profile: Profile) -> Setting {
 /// # Errors
 /// [`WrongUse`] with a command that uses the first that none takes.
 pub fn check_named(arguments: &Arguments, chosen: &[&dyn Experiment]) -> Result<(), WrongUse> {
-    check_one::<Link>(arguments.to.is_some(), chosen)?;
-    check_one::<RemoteDirectory>(arguments.remote.is_some(), chosen)
-}
-
-fn check_one<G: Given>(is_named: bool, chosen: &[&dyn Experiment]) -> Result<(), WrongUse> {
-    let takes_it = |experiment: &&dyn Experiment| experiment.takes().contains(&G::TAKEN);
-    if !is_named || chosen.iter().any(takes_it) {
-        return Ok(());
+    let named = [
+        (arguments.to.is_some(), Link::TAKEN),
+        (arguments.remote.is_some(), RemoteDirectory::TAKEN),
+    ];
+    let is_used = |taken: &Taken| chosen.iter().any(|it| it.takes().contains(taken));
+    match named
+        .into_iter()
+        .find(|(is_named, taken)| *is_named && !is_used(taken))
+    {
+        None => Ok(()),
+        Some((_, taken)) => Err(WrongUse(format!(
+            "`{}` {}, and that is not to be measured: `{}`",
+            taken.option, taken.purpose, taken.example
+        ))),
     }
-    let Taken {
-        option,
-        purpose,
-        example,
-        ..
-    } = G::TAKEN;
-    Err(WrongUse(format!(
-        "`{option}` {purpose}, and that is not to be measured: `{example}`"
-    )))
 }
 
 /// The things that the user named, and the scratch directory on another machine among them, which

@@ -168,7 +168,7 @@ pub enum Verdict {
 
 impl Pair {
     /// True if there is a verdict.
-    pub fn is_told(&self) -> bool {
+    pub fn is_decided(&self) -> bool {
         self.verdict != Verdict::Untold
     }
 }
@@ -208,12 +208,12 @@ impl Contest {
     }
 
     /// True if every pair has a verdict. Takes less time than the pairs with their intervals.
-    pub(super) fn is_told(&self) -> bool {
-        let is_told = |test: &Sequential| {
+    pub(super) fn is_decided(&self) -> bool {
+        let is_decided = |test: &Sequential| {
             let is_different = test.is_above(LEAST_DIFFERENCE) || test.is_below(-LEAST_DIFFERENCE);
             is_different || test.is_above(-self.margin) && test.is_below(self.margin)
         };
-        self.tests.iter().all(is_told)
+        self.tests.iter().all(is_decided)
     }
 
     /// The state of all pairs after `elapsed_ns`.
@@ -356,7 +356,7 @@ mod tests {
         let pair = contest.pairs(1e9).remove(0);
         assert!((pair.ratio - 1.0).abs() < 1e-9, "{pair:?}");
         assert_ne!(pair.verdict, Verdict::Slower, "{pair:?}");
-        assert!(!contest.is_told() || pair.verdict == Verdict::Equivalent);
+        assert!(!contest.is_decided() || pair.verdict == Verdict::Equivalent);
     }
 
     #[test]

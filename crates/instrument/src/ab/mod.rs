@@ -139,7 +139,7 @@ fn contend<B: Bench>(
         // The test costs time too, more with each block.
         let may_stop = rules.may_stop(runs, bench.elapsed_ns());
         if may_stop && contest.blocks() >= next_look {
-            if contest.is_told() {
+            if contest.is_decided() {
                 return Ok(Ending::Told);
             }
             next_look = contest::next_look(contest.blocks());

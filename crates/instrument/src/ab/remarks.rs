@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn outliers_a_cold_start_and_drift_are_told() {
+    fn outliers_a_cold_start_and_drift_have_remarks() {
         let mut costs = noisy(100);
         costs[0] *= 3.0;
         assert!(matches!(remarks(&costs)[..], [Remark::SlowStart { .. }]));

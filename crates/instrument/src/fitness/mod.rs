@@ -470,27 +470,27 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_the_host_takes_back_is_told_and_no_other() {
+    fn memory_that_the_host_takes_back_is_reported_and_no_other() {
         let mut environment = Environment {
             free_page_reporting: Some(true),
             reported_block_bytes: Some(2 << 20),
             ..Environment::default()
         };
-        let told = |environment: &Environment| {
+        let found = |environment: &Environment| {
             let machine = Machine::default();
             let checks = examine(&machine, environment, None, &Watch::default());
             let mut checks = checks.into_iter();
             checks.find(|check| check.subject == "free page reporting")
         };
-        let check = told(&environment).expect("it is a fact of the machine");
+        let check = found(&environment).expect("it is a fact of the machine");
         assert_eq!(check.effect, Effect::Shapes);
         assert!(check.found.contains("2 MiB"), "{check:?}");
         environment.free_page_reporting = Some(false);
-        assert_eq!(told(&environment), None);
+        assert_eq!(found(&environment), None);
     }
 
     #[test]
-    fn windows_is_told_in_its_own_words() {
+    fn windows_has_its_own_words() {
         let mut environment = Environment {
             kernel_name: Some("Windows NT".into()),
             is_root: Some(false),
@@ -530,8 +530,8 @@ mod tests {
     }
 
     #[test]
-    fn a_scanner_that_watches_is_told_and_no_other() {
-        let told = |defender_watches| {
+    fn a_scanner_that_watches_is_reported_and_no_other() {
+        let found = |defender_watches| {
             let environment = Environment {
                 defender_watches,
                 ..Environment::default()
@@ -540,10 +540,10 @@ mod tests {
             let mut checks = checks.into_iter();
             checks.find(|check| check.subject == "Microsoft Defender")
         };
-        let check = told(Some(true)).expect("it is part of what files cost");
+        let check = found(Some(true)).expect("it is part of what files cost");
         assert_eq!(check.effect, Effect::Shapes);
-        assert_eq!(told(Some(false)), None);
-        assert_eq!(told(None), None);
+        assert_eq!(found(Some(false)), None);
+        assert_eq!(found(None), None);
     }
 
     #[test]

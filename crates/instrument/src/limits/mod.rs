@@ -195,29 +195,27 @@ impl Used {
         (self.read_bytes + self.written_bytes) as f64 * 1e9 / self.wall_ns.max(1) as f64
     }
 
-    /// Use and limit of each resource whose limit was exceeded. Shares of time count as exceeded
-    /// only beyond the error of the clocks.
+    /// Use and limit of each resource whose limit was exceeded.
     pub fn excesses(&self, limits: &Limits) -> Vec<String> {
-        let over = |bound: Bound, is_over: bool| is_over.then(|| self.against(limits, bound));
-        let above = |used: u64, limit: Option<u64>| limit.is_some_and(|limit| used > limit);
-        let processor = limits.processor_percent;
-        let processor = processor.is_some_and(|most| self.processor_percent() > most * CLOCKS_ERR);
-        let rate = limits.bytes_per_second;
-        let rate = rate.is_some_and(|most| self.bytes_per_second() > most * CLOCKS_ERR);
-        [
-            over(Bound::Processor, processor),
-            over(Bound::Cpus, above(self.cpus, limits.cpus)),
-            over(Bound::Memory, above(self.memory_bytes, limits.memory_bytes)),
-            over(Bound::Disk, above(self.disk_bytes, limits.disk_bytes)),
-            over(
-                Bound::Written,
-                above(self.written_bytes, limits.written_bytes),
-            ),
-            over(Bound::Rate, rate),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
+        let exceeded = Bound::COUNTED.into_iter();
+        let exceeded = exceeded.filter(|bound| self.exceeds(limits, *bound));
+        exceeded.map(|bound| self.against(limits, bound)).collect()
+    }
+
+    /// Shares of time count as exceeded only beyond the error of the clocks.
+    fn exceeds(&self, limits: &Limits, bound: Bound) -> bool {
+        let is_over = |used: u64, most: Option<u64>| most.is_some_and(|most| used > most);
+        let is_far_over =
+            |used: f64, most: Option<f64>| most.is_some_and(|most| used > most * CLOCKS_ERR);
+        match bound {
+            Bound::Processor => is_far_over(self.processor_percent(), limits.processor_percent),
+            Bound::Cpus => is_over(self.cpus, limits.cpus),
+            Bound::Memory => is_over(self.memory_bytes, limits.memory_bytes),
+            Bound::Disk => is_over(self.disk_bytes, limits.disk_bytes),
+            Bound::Written => is_over(self.written_bytes, limits.written_bytes),
+            Bound::Rate => is_far_over(self.bytes_per_second(), limits.bytes_per_second),
+            Bound::Swap => false,
+        }
     }
 
     /// Use and limit of one resource.
@@ -245,15 +243,7 @@ impl Used {
 
     /// Peak use and the limits, in one line.
     pub fn line(&self, limits: &Limits) -> String {
-        let all = [
-            Bound::Processor,
-            Bound::Cpus,
-            Bound::Memory,
-            Bound::Disk,
-            Bound::Written,
-            Bound::Rate,
-        ];
-        let all = all.map(|bound| self.against(limits, bound));
+        let all = Bound::COUNTED.map(|bound| self.against(limits, bound));
         format!(
             "{}; the longest burst {:.2} of CPU time, {:.3} of memory for the program itself",
             all.join(", "),
@@ -302,6 +292,16 @@ pub enum Bound {
 }
 
 impl Bound {
+    /// The resources whose use is counted.
+    const COUNTED: [Self; 6] = [
+        Self::Processor,
+        Self::Cpus,
+        Self::Memory,
+        Self::Disk,
+        Self::Written,
+        Self::Rate,
+    ];
+
     /// The limits that affect the choice of points.
     pub(crate) const PLANNED: [Self; 5] = [
         Self::Cpus,

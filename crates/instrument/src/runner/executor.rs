@@ -65,7 +65,8 @@ pub trait Executor {
 }
 
 /// The reason why a batch failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BatchError {
     /// The user asked to stop.
     #[error("interrupted")]

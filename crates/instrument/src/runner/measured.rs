@@ -94,7 +94,7 @@ impl<'p> Measured<'p> {
         if new.is_empty() {
             return Ok(());
         }
-        runner.tell(&Event::Refined {
+        runner.announce(&Event::Refined {
             definition,
             points: &new,
         })?;
@@ -173,10 +173,10 @@ impl<'p> Measured<'p> {
         };
         let definition = &self.planned.definition;
         let point = &self.open[first].point;
-        runner.tell(&Event::Visiting { definition, point })?;
+        runner.announce(&Event::Visiting { definition, point })?;
         let request = self.request(&indices, runner, seed);
         if let Some(used) = runner.executor.used_with(&request) {
-            runner.tell(&Event::Using { used })?;
+            runner.announce(&Event::Using { used })?;
         }
         let begun_ns = runner.clock.now_ns();
         let executed = runner.executor.execute(&request);
@@ -260,7 +260,7 @@ impl<'p> Measured<'p> {
     ) -> Result<(), ObserverError> {
         let open = &self.open[index];
         let batch = open.batches.last().expect("a batch was just added");
-        runner.tell(&Event::Taken {
+        runner.announce(&Event::Taken {
             definition: &self.planned.definition,
             point: &open.point,
             batch,
@@ -305,7 +305,7 @@ impl<'p> Measured<'p> {
         }
         let point = &open.point;
         let ending = &*open.ending.insert(ending);
-        runner.tell(&Event::Closed {
+        runner.announce(&Event::Closed {
             definition,
             point,
             ending,

@@ -113,7 +113,7 @@ impl Runner<'_> {
         self.scratch.join(id)
     }
 
-    fn tell(&mut self, event: &Event<'_>) -> Result<(), ObserverError> {
+    fn announce(&mut self, event: &Event<'_>) -> Result<(), ObserverError> {
         self.observers
             .iter_mut()
             .try_for_each(|observer| observer.observe(event))
@@ -183,11 +183,11 @@ impl Runner<'_> {
                 }
                 (None, Err(reason)) => {
                     *skipped += 1;
-                    self.tell(&Event::Skipped { definition, reason })?;
+                    self.announce(&Event::Skipped { definition, reason })?;
                 }
                 (None, Ok(points)) => {
                     outcome.started += 1;
-                    self.tell(&Event::Started { definition, points })?;
+                    self.announce(&Event::Started { definition, points })?;
                     let costs = &self.visit_costs;
                     let mut measured = Measured::new(planned, plan.precision, points, costs);
                     measured.close_beyond(self)?;

@@ -32,7 +32,7 @@ pub(super) struct Passes<'p> {
     begun_ns: f64,
     end_ns: f64,
     /// True once the user knows which points the time will not reach.
-    has_told: bool,
+    has_warned: bool,
 }
 
 /// A visit: the index of an experiment, and of a point of it.
@@ -71,7 +71,7 @@ impl<'p> Passes<'p> {
             numbers: first..first + earlier.passes_left,
             begun_ns,
             end_ns: begun_ns + earlier.left.0,
-            has_told: false,
+            has_warned: false,
         }
     }
 
@@ -85,7 +85,7 @@ impl<'p> Passes<'p> {
         let passes = self.numbers.end;
         let first = self.numbers.start;
         if pass == first + 1 || (pass == first && self.knows_costs()) {
-            self.tell_if_scarce(runner)?;
+            self.warn_if_scarce(runner)?;
         }
         if REFINING.contains(&pass) {
             for measured in &mut self.experiments {
@@ -139,24 +139,24 @@ impl<'p> Passes<'p> {
         {
             self.experiments[last].remove_files(runner);
         }
-        runner.tell(&Event::PassEnded)?;
+        runner.announce(&Event::PassEnded)?;
         Ok(true)
     }
 
-    /// Tells that a pass begins. Observers may let the run wait for others here: that is not its own time.
+    /// Announces that a pass begins. Observers may let the run wait for others here: that is not its own time.
     fn begin(
         &mut self,
         pass: usize,
         visits: usize,
         runner: &mut Runner<'_>,
     ) -> Result<(), ObserverError> {
-        let told_ns = runner.clock.now_ns();
-        runner.tell(&Event::Pass {
+        let announced_ns = runner.clock.now_ns();
+        runner.announce(&Event::Pass {
             pass,
             passes: self.numbers.end,
             visits,
         })?;
-        let waited_ns = runner.clock.now_ns().saturating_sub(told_ns) as f64;
+        let waited_ns = runner.clock.now_ns().saturating_sub(announced_ns) as f64;
         self.begun_ns += waited_ns;
         self.end_ns += waited_ns;
         Ok(())
@@ -217,11 +217,11 @@ impl<'p> Passes<'p> {
     }
 
     /// Names the points that the time will not reach, once.
-    fn tell_if_scarce(&mut self, runner: &mut Runner<'_>) -> Result<(), ObserverError> {
-        if self.has_told {
+    fn warn_if_scarce(&mut self, runner: &mut Runner<'_>) -> Result<(), ObserverError> {
+        if self.has_warned {
             return Ok(());
         }
-        self.has_told = true;
+        self.has_warned = true;
         let open = self.open();
         let left_ns = self.left_ns(runner);
         let (few, missing_ns) = out_of_reach(&self.candidates(&open), left_ns);
@@ -237,7 +237,7 @@ impl<'p> Passes<'p> {
             return Ok(());
         }
         let spent_ns = self.end_ns - self.begun_ns - left_ns;
-        runner.tell(&Event::Scarce {
+        runner.announce(&Event::Scarce {
             experiments: &experiments,
             enough: Nanoseconds((spent_ns + missing_ns) * SPARE),
         })

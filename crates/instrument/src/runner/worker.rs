@@ -32,36 +32,17 @@ use std::time::Duration;
 struct Visited {
     /// The samples and remarks; the runner adds the rest.
     batch: Batch,
-    failure: Option<Failure>,
+    failure: Option<BatchError>,
     /// In monotonic ns.
     ended_ns: u64,
 }
 
-/// The reason why a worker could not measure.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Failure {
-    Unsupported(String),
-    Disturbed(String),
-    Other(String),
-}
-
-impl From<MeasureError> for Failure {
+impl From<MeasureError> for BatchError {
     fn from(error: MeasureError) -> Self {
         match error {
             MeasureError::Disturbed(reason) => Self::Disturbed(reason),
             error if error.is_lacking() => Self::Unsupported(error.to_string()),
-            error => Self::Other(error.to_string()),
-        }
-    }
-}
-
-impl From<Failure> for BatchError {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Unsupported(reason) => Self::Unsupported(reason),
-            Failure::Disturbed(reason) => Self::Disturbed(reason),
-            Failure::Other(reason) => Self::Failed(reason),
+            error => Self::Failed(error.to_string()),
         }
     }
 }
@@ -110,7 +91,7 @@ fn visit(experiment: &dyn Experiment, point: &Point, task: &Task) -> Visited {
     let measured = experiment.measure(point, &mut Sampler::new(&SystemClock, task, &mut batch));
     Visited {
         batch,
-        failure: measured.err().map(Failure::from),
+        failure: measured.err().map(BatchError::from),
         ended_ns: now_ns(),
     }
 }
@@ -340,7 +321,7 @@ impl WorkerExecutor {
             };
             let wall_ns = end_ns.saturating_sub(std::mem::replace(&mut begun_ns, end_ns));
             match visited.failure {
-                Some(failure) => Err(failure.into()),
+                Some(failure) => Err(failure),
                 None => Ok(Batch {
                     cpu: self.cpu,
                     started_ns,
@@ -438,8 +419,8 @@ fn broken(error: WorkerError) -> BatchError {
 #[cfg(test)]
 mod tests {
     use super::{
-        Batch, BatchError, Executor, Failure, Interrupt, MeasureError, Point, Request, Task,
-        Visited, WorkerExecutor, check_binding,
+        Batch, BatchError, Executor, Interrupt, MeasureError, Point, Request, Task, Visited,
+        WorkerExecutor, check_binding,
     };
     use crate::clock::calibrate;
     use std::io::{Error, ErrorKind};
@@ -457,21 +438,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lacking_what_was_disturbed_and_what_failed_are_told_apart() {
+    fn a_missing_feature_a_disturbance_and_a_failure_are_told_apart() {
         let refused =
             |kind: ErrorKind| MeasureError::system("open a ring")(Error::from(kind)).into();
         assert!(matches!(
             refused(ErrorKind::Unsupported),
-            Failure::Unsupported(reason) if reason.starts_with("open a ring: ")
+            BatchError::Unsupported(reason) if reason.starts_with("open a ring: ")
         ));
         assert!(matches!(
             refused(ErrorKind::PermissionDenied),
-            Failure::Unsupported(_)
+            BatchError::Unsupported(_)
         ));
-        assert!(matches!(refused(ErrorKind::BrokenPipe), Failure::Other(_)));
+        assert!(matches!(
+            refused(ErrorKind::BrokenPipe),
+            BatchError::Failed(_)
+        ));
         assert!(matches!(
             MeasureError::Disturbed("it left".into()).into(),
-            Failure::Disturbed(reason) if reason == "it left"
+            BatchError::Disturbed(reason) if reason == "it left"
         ));
     }
 

@@ -13,7 +13,7 @@ use super::linear::weighted_line;
 use super::moderation::Moderated;
 use super::student::ratio_estimate;
 use super::student::{logarithms, t_quantile};
-use super::summary::{mean, median};
+use super::summary::{NORMAL_SCALE, mean, median};
 use super::{Confidence, Estimated};
 
 /// A change of level.
@@ -67,13 +67,11 @@ pub fn changes(values: &[f64]) -> Vec<Change> {
 /// The variance of a value around its level, from the median of the differences of neighbours. The
 /// lower bound keeps rounding errors from counting as changes.
 fn variance(logarithms: &[f64]) -> Option<f64> {
-    /// Ratio of the standard deviation to the median of |x|, for normal x.
-    const NORMAL: f64 = 1.4826;
     let differences: Vec<f64> = logarithms
         .windows(2)
         .map(|pair| (pair[1] - pair[0]).abs())
         .collect();
-    let deviation = NORMAL * median(&differences)? / 2.0_f64.sqrt();
+    let deviation = NORMAL_SCALE * median(&differences)? / 2.0_f64.sqrt();
     Some(deviation.max(LEAST_DEVIATION).powi(2))
 }
 

@@ -5,7 +5,7 @@
 //! memory and devices takes as long at any clock: a slope of 0. A point's own legs at two clocks
 //! show where between them its cost lies; and so do legs alone and on a shared core.
 
-use super::summary::{finite, mean, median, median_absolute_deviation, sorted};
+use super::summary::{NORMAL_SCALE, finite, mean, median, median_absolute_deviation, sorted};
 use super::visit::{Centre, Core, Leg, Visit};
 
 /// More than this shows that something shared the core. On a core of one's own, nine of ten recorded
@@ -16,7 +16,8 @@ const SHARED: f64 = 1.1;
 const ENOUGH_LEGS: usize = 4;
 
 impl Core {
-    pub(super) fn is_shared(&self) -> bool {
+    /// True if something shared it, as far as that is known.
+    pub(crate) fn is_shared(&self) -> bool {
         self.sharing.is_some_and(|sharing| sharing > SHARED)
     }
 
@@ -245,9 +246,6 @@ const FEWEST_AT_AN_END: usize = 2;
 const MEAN: f64 = 0.5;
 const VARIANCE: f64 = 1.0 / 12.0;
 
-/// The median absolute deviation of normal data times this is their standard deviation.
-const MAD_TO_DEVIATION: f64 = 1.4826;
-
 /// The standard error of a median of normal data over that of their mean, squared.
 const OF_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 
@@ -304,7 +302,7 @@ pub(super) fn slope(processes: &[Vec<Point>], centre: Centre) -> Option<Slope> {
     let residuals = [fast.residuals.as_slice(), &slow.residuals].concat();
     let degrees = residuals.len() as f64 - 2.0;
     let of_small = (residuals.len() as f64 / degrees).sqrt();
-    let deviation = MAD_TO_DEVIATION * of_small * median_absolute_deviation(&residuals)?;
+    let deviation = NORMAL_SCALE * of_small * median_absolute_deviation(&residuals)?;
     let per_process = deviation.max(LEAST_DEVIATION).powi(2) * OF_MEDIAN;
     let found = (slow.cost - fast.cost) / distance;
     let variance = per_process * (fast.per_count() + slow.per_count()) / distance.powi(2);

@@ -23,7 +23,7 @@
 use super::Confidence;
 use super::moderation::{Contrast, Moderated, Variance, moderate, prior};
 use super::student::t_quantile;
-use super::summary::{median, median_absolute_deviation, quantile};
+use super::summary::{NORMAL_SCALE, median, median_absolute_deviation, quantile};
 
 /// Fewer nodes have no majority: of two that differ, either may be the odd one.
 pub const FEWEST_NODES: usize = 3;
@@ -33,8 +33,6 @@ const LEAST_WEIGHT: f64 = 0.5;
 /// Errors of the values of one run are partly shared. More values than this are not trusted to lessen
 /// the error of their common deviation any further.
 const MOST_INDEPENDENT: usize = 4;
-/// Of a normal distribution, the standard deviation over the median absolute deviation.
-const NORMAL_SCALE: f64 = 1.4826;
 /// Precision of the median absolute deviation relative to that of the standard deviation, for normal
 /// values.
 const EFFICIENCY: f64 = 0.37;

@@ -2,7 +2,7 @@
 //! the measurement stops.
 
 use super::Interval;
-use super::summary::{all_finite, median};
+use super::summary::{NORMAL_SCALE, all_finite, median_absolute_deviation};
 use std::collections::VecDeque;
 
 /// Differences beyond this many scales from the tested value count as if they were there. Bounds
@@ -13,8 +13,6 @@ const CLIP: f64 = 2.0;
 const WINDOW: usize = 64;
 /// With fewer earlier differences there is no scale, and a difference counts by its sign alone.
 const FEWEST_FOR_SCALE: usize = 5;
-/// The median absolute deviation of normal noise times this is its standard deviation.
-const NORMAL_MAD: f64 = 1.4826;
 /// Number of stakes. A stake is the shift, in scales, for which a bet is most powerful. Each is twice
 /// the one before, which loses little between them.
 const STAKES: usize = 10;
@@ -147,9 +145,7 @@ impl Sequential {
             return None;
         }
         let latest: Vec<f64> = self.latest.iter().copied().collect();
-        let centre = median(&latest)?;
-        let deviations: Vec<f64> = latest.iter().map(|d| (d - centre).abs()).collect();
-        Some(NORMAL_MAD * median(&deviations)?)
+        Some(NORMAL_SCALE * median_absolute_deviation(&latest)?)
     }
 
     /// The natural logarithm of the capital of a gambler who bets on `side` of `theta`: 1 for

@@ -20,17 +20,8 @@ pub(super) fn quantile_of_sorted(ascending: &[f64], probability: f64) -> Option<
     if !(0.0..=1.0).contains(&probability) {
         return None;
     }
-    interpolate(
-        ascending,
-        ascending.len().checked_sub(1)? as f64 * probability,
-    )
-}
-
-/// The value at a fractional `position` of an ascending sample, counted from 0; positions beyond
-/// the ends give the ends.
-pub(super) fn interpolate(ascending: &[f64], position: f64) -> Option<f64> {
     let last = ascending.len().checked_sub(1)?;
-    let position = position.clamp(0.0, last as f64);
+    let position = last as f64 * probability;
     let below = position.floor() as usize;
     let above = (below + 1).min(last);
     let fraction = position - below as f64;
@@ -63,8 +54,11 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     finite((sum_of_squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// The median of the absolute deviations from the median, not scaled: for normal data multiply
-/// by 1.4826 to estimate the standard deviation.
+/// Of normal data, the standard deviation over the median absolute deviation.
+pub(super) const NORMAL_SCALE: f64 = 1.4826;
+
+/// The median of the absolute deviations from the median, not scaled: for normal data, times
+/// 1.4826 it estimates the standard deviation.
 pub fn median_absolute_deviation(values: &[f64]) -> Option<f64> {
     let centre = median(values)?;
     let deviations: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();

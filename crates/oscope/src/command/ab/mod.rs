@@ -110,9 +110,20 @@ fn work(
     progress
         .voice
         .say(&format!("{} programs, {way}: {time}", programs.len()));
-    let mut bench = Turns::new(launcher, programs, recording, progress, pace.round_ns());
+    let mut bench = Turns {
+        launcher,
+        programs,
+        recording,
+        progress,
+        pace_ns: pace.round_ns(),
+        runs: vec![Runs::default(); programs.len()],
+        latest: vec![Vec::new(); programs.len()],
+        begin_ns: now_ns(),
+    };
     let (outcome, result) = compare(programs.len(), &rules, seed, &mut bench);
-    let (recording, runs) = bench.end();
+    let Turns {
+        recording, runs, ..
+    } = bench;
     let failure = result.as_ref().err().map(exit::words);
     let finished = recording.finish(failure.clone().map_or(Ok(outcome.ending), Err));
     if outcome.blocks == 0 && outcome.ending == Ending::BudgetUsed {
@@ -210,7 +221,7 @@ fn is_found(verdict: Verdict, fail_on: Option<FailOn>) -> bool {
 
 /// The shortest time of a run of each program so far, with the commands around it, in ns.
 #[derive(Default)]
-pub struct Pace(Vec<f64>);
+struct Pace(Vec<f64>);
 
 impl Pace {
     /// Adds a run of a program, in the order of the programs.
@@ -263,7 +274,7 @@ fn enough(round_ns: f64) -> String {
 }
 
 /// The time of the comparison, and the runs for which it is enough.
-pub fn announcement(rules: &Rules, round_ns: Option<f64>) -> String {
+fn announcement(rules: &Rules, round_ns: Option<f64>) -> String {
     let time = match rules.budget {
         Budget::Usual => "about 30 s".to_owned(),
         Budget::Fixed(budget) => format!("{budget:.2}"),
@@ -297,11 +308,11 @@ pub fn announcement(rules: &Rules, round_ns: Option<f64>) -> String {
 }
 
 /// The programs as the subjects of a comparison.
-pub struct Turns<'a> {
-    pub launcher: &'a Launcher,
-    pub programs: &'a [Program],
-    pub recording: Recording<'a>,
-    pub progress: &'a mut LiveLine,
+struct Turns<'a> {
+    launcher: &'a Launcher,
+    programs: &'a [Program],
+    recording: Recording<'a>,
+    progress: &'a mut LiveLine,
     /// Time of one run of each program, if it is known from the warm-up.
     pace_ns: Option<f64>,
     /// The runs of each program in finished blocks.
@@ -309,32 +320,6 @@ pub struct Turns<'a> {
     /// Those since the last finished block.
     latest: Vec<Vec<Timed>>,
     begin_ns: u64,
-}
-
-impl<'a> Turns<'a> {
-    pub fn new(
-        launcher: &'a Launcher,
-        programs: &'a [Program],
-        recording: Recording<'a>,
-        progress: &'a mut LiveLine,
-        pace_ns: Option<f64>,
-    ) -> Self {
-        Self {
-            launcher,
-            programs,
-            recording,
-            progress,
-            pace_ns,
-            runs: vec![Runs::default(); programs.len()],
-            latest: vec![Vec::new(); programs.len()],
-            begin_ns: now_ns(),
-        }
-    }
-
-    /// The recording, and the runs of each program in finished blocks.
-    pub fn end(self) -> (Recording<'a>, Vec<Runs>) {
-        (self.recording, self.runs)
-    }
 }
 
 impl Bench for Turns<'_> {
