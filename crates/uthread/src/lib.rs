@@ -139,7 +139,6 @@
 //! | `io` | transfers through the kernel's own requests or helper threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
 //! | `runtime` | the builder, starting and stopping, also in place |
-//! | `workload` | programs that safe code can run preemptively |
 //!
 //! The crate uses the kernel through `libc` and `io-uring`, or on Windows through `windows-sys`, and nothing
 //! else of this workspace. What belongs to one system is in a folder `linux` or `windows` of its module.
@@ -191,7 +190,6 @@ mod trace;
 #[cfg(target_os = "linux")]
 mod weak;
 mod worker;
-pub mod workload;
 
 pub use build_error::BuildError;
 pub use outside::{External, Poster, RuntimeEnded, block_on, external};

@@ -2,7 +2,7 @@
 
 use instrument::experiment::MeasureError;
 use uthread::RuntimeBuilder;
-use uthread::workload::WorkloadError;
+use uthread_workload::WorkloadError;
 
 /// The action in the error if a kernel thread cannot be started.
 pub(super) const START: &str = "start a kernel thread";
