@@ -138,6 +138,7 @@
 //! | `net` | sockets of Linux, names that are resolved off the workers |
 //! | `io` | transfers through the kernel's own requests or helper threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
+//! | `debugger` | a table for `gdb/uthread.py`, which lists the stacks of all threads |
 //! | `runtime` | the builder, starting and stopping, also in place |
 //!
 //! The crate uses the kernel through `libc` and `io-uring`, or on Windows through `windows-sys`, and nothing
@@ -168,6 +169,8 @@ use testing as _;
 mod atomic;
 mod build_error;
 mod context;
+#[cfg(target_os = "linux")]
+mod debugger;
 pub mod io;
 #[cfg(target_os = "linux")]
 pub mod net;
