@@ -138,8 +138,8 @@
 //! | `net` | sockets of Linux, names that are resolved off the workers |
 //! | `io` | transfers through the kernel's own requests or helper threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
+//! | `debugger` | a table for `gdb/uthread.py`, which lists the stacks of all threads |
 //! | `runtime` | the builder, starting and stopping, also in place |
-//! | `workload` | programs that safe code can run preemptively |
 //!
 //! The crate uses the kernel through `libc` and `io-uring`, or on Windows through `windows-sys`, and nothing
 //! else of this workspace. What belongs to one system is in a folder `linux` or `windows` of its module.
@@ -169,6 +169,8 @@ use testing as _;
 mod atomic;
 mod build_error;
 mod context;
+#[cfg(target_os = "linux")]
+mod debugger;
 pub mod io;
 #[cfg(target_os = "linux")]
 pub mod net;
@@ -191,7 +193,6 @@ mod trace;
 #[cfg(target_os = "linux")]
 mod weak;
 mod worker;
-pub mod workload;
 
 pub use build_error::BuildError;
 pub use outside::{External, Poster, RuntimeEnded, block_on, external};

@@ -8,6 +8,7 @@ const FLOORS: &[&str] = &[
     "oscope-testing",
     "uthread",
     "uthread-c",
+    "uthread-workload",
     "oscope-advice",
     "oscope-macros",
     "oscope-choice",

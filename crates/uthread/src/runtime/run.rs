@@ -155,6 +155,8 @@ impl Runtime {
     /// ```
     pub unsafe fn try_run_and_leave<T>(&self, main: impl FnOnce() -> T) -> io::Result<T> {
         require_none();
+        #[cfg(target_os = "linux")]
+        crate::debugger::keep_table();
         prepare_for_forks()?;
         let shared = Arc::new(Shared::new(self.config, clock(self.config.mode), add)?);
         let whole = MustNotUnwind;

@@ -39,6 +39,8 @@ use windows as system;
 pub(crate) use error::MapError;
 pub(crate) use loop_stack::LoopStack;
 pub(crate) use pool::{Cache, LARGEST_BYTES, POOL, class_bytes, class_for};
+#[cfg(target_os = "linux")]
+pub(crate) use slab::{Extent, SLABS};
 pub(crate) use system::{guard_bytes, lowest_stack_address};
 #[cfg(windows)]
 pub(crate) use windows::REPORT_BYTES;

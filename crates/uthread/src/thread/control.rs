@@ -2,6 +2,8 @@
 
 use core::cell::{Cell, UnsafeCell};
 use core::fmt;
+#[cfg(target_os = "linux")]
+use core::mem::offset_of;
 use core::ops::Range;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
@@ -109,6 +111,30 @@ pub(crate) const NOT_STARTED: usize = usize::MAX;
 
 /// Size of a cache line. The last cache line of each slot holds the free list's link.
 const LINE_BYTES: usize = 64;
+
+/// Places in a control block, for debuggers.
+#[cfg(target_os = "linux")]
+#[repr(C)]
+pub(crate) struct Places {
+    bytes: usize,
+    context: usize,
+    state: usize,
+    wait: usize,
+    id: usize,
+    name: usize,
+}
+
+#[cfg(target_os = "linux")]
+impl Places {
+    pub(crate) const OF_CONTROL: Self = Self {
+        bytes: size_of::<Control>(),
+        context: offset_of!(Control, context),
+        state: offset_of!(Control, state),
+        wait: offset_of!(Control, wait),
+        id: offset_of!(Control, id),
+        name: offset_of!(Control, name),
+    };
+}
 
 /// Initial values of a new thread.
 pub(crate) struct Birth {

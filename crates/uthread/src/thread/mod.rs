@@ -18,6 +18,8 @@ mod waiting;
 
 pub(crate) use builder::start_main;
 pub use builder::{Builder, SpawnError, spawn};
+#[cfg(target_os = "linux")]
+pub(crate) use control::Places;
 pub(crate) use control::{Control, DETACHED, FINISHED, State};
 pub use current::{
     Exited, current, current_key, exit, is_user_thread, may_wait, suspend, suspend_timeout,

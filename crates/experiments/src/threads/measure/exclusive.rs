@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use platform::lock::{CriticalSection, PthreadMutex, PthreadSpin, SlimLock};
 use std::sync::{Mutex, PoisonError};
-use uthread::workload::Section;
+use uthread_workload::Section;
 
 /// Threads that lose their turn inside the lock now and then run for so many ns at least: on several
 /// processors, where the kernel takes one away every few milliseconds, and where slices end while they

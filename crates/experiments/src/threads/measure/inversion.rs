@@ -9,7 +9,7 @@ use crate::threads::inversion::{
 use crate::threads::kind::UserThreads;
 use std::time::Duration;
 use uthread::Priority;
-use uthread::workload::{self, Lanes};
+use uthread_workload::Lanes;
 
 const SLICE: Duration = Duration::from_micros(200);
 /// About five slices.
@@ -20,7 +20,7 @@ const SHORT_STEPS: u64 = 150_000;
 impl UserThreads for Inversion {
     fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let protocol = point.level(PROTOCOL)?;
-        let workload = workload::Inversion {
+        let workload = uthread_workload::Inversion {
             slice: SLICE,
             steps: STEPS,
             low_steps: match protocol {

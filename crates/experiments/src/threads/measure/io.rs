@@ -15,7 +15,7 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
-use uthread::workload::compute;
+use uthread_workload::compute;
 use uthread::{Runtime, spawn};
 
 /// The size of a read, and of each thread's buffer.

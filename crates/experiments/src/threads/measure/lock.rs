@@ -15,7 +15,7 @@ use platform::placement::{parent_cpus, pin_to};
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
-use uthread::workload::{Contention, Entered, LockKind, Section, WorkloadError};
+use uthread_workload::{Contention, Entered, LockKind, Section, WorkloadError};
 
 /// For a pair of threads, shorter runs are enough.
 const RUN_OF_A_PAIR_NS: u64 = 10_000_000;

@@ -14,7 +14,7 @@ mod two_locks;
 
 use instrument::experiment::MeasureError;
 use uthread::RuntimeBuilder;
-use uthread::workload::WorkloadError;
+use uthread_workload::WorkloadError;
 
 /// The action in the error if a kernel thread cannot be started.
 const START: &str = "start a kernel thread";

@@ -6,7 +6,7 @@ use crate::threads::kind::UserThreads;
 use crate::threads::slice::{ENOUGH, GOT, GOT_P99, IN_TICKS, SLICE, Slice, TICK, TICK_P99};
 use instrument::statistics::summary::quantile;
 use std::time::Duration;
-use uthread::workload::Slices;
+use uthread_workload::Slices;
 
 /// Slices up to this long are watched often enough for their percentiles. Of longer ones a process
 /// watches few, so that a visit stays short.

@@ -12,7 +12,7 @@ use platform::lock::{CriticalSection, PthreadMutex, PthreadSpin, SlimLock};
 use platform::placement::{parent_cpus, pin_to};
 use std::sync::Mutex;
 use std::thread;
-use uthread::workload::Section;
+use uthread_workload::Section;
 
 /// As [`KernelLock::SpinningSection`] says.
 const SPIN_COUNT: u32 = 4000;

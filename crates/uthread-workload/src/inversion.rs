@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{WorkloadError, compute, preemptive};
-use crate::Priority::{Green, Orange, Red};
-use crate::{Builder, JoinHandle, Lock, Protocol, Runtime, Semaphore, SpawnError, current};
+use uthread::Priority::{Green, Orange, Red};
+use uthread::{Builder, JoinHandle, Lock, Protocol, Runtime, Semaphore, SpawnError, current};
 
 /// A low thread (GREEN) holds a lock and computes. A high thread (RED) waits for the lock. A middle
 /// thread (ORANGE) uses no lock and is ready. All run on one worker.
@@ -17,7 +17,7 @@ use crate::{Builder, JoinHandle, Lock, Protocol, Runtime, Semaphore, SpawnError,
 /// ```
 /// use std::time::Duration;
 /// use uthread::Protocol;
-/// use uthread::workload::Inversion;
+/// use uthread_workload::Inversion;
 ///
 /// let slice = Duration::from_millis(1);
 /// let steps = 1_000_000;
@@ -25,7 +25,7 @@ use crate::{Builder, JoinHandle, Lock, Protocol, Runtime, Semaphore, SpawnError,
 /// let inversion = Inversion { slice, steps, low_steps: steps, protocol, decay: false };
 /// let lanes = inversion.run()?;
 /// assert!(lanes.low.ends_ns < lanes.high.ends_ns && lanes.high.ends_ns < lanes.middle.ends_ns);
-/// # Ok::<_, uthread::workload::WorkloadError>(())
+/// # Ok::<_, uthread_workload::WorkloadError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Inversion {
@@ -46,7 +46,7 @@ pub struct Inversion {
 /// ```
 /// # use std::time::Duration;
 /// # use uthread::Protocol;
-/// # use uthread::workload::Inversion;
+/// # use uthread_workload::Inversion;
 /// let inversion = Inversion {
 ///     slice: Duration::from_millis(1),
 ///     steps: 1000,
@@ -56,7 +56,7 @@ pub struct Inversion {
 /// };
 /// let lanes = inversion.run()?;
 /// assert!(lanes.high.begins_ns <= lanes.high.ends_ns);
-/// # Ok::<_, uthread::workload::WorkloadError>(())
+/// # Ok::<_, uthread_workload::WorkloadError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes {
@@ -73,7 +73,7 @@ pub struct Lanes {
 /// ```
 /// # use std::time::Duration;
 /// # use uthread::Protocol;
-/// # use uthread::workload::Inversion;
+/// # use uthread_workload::Inversion;
 /// let inversion = Inversion {
 ///     slice: Duration::from_millis(1),
 ///     steps: 1000,
@@ -83,7 +83,7 @@ pub struct Lanes {
 /// };
 /// let lane = inversion.run()?.low;
 /// assert!(lane.begins_ns <= lane.ready_ns && lane.ready_ns <= lane.ends_ns);
-/// # Ok::<_, uthread::workload::WorkloadError>(())
+/// # Ok::<_, uthread_workload::WorkloadError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Lane {
@@ -166,7 +166,7 @@ impl Inversion {
     /// ```
     /// # use std::time::Duration;
     /// # use uthread::Protocol;
-    /// # use uthread::workload::Inversion;
+    /// # use uthread_workload::Inversion;
     /// let inversion = Inversion {
     ///     slice: Duration::from_millis(1),
     ///     steps: 1000,
@@ -175,7 +175,7 @@ impl Inversion {
     ///     decay: false,
     /// };
     /// assert!(inversion.run()?.high.ends_ns > 0);
-    /// # Ok::<_, uthread::workload::WorkloadError>(())
+    /// # Ok::<_, uthread_workload::WorkloadError>(())
     /// ```
     pub fn run(&self) -> Result<Lanes, WorkloadError> {
         let builder = Runtime::builder().decay(self.decay).boost_every(0);

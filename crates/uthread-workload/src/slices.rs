@@ -7,17 +7,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{WorkloadError, preemptive};
-use crate::{Builder, JoinHandle, Runtime, SpawnError};
+use uthread::{Builder, JoinHandle, Runtime, SpawnError};
 
 /// Two threads that only compute, so that ticks alone end their turns. Both run on one worker.
 ///
 /// ```
 /// use std::time::Duration;
-/// use uthread::workload::Slices;
+/// use uthread_workload::Slices;
 ///
 /// let slices = Slices { slice: Duration::from_millis(1), count: 10 };
 /// assert!(slices.run()?.len() >= 10);
-/// # Ok::<_, uthread::workload::WorkloadError>(())
+/// # Ok::<_, uthread_workload::WorkloadError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Slices {
@@ -31,11 +31,11 @@ pub struct Slices {
 ///
 /// ```
 /// use std::time::Duration;
-/// use uthread::workload::Slices;
+/// use uthread_workload::Slices;
 ///
 /// let slices = Slices { slice: Duration::from_millis(1), count: 10 };
 /// assert!(slices.run()?.iter().all(|turn| turn.slice_ns > 0.0 && turn.tick_ns > 0.0));
-/// # Ok::<_, uthread::workload::WorkloadError>(())
+/// # Ok::<_, uthread_workload::WorkloadError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
@@ -122,7 +122,7 @@ impl Slices {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use uthread::workload::Slices;
+    /// use uthread_workload::Slices;
     ///
     /// let short = Slices { slice: Duration::from_nanos(1), count: 10 };
     /// assert!(short.run().is_err());
@@ -191,8 +191,8 @@ mod tests {
     #[cfg(windows)]
     #[test]
     fn a_system_without_ticks_refuses() {
-        use crate::BuildError::NoPreemption;
-        use crate::workload::WorkloadError::Build;
+        use crate::WorkloadError::Build;
+        use uthread::BuildError::NoPreemption;
 
         let slices = Slices {
             slice: Duration::from_micros(200),

@@ -5,13 +5,13 @@ use std::io;
 use std::sync::Arc;
 
 use super::{WorkloadError, compute, preemptive};
-use crate::{Barrier, Builder, JoinHandle, Lock, Runtime, SpinLock, Statistics, yield_now};
+use uthread::{Barrier, Builder, JoinHandle, Lock, Runtime, SpinLock, Statistics, yield_now};
 
 /// Threads that contend for one lock.
 ///
 /// ```
 /// use std::time::Duration;
-/// use uthread::workload::{Contention, LockKind, Section};
+/// use uthread_workload::{Contention, LockKind, Section};
 ///
 /// let contention = Contention {
 ///     workers: 1,
@@ -22,7 +22,7 @@ use crate::{Barrier, Builder, JoinHandle, Lock, Runtime, SpinLock, Statistics, y
 /// };
 /// assert_eq!(contention.enter_together(100)?.value, 1001);
 /// assert_eq!(contention.enter_once(3)?.value, 31);
-/// # Ok::<_, uthread::workload::WorkloadError>(())
+/// # Ok::<_, uthread_workload::WorkloadError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Contention {
@@ -42,7 +42,7 @@ pub struct Contention {
 /// Kind of the lock, and so the way in which threads wait.
 ///
 /// ```
-/// use uthread::workload::LockKind;
+/// use uthread_workload::LockKind;
 ///
 /// assert_ne!(LockKind::Blocking, LockKind::Spinning);
 /// ```
@@ -57,7 +57,7 @@ pub enum LockKind {
 /// Operation inside the lock on the value, which starts at 1.
 ///
 /// ```
-/// use uthread::workload::Section;
+/// use uthread_workload::Section;
 ///
 /// assert_eq!(Section::Add.expected(10), 11);
 /// ```
@@ -75,7 +75,7 @@ impl Section {
     /// Applies the operation to `value`.
     ///
     /// ```
-    /// use uthread::workload::Section;
+    /// use uthread_workload::Section;
     ///
     /// let mut value = 1;
     /// Section::AddAndYield.enter(&mut value, std::thread::yield_now);
@@ -96,7 +96,7 @@ impl Section {
     /// The value after this many entries, calculated without threads or locks.
     ///
     /// ```
-    /// use uthread::workload::{Section, compute};
+    /// use uthread_workload::{Section, compute};
     ///
     /// assert_eq!(Section::Compute(100).expected(3), compute(1, 300));
     /// ```
@@ -113,7 +113,7 @@ impl Section {
 ///
 /// ```
 /// # use std::time::Duration;
-/// # use uthread::workload::{Contention, LockKind, Section};
+/// # use uthread_workload::{Contention, LockKind, Section};
 /// let contention = Contention {
 ///     workers: 1,
 ///     slice: Duration::ZERO,
@@ -123,7 +123,7 @@ impl Section {
 /// };
 /// let entered = contention.enter_once(1)?;
 /// assert_eq!((entered.value, entered.statistics.preemptions), (4, 0));
-/// # Ok::<_, uthread::workload::WorkloadError>(())
+/// # Ok::<_, uthread_workload::WorkloadError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Entered {
@@ -167,7 +167,7 @@ impl Contention {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use uthread::workload::{Contention, LockKind, Section};
+    /// # use uthread_workload::{Contention, LockKind, Section};
     /// let contention = Contention {
     ///     workers: 1,
     ///     slice: Duration::ZERO,
@@ -176,7 +176,7 @@ impl Contention {
     ///     section: Section::Add,
     /// };
     /// assert_eq!(contention.enter_once(10)?.value, 31);
-    /// # Ok::<_, uthread::workload::WorkloadError>(())
+    /// # Ok::<_, uthread_workload::WorkloadError>(())
     /// ```
     pub fn enter_once(&self, rounds: u64) -> Result<Entered, WorkloadError> {
         self.run(rounds, Guarded::enter)
@@ -189,7 +189,7 @@ impl Contention {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use uthread::workload::{Contention, LockKind, Section};
+    /// # use uthread_workload::{Contention, LockKind, Section};
     /// let contention = Contention {
     ///     workers: 1,
     ///     slice: Duration::ZERO,
@@ -198,7 +198,7 @@ impl Contention {
     ///     section: Section::Add,
     /// };
     /// assert_eq!(contention.enter_together(10)?.value, 31);
-    /// # Ok::<_, uthread::workload::WorkloadError>(())
+    /// # Ok::<_, uthread_workload::WorkloadError>(())
     /// ```
     pub fn enter_together(&self, entries: u64) -> Result<Entered, WorkloadError> {
         let barrier = Arc::new(Barrier::new(self.threads));
@@ -238,7 +238,7 @@ impl Contention {
                     handle.join().expect("nobody panics");
                 }
             }
-            Ok::<_, crate::SpawnError>(shared.0.value())
+            Ok::<_, uthread::SpawnError>(shared.0.value())
         })?;
         Ok(Entered {
             value: value.map_err(io::Error::other)?,

@@ -1,11 +1,16 @@
 //! Programs that are known to tolerate preemption.
 //!
-//! [`RuntimeBuilder::slice`](crate::RuntimeBuilder::slice) is `unsafe`, because only the author of
+//! [`RuntimeBuilder::slice`](uthread::RuntimeBuilder::slice) is `unsafe`, because only the author of
 //! the threads' code can guarantee that it may be interrupted anywhere. For the classic programs
-//! here, this crate gives that guarantee itself. Their threads use atomic integers, this crate's
-//! locks, the clock and the processor's counter. They use no thread-local value, and neither
+//! here, this crate gives that guarantee itself. Their threads use atomic integers, the locks of
+//! `uthread`, the clock and the processor's counter. They use no thread-local value, and neither
 //! allocate nor free memory, so any allocator will do. Safe code can therefore run them
 //! preemptively, to measure the cost of locks and slices and to observe the effect of priorities.
+
+#![expect(
+    unsafe_code,
+    reason = "a time slice is a promise about the code of all threads"
+)]
 
 mod contention;
 mod inversion;
@@ -15,16 +20,16 @@ pub use contention::{Contention, Entered, LockKind, Section};
 pub use inversion::{Inversion, Lane, Lanes};
 pub use slices::{Slices, Turn};
 
-use crate::{BuildError, RuntimeBuilder};
 use core::time::Duration;
 use std::io;
+use uthread::{BuildError, RuntimeBuilder};
 
 /// Reason that a workload could not run.
 ///
 /// ```
 /// use std::time::Duration;
 /// use uthread::Protocol;
-/// use uthread::workload::{Inversion, WorkloadError};
+/// use uthread_workload::{Inversion, WorkloadError};
 ///
 /// let inversion = Inversion {
 ///     slice: Duration::from_nanos(1),
@@ -47,7 +52,7 @@ pub enum WorkloadError {
 
 /// `builder` with a time slice.
 fn preemptive(builder: RuntimeBuilder, slice: Duration) -> RuntimeBuilder {
-    // SAFETY: only programs of this module come here, and they satisfy its description above.
+    // SAFETY: only programs of this crate come here, and they satisfy its description above.
     unsafe { builder.slice(slice) }
 }
 
@@ -56,7 +61,7 @@ fn preemptive(builder: RuntimeBuilder, slice: Duration) -> RuntimeBuilder {
 /// one out.
 ///
 /// ```
-/// use uthread::workload::compute;
+/// use uthread_workload::compute;
 ///
 /// assert_eq!(compute(compute(1, 10), 20), compute(1, 30));
 /// ```
