@@ -20,7 +20,7 @@ fn is_valid(stdout: &[u8], schema: &str, line: &str) {
         .collect();
     assert!(errors.is_empty(), "{line} by {path}: {errors:?}");
     for part in document.as_array().unwrap_or(&vec![document.clone()]) {
-        let has_version = part["format"] == 1 || part["version"] == 4 || part.is_string();
+        let has_version = part["format"] == 1 || part["version"] == 5 || part.is_string();
         assert!(has_version, "{line}: {part}");
     }
 }

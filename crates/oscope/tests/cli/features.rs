@@ -18,7 +18,7 @@ fn written(command: &str, file: &str, has_feature: bool, hint: &str) -> Option<V
 #[test]
 fn charts_are_written_as_png_where_the_program_can() {
     for (command, pixels) in [
-        (format!("plot process.calls.rate --run {REPORT}"), 2 * 860),
+        (format!("plot process.calls.rate --run {REPORT}"), 2 * 440),
         (format!("card {REPORT} --force"), 2 * 960),
     ] {
         let hint = "the default features";
