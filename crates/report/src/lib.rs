@@ -17,12 +17,12 @@ pub mod comparison;
 mod consistency;
 pub mod export;
 pub mod fleet;
+mod first_screen;
 mod glance;
 pub mod history;
 pub mod json;
 pub mod kept;
 pub mod lab;
-mod ladder;
 #[cfg(test)]
 mod made_up;
 pub mod network;

@@ -35,6 +35,9 @@ use instrument::experiment::Experiment;
 
 pub use remote::RemoteDirectory;
 
+/// The experiment that shows how fast calls of each size write files.
+pub const WRITES_BY_SIZE: &str = block_size::DESIGN.id;
+
 /// The experiments of the group, in the order in which they run.
 pub(crate) const ALL: &[&dyn Experiment] = &[
     &block_size::BlockSize,
