@@ -117,9 +117,24 @@ pub fn counterpart(id: &str, point: &Point, metric: &str, other: System) -> Coun
     counterpart.unwrap_or_else(|| group.counterpart.clone())
 }
 
+/// The labs for teachers and students, as documents in the order of a course.
+pub const LABS: [&str; 8] = [
+    include_str!("labs/caches.toml"),
+    include_str!("labs/blocks.toml"),
+    include_str!("labs/cold-warm.toml"),
+    include_str!("labs/clocks.toml"),
+    include_str!("labs/locks.toml"),
+    include_str!("labs/inversion.toml"),
+    include_str!("labs/mmap.toml"),
+    include_str!("labs/systems.toml"),
+];
+
+/// The values that reports show before all others, as a document.
+pub const FIRST_SCREEN: &str = include_str!("first_screen.toml");
+
 pub use advice::all as advice;
 pub use claims::all as claims;
-pub use file::RemoteDirectory;
+pub use file::{RemoteDirectory, WRITES_BY_SIZE};
 pub use transfer::{Link, link};
 
 /// The experiment called `id`.

@@ -1,6 +1,8 @@
 //! A machine at a glance: what of a run the first screen of its page and its card draw.
 
-use crate::ladder::{LOAD_FROM_CACHE, LOAD_FROM_LARGEST, LOAD_FROM_MEMORY, Named, ladder};
+use crate::first_screen::{
+    LOAD_FROM_CACHE, LOAD_FROM_LARGEST, LOAD_FROM_MEMORY, Named, SizeCurve, first_screen,
+};
 use crate::reproduce::inverse;
 use crate::{Analysis, ExperimentAnalysis, show};
 use instrument::figure::{
@@ -10,46 +12,6 @@ use instrument::point::Level;
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::{Estimate, PointResult, Verdict};
 use platform::machine::{CacheKind, Machine};
-
-/// A curve along sizes.
-struct SizeCurve {
-    experiment: &'static str,
-    metric: &'static str,
-    /// The axis of the sizes, in bytes.
-    size: &'static str,
-    /// The axis that tells several curves apart; `None` if the longest curve stands for all.
-    by: Option<&'static str>,
-}
-
-/// The time of a load over the working set.
-const LATENCY: SizeCurve = SizeCurve {
-    experiment: "memory.latency",
-    metric: "load",
-    size: "working_set",
-    by: None,
-};
-
-/// The speed of reading memory on one core over the block size.
-const BANDWIDTH: SizeCurve = SizeCurve {
-    experiment: "memory.bandwidth",
-    metric: "read",
-    size: "block_size",
-    by: None,
-};
-
-/// The throughput of each pass over a file over the block size.
-const FILES: SizeCurve = SizeCurve {
-    experiment: "file.block_size",
-    metric: "throughput",
-    size: "block_size",
-    by: Some("pass"),
-};
-
-/// The experiment of the times between each two processors, whose figure is a matrix.
-const CORES: &str = "memory.cores";
-
-/// The experiment that gives most of the rungs.
-pub(crate) const MOST_RUNGS: &str = "process.calls";
 
 /// A value whose interval ends at more than this factor of its beginning is not drawn.
 const VAGUE: f64 = 10.0;
@@ -91,7 +53,7 @@ pub(crate) struct Rung {
 impl Glance {
     /// What `analysis` has of it; what was not measured is left out.
     pub(crate) fn of(analysis: &Analysis<'_>) -> Self {
-        let latency = longest(analysis, &LATENCY);
+        let latency = longest(analysis, &first_screen().latency);
         let ladder = measured(analysis, latency.as_ref());
         let pictures = [
             staircase(analysis, latency),
@@ -144,7 +106,7 @@ fn staircase(analysis: &Analysis<'_>, latency: Option<Series>) -> Option<Picture
         marks: knees(analysis),
         ..sizes("a load takes", Unit::Nanoseconds, vec![curve])
     });
-    let reads = longest(analysis, &BANDWIDTH)
+    let reads = longest(analysis, &first_screen().bandwidth)
         .map(|curve| sizes("one core reads", Unit::BytesPerSecond, vec![curve]));
     let (figure, second) = match (loads, reads) {
         (Some(loads), reads) => (loads, reads),
@@ -152,7 +114,7 @@ fn staircase(analysis: &Analysis<'_>, latency: Option<Series>) -> Option<Picture
     };
     Some(Picture {
         title: "Memory staircase",
-        experiment: LATENCY.experiment,
+        experiment: &first_screen().latency.experiment,
         figure,
         second,
         is_narrow: false,
@@ -172,7 +134,7 @@ fn rungs(ladder: &[Rung]) -> Option<Picture> {
     };
     (!ladder.is_empty()).then(|| Picture {
         title: "Latency ladder",
-        experiment: MOST_RUNGS,
+        experiment: &first_screen().most_rungs,
         figure: figure(
             FigureKind::Bars,
             None,
@@ -186,10 +148,10 @@ fn rungs(ladder: &[Rung]) -> Option<Picture> {
 
 /// The throughput of files and of what stores them, over the block size.
 fn files(analysis: &Analysis<'_>) -> Option<Picture> {
-    let curves = curves(analysis, &FILES);
+    let curves = curves(analysis, &first_screen().files);
     (!curves.is_empty()).then(|| Picture {
         title: "Files by block size",
-        experiment: FILES.experiment,
+        experiment: &first_screen().files.experiment,
         figure: sizes("", Unit::BytesPerSecond, curves),
         second: None,
         is_narrow: true,
@@ -198,7 +160,7 @@ fn files(analysis: &Analysis<'_>) -> Option<Picture> {
 
 /// The time of a cache line between each two processors; `None` for fewer than three.
 fn cores(analysis: &Analysis<'_>) -> Option<Picture> {
-    let mut figures = experiment(analysis, CORES)?.figures.iter();
+    let mut figures = experiment(analysis, &first_screen().cores)?.figures.iter();
     let matrix = figures.find(|figure| figure.kind == FigureKind::Matrix)?;
     // The names of processors explain themselves.
     let named = |axis: &FigureAxis, title: &str| FigureAxis {
@@ -207,7 +169,7 @@ fn cores(analysis: &Analysis<'_>) -> Option<Picture> {
     };
     (matrix.series.len() >= FEWEST_CORES).then(|| Picture {
         title: "Core to core",
-        experiment: CORES,
+        experiment: &first_screen().cores,
         figure: Figure {
             x: named(&matrix.x, ""),
             y: named(&matrix.y, "cache line between processors"),
@@ -226,7 +188,7 @@ fn longest(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Option<Series> {
 /// Curves with at least two sound points: one for each level of the axis that tells them apart, or for all
 /// levels of all other axes, in the order of the plan.
 fn curves(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Vec<Series> {
-    let Some(experiment) = experiment(analysis, wanted.experiment) else {
+    let Some(experiment) = experiment(analysis, &wanted.experiment) else {
         return Vec::new();
     };
     let mut curves: Vec<(Vec<(&str, &Level)>, Series)> = Vec::new();
@@ -234,7 +196,7 @@ fn curves(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Vec<Series> {
         let Some(point) = along(result, wanted) else {
             continue;
         };
-        let is_apart = |axis: &str| match wanted.by {
+        let is_apart = |axis: &str| match &wanted.by {
             Some(by) => axis == by,
             None => axis != wanted.size,
         };
@@ -267,15 +229,15 @@ fn sound(curve: &Series) -> usize {
 
 /// The point of a result on the curve; its value is sound only if at least its order of magnitude is known.
 fn along(result: &PointResult, wanted: &SizeCurve) -> Option<FigurePoint> {
-    let size = result.point.get(wanted.size)?;
-    let mut estimate = result.estimate(wanted.metric)?.clone();
+    let size = result.point.get(&wanted.size)?;
+    let mut estimate = result.estimate(&wanted.metric)?.clone();
     if !is_known(&estimate) {
         estimate.verdict = Verdict::TooFew;
     }
     size.number().map(|_| FigurePoint {
         x: size.clone(),
         estimate,
-        doubtful: result.is_doubtful(wanted.metric),
+        doubtful: result.is_doubtful(&wanted.metric),
     })
 }
 
@@ -288,7 +250,8 @@ fn is_known(estimate: &Estimate) -> bool {
 
 /// The ends of levels that the latencies show, after the caches that are documented to end there.
 fn knees(analysis: &Analysis<'_>) -> Vec<Mark> {
-    let figures = experiment(analysis, LATENCY.experiment).map(|found| &found.figures);
+    let figures =
+        experiment(analysis, &first_screen().latency.experiment).map(|found| &found.figures);
     let marks = figures
         .into_iter()
         .flatten()
@@ -333,7 +296,7 @@ fn measured(analysis: &Analysis<'_>, latency: Option<&Series>) -> Vec<Rung> {
         })
     };
     let largest = loads.last().and_then(|point| point.x.number());
-    let mut rungs: Vec<Rung> = ladder()
+    let mut rungs: Vec<Rung> = first_screen()
         .rungs
         .iter()
         .filter_map(|named| rung(named, analysis))
@@ -375,8 +338,8 @@ fn rung(named: &'static Named, analysis: &Analysis<'_>) -> Option<Rung> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BANDWIDTH, FILES, LATENCY, last_load};
-    use crate::ladder::{LOAD_FROM_LARGEST, LOAD_FROM_MEMORY};
+    use super::last_load;
+    use crate::first_screen::{LOAD_FROM_LARGEST, LOAD_FROM_MEMORY};
     use platform::machine::{Cache, CacheKind, Machine};
 
     #[test]
@@ -398,17 +361,5 @@ mod tests {
         assert_eq!(named(1), LOAD_FROM_LARGEST, "a run that was cut off");
         assert_eq!(named(33), LOAD_FROM_LARGEST);
         assert_eq!(named(64), LOAD_FROM_MEMORY);
-    }
-
-    #[test]
-    fn each_curve_is_measured() {
-        for curve in [LATENCY, BANDWIDTH, FILES] {
-            let id = curve.experiment;
-            let definition = experiments::find(id).expect("it is one").definition();
-            assert!(definition.metric(curve.metric).is_some(), "{id}");
-            for axis in [Some(curve.size), curve.by].into_iter().flatten() {
-                assert!(definition.axis(axis).is_some(), "{id}");
-            }
-        }
     }
 }

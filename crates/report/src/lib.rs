@@ -16,13 +16,13 @@ mod chart;
 pub mod comparison;
 mod consistency;
 pub mod export;
+mod first_screen;
 pub mod fleet;
 mod glance;
 pub mod history;
 pub mod json;
 pub mod kept;
 pub mod lab;
-mod ladder;
 #[cfg(test)]
 mod made_up;
 pub mod network;

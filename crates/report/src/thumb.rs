@@ -2,8 +2,8 @@
 //! usual.
 
 use crate::Analysis;
+use crate::first_screen::first_screen;
 use crate::glance::{Glance, Rung};
-use crate::ladder::ladder;
 use crate::show;
 use instrument::quantity::Unit;
 
@@ -38,7 +38,10 @@ impl Sides {
     fn on(rungs: &[Rung]) -> Self {
         let mut sides = Self::default();
         for rung in rungs {
-            let rule = ladder().rules.iter().find(|rule| rule.rung == rung.label);
+            let rule = first_screen()
+                .rules
+                .iter()
+                .find(|rule| rule.rung == rung.label);
             let (Some(rule), Some(interval)) = (rule, rung.time.interval) else {
                 continue;
             };

@@ -90,6 +90,9 @@ fn not_done(error: files::Error) -> MeasureError {
     }
 }
 
+/// The experiment that shows how fast calls of each size write files.
+pub const WRITES_BY_SIZE: &str = block_size::DESIGN.id;
+
 /// The experiments of the group, in the order in which they run.
 pub(crate) const ALL: &[&dyn Experiment] = &[
     &block_size::BlockSize,

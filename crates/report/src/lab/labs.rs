@@ -1,24 +1,12 @@
 //! The labs: what each asks, and the measurements that answer it.
 //!
-//! Each lab is a file of the folder `labs`. A test holds each experiment, metric, level and printed figure in it
-//! against those that exist.
+//! Each lab is a document of [`experiments::LABS`]. A test checks that each experiment, metric, level and printed
+//! figure in it exists.
 
 use crate::reproduce::{Figure, Query, Table, tables};
 use instrument::quantity::Unit;
 use serde::Deserialize;
 use std::sync::OnceLock;
-
-/// The labs in the order of a course.
-const DOCUMENTS: [&str; 8] = [
-    include_str!("labs/caches.toml"),
-    include_str!("labs/blocks.toml"),
-    include_str!("labs/cold-warm.toml"),
-    include_str!("labs/clocks.toml"),
-    include_str!("labs/locks.toml"),
-    include_str!("labs/inversion.toml"),
-    include_str!("labs/mmap.toml"),
-    include_str!("labs/systems.toml"),
-];
 
 /// A lab.
 #[derive(Debug, Deserialize)]
@@ -116,7 +104,7 @@ pub struct Printed {
 pub fn labs() -> &'static [Lab] {
     static LABS: OnceLock<Vec<Lab>> = OnceLock::new();
     let read = |text: &&str| basic_toml::from_str(text).expect("a test reads each lab");
-    LABS.get_or_init(|| DOCUMENTS.iter().map(read).collect())
+    LABS.get_or_init(|| experiments::LABS.iter().map(read).collect())
 }
 
 /// The lab called `name`.

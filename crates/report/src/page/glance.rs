@@ -3,7 +3,8 @@
 use super::chart::{Names, picture, render};
 use super::figure::scales;
 use crate::Analysis;
-use crate::glance::{Glance, MOST_RUNGS, Picture};
+use crate::first_screen::first_screen;
+use crate::glance::{Glance, Picture};
 use instrument::figure::{Figure, FigureKind};
 
 /// Charts of experiments that stand in for the pictures of a whole machine.
@@ -39,7 +40,7 @@ pub(super) fn pictures(
     let is_reported = analysis.run.header.is_reported();
     if pictures.is_empty() || (is_reported && pictures.len() < FEW_PICTURES) {
         // The ladder has the values of this one.
-        let drawn = (!pictures.is_empty()).then_some(MOST_RUNGS);
+        let drawn = (!pictures.is_empty()).then_some(first_screen().most_rungs.as_str());
         pictures.extend(first_charts(analysis, drawn, place_of));
     }
     pictures

@@ -11,7 +11,7 @@ use super::packed::{Parts, packed};
 use super::setting::{AudienceView, SettingView, first, settings, untold};
 use super::{command, data};
 use crate::advice::without_settings;
-use crate::ladder::ladder;
+use crate::first_screen::first_screen;
 use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::thumb::{Side, Sides};
 use crate::{Analysis, show};
@@ -77,7 +77,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         first_findings,
         further,
         sides: Sides::of(analysis).named(),
-        rules_from: &ladder().rules_from,
+        rules_from: &first_screen().rules_from,
         pictures: pictures(analysis, place_of),
         numbers_at: chapters_with_numbers(analysis, place_of),
         first_settings: first(analysis),

@@ -15,8 +15,8 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
-use uthread_workload::compute;
 use uthread::{Runtime, spawn};
+use uthread_workload::compute;
 
 /// The size of a read, and of each thread's buffer.
 const PIECE_BYTES: u64 = 256 << 10;

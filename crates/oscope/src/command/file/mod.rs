@@ -197,9 +197,12 @@ impl Outcome {
         if block_bytes < SLOW_CALL_BYTES {
             return self;
         }
-        let note = "calls that write 1 MiB or more to a new file are several times slower on some \
-                    systems; `oscope run file.block_size` tells if they are here";
-        self.line("note", note).field("note", note)
+        let note = format!(
+            "calls that write 1 MiB or more to a new file are several times slower on some \
+             systems; `oscope run {}` tells if they are here",
+            experiments::WRITES_BY_SIZE
+        );
+        self.line("note", note.clone()).field("note", note)
     }
 
     /// Adds the sum.

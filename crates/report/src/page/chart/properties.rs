@@ -42,25 +42,12 @@ fn estimate() -> impl Strategy<Value = Estimate> {
     let processes = prop::collection::vec(number(), 0..4);
     (number(), number(), number(), processes, verdict).prop_map(
         |(centre, low, high, by_process, verdict)| Estimate {
-            unit: Unit::Nanoseconds,
             centre,
             interval: Interval::new(low, high),
             by_process,
-            pass_of: Vec::new(),
             verdict,
-            metric: "speed".into(),
-            raw: None,
             as_met: Some(low),
-            processes: 3,
-            passes: 3,
-            samples: 9,
-            impossible: 0,
-            disturbed: Some(0.0),
-            by_next_clock: 0.0,
-            clock_slope: None,
-            cpu_share: None,
-            system_share: None,
-            percentiles: None,
+            ..crate::made_up::estimate(1.0)
         },
     )
 }

@@ -1,4 +1,4 @@
-//! The latency ladder: the times that are shown before all others, and rules of thumb for them.
+//! The values that are shown before all others, and rules of thumb for them.
 
 use crate::reproduce::Query;
 use instrument::counterpart::Counterpart;
@@ -15,15 +15,38 @@ pub(crate) const LOAD_FROM_MEMORY: &str = "load, memory";
 /// See [`LOAD_FROM_CACHE`].
 pub(crate) const LOAD_FROM_LARGEST: &str = "load, largest set";
 
-/// The ladder.
+/// What is shown first.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Ladder {
+pub(crate) struct FirstScreen {
+    /// The time of a load over the working set.
+    pub(crate) latency: SizeCurve,
+    /// The speed of reading memory on one core over the block size.
+    pub(crate) bandwidth: SizeCurve,
+    /// The throughput of each pass over a file over the block size.
+    pub(crate) files: SizeCurve,
+    /// The experiment of the times between each two processors, whose figure is a matrix.
+    pub(crate) cores: String,
+    /// The experiment that gives most of the rungs.
+    pub(crate) most_rungs: String,
     /// The lists that the rules come from.
     pub(crate) rules_from: String,
+    /// The rungs of the latency ladder, next to the loads.
     pub(crate) rungs: Vec<Named>,
     /// Rules of thumb for the rungs that have one. They are rounded, and right to a factor of two or so.
     pub(crate) rules: Vec<Rule>,
+}
+
+/// A curve along sizes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SizeCurve {
+    pub(crate) experiment: String,
+    pub(crate) metric: String,
+    /// The axis of the sizes, in bytes.
+    pub(crate) size: String,
+    /// The axis that tells several curves apart; `None` if the longest curve stands for all.
+    pub(crate) by: Option<String>,
 }
 
 /// A time under a name for readers.
@@ -45,11 +68,12 @@ pub(crate) struct Rule {
     pub(crate) ns: f64,
 }
 
-/// The ladder.
-pub(crate) fn ladder() -> &'static Ladder {
-    static LADDER: OnceLock<Ladder> = OnceLock::new();
-    const DOCUMENT: &str = include_str!("ladder.toml");
-    LADDER.get_or_init(|| basic_toml::from_str(DOCUMENT).expect("a test reads this document"))
+/// What is shown first.
+pub(crate) fn first_screen() -> &'static FirstScreen {
+    static SCREEN: OnceLock<FirstScreen> = OnceLock::new();
+    SCREEN.get_or_init(|| {
+        basic_toml::from_str(experiments::FIRST_SCREEN).expect("a test reads this document")
+    })
 }
 
 impl Named {
@@ -76,16 +100,29 @@ impl Named {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOAD_FROM_CACHE, LOAD_FROM_MEMORY, ladder};
+    use super::{LOAD_FROM_CACHE, LOAD_FROM_MEMORY, first_screen};
     use instrument::given::Givens;
     use instrument::limits::Limits;
     use instrument::plan::{Profile, Setting};
     use platform::machine::Machine;
 
     #[test]
+    fn each_curve_is_measured() {
+        let screen = first_screen();
+        for curve in [&screen.latency, &screen.bandwidth, &screen.files] {
+            let experiment = experiments::find(&curve.experiment).expect("it is one");
+            let definition = experiment.definition();
+            assert!(definition.metric(&curve.metric).is_some(), "{curve:?}");
+            for axis in [Some(&curve.size), curve.by.as_ref()].into_iter().flatten() {
+                assert!(definition.axis(axis).is_some(), "{curve:?}");
+            }
+        }
+    }
+
+    #[test]
     fn each_rule_of_thumb_is_about_a_rung() {
-        for rule in &ladder().rules {
-            let mut rungs = ladder().rungs.iter().map(|rung| &rung.label);
+        for rule in &first_screen().rules {
+            let mut rungs = first_screen().rungs.iter().map(|rung| &rung.label);
             let is_load = [LOAD_FROM_CACHE, LOAD_FROM_MEMORY].contains(&rule.rung.as_str());
             assert!(is_load || rungs.any(|rung| *rung == rule.rung), "{rule:?}");
         }
@@ -110,7 +147,7 @@ mod tests {
             },
             limits: Limits::default(),
         };
-        for rung in &ladder().rungs {
+        for rung in &first_screen().rungs {
             let experiment = experiments::find(&rung.query.experiment).expect("it is one");
             assert!(rung.query.metric().is_some(), "{rung:?}");
             let mut points = experiment.points(&setting).into_iter();
