@@ -4,8 +4,7 @@
 //! its declaration, without names, in the [wire format of
 //! postcard](https://postcard.jamesmunns.com/wire-format): a whole number has seven bits in a byte,
 //! the lowest first, a signed one zigzag-encoded before; a real number has eight bytes, the lowest
-//! first; a text or a list begins with its length, an optional value with 0 or 1, and a reading with
-//! the number of its kind: 0 legs, 1 once, 2 latencies, 3 value.
+//! first; a text or a list begins with its length, and an optional value with 0 or 1.
 //!
 //! | field | content |
 //! | --- | --- |
@@ -17,6 +16,18 @@
 //! | `started_ns`, `wall_ns` | whole numbers |
 //! | disturbance | stolen and other time, each optional; optional pair of frequencies |
 //! | `pass`, `full_speed_ns`, full speed | each optional |
+//!
+//! A reading begins with its kind:
+//!
+//! | kind | content |
+//! | --- | --- |
+//! | 0, legs | iterations, work, list of `wall_ns`, list of `reference_ns`, list of around, iterations of a short leg, list of `short_wall_ns` |
+//! | 1, once | work, `wall_ns`, optional `reference_ns`, optional around |
+//! | 2, latencies | count, percentiles 50, 5, 95 and 99 in ns, optional `reference_ns`, optional around |
+//! | 3, value | a real number |
+//!
+//! Work and percentiles are real numbers. *Around* a timing are the wall time of the multiply chain before and
+//! after it, the change of the width's (signed), the involuntary context switches, and optionally the CPU.
 //!
 //! A change of any of these types is a new version, and so a new version of the store.
 

@@ -109,9 +109,9 @@ impl StoredRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     All,
-    /// Whether they agree with their checksums. They are read as empty batches.
+    /// The proof that they agree with their checksums. They are read as empty batches.
     Proof,
-    /// Their number. They are read as empty batches.
+    /// Their number alone. They are read as empty batches.
     Number,
 }
 
