@@ -88,7 +88,7 @@ fn a_table_is_measured_and_judged() {
     write.arg(&file).assert().success();
     let text = fs::read_to_string(&file).expect("it was written");
     assert!(
-        text.contains("1.486661667 million/s") && text.contains("## Counts"),
+        text.contains("1.486661667 million/s") && text.contains("| as reported |"),
         "{text}"
     );
     let page = place.path("figure.html");

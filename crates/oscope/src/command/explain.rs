@@ -10,7 +10,7 @@ use instrument::given::Givens;
 use instrument::limits::Limits;
 use instrument::plan::{Plan, Planned, Profile, Setting};
 use instrument::quantity::counted;
-use report::json;
+use report::{json, view};
 use std::path::Path;
 
 pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
@@ -21,14 +21,10 @@ pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
         let definitions: Vec<_> = planned.iter().map(|planned| &planned.definition).collect();
         serde_json::to_string_pretty(&json::entries(&definitions))? + "\n"
     } else {
-        let style = style::of_stdout(common);
         let explained = planned.iter().map(|planned| {
-            report::terminal::explain(
-                &planned.definition,
-                &levels(planned.experiment, &setting),
-                &needs(planned, setting.profile),
-                &style,
-            )
+            let levels = levels(planned.experiment, &setting);
+            let needs = needs(planned, setting.profile);
+            style::painted(&view::explain(&planned.definition, &levels, &needs), common)
         });
         explained.collect::<Vec<_>>().join("\n")
     };

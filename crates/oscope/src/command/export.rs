@@ -7,7 +7,7 @@ use crate::target::Target;
 use anyhow::Result;
 use files::Watch;
 use record::{Run, csv, file};
-use report::export;
+use report::{export, markdown, view};
 
 pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
     let target = match arguments.format {
@@ -35,7 +35,9 @@ pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
             csv::write(&run, &mut contents)?;
         }
         ExportFormat::Parquet => parquet(&unchanged()?, &mut contents)?,
-        ExportFormat::Markdown => contents = export::markdown(&judged()?.analysis()).into(),
+        ExportFormat::Markdown => {
+            contents = markdown::paint(&view::export(&judged()?.analysis()), 1).into()
+        }
         ExportFormat::Openmetrics => contents = export::openmetrics(&judged()?.analysis()).into(),
         ExportFormat::GoogleBenchmark => {
             let document = export::google_benchmark(&judged()?.analysis());

@@ -4,7 +4,7 @@ use crate::arguments::{Common, List};
 use crate::exit::Exit;
 use crate::{output, selection, style};
 use anyhow::Result;
-use report::{json, reference, terminal};
+use report::{json, reference, view};
 
 pub fn execute(arguments: &List, common: &Common) -> Result<Exit> {
     let text = if arguments.references {
@@ -22,7 +22,7 @@ fn experiments(what: &[String], common: &Common) -> Result<String> {
     Ok(if common.json {
         serde_json::to_string_pretty(&json::entries(&definitions))? + "\n"
     } else {
-        terminal::list(&definitions, &style::of_stdout(common))
+        style::painted(&view::list(&definitions), common)
     })
 }
 
@@ -35,6 +35,6 @@ fn references(common: &Common) -> Result<String> {
         let headers: Vec<_> = references.iter().map(|run| &run.header).collect();
         serde_json::to_string_pretty(&json::entries(&headers))? + "\n"
     } else {
-        terminal::references(&references, &style::of_stdout(common))
+        style::painted(&view::references(&references), common)
     })
 }

@@ -32,7 +32,7 @@ use platform::storage::Storage;
 use record::store::{Recorder, RunSelector, Store};
 use record::{Header, Run, draw_id, now};
 use report::comparison::{self, Comparison, MARGIN, Question, Side};
-use report::{Analysis, terminal};
+use report::{Analysis, terminal, view};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use written::Page;
@@ -534,7 +534,7 @@ fn present(analysis: &Analysis<'_>, arguments: &Arguments, common: &Common) -> R
     } else if arguments.what.is_empty() {
         terminal::brief(analysis, &style::of_stdout(common))
     } else {
-        terminal::summary(analysis, &style::of_stdout(common))
+        style::painted(&view::summary(analysis), common)
     };
     output::show_painted(&text)
 }

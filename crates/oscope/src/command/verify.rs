@@ -4,7 +4,7 @@ use crate::arguments::{Common, Verify};
 use crate::exit::Exit;
 use crate::{output, stored, style};
 use anyhow::Result;
-use report::{json, terminal};
+use report::{json, view};
 use std::path::Path;
 
 pub fn execute(arguments: &Verify, common: &Common) -> Result<Exit> {
@@ -23,11 +23,8 @@ fn verify_file(path: &Path, common: &Common) -> Result<Exit> {
     let text = if common.json {
         serde_json::to_string_pretty(&json::proof(path, &proof))? + "\n"
     } else {
-        terminal::proof(
-            &output::on_one_line(&path.to_string_lossy()),
-            &proof,
-            &style::of_stdout(common),
-        )
+        let name = output::on_one_line(&path.to_string_lossy());
+        style::painted(&view::proof(&name, &proof), common)
     };
     output::show_painted(&text)?;
     Ok(Exit::incomplete_if(proof.is_damage()))
@@ -42,7 +39,7 @@ fn verify_store(run: Option<&str>, common: &Common) -> Result<Exit> {
     let text = if common.json {
         serde_json::to_string_pretty(&json::verification(store.path(), &found))? + "\n"
     } else {
-        terminal::verification(&found, &style::of_stdout(common))
+        style::painted(&view::verification(&found), common)
     };
     drop(store);
     output::show_painted(&text)?;

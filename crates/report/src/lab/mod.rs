@@ -6,14 +6,12 @@
 mod answer;
 mod class;
 mod hand_in;
-mod markdown;
 mod measured;
 mod prediction;
 
 pub use answer::{Answers, AnswersError, hint, template};
 pub use class::{Class, ClassQuestion, ClassRow};
 pub use hand_in::{Answered, Comparison, HandIn, HandInError, Reported, Student};
-pub use markdown::{class_markdown, hand_in_markdown};
 pub use measured::{Estimated, Found, Rival, Sides};
 pub use prediction::{Prediction, PredictionError};
 

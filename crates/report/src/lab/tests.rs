@@ -2,7 +2,7 @@
 
 use super::{
     ALL, Answers, At, Class, Comparison, Found, HandIn, Lab, Measure, Prediction, Printed, Reading,
-    Sides, Student, find, hand_in_markdown, template,
+    Sides, Student, find, template,
 };
 use instrument::point::{AxisKind, Level, Point};
 use instrument::results::{Estimate, PointResult, Results};
@@ -190,7 +190,7 @@ fn a_prediction_stands_beside_its_measurement_and_the_report() {
         panic!("{hand_in:?}");
     };
     assert!((factor.value - 100.0).abs() < 1.0);
-    let text = hand_in_markdown(&hand_in, &[]);
+    let text = crate::markdown::paint(&crate::view::hand_in(&hand_in, Vec::new()), 1);
     assert!(
         text.contains("716165 µs") && text.contains("Report D, Table 1"),
         "{text}"
