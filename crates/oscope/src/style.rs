@@ -2,7 +2,8 @@
 
 use crate::arguments::Common;
 use clap::ColorChoice;
-use report::terminal::Style;
+use report::document::Document;
+use report::terminal::{self, Style};
 use std::io::IsTerminal;
 
 /// Table width if there is no terminal.
@@ -28,6 +29,11 @@ pub fn of_stdout(common: &Common) -> Style {
         },
         unicode: speaks_unicode(),
     }
+}
+
+/// `document` for standard output.
+pub fn painted(document: &Document<'_>, common: &Common) -> String {
+    terminal::paint(document, &of_stdout(common), false)
 }
 
 /// True if standard error is a terminal on which a line can be drawn again.

@@ -15,6 +15,7 @@ pub mod changes;
 mod chart;
 pub mod comparison;
 mod consistency;
+pub mod document;
 pub mod export;
 mod first_screen;
 pub mod fleet;
@@ -25,6 +26,7 @@ pub mod kept;
 pub mod lab;
 #[cfg(test)]
 mod made_up;
+pub mod markdown;
 pub mod network;
 pub mod page;
 mod printed;
@@ -36,6 +38,7 @@ mod surroundings;
 pub mod terminal;
 mod thumb;
 mod verdict;
+pub mod view;
 
 pub use analysis::{Analysis, ExperimentAnalysis};
 pub use ranking::{MOST_FINDINGS, foremost};

@@ -6,9 +6,9 @@ use fixture::{estimate, result};
 use instrument::definition::Definition;
 use instrument::point::Point;
 use instrument::results::{PointResult, Results};
-use oscope_report::page;
 use oscope_report::reproduce::{self, Choice, Outcome, Report, Reproduction, ShapeKind};
 use oscope_report::terminal::{self, Style};
+use oscope_report::{markdown, page, view};
 use platform::machine::Machine;
 
 const STYLE: Style = Style {
@@ -65,9 +65,9 @@ fn run(body: &str, lock: &str, threads: u64, us: f64) -> PointResult {
 
 #[test]
 fn calls_of_the_report_for_the_terminal() {
-    let text = terminal::reproduction(&calls(), &STYLE);
+    let text = terminal::paint(&view::reproduction(&calls()), &STYLE, false);
     // Commands stay whole, to be copied.
-    for line in text.lines().filter(|line| !line.starts_with("  oscope ")) {
+    for line in text.lines().filter(|line| !line.starts_with("- oscope ")) {
         assert!(textwrap::core::display_width(line) <= STYLE.width, "{line}");
     }
     insta::assert_snapshot!(text);
@@ -75,7 +75,7 @@ fn calls_of_the_report_for_the_terminal() {
 
 #[test]
 fn calls_of_the_report_as_markdown() {
-    insta::assert_snapshot!(reproduce::markdown(&calls()));
+    insta::assert_snapshot!(markdown::paint(&view::reproduction(&calls()), 1));
 }
 
 #[test]
@@ -198,7 +198,9 @@ fn growth_is_the_exponent_along_the_axis() {
 
 #[test]
 fn the_page_needs_nothing_else_and_has_each_number_with_its_verdict_and_reason() {
-    let page = page::reproduction(&calls()).expect("a page");
+    let reproduction = calls();
+    let data = reproduce::json(&reproduction);
+    let page = page::paint(&view::reproduction(&reproduction), Some(&data)).expect("a page");
     let document = scraper::Html::parse_document(&page);
     assert_eq!(document.errors, Vec::<String>::new());
     let all = |selector: &str| {
@@ -212,19 +214,20 @@ fn the_page_needs_nothing_else_and_has_each_number_with_its_verdict_and_reason()
         assert!(is_there, "{target}");
     }
     assert!(all("script:not([type='application/json']), link[rel=stylesheet], img").is_empty());
-    let rows = all("table.reported tbody tr:not(.metric)");
     let words = |row: &scraper::ElementRef<'_>| row.text().collect::<Vec<_>>().join(" ");
+    let rows = all("tbody tr");
     let getpid = rows
         .iter()
         .map(words)
         .find(|row| row.contains("1.486661667"));
     assert!(getpid.is_some_and(|row| row.contains("differs")));
     // Another machine, another system, and not measured.
-    assert_eq!(all(".reasons li").len(), 3);
+    let reasons: Vec<String> = all("article > ul li").iter().map(words).collect();
+    assert_eq!(reasons.len(), 3, "{reasons:?}");
     // As printed, and here.
     assert_eq!(all(".beside svg.chart").len(), 2);
-    let headline: Vec<String> = all(".counts td").iter().map(words).collect();
-    assert_eq!(headline[..3], ["1", "4", "19"]);
+    let counts: Vec<String> = all("[aria-label=counts] td").iter().map(words).collect();
+    assert_eq!(counts[..3], ["1", "4", "19"]);
 }
 
 #[test]

@@ -5,9 +5,9 @@ mod fixture;
 use instrument::finding::Grade;
 use instrument::fitness::{Check, Effect};
 use instrument::results::Verdict;
+use oscope_report::document::Document;
 use oscope_report::terminal::{self, Style};
-use platform::environment::Environment;
-use platform::machine::Machine;
+use oscope_report::view;
 use record::store::RunSummary;
 
 const WIDE: Style = Style {
@@ -32,9 +32,13 @@ fn checked(text: String, style: &Style) -> String {
     text
 }
 
+fn painted(document: &Document<'_>, style: &Style) -> String {
+    checked(terminal::paint(document, style, false), style)
+}
+
 fn summary(style: &Style) -> String {
     let run = fixture::run();
-    checked(terminal::summary(&fixture::analysis(&run), style), style)
+    painted(&view::summary(&fixture::analysis(&run)), style)
 }
 
 #[test]
@@ -75,7 +79,7 @@ fn summary_in_ascii() {
 fn a_run_under_conditions_that_matter_begins_with_them() {
     let mut run = fixture::run();
     run.environment.is_traced = Some(true);
-    let text = checked(terminal::summary(&fixture::analysis(&run), &WIDE), &WIDE);
+    let text = painted(&view::summary(&fixture::analysis(&run)), &WIDE);
     let first = text.lines().next().expect("there are lines");
     assert_eq!(
         first.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -90,7 +94,7 @@ fn a_run_under_a_stand_in_for_its_system_begins_with_a_caution() {
     run.environment.kernel_name = Some("Windows NT".into());
     run.environment.kernel_release = Some("10.0.19043".into());
     run.environment.stand_in = Some("Wine 8.0".into());
-    let text = checked(terminal::summary(&fixture::analysis(&run), &WIDE), &WIDE);
+    let text = painted(&view::summary(&fixture::analysis(&run)), &WIDE);
     let first = text.lines().next().expect("there are lines");
     assert_eq!(
         first,
@@ -149,7 +153,8 @@ fn two_screens_hold_a_run_of_which_much_is_missing() {
     let text = checked(terminal::brief(&analysis, &USUAL), &USUAL);
     assert!(text.lines().count() <= 90, "{text}");
     assert!(text.contains(" further reasons"), "{text}");
-    assert!(terminal::summary(&analysis, &USUAL).contains("thing number 29"));
+    let whole = painted(&view::summary(&analysis), &USUAL);
+    assert!(whole.contains("thing number 29"));
 }
 
 #[test]
@@ -165,7 +170,7 @@ fn an_experiment_without_an_estimate_takes_a_line_and_no_table() {
             estimate.verdict = Verdict::TooFew;
         }
     }
-    let text = checked(terminal::summary(&analysis, &USUAL), &USUAL);
+    let text = painted(&view::summary(&analysis), &USUAL);
     assert!(text.contains("seen too seldom for an estimate"), "{text}");
     assert!(!text.contains("seen once"), "{text}");
 }
@@ -178,7 +183,7 @@ fn a_short_run_is_shown_whole() {
     let analysis = fixture::analysis(&run);
     assert_eq!(
         terminal::brief(&analysis, &USUAL),
-        terminal::summary(&analysis, &USUAL)
+        painted(&view::summary(&analysis), &USUAL)
     );
 }
 
@@ -198,7 +203,7 @@ fn at_most_forty_findings_stand_together_and_the_rest_with_their_experiments() {
         .iter()
         .map(|one| one.findings.len())
         .sum();
-    let text = terminal::summary(&analysis, &WIDE);
+    let text = painted(&view::summary(&analysis), &WIDE);
     assert!(text.contains(&format!("and {} more, each with its experiment", all - 40)));
     let certain = text
         .lines()
@@ -212,10 +217,8 @@ fn summary_of_a_run_that_was_cut_off() {
     let mut run = fixture::run();
     run.header.ended = None;
     run.experiments.clear();
-    insta::assert_snapshot!(checked(
-        terminal::summary(&fixture::analysis(&run), &USUAL),
-        &USUAL
-    ));
+    let analysis = fixture::analysis(&run);
+    insta::assert_snapshot!(painted(&view::summary(&analysis), &USUAL));
 }
 
 #[test]
@@ -223,35 +226,13 @@ fn experiment_in_detail() {
     let run = fixture::run();
     let analysis = fixture::analysis(&run);
     let shown = |index: usize| {
-        checked(
-            terminal::experiment(&analysis.experiments[index], None, &USUAL),
-            &USUAL,
-        )
+        let document = view::experiment(&analysis.experiments[index], None);
+        painted(&document, &USUAL)
     };
     insta::assert_snapshot!("memory_in_detail", shown(0));
     insta::assert_snapshot!("files_in_detail", shown(1));
     insta::assert_snapshot!("calls_in_detail", shown(2));
     insta::assert_snapshot!("skipped_in_detail", shown(3));
-}
-
-#[test]
-fn machine() {
-    let run = fixture::run();
-    let shown = |style: &Style| {
-        let storage = run.storage.as_ref();
-        checked(
-            terminal::machine(&run.machine, &run.environment, storage, style),
-            style,
-        )
-    };
-    insta::assert_snapshot!("machine_usual", shown(&USUAL));
-    insta::assert_snapshot!("machine_narrow", shown(&NARROW));
-}
-
-#[test]
-fn machine_of_which_nothing_is_known_is_not_made_up() {
-    let shown = terminal::machine(&Machine::default(), &Environment::default(), None, &USUAL);
-    assert_eq!(shown, "");
 }
 
 #[test]
@@ -285,9 +266,10 @@ fn runs() {
         ..stored(1)
     };
     let rows = [stored(3), interrupted, unfinished];
-    insta::assert_snapshot!("runs_wide", checked(terminal::runs(&rows, &WIDE), &WIDE));
-    insta::assert_snapshot!("runs_usual", checked(terminal::runs(&rows, &USUAL), &USUAL));
-    assert_eq!(terminal::runs(&[], &USUAL), "No run has been stored yet.\n");
+    insta::assert_snapshot!("runs_wide", painted(&view::runs(&rows), &WIDE));
+    insta::assert_snapshot!("runs_usual", painted(&view::runs(&rows), &USUAL));
+    let none = painted(&view::runs(&[]), &USUAL);
+    assert_eq!(none, "No run has been stored yet.\n");
 }
 
 #[test]
@@ -304,28 +286,25 @@ fn checks() {
         check("rights", Effect::Limits, None),
         check("swap", Effect::None, None),
     ];
-    insta::assert_snapshot!(checked(terminal::checks(&checks, &USUAL), &USUAL));
+    insta::assert_snapshot!(painted(&view::checks(&checks), &USUAL));
 }
 
 #[test]
 fn list_and_explain() {
     let definitions = [fixture::memory(), fixture::files(), fixture::calls()];
-    insta::assert_snapshot!(
-        "list",
-        checked(terminal::list(&definitions, &USUAL), &USUAL)
-    );
+    insta::assert_snapshot!("list", painted(&view::list(&definitions), &USUAL));
     let needs = "64 MiB of free space in the scratch directory. All of it is there.";
     let levels = [
         "multiples of 4 KiB from 16 KiB to 1 GiB".to_owned(),
         "1; 2; 4".into(),
     ];
-    let explained = terminal::explain(&definitions[0], &levels, needs, &USUAL);
-    insta::assert_snapshot!("explain", checked(explained, &USUAL));
+    let explained = view::explain(&definitions[0], &levels, needs);
+    insta::assert_snapshot!("explain", painted(&explained, &USUAL));
 }
 
 #[test]
 fn claims() {
     let run = fixture::run();
-    let told = terminal::claims(&fixture::analysis(&run), &USUAL);
-    insta::assert_snapshot!(checked(told, &USUAL));
+    let claims = view::claims(&fixture::analysis(&run));
+    insta::assert_snapshot!(painted(&claims, &USUAL));
 }

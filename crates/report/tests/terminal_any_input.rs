@@ -11,7 +11,7 @@ use instrument::quantity::{Quantity, Unit};
 use instrument::results::{Estimate, Percentiles, PointResult, Results, Verdict};
 use instrument::statistics::Interval;
 use oscope_report::terminal::{self, Style};
-use oscope_report::{Analysis, ExperimentAnalysis, Surroundings, json};
+use oscope_report::{Analysis, ExperimentAnalysis, Surroundings, json, view};
 use proptest::prelude::*;
 
 const ESCAPE: char = '\u{1b}';
@@ -211,7 +211,8 @@ proptest! {
             figures: vec![figure(&results, kind, scale, units.0, at)],
             points: results.points,
         };
-        let shown = terminal::experiment(&experiment, Some(4e9), &style);
+        let document = view::experiment(&experiment, Some(4e9));
+        let shown = terminal::paint(&document, &style, false);
         prop_assert!(shown.ends_with('\n'));
         let analysis = Analysis {
             run: &run,
@@ -221,7 +222,7 @@ proptest! {
             surroundings: Surroundings::default(),
             samples: run.sample_count(),
         };
-        let shown = terminal::summary(&analysis, &style);
+        let shown = terminal::paint(&view::summary(&analysis), &style, false);
         prop_assert!(shown.ends_with('\n'));
         prop_assert!(style.unicode || shown.is_ascii());
         prop_assert!(style.colour || !shown.contains(ESCAPE));

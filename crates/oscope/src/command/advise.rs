@@ -10,7 +10,7 @@ use clap::Parser;
 use experiments::trial::Trial;
 use files::Watch;
 use platform::environment::System;
-use report::{advice, terminal};
+use report::{advice, view};
 use std::path::Path;
 
 pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
@@ -37,7 +37,7 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
         Some(HeaderLanguage::C) => advice::c_header(advice),
         None if arguments.env => advice::environment(advice),
         None if common.json => json()?,
-        None => terminal::advice(&analysis, &style::of_stdout(common)),
+        None => style::painted(&view::advice(&analysis), common),
     };
     output::show_painted(&text)?;
     Ok(Exit::Done)

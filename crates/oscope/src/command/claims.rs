@@ -4,7 +4,7 @@ use crate::arguments::{Claims, Common, Sharing};
 use crate::exit::Exit;
 use crate::{output, stored, style};
 use anyhow::Result;
-use report::terminal;
+use report::view;
 
 pub fn execute(arguments: &Claims, common: &Common) -> Result<Exit> {
     let mut judged = stored::judged(common, &arguments.run, Sharing { redact: false })?;
@@ -12,7 +12,7 @@ pub fn execute(arguments: &Claims, common: &Common) -> Result<Exit> {
     let text = if common.json {
         serde_json::to_string_pretty(&report::json::claims(&analysis))? + "\n"
     } else {
-        terminal::claims(&analysis, &style::of_stdout(common))
+        style::painted(&view::claims(&analysis), common)
     };
     output::show_painted(&text)?;
     Ok(Exit::Done)

@@ -7,7 +7,7 @@ use crate::{selection, stored, style};
 use anyhow::Result;
 use record::Run;
 use report::comparison::{self, Basis, Comparison, Question, Side};
-use report::{page, terminal};
+use report::{markdown, page, terminal, view};
 
 pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
     let page = Target::if_named(arguments.page.as_ref(), arguments.force, common)?;
@@ -48,14 +48,16 @@ pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
         .into());
     }
     let text = if arguments.markdown {
-        let parts: Vec<_> = comparisons.iter().map(comparison::markdown).collect();
-        parts.join("\n")
+        markdown::paint(&view::comparison(&comparisons), 3)
     } else {
         shown(&comparisons, arguments.all, common)?
     };
     publish(
         page.as_ref(),
-        || Ok(page::comparison(&comparisons)?),
+        || {
+            let data = comparison::json(&comparisons);
+            Ok(page::paint(&view::comparison(&comparisons), Some(&data))?)
+        },
         &text,
         common,
     )?;
@@ -67,12 +69,8 @@ pub fn shown(comparisons: &[Comparison<'_>], all: bool, common: &Common) -> Resu
     if common.json {
         return Ok(serde_json::to_string_pretty(&comparison::json(comparisons))? + "\n");
     }
-    let style = style::of_stdout(common);
-    let parts: Vec<_> = comparisons
-        .iter()
-        .map(|comparison| terminal::comparison(comparison, all, &style))
-        .collect();
-    Ok(parts.join("\n"))
+    let document = view::comparison(comparisons);
+    Ok(terminal::paint(&document, &style::of_stdout(common), all))
 }
 
 /// Refuses sides that share a run: a shared run cannot differ.

@@ -8,7 +8,7 @@ use crate::{output, sanitise, settings, stored, style};
 use anyhow::Result;
 use instrument::quantity::counted;
 use record::store::{Candidate, RunSelector, Store};
-use report::{json, terminal};
+use report::{json, view};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -110,11 +110,8 @@ fn verify_file(path: &Path, common: &Common) -> Result<Exit> {
     let text = if common.json {
         output::json(&json::proof(path, &proof))?
     } else {
-        terminal::proof(
-            &output::on_one_line(&path.to_string_lossy()),
-            &proof,
-            &style::of_stdout(common),
-        )
+        let name = output::on_one_line(&path.to_string_lossy());
+        style::painted(&view::proof(&name, &proof), common)
     };
     output::show_painted(&text)?;
     Ok(Exit::incomplete_if(proof.is_damage()))
@@ -129,7 +126,7 @@ fn verify_store(run: Option<&str>, common: &Common) -> Result<Exit> {
     let text = if common.json {
         output::json(&json::verification(store.path(), &found))?
     } else {
-        terminal::verification(&found, &style::of_stdout(common))
+        style::painted(&view::verification(&found), common)
     };
     drop(store);
     output::show_painted(&text)?;

@@ -43,7 +43,7 @@ pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {
     let text = if common.json {
         output::json(&report::json::entries(&checks))?
     } else {
-        report::terminal::checks(&checks, &style::of_stdout(common))
+        style::painted(&report::view::checks(&checks), common)
     };
     output::show_painted(&text)?;
     Ok(Exit::Done)

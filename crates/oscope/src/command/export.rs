@@ -7,7 +7,7 @@ use crate::{output, stored};
 use anyhow::{Context, Result};
 use files::Watch;
 use record::{Run, csv, file};
-use report::export;
+use report::{export, markdown, view};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,9 @@ pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
             csv::write(&run, &mut contents)?;
         }
         ExportFormat::Parquet => parquet(&unchanged()?, &mut contents)?,
-        ExportFormat::Markdown => contents = export::markdown(&judged()?.analysis()).into(),
+        ExportFormat::Markdown => {
+            contents = markdown::paint(&view::export(&judged()?.analysis()), 1).into()
+        }
         ExportFormat::Openmetrics => contents = export::openmetrics(&judged()?.analysis()).into(),
         ExportFormat::GoogleBenchmark => {
             let document = export::google_benchmark(&judged()?.analysis());

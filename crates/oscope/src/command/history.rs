@@ -5,7 +5,7 @@ use crate::exit::{Exit, WrongUse};
 use crate::{output, sanitise, stored, style};
 use anyhow::Result;
 use record::store::{HistoryQuery, RunSelector, RunSummary, Store};
-use report::{changes, history, json, terminal};
+use report::{changes, history, json, view};
 
 /// Default number of runs to read for one metric.
 const MOST_OF_METRIC: usize = 1000;
@@ -37,7 +37,7 @@ fn list(store: &Store, common: &Common) -> Result<(String, Exit)> {
     let text = if common.json {
         serde_json::to_string_pretty(&json::entries(&runs))? + "\n"
     } else {
-        terminal::runs(&runs, &style::of_stdout(common))
+        style::painted(&view::runs(&runs), common)
     };
     Ok((text, Exit::incomplete_if(!damaged.is_empty())))
 }
@@ -89,7 +89,7 @@ fn over_runs(
     let text = if common.json {
         serde_json::to_string_pretty(&json::histories(&histories))? + "\n"
     } else {
-        terminal::histories(&histories, &style::of_stdout(common))
+        style::painted(&view::histories(&histories), common)
     };
     Ok((text, Exit::incomplete_if(!damaged.is_empty())))
 }
@@ -127,7 +127,7 @@ fn over_all(store: &Store, arguments: &History, common: &Common) -> Result<(Stri
     let text = if common.json {
         serde_json::to_string_pretty(&json::changes(&found, damaged))? + "\n"
     } else {
-        terminal::changes(&found, &style::of_stdout(common))
+        style::painted(&view::changes(&found), common)
     };
     Ok((text, Exit::incomplete_if(damaged > 0)))
 }

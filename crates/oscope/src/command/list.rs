@@ -9,7 +9,7 @@ use instrument::at_levels;
 use instrument::experiment::Experiment;
 use instrument::plan::{Plan, Planned, Profile, Setting};
 use instrument::quantity::counted;
-use report::{json, reference, terminal};
+use report::{json, reference, view};
 use std::path::Path;
 
 /// `oscope list`.
@@ -29,7 +29,7 @@ fn experiments(what: &[String], common: &Common) -> Result<String> {
     Ok(if common.json {
         output::json(&json::entries(&definitions))?
     } else {
-        terminal::list(&definitions, &style::of_stdout(common))
+        style::painted(&view::list(&definitions), common)
     })
 }
 
@@ -42,7 +42,7 @@ fn references(common: &Common) -> Result<String> {
         let headers: Vec<_> = references.iter().map(|run| &run.header).collect();
         output::json(&json::entries(&headers))?
     } else {
-        terminal::references(&references, &style::of_stdout(common))
+        style::painted(&view::references(&references), common)
     })
 }
 
@@ -55,14 +55,10 @@ pub fn explain(arguments: &Explain, common: &Common) -> Result<Exit> {
         let definitions: Vec<_> = planned.iter().map(|planned| &planned.definition).collect();
         output::json(&json::entries(&definitions))?
     } else {
-        let style = style::of_stdout(common);
         let explained = planned.iter().map(|planned| {
-            terminal::explain(
-                &planned.definition,
-                &levels(planned.experiment, &setting),
-                &needs(planned, setting.profile),
-                &style,
-            )
+            let levels = levels(planned.experiment, &setting);
+            let needs = needs(planned, setting.profile);
+            style::painted(&view::explain(&planned.definition, &levels, &needs), common)
         });
         explained.collect::<Vec<_>>().join("\n")
     };

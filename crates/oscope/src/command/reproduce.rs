@@ -16,7 +16,7 @@ use instrument::point::Point;
 use instrument::quantity::Nanoseconds;
 use record::{ExperimentRecord, Failure, Run};
 use report::reproduce::{self, Choice, Failed, Reproduction};
-use report::{page, terminal};
+use report::{markdown, page, view};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -28,7 +28,7 @@ const MARGIN: f64 = 1.5;
 
 pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     if arguments.list {
-        output::show_painted(&terminal::places(&style::of_stdout(common)))?;
+        output::show_painted(&style::painted(&view::places(), common))?;
         return Ok(Exit::Done);
     }
     let choice = arguments.choice();
@@ -56,11 +56,14 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     let text = if common.json {
         serde_json::to_string_pretty(&reproduce::json(&reproduced))? + "\n"
     } else if is_page(arguments.output.path()) && !arguments.markdown {
-        page::reproduction(&reproduced)?
+        page::paint(
+            &view::reproduction(&reproduced),
+            Some(&reproduce::json(&reproduced)),
+        )?
     } else if arguments.markdown || !is_terminal {
-        reproduce::markdown(&reproduced)
+        markdown::paint(&view::reproduction(&reproduced), 1)
     } else {
-        let shown = terminal::reproduction(&reproduced, &style::of_stdout(common));
+        let shown = style::painted(&view::reproduction(&reproduced), common);
         output::print(output::painted(&shown).as_bytes())?;
         return Ok(exit);
     };

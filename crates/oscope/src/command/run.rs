@@ -29,7 +29,7 @@ use platform::startup;
 use record::Run;
 use record::store::{Recorder, RunSelector, Store};
 use report::comparison::{self, Comparison, MARGIN, Question, Side};
-use report::{Analysis, page, terminal};
+use report::{Analysis, page, terminal, view};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -478,7 +478,7 @@ fn present(analysis: &Analysis<'_>, arguments: &Arguments, common: &Common) -> R
     } else if arguments.what.is_empty() {
         terminal::brief(analysis, &style::of_stdout(common))
     } else {
-        terminal::summary(analysis, &style::of_stdout(common))
+        style::painted(&view::summary(analysis), common)
     };
     output::show_painted(&text)
 }

@@ -4,7 +4,7 @@ use crate::arguments::{Common, Show};
 use crate::exit::{Exit, WrongUse};
 use crate::{output, selection, stored, style};
 use anyhow::{Result, anyhow};
-use report::{Analysis, ExperimentAnalysis, terminal};
+use report::{Analysis, ExperimentAnalysis, terminal, view};
 use std::{iter, slice};
 
 /// The newest run.
@@ -24,15 +24,14 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
     let text = if common.json {
         serde_json::to_string_pretty(&report::json::analysis(&analysis))? + "\n"
     } else if arguments.all {
-        terminal::summary(&analysis, &style)
+        terminal::paint(&view::summary(&analysis), &style, false)
     } else if what.is_empty() && !arguments.cycles {
         terminal::brief(&analysis, &style)
     } else {
-        let detailed = analysis
-            .experiments
-            .iter()
-            .map(|experiment| terminal::experiment(experiment, clock_hz, &style));
-        detailed.collect::<Vec<_>>().join("\n")
+        let experiments = analysis.experiments.iter();
+        let detailed = experiments.map(|it| view::experiment(it, clock_hz));
+        let painted = detailed.map(|document| terminal::paint(&document, &style, false));
+        painted.collect::<Vec<_>>().join("\n")
     };
     output::show_painted(&text)?;
     Ok(Exit::Done)

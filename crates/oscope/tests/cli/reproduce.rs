@@ -43,7 +43,7 @@ fn a_table_is_measured_and_judged() {
         reproduce e 'fig 26' --output $figure.html           | 0
         reproduce e 'fig 26' --output $figure.html           | 1,2 | 2> --force
     ");
-    for (file, part) in [("figure.md", "## Counts"), ("figure.html", "<svg")] {
+    for (file, part) in [("figure.md", "| as reported |"), ("figure.html", "<svg")] {
         let text = place.read(file);
         let is_whole = text.contains("1.486661667 million/s") && text.contains(part);
         assert!(is_whole, "{text}");

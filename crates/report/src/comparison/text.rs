@@ -2,20 +2,9 @@
 
 use super::{Comparison, Row, Side, Value};
 use crate::show;
-use instrument::quantity::{Unit, significant};
 use instrument::statistics::Interval;
 
 impl Comparison<'_> {
-    /// Sides and counts: `12,13,14 against 9: 2 slower, 40 equivalent`.
-    pub fn headline(&self) -> String {
-        format!(
-            "{} against {}: {}",
-            self.question.b.title(),
-            self.question.a.title(),
-            self.counts().sentence()
-        )
-    }
-
     /// The values without a comparison, one sentence for each reason.
     pub fn left_out(&self) -> Vec<String> {
         let refused = self.refused.iter().map(|refusal| {
@@ -78,43 +67,5 @@ impl Row<'_> {
         let interval = self.interval?;
         let (low, high) = (interval.low / self.ratio, interval.high / self.ratio);
         Interval::new(value.centre * low, value.centre * high)
-    }
-
-    /// The ratio: `1.052 ×`.
-    pub fn shown_ratio(&self) -> String {
-        show_ratio(self.ratio)
-    }
-
-    /// The interval of the ratio: `1.031 to 1.074`; empty if there is none.
-    pub fn shown_interval(&self) -> String {
-        self.interval.map_or_else(String::new, show_interval)
-    }
-
-    /// The ratio with its interval: `1.052 × (1.031 to 1.074)`.
-    pub fn shown_ratio_with_interval(&self) -> String {
-        match self.interval {
-            Some(interval) => format!("{} ({})", self.shown_ratio(), show_interval(interval)),
-            None => self.shown_ratio(),
-        }
-    }
-}
-
-/// The interval of a ratio.
-pub(crate) fn show_interval(ends: Interval) -> String {
-    let end = |end: f64| significant(end, digits(end));
-    format!("{} to {}", end(ends.low), end(ends.high))
-}
-
-/// A ratio with enough digits to distinguish it from 1.
-pub(crate) fn show_ratio(ratio: f64) -> String {
-    Unit::Ratio.show(ratio, digits(ratio))
-}
-
-/// Near 1, a difference of 1 % matters; far from 1, only the leading digits do.
-fn digits(ratio: f64) -> usize {
-    match ratio {
-        0.1..1.0 => 3,
-        1.0..10.0 => 4,
-        _ => 3,
     }
 }

@@ -1,8 +1,8 @@
 //! Statements on all rows of a comparison together: the differences that they exclude, and the rows
 //! that moved together.
 
-use super::text::show_ratio;
 use super::{Resolution, Row, Verdict};
+use crate::show;
 use instrument::quantity::{Unit, significant};
 use instrument::statistics::summary::median;
 use schemars::JsonSchema;
@@ -62,7 +62,7 @@ pub(super) fn by_experiment(rows: &[Row<'_>]) -> Vec<String> {
         let with = |verdict: Verdict, word: &str| {
             let changed = rows.iter().filter(|row| row.verdict == verdict);
             let ratios: Vec<f64> = changed.map(|row| row.ratio).collect();
-            let ratio = show_ratio(median(&ratios)?);
+            let ratio = show::ratio(median(&ratios)?);
             let count = ratios.len();
             Some(format!(
                 "{count} of {} values {word} ({ratio} by their median)",
@@ -201,7 +201,7 @@ impl Together {
             self.values,
             self.experiment,
             self.metric,
-            show_ratio(self.ratio)
+            show::ratio(self.ratio)
         )
     }
 }

@@ -4,7 +4,8 @@ use super::gathered::{Column, Gathered, Sessions};
 use super::reading::Reading;
 use super::remarks::list;
 use crate::Surroundings;
-use crate::comparison::{Circumstance, differences, show_ratio};
+use crate::comparison::{Circumstance, differences};
+use crate::show;
 use instrument::component::Component;
 use instrument::point::Choice;
 use instrument::statistics::summary::median;
@@ -72,7 +73,7 @@ fn shared_change(columns: &[Column], component: Component, margin: f64) -> Optio
         format!(
             "The nodes changed together in {}: {} as fast as before. A node is held against that change.",
             component.name(),
-            show_ratio(change.exp())
+            show::ratio(change.exp())
         )
     })
 }

@@ -15,6 +15,7 @@
 
 use super::request::Request;
 use super::{Fleet, Gathering, Part, Reading, Standing, judge};
+use crate::show;
 use instrument::component::Component;
 use instrument::point::Choice;
 use std::collections::BTreeMap;
@@ -232,11 +233,8 @@ impl Alarm {
         ];
         let parts = parts.into_iter().filter_map(|(part, when)| {
             let part = part?;
-            let interval = match part.shown_interval() {
-                none if none.is_empty() => none,
-                interval => format!(" ({interval})"),
-            };
-            Some(format!("{}{interval} {when}", part.shown_ratio()))
+            let ratio = show::ratio_with_range(part.ratio, part.interval);
+            Some(format!("{ratio} {when}"))
         });
         let parts: Vec<String> = parts.collect();
         format!(

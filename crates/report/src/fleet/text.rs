@@ -1,7 +1,6 @@
 //! Text of a judged fleet, shared by the terminal and the page.
 
-use super::{Fleet, Node, Part, Standing, Value};
-use crate::comparison::{show_interval, show_ratio};
+use super::{Fleet, Node, Standing, Value};
 use crate::show;
 use crate::show::words::{FASTER, SLOWER};
 use instrument::point::Choice;
@@ -78,34 +77,7 @@ impl Fleet {
     }
 }
 
-impl Part {
-    /// The ratio: `0.912 ×`.
-    pub fn shown_ratio(&self) -> String {
-        show_ratio(self.ratio)
-    }
-
-    /// Its interval: `0.891 to 0.934`; empty if there is none.
-    pub fn shown_interval(&self) -> String {
-        self.interval.map_or_else(String::new, show_interval)
-    }
-
-    /// Share of the values that differ by themselves: `7 of 9`.
-    pub fn shown_values(&self) -> String {
-        format!("{} of {}", self.differing, self.values)
-    }
-}
-
 impl Value {
-    /// The ratio: `0.912 ×`.
-    pub fn shown_ratio(&self) -> String {
-        show_ratio(self.ratio)
-    }
-
-    /// Its interval; empty if there is none.
-    pub fn shown_interval(&self) -> String {
-        self.interval.map_or_else(String::new, show_interval)
-    }
-
     /// The value of the node and that of the others.
     pub fn shown(&self) -> [String; 2] {
         [self.here, self.elsewhere].map(|value| show::value(self.unit, value, None))

@@ -4,7 +4,6 @@ mod answer;
 mod class;
 mod hand_in;
 mod labs;
-mod markdown;
 mod measured;
 mod prediction;
 
@@ -12,7 +11,6 @@ pub use answer::{Answers, AnswersError, hint, template};
 pub use class::{Class, ClassQuestion, ClassRow};
 pub use hand_in::{Answered, Comparison, HandIn, HandInError, Reported, Student};
 pub use labs::{Candidate, Lab, Measure, Printed, Question, Step, find, labs};
-pub use markdown::{class_markdown, hand_in_markdown};
 pub use measured::{Estimated, Found, Rival, Sides};
 pub use prediction::{Prediction, PredictionError};
 

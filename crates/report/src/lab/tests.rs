@@ -2,7 +2,7 @@
 
 use super::{
     Answers, Class, Comparison, Found, HandIn, Lab, Measure, Prediction, Printed, Sides, Student,
-    find, hand_in_markdown, labs, template,
+    find, labs, template,
 };
 use crate::reproduce::Query;
 use instrument::point::{AxisKind, Level, Point};
@@ -168,7 +168,7 @@ fn a_prediction_stands_beside_its_measurement_and_the_report() {
         panic!("{hand_in:?}");
     };
     assert!((factor.value - 100.0).abs() < 1.0);
-    let text = hand_in_markdown(&hand_in, &[]);
+    let text = crate::markdown::paint(&crate::view::hand_in(&hand_in, Vec::new()), 1);
     assert!(
         text.contains("716165 µs") && text.contains("Report D, Table 1"),
         "{text}"

@@ -100,7 +100,7 @@ impl<'a> Document<'a> {
 
 fn odd<T: Shown>(network: &Network, odd: &Odd<T>) -> OddJson {
     OddJson {
-        name: odd.name(network),
+        name: odd.what.shown(network, odd.aspect),
         aspect: odd.aspect,
         verdict: odd.standing,
         ratio: odd.ratio,

@@ -1,8 +1,7 @@
 //! Text of a judged network, shared by the terminal and the page.
 
 use super::aspect::Metric;
-use super::{Aspect, Link, Matrix, Network, Odd, Port};
-use crate::comparison::{show_interval, show_ratio};
+use super::{Aspect, Link, Matrix, Network, Port};
 use crate::fleet::Standing;
 use crate::show;
 use instrument::quantity::{Bytes, Unit, counted};
@@ -64,23 +63,6 @@ impl Shown for Link {
         let [from, to] = [self.from, self.to].map(|node| &network.nodes[node]);
         let word = if aspect.is_mutual() { "and" } else { "to" };
         format!("{from} {word} {to}")
-    }
-}
-
-impl<T: Shown> Odd<T> {
-    /// The words for what differs.
-    pub fn name(&self, network: &Network) -> String {
-        self.what.shown(network, self.aspect)
-    }
-
-    /// The ratio: `0.052 ×`.
-    pub fn shown_ratio(&self) -> String {
-        show_ratio(self.ratio)
-    }
-
-    /// Its interval; empty if there is none.
-    pub fn shown_interval(&self) -> String {
-        self.interval.map_or_else(String::new, show_interval)
     }
 }
 

@@ -1,13 +1,16 @@
 //! The page's view of an experiment.
 
 use super::anchor::Anchors;
+use super::document::{Places, part};
 use super::figure::FigureView;
-use super::finding::FindingView;
 use super::packed::Parts;
 use super::table::Table;
+use crate::document::Blocks;
+use crate::view::run::finding;
 use crate::{ExperimentAnalysis, show};
 use askama::Template;
 use instrument::experiment::Isolation;
+use instrument::finding::Finding;
 
 /// An experiment, ready for its template.
 pub(super) struct ExperimentView {
@@ -16,7 +19,9 @@ pub(super) struct ExperimentView {
     pub(super) title: String,
     pub(super) question: String,
     pub(super) skipped: Option<String>,
-    pub(super) findings: Vec<FindingView>,
+    /// Its first finding, and the others.
+    pub(super) first_finding: String,
+    pub(super) findings: String,
     pub(super) figures: Vec<FigureView>,
     pub(super) table: Table,
     /// The packed part that contains the table, if it is collapsed at first.
@@ -56,7 +61,8 @@ impl ExperimentView {
             title: definition.title.clone(),
             question: definition.question.clone(),
             skipped: experiment.skipped.map(str::to_owned),
-            findings: experiment.findings.iter().map(FindingView::new).collect(),
+            first_finding: findings(&experiment.findings[..experiment.findings.len().min(1)]),
+            findings: findings(experiment.findings.get(1..).unwrap_or_default()),
             figures: experiment
                 .figures
                 .iter()
@@ -83,6 +89,12 @@ impl ExperimentView {
                 .collect(),
         })
     }
+}
+
+/// The findings with the evidence for their grades.
+fn findings(findings: &[Finding]) -> String {
+    let items = findings.iter().map(|it| finding(it, None));
+    part(&Blocks::default().items(items), "", &Places::new())
 }
 
 /// Contents of a chapter beside its first sentence and chart: `4 more findings, 2 more charts, 62

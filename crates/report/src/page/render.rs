@@ -1,22 +1,22 @@
 //! The page's text from an analysis.
 
 use super::anchor::Anchors;
-use super::claim::{ClaimView, claims};
-use super::evidence::{Evidence, Words, summary, words};
+use super::document::{Places, part};
 use super::experiment::{GroupView, groups};
-use super::facts::{Facts, facts};
-use super::finding::{FindingView, Piece};
 use super::glance::{PictureView, chapters_with_numbers, pictures};
 use super::packed::{Parts, packed};
-use super::setting::{AudienceView, SettingView, first, settings, untold};
+use super::setting::{SettingView, first};
 use super::{command, data};
-use crate::advice::without_settings;
+use crate::advice::{untold, without_settings};
+use crate::document::{Blocks, Text};
 use crate::first_screen::first_screen;
 use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::thumb::{Side, Sides};
-use crate::{Analysis, show};
+use crate::view::run::{finding, trust};
+use crate::view::{advice, claims, machine};
+use crate::{Analysis, Verdict, show};
 use askama::Template;
-use instrument::quantity::Unit;
+use instrument::quantity::{Unit, counted};
 use record::Run;
 
 /// Number of findings on the first screen; the others are shown on demand.
@@ -52,21 +52,31 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         &mut anchors,
         &mut parts,
     )?;
-    // Views and analysis have different orders of experiments, so ids are matched by name.
-    let place_of = |name: &str| {
-        let mut all = groups.iter().flat_map(|group| &group.experiments);
-        let view = all.find(|view| view.name == name)?;
-        Some((view.id.clone(), view.title.clone()))
-    };
-    let findings: Vec<FindingView> = foremost(analysis, MOST_FINDINGS)
-        .into_iter()
-        .map(|(experiment, finding)| FindingView {
-            from: place_of(&experiment.definition.id),
-            ..FindingView::new(finding)
-        })
+    let views = groups.iter().flat_map(|group| &group.experiments);
+    let places: Places = views
+        .map(|view| (view.name.clone(), (view.id.clone(), view.title.clone())))
         .collect();
-    let (decided, undecided) = claims(analysis, place_of);
-    let (first_findings, further) = findings.split_at(findings.len().min(FIRST_FINDINGS));
+    let place_of = |name: &str| places.get(name).cloned();
+    let verdict = Verdict::of(analysis);
+    let evidence = Blocks::default().say([verdict.text()]);
+    let sections = [
+        ("findings", "What was found", findings(analysis)),
+        ("settings", "What to set here", advice::settings(analysis)),
+        (
+            "claims",
+            "What is said, and whether it holds here",
+            claims::judged(analysis),
+        ),
+        (
+            "trust",
+            "How far to trust it",
+            evidence.with(trust(analysis)),
+        ),
+        ("machine", "The machine", machine::machine(run)),
+    ];
+    let sections = sections.map(|(id, title, blocks)| (id, title, part(&blocks, id, &places)));
+    let without =
+        without_settings(analysis).map(|words| Blocks::default().say([Text::marked(words)]));
     let page = Page {
         caution: show::stand_in(run),
         conditions: analysis.surroundings.first(),
@@ -74,21 +84,15 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         subtitle: subtitle(run),
         summary: summary(analysis),
         tags: tags(run),
-        first_findings,
-        further,
+        sections,
+        verdict: verdict.line(),
         sides: Sides::of(analysis).named(),
         rules_from: &first_screen().rules_from,
         pictures: pictures(analysis, place_of),
         numbers_at: chapters_with_numbers(analysis, place_of),
         first_settings: first(analysis),
-        settings: settings(analysis, place_of),
-        has_settings: !analysis.advice.settings.is_empty(),
-        without_settings: without_settings(analysis).map(words),
-        untold: untold(analysis),
-        decided,
-        undecided,
-        evidence: Evidence::new(analysis),
-        facts: facts(run),
+        open_settings: untold(analysis).len(),
+        without_settings: without.map(|blocks| part(&blocks, "settings", &places)),
         groups: &groups,
         reported: run.header.is_reported(),
         command: command::repeat(run),
@@ -117,8 +121,10 @@ struct Page<'a> {
     subtitle: String,
     summary: Vec<String>,
     tags: Vec<String>,
-    first_findings: &'a [FindingView],
-    further: &'a [FindingView],
+    /// The verdict on the run in one line.
+    verdict: String,
+    /// Id, title and contents of each section above the chapters.
+    sections: [(&'static str, &'static str, String); 5],
     /// The strong and the weak sides of the machine.
     sides: Vec<(&'static str, Vec<Side>)>,
     /// The lists of the rules of thumb.
@@ -127,16 +133,10 @@ struct Page<'a> {
     /// Id and title of each chapter with numbers, told where there is no picture.
     numbers_at: Vec<(String, String)>,
     first_settings: Vec<SettingView>,
-    settings: Vec<AudienceView>,
-    /// True if there is a setting that programs can load.
-    has_settings: bool,
+    /// Number of settings that the run does not decide.
+    open_settings: usize,
     /// A sentence in place of the first settings.
-    without_settings: Option<Vec<Words>>,
-    untold: Vec<(&'static str, Vec<Words>)>,
-    decided: Vec<ClaimView>,
-    undecided: Vec<ClaimView>,
-    evidence: Evidence,
-    facts: Vec<Facts>,
+    without_settings: Option<String>,
     groups: &'a [GroupView],
     reported: bool,
     command: String,
@@ -150,6 +150,24 @@ struct Page<'a> {
     css: &'static str,
     parts_script: &'static str,
     script: &'static str,
+}
+
+/// The findings that change most for a reader, the first of them in sight.
+fn findings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
+    let all = foremost(analysis, MOST_FINDINGS).into_iter();
+    let mut first: Vec<_> = all
+        .map(|(experiment, it)| finding(it, Some(&experiment.definition.id)))
+        .collect();
+    let nothing = first
+        .is_empty()
+        .then_some("Nothing that could be put into a sentence.");
+    let further = first.split_off(first.len().min(FIRST_FINDINGS));
+    let more = format!("{} more", further.len());
+    let further = Blocks::default().items(further);
+    Blocks::default()
+        .say(nothing)
+        .items(first)
+        .fold(more, further)
 }
 
 /// The user's tags. Those of printed values say again what the summary says.
@@ -182,4 +200,37 @@ fn subtitle(run: &Run) -> String {
     let rest = model.filter(|_| run.header.name.is_none());
     let rest = rest.and_then(|model| machine.strip_prefix(&format!("{model}, ")));
     rest.map_or_else(|| machine.clone(), str::to_owned)
+}
+
+/// The parts of a run's description, for the line below its title.
+fn summary(analysis: &Analysis<'_>) -> Vec<String> {
+    let header = &analysis.run.header;
+    let points: usize = analysis.experiments.iter().map(|e| e.points.len()).sum();
+    let ran = analysis
+        .experiments
+        .iter()
+        .filter(|e| e.skipped.is_none())
+        .count();
+    if let Some(printed) = show::printed(header) {
+        return vec![
+            printed,
+            counted(ran, "experiment"),
+            counted(points, "point"),
+        ];
+    }
+    let mut parts = vec![
+        format!("{} profile", header.profile),
+        show::moment(header.started),
+    ];
+    if let Some(limited) = &header.limited {
+        parts.push(format!("within {}", limited.limits));
+    }
+    if let Some(ended) = header.ended {
+        let took = ended.duration_since(header.started);
+        parts.push(format!("took {}", show::length(took.as_secs_f64() * 1e9)));
+    }
+    parts.push(counted(ran, "experiment"));
+    parts.push(counted(points, "point"));
+    parts.push(counted(analysis.samples, "sample"));
+    parts
 }

@@ -1,34 +1,9 @@
-//! The words and numbers of a reproduction, for the terminal and as Markdown.
+//! The words and numbers of a reproduction.
 
-use super::{JudgedFigure, Outcome, Reproduction, ShapeKind, Tally};
-use crate::show;
+use super::{JudgedFigure, Outcome, ShapeKind};
 use crate::show::words::{AS_REPORTED, CANNOT_BE_TOLD, DIFFERS};
-use instrument::quantity::{Quantity, Unit, counted};
-use std::fmt::Write as _;
-
-/// The counts, a line for each.
-pub(crate) fn counts(reproduction: &Reproduction) -> String {
-    let line = |name: &str, tally: Tally| {
-        format!(
-            "{}: {} as reported, {} differ, {} cannot be told\n",
-            counted(tally.all(), name),
-            tally.as_reported,
-            tally.differs,
-            tally.cannot_be_told
-        )
-    };
-    let mut text = line("figure", reproduction.figures());
-    text += &line("shape", reproduction.shapes());
-    if !reproduction.claims.is_empty() {
-        let [holds, in_part, does_not, open] = reproduction.claims();
-        let all = counted(reproduction.claims.len(), "claim");
-        let _ = writeln!(
-            text,
-            "{all}: {holds} hold, {in_part} hold in part, {does_not} do not hold, {open} cannot be told"
-        );
-    }
-    text
-}
+use crate::show::{self, Word};
+use instrument::quantity::{Quantity, Unit};
 
 /// A command line whose words a shell takes as they are.
 pub(crate) fn quoted(words: &[String]) -> String {
@@ -42,12 +17,14 @@ pub(crate) fn quoted(words: &[String]) -> String {
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// The word for an outcome.
-pub(crate) fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::AsReported => AS_REPORTED.text,
-        Outcome::Differs => DIFFERS.text,
-        Outcome::CannotBeTold => CANNOT_BE_TOLD.text,
+impl Outcome {
+    /// The word for it.
+    pub fn word(self) -> Word {
+        match self {
+            Self::AsReported => AS_REPORTED,
+            Self::Differs => DIFFERS,
+            Self::CannotBeTold => CANNOT_BE_TOLD,
+        }
     }
 }
 
@@ -59,15 +36,6 @@ pub(crate) fn shape_word(kind: ShapeKind) -> &'static str {
         ShapeKind::Growth => "growth",
         ShapeKind::Crossover => "crossover",
         ShapeKind::Plateau => "plateau",
-    }
-}
-
-/// A value with its interval.
-pub(crate) fn value(quantity: &Quantity) -> String {
-    let said = said(quantity);
-    match range(quantity) {
-        Some(range) => format!("{said} [{range}]"),
-        None => said,
     }
 }
 

@@ -128,14 +128,34 @@ pub(crate) const NOT_COMPARABLE: Word = word(
 pub(crate) const UNTESTED: Word = word("not tested", "untested", "open", NO_MARK, Tone::Plain);
 
 // Outcomes of published figures.
-pub(crate) const AS_REPORTED: Word = word(
-    "as reported",
-    "as_reported",
-    "certain",
-    NO_MARK,
-    Tone::Plain,
+pub(crate) const AS_REPORTED: Word =
+    word("as reported", "as_reported", "faster", NO_MARK, Tone::Good);
+pub(crate) const DIFFERS: Word = word("differs", "differs", "slower", NO_MARK, Tone::Strong);
+
+// Effects of a property of the machine.
+pub(crate) const WOULD_SUFFER: Word = word(
+    "would suffer from a run",
+    "hurts",
+    "refuted",
+    ("*", "*"),
+    Tone::Doubtful,
 );
-pub(crate) const DIFFERS: Word = word("differs", "differs", "refuted", NO_MARK, Tone::Plain);
+pub(crate) const DISTURBS: Word = word(
+    "disturbs",
+    "disturbs",
+    "refuted",
+    ("!", "!"),
+    Tone::Doubtful,
+);
+pub(crate) const SHAPES: Word = word("shapes numbers", "shapes", "likely", ("~", "~"), Tone::Good);
+pub(crate) const LIMITS: Word = word("limits", "limits", "likely", ("-", "-"), Tone::Good);
+pub(crate) const FINE: Word = word("fine", "none", "certain", (" ", " "), Tone::Faint);
+
+// Proofs of stored runs.
+pub(crate) const PROVEN: Word = word("proven", "proven", "", NO_MARK, Tone::Plain);
+pub(crate) const UNPROVEN: Word = word("unproven", "unproven", "doubtful", NO_MARK, Tone::Doubtful);
+pub(crate) const DAMAGED: Word = word("damaged", "damaged", "slower", NO_MARK, Tone::Bad);
+pub(crate) const UNREADABLE: Word = word("unreadable", "unreadable", "slower", NO_MARK, Tone::Bad);
 
 /// The word for the grade of a finding.
 pub fn grade(grade: Grade) -> Word {

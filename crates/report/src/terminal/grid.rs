@@ -1,205 +1,194 @@
 //! Tables of text, split into several if the terminal is too narrow.
 
 use super::style::{Role, Style};
-use comfy_table::{
-    Attribute, Cell as TableCell, CellAlignment, Color, ContentArrangement, Table, TableComponent,
-};
-
-/// A table. Its cells wrap only with [`Column::wrapped`]: columns that do not fit move to a further table.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Grid {
-    /// The columns that identify a row, repeated in each table.
-    pub lead: Vec<Column>,
-    /// Groups of related columns, kept in one table if it is wide enough.
-    pub groups: Vec<Vec<Column>>,
-}
-
-/// A column of a table.
-#[derive(Clone, Debug)]
-pub(super) struct Column {
-    /// The header; may have several lines.
-    pub header: String,
-    pub cells: Vec<Cell>,
-    pub alignment: CellAlignment,
-}
-
-/// A cell of a table.
-#[derive(Clone, Debug)]
-pub(super) struct Cell {
-    pub text: String,
-    pub role: Role,
-}
+use super::text::wrapped;
+use crate::document::Table;
+use std::iter;
+use textwrap::core::display_width;
 
 /// Width of the separator: a line with a space on each side.
-pub(super) const BETWEEN: usize = 3;
+const BETWEEN: usize = 3;
+/// Words wrap to no less than this.
+const LEAST_WRAPPED: usize = 14;
 
-impl Cell {
-    pub fn plain(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            role: Role::Plain,
-        }
+/// A column as it is laid out.
+struct Column {
+    heading: Cell,
+    cells: Vec<Cell>,
+    is_number: bool,
+    begins_group: bool,
+}
+
+/// A cell, line by line.
+struct Cell {
+    lines: Vec<String>,
+    role: Role,
+}
+
+/// The table, or as many tables as the width requires, separated by blank lines. Words wrap so that all columns
+/// fit, as far as that leaves them readable; columns that do not fit move to a further table, which repeats the names
+/// of the rows.
+pub(super) fn paint(table: &Table, style: &Style) -> String {
+    let mut names = columns(table, style);
+    let is_name = |column: &crate::document::Column| column.is_name();
+    let values = names.split_off(table.columns.iter().take_while(|it| is_name(it)).count());
+    let tables = divided(&names, &values, style);
+    let tables = tables.into_iter().map(|values| {
+        let columns: Vec<&Column> = names.iter().chain(values).collect();
+        lines(&columns, table.rows(), style)
+    });
+    tables.collect::<Vec<_>>().join("\n")
+}
+
+/// The columns with their words wrapped.
+fn columns(table: &Table, style: &Style) -> Vec<Column> {
+    let cell = |text: &str, role| Cell {
+        lines: style.text(text).lines().map(str::to_owned).collect(),
+        role,
+    };
+    let column = |of: &crate::document::Column| Column {
+        heading: cell(&of.title, Role::Plain),
+        cells: of
+            .cells
+            .iter()
+            .map(|text| cell(&text.plain(), text.tone().into()))
+            .collect(),
+        is_number: of.is_number(),
+        begins_group: of.begins_group,
+    };
+    let mut columns: Vec<Column> = table.columns.iter().map(column).collect();
+    let (mut wide, narrow): (Vec<_>, Vec<_>) = columns
+        .iter_mut()
+        .partition(|column| !column.is_number && column.width() > column.least());
+    let taken: usize = narrow.iter().map(|column| column.width() + BETWEEN).sum();
+    let room = style.width.saturating_sub(taken + wide.len() * BETWEEN);
+    let least: usize = wide.iter().map(|column| column.least()).sum();
+    if room < least {
+        // Further tables take the columns that have no room.
+        wide.iter_mut()
+            .for_each(|column| column.wrap(style.width / 2));
+        return columns;
     }
+    let mut spare = room - least;
+    wide.sort_by_key(|column| column.width() - column.least());
+    // The narrow ones leave what they do not need to the wide ones.
+    let count = wide.len();
+    for (place, column) in wide.into_iter().enumerate() {
+        let wanted = column.width() - column.least();
+        let more = wanted.min(spare / (count - place));
+        column.wrap(column.least() + more);
+        spare -= more;
+    }
+    columns
+}
+
+/// The columns of each table, apart from the names: groups stay together if each has room.
+fn divided<'c>(names: &[Column], values: &'c [Column], style: &Style) -> Vec<&'c [Column]> {
+    let total = |columns: &[Column]| -> usize {
+        columns.iter().map(|column| column.width() + BETWEEN).sum()
+    };
+    let room = style.width.saturating_sub(total(names));
+    let groups: Vec<&[Column]> = values.chunk_by(|_, next| !next.begins_group).collect();
+    let parts: Vec<&[Column]> = if groups.iter().all(|group| total(group) <= room) {
+        groups
+    } else {
+        values.chunks(1).collect()
+    };
+    let mut tables = Vec::new();
+    let (mut start, mut end) = (0, 0);
+    for part in parts {
+        if end > start && total(&values[start..end + part.len()]) > room {
+            tables.push(&values[start..end]);
+            start = end;
+        }
+        end += part.len();
+    }
+    tables.push(&values[start..end]);
+    tables
+}
+
+/// The lines of one table, with a rule below the headings and between the columns.
+fn lines(columns: &[&Column], rows: usize, style: &Style) -> String {
+    let bar = style.choose("│", "|");
+    let row = |cells: Vec<&Cell>| -> String {
+        let height = cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(0);
+        let line = |index: usize| {
+            let parts = cells.iter().zip(columns).map(|(cell, column)| {
+                let text = cell.lines.get(index).map_or("", String::as_str);
+                let blank = " ".repeat(column.width() - display_width(text));
+                let text = style.paint(cell.role, text);
+                if column.is_number {
+                    format!(" {blank}{text} ")
+                } else {
+                    format!(" {text}{blank} ")
+                }
+            });
+            parts.collect::<Vec<_>>().join(bar).trim_end().to_owned() + "\n"
+        };
+        (0..height.max(1)).map(line).collect()
+    };
+    let rule = columns
+        .iter()
+        .map(|column| style.choose("─", "-").repeat(column.width() + 2));
+    let rule = rule.collect::<Vec<_>>().join(style.choose("┼", "+")) + "\n";
+    let heading = row(columns.iter().map(|column| &column.heading).collect());
+    let rows = (0..rows).map(|index| row(columns.iter().map(|it| &it.cells[index]).collect()));
+    iter::once(heading).chain([rule]).chain(rows).collect()
 }
 
 impl Column {
-    /// A left-aligned column, for names.
-    pub fn left(header: &str, cells: Vec<Cell>) -> Self {
-        Self {
-            header: header.into(),
-            cells,
-            alignment: CellAlignment::Left,
-        }
+    /// Width of the heading, or of the narrowest words that are easy to read.
+    fn least(&self) -> usize {
+        self.heading.width().max(LEAST_WRAPPED)
     }
 
-    /// A right-aligned column, for numbers.
-    pub fn right(header: &str, cells: Vec<Cell>) -> Self {
-        Self {
-            header: header.into(),
-            cells,
-            alignment: CellAlignment::Right,
-        }
-    }
-
-    /// The column with its cells broken into lines of at most `width`.
-    pub fn wrapped(mut self, width: usize) -> Self {
+    fn wrap(&mut self, width: usize) {
         for cell in &mut self.cells {
-            cell.text = textwrap::fill(&cell.text, width);
+            let lines = cell.lines.iter();
+            cell.lines = lines.flat_map(|line| wrapped(line, width)).collect();
         }
-        self
     }
 
-    pub fn width(&self, style: &Style) -> usize {
-        let cells = self.cells.iter().flat_map(|cell| cell.text.lines());
-        let lines = cells.chain(self.header.lines());
-        lines
-            .map(|line| textwrap::core::display_width(&style.text(line)))
-            .max()
-            .unwrap_or(0)
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().map(Cell::width);
+        cells.fold(self.heading.width(), usize::max)
     }
 }
 
-impl Grid {
-    /// The table, or as many tables as the width requires, separated by blank lines.
-    pub fn render(&self, style: &Style) -> String {
-        let tables = self
-            .divided(style)
-            .into_iter()
-            .map(|columns| self.table(&columns, style));
-        tables.collect::<Vec<_>>().join("\n")
-    }
-
-    /// The columns of each table, without the leading columns.
-    fn divided(&self, style: &Style) -> Vec<Vec<&Column>> {
-        let total = |columns: &[&Column]| -> usize {
-            columns
-                .iter()
-                .map(|column| column.width(style) + BETWEEN)
-                .sum()
-        };
-        let lead: Vec<&Column> = self.lead.iter().collect();
-        let room = style.width.saturating_sub(total(&lead));
-        let groups = self
-            .groups
-            .iter()
-            .map(|group| group.iter().collect::<Vec<_>>());
-        let parts: Vec<Vec<&Column>> = if groups.clone().all(|group| total(&group) <= room) {
-            groups.collect()
-        } else {
-            groups.flatten().map(|column| vec![column]).collect()
-        };
-        let mut tables: Vec<Vec<&Column>> = Vec::new();
-        for part in parts {
-            match tables.last_mut() {
-                Some(table) if total(table) + total(&part) <= room => table.extend(part),
-                _ => tables.push(part),
-            }
-        }
-        if tables.is_empty() {
-            tables.push(Vec::new());
-        }
-        tables
-    }
-
-    fn table(&self, columns: &[&Column], style: &Style) -> String {
-        let columns: Vec<&Column> = self.lead.iter().chain(columns.iter().copied()).collect();
-        let mut table = Table::new();
-        table.set_content_arrangement(ContentArrangement::Disabled);
-        table.force_no_tty();
-        if style.colour {
-            table.enforce_styling();
-        }
-        draw_lines(&mut table, style);
-        table.set_header(columns.iter().map(|column| {
-            TableCell::new(style.text(&column.header)).set_alignment(column.alignment)
-        }));
-        let rows = columns
-            .iter()
-            .map(|column| column.cells.len())
-            .max()
-            .unwrap_or(0);
-        for row in 0..rows {
-            table.add_row(columns.iter().map(|column| match column.cells.get(row) {
-                Some(cell) => styled(cell, style).set_alignment(column.alignment),
-                None => TableCell::new(""),
-            }));
-        }
-        let lines = table.lines().map(|line| line.trim_end().to_owned() + "\n");
-        lines.collect()
-    }
-}
-
-/// Draws a line below the header and between the columns, without a border.
-fn draw_lines(table: &mut Table, style: &Style) {
-    let (vertical, horizontal, crossing) = if style.unicode {
-        ('│', '─', '┼')
-    } else {
-        ('|', '-', '+')
-    };
-    table
-        .load_preset(comfy_table::presets::NOTHING)
-        .set_style(TableComponent::VerticalLines, vertical)
-        .set_style(TableComponent::HeaderLines, horizontal)
-        .set_style(TableComponent::MiddleHeaderIntersections, crossing);
-}
-
-fn styled(cell: &Cell, style: &Style) -> TableCell {
-    let shown = TableCell::new(style.text(&cell.text));
-    match cell.role {
-        Role::Plain | Role::Series(_) | Role::Heat(_) => shown,
-        Role::Strong => shown.add_attribute(Attribute::Bold),
-        Role::Faint => shown.add_attribute(Attribute::Dim),
-        Role::Accent => shown.fg(Color::DarkCyan),
-        Role::Doubtful => shown.fg(Color::DarkYellow),
-        Role::Broken => shown.fg(Color::DarkRed),
+impl Cell {
+    fn width(&self) -> usize {
+        let widths = self.lines.iter().map(|line| display_width(line));
+        widths.max().unwrap_or(0)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::paint;
+    use crate::document::Table;
+    use crate::terminal::Style;
 
-    fn grid() -> Grid {
-        let column = |name: &str| Column::right(name, vec![Cell::plain("12345"); 2]);
-        Grid {
-            lead: vec![Column::left(
-                "row",
-                vec![Cell::plain("a"), Cell::plain("b")],
-            )],
-            groups: vec![
-                vec![column("w1"), column("w2")],
-                vec![column("r1"), column("r2")],
-            ],
-        }
+    const STYLE: Style = Style {
+        width: 80,
+        colour: false,
+        unicode: true,
+    };
+
+    fn table() -> Table {
+        let value = |_: &&str| "12345";
+        let filling = Table::of("a table", &["a", "b"])
+            .name("row", |name| *name)
+            .group()
+            .number("w1", value)
+            .number("w2", value)
+            .group()
+            .number("r1", value)
+            .number("r2", value);
+        filling.into()
     }
 
-    fn headers(width: usize) -> Vec<String> {
-        let style = Style {
-            width,
-            colour: false,
-            unicode: true,
-        };
-        let text = grid().render(&style);
+    fn headings(width: usize) -> Vec<String> {
+        let text = paint(&table(), &Style { width, ..STYLE });
         assert!(
             text.lines()
                 .all(|line| line.chars().count() <= width.max(14)),
@@ -213,25 +202,29 @@ mod tests {
 
     #[test]
     fn a_table_is_divided_between_groups_where_it_can_be_and_within_them_where_it_must() {
-        assert_eq!(headers(80), ["row │ w1 │ w2 │ r1 │ r2"]);
-        assert_eq!(headers(30), ["row │ w1 │ w2", "row │ r1 │ r2"]);
-        assert_eq!(
-            headers(16),
-            ["row │ w1", "row │ w2", "row │ r1", "row │ r2"]
-        );
+        assert_eq!(headings(80), ["row │ w1 │ w2 │ r1 │ r2"]);
+        assert_eq!(headings(30), ["row │ w1 │ w2", "row │ r1 │ r2"]);
+        let each = ["row │ w1", "row │ w2", "row │ r1", "row │ r2"];
+        assert_eq!(headings(16), each);
     }
 
     #[test]
-    fn a_table_without_columns_shows_its_rows() {
-        let grid = Grid {
-            groups: Vec::new(),
-            ..grid()
-        };
-        let text = grid.render(&Style {
-            width: 80,
-            colour: false,
+    fn words_wrap_and_numbers_do_not() {
+        let rows = ["a name that is far too long for one line", "short"];
+        let filling = Table::of("a table", &rows)
+            .name("name", |name| *name)
+            .number("value", |_| "12.5 µs");
+        let style = Style {
+            width: 40,
             unicode: false,
-        });
-        assert_eq!(text, " row\n-----\n a\n b\n");
+            ..STYLE
+        };
+        insta::assert_snapshot!(paint(&filling.into(), &style), @r"
+         name                        |   value
+        -----------------------------+---------
+         a name that is far too long | 12.5 us
+         for one line                |
+         short                       | 12.5 us
+        ");
     }
 }

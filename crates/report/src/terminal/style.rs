@@ -1,7 +1,7 @@
 //! The terminal's capabilities, as determined by the caller; this module never queries the
 //! terminal.
 
-use crate::show::{Tone, Word};
+use crate::show::Tone;
 
 /// The terminal's capabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,20 +85,20 @@ impl Style {
         if self.unicode {
             return text.to_owned();
         }
-        text.replace('±', "+-")
-            .replace('µ', "u")
-            .replace('×', "x")
-            .replace('–', "-")
+        let ascii = |letter: char| match letter {
+            '±' => "+-".to_owned(),
+            'µ' => "u".to_owned(),
+            '×' => "x".to_owned(),
+            '–' => "-".to_owned(),
+            // Bars by their height.
+            '▁'..='█' => (u32::from(letter) - u32::from('▁') + 1).to_string(),
+            other => other.to_string(),
+        };
+        text.chars().map(ascii).collect()
     }
 
     /// The text that the terminal supports.
     pub(super) fn choose<'t>(&self, unicode: &'t str, ascii: &'t str) -> &'t str {
         if self.unicode { unicode } else { ascii }
-    }
-
-    /// A word that judges with its mark, in a column of their own and in its colour.
-    pub(super) fn judged(&self, word: Word) -> String {
-        let mark = self.choose(word.mark.0, word.mark.1);
-        self.paint(word.tone.into(), &format!("{mark} {:<14}  ", word.text))
     }
 }

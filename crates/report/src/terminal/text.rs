@@ -1,6 +1,7 @@
 //! Text broken into lines for the terminal.
 
 use super::style::{Role, Style};
+use std::borrow::Cow;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// A no-break space.
@@ -17,6 +18,15 @@ pub(super) fn paragraph(first: &str, text: &str, style: &Style) -> String {
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation);
     textwrap::fill(&glued(&style.text(text)), options).replace(NO_BREAK, " ") + "\n"
+}
+
+/// The lines of `text`, each of at most `width`.
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let options = Options::new(width)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    let lines = textwrap::wrap(text, options).into_iter();
+    lines.map(Cow::into_owned).collect()
 }
 
 /// Lines of label and text, with the texts aligned.

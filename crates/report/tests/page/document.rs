@@ -233,14 +233,14 @@ fn a_run_that_was_cut_off_before_anything_was_measured_still_makes_a_page() {
 fn claims_that_are_decided_are_seen_at_once_and_the_others_on_demand() {
     let document = Html::parse_document(&whole(&fixture_page()));
     assert_eq!(
-        texts(&document, "#claims > .claims .grade"),
+        texts(&document, "#claims > .findings .grade"),
         ["holds", "holds in part", "does not hold"]
     );
     assert_eq!(
         texts(&document, "#claims details .grade"),
         ["cannot be told"]
     );
-    let sources = select(&document, "#claims a.from");
+    let sources = select(&document, "#claims li:has(a[href^='#'])");
     assert_eq!(sources.len(), 4, "each leads to its charts");
 }
 

@@ -9,7 +9,7 @@ use crate::{output, sanitise, selection, stored, style};
 use anyhow::{Context, Result};
 use record::file;
 use report::fleet::{self, Fleet, Gathering, Reading, Standing, Unjudged};
-use report::{page, terminal};
+use report::{page, view};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -53,7 +53,12 @@ fn wrong_use(unjudged: &Unjudged) -> WrongUse {
 /// Shows a judged fleet, and tells if a node is slower than the others, or could not be judged as they were.
 pub fn show(judged: &Fleet, page: Option<&Target>, common: &Common) -> Result<Exit> {
     let text = shown(judged, common)?;
-    publish(page, || Ok(page::fleet(judged)?), &text, common)?;
+    publish(
+        page,
+        || Ok(page::paint(&view::fleet(judged), None)?),
+        &text,
+        common,
+    )?;
     Ok(if judged.count(Standing::Slower) > 0 {
         Exit::Found
     } else {
@@ -66,7 +71,7 @@ fn shown(judged: &Fleet, common: &Common) -> Result<String> {
     if common.json {
         return Ok(serde_json::to_string_pretty(&fleet::json(judged))? + "\n");
     }
-    Ok(terminal::fleet(judged, &style::of_stdout(common)))
+    Ok(style::painted(&view::fleet(judged), common))
 }
 
 /// The runs of some files.

@@ -17,7 +17,7 @@ use instrument::statistics::random::Random;
 use platform::job::{Job, JobError, host_name};
 use platform::signal::Interrupt;
 use report::network::{Gathering, Network, json};
-use report::{page, terminal};
+use report::{page, view};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -256,9 +256,14 @@ pub(super) fn show(judged: &Network, page: Option<&Target>, common: &Common) -> 
     let text = if common.json {
         output::json(&json(judged))?
     } else {
-        terminal::network(judged, &style::of_stdout(common))
+        style::painted(&view::network(judged), common)
     };
-    publish(page, || Ok(page::network(judged)?), &text, common)?;
+    publish(
+        page,
+        || Ok(page::paint(&view::network(judged), None)?),
+        &text,
+        common,
+    )?;
     Ok(if judged.has_slower() {
         Exit::Found
     } else {

@@ -7,8 +7,8 @@ use crate::stored;
 use crate::target::Target;
 use anyhow::{Context, Result};
 use files::Watch;
-use report::lab::{Class, HandIn, class_markdown};
-use report::page;
+use report::lab::{Class, HandIn};
+use report::{markdown, page, view};
 use std::path::Path;
 
 pub fn execute(arguments: &Collect, common: &Common) -> Result<Exit> {
@@ -20,9 +20,9 @@ pub fn execute(arguments: &Collect, common: &Common) -> Result<Exit> {
     let text = if common.json || is("json") {
         serde_json::to_string_pretty(&class)? + "\n"
     } else if is("html") || is("htm") {
-        page::class(&class)?
+        page::paint(&view::class(&class), None)?
     } else {
-        class_markdown(&class)
+        markdown::paint(&view::class(&class), 1)
     };
     target.write(text.as_bytes(), &Watch::default())?;
     Ok(Exit::Done)

@@ -11,7 +11,7 @@ use crate::arguments::lab::{Command, Lab};
 use crate::exit::{Exit, WrongUse};
 use crate::{output, style};
 use anyhow::Result;
-use report::{lab, terminal};
+use report::{lab, view};
 
 pub fn execute(arguments: &Lab, common: &Common) -> Result<Exit> {
     match &arguments.command {
@@ -25,7 +25,7 @@ fn list(common: &Common) -> Result<Exit> {
     let text = if common.json {
         serde_json::to_string_pretty(&lab::list())? + "\n"
     } else {
-        terminal::labs(&style::of_stdout(common))
+        style::painted(&view::labs(), common)
     };
     output::show_painted(&text)?;
     Ok(Exit::Done)

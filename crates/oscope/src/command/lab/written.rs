@@ -9,8 +9,8 @@ use anyhow::Result;
 use files::Watch;
 use instrument::figure::Figure;
 use instrument::results::Results;
-use report::lab::{HandIn, Lab, hand_in_markdown};
-use report::page;
+use report::lab::{HandIn, Lab};
+use report::{markdown, page, view};
 use std::path::PathBuf;
 
 /// Most graphs of a hand-in.
@@ -60,18 +60,14 @@ impl Files {
             target.write(text?.as_bytes(), &Watch::default())
         };
         let graphs = || figures.iter().zip(&self.graphs);
-        let named: Vec<(String, String)> = graphs()
-            .map(|(figure, target)| {
-                let name: PathBuf = target.path().file_name().unwrap_or_default().into();
-                (figure.title.clone(), name.display().to_string())
-            })
-            .collect();
+        let named = graphs().map(|(figure, target)| {
+            let name: PathBuf = target.path().file_name().unwrap_or_default().into();
+            (figure.clone(), Some(name.display().to_string()))
+        });
+        let document = view::hand_in(hand_in, named.collect());
         let texts = [
-            (&self.markdown, Ok(hand_in_markdown(hand_in, &named))),
-            (
-                &self.page,
-                page::hand_in(hand_in, &figures).map_err(Into::into),
-            ),
+            (&self.markdown, Ok(markdown::paint(&document, 1))),
+            (&self.page, page::paint(&document, None).map_err(Into::into)),
             (&self.document, hand_in.to_json().map_err(Into::into)),
         ];
         let texts = texts.into_iter().map(|(target, text)| {

@@ -1,0 +1,168 @@
+//! Tables, made column by column of the things in their rows.
+
+use super::Text;
+
+/// A table.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// The contents in words, for readers who do not see it.
+    pub title: String,
+    /// The columns, all of one length.
+    pub columns: Vec<Column>,
+    /// Rows to show at first.
+    pub first: usize,
+}
+
+/// A column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// The heading.
+    pub title: String,
+    /// The kind of its cells.
+    pub kind: Kind,
+    /// One cell for each row.
+    pub cells: Vec<Text>,
+    /// True if the columns from here on belong together.
+    pub begins_group: bool,
+}
+
+impl Column {
+    /// True if its cells are numbers.
+    pub fn is_number(&self) -> bool {
+        matches!(self.kind, Kind::Count | Kind::Number)
+    }
+
+    /// True if its cells name their rows.
+    pub fn is_name(&self) -> bool {
+        matches!(self.kind, Kind::Name | Kind::Count)
+    }
+}
+
+/// The kind of the cells in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The name of the row.
+    Name,
+    /// The name of the row, a number.
+    Count,
+    /// Words.
+    Words,
+    /// Numbers.
+    Number,
+}
+
+/// A table that gets its columns one by one.
+#[derive(Debug)]
+pub struct Filling<'t, T> {
+    things: &'t [T],
+    table: Table,
+    begins_group: bool,
+}
+
+impl Table {
+    /// A table with a row for each of `things`.
+    pub fn of<T>(title: impl Into<String>, things: &[T]) -> Filling<'_, T> {
+        let table = Self {
+            title: title.into(),
+            columns: Vec::new(),
+            first: usize::MAX,
+        };
+        Filling {
+            things,
+            table,
+            begins_group: false,
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.cells.len())
+    }
+
+    /// The rows to show at first, and the others if there are any.
+    pub fn divided(&self) -> (Self, Option<Self>) {
+        let at = self.first.min(self.rows());
+        let part = |range: std::ops::Range<usize>| {
+            let column = |column: &Column| Column {
+                title: column.title.clone(),
+                kind: column.kind,
+                cells: column.cells[range.clone()].to_vec(),
+                begins_group: column.begins_group,
+            };
+            Self {
+                title: self.title.clone(),
+                columns: self.columns.iter().map(column).collect(),
+                first: usize::MAX,
+            }
+        };
+        let others = (at < self.rows()).then(|| part(at..self.rows()));
+        (part(0..at), others)
+    }
+}
+
+impl<'t, T> Filling<'t, T> {
+    /// Adds a column.
+    #[must_use]
+    pub fn column<C: Into<Text>>(
+        mut self,
+        kind: Kind,
+        title: impl Into<String>,
+        cell: impl Fn(&'t T) -> C,
+    ) -> Self {
+        self.table.columns.push(Column {
+            title: title.into(),
+            kind,
+            cells: self.things.iter().map(|thing| cell(thing).into()).collect(),
+            begins_group: std::mem::take(&mut self.begins_group),
+        });
+        self
+    }
+
+    /// Adds a column with the name of each row.
+    #[must_use]
+    pub fn name<C: Into<Text>>(self, title: impl Into<String>, cell: impl Fn(&'t T) -> C) -> Self {
+        self.column(Kind::Name, title, cell)
+    }
+
+    /// Adds a column with the number that names each row.
+    #[must_use]
+    pub fn count<C: Into<Text>>(self, title: impl Into<String>, cell: impl Fn(&'t T) -> C) -> Self {
+        self.column(Kind::Count, title, cell)
+    }
+
+    /// Adds a column of words.
+    #[must_use]
+    pub fn words<C: Into<Text>>(self, title: impl Into<String>, cell: impl Fn(&'t T) -> C) -> Self {
+        self.column(Kind::Words, title, cell)
+    }
+
+    /// Adds a column of numbers.
+    #[must_use]
+    pub fn number<C: Into<Text>>(
+        self,
+        title: impl Into<String>,
+        cell: impl Fn(&'t T) -> C,
+    ) -> Self {
+        self.column(Kind::Number, title, cell)
+    }
+
+    /// Lets the columns that are added next stay together where a table is divided.
+    #[must_use]
+    pub fn group(mut self) -> Self {
+        self.begins_group = true;
+        self
+    }
+
+    /// Shows only so many rows at first.
+    #[must_use]
+    pub fn first(mut self, rows: usize) -> Self {
+        self.table.first = rows;
+        self
+    }
+}
+
+impl<T> From<Filling<'_, T>> for Table {
+    fn from(filling: Filling<'_, T>) -> Self {
+        filling.table
+    }
+}

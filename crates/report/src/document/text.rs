@@ -1,0 +1,191 @@
+//! Words with typed pieces.
+
+use crate::show::{self, Tone, Word};
+use instrument::finding::{self, Sentence};
+use instrument::statistics::Interval;
+
+/// Words with typed pieces.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Text(pub Vec<Piece>);
+
+/// A piece of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Words, with the reason for a colour.
+    Words(Tone, String),
+    /// A number with its unit, and its interval if that adds information.
+    Number(String, Option<String>),
+    /// A verdict.
+    Verdict(Word),
+    /// A command to type.
+    Command(String),
+    /// Words that lead to the section with that title.
+    Link(String),
+}
+
+/// A text of these pieces.
+macro_rules! text {
+    ($($piece:expr),* $(,)?) => {
+        $crate::document::Text(vec![$($crate::document::Piece::from($piece)),*])
+    };
+}
+pub(crate) use text;
+
+impl Piece {
+    /// Words in a tone.
+    pub fn toned(tone: Tone, words: impl Into<String>) -> Self {
+        Self::Words(tone, words.into())
+    }
+
+    /// Words to notice.
+    pub fn strong(words: impl Into<String>) -> Self {
+        Self::toned(Tone::Strong, words)
+    }
+
+    /// Words for reference.
+    pub fn faint(words: impl Into<String>) -> Self {
+        Self::toned(Tone::Faint, words)
+    }
+
+    /// A command to type.
+    pub fn command(words: impl Into<String>) -> Self {
+        Self::Command(words.into())
+    }
+
+    /// A ratio with its interval: `1.052 × (1.031 to 1.074)`.
+    pub fn ratio(ratio: f64, interval: Option<Interval>) -> Self {
+        Self::Number(show::ratio(ratio), interval.map(show::ratio_range))
+    }
+
+    /// The words alone, as a reader without colours reads them.
+    pub fn plain(&self) -> String {
+        match self {
+            Self::Words(_, words) | Self::Link(words) => words.clone(),
+            Self::Number(value, None) => value.clone(),
+            Self::Number(value, Some(range)) => format!("{value} ({range})"),
+            Self::Verdict(word) => word.text.to_owned(),
+            Self::Command(command) => format!("`{command}`"),
+        }
+    }
+}
+
+impl Text {
+    /// The words alone.
+    pub fn plain(&self) -> String {
+        match self.0.split_last() {
+            // At the end it needs no marks, and is copied with less trouble.
+            Some((Piece::Command(command), before)) => {
+                before.iter().map(Piece::plain).collect::<String>() + command
+            }
+            _ => self.0.iter().map(Piece::plain).collect(),
+        }
+    }
+
+    /// A text whose commands stand in backquotes.
+    pub fn marked(words: &str) -> Self {
+        let parts = words.split('`').enumerate();
+        let piece = |(index, part): (usize, &str)| match index % 2 {
+            0 => Piece::from(part),
+            _ => Piece::command(part),
+        };
+        Self(
+            parts
+                .map(piece)
+                .filter(|it| !it.plain().is_empty())
+                .collect(),
+        )
+    }
+
+    /// The same with `more` after it.
+    #[must_use]
+    pub fn then(mut self, more: impl Into<Self>) -> Self {
+        self.0.extend(more.into().0);
+        self
+    }
+
+    /// True without any words.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|piece| piece.plain().is_empty())
+    }
+
+    /// The tone of its first piece that has one.
+    pub fn tone(&self) -> Tone {
+        let tones = self.0.iter().map(|piece| match piece {
+            Piece::Words(tone, _) => *tone,
+            Piece::Verdict(word) => word.tone,
+            Piece::Number(..) | Piece::Command(_) | Piece::Link(_) => Tone::Plain,
+        });
+        tones
+            .into_iter()
+            .find(|tone| *tone != Tone::Plain)
+            .unwrap_or(Tone::Plain)
+    }
+}
+
+impl From<&str> for Piece {
+    fn from(words: &str) -> Self {
+        Self::toned(Tone::Plain, words)
+    }
+}
+
+impl From<String> for Piece {
+    fn from(words: String) -> Self {
+        Self::toned(Tone::Plain, words)
+    }
+}
+
+impl From<Word> for Piece {
+    fn from(word: Word) -> Self {
+        Self::Verdict(word)
+    }
+}
+
+impl From<&str> for Text {
+    fn from(words: &str) -> Self {
+        text![words]
+    }
+}
+
+impl From<&String> for Text {
+    fn from(words: &String) -> Self {
+        text![words.as_str()]
+    }
+}
+
+impl From<String> for Text {
+    fn from(words: String) -> Self {
+        text![words]
+    }
+}
+
+impl From<Word> for Text {
+    fn from(word: Word) -> Self {
+        text![word]
+    }
+}
+
+impl From<Piece> for Text {
+    fn from(piece: Piece) -> Self {
+        Self(vec![piece])
+    }
+}
+
+impl From<&Sentence> for Text {
+    fn from(sentence: &Sentence) -> Self {
+        let piece = |piece: &finding::Piece| match piece {
+            finding::Piece::Text(words) => words.as_str().into(),
+            finding::Piece::Number(number) => {
+                let (centre, range) = show::parts(&number.quantity);
+                Piece::Number(centre, range)
+            }
+        };
+        Self(sentence.pieces().iter().map(piece).collect())
+    }
+}
+
+/// `words` with a capital letter first.
+pub(crate) fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}

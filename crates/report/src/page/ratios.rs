@@ -1,0 +1,180 @@
+//! The ratios of a comparison as charts: a curve along the axis with the most levels, or a row for each.
+
+use super::chart::{Curve, XAxis, curves, rows};
+use crate::comparison::Row;
+use crate::show;
+use instrument::experiment::Definition;
+use instrument::point::{Axis, Level, Point};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Fewer levels do not make a curve.
+const LEAST_LEVELS: usize = 4;
+
+/// Curves along the numeric axis with the most levels, else one row for each ratio.
+pub(super) fn ratios(definition: &Definition, of_experiment: &[&Row<'_>]) -> String {
+    let label = format!("{}: how many times as fast", definition.title);
+    let Some(axis) = longest_axis(definition, of_experiment) else {
+        let named = of_experiment
+            .iter()
+            .map(|row| (titled(row, row.shown_point()), *row));
+        return rows(&named.collect::<Vec<_>>(), &label);
+    };
+    let x = XAxis {
+        title: axis.title.clone(),
+        unit: axis.unit(),
+    };
+    curves(&families(axis, of_experiment), &x, &label)
+}
+
+fn longest_axis<'d>(definition: &'d Definition, rows: &[&Row<'_>]) -> Option<&'d Axis> {
+    let levels = |axis: &Axis| {
+        let numbers = rows
+            .iter()
+            .filter_map(|row| row.point.get(&axis.name)?.number());
+        numbers.collect::<BTreeSet<u64>>().len()
+    };
+    let longest = definition.axes.iter().max_by_key(|axis| levels(axis));
+    longest.filter(|axis| levels(axis) >= LEAST_LEVELS)
+}
+
+/// Axes whose level is a function of the level on `axis`: for example a file size that grows with
+/// the block size.
+fn companions<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> BTreeSet<&'a str> {
+    let mut levels: BTreeMap<&str, BTreeMap<Option<&Level>, BTreeSet<&Level>>> = BTreeMap::new();
+    for row in rows {
+        let numbers = row
+            .point
+            .levels()
+            .filter(|(_, level)| level.number().is_some());
+        for (name, level) in numbers.filter(|(name, _)| *name != axis.name) {
+            let along = levels.entry(name).or_default();
+            let here = along.entry(row.point.get(&axis.name)).or_default();
+            here.insert(level);
+        }
+    }
+    levels.retain(|_, along| {
+        let all: BTreeSet<_> = along.values().flatten().collect();
+        all.len() > 1 && along.values().all(|here| here.len() == 1)
+    });
+    levels.into_keys().collect()
+}
+
+/// The label of a row at `place`, metric first, because a label that is too long loses its end.
+fn titled(row: &Row<'_>, place: String) -> String {
+    match (place.is_empty(), row.definition.metrics.len()) {
+        (true, _) => row.metric.title.clone(),
+        (false, 1) => place,
+        (false, _) => format!("{}, {place}", row.metric.title),
+    }
+}
+
+/// Groups of rows that differ only in their level on `axis` and on its companion axes.
+fn families<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> Vec<Curve<'a>> {
+    let companions = companions(axis, rows);
+    let mut families: Vec<(String, Curve<'a>)> = Vec::new();
+    for &row in rows {
+        let Some(x) = row.point.get(&axis.name).and_then(Level::number) else {
+            continue;
+        };
+        let others = row
+            .point
+            .levels()
+            .filter(|(name, _)| *name != axis.name && !companions.contains(name));
+        let others = others.fold(Point::new(), |point, (name, level)| {
+            point.with(name, level.clone())
+        });
+        let title = titled(row, show::point(row.definition, &others));
+        match families.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, curve)) => curve.points.push((x, row)),
+            None => families.push((
+                title.clone(),
+                Curve {
+                    title,
+                    points: vec![(x, row)],
+                },
+            )),
+        }
+    }
+    families
+        .into_iter()
+        .map(|(_, mut curve)| {
+            curve.points.sort_by_key(|(x, _)| *x);
+            curve
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::families;
+    use crate::comparison::Row;
+    use instrument::experiment::{Better, Definition, Metric};
+    use instrument::point::{Axis, Point};
+    use instrument::quantity::Unit;
+
+    fn definition() -> Definition {
+        let metric = Metric::new("read", "read", Unit::BytesPerSecond, Better::Higher);
+        Definition {
+            id: "file.made_up".into(),
+            axes: vec![
+                Axis::bytes("block_size", "block size"),
+                Axis::bytes("file_size", "file size"),
+                Axis::bytes("threads", "threads"),
+            ],
+            metrics: vec![metric],
+            ..Definition::default()
+        }
+    }
+
+    /// Titles and lengths of the curves over blocks of 1, 2, 4 and 8, with one and two threads, and
+    /// with files of `file_size(block, threads)`.
+    fn curves(file_size: fn(u64, u64) -> u64) -> Vec<(String, usize)> {
+        let definition = definition();
+        let both = [1_u64, 2, 4, 8].map(|block| [1_u64, 2].map(|threads| (block, threads)));
+        let points = both.concat().into_iter().map(|(block, threads)| {
+            Point::new()
+                .with("block_size", block)
+                .with("file_size", file_size(block, threads))
+                .with("threads", threads)
+        });
+        let points: Vec<_> = points.collect();
+        let rows: Vec<_> = points
+            .iter()
+            .map(|point| Row::made_up(&definition, point, 1.0))
+            .collect();
+        let rows: Vec<_> = rows.iter().collect();
+        let families = families(&definition.axes[0], &rows);
+        let counted = families.iter();
+        counted
+            .map(|curve| (curve.title.clone(), curve.points.len()))
+            .collect()
+    }
+
+    #[test]
+    fn what_goes_with_the_axis_parts_no_curve() {
+        let parted = curves(|block, _| 100 * block);
+        assert_eq!(parted.len(), 2, "{parted:?}");
+        assert!(
+            parted
+                .iter()
+                .all(|(title, points)| *points == 4 && !title.contains("file"))
+        );
+    }
+
+    #[test]
+    fn what_is_the_same_everywhere_is_named() {
+        let parted = curves(|_, _| 100);
+        assert_eq!(parted.len(), 2);
+        assert!(
+            parted
+                .iter()
+                .all(|(title, points)| *points == 4 && title.contains("file size"))
+        );
+    }
+
+    #[test]
+    fn what_changes_by_itself_parts_curves() {
+        let parted = curves(|block, threads| 100 * block * threads);
+        assert_eq!(parted.len(), 8);
+    }
+}

@@ -1,0 +1,137 @@
+//! Advice for programs, services and administrators.
+
+use super::run::reference;
+use crate::Analysis;
+use crate::advice::{
+    Commands, FIRST, FOR_ADMINISTRATORS, by_audience, commands, foremost, gain, gain_of, trial,
+    untold, value, without_settings,
+};
+use crate::document::{Blocks, Document, Item, Piece, Text, capitalised, text};
+use crate::show::{self, Tone};
+use advice::{Setting, SystemSetting};
+use platform::environment::System;
+
+/// The recommended settings with their gains and reasons, the largest gain first; then the settings
+/// that the run does not decide.
+pub fn advice<'a>(analysis: &Analysis<'_>) -> Document<'a> {
+    let advice = &analysis.advice;
+    let time = advice.measured.parse();
+    let time = time.map_or_else(|_| advice.measured.clone(), show::moment);
+    let machine = advice.machine.as_deref().unwrap_or("this machine");
+    let measured = Blocks::default().say([format!("Measured {time} on {machine}.")]);
+    measured
+        .with(settings(analysis))
+        .document("What to set here")
+}
+
+/// All settings by who can act on them.
+pub(crate) fn settings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
+    let advice = &analysis.advice;
+    let system = analysis.run.environment.system();
+    let without = without_settings(analysis).map(Text::marked);
+    let mut blocks = Blocks::default().say(without);
+    for (heading, theirs) in by_audience(advice) {
+        let items = theirs.into_iter();
+        let items = items.map(|(name, setting)| of_program(name, setting, system));
+        blocks = blocks.section(heading, Blocks::default().items(items));
+    }
+    let of_system = Blocks::default().items(advice.system.iter().map(of_system));
+    let load = (!advice.settings.is_empty()).then(|| {
+        Text::marked(&format!(
+            "A gain is over what programs do by default. Programs can load these settings at their start: \
+             `oscope advise {} --save`; as a header for C or as variables: `--header c`, `--env`.",
+            analysis.run.header.id
+        ))
+    });
+    let open = untold(analysis);
+    let open_title = format!("{} that this run does not decide", open.len());
+    let open = open
+        .iter()
+        .map(|it| Text::marked(&format!("{}: {}", it.title, it.reason)));
+    blocks
+        .section(FOR_ADMINISTRATORS, of_system)
+        .say(load)
+        .fold(open_title, Blocks::default().list(open))
+}
+
+/// The first settings that gain, each with its command.
+pub(crate) fn first<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
+    let system = analysis.run.environment.system();
+    let brief = |(name, setting): (&str, &Setting)| {
+        let command = commands(name, setting, system).set;
+        Item::new(
+            lead(gain(setting), ""),
+            [said(setting), Piece::faint(command).into()],
+        )
+    };
+    Blocks::default().items(foremost(&analysis.advice, FIRST).into_iter().map(brief))
+}
+
+fn of_program(name: &str, setting: &Setting, system: Option<System>) -> Item {
+    let gain = gain(setting);
+    let commands = gain.is_some().then(|| commands(name, setting, system));
+    let (set, undo) = commands.map_or((None, None), |Commands { set, undo }| (Some(set), undo));
+    let attempt = trial(name, setting).filter(|_| gain.is_some());
+    let attempt = attempt.map(|_| format!("oscope advise --try {name}"));
+    let without = if setting.value == setting.usual {
+        "as usual"
+    } else {
+        "no certain gain"
+    };
+    let because = Text::marked(&setting.because).then(reference(&setting.experiments));
+    let lines = [said(setting), because].into_iter();
+    let commands = commands_of([("set", set), ("undo", undo), ("try", attempt)]);
+    Item::new(lead(gain, without), lines.chain(commands))
+}
+
+fn of_system(setting: &SystemSetting) -> Item {
+    let gain = setting.gain.as_ref().filter(|_| setting.value.is_some());
+    let gain = gain.map(gain_of);
+    let range = gain.as_ref().and_then(|(_, range)| range.clone());
+    let value = setting.value.as_deref().unwrap_or(&setting.now);
+    let usual = setting.value.as_ref().map(|_| setting.now.as_str());
+    let said = sentence(&setting.title, value, usual, range);
+    let lines = [said, Text::marked(&setting.because)].into_iter();
+    let commands = commands_of([("set", setting.set.clone()), ("undo", setting.undo.clone())]);
+    Item::new(lead(gain, "as it is"), lines.chain(commands))
+}
+
+/// The gain, or the words in its place.
+fn lead(gain: Option<(String, Option<String>)>, without: &str) -> Piece {
+    match gain {
+        Some((centre, _)) => Piece::toned(Tone::Good, format!("{centre} as fast")),
+        None => Piece::faint(without),
+    }
+}
+
+fn said(setting: &Setting) -> Text {
+    let [recommended, usual] = [&setting.value, &setting.usual].map(|it| value(setting, it));
+    let usual = Some(usual.as_str()).filter(|_| setting.value != setting.usual);
+    let range = gain(setting).and_then(|(_, range)| range);
+    sentence(&setting.title, &recommended, usual, range)
+}
+
+/// Setting, value, usual value, and the interval of the gain.
+fn sentence(title: &str, value: &str, usual: Option<&str>, range: Option<String>) -> Text {
+    let usual = usual.map_or_else(String::new, |usual| format!(" instead of {usual}"));
+    let range = Piece::faint(range.map_or_else(String::new, |range| format!(" ({range})")));
+    text![
+        format!("{}: ", capitalised(title)),
+        Piece::strong(value),
+        usual,
+        range
+    ]
+}
+
+/// The commands that there are, each on its line.
+fn commands_of<const N: usize>(
+    commands: [(&'static str, Option<String>); N],
+) -> impl Iterator<Item = Text> {
+    let commands = commands.into_iter();
+    commands.filter_map(|(name, command)| {
+        Some(text![
+            Piece::faint(format!("{name}: ")),
+            Piece::command(command?)
+        ])
+    })
+}

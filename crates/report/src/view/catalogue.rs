@@ -1,0 +1,142 @@
+//! The catalogue: the experiments, each in full, and the published reports.
+
+use crate::document::{Blocks, Document, Item, Piece, Text, text};
+use crate::show;
+use experiments::programs::{Program, programs};
+use instrument::experiment::{Definition, Isolation, Metric};
+use instrument::point::{Axis, AxisKind};
+use record::Run;
+
+/// All experiments with their questions, grouped, in the given order.
+pub fn list<'d>(definitions: impl IntoIterator<Item = &'d Definition>) -> Document<'static> {
+    let definitions: Vec<&Definition> = definitions.into_iter().collect();
+    let lengths = definitions.iter().map(|it| it.id.len());
+    let width = lengths.max().unwrap_or(0);
+    let mut groups: Vec<(&str, Vec<Item>)> = Vec::new();
+    for definition in definitions {
+        let lead = format!("  {:<width$}", definition.id);
+        let item = Item::new(lead, [definition.question.as_str().into()]);
+        match groups.last_mut() {
+            Some((group, items)) if *group == definition.group() => items.push(item),
+            _ => groups.push((definition.group(), vec![item])),
+        }
+    }
+    let groups = groups.into_iter();
+    groups
+        .fold(Blocks::default(), |blocks, (group, items)| {
+            blocks.section(group, Blocks::default().items(items))
+        })
+        .document("")
+}
+
+/// An experiment's question, axes, metrics, method and requirements. `levels` has the levels of each axis, and `needs`
+/// is the text on the requirements that this machine does not meet.
+pub fn explain(definition: &Definition, levels: &[String], needs: &str) -> Document<'static> {
+    let blocks = Blocks::default;
+    let isolation = match definition.isolation {
+        Isolation::FreshProcess => "Each batch of samples is taken in a fresh process.",
+        Isolation::OneProcess => "One process takes all samples of a point.",
+    };
+    let programs = programs(&definition.id).map(program);
+    blocks()
+        .say([definition.question.as_str()])
+        .section("How", blocks().say([definition.method.as_str(), isolation]))
+        .section(
+            "What is varied",
+            blocks().facts(definition.axes.iter().zip(levels).map(axis)),
+        )
+        .section(
+            "What is measured",
+            blocks().facts(definition.metrics.iter().map(metric)),
+        )
+        .section("What it needs", blocks().say([needs]))
+        .section(
+            "Programs of the reports, and the commands that do the same",
+            blocks().list(programs),
+        )
+        .section(
+            "Where it comes from",
+            blocks().say([definition.source.as_str()]),
+        )
+        .document(named(definition))
+}
+
+/// The title of an experiment with its name.
+pub(crate) fn named(definition: &Definition) -> Text {
+    text![
+        definition.title.as_str(),
+        "  ",
+        Piece::faint(definition.id.as_str())
+    ]
+}
+
+/// A program as its author ran it, and the command.
+fn program(program: &Program) -> Text {
+    let place = format!("Report {}, {}: ", program.report, program.place);
+    let command = Piece::command(format!("oscope {}", program.command));
+    text![Piece::faint(place), program.program, ": ", command]
+}
+
+fn axis((axis, levels): (&Axis, &String)) -> (String, Text) {
+    let kind = match axis.kind {
+        AxisKind::Bytes => "bytes",
+        AxisKind::Count => "a number",
+        AxisKind::Choice => "named choices",
+    };
+    let levels = match levels.as_str() {
+        "" => String::new(),
+        levels => format!(": {levels}"),
+    };
+    (
+        axis.name.clone(),
+        format!("{}, {kind}{levels}", axis.title).into(),
+    )
+}
+
+fn metric(metric: &Metric) -> (String, Text) {
+    let facts = [
+        Some(show::unit(metric.unit).to_owned()),
+        Some(show::better(metric.better).to_owned()),
+        metric
+            .bound
+            .map(|bound| format!("bound {}", show::round(metric.unit, bound))),
+        (metric.version > 1).then(|| format!("version {}", metric.version)),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    (
+        metric.name.clone(),
+        format!("{}: {}", metric.title, facts.join(", ")).into(),
+    )
+}
+
+/// The published reports with machine, source and experiments.
+pub fn references(references: &[Run]) -> Document<'static> {
+    let more = "`oscope show reference:NAME` shows the numbers, `oscope compare reference:NAME latest` compares a \
+                run with them.";
+    let references = references.iter().fold(Blocks::default(), |blocks, run| {
+        let name = run.header.name.as_deref().unwrap_or("");
+        blocks.section(format!("reference:{name}"), reference(run))
+    });
+    let more = Blocks::default().say([Text::marked(more)]);
+    references.section("More", more).document("")
+}
+
+fn reference(run: &Run) -> Blocks<'static> {
+    let tag = |name: &str| run.header.tags.get(name).map_or("", String::as_str);
+    let machine = format!(
+        "{}; {}, year {}",
+        tag("reported"),
+        tag("source"),
+        tag("year")
+    );
+    let ids = run
+        .experiments
+        .iter()
+        .map(|record| record.definition.id.as_str());
+    let (known, others): (Vec<&str>, Vec<&str>) =
+        ids.partition(|id| experiments::find(id).is_some());
+    let facts = [("can be compared", known), ("as reported", others)].into_iter();
+    let facts = facts.filter(|(_, ids)| !ids.is_empty());
+    let facts = facts.map(|(name, ids)| (name, ids.join(", ")));
+    Blocks::default().say([machine]).facts(facts)
+}

@@ -1,0 +1,130 @@
+//! Comparisons: the caveats, the largest differences in one table, what else differs, then all values.
+
+use super::catalogue::named;
+use super::{differing, listed, method};
+use crate::comparison::{Comparison, Row, Side};
+use crate::document::{Blocks, Chart, Document, Filling, Piece, Table, Text};
+use crate::show::{self, Tone};
+use instrument::experiment::Definition;
+
+/// Rows, facts and reasons to show at first.
+const FIRST_ROWS: usize = 15;
+const FIRST_FACTS: usize = 10;
+const FIRST_LEFT_OUT: usize = 5;
+
+/// The document of `comparisons`, which share their first side.
+pub fn comparison<'a>(comparisons: &'a [Comparison<'a>]) -> Document<'a> {
+    let blocks = match comparisons {
+        [one] => of(one),
+        several => several.iter().fold(Blocks::default(), |blocks, one| {
+            blocks.section(title(one), of(one))
+        }),
+    };
+    let judged = "The unit is a session, one whole run. Each session gives one value of a metric at a point. The \
+                  ratio is that of the geometric means over the sessions, turned so that more is better. The mood \
+                  of a session, which the metrics of a group share, is taken apart. The spread of what remains is \
+                  drawn towards the spread that all metrics together show (Smyth 2004). A difference counts if it \
+                  is larger than the margin (TREAT, McCarthy and Smyth 2009). Two sides are equivalent if it is \
+                  smaller both ways (two one-sided tests). Of the differences at most 5 % may be false (Benjamini \
+                  and Hochberg 1995). The rest is inconclusive.";
+    let drawn = "The charts show how many times as fast B is: above 1 it is better. Shaded is the margin within \
+                 which nothing counts, and coloured is what differs.";
+    Document {
+        unfolded_by: "--all",
+        method: method(
+            "How this was compared",
+            vec![judged.to_owned(), drawn.to_owned()],
+        ),
+        ..blocks.document(comparisons.first().map(title).unwrap_or_default())
+    }
+}
+
+fn title(comparison: &Comparison<'_>) -> String {
+    let [a, b] = [comparison.question.a, comparison.question.b].map(Side::title);
+    format!("{b} against {a}")
+}
+
+fn of<'a>(comparison: &'a Comparison<'a>) -> Blocks<'a> {
+    let question = &comparison.question;
+    let rows = [comparison.differences(), comparison.open()].concat();
+    let mut ids = comparison.rows.iter().map(|row| row.definition.id.as_str());
+    let first = ids.next();
+    let is_one = ids.all(|id| Some(id) == first);
+    let name = |row: &Row<'_>| {
+        if is_one {
+            row.place()
+        } else {
+            format!("{} {}", row.definition.id, row.place())
+        }
+    };
+    let facts = differing(
+        &comparison.circumstances,
+        [("A", |it| &it.a), ("B", |it| &it.b)],
+    );
+    Blocks::default()
+        .facts([("A", question.a.title()), ("B", question.b.title())])
+        .say([Piece::strong(comparison.counts().sentence())])
+        .remark(&comparison.remarks)
+        .list(comparison.statements())
+        .table(table(&rows, name).first(FIRST_ROWS))
+        .section(
+            "What else differs between the sides",
+            Blocks::default().table(facts.first(FIRST_FACTS)),
+        )
+        .section(
+            "Not compared",
+            listed(&comparison.left_out(), FIRST_LEFT_OUT),
+        )
+        .rest(all(comparison))
+}
+
+/// The ratios of these rows with both values, the verdict last.
+fn table<'t, 'r>(
+    rows: &'t [&'r Row<'r>],
+    name: impl Fn(&Row<'r>) -> String,
+) -> Filling<'t, &'r Row<'r>> {
+    Table::of("values of both sides", rows)
+        .name("value", |row| name(row))
+        .number("A", |row| row.show(&row.a))
+        .number("B", |row| row.show(&row.b))
+        .words("B as fast (95 %)", |row| ratio(row))
+        .words("verdict", |row| row.verdict.word())
+}
+
+fn ratio(row: &Row<'_>) -> Text {
+    if row.doubtful {
+        let ratio = show::ratio_with_range(row.ratio, row.interval);
+        Piece::toned(Tone::Doubtful, ratio).into()
+    } else {
+        Piece::ratio(row.ratio, row.interval).into()
+    }
+}
+
+/// The counts of each group, then each experiment with its charts and all its values.
+fn all<'a>(comparison: &'a Comparison<'a>) -> Blocks<'a> {
+    let groups = comparison.groups();
+    let groups = groups
+        .into_iter()
+        .filter(|(_, counts)| counts.total() < comparison.rows.len());
+    let groups = groups.map(|(group, counts)| (group, counts.sentence()));
+    let mut definitions: Vec<&Definition> = Vec::new();
+    for row in &comparison.rows {
+        if !definitions
+            .iter()
+            .any(|known| known.id == row.definition.id)
+        {
+            definitions.push(row.definition);
+        }
+    }
+    let groups = Blocks::default().section("By group", Blocks::default().facts(groups));
+    definitions.into_iter().fold(groups, |blocks, definition| {
+        let rows = comparison.rows.iter();
+        let rows: Vec<&Row<'_>> = rows
+            .filter(|it| it.definition.id == definition.id)
+            .collect();
+        let numbers = Blocks::default().table(table(&rows, Row::place));
+        let numbers_title = format!("{} values", rows.len());
+        let charts = Blocks::default().charts([Chart::Ratios(definition, rows)]);
+        blocks.section(named(definition), charts.fold(numbers_title, numbers))
+    })
+}

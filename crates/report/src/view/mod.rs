@@ -1,0 +1,72 @@
+//! Views: each makes the document of a typed result.
+
+pub(crate) mod advice;
+mod catalogue;
+mod checks;
+pub(crate) mod claims;
+mod comparison;
+mod experiment;
+mod export;
+mod fleet;
+mod history;
+mod lab;
+pub(crate) mod machine;
+mod marks;
+mod network;
+mod reproduction;
+mod results;
+pub(crate) mod run;
+mod summary;
+
+pub use advice::advice;
+pub use catalogue::{explain, list, references};
+pub use checks::{checks, proof, verification};
+pub use claims::claims;
+pub use comparison::comparison;
+pub use experiment::experiment;
+pub use export::export;
+pub use fleet::fleet;
+pub use history::{changes, histories, runs};
+pub use lab::{class, hand_in, labs};
+pub use network::network;
+pub use reproduction::{places, reproduction};
+pub(crate) use summary::brief;
+pub use summary::summary;
+
+use crate::comparison::Circumstance;
+use crate::document::{Blocks, Filling, Section, Table};
+
+/// A list of lines, of which only the `first` are shown at first.
+fn listed<'a>(lines: &[String], first: usize) -> Blocks<'a> {
+    let (first, others) = lines.split_at(lines.len().min(first));
+    let title = format!("{} more", others.len());
+    Blocks::default()
+        .list(first)
+        .fold(title, Blocks::default().list(others))
+}
+
+/// The heading of a side, and its value of a fact.
+type Sided<'h> = (&'h str, fn(&Circumstance) -> &String);
+
+/// The facts that differ between two sides.
+fn differing<'t>(
+    facts: &'t [Circumstance],
+    [left, right]: [Sided<'_>; 2],
+) -> Filling<'t, Circumstance> {
+    let known = |value: &String| match value.as_str() {
+        "" => "unknown".to_owned(),
+        value => value.to_owned(),
+    };
+    Table::of("facts that differ", facts)
+        .name("fact", |fact| fact.name.as_str())
+        .words(left.0, |fact| known(left.1(fact)))
+        .words(right.0, |fact| known(right.1(fact)))
+}
+
+/// The method of a page.
+fn method<'a>(title: &str, paragraphs: Vec<String>) -> Option<Section<'a>> {
+    Some(Section {
+        title: title.into(),
+        blocks: Blocks::default().say(paragraphs).0,
+    })
+}

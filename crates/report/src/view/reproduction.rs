@@ -1,0 +1,259 @@
+//! The published reports, figure by figure: the counts, each table with its reasons and shapes, the claims.
+
+use super::claims::item;
+use super::method;
+use crate::document::{Blocks, Chart, Document, Piece, Table, Text, text};
+use crate::reproduce::words::{brief, number, printed, quoted, shape_word};
+use crate::reproduce::{
+    Graph, JudgedFigure, JudgedTable, Report, Reproduction, Shape, TOLERANCE, TOLERANCE_OF_GROWTH,
+    TOLERANCE_OF_PLACES, Tally, graphs, tables,
+};
+use instrument::figure::FigureKind;
+use instrument::quantity::counted;
+
+/// A longer table is folded.
+const LONG: usize = 40;
+
+/// The document of `reproduction`.
+pub fn reproduction(reproduction: &Reproduction) -> Document<'_> {
+    let judged = format!(
+        "A report prints one number without its spread. A value here has a 95 % interval. It is as reported if all \
+         of the interval lies within a factor of {TOLERANCE} of the printed number, allowing for rounding \
+         ({TOLERANCE_OF_PLACES} for a place on a curve, {TOLERANCE_OF_GROWTH} for an exponent). It differs if all of \
+         it lies outside. Else it cannot be told. The reports print neither spread nor state of the caches. Bands \
+         and whiskers are 95 % intervals."
+    );
+    let mut blocks = Blocks::default()
+        .say([format!("Here: {}.", reproduction.machine)])
+        .table(counts(reproduction));
+    for report in Report::ALL {
+        let tables = reproduction.tables.iter();
+        let tables = tables.filter(|it| it.table.report == report);
+        let tables = tables.fold(Blocks::default(), |blocks, it| {
+            let title = Piece::faint(format!(": {}", it.table.title));
+            blocks.section(text![it.table.place.as_str(), title], table(it))
+        });
+        let title = format!("Report {}: {}", report.letter(), report.subject());
+        blocks = blocks.section(title, tables);
+    }
+    let commands = reproduction.commands();
+    let all = Text::marked("`oscope reproduce --run` measures all of it.");
+    let all = Blocks::default().say((!commands.is_empty()).then_some(all));
+    let commands = commands.iter();
+    let commands = commands.map(|words| Piece::command(format!("oscope {}", quoted(words))));
+    let blocks = blocks
+        .section("Claims", claims(reproduction))
+        .section("Still to be measured", all.list(commands));
+    Document {
+        method: method("How this was judged", vec![judged]),
+        ..blocks.document(title(reproduction))
+    }
+}
+
+/// All places that can be asked for, with the number of figures of each.
+pub fn places() -> Document<'static> {
+    let all: usize = tables().iter().map(|table| table.figures.len()).sum();
+    let places = Table::of("places", tables())
+        .name("report", |table| table.report.letter().to_string())
+        .name("place", |table| table.place.as_str())
+        .number("figures", |table| table.figures.len().to_string())
+        .words("", |table| table.title.as_str());
+    Blocks::default()
+        .table(places)
+        .say([format!("{all} figures")])
+        .document("")
+}
+
+fn title(reproduction: &Reproduction) -> String {
+    let tables = reproduction.tables.iter().map(|it| it.table.report);
+    let claims = reproduction.claims.iter().map(|(report, ..)| *report);
+    let mut letters: Vec<char> = tables.chain(claims).map(Report::letter).collect();
+    letters.sort_unstable();
+    letters.dedup();
+    match (letters.as_slice(), reproduction.tables.as_slice()) {
+        ([letter], [one]) => format!("Report {letter}, {}, here", one.table.place),
+        ([letter], _) => format!("Report {letter}, figure by figure"),
+        _ => "The reports, figure by figure".to_owned(),
+    }
+}
+
+fn counts(reproduction: &Reproduction) -> Table {
+    let row = |name: &str, tally: Tally| {
+        let counts = [tally.as_reported, tally.differs, tally.cannot_be_told];
+        (
+            tally.all(),
+            name.to_owned(),
+            counts.map(|count| count.to_string()),
+        )
+    };
+    let [holds, in_part, does_not, open] = reproduction.claims();
+    let in_part = match in_part {
+        0 => String::new(),
+        count => format!(", {count} in part"),
+    };
+    let claims = [
+        format!("{holds} hold{in_part}"),
+        format!("{does_not} do not"),
+        open.to_string(),
+    ];
+    let mut rows = vec![
+        row("figure", reproduction.figures()),
+        row("shape", reproduction.shapes()),
+        (reproduction.claims.len(), "claim".to_owned(), claims),
+    ];
+    rows.retain(|(all, ..)| *all > 0);
+    Table::of("counts", &rows)
+        .name("", |(all, name, _)| counted(*all, name))
+        .number("as reported", |(.., counts)| counts[0].as_str())
+        .number("differs", |(.., counts)| counts[1].as_str())
+        .number("cannot be told", |(.., counts)| counts[2].as_str())
+        .into()
+}
+
+fn table(judged: &JudgedTable) -> Blocks<'_> {
+    let tally = judged.tally();
+    let there = match &judged.table.machine {
+        Some(machine) => format!("Measured there on {machine}."),
+        None => "The report names no machine.".to_owned(),
+    };
+    let note = format!(
+        "{there} {} of {} as reported, {} differ, {} cannot be told.",
+        tally.as_reported,
+        tally.all(),
+        tally.differs,
+        tally.cannot_be_told
+    );
+    let reasons = Reasons::of(judged);
+    let mut series: Vec<&str> = Vec::new();
+    for figure in &judged.figures {
+        if !series.contains(&figure.figure.series.as_str()) {
+            series.push(&figure.figure.series);
+        }
+    }
+    let numbers = series
+        .into_iter()
+        .fold(Blocks::default(), |blocks, series| {
+            blocks.table(figures(series, judged, &reasons))
+        });
+    let count = judged.figures.len();
+    let blocks = Blocks::default()
+        .say([Piece::faint(note)])
+        .with(graphs(judged).into_iter().flat_map(graph));
+    let blocks = if count > LONG {
+        blocks.fold(format!("The {count} numbers"), numbers)
+    } else {
+        blocks.with(numbers)
+    };
+    let shapes_title = format!(
+        "Its {}, which suit machines of any age",
+        counted(judged.shapes.len(), "shape")
+    );
+    let shapes = shapes(&judged.shapes);
+    blocks.list(reasons.list(count)).fold(shapes_title, shapes)
+}
+
+/// The reasons of a table's verdicts, each once with its number of figures.
+struct Reasons<'a>(Vec<(&'a str, usize)>);
+
+impl<'a> Reasons<'a> {
+    fn of(judged: &'a JudgedTable) -> Self {
+        let mut reasons: Vec<(&str, usize)> = Vec::new();
+        for reason in judged.figures.iter().filter_map(|it| it.reason.as_deref()) {
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, count)) => *count += 1,
+                None => reasons.push((reason, 1)),
+            }
+        }
+        Self(reasons)
+    }
+
+    /// The mark of a reason next to its verdict.
+    fn mark(&self, reason: Option<&str>) -> String {
+        let place = reason.and_then(|reason| self.0.iter().position(|(known, _)| *known == reason));
+        place.map_or_else(String::new, |place| format!(" [{}]", place + 1))
+    }
+
+    fn list(&self, all: usize) -> impl Iterator<Item = Text> {
+        let reasons = self.0.iter().enumerate();
+        reasons.map(move |(place, (reason, count))| {
+            Text::marked(&format!("[{}] {count} of {all}: {reason}", place + 1))
+        })
+    }
+}
+
+/// The figures of one series.
+fn figures(series: &str, judged: &JudgedTable, reasons: &Reasons<'_>) -> Table {
+    let figures = judged.figures.iter();
+    let figures: Vec<&JudgedFigure> = figures.filter(|it| it.figure.series == series).collect();
+    Table::of(format!("numbers of {}", judged.table.place), &figures)
+        .name(series, |it| it.figure.what.as_str())
+        .number("reported", |it| printed(it))
+        .number("here", |it| {
+            it.here.as_ref().map_or_else(|| "-".to_owned(), brief)
+        })
+        .words("verdict", |it| {
+            text![
+                it.outcome.word(),
+                Piece::faint(reasons.mark(it.reason.as_deref()))
+            ]
+        })
+        .into()
+}
+
+/// The shapes of each series, then those of several.
+fn shapes<'a>(shapes: &[Shape]) -> Blocks<'a> {
+    let mut series: Vec<&str> = Vec::new();
+    for shape in shapes {
+        if !series.contains(&shape.series.as_str()) {
+            series.push(&shape.series);
+        }
+    }
+    series
+        .into_iter()
+        .fold(Blocks::default(), |blocks, series| {
+            let of_series: Vec<&Shape> = shapes.iter().filter(|it| it.series == series).collect();
+            let table = Table::of("shapes", &of_series)
+                .name(series, |it| format!("{}: {}", shape_word(it.kind), it.of))
+                .number("reported", |it| number(it.reported.as_ref()))
+                .number("here", |it| number(it.here.as_ref()))
+                .words("verdict", |it| it.outcome.word())
+                .words("remark", |it| it.remark.as_deref().unwrap_or(""));
+            blocks.table(table)
+        })
+}
+
+/// The printed graph next to that of the values here.
+fn graph<'a>(graph: Graph) -> Blocks<'a> {
+    let is_curve = graph.reported.kind == FigureKind::Curve;
+    let axes = match (graph.has_reported_axes, is_curve) {
+        (true, _) => "The axes are the report's",
+        (false, true) => "The report has the numbers; the scales of the axes are chosen here",
+        (false, false) => "The report has the numbers, drawn here",
+    };
+    let missing = match (&graph.here, graph.missing) {
+        (None, _) => " None of it was measured here.".to_owned(),
+        (Some(_), 0) => String::new(),
+        (Some(_), 1) => " 1 value is not known well enough here to be drawn.".to_owned(),
+        (Some(_), more) => format!(" {more} values are not known well enough here to be drawn."),
+    };
+    let note = format!("{axes}. Each chart has its own range: compare their shapes.{missing}");
+    let printed = [("As printed", graph.reported)].into_iter();
+    let chart = Chart::Figures {
+        title: String::new(),
+        figures: printed
+            .chain(graph.here.map(|here| ("Here", here)))
+            .collect(),
+        note,
+        file: None,
+    };
+    Blocks::default().rest(Blocks::default().charts([chart]))
+}
+
+fn claims<'a>(reproduction: &Reproduction) -> Blocks<'a> {
+    let mut claims: Vec<_> = reproduction.claims.iter().collect();
+    claims.sort_by_key(|(report, _, judgement)| (*report, judgement.ruling));
+    let items = claims
+        .into_iter()
+        .map(|(_, claim, judgement)| item(claim, judgement));
+    Blocks::default().items(items)
+}

@@ -1,0 +1,311 @@
+//! The table of an experiment: one row for each level of its longest axis, series side by side.
+
+use super::marks;
+use crate::ExperimentAnalysis;
+use crate::document::{Blocks, Column, Kind, Piece, Table, Text};
+use crate::show::{self, Prefix, Tone};
+use instrument::experiment::{Better, Metric};
+use instrument::point::{Axis, AxisKind, Level, Point};
+use instrument::results::{Estimate, PointResult, Verdict};
+use record::Failure;
+
+/// Beyond this number, series side by side are harder to read than below each other.
+const MAX_SERIES: usize = 4;
+
+/// The estimates of an experiment with their intervals and warnings. Levels common to all points
+/// are listed above the table. Metrics without a better direction appear only in the details.
+pub(super) fn table<'a>(experiment: &ExperimentAnalysis<'_>) -> Blocks<'a> {
+    let layout = Layout::new(experiment);
+    let axes = layout.rows_axes.iter().enumerate();
+    let mut columns: Vec<Column> = axes
+        .map(|(index, axis)| axis_column(axis, index, &layout.rows))
+        .collect();
+    let metrics = experiment.definition.metrics.iter();
+    for metric in metrics.filter(|metric| metric.better != Better::Neither) {
+        let series = layout.series.iter();
+        let group = series.filter_map(|series| value_column(experiment, &layout, metric, series));
+        columns.extend(group.enumerate().map(|(index, column)| Column {
+            begins_group: index == 0,
+            ..column
+        }));
+    }
+    let table = Table {
+        title: format!("estimates of {}", experiment.definition.id),
+        columns,
+        first: usize::MAX,
+    };
+    Blocks::default().say(layout.constants()).table(table)
+}
+
+/// Levels of some axes.
+type Levels<'a> = Vec<(&'a Axis, Level)>;
+
+/// The division of the axes into rows and columns.
+struct Layout<'a> {
+    rows_axes: Vec<&'a Axis>,
+    rows: Vec<Levels<'a>>,
+    series: Vec<Levels<'a>>,
+    /// Axes that were not varied in this run.
+    constant: Levels<'a>,
+}
+
+impl<'a> Layout<'a> {
+    /// Uses the axis with the most levels for the rows, and as many other axes for the columns as
+    /// the table stays readable with.
+    fn new(experiment: &'a ExperimentAnalysis) -> Self {
+        let failed = experiment.failures.iter().map(|(point, _)| *point);
+        let points: Vec<&Point> = experiment
+            .points
+            .iter()
+            .map(|result| &result.point)
+            .chain(failed)
+            .collect();
+        let axes = &experiment.definition.axes;
+        let count = |axis: &Axis| combinations(&[axis], &points).len();
+        let (varied, constant): (Vec<&Axis>, Vec<&Axis>) = axes
+            .iter()
+            .partition(|axis| count(axis) > 1 || axes.len() == 1);
+        let mut by_length = varied.clone();
+        by_length.sort_by_key(|axis| (count(axis), axis.kind != AxisKind::Choice));
+        let mut across: Vec<&str> = Vec::new();
+        let mut width = 1;
+        for axis in by_length.iter().rev().skip(1).rev() {
+            width *= count(axis).max(1);
+            if width <= MAX_SERIES {
+                across.push(&axis.name);
+            }
+        }
+        let (series_axes, rows_axes): (Vec<&Axis>, Vec<&Axis>) = varied
+            .into_iter()
+            .partition(|axis| across.contains(&axis.name.as_str()));
+        let rows = combinations(&rows_axes, &points);
+        Self {
+            rows,
+            series: combinations(&series_axes, &points),
+            rows_axes,
+            constant: combinations(&constant, &points)
+                .into_iter()
+                .next()
+                .unwrap_or_default(),
+        }
+    }
+
+    /// The levels common to all points, if there are any.
+    fn constants(&self) -> Option<String> {
+        let constants = self.constant.iter();
+        let constants =
+            constants.map(|(axis, level)| format!("{} {}", axis.title, axis.show(level)));
+        let constants: Vec<String> = constants.collect();
+        (!constants.is_empty()).then(|| format!("Throughout: {}", constants.join(", ")))
+    }
+}
+
+/// All combinations of levels on `axes` that occur: numbers in ascending order, choices in order of
+/// appearance.
+fn combinations<'a>(axes: &[&'a Axis], points: &[&Point]) -> Vec<Levels<'a>> {
+    let mut found: Vec<Levels> = Vec::new();
+    for point in points {
+        let level = |axis: &&'a Axis| point.get(&axis.name).map(|level| (*axis, level.clone()));
+        let levels: Levels = axes.iter().filter_map(level).collect();
+        if !found.contains(&levels) {
+            found.push(levels);
+        }
+    }
+    found.sort_by_cached_key(|levels| {
+        levels
+            .iter()
+            .map(|(_, level)| level.number())
+            .collect::<Vec<_>>()
+    });
+    found
+}
+
+fn axis_column(axis: &Axis, index: usize, rows: &[Levels]) -> Column {
+    let cell = |row: &Levels| {
+        let level = row.get(index);
+        level.map_or_else(Text::default, |(axis, level)| axis.show(level).into())
+    };
+    Column {
+        title: axis.title.clone(),
+        kind: match axis.kind {
+            AxisKind::Choice => Kind::Name,
+            AxisKind::Bytes | AxisKind::Count => Kind::Count,
+        },
+        cells: rows.iter().map(cell).collect(),
+        begins_group: false,
+    }
+}
+
+/// Content of a cell.
+enum Content<'a> {
+    Measured(&'a PointResult, &'a Estimate),
+    Failed,
+    /// The time budget was used up first.
+    Late,
+    Absent,
+}
+
+/// A column of one metric in one series; `None` if no point was measured or tried.
+fn value_column(
+    experiment: &ExperimentAnalysis,
+    layout: &Layout,
+    metric: &Metric,
+    series: &Levels,
+) -> Option<Column> {
+    let content = |row: &Levels| {
+        let levels: Vec<_> = row
+            .iter()
+            .chain(series)
+            .map(|(axis, level)| (axis.name.as_str(), level.clone()))
+            .collect();
+        let measured = experiment.points.iter().find_map(|result| {
+            let estimate = result.estimate(&metric.name)?;
+            result
+                .point
+                .matches(&levels)
+                .then_some(Content::Measured(result, estimate))
+        });
+        measured.unwrap_or_else(|| {
+            let mut failures = experiment.failures.iter();
+            match failures.find(|(point, _)| point.matches(&levels)) {
+                Some((_, Failure::NotReached)) => Content::Late,
+                Some(_) => Content::Failed,
+                None => Content::Absent,
+            }
+        })
+    };
+    let contents: Vec<Content> = layout.rows.iter().map(content).collect();
+    if contents
+        .iter()
+        .all(|content| matches!(content, Content::Absent))
+    {
+        return None;
+    }
+    let (unit, cells) = cells(metric, &contents);
+    let mut header = vec![metric.title.clone()];
+    header.extend(series.iter().map(|(axis, level)| show::level(axis, level)));
+    header.extend(unit);
+    Some(Column {
+        title: header.join("\n"),
+        kind: Kind::Number,
+        cells,
+        begins_group: false,
+    })
+}
+
+/// The common unit of the column, if any, and its cells, with numbers, intervals and letters
+/// aligned.
+fn cells(metric: &Metric, contents: &[Content]) -> (Option<String>, Vec<Text>) {
+    let sound = contents.iter().filter_map(|content| match content {
+        Content::Measured(_, estimate) if estimate.is_sound() => Some(estimate.centre),
+        _ => None,
+    });
+    let common = Prefix::common(metric.unit, sound);
+    let parts: Vec<Parts> = contents
+        .iter()
+        .map(|content| Parts::new(metric, common.as_ref(), content))
+        .collect();
+    let width = |part: fn(&Parts) -> &str| {
+        parts
+            .iter()
+            .map(|parts| part(parts).chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let [whole, fraction, unit, spread, letters] = [
+        width(|parts| &parts.whole),
+        width(|parts| &parts.fraction),
+        width(|parts| &parts.unit),
+        width(|parts| &parts.spread),
+        width(|parts| &parts.letters),
+    ];
+    let cell = |parts: &Parts| {
+        let number = format!("{:>whole$}{:<fraction$}", parts.whole, parts.fraction);
+        let value = format!("{number}{:<unit$}{:>spread$}", parts.unit, parts.spread);
+        let text = if parts.words.is_empty() {
+            value
+        } else {
+            format!("{:>width$}", parts.words, width = value.chars().count())
+        };
+        let text = format!("{text}{:<letters$}", parts.letters);
+        Text::from(Piece::toned(parts.tone, text))
+    };
+    let unit = common
+        .map(|prefix| prefix.symbol)
+        .filter(|symbol| !symbol.is_empty());
+    (unit, parts.iter().map(cell).collect())
+}
+
+/// The parts of a cell, each with its leading space.
+struct Parts {
+    whole: String,
+    fraction: String,
+    unit: String,
+    spread: String,
+    letters: String,
+    /// Text in place of a number.
+    words: String,
+    tone: Tone,
+}
+
+impl Parts {
+    fn new(metric: &Metric, common: Option<&Prefix>, content: &Content) -> Self {
+        let mut parts = Self::in_words("", Tone::Plain);
+        let (point, estimate) = match content {
+            Content::Measured(point, estimate) => (point, estimate),
+            Content::Failed => return Self::in_words("failed", Tone::Bad),
+            Content::Late => return Self::in_words("no time", Tone::Doubtful),
+            Content::Absent => return parts,
+        };
+        let letters = marks::letters(point, &metric.name);
+        if !letters.is_empty() {
+            parts.tone = Tone::Doubtful;
+            parts.letters = format!(" {letters}");
+        }
+        match &estimate.verdict {
+            Verdict::Sound => parts.put_number(metric, common, estimate),
+            Verdict::TooFew => {
+                parts.words = show::seen(estimate);
+                parts.tone = Tone::Doubtful;
+            }
+            verdict @ Verdict::BelowResolution => parts.words = show::verdict(verdict).text.into(),
+            verdict @ Verdict::Broken(_) => {
+                parts.words = show::verdict(verdict).text.into();
+                parts.tone = show::verdict(verdict).tone;
+            }
+        }
+        parts
+    }
+
+    fn in_words(words: &str, tone: Tone) -> Self {
+        Self {
+            whole: String::new(),
+            fraction: String::new(),
+            unit: String::new(),
+            spread: String::new(),
+            letters: String::new(),
+            words: words.into(),
+            tone,
+        }
+    }
+
+    fn put_number(&mut self, metric: &Metric, common: Option<&Prefix>, estimate: &Estimate) {
+        let own = Prefix::fitting(metric.unit, estimate.centre);
+        let digits = show::digits(estimate.centre, estimate.interval);
+        let number = common.unwrap_or(&own).number(estimate.centre, digits);
+        if common.is_none() && !own.symbol.is_empty() {
+            self.unit = format!(" {}", own.symbol);
+        }
+        match number.split_once('.') {
+            // Decimal points are aligned only within a common unit: only there does their position
+            // compare magnitudes.
+            Some((whole, fraction)) if common.is_some() => {
+                self.whole = whole.into();
+                self.fraction = format!(".{fraction}");
+            }
+            _ => self.whole = number,
+        }
+        self.spread =
+            show::spread(estimate).map_or_else(String::new, |spread| format!(" {spread}"));
+    }
+}

@@ -1,0 +1,139 @@
+//! Parts of a run: its findings, and how far to trust it.
+
+use crate::Analysis;
+use crate::document::{Blocks, Item, Piece, Text, text};
+use crate::show::{self, Tone};
+use instrument::finding::Finding;
+use instrument::noise::Warning;
+use instrument::quantity::counted;
+
+/// A finding with its grade, and the experiment called `source`; without one, the evidence for the grade.
+pub(crate) fn finding(finding: &Finding, source: Option<&str>) -> Item {
+    let note = match (source, &finding.trust) {
+        (Some(source), _) => reference(&[source]),
+        (None, Some(trust)) => Piece::faint(format!(" [{}]", show::trust(finding, trust))).into(),
+        (None, None) => Text::default(),
+    };
+    let sentence = Text::from(&finding.sentence);
+    Item::new(show::grade(finding.grade), [sentence.then(note)])
+}
+
+/// The experiments that something rests on, after it.
+pub(crate) fn reference(experiments: &[impl AsRef<str>]) -> Text {
+    let mut pieces = Vec::new();
+    for id in experiments {
+        let before = if pieces.is_empty() { " [" } else { ", " };
+        pieces.extend([Piece::faint(before), Piece::Link(id.as_ref().to_owned())]);
+    }
+    pieces.extend((!experiments.is_empty()).then(|| Piece::faint("]")));
+    Text(pieces)
+}
+
+/// The missing results, the state of the machine, and each kind of warning with its remedy.
+pub(crate) fn trust<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
+    let state = &analysis.surroundings;
+    let reasons = [ending(analysis), missing(analysis), state.text()];
+    let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+    let warnings = warnings(analysis);
+    let is_quiet = reasons.is_empty() && warnings.is_empty() && state.first().is_none();
+    Blocks::default()
+        .say(reasons)
+        .say(is_quiet.then_some("Nothing disturbed this run."))
+        .say(state.clock_text())
+        .items(warnings)
+}
+
+fn ending(analysis: &Analysis<'_>) -> Option<String> {
+    let header = &analysis.run.header;
+    let experiments = analysis.run.experiments.iter();
+    let points = experiments.flat_map(|experiment| &experiment.points);
+    let unreached = points.filter(|point| point.batches.is_empty() && point.closing.is_none());
+    let left = match unreached.count() {
+        0 => String::new(),
+        1 => " One point was never reached.".to_owned(),
+        count => format!(" {count} points were never reached."),
+    };
+    match header.ended {
+        None => Some(format!("The run was cut off or is still under way.{left}")),
+        Some(_) if header.interrupted => Some(format!("The run was stopped before its end.{left}")),
+        Some(_) => None,
+    }
+}
+
+fn missing(analysis: &Analysis<'_>) -> Option<String> {
+    let experiments = analysis.experiments.iter();
+    let skipped = experiments.clone().filter(|it| it.skipped.is_some());
+    let failed: usize = experiments.map(|it| it.failures.len()).sum();
+    let part = |count: usize, thing: &str, words: &str| {
+        (count > 0).then(|| format!("{} could not {words}", counted(count, thing)))
+    };
+    let skipped = part(skipped.count(), "experiment", "run here");
+    let failed = part(failed, "point", "be measured");
+    let parts: Vec<String> = skipped.into_iter().chain(failed).collect();
+    (!parts.is_empty()).then(|| format!("{}; each is listed with its reason.", parts.join(", ")))
+}
+
+/// All warnings of one kind.
+struct Kind {
+    label: &'static str,
+    /// Number of values that they touch.
+    values: usize,
+    /// The worst warning in words, and its point.
+    worst: String,
+    severity: f64,
+    advice: &'static str,
+}
+
+/// The kinds of warnings, the most frequent first.
+fn warnings(analysis: &Analysis<'_>) -> Vec<Item> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    for experiment in &analysis.experiments {
+        for point in &experiment.points {
+            for warning in &point.warnings {
+                let definition = experiment.definition;
+                let place = show::point(definition, &point.point);
+                let separator = if place.is_empty() { "" } else { ", " };
+                let cause = show::warning(definition, warning);
+                let touched = point.estimates.iter();
+                let touched = touched.filter(|it| warning.touches(&it.metric));
+                let found = Kind {
+                    label: warning.label(),
+                    values: touched.count(),
+                    worst: format!("{cause}: {}{separator}{place}", definition.id),
+                    severity: severity(warning),
+                    advice: warning.advice(),
+                };
+                match kinds.iter_mut().find(|kind| kind.label == found.label) {
+                    Some(kind) => {
+                        let values = kind.values + found.values;
+                        if found.severity > kind.severity {
+                            *kind = found;
+                        }
+                        kind.values = values;
+                    }
+                    None => kinds.push(found),
+                }
+            }
+        }
+    }
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.values));
+    let item = |kind: Kind| {
+        let values = counted(kind.values, "value");
+        let remedy = text!["Remedy: "].then(Text::marked(kind.advice)).then(".");
+        Item::new(
+            Piece::toned(Tone::Doubtful, kind.label),
+            [format!("{values}, worst: {}.", kind.worst).into(), remedy],
+        )
+    };
+    kinds.into_iter().map(item).collect()
+}
+
+/// Severity of a warning, comparable within its kind.
+fn severity(warning: &Warning) -> f64 {
+    match warning {
+        Warning::Drift { change, .. } => change.abs(),
+        Warning::SeveralModes { centres, .. } => centres.len() as f64,
+        Warning::NotWarm => 0.0,
+        Warning::TargetMissed { reached, .. } => reached.unwrap_or(f64::INFINITY),
+    }
+}
