@@ -4,7 +4,6 @@ use super::anchor::Anchors;
 use super::chart::{Names, render};
 use super::figure::scales;
 use super::ratios::ratios;
-use super::render::Error;
 use crate::document::{
     Block, Blocks, Chart, Column, Document, Item, Kind, Piece, Section, Table, Text,
 };
@@ -14,6 +13,17 @@ use instrument::figure::Figure;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// The reason why a page could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The templates could not be filled.
+    #[error("the page could not be laid out: {0}")]
+    Layout(#[from] askama::Error),
+    /// The data could not be put into the page.
+    #[error("the data could not be put into the page: {0}")]
+    Data(#[from] serde_json::Error),
+}
 
 /// `document` as a complete HTML document without external references or scripts, with `data` inside.
 ///

@@ -21,8 +21,8 @@ mod setting;
 mod table;
 
 pub use card::card;
-pub use document::paint;
+pub use document::{Error, paint};
 pub use plot::plot;
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
-pub use render::{Error, render};
+pub use render::render;

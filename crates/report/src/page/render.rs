@@ -1,7 +1,7 @@
 //! The page's text from an analysis.
 
 use super::anchor::Anchors;
-use super::document::{Places, part};
+use super::document::{Error, Places, part};
 use super::experiment::{GroupView, groups};
 use super::glance::{PictureView, chapters_with_numbers, pictures};
 use super::packed::{Parts, packed};
@@ -21,17 +21,6 @@ use record::Run;
 
 /// Number of findings on the first screen; the others are shown on demand.
 const FIRST_FINDINGS: usize = 6;
-
-/// The reason why a page could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The templates could not be filled.
-    #[error("the page could not be laid out: {0}")]
-    Layout(#[from] askama::Error),
-    /// The data could not be put into the page.
-    #[error("the data could not be put into the page: {0}")]
-    Data(#[from] serde_json::Error),
-}
 
 /// The page of one run: a complete HTML document without external references.
 ///
