@@ -1,8 +1,8 @@
 //! The machine that answers.
 
-use crate::error::{Error, Result};
 use crate::measured::{DATAGRAM_HEAD, receive_stream, send_stream};
 use crate::protocol::{HELLO_BYTES, Invitation, MOST_BYTES, Question, TOKEN_BYTES, read_hello};
+use crate::{Error, Result};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! The machine that asks and measures.
 
-use crate::error::{Error, Result};
 use crate::measured::{
     Latency, Measured, Throughput, of_datagrams, of_stream, receive_stream, send_stream,
 };
 use crate::protocol::{Invitation, Question, TOKEN_BYTES, written_hello};
+use crate::{Error, Result};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};

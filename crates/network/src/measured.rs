@@ -1,7 +1,7 @@
 //! The measurement of a connection.
 
-use crate::error::{Error, Result};
 use crate::protocol::{MOST_BYTES, Protocol, TOKEN_BYTES};
+use crate::{Error, Result};
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -36,8 +36,6 @@ pub mod load;
 pub mod lock;
 pub mod machine;
 pub mod memory;
-pub mod node;
-pub mod power;
 pub mod process;
 pub mod program;
 pub mod programs;
@@ -77,6 +75,45 @@ pub mod clock {
 /// off, and removes the group, the file and the record.
 pub mod confinement {
     pub use crate::os::confinement::{MemoryGroup, SwapFile, can_limit_memory, free_swap_bytes};
+}
+
+/// Nodes: processors and their local memory (NUMA).
+pub mod node {
+    pub use crate::os::topology::all;
+
+    /// Processors and their local memory. Either may be absent.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Node {
+        /// Its number; numbers need not be contiguous.
+        pub number: usize,
+        /// Its online processors, in ascending order.
+        pub cpus: Vec<usize>,
+        /// Its memory available without swapping, in bytes; `None` if it has no memory.
+        pub available_bytes: Option<u64>,
+    }
+}
+
+/// The machine's power source.
+pub mod power {
+    pub use crate::os::environment::batteries;
+
+    /// A battery that powers the machine. Batteries of mice and other devices are left out.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Battery {
+        /// The kernel's name for it, e.g. `BAT0`.
+        pub name: String,
+        /// True if the machine currently draws power from it.
+        pub is_discharging: bool,
+        /// Charge, in per cent.
+        pub percent: Option<u8>,
+    }
+
+    /// True if a battery powers the machine now; `None` if no battery is known.
+    pub fn is_on_battery() -> Option<bool> {
+        let batteries = batteries();
+        let is_discharging = batteries.iter().any(|battery| battery.is_discharging);
+        (!batteries.is_empty()).then_some(is_discharging)
+    }
 }
 
 /// A second process that takes part in a measurement.

@@ -1,11 +1,9 @@
 //! Many concurrent reads by one thread: through `io_uring(7)`, where they are submitted and completed through
 //! memory that is shared with the kernel, or on Windows overlapped reads and a completion port.
 
-use std::fs::File;
 use std::io;
-use std::marker::PhantomData;
 
-use crate::{Result, os};
+pub use crate::os::ring::ReadRing;
 
 /// Options of a [`ReadRing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +21,6 @@ pub struct RingOptions {
     pub registered_file: bool,
 }
 
-/// A ring that reads one file into its own buffers. Dropping it cancels its reads and waits for their
-/// end.
-#[derive(Debug)]
-pub struct ReadRing<'file>(os::ring::ReadRing, PhantomData<&'file File>);
-
 /// A completed read.
 #[derive(Debug)]
 pub struct Completed<'ring> {
@@ -37,59 +30,9 @@ pub struct Completed<'ring> {
     pub bytes: io::Result<&'ring [u8]>,
 }
 
-impl<'file> ReadRing<'file> {
-    /// Sets up a ring and allocates the pages of its buffers.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotSupported`] if this kernel has no such rings, or no such buffers,
-    /// [`crate::Error::NotPermitted`] if they are forbidden, [`crate::Error::Os`] if memory cannot
-    /// be allocated or locked.
-    pub fn new(file: &'file File, options: &RingOptions) -> Result<Self> {
-        let ring = os::ring::ReadRing::new(file, options)?;
-        Ok(Self(ring, PhantomData))
-    }
-}
-
-impl ReadRing<'_> {
-    /// True if another read can be queued.
-    #[inline]
-    pub fn has_room(&self) -> bool {
-        self.0.has_room()
-    }
-
-    /// Reads that are queued and not yet taken back.
-    #[inline]
-    pub fn in_flight(&self) -> u32 {
-        self.0.in_flight()
-    }
-
-    /// Queues a read of up to `len` bytes, at most a block, at `offset`. The next
-    /// [`ReadRing::submit`] submits it.
-    ///
-    /// # Panics
-    /// If the queue is full.
-    #[inline]
-    pub fn queue(&mut self, offset: u64, len: usize) {
-        self.0.queue(offset, len);
-    }
-
-    /// Submits the queued reads to the kernel, and waits until at least `wait_for` reads are
-    /// complete.
-    #[inline]
-    pub fn submit(&mut self, wait_for: u32) -> Result<()> {
-        self.0.submit(wait_for)
-    }
-
-    /// Takes a completed read, in order of completion; `None` if there is none. The next call
-    /// reuses its buffer.
-    #[inline]
-    pub fn take(&mut self) -> Option<Completed<'_>> {
-        self.0.take()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Write;
 
     use super::*;

@@ -1,5 +1,6 @@
 use std::fs::File;
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, RawFd};
 use std::slice;
 
@@ -11,8 +12,11 @@ use crate::error::{Error, Result};
 use crate::memory::{Mapping, PageSize};
 use crate::ring::{Completed, RingOptions};
 
+/// A ring that reads one file into its own buffers. Dropping it cancels its reads and waits for their
+/// end.
 #[derive(Debug)]
-pub(crate) struct ReadRing {
+pub struct ReadRing<'file> {
+    _file: PhantomData<&'file File>,
     ring: Uring<Buffers>,
     fd: RawFd,
     options: RingOptions,
@@ -48,10 +52,17 @@ impl Buffers {
     }
 }
 
-impl ReadRing {
-    pub(crate) fn new(file: &File, options: &RingOptions) -> Result<Self> {
+impl<'file> ReadRing<'file> {
+    /// Sets up a ring and allocates the pages of its buffers.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotSupported`] if this kernel has no such rings, or no such buffers,
+    /// [`crate::Error::NotPermitted`] if they are forbidden, [`crate::Error::Os`] if memory cannot
+    /// be allocated or locked.
+    pub fn new(file: &'file File, options: &RingOptions) -> Result<Self> {
         let buffers = |count| Buffers::new(count, options.block_bytes);
         let ring = Self {
+            _file: PhantomData,
             ring: Uring::new(options.depth, buffers, None)?,
             fd: file.as_raw_fd(),
             options: *options,
@@ -90,18 +101,25 @@ impl ReadRing {
         })
     }
 
+    /// True if another read can be queued.
     #[inline]
-    pub(crate) fn has_room(&self) -> bool {
+    pub fn has_room(&self) -> bool {
         self.ring.has_room()
     }
 
+    /// Reads that are queued and not yet taken back.
     #[inline]
-    pub(crate) fn in_flight(&self) -> u32 {
+    pub fn in_flight(&self) -> u32 {
         self.ring.in_flight()
     }
 
+    /// Queues a read of up to `len` bytes, at most a block, at `offset`. The next
+    /// [`ReadRing::submit`] submits it.
+    ///
+    /// # Panics
+    /// If the queue is full.
     #[inline]
-    pub(crate) fn queue(&mut self, offset: u64, len: usize) {
+    pub fn queue(&mut self, offset: u64, len: usize) {
         let (fd, options) = (Fd(self.fd), self.options);
         let len = len.min(options.block_bytes) as u32;
         let entry = |place, buffers: &mut Buffers| {
@@ -113,16 +131,20 @@ impl ReadRing {
         unsafe { self.ring.queue(entry) };
     }
 
+    /// Submits the queued reads to the kernel, and waits until at least `wait_for` reads are
+    /// complete.
     #[inline]
-    pub(crate) fn submit(&mut self, wait_for: u32) -> Result<()> {
+    pub fn submit(&mut self, wait_for: u32) -> Result<()> {
         let wait_for = wait_for.min(self.ring.in_flight());
         self.ring
             .submit(wait_for)
             .map_err(Error::os("submit reads to io_uring"))
     }
 
+    /// Takes a completed read, in order of completion; `None` if there is none. The next call
+    /// reuses its buffer.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<Completed<'_>> {
+    pub fn take(&mut self) -> Option<Completed<'_>> {
         let (place, count) = self.ring.take()?;
         let buffers = self.ring.memory();
         Some(Completed {

@@ -1,6 +1,7 @@
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::fs::File;
+use std::marker::PhantomData;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::{io, ptr, slice};
 
@@ -28,7 +29,8 @@ const BATCH: usize = 64;
 
 /// A handle of its own for overlapped reads, and a completion port for their answers.
 #[derive(Debug)]
-pub(crate) struct ReadRing {
+pub struct ReadRing<'file> {
+    _file: PhantomData<&'file File>,
     file: File,
     port: OwnedHandle,
     /// The system writes into the buffers with reads in flight, so there is never a reference to all of them.
@@ -57,8 +59,8 @@ impl std::fmt::Debug for Place {
     }
 }
 
-impl ReadRing {
-    pub(crate) fn new(file: &File, options: &RingOptions) -> Result<Self> {
+impl<'file> ReadRing<'file> {
+    pub fn new(file: &'file File, options: &RingOptions) -> Result<Self> {
         if options.registered_buffers {
             return Err(Error::NotSupported {
                 what: "buffers that the system knows beforehand",
@@ -82,6 +84,7 @@ impl ReadRing {
             Mapping::anonymous(usize::from(depth) * options.block_bytes, PageSize::Base)?;
         memory.populate()?;
         Ok(Self {
+            _file: PhantomData,
             file,
             port,
             start: memory.as_mut_slice().as_mut_ptr(),
@@ -96,17 +99,17 @@ impl ReadRing {
     }
 
     #[inline]
-    pub(crate) fn has_room(&self) -> bool {
+    pub fn has_room(&self) -> bool {
         !self.free.is_empty()
     }
 
     #[inline]
-    pub(crate) fn in_flight(&self) -> u32 {
+    pub fn in_flight(&self) -> u32 {
         (self.places.len() - self.free.len()) as u32
     }
 
     #[inline]
-    pub(crate) fn queue(&mut self, offset: u64, len: usize) {
+    pub fn queue(&mut self, offset: u64, len: usize) {
         let number = self.free.pop().expect("the caller asks for room");
         let place = &mut self.places[usize::from(number)];
         place.offset = offset;
@@ -116,7 +119,7 @@ impl ReadRing {
     }
 
     #[inline]
-    pub(crate) fn submit(&mut self, wait_for: u32) -> Result<()> {
+    pub fn submit(&mut self, wait_for: u32) -> Result<()> {
         for at in 0..self.queued.len() {
             self.begin(self.queued[at]);
         }
@@ -212,7 +215,7 @@ impl ReadRing {
     }
 
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<Completed<'_>> {
+    pub fn take(&mut self) -> Option<Completed<'_>> {
         let (number, count) = self.done.pop_front()?;
         self.free.push(number);
         let buffer = self.buffer(number);
@@ -225,7 +228,7 @@ impl ReadRing {
     }
 }
 
-impl Drop for ReadRing {
+impl Drop for ReadRing<'_> {
     fn drop(&mut self) {
         if self.pending > 0 {
             // SAFETY: the handle is open. What has just ended is no longer there to cancel.

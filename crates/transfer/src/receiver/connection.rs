@@ -8,10 +8,10 @@ use super::{Event, Failure, Observer, Options};
 use crate::connection::{Inlet, Outlet};
 use crate::error::{Error, Result};
 use crate::method::ReceiveMethod;
-use crate::outcome::{Outcome, Timing, thread_cpu};
 use crate::protocol::{
     FileName, Frame, Hello, Kind, LONGEST_REASON, Malformed, Part, Partial, Verdict,
 };
+use crate::{Outcome, Timing, thread_cpu};
 use choice::Choice;
 use std::net::SocketAddr;
 use std::sync::Arc;

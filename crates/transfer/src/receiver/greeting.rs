@@ -1,10 +1,9 @@
 //! Authentication: the first messages of a connection.
 
 use super::Options;
-use crate::connection::{Inlet, Outlet, both};
+use crate::connection::{Inlet, Outlet, both, is_of_this_user};
 use crate::cover::{Cover, OPENING_BYTES, Responder};
 use crate::error::{Error, Result};
-use crate::peer::is_of_this_user;
 use crate::protocol::{Answer, Frame, Hello, Malformed, Verdict};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

@@ -14,8 +14,7 @@ mod target;
 pub use listener::Receiver;
 
 use crate::method::ReceiveMethod;
-use crate::outcome::Outcome;
-use crate::{Cover, Limits, Token};
+use crate::{Cover, Limits, Outcome, Token};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::job::{Job, Plan, Source, Summary};
 use super::session::State as FileState;
 use crate::error::Error;
-use crate::outcome::{Outcome, Timing};
+use crate::{Outcome, Timing};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;

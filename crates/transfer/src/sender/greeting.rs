@@ -1,10 +1,12 @@
 //! Connects to a receiver and authenticates both sides.
 
 use super::Options;
-use crate::connection::{Inlet, Outlet, both, congestion, prepare};
+use crate::connection::{
+    Inlet, Outlet, both, check_that_owners_are_known, congestion, is_of_this_user_or_root,
+    is_within_machine, prepare,
+};
 use crate::cover::{Initiator, Suite};
 use crate::error::{Error, Result};
-use crate::peer::{check_that_owners_are_known, is_of_this_user_or_root, is_within_machine};
 use crate::protocol::{Answer, Frame, Hello, Malformed, VERSION, Verdict};
 use choice::Choice;
 use platform::socket::{self, resolve};

@@ -1,7 +1,7 @@
 //! Files to send, and the way to send them.
 
+use crate::Timing;
 use crate::error::Result;
-use crate::outcome::Timing;
 use platform::directory::Directory;
 use std::fs::{self, DirEntry, Metadata};
 use std::io;

@@ -1,8 +1,8 @@
 //! The receiver's replies, read by a separate thread while files are sent.
 
+use crate::Timing;
 use crate::connection::{Inlet, Outlet, TICK};
 use crate::error::{Error, Result};
-use crate::outcome::Timing;
 use crate::protocol::{Frame, Malformed, Partial};
 use platform::socket::on_their_way;
 use std::io;
