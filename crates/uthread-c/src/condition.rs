@@ -11,28 +11,40 @@ use crate::error::{limit, object};
 use crate::lock::CLock;
 
 /// Lets go of the lock's guard, works with it, and keeps what comes back. A thread whose wait is
-/// cancelled has lost the guard, and takes the lock again.
+/// cancelled has lost the guard, and takes the lock again. If it `waits`, it holds the lock afterwards.
 ///
 /// # Safety
 /// Both pointers must be null, or to objects that live until this returns.
 unsafe fn with(
     condition: *const Condvar,
     lock: *const CLock,
+    waits: bool,
     work: impl FnOnce(&'static Condvar, LockGuard<'static, ()>) -> Option<LockGuard<'static, ()>>,
 ) -> c_int {
     caught(|| {
         // SAFETY: the caller's contract.
         let (condition, lock) = unsafe { (object(condition)?, object::<'static, _>(lock)?) };
         let guard = lock.guard()?;
-        let _waiting = lock.waiting.enter();
+        if waits {
+            lock.conditions.add_alone(1);
+        }
         let worked = catch_unwind(AssertUnwindSafe(|| work(condition, guard)));
         let (guard, result) = match worked {
             Ok(guard) => (guard, Ok(0)),
             Err(payload) if payload.is::<Cancelled>() => {
                 (Some(lock_again(lock)), Err(libc::ECANCELED))
             }
-            Err(payload) => resume_unwind(payload),
+            Err(payload) => {
+                // The misuse has cost the lock, so this may be at the same time as a change by its owner.
+                if waits {
+                    lock.conditions.remove();
+                }
+                resume_unwind(payload)
+            }
         };
+        if waits {
+            lock.conditions.add_alone(-1);
+        }
         core::mem::forget(guard);
         result
     })
@@ -111,7 +123,7 @@ unsafe extern "C-unwind" fn uthread_cond_wait(
 ) -> c_int {
     // SAFETY: the header asks for both.
     unsafe {
-        with(condition, lock, |condition, guard| {
+        with(condition, lock, true, |condition, guard| {
             Some(whole(condition.wait(guard)))
         })
     }
@@ -126,7 +138,7 @@ unsafe extern "C-unwind" fn uthread_cond_wait_timed(
     let mut timed_out = false;
     // SAFETY: the header asks for both.
     let result = unsafe {
-        with(condition, lock, |condition, guard| {
+        with(condition, lock, true, |condition, guard| {
             let waited = condition.wait_timeout(guard, limit(microseconds));
             let (guard, result) = waited.unwrap_or_else(PoisonError::into_inner);
             timed_out = result.timed_out();
@@ -147,7 +159,7 @@ unsafe extern "C-unwind" fn uthread_cond_signal(
 ) -> c_int {
     // SAFETY: the header asks for both.
     unsafe {
-        with(condition, lock, |condition, guard| {
+        with(condition, lock, true, |condition, guard| {
             Some(whole(condition.signal(guard)))
         })
     }
@@ -160,7 +172,7 @@ unsafe extern "C-unwind" fn uthread_cond_signal_unlock(
 ) -> c_int {
     // SAFETY: the header asks for both.
     unsafe {
-        with(condition, lock, |condition, guard| {
+        with(condition, lock, false, |condition, guard| {
             condition.signal_exit(guard);
             None
         })

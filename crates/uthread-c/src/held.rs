@@ -63,6 +63,16 @@ impl Waiters {
         self.0.load(Ordering::Relaxed) != 0
     }
 
+    /// Counts threads where no other thread does so at the same time: without a locked instruction.
+    pub(crate) fn add_alone(&self, more: isize) {
+        let number = self.0.load(Ordering::Relaxed).wrapping_add_signed(more);
+        self.0.store(number, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+
     /// Counts the running thread as one that waits, until this is dropped.
     pub(crate) fn enter(&self) -> Waiting<'_> {
         self.0.fetch_add(1, Ordering::Relaxed);

@@ -4,11 +4,9 @@ use core::ffi::{c_int, c_uint};
 use core::mem::forget;
 use std::sync::TryLockError;
 
-use uthread::{
-    Lock, LockGuard, Protocol, SpinGuard, SpinLock, TryLockResult, is_tick_deferred, no_preempt,
-};
+use uthread::{Lock, LockGuard, Protocol, SpinGuard, SpinLock, TryLockResult};
 
-use crate::call::{caught, created, destroy};
+use crate::call::{caught, created, destroy, quickly};
 use crate::error::{Errno, limit, object};
 use crate::held::{Held, Waiters};
 use crate::thread::priority_of;
@@ -18,6 +16,8 @@ pub struct CLock {
     /// While it is held, its guard is forgotten: the lock knows its owner.
     pub(crate) lock: Lock<()>,
     pub(crate) waiting: Waiters,
+    /// Those that have let go of the lock to wait for a condition. Only the owner changes it.
+    pub(crate) conditions: Waiters,
 }
 
 impl CLock {
@@ -51,6 +51,7 @@ unsafe extern "C-unwind" fn uthread_lock_create(protocol: c_int) -> *mut CLock {
     created(|| CLock {
         lock,
         waiting: Waiters::none(),
+        conditions: Waiters::none(),
     })
 }
 
@@ -60,36 +61,13 @@ unsafe extern "C-unwind" fn uthread_lock_destroy(lock: *mut CLock) -> c_int {
     unsafe {
         if lock
             .as_ref()
-            .is_some_and(|lock| lock.lock.is_held() || lock.waiting.any())
+            .is_some_and(|lock| lock.lock.is_held() || lock.waiting.any() || lock.conditions.any())
         {
             return -libc::EBUSY;
         }
         destroy(lock);
     }
     0
-}
-
-/// Does what needs neither a switch nor an error. Otherwise, or if a tick was deferred meanwhile, calls what keeps
-/// the thread's own state over a switch: all that takes several times as long.
-#[inline]
-fn quickly(
-    lock: *const CLock,
-    quick: impl FnOnce(&CLock) -> bool,
-    slow: impl FnOnce() -> c_int,
-) -> c_int {
-    // SAFETY: the header asks for null or a living lock.
-    if !unsafe { lock.as_ref() }.is_some_and(quick) {
-        return slow();
-    }
-    if is_tick_deferred() { make_tick() } else { 0 }
-}
-
-#[cold]
-fn make_tick() -> c_int {
-    caught(|| {
-        drop(no_preempt());
-        Ok(0)
-    })
 }
 
 #[unsafe(no_mangle)]

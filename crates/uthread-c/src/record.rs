@@ -4,13 +4,12 @@
 //! of a thread that is gone is found by a comparison, and its memory is never read: records are used again, but
 //! never freed.
 
-use core::cell::RefCell;
 use core::ffi::c_void;
-use core::ptr;
+use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
-use uthread::{Exceptions, JoinHandle, Thread, no_preempt};
+use uthread::{Exceptions, JoinHandle, Thread, no_preempt, own_value, set_own_value};
 
 use crate::error::Errno;
 
@@ -146,12 +145,6 @@ impl Share {
     pub(crate) fn record(&self) -> &'static Record {
         self.0
     }
-
-    /// The handle of the thread.
-    pub(crate) fn handle(&self) -> *const CThread {
-        let generation = self.0.with(|state| state.generation);
-        handle(self.0.place, generation)
-    }
 }
 
 impl Drop for Share {
@@ -173,8 +166,12 @@ impl Record {
         work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn knows(&self, thread: Thread) {
-        self.with(|state| state.thread = Some(thread));
+    /// The handle of the running thread, whose record this is.
+    pub(crate) fn handle(&self) -> *const CThread {
+        self.with(|state| {
+            state.thread.get_or_insert_with(uthread::current);
+            handle(self.place, state.generation)
+        })
     }
 
     fn release(&self) {
@@ -241,17 +238,22 @@ pub(crate) fn give_back(thread: *const CThread) {
     }
 }
 
-uthread::thread_local! {
-    pub(crate) static SELF: RefCell<Option<Share>> = RefCell::new(None);
+/// Gives the running thread its share in its record, which ends after its thread-local values.
+pub(crate) fn keep(share: Share) {
+    unsafe fn end(record: NonNull<()>) {
+        // SAFETY: `keep` has given it, and records are never freed.
+        drop(Share(unsafe { record.cast::<Record>().as_ref() }));
+    }
+    let record = NonNull::from(share.record()).cast();
+    core::mem::forget(share);
+    // SAFETY: the function takes a record.
+    unsafe { set_own_value(record, end) };
 }
 
 /// Works with the record of the running thread, if it has one.
-pub(crate) fn with_own<R>(work: impl FnOnce(&Record) -> R) -> Option<R> {
-    if !uthread::is_user_thread() {
-        return None;
-    }
-    let own = SELF.with(|mine| mine.borrow().as_ref().map(Share::record));
-    own.map(work)
+pub(crate) fn with_own<R>(work: impl FnOnce(&'static Record) -> R) -> Option<R> {
+    // SAFETY: only `keep` gives threads a value, and records are never freed.
+    own_value().map(|record| work(unsafe { record.cast::<Record>().as_ref() }))
 }
 
 /// True if the running thread, whose wait was cancelled, is to unwind to its end now.
@@ -279,8 +281,15 @@ pub(crate) fn obeys_terminate() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST_CHUNK, FREE, Share, Termination, leave_to_parent, position, with};
+    use super::{
+        CThread, FIRST_CHUNK, FREE, Record, Share, Termination, handle, leave_to_parent, position,
+        with,
+    };
     use std::sync::mpsc::channel;
+
+    fn handle_of(record: &Record) -> *const CThread {
+        record.with(|state| handle(record.place, state.generation))
+    }
 
     #[test]
     fn places_fill_one_chunk_after_the_other() {
@@ -294,7 +303,8 @@ mod tests {
     #[test]
     fn records_that_other_kernel_threads_use_are_free_in_the_child() {
         let [share] = Share::new(Termination::Possible);
-        let (record, used) = (share.record(), share.handle());
+        let record = share.record();
+        let used = handle_of(record);
         let (held, is_held) = channel();
         let (free, is_free) = channel::<()>();
         let holder = std::thread::spawn(move || {
@@ -315,7 +325,7 @@ mod tests {
                 leave_to_parent();
             }
             let [next] = Share::new(Termination::Possible);
-            let works = with(next.handle(), |_| Ok(1)) == Ok(1);
+            let works = with(handle_of(next.record()), |_| Ok(1)) == Ok(1);
             let is_gone = with(used, |_| Ok(1)) == Err(libc::ESRCH);
             drop((share, next));
             // SAFETY: it ends the process, and runs no destructors.
@@ -332,7 +342,7 @@ mod tests {
     #[test]
     fn a_handle_is_good_for_one_thread() {
         let [share, other] = Share::new(Termination::Possible);
-        let handle = share.handle();
+        let handle = handle_of(share.record());
         assert_eq!(with(handle, |_| Ok(1)), Ok(1));
         drop(share);
         assert_eq!(with(handle, |_| Ok(1)), Ok(1));
@@ -340,7 +350,7 @@ mod tests {
         assert_eq!(with(handle, |_| Ok(1)), Err(libc::ESRCH));
         let [next] = Share::new(Termination::Possible);
         assert_eq!(with(handle, |_| Ok(1)), Err(libc::ESRCH));
-        assert_eq!(with(next.handle(), |_| Ok(1)), Ok(1));
+        assert_eq!(with(handle_of(next.record()), |_| Ok(1)), Ok(1));
         let nowhere = core::ptr::without_provenance(usize::MAX);
         assert_eq!(with(nowhere, |_| Ok(1)), Err(libc::ESRCH));
         assert_eq!(with(core::ptr::null(), |_| Ok(1)), Err(libc::EINVAL));

@@ -11,7 +11,7 @@ use uthread::{
     Semaphore, SendTimeoutError, Sender, TryRecvError, TrySendError, bounded,
 };
 
-use crate::call::{busy_if, caught, created, destroy_unless};
+use crate::call::{busy_if, caught, created, destroy_unless, quickly};
 use crate::error::{Errno, errno_of, limit, object};
 use crate::record::Pointer;
 use crate::thread::Exit;
@@ -130,12 +130,15 @@ unsafe extern "C-unwind" fn uthread_channel_send(
     channel: *const Channel,
     value: *mut c_void,
 ) -> c_int {
-    caught(|| {
-        // SAFETY: the header asks for a living channel.
-        let sender = &unsafe { object(channel) }?.sender;
-        let sent = sender.send(Pointer(value));
-        sent.map(|()| 0).map_err(|_| libc::EPIPE)
-    })
+    let wait = || {
+        caught(|| {
+            // SAFETY: the header asks for a living channel.
+            let sent = unsafe { object(channel) }?.sender.send(Pointer(value));
+            sent.map(|()| 0).map_err(|_| libc::EPIPE)
+        })
+    };
+    let send = |channel: &Channel| channel.sender.send_quickly(Pointer(value)).is_ok();
+    quickly(channel, send, wait)
 }
 
 #[unsafe(no_mangle)]
@@ -194,9 +197,20 @@ unsafe extern "C-unwind" fn uthread_channel_receive(
     channel: *const Channel,
     value: *mut *mut c_void,
 ) -> c_int {
-    let receive = |receiver: &Receiver<Pointer>| receiver.recv().map_err(|_| libc::EPIPE);
-    // SAFETY: the header asks for a living channel and a place for the value.
-    unsafe { received(channel, value, receive) }
+    let wait = || {
+        let receive = |receiver: &Receiver<Pointer>| receiver.recv().map_err(|_| libc::EPIPE);
+        // SAFETY: the header asks for a living channel and a place for the value.
+        unsafe { received(channel, value, receive) }
+    };
+    let receive = |channel: &Channel| {
+        // SAFETY: as above.
+        let place = unsafe { value.as_mut() };
+        place.is_some_and(|place| {
+            let came = channel.receiver.recv_quickly();
+            came.map(|Pointer(value)| *place = value).is_some()
+        })
+    };
+    quickly(channel, receive, wait)
 }
 
 #[unsafe(no_mangle)]

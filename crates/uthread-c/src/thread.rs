@@ -10,7 +10,9 @@ use uthread::{Builder, Errno as ErrorNumber, JoinHandle, Priority, Thread, no_pr
 
 use crate::call::caught;
 use crate::error::{Errno, errno_of, limit};
-use crate::record::{self, CThread, Pointer, SELF, Share, Termination, give_back, lend, with_own};
+use crate::record::{
+    self, CThread, Pointer, Record, Share, Termination, give_back, lend, with_own,
+};
 use crate::unwind::{Function, Terminated, enclose};
 
 /// The payload with which `uthread_exit` unwinds.
@@ -94,8 +96,7 @@ unsafe extern "C-unwind" fn uthread_create(
         let work = move || {
             let argument = argument;
             ErrorNumber::clear();
-            own.record().knows(uthread::current());
-            SELF.with(|mine| *mine.borrow_mut() = Some(own));
+            record::keep(own);
             // SAFETY: the header asks for a function that takes this argument.
             unsafe { call(function, argument) }
         };
@@ -189,15 +190,11 @@ unsafe extern "C-unwind" fn uthread_self() -> *const CThread {
     }
     let _back_at_the_end = ErrorNumber::keep();
     let find = || {
-        SELF.with(|mine| {
-            let mut mine = mine.borrow_mut();
-            let own = mine.get_or_insert_with(|| {
-                let [own] = Share::new(Termination::Impossible);
-                own.record().knows(uthread::current());
-                own
-            });
-            own.handle()
-        })
+        if with_own(|_| ()).is_none() {
+            let [own] = Share::new(Termination::Impossible);
+            record::keep(own);
+        }
+        with_own(Record::handle).unwrap_or(ptr::null())
     };
     uthread::catch_unwind(find).unwrap_or(ptr::null())
 }

@@ -211,13 +211,13 @@ pub use sync::{
     RwLockReadGuard, RwLockWriteGuard, Semaphore, SendError, SendTimeoutError, Sender, SpinGuard,
     SpinLock, TryLockResult, TryRecvError, TrySendError, WaitTimeoutResult, bounded, unbounded,
 };
-#[doc(hidden)]
-pub use thread::current_key;
 pub use thread::{
     Builder, Cancelled, Exited, Gone, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait,
     catch_unwind, current, exit, is_user_thread, may_wait, spawn, suspend, suspend_timeout,
     take_cancel, yield_now,
 };
+#[doc(hidden)]
+pub use thread::{current_key, own_value, set_own_value};
 pub use trace::{Event, Kind, Trace};
 #[doc(hidden)]
 pub use worker::is_tick_deferred;

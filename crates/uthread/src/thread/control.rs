@@ -70,7 +70,6 @@ pub(crate) struct Control {
     cancelled: AtomicBool,
     /// The wait that others may end, or null.
     waiting: Cell<*const Waiting<'static>>,
-    pub(super) class: u8,
     /// Ticks that find the stack pointer below this address are deferred.
     pub(crate) limit: Cell<usize>,
     pub(crate) locks: Cell<u32>,
@@ -82,19 +81,20 @@ pub(crate) struct Control {
     pub(crate) heirs: Tally,
     /// The lock this thread waits for, which only the lock's own file reads.
     pub(crate) blocked_on: Cell<*const ()>,
-    /// It stops waiting for that lock by itself.
-    pub(crate) has_time_limit: Cell<bool>,
     /// The lock released in the `wait` of a condition variable, or the slot of a value in transit.
     pub(crate) parcel: Cell<*const ()>,
-    pub(crate) permit: Cell<Permit>,
     /// Null while it runs, [`FINISHED`], [`DETACHED`], or the joining thread.
     pub(crate) joiner: AtomicPtr<Control>,
     pub(super) references: AtomicU32,
+    pub(super) class: u8,
+    pub(crate) permit: Cell<Permit>,
+    /// It stops waiting by itself for the lock that it waits for.
+    pub(crate) has_time_limit: Cell<bool>,
+    pub(crate) result_gone: Cell<bool>,
     pub(crate) id: u64,
     pub(crate) packet: *mut (),
     pub(crate) run: unsafe fn(*mut ()),
     pub(crate) drop_result: unsafe fn(*mut ()),
-    pub(crate) result_gone: Cell<bool>,
     pub(crate) locals: UnsafeCell<Locals>,
     pub(super) name: Option<Box<str>>,
 }

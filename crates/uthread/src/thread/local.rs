@@ -1,8 +1,8 @@
 //! Thread-local values of user threads.
 
-use core::ptr;
+use core::ptr::{self, NonNull};
 
-use crate::worker::require_worker;
+use crate::worker::{current_worker, require_worker};
 
 /// Declares thread-local values of user threads. Each thread's value is created at its first use
 /// and dropped at the thread's end. (A `std::thread_local!` belongs to the kernel thread, so all
@@ -84,4 +84,27 @@ impl<T: 'static> LocalKey<T> {
         // thread's function has returned, and the reference cannot outlive that.
         use_value(unsafe { &*value.cast::<T>() })
     }
+}
+
+/// The value that [`set_own_value`] has given to the running thread. Outside a runtime there is none.
+#[doc(hidden)]
+pub fn own_value() -> Option<NonNull<()>> {
+    let locals = current_worker()?.current().locals.get();
+    // SAFETY: only the thread itself uses its locals.
+    unsafe { (*locals).own() }
+}
+
+/// Gives the running thread a value, which is destroyed after all its thread-local values. It is for one library on top of
+/// this one, and takes no memory.
+///
+/// # Panics
+/// Outside a runtime.
+///
+/// # Safety
+/// The function must take this value, in this thread.
+#[doc(hidden)]
+pub unsafe fn set_own_value(value: NonNull<()>, destroy: unsafe fn(NonNull<()>)) {
+    let locals = require_worker("set_own_value").current().locals.get();
+    // SAFETY: as above.
+    unsafe { (*locals).set_own((value, destroy)) };
 }

@@ -1,5 +1,7 @@
 //! The store of a thread's own thread-local values.
 
+use core::ptr::NonNull;
+
 struct Slot {
     key: *const (),
     value: *mut (),
@@ -7,18 +9,28 @@ struct Slot {
 }
 
 /// The thread-local values of one thread.
-pub(crate) struct Locals(Vec<Slot>);
+pub(crate) struct Locals {
+    values: Vec<Slot>,
+    /// That of a library on top of this one, which is there from the first to the last moment.
+    own: Option<Own>,
+}
+
+/// A value and the function that destroys it.
+pub(super) type Own = (NonNull<()>, unsafe fn(NonNull<()>));
 
 /// More values than this that destructors have created mean that they never stop.
 const MOST_CREATED_AT_THE_END: usize = 10_000;
 
 impl Locals {
     pub(super) const fn new() -> Self {
-        Self(Vec::new())
+        Self {
+            values: Vec::new(),
+            own: None,
+        }
     }
 
     pub(super) fn find(&self, key: *const ()) -> Option<*mut ()> {
-        self.0
+        self.values
             .iter()
             .find(|slot| slot.key == key)
             .map(|slot| slot.value)
@@ -30,7 +42,7 @@ impl Locals {
             drop(unsafe { Box::from_raw(value.cast::<T>()) });
         }
         let value = Box::into_raw(Box::new(value)).cast();
-        self.0.push(Slot {
+        self.values.push(Slot {
             key,
             value,
             destroy: destroy::<T>,
@@ -38,8 +50,16 @@ impl Locals {
         value
     }
 
+    pub(super) fn own(&self) -> Option<NonNull<()>> {
+        self.own.map(|(value, _)| value)
+    }
+
+    pub(super) fn set_own(&mut self, own: Own) {
+        self.own = Some(own);
+    }
+
     fn pop(&mut self) -> Option<Slot> {
-        self.0.pop()
+        self.values.pop()
     }
 
     /// Drops all values, newest first, including those that a destructor creates; `false` if there is no end of
@@ -50,7 +70,7 @@ impl Locals {
     #[must_use = "the thread cannot end"]
     pub(super) unsafe fn destroy(locals: *mut Self) -> bool {
         // SAFETY: only the thread itself uses its locals.
-        let mut left = unsafe { (*locals).0.len() } + MOST_CREATED_AT_THE_END;
+        let mut left = unsafe { (*locals).values.len() } + MOST_CREATED_AT_THE_END;
         // SAFETY: as above; the reference ends before a destructor runs, which may use them in turn.
         while let Some(slot) = unsafe { (*locals).pop() } {
             if left == 0 {
@@ -60,8 +80,14 @@ impl Locals {
             // SAFETY: `insert` created it, and it was just taken out.
             unsafe { (slot.destroy)(slot.value) };
         }
-        // SAFETY: as above; this frees the list itself.
-        unsafe { *locals = Self::new() };
+        // SAFETY: as above; this frees the list itself. The last value has its own destructor.
+        unsafe {
+            let own = (*locals).own.take();
+            *locals = Self::new();
+            if let Some((value, destroy)) = own {
+                destroy(value);
+            }
+        }
         true
     }
 }

@@ -28,7 +28,7 @@ pub use current::{
 pub use gone::Gone;
 pub use handle::{JoinHandle, Thread};
 pub use id::ThreadId;
-pub use local::LocalKey;
+pub use local::{LocalKey, own_value, set_own_value};
 #[cfg(target_os = "linux")]
 pub(crate) use orphan::leave_orphans_to_parent;
 pub(crate) use orphan::{add_orphan, reap_orphans};

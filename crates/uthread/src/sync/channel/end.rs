@@ -4,12 +4,9 @@ use core::ptr;
 use std::sync::Arc;
 
 use super::super::homed::Homed;
-use super::state::{Shared, State};
+use super::state::{Notice, Shared, State};
 use super::{Receiver, Sender};
 use crate::worker::{Worker, enter, leave};
-
-/// Called on any kernel thread, with preemption disabled, when a channel has changed.
-pub(crate) type Notice = Arc<dyn Fn() + Send + Sync>;
 
 pub(crate) trait End {
     /// True if an operation of this end would not wait now. Otherwise the notice is called at the next change.

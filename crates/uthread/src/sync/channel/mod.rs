@@ -6,12 +6,13 @@ mod receiver;
 mod sender;
 mod state;
 
-pub(crate) use end::{End, Notice};
+pub(crate) use end::End;
 pub use error::{
     RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
 };
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub(crate) use state::Notice;
 use state::Shared;
 
 use std::sync::Arc;

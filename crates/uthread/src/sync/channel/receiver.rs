@@ -9,7 +9,7 @@ use super::super::homed::Homed;
 use super::state::{Shared, State, wake};
 use super::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::thread::Woken;
-use crate::worker::{enter, leave, leave_blocking, require_worker};
+use crate::worker::{enter, leave, leave_blocking, leave_without_tick, require_worker};
 
 /// The receiving end of a channel. Each value goes to one receiver.
 ///
@@ -79,6 +79,17 @@ impl<T: Send> Receiver<T> {
     }
 
     /// Returns the value if there is one.
+    /// Receives a value if that needs neither a switch nor a wake-up. It makes no panic, and leaves a deferred tick
+    /// deferred.
+    #[doc(hidden)]
+    #[inline]
+    pub fn recv_quickly(&self) -> Option<T> {
+        let worker = self.0.enter_quickly()?;
+        let value = self.0.take_alone(worker);
+        leave_without_tick();
+        value
+    }
+
     fn recv_within(&self, operation: &str, limit: Option<Duration>) -> (Woken, Option<T>) {
         let worker = require_worker(operation);
         self.0.check(worker, operation);

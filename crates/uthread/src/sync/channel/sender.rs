@@ -9,7 +9,10 @@ use super::super::homed::Homed;
 use super::state::{Shared, State, wake};
 use super::{SendError, SendTimeoutError, TrySendError};
 use crate::thread::{Control, Parked, Woken};
-use crate::worker::{Worker, current_worker, enter, leave, leave_blocking, refuse, require_worker};
+use crate::worker::{
+    Worker, current_worker, enter, leave, leave_blocking, leave_without_tick, refuse,
+    require_worker,
+};
 
 /// The sending end of a channel.
 ///
@@ -130,6 +133,22 @@ impl<T: Send> Sender<T> {
             (Woken::TimedOut, Some(value)) => Err(SendTimeoutError::Timeout(value)),
             (Woken::Cancelled, Some(value)) => Err(SendTimeoutError::Cancelled(value)),
         }
+    }
+
+    /// Sends a value if that needs neither a switch nor a wake-up, and returns it otherwise. It makes no panic, and leaves
+    /// a deferred tick deferred.
+    ///
+    /// # Errors
+    /// The value.
+    #[doc(hidden)]
+    #[inline]
+    pub fn send_quickly(&self, value: T) -> Result<(), T> {
+        let Some(worker) = self.0.enter_quickly() else {
+            return Err(value);
+        };
+        let sent = self.0.put_alone(worker, value);
+        leave_without_tick();
+        sent
     }
 
     /// Closes the channel, though ends are left: senders get their values back, receivers what is in the channel. Threads

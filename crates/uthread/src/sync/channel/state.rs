@@ -5,12 +5,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::super::homed::Homed;
-use super::end::Notice;
 use crate::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{Home, Visit, Worker, current_worker, enter, leave};
+use crate::worker::{Home, Visit, Worker, current_worker, enter, leave, try_enter};
+
+/// Called on any kernel thread, with preemption disabled, when a channel has changed.
+pub(crate) type Notice = Arc<dyn Fn() + Send + Sync>;
 
 /// Values in a channel, and its waiting threads.
 pub(super) struct State<T> {
@@ -136,6 +138,32 @@ impl<T> Shared<T> {
             }
         }
         result
+    }
+
+    /// Puts a value into the buffer, if nobody must be woken for it.
+    pub(super) fn put_alone(&self, worker: &Worker, value: T) -> Result<(), T> {
+        self.look(worker, |state| {
+            let room = state.buffer.len() < state.capacity && state.blocked_receivers.is_empty();
+            if !room || !self.has_receivers() || self.watched.load(Ordering::Relaxed) {
+                return Err(value);
+            }
+            state.buffer.push_back(value);
+            Ok(())
+        })
+    }
+
+    /// Takes a value from the buffer, if nobody must be woken for it.
+    pub(super) fn take_alone(&self, worker: &Worker) -> Option<T> {
+        self.look(worker, |state| {
+            let alone = state.blocked_senders.is_empty() && !self.watched.load(Ordering::Relaxed);
+            alone.then(|| state.buffer.pop_front()).flatten()
+        })
+    }
+
+    /// The worker of the caller, with preemption disabled, if the channel is known to belong to its runtime.
+    pub(super) fn enter_quickly(&self) -> Option<&'static Worker> {
+        let worker = current_worker()?;
+        (self.home.is_known(&worker.shared) && try_enter()).then_some(worker)
     }
 
     fn take_notices(&self, state: &mut State<T>) -> Vec<Notice> {
