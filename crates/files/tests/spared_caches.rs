@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 #[test]
-fn whoever_spares_the_caches_of_the_machine_evicts_its_own_file_only() {
+fn a_process_that_spares_the_caches_evicts_its_own_file_only() {
     // Files in memory cannot be evicted, so that the caches of the machine would be next.
     let memory = Path::new("/dev/shm");
     let Ok(storage) = Storage::behind(memory) else {

@@ -2,7 +2,9 @@
 
 mod conditions;
 
-use crate::common::{EXPORTED, LARGE_BUDGET, Place, REPORT, fnv, json, list, made_up, printed};
+use crate::common::{
+    EXPORTED, LARGE_BUDGET, Place, REPORT, fnv, json, list, made_up, made_up_batch, printed,
+};
 use serde_json::{Value, json};
 use std::fs;
 use std::ops::Range;
@@ -52,15 +54,10 @@ impl Bench {
         let point = |(index, call): (usize, &&str)| {
             let mut point = example.clone();
             point["point"] = json!([["call", call], ["optimisation", 3]]);
-            let batch = |process: usize| {
-                let mut batch = example["batches"][0].clone();
-                // Calls of different durations, and processes that differ by a few per mille.
-                let ns = factor * 1e7 * (index + 1) as f64 * (self.of_process)(process);
-                batch["pass"] = process.into();
-                batch["samples"][0]["reading"] =
-                    json!({ "once": { "work": 1000.0, "wall_ns": ns as u64 } });
-                batch
-            };
+            // Calls of different durations, and processes that differ by a few per mille.
+            let of_call = factor * 1e7 * (index + 1) as f64;
+            let ns = |process| of_call * (self.of_process)(process);
+            let batch = |process| made_up_batch(&example, process, ns(process));
             point["batches"] = (0..self.processes).map(batch).collect();
             point
         };

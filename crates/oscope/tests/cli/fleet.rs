@@ -1,7 +1,7 @@
 //! Fleets as a user sees them: runs of several nodes that were made up from one, of which one is slow by
 //! a known factor.
 
-use crate::common::{Place, ends, fnv, json, list, made_up, printed};
+use crate::common::{Place, ends, fnv, json, list, made_up, made_up_batch, printed};
 use serde_json::{Value, json};
 
 const NODES: [&str; 5] = ["n1", "n2", "n3", "n4", "n5"];
@@ -69,13 +69,10 @@ impl Fleet {
     fn point(&self, point: &Value, metric: &str, ns: f64, node: &str) -> Value {
         let example = &self.template["run"]["experiments"][0]["points"][0];
         let batch = |process: usize| {
-            let mut batch = example["batches"][0].clone();
             let noise = fnv(&format!("{node} {point} {process}")) % 1000;
-            let ns = ns * (1.0 + 0.006 * (noise as f64 / 1000.0 - 0.5));
-            batch["pass"] = process.into();
+            let noise = 1.0 + 0.006 * (noise as f64 / 1000.0 - 0.5);
+            let mut batch = made_up_batch(example, process, ns * noise);
             batch["samples"][0]["metric"] = metric.into();
-            batch["samples"][0]["reading"] =
-                json!({ "once": { "work": 1000.0, "wall_ns": ns as u64 } });
             batch
         };
         let mut record = example.clone();

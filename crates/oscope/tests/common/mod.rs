@@ -151,6 +151,7 @@ impl Place {
 
     /// Runs each row of a table: `LINE | EXIT CODE | > TEXT | 2> TEXT`, as [`ends`] checks it. A line that
     /// starts with a bar, or follows words without an exit code, continues the row above it.
+    #[track_caller]
     pub fn check(&self, table: &str) {
         let mut rows: Vec<String> = Vec::new();
         for line in table.lines().map(str::trim).filter(|it| !it.is_empty()) {
@@ -162,17 +163,20 @@ impl Place {
             }
         }
         for row in &rows {
-            let (line, expected) = row.split_once(" | ").expect("an exit code");
-            ends(&mut self.line(line), expected);
+            // Spaces align the cells.
+            let cells: Vec<_> = row.split(" | ").map(str::trim_end).collect();
+            ends(&mut self.line(cells[0]), &cells[1..].join(" | "));
         }
     }
 
     /// Standard output of a command that succeeds.
+    #[track_caller]
     pub fn prints(&self, line: &str) -> String {
         printed(&mut self.line(line), "0")
     }
 
     /// The same, of a command that prints JSON.
+    #[track_caller]
     pub fn json(&self, line: &str) -> Value {
         json(self.prints(line).as_bytes())
     }
@@ -262,6 +266,7 @@ impl Place {
 /// Runs a command and checks its end: `EXIT CODE | > TEXT | 2> TEXT`, with texts of standard output and of
 /// standard error. `!>` is a text that is absent, and without a text the stream is empty. Several exit codes
 /// have commas.
+#[track_caller]
 pub fn ends(command: &mut Command, expected: &str) -> Output {
     let output = command.output().expect("the program starts");
     let said = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
@@ -290,6 +295,7 @@ pub fn ends(command: &mut Command, expected: &str) -> Output {
 }
 
 /// Standard output of a command whose end [`ends`] checks.
+#[track_caller]
 pub fn printed(command: &mut Command, expected: &str) -> String {
     String::from_utf8(ends(command, expected).stdout).expect("text")
 }
@@ -353,6 +359,15 @@ pub fn made_up(place: &Place) -> Value {
     let mut run = place.json(&format!("export {REPORT}"));
     run.as_object_mut().expect("a document").remove("checksums");
     run
+}
+
+/// A batch of a pass like those of the point `example`, in which a thousand operations took this time.
+pub fn made_up_batch(example: &Value, pass: usize, ns: f64) -> Value {
+    let mut batch = example["batches"][0].clone();
+    batch["pass"] = pass.into();
+    let once = serde_json::json!({ "work": 1000.0, "wall_ns": ns as u64 });
+    batch["samples"][0]["reading"] = serde_json::json!({ "once": once });
+    batch
 }
 
 /// An exported run with checksums.
@@ -455,14 +470,9 @@ pub fn scratch_files(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Waits until a condition is true; `false` if it never is.
-pub fn wait_for(is_true: impl FnMut() -> bool) -> bool {
-    wait_at_most(LONGEST_WAIT, is_true)
-}
-
-/// Waits until a condition is true, at most for `limit`.
-pub fn wait_at_most(limit: Duration, mut is_true: impl FnMut() -> bool) -> bool {
+pub fn wait_for(mut is_true: impl FnMut() -> bool) -> bool {
     let started = Instant::now();
-    while started.elapsed() < limit {
+    while started.elapsed() < LONGEST_WAIT {
         if is_true() {
             return true;
         }

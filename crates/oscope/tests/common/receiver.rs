@@ -1,10 +1,10 @@
 //! `oscope receive` in its own process.
 
-use super::program;
+use super::{program, start, text};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Output;
 use std::thread::JoinHandle;
 use testing::{Command, Process, joined};
 
@@ -26,26 +26,20 @@ impl Receiver {
     /// The same, started by `command`.
     pub fn by(command: Command, directory: &Path, arguments: &[&str]) -> Self {
         fs::create_dir_all(directory).expect("a directory");
-        let directory = directory.to_str().expect("a plain path");
-        Self::with(command, &[arguments, &[directory]].concat())
+        Self::with(command, &[arguments, &[text(directory)]].concat())
     }
 
     /// A receiver with only these arguments.
     pub fn with(mut command: Command, arguments: &[&str]) -> Self {
-        let mut child = command
-            .args(["receive", "--listen", "127.0.0.1:0"])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
+        let command = command.args(["receive", "--listen", "127.0.0.1:0"]);
+        let mut child = start(command.args(arguments));
         let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut said = String::new();
         let address = loop {
-            let start = said.len();
+            let before = said.len();
             let count = stderr.read_line(&mut said).expect("it speaks");
             assert!(count > 0, "it never listened: {said}");
-            if let Some(address) = said[start..].trim().strip_prefix("listening on ") {
+            if let Some(address) = said[before..].trim().strip_prefix("listening on ") {
                 break address.to_owned();
             }
         };

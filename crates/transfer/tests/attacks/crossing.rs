@@ -137,8 +137,10 @@ fn connections_of_one_transfer_cannot_be_crossed() {
     for method in [ReceiveMethod::File, ReceiveMethod::Mmap] {
         let (scene, line) = scene(method, PATIENCE);
         for (name, mix, turn, is_crossed) in attacks {
-            let act = cross(mix, move |now| is_crossed(now, turn));
-            let (ended, has_changed) = scene.send(TWO, line.clone(), act);
+            let (ended, has_changed) = scene.until_changed(|| {
+                let act = cross(mix, move |now| is_crossed(now, turn));
+                scene.send(TWO, line.clone(), act)
+            });
             assert!(has_changed, "{name}: {ended:?}");
             let complaint = scene.judge(&ended);
             assert_eq!(complaint, None, "{name} in {turn:?} by {method}");
@@ -202,7 +204,9 @@ fn remove_others(scene: &Scene, ended: &Ended) {
 #[test]
 fn two_connections_that_nobody_crosses_bring_everything() {
     let (scene, line) = scene(ReceiveMethod::File, crate::common::PATIENCE);
-    let (ended, has_changed) = scene.send(TWO, line, Arc::new(|_, _, _: &mut Speech| {}));
+    let patience = crate::common::PATIENCE;
+    let nobody = Arc::new(|_, _, _: &mut Speech| {});
+    let (ended, has_changed) = scene.send_with(patience, TWO, line, nobody);
     assert!(!has_changed);
     scene.assert_whole(&ended);
     assert!(scene.place.names().contains(&DIVIDED.to_owned()));

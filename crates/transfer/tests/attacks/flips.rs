@@ -9,7 +9,7 @@
 
 use crate::between::{Act, Line, Speech, Turn};
 use crate::common::{KEEPING, PATIENCE, receive_methods};
-use crate::scene::{Ended, Protection, SEALED, SUMMED, Scene};
+use crate::scene::{Protection, SEALED, SUMMED, Scene};
 use oscope_transfer::Cover;
 use oscope_transfer::method::ReceiveMethod;
 use oscope_transfer::sender::Plan;
@@ -25,8 +25,6 @@ const FLIPS: u64 = 1000;
 const THREADS: usize = 4;
 /// Maximum time that either side waits, since a flip may make it expect bytes that never come.
 const FLIPPED_PATIENCE: Duration = Duration::from_secs(1);
-/// Attempts per flip. On a busy machine a transfer may time out before it reaches the bit.
-const ATTEMPTS: usize = 5;
 /// Number of bytes in the greeting, which nothing protects.
 const GREETING: u64 = 64;
 /// The first and the last bytes of a direction, which are drawn more often than those between.
@@ -131,18 +129,10 @@ impl Course {
 
     /// Flips one bit; returns a complaint if nobody noticed.
     fn flip(&self, flip: Flip) -> Option<String> {
-        let run = || {
+        let (ended, has_flipped) = self.scene.until_changed(|| {
             let (_, act) = flipper(Some(flip));
             self.scene.send(self.plan, self.line.clone(), act)
-        };
-        let (mut ended, mut has_flipped): (Ended, bool) = run();
-        for _ in 1..ATTEMPTS {
-            if has_flipped {
-                break;
-            }
-            self.scene.clear();
-            (ended, has_flipped) = run();
-        }
+        });
         let complaint = if !has_flipped {
             Some(format!("the bit was never there: {ended:?}"))
         } else if flip.at < GREETING {

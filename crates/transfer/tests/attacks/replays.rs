@@ -118,13 +118,16 @@ type Splice = fn(&mut Vec<Unit>, &[Unit]);
 /// session.
 fn splice(scene: &Scene, old: &Heard, turn: Turn, act: Splice) -> (Ended, bool) {
     let old = speech(old, turn).expect("it was recorded").units.clone();
-    let act = move |_, now, speech: &mut Speech| {
-        if now == turn && !speech.units.is_empty() {
-            act(&mut speech.units, &old);
-        }
-    };
-    scene.past(scene.line(), Arc::new(act), |address| {
-        scene.send_as(address, [7; 16])
+    scene.until_changed(|| {
+        let old = old.clone();
+        let act = move |_, now, speech: &mut Speech| {
+            if now == turn && !speech.units.is_empty() {
+                act(&mut speech.units, &old);
+            }
+        };
+        scene.past(scene.line(), Arc::new(act), |address| {
+            scene.send_as(address, [7; 16])
+        })
     })
 }
 

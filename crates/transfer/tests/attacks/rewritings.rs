@@ -17,13 +17,11 @@ use std::thread;
 /// More threads than processors, because most attacks make one side wait for a moment.
 const THREADS: usize = 6;
 
-const ATTEMPTS: usize = 5;
-
 /// An honest transfer, turn by turn.
 fn sample(protection: Protection, method: ReceiveMethod) -> Vec<(Turn, Speech)> {
     let scene = Scene::with(protection, method, PATIENCE, 16);
     let (recording, act) = recorder();
-    let (ended, has_changed) = scene.send(KEEPING, scene.line(), act);
+    let (ended, has_changed) = scene.send_with(PATIENCE, KEEPING, scene.line(), act);
     assert!(!has_changed);
     scene.assert_whole(&ended);
     let recording = recording.lock().expect("nobody panics");
@@ -49,16 +47,8 @@ fn none_goes_through(
             scope.spawn(|| {
                 let scene = Scene::new(protection, method);
                 while let Some(attack) = attacks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let mut attempts = 0;
-                    let (ended, has_changed) = loop {
-                        let done = scene.send(KEEPING, scene.line(), carry_out(attack));
-                        attempts += 1;
-                        // On a busy machine a side may be given up before the attacked turn.
-                        if done.1 || attempts == ATTEMPTS {
-                            break done;
-                        }
-                        scene.clear();
-                    };
+                    let (ended, has_changed) = scene
+                        .until_changed(|| scene.send(KEEPING, scene.line(), carry_out(attack)));
                     let complaint = match has_changed {
                         false => Some(format!("it was not carried out: {ended:?}")),
                         true if attack.is_harmless => scene.judge_harm(&ended),
@@ -179,7 +169,7 @@ fn a_failure_cannot_be_turned_into_success() {
     }));
     for attack in attacks.into_iter().map(Arc::new) {
         let name = &attack.name;
-        let (ended, has_changed) = send(carry_out(&attack));
+        let (ended, has_changed) = scene.until_changed(|| send(carry_out(&attack)));
         assert!(has_changed, "{name}: {ended:?}");
         let mut accepted = ended.outcomes.iter().filter(|it| it.failure.is_none());
         let is_accepted = accepted.any(|it| it.name == b"taken");
@@ -228,7 +218,7 @@ fn the_frames_about_a_partial_cannot_be_rewritten() {
         "{partial:?}"
     );
     for attack in attacks.into_iter().map(Arc::new) {
-        let (ended, has_changed) = send(carry_out(&attack));
+        let (ended, has_changed) = scene.until_changed(|| send(carry_out(&attack)));
         assert!(has_changed, "{}: {ended:?}", attack.name);
         assert_eq!(scene.judge(&ended), None, "{}", attack.name);
     }

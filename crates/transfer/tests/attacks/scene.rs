@@ -19,6 +19,8 @@ const SECRET: &str = "a token of some length";
 /// Maximum time that either side waits for what an attack left out.
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
+const ATTEMPTS: usize = 20;
+
 /// The files: one with holes, and so in several frames of data; a dense one; and an empty one.
 pub const NAMES: [&str; 3] = ["sparse", "dense", "empty"];
 /// A file that two connections carry in parts.
@@ -159,6 +161,19 @@ impl Scene {
             let sent = send_to(address, &self.jobs, plan, &self.options(patience));
             (sent.summary.map(drop), sent.outcomes)
         })
+    }
+
+    /// Repeats an attack until it changes something, a few times: on a busy machine a side may give up
+    /// before the attacked turn.
+    pub fn until_changed(&self, send: impl Fn() -> (Ended, bool)) -> (Ended, bool) {
+        for _ in 1..ATTEMPTS {
+            let done = send();
+            if done.1 {
+                return done;
+            }
+            self.clear();
+        }
+        send()
     }
 
     /// Like [`Scene::send`], with `sending` as the sender.

@@ -9,8 +9,8 @@ use crate::exit::{Exit, WrongUse, words};
 use crate::output::{self, harmless, on_one_line};
 use crate::style;
 use crate::target::{Target, publish};
-use ::network::rounds::{Pair, rounds};
-use ::network::{Answerer, Invitation, Measured, Peer, addresses, addresses_of};
+
+use ::network::{Answerer, Invitation, Measured, Pair, Peer, addresses, addresses_of, rounds};
 use anyhow::Result;
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::statistics::random::Random;

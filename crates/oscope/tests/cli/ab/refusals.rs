@@ -20,7 +20,7 @@ fn a_comparison_that_cannot_work_is_refused_before_a_command_runs() {
         {setup} true true -n a -n b -n c                | 2 | 2> --name
         {setup} a b c -p 1 -p 2                         | 2 | 2> --prepare
         {setup} true true --budget 0.1s                 | 2 | 2> less than 1 s
-        {setup} true true --runs 0                      | 2 | 2> 0
+        ab true true --runs 0                           | 2 | 2> 0
         {setup} --parameter a=1 --parameter a=3 'echo {{a}}' | 2 | 2> given twice
         {setup} --parameter a=1,2 'echo {{b}}' | 2 | 2> no command uses the parameter 'a'
         {setup} cat cat --input /nonexistent            | 1 | 2> cannot read /nonexistent

@@ -1,0 +1,61 @@
+//! Runs that end before their time.
+
+use super::mocks::{Log, MS, Mock, MockExecutor, plan, quiet, run, run_before, wild};
+use oscope_instrument::runner::{BatchError, Ending, Outcome};
+
+#[test]
+fn a_wish_to_stop_keeps_what_was_measured() {
+    let (one, two) = (Mock::new("mock.one", 4), Mock::new("mock.two", 4));
+    let plan = plan(&[&one, &two]);
+    let mut executor = MockExecutor::new(MS, wild);
+    executor.stop_after = 6;
+    let (outcome, log) = run(&mut executor, &plan);
+    assert!(outcome.interrupted);
+    assert_eq!(log.count("take"), 6);
+    assert_eq!(log.count("Interrupted"), 8);
+}
+
+#[test]
+fn a_batch_cut_short_by_the_wish_to_stop_is_no_failure() {
+    let mock = Mock::new("mock.one", 1);
+    let plan = plan(&[&mock]);
+    let cut = |n, given| {
+        if given == 1 {
+            Err(BatchError::Interrupted)
+        } else {
+            quiet(n, given)
+        }
+    };
+    let mut executor = MockExecutor::new(MS, cut);
+    executor.stop_after = 2;
+    let (outcome, log) = run(&mut executor, &plan);
+    assert_eq!(
+        outcome,
+        Outcome {
+            started: 1,
+            interrupted: true,
+            ..Outcome::default()
+        }
+    );
+    assert_eq!(log.count("Interrupted"), 1);
+}
+
+#[test]
+fn an_observer_that_cannot_keep_the_samples_ends_the_run() {
+    let mock = Mock::new("mock.one", 3);
+    let plan = plan(&[&mock]);
+    let mut executor = MockExecutor::new(MS, quiet);
+    let mut log = Log {
+        fail_at: Some(3),
+        ..Log::default()
+    };
+    let error = run_before(&mut log, &mut executor, &plan).unwrap_err();
+    assert_eq!(error.to_string(), "the disk is full");
+    assert_eq!(executor.order.len(), 1);
+}
+
+#[test]
+fn endings_are_plain_data() {
+    let text = serde_json::to_string(&Ending::Failed("no space".into())).unwrap();
+    assert_eq!(text, r#"{"failed":"no space"}"#);
+}

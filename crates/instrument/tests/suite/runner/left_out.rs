@@ -1,0 +1,181 @@
+//! Points and experiments that are not measured, and the reasons.
+
+use super::mocks::{MS, Mock, MockExecutor, plan, quiet, run, setting};
+use oscope_instrument::given::Taken;
+use oscope_instrument::need::Need;
+use oscope_instrument::plan::Plan;
+use oscope_instrument::quantity::Nanoseconds;
+use oscope_instrument::runner::{BatchError, Outcome};
+
+#[test]
+fn one_point_that_fails_leaves_the_others_alone() {
+    let mock = Mock::new("mock.one", 3);
+    let plan = plan(&[&mock]);
+    let failing = |n, given| match (n, given) {
+        (1, 2) => Err(BatchError::Failed(
+            "the page cache could not be emptied".into(),
+        )),
+        _ => quiet(n, given),
+    };
+    let mut executor = MockExecutor::new(MS, failing);
+    let (outcome, log) = run(&mut executor, &plan);
+    assert_eq!(
+        outcome,
+        Outcome {
+            started: 1,
+            failed: 1,
+            ..Outcome::default()
+        }
+    );
+    assert_eq!(log.count("TargetReached"), 2);
+    assert_eq!(
+        log.count("close n=1: Failed(\"the page cache could not be emptied\")"),
+        1
+    );
+    assert_eq!(
+        executor.given[&1], 2,
+        "what it gave before is kept, and no more is asked of it"
+    );
+}
+
+#[test]
+fn what_a_system_does_not_offer_is_missing_and_has_not_failed() {
+    let mock = Mock::new("mock.one", 3);
+    let plan = plan(&[&mock]);
+    let lacking = |n, given| match n {
+        1 => Err(BatchError::Unsupported("there is no such thing".into())),
+        _ => quiet(n, given),
+    };
+    let mut executor = MockExecutor::new(MS, lacking);
+    let (outcome, log) = run(&mut executor, &plan);
+    assert_eq!((outcome.missing, outcome.failed), (1, 0));
+    assert_eq!(executor.order.iter().filter(|&&n| n == 1).count(), 1);
+    assert_eq!(
+        log.count("close n=1: Failed(\"there is no such thing\")"),
+        1
+    );
+}
+
+fn disturbed() -> BatchError {
+    BatchError::Disturbed("the file left the page cache".into())
+}
+
+#[test]
+fn a_point_that_was_disturbed_is_tried_again() {
+    let mock = Mock::new("mock.one", 2);
+    let plan = plan(&[&mock]);
+    let mut attempts = 0;
+    // Two of three attempts are disturbed, never three in a row.
+    let often = |n, given| {
+        attempts += usize::from(n == 1);
+        if n == 1 && attempts % 3 > 0 {
+            Err(disturbed())
+        } else {
+            quiet(n, given)
+        }
+    };
+    let mut executor = MockExecutor::new(MS, often);
+    let (outcome, log) = run(&mut executor, &plan);
+    assert_eq!((outcome.missing, outcome.failed), (0, 0));
+    assert_eq!(log.count("TargetReached"), 2);
+    assert!(executor.given[&1] >= plan.precision.passes);
+}
+
+#[test]
+fn a_point_that_is_disturbed_again_and_again_is_given_up_with_the_reason() {
+    let mock = Mock::new("mock.one", 2);
+    let plan = plan(&[&mock]);
+    let always = |n, given| match n {
+        1 => Err(disturbed()),
+        _ => quiet(n, given),
+    };
+    let mut executor = MockExecutor::new(MS, always);
+    let (outcome, log) = run(&mut executor, &plan);
+    assert_eq!((outcome.missing, outcome.failed), (1, 0));
+    assert_eq!(executor.order.iter().filter(|&&n| n == 1).count(), 3);
+    assert_eq!(
+        log.count("close n=1: Failed(\"the file left the page cache\")"),
+        1
+    );
+}
+
+#[test]
+fn where_time_ends_between_two_disturbances_they_are_the_reason() {
+    let mock = Mock::new("mock.one", 1);
+    let budget = Nanoseconds(2.5 * MS as f64);
+    let plan = Plan::new(&[&mock], &setting(), Some(budget), 1);
+    let mut executor = MockExecutor::new(2 * MS, |_, _| Err(disturbed()));
+    let (outcome, log) = run(&mut executor, &plan);
+    assert_eq!((outcome.missing, outcome.failed), (1, 0));
+    assert!((1..3).contains(&executor.order.len()));
+    assert_eq!(
+        log.count("close n=0: Failed(\"the file left the page cache\")"),
+        1
+    );
+}
+
+#[test]
+fn an_experiment_that_lacks_something_is_skipped_with_its_reason() {
+    let mut rootly = Mock::new("mock.root", 1);
+    rootly.needs = vec![Need::Root];
+    let mut featured = Mock::new("mock.feature", 1);
+    featured.needs = vec![Need::Feature {
+        present: false,
+        name: "time machine".into(),
+    }];
+    let empty = Mock::new("mock.empty", 0);
+    let plan = plan(&[&rootly, &featured, &empty]);
+    let mut executor = MockExecutor::new(MS, quiet);
+    let (outcome, log) = run(&mut executor, &plan);
+    assert_eq!(outcome.skipped, 3);
+    assert_eq!(
+        log.lines,
+        [
+            "skip mock.root: it needs the rights of root",
+            "skip mock.feature: this system has no time machine",
+            "skip mock.empty: none of its points fits this machine",
+        ]
+    );
+}
+
+#[test]
+fn what_only_the_user_can_name_is_left_out_and_has_not_failed() {
+    let lamp = Taken {
+        option: "--lamp",
+        purpose: "names a lamp",
+        example: "oscope run mock.lamp --lamp NAME",
+        without: Some("it needs a lamp"),
+    };
+    let mock = Mock {
+        needs: vec![Need::Given(lamp)],
+        ..Mock::new("mock.lamp", 1)
+    };
+    let plan = plan(&[&mock]);
+    let mut executor = MockExecutor::new(MS, quiet);
+    let (outcome, _) = run(&mut executor, &plan);
+    assert_eq!((outcome.left_out, outcome.skipped), (1, 0));
+}
+
+#[test]
+fn a_question_that_does_not_arise_is_answered_only_when_asked_alone() {
+    let nodes = Mock {
+        needs: vec![Need::Several {
+            count: 1,
+            what: "memory nodes".into(),
+        }],
+        ..Mock::new("mock.nodes", 4)
+    };
+    let other = Mock::new("mock.other", 1);
+    let both = plan(&[&nodes, &other]);
+    let ids: Vec<&str> = both
+        .experiments
+        .iter()
+        .map(|planned| planned.experiment.id())
+        .collect();
+    assert_eq!(ids, ["mock.other"]);
+
+    let alone = plan(&[&nodes]);
+    let reason = alone.experiments[0].points.as_ref().unwrap_err();
+    assert_eq!(reason, "this machine has fewer than two memory nodes");
+    assert!(alone.experiments[0].is_left_out);
+}

@@ -1,0 +1,481 @@
+//! The sampler with a mock clock.
+
+use crate::common::MockClock;
+use oscope_instrument::clock::{Calibration, Clock, References};
+use oscope_instrument::experiment::MeasureError;
+use oscope_instrument::given::Givens;
+use oscope_instrument::sample::{Batch, Reading, Sample};
+use oscope_instrument::sampler::{Sampler, Task};
+use platform::usage::Usage;
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+
+fn task() -> Task {
+    Task {
+        samples: 3,
+        legs: 8,
+        leg_ns: 1_000_000,
+        batch_ns: 30_000_000,
+        calibration: Calibration {
+            resolution_ns: 1.0,
+            cost_ns: 20.0,
+        },
+        scratch: PathBuf::from("nowhere"),
+        given: Givens::default(),
+        seed: 0,
+    }
+}
+
+/// The batch of a sampler that `measure` drives.
+fn taken(
+    clock: &MockClock,
+    task: &Task,
+    measure: impl FnOnce(&mut Sampler<'_>) -> Result<(), MeasureError>,
+) -> (Batch, Result<(), MeasureError>) {
+    let mut batch = Batch {
+        warm: true,
+        ..Batch::default()
+    };
+    let result = measure(&mut Sampler::new(clock, task, &mut batch));
+    (batch, result)
+}
+
+fn readings(batch: &Batch) -> Vec<Reading> {
+    let samples = batch.samples.iter();
+    samples.map(|sample| sample.reading.clone()).collect()
+}
+
+#[test]
+fn a_repeated_loop_gives_its_net_cost_whatever_is_paid_once() {
+    let clock = MockClock::default();
+    let (batch, result) = taken(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            clock.advance(50_000 + 7 * iterations.cast_signed());
+            Ok(())
+        })
+    });
+    result.unwrap();
+    let readings = readings(&batch);
+    let [reading @ Reading::Legs(legs)] = &readings[..] else {
+        panic!("{readings:?}")
+    };
+    assert!((legs.fixed_ns() - 50_000.0).abs() < 1e-6, "{legs:?}");
+    let costs = reading.costs();
+    assert_eq!(costs.len(), 8);
+    for cost in costs {
+        assert!((cost.net_ns - 7.0).abs() < 1e-9, "{cost:?}");
+        assert!(cost.raw_ns > 7.1, "{cost:?}");
+    }
+    assert!(batch.warm);
+}
+
+#[test]
+fn a_sample_is_long_enough_for_the_clock() {
+    let clock = MockClock::default();
+    let coarse = Task {
+        calibration: Calibration {
+            resolution_ns: 4e6,
+            cost_ns: 0.0,
+        },
+        ..task()
+    };
+    let (batch, _) = taken(&clock, &coarse, |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            clock.advance(1000 * iterations.cast_signed());
+            Ok(())
+        })
+    });
+    for reading in readings(&batch) {
+        let Reading::Legs(legs) = reading else {
+            panic!("{reading:?}")
+        };
+        assert!(legs.wall_ns.iter().all(|ns| *ns >= 4_000_000_000));
+    }
+}
+
+#[test]
+fn a_long_run_is_timed_as_a_whole_however_uneven_it_is() {
+    let clock = MockClock::default();
+    let (batch, result) = taken(&clock, &task(), |sampler| {
+        sampler.long_runs("cost", 10.0, 20_000_000, |iterations| {
+            // Most iterations are free; every hundredth is expensive.
+            clock.advance(100_000 * (iterations.cast_signed() / 100));
+            Ok(())
+        })
+    });
+    result.unwrap();
+    for reading in readings(&batch) {
+        let Reading::Once { work, wall_ns, .. } = reading else {
+            panic!("{reading:?}")
+        };
+        assert!(wall_ns >= 20_000_000, "{wall_ns}");
+        assert!((wall_ns as f64 / work - 100.0).abs() < 1.0, "{reading:?}");
+    }
+    assert!(!batch.samples.is_empty() && batch.warm);
+}
+
+#[test]
+fn a_loop_that_never_settles_is_said_to_be_cold() {
+    let clock = MockClock::default();
+    let mut wild = 0;
+    let (batch, _) = taken(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            wild = (wild + 1) % 3;
+            clock.advance((100 + 400 * wild) * iterations.cast_signed());
+            Ok(())
+        })
+    });
+    assert!(!batch.warm);
+    assert!(!readings(&batch).is_empty());
+}
+
+#[test]
+fn a_leg_is_made_longer_if_it_pays_much_once() {
+    let clock = MockClock::default();
+    let (batch, result) = taken(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            clock.advance(800_000 + 7 * iterations.cast_signed());
+            Ok(())
+        })
+    });
+    result.unwrap();
+    let readings = readings(&batch);
+    let [Reading::Legs(legs)] = &readings[..] else {
+        panic!("{readings:?}")
+    };
+    let leg_ns = legs.wall_ns[0] as f64;
+    assert!(legs.fixed_ns() < 0.2 * leg_ns, "{legs:?}");
+}
+
+#[test]
+fn each_timing_lies_between_two_readings_of_both_reference_loops() {
+    /// Runs the width loop in 2 µs, but in 3 µs on every second call. The chain takes as long each time.
+    struct Wavering(MockClock, Cell<u64>);
+    impl Clock for Wavering {
+        fn now_ns(&self) -> u64 {
+            self.0.now_ns()
+        }
+        fn usage(&self) -> platform::Result<Usage> {
+            self.0.usage()
+        }
+        fn references(&self) -> Option<References> {
+            self.1.set(self.1.get() + 1);
+            Some(References {
+                chain_ns: Some(2_400),
+                width_ns: 2_000 + self.1.get() % 2 * 1_000,
+                switches: self.1.get(),
+                cpu: Some(0),
+            })
+        }
+    }
+    let clock = Wavering(MockClock::default(), Cell::new(0));
+    let mut batch = Batch::default();
+    let task = task();
+    let mut sampler = Sampler::new(&clock, &task, &mut batch);
+    let body = |iterations: u64| {
+        clock.0.advance(100 * iterations.cast_signed());
+        Ok(())
+    };
+    sampler.repeat("cost", 1.0, body).unwrap();
+    sampler.once("once", 1.0, |_| Ok(()), || Ok(())).unwrap();
+    let readings = readings(&batch);
+    assert_eq!(readings.len(), 4);
+    let counts: Vec<usize> = readings.iter().map(|it| it.costs().len()).collect();
+    assert_eq!(counts, [8, 1, 1, 1]);
+    for cost in readings.iter().flat_map(Reading::costs) {
+        let around = cost.around.expect("there are two readings");
+        assert_eq!(cost.reference_ns, Some(2_500.0));
+        assert_eq!(around.chain_ns, (2_400, 2_400));
+        assert_eq!(around.width_change_ns.unsigned_abs(), 1_000);
+        assert_eq!((around.switches, around.cpu), (1, Some(0)));
+    }
+}
+
+#[test]
+fn at_least_one_sample_is_taken_however_long_it_lasts() {
+    let clock = MockClock::default();
+    let (batch, _) = taken(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            clock.advance(10_000_000_000 * iterations.cast_signed());
+            Ok(())
+        })
+    });
+    let readings = readings(&batch);
+    let [Reading::Legs(legs)] = &readings[..] else {
+        panic!("{readings:?}")
+    };
+    assert_eq!(legs.wall_ns.len(), 1);
+}
+
+#[test]
+fn what_can_be_done_only_once_is_prepared_each_time() {
+    let clock = MockClock::default();
+    let prepared = Cell::new(0);
+    let (batch, _) = taken(&clock, &task(), |sampler| {
+        sampler.once(
+            "cold",
+            64.0,
+            |sampler| {
+                prepared.set(prepared.get() + 1);
+                clock.advance(5_000);
+                sampler.value("resident", 0.0);
+                Ok(())
+            },
+            || {
+                clock.advance(128);
+                Ok(())
+            },
+        )
+    });
+    assert_eq!(prepared.get(), 3);
+    let timed: Vec<_> = readings(&batch)
+        .into_iter()
+        .flat_map(|reading| reading.costs())
+        .map(|cost| cost.net_ns)
+        .collect();
+    assert_eq!(timed, [2.0, 2.0, 2.0]);
+}
+
+#[test]
+fn what_a_process_can_do_only_once_is_timed_a_single_time() {
+    let clock = MockClock::default();
+    let (batch, _) = taken(&clock, &task(), |sampler| {
+        sampler.single("new", 64.0, || {
+            clock.advance(128);
+            Ok(())
+        })
+    });
+    let timed: Vec<_> = readings(&batch)
+        .into_iter()
+        .flat_map(|reading| reading.costs())
+        .map(|cost| cost.net_ns)
+        .collect();
+    assert_eq!(timed, [2.0]);
+}
+
+#[test]
+fn latencies_are_net_of_the_clock() {
+    let clock = MockClock::of_cost(20);
+    let mut count = 0_i64;
+    let (batch, _) = taken(&clock, &task(), |sampler| {
+        sampler.latencies("latency", || {
+            count += 1;
+            clock.advance(if count % 10 == 0 { 1000 } else { 100 });
+            Ok(())
+        })
+    });
+    let readings = readings(&batch);
+    let [
+        Reading::Latencies {
+            p50_ns,
+            p99_ns,
+            count,
+            ..
+        },
+    ] = readings[..]
+    else {
+        panic!("{readings:?}")
+    };
+    assert!((p50_ns - 100.0).abs() < 1.0, "{p50_ns}");
+    assert!((p99_ns - 1000.0).abs() < 5.0, "{p99_ns}");
+    assert!(count > 1000);
+}
+
+#[test]
+fn long_latencies_are_net_of_the_clock() {
+    let clock = MockClock::of_cost(20);
+    let (batch, _) = taken(&clock, &task(), |sampler| {
+        sampler.latencies("latency", || {
+            clock.advance(300_000);
+            Ok(())
+        })
+    });
+    let readings = readings(&batch);
+    let [Reading::Latencies { p5_ns, p99_ns, .. }] = readings[..] else {
+        panic!("{readings:?}")
+    };
+    assert!((p5_ns / 300_000.0 - 1.0).abs() < 0.002, "{p5_ns}");
+    assert!((p99_ns / 300_000.0 - 1.0).abs() < 0.002, "{p99_ns}");
+}
+
+#[test]
+fn an_error_of_the_body_ends_the_measurement() {
+    let clock = MockClock::default();
+    let (batch, result) = taken(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |_| {
+            Err(MeasureError::Unsupported("not here".into()))
+        })
+    });
+    assert_eq!(result.unwrap_err().to_string(), "not here");
+    assert!(batch.samples.is_empty());
+}
+
+#[test]
+fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
+    let clock = MockClock::default();
+    clock.advance(i64::MAX / 2);
+    let mut turns = 0_i64;
+    let (_, result) = taken(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            turns += 1;
+            // Every third turn goes back, the others forward.
+            let ns = if turns % 3 == 0 { -500 } else { 1000 };
+            clock.advance(ns * iterations.min(1 << 40).cast_signed());
+            Ok(())
+        })
+    });
+    result.unwrap();
+}
+
+#[test]
+fn phases_that_take_turns_are_timed_apart_less_the_clock() {
+    let clock = MockClock::default();
+    let (batch, result) = taken(&clock, &task(), |sampler| {
+        sampler.phases(2.0, |phases| {
+            for _ in 0..4 {
+                phases.time(&["read", "total"], || {
+                    clock.advance(120);
+                    Ok(())
+                })?;
+                // Time between phases belongs to none of them.
+                clock.advance(1_000_000);
+                phases.time(&["write", "total"], || {
+                    clock.advance(220);
+                    Ok(())
+                })?;
+            }
+            phases.time(&["nothing"], || Ok(()))
+        })
+    });
+    result.unwrap();
+    let samples = batch.samples.iter().filter_map(|sample| {
+        let cost = sample.reading.costs().first().copied()?;
+        Some((sample.metric.as_str(), cost.net_ns))
+    });
+    // Each reading of the clock costs 20 ns.
+    let expected = [
+        ("read", 200.0),
+        ("total", 600.0),
+        ("write", 400.0),
+        ("nothing", 0.0),
+    ];
+    assert_eq!(samples.collect::<Vec<_>>()[..4], expected);
+}
+
+#[test]
+fn pieces_of_phases_are_legs() {
+    let clock = MockClock::default();
+    let (batch, result) = taken(&clock, &task(), |sampler| {
+        sampler.pieces(|pieces| {
+            for (operations, ns) in [(10, 70), (10, 70), (5, 35)] {
+                pieces.time("create", operations, || {
+                    clock.advance(ns);
+                    Ok(())
+                })?;
+                // Time between pieces belongs to none of them.
+                clock.advance(1000);
+            }
+            pieces.time("remove", 10, || {
+                clock.advance(200);
+                Ok(())
+            })
+        })
+    });
+    result.unwrap();
+    let samples = batch.samples.iter().filter_map(|sample| match sample {
+        Sample {
+            metric,
+            reading: Reading::Legs(legs),
+            ..
+        } => Some((metric.as_str(), legs.iterations, legs.wall_ns.clone())),
+        _ => None,
+    });
+    let samples: Vec<_> = samples.collect();
+    let named: Vec<_> = samples.iter().map(|(name, of, _)| (*name, *of)).collect();
+    assert_eq!(named, [("create", 10), ("create", 5), ("remove", 10)]);
+    // Rounds go on until each has as many legs as the task wants.
+    let rounds = samples[2].2.len();
+    assert!(rounds >= task().legs, "{rounds}");
+    assert_eq!(samples[0].2.len(), 2 * rounds);
+    assert!(
+        samples[0].2.iter().all(|wall_ns| *wall_ns == 70),
+        "{samples:?}"
+    );
+}
+
+#[test]
+fn one_time_is_told_in_several_ways() {
+    let clock = MockClock::default();
+    let (batch, result) = taken(&clock, &task(), |sampler| {
+        sampler.once_as(
+            &[("calls", 10.0), ("pass", 1.0)],
+            |_| Ok(()),
+            || {
+                clock.advance(1000);
+                Ok(())
+            },
+        )
+    });
+    result.unwrap();
+    let readings = readings(&batch);
+    assert_eq!(readings.len(), 6);
+    let costs: Vec<f64> = readings[..2]
+        .iter()
+        .flat_map(Reading::costs)
+        .map(|cost| cost.net_ns)
+        .collect();
+    assert_eq!(costs, [100.0, 1000.0]);
+}
+
+#[test]
+fn ways_that_take_turns_begin_and_end_equally_often() {
+    for (seed, first) in [(0, "abbaab"), (1, "baabba")] {
+        let clock = MockClock::default();
+        let prepared = RefCell::new(String::new());
+        let (batch, result) = taken(&clock, &Task { seed, ..task() }, |sampler| {
+            let prepare = |_: &mut Sampler<'_>, way: usize| {
+                prepared.borrow_mut().push_str(["a", "b"][way]);
+                Ok(())
+            };
+            sampler.in_turn(&[("a", 1.0), ("b", 2.0)], prepare, |_| {
+                clock.advance(1000);
+                Ok(())
+            })
+        });
+        result.unwrap();
+        assert_eq!(prepared.into_inner(), first);
+        let timed = batch.samples.iter();
+        let timed = timed.map(|sample| (&*sample.metric, sample.reading.costs()));
+        let timed: Vec<(&str, f64)> = timed
+            .map(|(metric, costs)| (metric, costs[0].net_ns))
+            .collect();
+        let cost = |way| {
+            if way == 'a' {
+                ("a", 1000.0)
+            } else {
+                ("b", 500.0)
+            }
+        };
+        assert_eq!(timed, first.chars().map(cost).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn latencies_that_the_body_took_are_reported_for_each_operation_net_of_the_clock() {
+    let clock = MockClock::of_cost(20);
+    let mut median_ns = 0.0;
+    let (batch, result) = taken(&clock, &task(), |sampler| {
+        median_ns = sampler.latencies_of("pass", 4.0, || {
+            clock.advance(1_000_000);
+            Ok(520)
+        })?;
+        Ok(())
+    });
+    result.unwrap();
+    let [Reading::Latencies { count, p50_ns, .. }] = readings(&batch)[..] else {
+        panic!("one sample of latencies");
+    };
+    assert_eq!(count, 15);
+    assert!((p50_ns - 125.0).abs() < 0.3, "{p50_ns}");
+    assert!((median_ns - p50_ns).abs() < f64::EPSILON);
+}

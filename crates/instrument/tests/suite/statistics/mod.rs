@@ -1,0 +1,16 @@
+//! Intervals, predictions and comparisons: by golden values, by properties, and by recorded runs.
+
+mod changes;
+mod clock;
+mod course;
+mod coverage;
+mod golden;
+mod moderation;
+mod modes;
+mod peers;
+mod prediction;
+mod prediction_properties;
+mod properties;
+mod ratio;
+mod sequential;
+mod strata;

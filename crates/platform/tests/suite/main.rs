@@ -1,0 +1,4 @@
+//! Workers and scratch directories.
+
+mod scratch;
+mod worker;

@@ -1,0 +1,189 @@
+//! Settings of the system: facts, and advice where a stored trial shows a gain.
+
+use crate::fixture;
+use advice::SystemSetting;
+use instrument::definition::{Better, Definition, Isolation, Metric};
+use instrument::point::{Axis, Point};
+use instrument::quantity::Unit;
+use instrument::sample::{Batch, Reading, Sample};
+use oscope_report::advice::system;
+use record::store::HistoryRun;
+use std::sync::Arc;
+
+const READ_AHEAD: &str = "sysfs:/sys/block/sda/queue/read_ahead_kb";
+
+/// A trial of `varied`, in which each value took about `ns`.
+fn trial(number: u64, experiment: &str, varied: &str, took: &[(&str, f64)]) -> HistoryRun {
+    let definition = Definition {
+        id: format!("ab.{experiment}"),
+        title: "a trial".into(),
+        question: "Which value is faster?".into(),
+        method: String::new(),
+        source: "this test".into(),
+        axes: vec![
+            Axis::choice("state", "state"),
+            Axis::choice("variant", varied),
+        ],
+        metrics: vec![Metric::new(
+            "time",
+            "time",
+            Unit::Nanoseconds,
+            Better::Lower,
+        )],
+        isolation: Isolation::FreshProcess,
+    };
+    let point = |(value, ns): &(&str, f64)| {
+        let batch = |pass: u32| Batch {
+            samples: vec![Sample::new(
+                "time",
+                Reading::Once {
+                    work: 1.0,
+                    wall_ns: (ns * (1.0 + 0.002 * f64::from(pass % 3))) as u64,
+                    reference_ns: None,
+                    around: None,
+                },
+            )],
+            pass: Some(pass),
+            ..Batch::default()
+        };
+        let point = Point::new().with("state", "cold").with("variant", *value);
+        (Arc::new(point), (0..8).map(batch).collect())
+    };
+    HistoryRun {
+        number,
+        started: "2026-03-01T15:00:00Z".parse().expect("a time"),
+        definition: Arc::new(definition),
+        points: took.iter().map(point).collect(),
+    }
+}
+
+/// The setting called `name` after these trials, on a machine that reads 128 KiB ahead.
+fn found(name: &str, trials: &[HistoryRun]) -> SystemSetting {
+    let mut run = fixture::run();
+    let storage = run.storage.as_mut().expect("it has one");
+    storage.block_device = Some("sda".into());
+    storage.read_ahead_bytes = Some(128 << 10);
+    let all = system(&run, trials);
+    let found = all.into_iter().find(|setting| setting.name == name);
+    found.expect("it is a fact")
+}
+
+#[test]
+fn without_a_trial_nothing_is_advised() {
+    let setting = found("read_ahead", &[]);
+    assert_eq!(
+        (&*setting.now, setting.value, setting.gain),
+        ("128", None, None)
+    );
+    assert!(
+        setting.because.contains("`oscope advise --try read_ahead`"),
+        "{}",
+        setting.because
+    );
+    assert_eq!((setting.set, setting.undo), (None, None));
+    for fact in ["mitigations", "mount_options"] {
+        let fact = found(fact, &[]);
+        assert_eq!((fact.value, fact.set, fact.undo), (None, None, None));
+    }
+    assert_eq!(found("mitigations", &[]).now, "mds, spectre_v2");
+}
+
+#[test]
+fn what_a_trial_showed_to_gain_is_advised_with_its_commands() {
+    let faster = trial(
+        7,
+        "file.cold_warm",
+        READ_AHEAD,
+        &[("128", 3e6), ("512", 2e6)],
+    );
+    let setting = found("read_ahead", &[faster]);
+    assert_eq!(setting.value.as_deref(), Some("512"));
+    let gain = setting.gain.expect("it gains");
+    assert!((gain.ratio - 1.5).abs() < 0.01 && gain.low > Some(1.4));
+    let because = &setting.because;
+    assert!(
+        because.starts_with("Run 7 tried it: file.cold_warm, cold is 1.5"),
+        "{because}"
+    );
+    let path = "/sys/block/sda/queue/read_ahead_kb";
+    assert_eq!(setting.set, Some(format!("echo 512 | sudo tee {path}")));
+    assert_eq!(setting.undo, Some(format!("echo 128 | sudo tee {path}")));
+}
+
+#[test]
+fn the_value_of_a_trial_that_is_set_now_is_held_against_the_other() {
+    let slower = trial(
+        7,
+        "file.cold_warm",
+        READ_AHEAD,
+        &[("512", 2e6), ("128", 3e6)],
+    );
+    assert_eq!(found("read_ahead", &[slower]).value.as_deref(), Some("512"));
+    let elsewhere = trial(
+        7,
+        "file.cold_warm",
+        READ_AHEAD,
+        &[("256", 3e6), ("512", 2e6)],
+    );
+    assert_eq!(found("read_ahead", &[elsewhere]).value, None);
+    let of_another = trial(
+        7,
+        "file.cold_warm",
+        "sysfs:/sys/block/sdb/queue/read_ahead_kb",
+        &[("128", 3e6), ("512", 2e6)],
+    );
+    assert_eq!(found("read_ahead", &[of_another]).value, None);
+}
+
+#[test]
+fn a_trial_too_short_to_tell_is_named_and_not_called_untried() {
+    let mut short = trial(
+        7,
+        "file.cold_warm",
+        READ_AHEAD,
+        &[("128", 3e6), ("512", 2e6)],
+    );
+    for (_, batches) in &mut short.points {
+        batches.truncate(1);
+    }
+    let setting = found("read_ahead", &[short]);
+    assert_eq!(setting.value, None);
+    assert_eq!(
+        setting.because,
+        "Run 7 tried it, and could not tell which value is faster."
+    );
+}
+
+#[test]
+fn what_gains_here_and_loses_there_is_not_advised() {
+    let faster = trial(
+        7,
+        "file.cold_warm",
+        READ_AHEAD,
+        &[("128", 3e6), ("512", 2e6)],
+    );
+    let slower = trial(8, "file.random", READ_AHEAD, &[("128", 2e6), ("512", 3e6)]);
+    let setting = found("read_ahead", &[faster.clone(), slower]);
+    assert_eq!(setting.value, None);
+    assert!(
+        setting.because.contains("Run 8 tried it"),
+        "{}",
+        setting.because
+    );
+    let again = trial(
+        9,
+        "file.cold_warm",
+        READ_AHEAD,
+        &[("128", 2e6), ("512", 2e6)],
+    );
+    let setting = found("read_ahead", &[faster, again]);
+    assert_eq!(
+        setting.value, None,
+        "the newest trial of an experiment counts"
+    );
+    assert!(
+        setting.because.contains("Run 9 tried it"),
+        "{}",
+        setting.because
+    );
+}

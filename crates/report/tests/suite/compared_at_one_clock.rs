@@ -1,0 +1,170 @@
+//! Comparisons of sessions of one machine whose clock changed between them.
+
+use crate::fixture;
+use instrument::cycles::clock_hz;
+use instrument::point::Point;
+use instrument::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
+use oscope_report::comparison::{Comparison, MARGIN, Question, Side, Verdict};
+use platform::usage::Usage;
+use record::{ExperimentRecord, PointRecord, Run};
+
+const HIGH_HZ: f64 = 4.08e9;
+const LOW_HZ: f64 = 3.58e9;
+
+/// Work at a point, as a function of the clock in Hz: its time in ns.
+type Work = fn(f64) -> f64;
+
+fn core(hz: f64) -> f64 {
+    4e9 / hz * 1e6
+}
+
+fn memory(_: f64) -> f64 {
+    1e6
+}
+
+fn slower_core(hz: f64) -> f64 {
+    1.4 * core(hz)
+}
+
+/// A session in which five processes did this work while the clock had these levels in turn.
+fn session(id: usize, clocks_hz: &[f64], works: &[Work]) -> Run {
+    let mut run = fixture::run();
+    run.header.id = format!("session {id}");
+    run.machine.cpu.vendor = Some("GenuineIntel".into());
+    run.machine.cpu.family = Some(6);
+    run.machine.cpu.model_number = Some(0x55);
+    run.machine.hypervisor = None;
+    let hz_of_a_second = clock_hz(&run.machine, 1e9).expect("it is in the table");
+    let chain_ns = |hz: f64| hz_of_a_second / hz * 1e9;
+    let highest_hz = clocks_hz.iter().copied().fold(0.0, f64::max);
+    let batch = |process: u32, work: Work| {
+        let noise = f64::from((process * 7 + id as u32 * 3) % 5) * 1e-4;
+        let around = clocks_hz.iter().map(|hz| Around {
+            chain_ns: (chain_ns(*hz) as u64, chain_ns(*hz) as u64),
+            cpu: Some(0),
+            ..Around::default()
+        });
+        let legs = Legs {
+            iterations: 1,
+            work: 1.0,
+            wall_ns: (clocks_hz.iter())
+                .map(|hz| (work(*hz) * (1.0 + noise)) as u64)
+                .collect(),
+            reference_ns: clocks_hz
+                .iter()
+                .map(|hz| (0.75 * chain_ns(*hz)) as u64)
+                .collect(),
+            around: around.collect(),
+            ..Legs::default()
+        };
+        Batch {
+            samples: vec![Sample {
+                usage: Usage {
+                    user_ns: legs.wall_ns.iter().sum(),
+                    ..Usage::default()
+                },
+                ..Sample::new("rate", Reading::Legs(legs))
+            }],
+            warm: true,
+            started_ns: 1_000_000_000 * u64::from(process),
+            pass: Some(process / 2),
+            full_speed: Some(FullSpeed {
+                chain_ns: chain_ns(highest_hz),
+                best_chain_ns: chain_ns(HIGH_HZ),
+                alone_ratio: 0.75,
+                ..FullSpeed::default()
+            }),
+            ..Batch::default()
+        }
+    };
+    let points = works.iter().enumerate().map(|(index, work)| PointRecord {
+        point: Point::new().with("call", index as u64),
+        batches: (0..10).map(|process| batch(process, *work)).collect(),
+        closing: None,
+    });
+    run.experiments = vec![ExperimentRecord {
+        definition: experiments::find("process.calls")
+            .expect("it is one")
+            .definition(),
+        skipped: None,
+        points: points.collect(),
+    }];
+    run
+}
+
+fn side(label: &str, clocks_hz: &[f64], works: &[Work]) -> Side {
+    Side {
+        label: label.into(),
+        runs: (0..3).map(|id| session(id, clocks_hz, works)).collect(),
+        is_reported: false,
+    }
+}
+
+/// The verdicts in the order of the work, and the remarks.
+fn compared(a: &Side, b: &Side) -> (Vec<Verdict>, String) {
+    let question = Question {
+        a,
+        b,
+        baseline: None,
+        margin: MARGIN,
+    };
+    let found = Comparison::new(question).expect("they have values in common");
+    let verdicts = found.rows.iter().map(|row| row.verdict.clone());
+    (verdicts.collect(), found.remarks.join("\n"))
+}
+
+#[test]
+fn a_clock_that_the_sessions_show_the_effect_of_is_taken_off() {
+    let both = [core as Work, memory, core, memory];
+    let a = side(
+        "A",
+        &[HIGH_HZ, LOW_HZ, HIGH_HZ, LOW_HZ, HIGH_HZ, LOW_HZ],
+        &both,
+    );
+    let lower = LOW_HZ * LOW_HZ / HIGH_HZ;
+    let b = |works| side("B", &[LOW_HZ, lower, LOW_HZ, lower, LOW_HZ, lower], works);
+    let (verdicts, remarks) = compared(&a, &b(&both));
+    assert_eq!(verdicts, [const { Verdict::Equivalent }; 4], "{remarks}");
+    let expected = "A's processor ran 14 % faster than B's (4.08 GHz and 3.58 GHz): that explains 2 of 2 \
+                    differences. Values are compared at 4.08 GHz.";
+    assert!(remarks.contains(expected), "{remarks}");
+
+    let changed = [slower_core as Work, memory, core, memory];
+    let (verdicts, remarks) = compared(&a, &b(&changed));
+    assert_eq!(verdicts[0], Verdict::Slower, "{remarks}");
+    assert_eq!(
+        verdicts[1..],
+        [const { Verdict::Equivalent }; 3],
+        "{remarks}"
+    );
+}
+
+#[test]
+fn what_the_clock_may_explain_is_not_comparable() {
+    let works = [core as Work, memory, core, memory];
+    let changed = [slower_core as Work, memory, core, memory];
+    let a = side("A", &[HIGH_HZ; 6], &works);
+    let b = side("B", &[LOW_HZ; 6], &changed);
+    for (a, b, expected) in [(&a, &b, Verdict::Slower), (&b, &a, Verdict::Faster)] {
+        let (verdicts, remarks) = compared(a, b);
+        assert_eq!(verdicts[0], expected, "{remarks}");
+        assert_eq!(
+            verdicts[1..],
+            [const { Verdict::NotComparable }; 3],
+            "{remarks}"
+        );
+        assert!(remarks.contains("and may explain 1 more"), "{remarks}");
+    }
+}
+
+#[test]
+fn one_clock_changes_nothing() {
+    let works = [core as Work, memory, core, memory];
+    let (a, b) = (
+        side("A", &[HIGH_HZ; 6], &works),
+        side("B", &[HIGH_HZ; 6], &works),
+    );
+    let (verdicts, remarks) = compared(&a, &b);
+    assert_eq!(verdicts, [const { Verdict::Equivalent }; 4]);
+    assert!(!remarks.contains("GHz"), "{remarks}");
+}

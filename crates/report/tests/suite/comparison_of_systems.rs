@@ -1,0 +1,234 @@
+//! Comparisons of a run on Linux with one on Windows.
+
+use crate::fixture;
+use instrument::point::Point;
+use instrument::sample::{Batch, Reading, Sample};
+use oscope_report::comparison::{self, Comparison, MARGIN, Question, Side};
+use record::{ExperimentRecord, PointRecord, Run};
+
+const LINUX: &str = "Linux";
+const WINDOWS: &str = "Windows NT";
+
+/// A value of an experiment: its id, point, metric and number of operations, or bytes, in a millisecond.
+type Made<'a> = (&'a str, Point, &'a str, f64);
+
+fn call(name: &str) -> Point {
+    Point::new().with("call", name).with("optimisation", 3)
+}
+
+/// A run on `system`, of which five processes gave each value.
+fn run(id: &str, system: &str, values: &[Made<'_>]) -> Run {
+    let mut run = fixture::run();
+    run.header.id = id.into();
+    run.environment.kernel_name = Some(system.into());
+    run.experiments = values
+        .iter()
+        .map(|(id, point, metric, work)| {
+            let batch = |process: u32| Batch {
+                samples: vec![Sample::new(
+                    *metric,
+                    Reading::Once {
+                        work: *work,
+                        wall_ns: 1_000_000 + 100 * u64::from(process),
+                        reference_ns: None,
+                        around: None,
+                    },
+                )],
+                warm: true,
+                started_ns: 1_000_000_000 * u64::from(process),
+                pass: Some(process),
+                ..Batch::default()
+            };
+            ExperimentRecord {
+                definition: experiments::find(id).expect("an experiment").definition(),
+                skipped: None,
+                points: vec![PointRecord {
+                    point: point.clone(),
+                    batches: (0..5).map(batch).collect(),
+                    closing: None,
+                }],
+            }
+        })
+        .collect();
+    run
+}
+
+fn side(label: &str, runs: Vec<Run>) -> Side {
+    Side {
+        label: label.into(),
+        runs,
+        is_reported: false,
+    }
+}
+
+fn compared<'a>(a: &'a Side, b: &'a Side) -> Comparison<'a> {
+    let question = Question {
+        a,
+        b,
+        baseline: None,
+        margin: MARGIN,
+    };
+    Comparison::new(question).expect("they have values in common")
+}
+
+fn on_linux() -> Run {
+    let values = [
+        ("process.calls", call("read 1 byte"), "rate", 1000.0),
+        ("process.calls", call("lseek"), "rate", 2000.0),
+        ("process.calls", call("fork+exit+wait"), "rate", 1.0),
+        ("process.scale", threads(), "page_fault", 1000.0),
+        ("memory.latency", memory(), "load", 1000.0),
+    ];
+    run("1", LINUX, &values)
+}
+
+fn on_windows() -> Run {
+    let values = [
+        ("process.calls", call("ReadFile 1 byte"), "rate", 500.0),
+        ("process.calls", call("SetFilePointerEx"), "rate", 1000.0),
+        ("process.scale", threads(), "page_fault", 500.0),
+        ("memory.latency", memory(), "load", 1000.0),
+    ];
+    run("2", WINDOWS, &values)
+}
+
+fn threads() -> Point {
+    Point::new().with("threads", 2)
+}
+
+fn memory() -> Point {
+    Point::new()
+        .with("working_set", 4096)
+        .with("stride", 64)
+        .with("pages", "4 KiB pages")
+}
+
+#[test]
+fn calls_for_one_purpose_are_joined_and_their_difference_is_told_once() {
+    let (a, b) = (side("a", vec![on_linux()]), side("b", vec![on_windows()]));
+    for (first, second, ratio) in [(&a, &b, 0.5), (&b, &a, 2.0)] {
+        let compared = compared(first, second);
+        let calls: Vec<_> = compared
+            .rows
+            .iter()
+            .filter(|row| row.definition.id == "process.calls")
+            .collect();
+        assert_eq!(calls.len(), 2);
+        for row in &calls {
+            assert!((row.ratio - ratio).abs() < 0.01, "{}", row.ratio);
+        }
+        let told = compared.remarks.iter();
+        let told = told.filter(|remark| remark.contains("read, write and lseek"));
+        assert_eq!(told.count(), 1, "{:?}", compared.remarks);
+    }
+    let compared = compared(&a, &b);
+    assert_eq!(
+        compared.rows[0].place(),
+        "read 1 byte beside ReadFile 1 byte, optimisation 3: rate"
+    );
+    let json = comparison::json(&[compared]);
+    let value = &json["comparisons"][0]["values"][0];
+    assert_eq!(value["levels"]["call"], "read 1 byte");
+    assert_eq!(value["b_levels"]["call"], "ReadFile 1 byte");
+    assert!(value["difference"].as_str().is_some());
+}
+
+#[test]
+fn a_side_whose_system_is_another_one_is_told_first() {
+    let mut windows = on_windows();
+    windows.environment.stand_in = Some("Wine 8.0".into());
+    let (a, b) = (side("a", vec![on_linux()]), side("b", vec![windows]));
+    assert_eq!(
+        compared(&a, &b).remarks[0],
+        "b: Measured under Wine 8.0, not on Windows NT: its times say nothing about that system."
+    );
+}
+
+#[test]
+fn experiments_with_one_difference_are_told_together() {
+    let values = |work| {
+        let sized = Point::new().with("block_size", 4096);
+        let file_size = 1_u64 << 20;
+        let of_block = sized
+            .clone()
+            .with("pass", "write")
+            .with("file_size", file_size);
+        let of_size = sized.with("file_size", file_size);
+        [
+            ("file.block_size", of_block, "throughput", work),
+            ("file.size", of_size, "throughput", work),
+        ]
+    };
+    let a = side("a", vec![run("1", LINUX, &values(1000.0))]);
+    let b = side("b", vec![run("2", WINDOWS, &values(500.0))]);
+    let told = compared(&a, &b).remarks;
+    let told = told.iter().filter(|remark| remark.contains("ReadFile"));
+    let told: Vec<_> = told.collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("file.block_size, file.size: "),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn what_each_system_does_in_its_own_way_is_refused_with_the_reason() {
+    let (a, b) = (side("a", vec![on_linux()]), side("b", vec![on_windows()]));
+    let compared = compared(&a, &b);
+    assert!(
+        compared
+            .rows
+            .iter()
+            .all(|row| row.definition.id != "process.scale")
+    );
+    let [refused] = &compared.refused[..] else {
+        panic!("{:?}", compared.refused);
+    };
+    assert_eq!(refused.experiment, "process.scale");
+    assert!(refused.reason.contains("calls of its own"), "{refused:?}");
+    assert_eq!(compared.unmatched.get("process.calls"), Some(&[1, 0]));
+}
+
+#[test]
+fn what_is_the_same_everywhere_needs_no_words() {
+    let (a, b) = (side("a", vec![on_linux()]), side("b", vec![on_windows()]));
+    let compared = compared(&a, &b);
+    let mut rows = compared.rows.iter();
+    let row = rows.find(|row| row.definition.id == "memory.latency");
+    assert_eq!(row.expect("it is joined").beside, None);
+    assert!(
+        !compared
+            .remarks
+            .iter()
+            .any(|remark| remark.contains("memory.latency"))
+    );
+}
+
+#[test]
+fn on_one_system_everything_is_joined_by_its_name() {
+    let mut later = on_linux();
+    later.header.id = "3".into();
+    let (a, b) = (side("a", vec![on_linux()]), side("b", vec![later]));
+    let compared = compared(&a, &b);
+    assert_eq!(compared.rows.len(), 5);
+    assert!(compared.rows.iter().all(|row| row.beside.is_none()));
+    assert!(compared.refused.is_empty());
+}
+
+#[test]
+fn sessions_of_two_systems_are_no_side_where_the_system_is_asked() {
+    let mixed = side("mixed", vec![on_linux(), on_windows()]);
+    let mut later = on_linux();
+    later.header.id = "3".into();
+    let other = side("other", vec![later]);
+    let compared = compared(&mixed, &other);
+    let refused = compared.refused.iter();
+    let refused: Vec<_> = refused.map(|it| it.experiment.as_str()).collect();
+    assert_eq!(refused, ["process.scale"]);
+    assert!(
+        compared.refused[0].reason.contains("Linux")
+            && compared.refused[0].reason.contains("Windows")
+    );
+    let mut rows = compared.rows.iter();
+    assert!(rows.any(|row| row.definition.id == "memory.latency" && row.a.sessions.len() == 2));
+}

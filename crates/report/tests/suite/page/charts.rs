@@ -1,0 +1,173 @@
+//! Charts in the page.
+
+use super::packed::whole;
+use crate::fixture;
+use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin, Series};
+use instrument::quantity::Unit;
+use instrument::results::{Estimate, Verdict};
+use instrument::statistics::Interval;
+use oscope_report::{Analysis, page};
+use record::Run;
+
+/// The `svg` elements of the charts in a page, without the pictures of the machine.
+fn charts(page: &str) -> Vec<&str> {
+    let starts = page.match_indices("<svg xmlns=").map(|(start, _)| start);
+    let chart = |start: usize| {
+        let rest = &page[start..];
+        &rest[..rest.find("</svg>").expect("an end") + "</svg>".len()]
+    };
+    let charts = starts.map(chart);
+    charts
+        .filter(|chart| !chart.contains("class=\"chart glance\""))
+        .collect()
+}
+
+/// The page of a run whose first experiment has only this figure.
+fn page_with(figure: Figure) -> String {
+    let run: Run = fixture::run();
+    let mut analysis: Analysis<'_> = fixture::analysis(&run);
+    analysis.experiments.truncate(1);
+    analysis.experiments[0].figures = vec![figure];
+    page::render(&analysis).expect("a page")
+}
+
+fn parsed(chart: &str) -> roxmltree::Document<'_> {
+    roxmltree::Document::parse(chart).unwrap_or_else(|error| panic!("{error} in {chart}"))
+}
+
+#[test]
+fn every_chart_is_well_formed_named_and_described() {
+    let run = fixture::run();
+    let page = whole(&page::render(&fixture::analysis(&run)).expect("a page"));
+    let charts = charts(&page);
+    // Four figures, two scales.
+    assert_eq!(charts.len(), 8);
+    for chart in charts {
+        let chart = parsed(chart);
+        let root = chart.root_element();
+        assert_eq!(root.attribute("role"), Some("img"));
+        assert!(
+            root.attribute("aria-label")
+                .is_some_and(|label| !label.is_empty())
+        );
+        assert!(
+            root.children()
+                .any(|child| child.has_tag_name("desc") && child.text().is_some())
+        );
+    }
+}
+
+#[test]
+fn a_small_chart_is_drawn_as_ever() {
+    let point = |x: u64, centre: f64, doubtful| FigurePoint {
+        x: x.into(),
+        estimate: fixture::estimate("speed", centre, 0.05),
+        doubtful,
+    };
+    let figure = Figure {
+        key: "small".into(),
+        title: "Speed".into(),
+        kind: FigureKind::Curve,
+        x: fixture::axis("block size", Some(Unit::Bytes), FigureScale::Logarithmic),
+        y: fixture::axis("speed", Some(Unit::BytesPerSecond), FigureScale::Linear),
+        series: vec![Series {
+            label: "read".into(),
+            points: vec![point(1024, 1e9, false), point(4096, 2e9, true)],
+        }],
+        marks: vec![Mark {
+            label: "page".into(),
+            at: 2048.0,
+            interval: Interval::new(1800.0, 2500.0),
+            origin: MarkOrigin::Found,
+        }],
+    };
+    let page = page_with(figure);
+    insta::assert_snapshot!(charts(&page)[0].replace("><", ">\n<"));
+}
+
+/// A chart of calls by threads.
+fn by_threads(estimates: [Option<f64>; 4]) -> Figure {
+    let threads = [1_u64, 2, 4, 8].into_iter().zip(estimates);
+    let point = |(threads, centre): (u64, Option<f64>)| FigurePoint {
+        x: threads.into(),
+        estimate: Estimate {
+            verdict: centre.map_or(Verdict::BelowResolution, |_| Verdict::Sound),
+            ..fixture::estimate("speed", centre.unwrap_or(1.0), 0.01)
+        },
+        doubtful: false,
+    };
+    Figure {
+        key: "threads".into(),
+        title: "Calls by threads".into(),
+        kind: FigureKind::Curve,
+        x: fixture::axis("threads", Some(Unit::Count), FigureScale::Linear),
+        y: fixture::axis("rate", Some(Unit::OperationsPerSecond), FigureScale::Linear),
+        series: vec![Series {
+            label: "getpid".into(),
+            points: threads.map(point).collect(),
+        }],
+        marks: Vec::new(),
+    }
+}
+
+#[test]
+fn an_axis_of_threads_begins_at_one() {
+    let page = page_with(by_threads([1.0, 2.0, 3.0, 4.0].map(Some)));
+    let chart = parsed(charts(&page)[0]);
+    let is_tick = |node: &roxmltree::Node| node.attribute("class") == Some("x-tick");
+    let ticks = chart.descendants().filter(is_tick);
+    let ticks: Vec<_> = ticks.filter_map(|tick| tick.text()).collect();
+    assert!(!ticks.is_empty() && !ticks.contains(&"0"), "{ticks:?}");
+}
+
+#[test]
+fn a_line_ends_at_a_missing_value_and_a_cliff_is_dotted() {
+    let lines = |estimates| {
+        let page = page_with(by_threads(estimates));
+        let chart = parsed(charts(&page)[0]);
+        let drawn = |class: &str| {
+            let mut paths = chart.descendants();
+            let path = paths.find(|node| node.attribute("class") == Some(class));
+            path.and_then(|path| path.attribute("d")).map(str::to_owned)
+        };
+        [drawn("line"), drawn("line cliff")]
+    };
+    let starts = |path: &Option<String>| path.as_ref().map_or(0, |path| path.matches('M').count());
+    let [line, cliff] = lines([Some(1.0), Some(1.1), Some(1.2), Some(1.3)]);
+    assert_eq!((starts(&line), cliff), (1, None));
+    let [line, cliff] = lines([Some(1.0), None, Some(1.2), Some(1.3)]);
+    assert_eq!(
+        (starts(&line), cliff),
+        (1, None),
+        "the first value stands alone"
+    );
+    let [line, cliff] = lines([Some(1.0), Some(1.1), Some(9.0), Some(9.1)]);
+    assert_eq!((starts(&line), starts(&cliff)), (2, 1));
+}
+
+#[test]
+fn many_series_get_a_panel_each() {
+    let series = |index: u64| Series {
+        label: format!("thread {index}"),
+        points: vec![FigurePoint {
+            x: 1024_u64.into(),
+            estimate: fixture::estimate("speed", 1e9, 0.05),
+            doubtful: false,
+        }],
+    };
+    let figure = Figure {
+        key: "many".into(),
+        title: "Many".into(),
+        kind: FigureKind::Curve,
+        x: fixture::axis("block size", Some(Unit::Bytes), FigureScale::Logarithmic),
+        y: fixture::axis("speed", Some(Unit::BytesPerSecond), FigureScale::Linear),
+        series: (0..9).map(series).collect(),
+        marks: Vec::new(),
+    };
+    let page = page_with(figure);
+    let panels = parsed(charts(&page)[0])
+        .descendants()
+        .filter(|node| node.attribute("class") == Some("panel"))
+        .count();
+    assert_eq!(panels, 9);
+}

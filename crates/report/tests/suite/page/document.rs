@@ -1,0 +1,279 @@
+//! The page as a document: complete and well formed.
+
+use super::packed::{unpacked, whole};
+use crate::fixture;
+use oscope_report::{Analysis, page, reference};
+use scraper::{Html, Selector};
+use std::collections::BTreeSet;
+
+fn fixture_page() -> String {
+    let run = fixture::run();
+    page::render(&fixture::analysis(&run)).expect("a page")
+}
+
+fn select<'d>(document: &'d Html, selector: &str) -> Vec<scraper::ElementRef<'d>> {
+    document
+        .select(&Selector::parse(selector).expect("a selector"))
+        .collect()
+}
+
+fn texts(document: &Html, selector: &str) -> Vec<String> {
+    let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    select(document, selector)
+        .into_iter()
+        .map(|found| words(found.text().collect()))
+        .collect()
+}
+
+#[test]
+fn the_page_is_html_without_errors_and_is_kept_for_the_browser_test() {
+    let page = fixture_page();
+    let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/page.html");
+    std::fs::write(path, &page).expect("the build folder can be written to");
+    let document = Html::parse_document(&page);
+    assert_eq!(document.errors, Vec::<String>::new());
+}
+
+#[test]
+fn a_run_under_conditions_that_matter_begins_with_them() {
+    let mut run = fixture::run();
+    run.environment.is_traced = Some(true);
+    let page = page::render(&fixture::analysis(&run)).expect("a page");
+    assert_eq!(
+        texts(&Html::parse_document(&page), "header > p:first-child"),
+        ["During this run, another program traced oscope."]
+    );
+}
+
+#[test]
+fn a_run_under_a_stand_in_for_its_system_begins_with_a_caution() {
+    assert_eq!(
+        texts(&Html::parse_document(&fixture_page()), ".caution"),
+        Vec::<String>::new()
+    );
+    let mut run = fixture::run();
+    run.environment.stand_in = Some("Wine 8.0".into());
+    let page = page::render(&fixture::analysis(&run)).expect("a page");
+    let cautions = texts(&Html::parse_document(&page), "header > p:first-child");
+    assert_eq!(
+        cautions,
+        ["Measured under Wine 8.0, not on Linux: its times say nothing about that system."]
+    );
+}
+
+#[test]
+fn ids_are_unique_and_every_link_has_its_place() {
+    let document = Html::parse_document(&whole(&fixture_page()));
+    let ids: Vec<&str> = select(&document, "[id]")
+        .iter()
+        .filter_map(|e| e.attr("id"))
+        .collect();
+    let unique: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), unique.len());
+    for link in select(&document, "a[href^='#']") {
+        let target = link
+            .attr("href")
+            .expect("selected by it")
+            .trim_start_matches('#');
+        assert!(unique.contains(target), "nothing is called {target}");
+    }
+    for labelled in select(&document, "[aria-labelledby]") {
+        let target = labelled.attr("aria-labelledby").expect("selected by it");
+        assert!(unique.contains(target), "nothing is called {target}");
+    }
+}
+
+#[test]
+fn nothing_is_fetched_from_elsewhere() {
+    let page = fixture_page();
+    let document = Html::parse_document(&page);
+    let outward =
+        "[src], link:not([rel=icon]), iframe, img, object, form, a[href]:not([href^='#'])";
+    assert!(select(&document, outward).is_empty());
+    assert!(!page.contains("url("));
+    assert!(!page.contains("@import"));
+}
+
+#[test]
+fn findings_come_first_and_the_weightiest_before_the_others() {
+    let document = Html::parse_document(&whole(&fixture_page()));
+    let headings = texts(&document, "h2");
+    assert_eq!(
+        headings[..7],
+        [
+            "Memory staircase",
+            "Settings that gain most",
+            "What was found",
+            "What to set here",
+            "What is said, and whether it holds here",
+            "How far to trust it",
+            "The machine"
+        ]
+    );
+    insta::assert_snapshot!(texts(&document, "#findings li").join("\n"));
+}
+
+#[test]
+fn settings_that_gain_most_come_first_and_are_named_above_all_chapters() {
+    let document = Html::parse_document(&whole(&fixture_page()));
+    assert_eq!(
+        texts(&document, "#glance .three li"),
+        [
+            "block size for reading files: 256 KiB instead of 4 KiB, 2.87 × as fast \
+          export OSCOPE_C_READ=262144"
+        ]
+    );
+    insta::assert_snapshot!(texts(&document, "#settings li").join("\n"));
+}
+
+#[test]
+fn trust_is_told_with_causes_and_advice() {
+    let document = Html::parse_document(&whole(&fixture_page()));
+    insta::assert_snapshot!(texts(&document, "#trust p, #trust li").join("\n"));
+}
+
+#[test]
+fn the_machine_is_told_and_what_is_not_known_is_said() {
+    let document = Html::parse_document(&whole(&fixture_page()));
+    insta::assert_snapshot!(
+        texts(
+            &document,
+            "#machine h3, #machine summary, #machine dl > div"
+        )
+        .join("\n")
+    );
+}
+
+#[test]
+fn estimates_stand_with_interval_processes_and_warnings() {
+    let document = Html::parse_document(&whole(&fixture_page()));
+    insta::assert_snapshot!(texts(&document, ".estimates tr").join("\n"));
+    // Only rows with sound values have a strip.
+    let rows = select(&document, ".estimates tbody tr:not(.metric, .reason)").len();
+    let unsound = select(&document, ".estimates td.unsound").len();
+    assert!(unsound > 0);
+    assert_eq!(
+        select(&document, ".estimates svg.strip").len(),
+        rows - unsound
+    );
+}
+
+#[test]
+fn what_is_missing_is_told_with_its_reason() {
+    let document = Html::parse_document(&whole(&fixture_page()));
+    let missing = texts(&document, ".missing").join("\n");
+    assert!(missing.contains("rights of root"), "{missing}");
+    assert!(
+        missing.contains("read cold, block size 1 MiB: the file's pages could not be evicted"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn the_footer_tells_how_to_measure_again() {
+    let document = Html::parse_document(&whole(&fixture_page()));
+    let footer = texts(&document, "footer").join(" ");
+    for expected in [
+        "oscope run --seed 42",
+        "resolution 1 ns",
+        "21.5 ns a reading",
+        "oscope 0.1.0",
+    ] {
+        assert!(footer.contains(expected), "{expected} is not in: {footer}");
+    }
+}
+
+#[test]
+fn the_footer_tells_the_method_by_which_the_run_was_measured() {
+    let footer_of = |version: &str| {
+        let mut run = fixture::run();
+        run.header.version = version.into();
+        let page = page::render(&fixture::analysis(&run)).expect("a page");
+        texts(&Html::parse_document(&whole(&page)), "footer").join(" ")
+    };
+    let measured = footer_of("0.1.0");
+    assert!(
+        measured.contains("another run of the same command"),
+        "{measured}"
+    );
+    let printed = footer_of("reported");
+    assert!(
+        printed.contains("that the publication printed"),
+        "{printed}"
+    );
+    assert!(!printed.contains("oscope run"), "{printed}");
+}
+
+#[test]
+fn the_numbers_are_inside_as_json() {
+    let document = Html::parse_document(&whole(&fixture_page()));
+    let data: serde_json::Value = unpacked(&document, "data");
+    let estimate = &data["experiments"][0]["points"][0]["estimates"][0];
+    assert_eq!(estimate["metric"], "first_write");
+    assert_eq!(estimate["by_process"].as_array().map(Vec::len), Some(5));
+}
+
+#[test]
+fn a_run_that_was_cut_off_before_anything_was_measured_still_makes_a_page() {
+    let mut run = fixture::run();
+    run.experiments.clear();
+    run.header.name = None;
+    run.header.ended = None;
+    run.machine = platform::machine::Machine::default();
+    run.storage = None;
+    let page = page::render(&fixture::analysis(&run)).expect("a page");
+    let document = Html::parse_document(&page);
+    assert!(document.errors.is_empty(), "{:?}", document.errors);
+    let trust = texts(&document, "#trust").join(" ");
+    assert!(trust.contains("Nothing was measured."), "{trust}");
+    assert!(trust.contains("cut off or is still under way"), "{trust}");
+}
+
+#[test]
+fn claims_that_are_decided_are_seen_at_once_and_the_others_on_demand() {
+    let document = Html::parse_document(&whole(&fixture_page()));
+    assert_eq!(
+        texts(&document, "#claims > .findings .grade"),
+        ["holds", "holds in part", "does not hold"]
+    );
+    assert_eq!(
+        texts(&document, "#claims details .grade"),
+        ["cannot be told"]
+    );
+    let sources = select(&document, "#claims li:has(a[href^='#'])");
+    assert_eq!(sources.len(), 4, "each leads to its charts");
+}
+
+/// The first screen of the page of a published report.
+fn first_screen(reference: &str) -> Html {
+    let reference = reference::find(reference).expect("it is one");
+    let run = reference.run();
+    let page = page::render(&Analysis::new(&run)).expect("a page");
+    Html::parse_document(&whole(&page))
+}
+
+#[test]
+fn a_report_without_pictures_of_a_machine_begins_with_its_first_charts() {
+    let document = first_screen("threads-linux");
+    assert!(!select(&document, "#glance figure svg.chart").is_empty());
+    let titles = texts(&document, "#glance figure h2");
+    let chapters = texts(&document, "figure.figure h4");
+    assert!(
+        titles.iter().all(|title| chapters.contains(title)),
+        "{titles:?}"
+    );
+    let keys = texts(&document, "#glance svg [data-series] .name");
+    assert_eq!(keys, ["Lock", "SpinLock", "Lock", "SpinLock"]);
+    let headings = texts(&document, "h2");
+    assert_eq!(headings[0], titles[0]);
+}
+
+#[test]
+fn every_report_begins_with_a_picture_or_a_sentence_that_leads_to_its_numbers() {
+    for reference in reference::ALL {
+        let document = first_screen(reference.name);
+        let has_picture = !select(&document, "#glance svg.chart").is_empty();
+        let leads = !select(&document, "#glance p a[href^='#']").is_empty();
+        assert!(has_picture != leads, "{}", reference.name);
+    }
+}

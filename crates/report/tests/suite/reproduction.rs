@@ -1,0 +1,272 @@
+//! The published reports, reproduced by made-up values.
+
+use crate::fixture::{estimate, result};
+use instrument::definition::Definition;
+use instrument::point::Point;
+use instrument::results::{PointResult, Results};
+use oscope_report::reproduce::{self, Choice, Outcome, Report, Reproduction, ShapeKind};
+use oscope_report::terminal::{self, Style};
+use oscope_report::{markdown, page, view};
+use platform::machine::Machine;
+
+const STYLE: Style = Style {
+    width: 100,
+    colour: false,
+    unicode: true,
+};
+
+fn reproduced(
+    report: Report,
+    place: &str,
+    experiment: &str,
+    points: Vec<PointResult>,
+) -> Reproduction {
+    let definition: Definition = experiments::find(experiment)
+        .expect("it exists")
+        .definition();
+    let machine = Machine::default();
+    let results = [Results {
+        definition: &definition,
+        machine: &machine,
+        points,
+    }];
+    let choice = Choice {
+        report: Some(report),
+        place: Some(place.to_owned()),
+    };
+    Reproduction::new(&choice, &results, &[], "a made-up processor")
+}
+
+/// Calls that are all ten times as fast as the report's, but for one that is as fast as there and one that
+/// is known badly; one is missing.
+fn calls() -> Reproduction {
+    let rates = [
+        ("getpid", 14.866e6, 0.02),
+        ("fopen w+fclose", 0.946e6, 0.02),
+        ("open O_SYNC+close", 0.3895e6, 0.02),
+        ("malloc+free", 116.9e6, 0.6),
+        ("fork+exit+wait", 0.0333e6, 0.02),
+    ];
+    let point = |call: &str| Point::new().with("call", call).with("optimisation", 3);
+    let points = rates
+        .map(|(call, rate, relative)| result(point(call), vec![estimate("rate", rate, relative)]));
+    reproduced(Report::E, "Figure 26", "process.calls", points.into())
+}
+
+fn run(body: &str, lock: &str, threads: u64, us: f64) -> PointResult {
+    let point = Point::new()
+        .with("body", body)
+        .with("lock", lock)
+        .with("threads", threads);
+    result(point, vec![estimate("run", us * 1e3, 0.02)])
+}
+
+#[test]
+fn calls_of_the_report_for_the_terminal() {
+    let text = terminal::paint(&view::reproduction(&calls()), &STYLE, false);
+    // Commands stay whole, to be copied.
+    for line in text.lines().filter(|line| !line.starts_with("- oscope ")) {
+        assert!(textwrap::core::display_width(line) <= STYLE.width, "{line}");
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn calls_of_the_report_as_markdown() {
+    insta::assert_snapshot!(markdown::paint(&view::reproduction(&calls()), 1));
+}
+
+#[test]
+fn a_figure_is_judged_by_its_number_and_by_its_ratio() {
+    let judged = calls();
+    let outcome = |series: &str, what: &str| {
+        let mut figures = judged.tables[0].figures.iter();
+        let found =
+            figures.find(|it| it.figure.series.starts_with(series) && it.figure.what == what);
+        let found = found.expect("it is in the figure");
+        (found.outcome, found.reason.clone())
+    };
+    let optimised = "Linux, With Opt";
+    assert_eq!(outcome(optimised, "Getpid").0, Outcome::Differs);
+    let as_fast = outcome(optimised, "File Open-Close-open-close");
+    assert_eq!(as_fast, (Outcome::AsReported, None));
+    // Wide, and yet ten times as much.
+    assert_eq!(outcome(optimised, "Malloc Free").0, Outcome::Differs);
+    let elsewhere = outcome("Windows", "Getpid").1.expect("a reason");
+    assert!(elsewhere.contains("Windows"), "{elsewhere}");
+
+    let ratio = |what: &str| {
+        let mut shapes = judged.tables[0].shapes.iter();
+        let is_ratio = |it: &&reproduce::Shape| {
+            it.kind == ShapeKind::Ratio
+                && it.series.starts_with(optimised)
+                && it.of.starts_with(what)
+        };
+        shapes.find(is_ratio).expect("it has one").outcome
+    };
+    assert_eq!(ratio("Process Fork"), Outcome::AsReported);
+    assert_eq!(ratio("File Open-Close-open-close"), Outcome::Differs);
+    assert_eq!(ratio("Malloc Free"), Outcome::CannotBeTold);
+    let tally = judged.figures();
+    assert_eq!(
+        (tally.as_reported, tally.differs, tally.cannot_be_told),
+        (1, 4, 19)
+    );
+}
+
+#[test]
+fn what_lacks_is_told_as_a_command() {
+    let commands = calls().commands();
+    assert_eq!(commands.len(), 1);
+    let words = commands[0].join(" ");
+    assert!(
+        words.starts_with("run process.calls --profile standard --at call="),
+        "{words}"
+    );
+    assert!(words.contains("--at call=create O_SYNC+delete"), "{words}");
+    assert!(words.contains("--at optimisation=0"), "{words}");
+}
+
+#[test]
+fn two_series_cross_where_the_report_has_it_or_elsewhere() {
+    let crossing = |points: Vec<PointResult>| {
+        let judged = reproduced(Report::D, "Table 1", "threads.lock", points);
+        let shapes = judged.tables[0].shapes.clone();
+        let is_meant = |it: &reproduce::Shape| {
+            it.kind == ShapeKind::Crossover && it.of.starts_with("Simple SpinLock")
+        };
+        shapes.into_iter().find(is_meant).expect("it is judged")
+    };
+    let counts = [1, 3, 10, 30, 99];
+    // Of each number of threads: the spin lock's time, and the lock's.
+    let of = |times: [(f64, f64); 5]| {
+        let pair = |(threads, (spin, lock)): (u64, (f64, f64))| {
+            [
+                run("simple", "SpinLock", threads, spin),
+                run("simple", "Lock", threads, lock),
+            ]
+        };
+        crossing(counts.into_iter().zip(times).flat_map(pair).collect())
+    };
+    let below = of([
+        (1.0, 2.0),
+        (3.0, 6.0),
+        (10.0, 20.0),
+        (30.0, 60.0),
+        (99.0, 200.0),
+    ]);
+    assert_eq!(below.outcome, Outcome::AsReported, "{below:?}");
+    let above = of([
+        (2.0, 1.0),
+        (6.0, 3.0),
+        (10.0, 20.0),
+        (30.0, 60.0),
+        (99.0, 200.0),
+    ]);
+    assert_eq!(above.outcome, Outcome::Differs, "{above:?}");
+    let alike = of([
+        (2.0, 2.0),
+        (6.0, 6.0),
+        (10.0, 20.0),
+        (30.0, 60.0),
+        (99.0, 200.0),
+    ]);
+    assert_eq!(alike.outcome, Outcome::CannotBeTold, "{alike:?}");
+}
+
+#[test]
+fn growth_is_the_exponent_along_the_axis() {
+    let points = [1_u64, 3, 10, 30, 99].map(|threads| {
+        run(
+            "simple",
+            "Lock",
+            threads,
+            10.0 * (threads as f64).powf(0.84),
+        )
+    });
+    let judged = reproduced(Report::D, "Table 1", "threads.lock", points.into());
+    let mut shapes = judged.tables[0].shapes.iter();
+    let growth = shapes
+        .find(|it| it.kind == ShapeKind::Growth && it.series == "Simple Lock")
+        .expect("it is judged");
+    let here = growth.here.expect("it was measured");
+    assert!((here.value - 0.84).abs() < 0.01, "{growth:?}");
+    assert_eq!(growth.outcome, Outcome::AsReported, "{growth:?}");
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_has_each_number_with_its_verdict_and_reason() {
+    let reproduction = calls();
+    let data = reproduce::json(&reproduction);
+    let page = page::paint(&view::reproduction(&reproduction), Some(&data)).expect("a page");
+    let document = scraper::Html::parse_document(&page);
+    assert_eq!(document.errors, Vec::<String>::new());
+    let all = |selector: &str| {
+        let selector = scraper::Selector::parse(selector).expect("a selector");
+        document.select(&selector).collect::<Vec<_>>()
+    };
+    let ids: Vec<&str> = all("[id]").iter().filter_map(|it| it.attr("id")).collect();
+    for link in all("a[href]") {
+        let target = link.attr("href").unwrap_or_default();
+        let is_there = target.strip_prefix('#').is_some_and(|id| ids.contains(&id));
+        assert!(is_there, "{target}");
+    }
+    assert!(all("script:not([type='application/json']), link[rel=stylesheet], img").is_empty());
+    let words = |row: &scraper::ElementRef<'_>| row.text().collect::<Vec<_>>().join(" ");
+    let rows = all("tbody tr");
+    let getpid = rows
+        .iter()
+        .map(words)
+        .find(|row| row.contains("1.486661667"));
+    assert!(getpid.is_some_and(|row| row.contains("differs")));
+    // Another machine, another system, and not measured.
+    let reasons: Vec<String> = all("article > ul li").iter().map(words).collect();
+    assert_eq!(reasons.len(), 3, "{reasons:?}");
+    // As printed, and here.
+    assert_eq!(all(".beside svg.chart").len(), 2);
+    let counts: Vec<String> = all("[aria-label=counts] td").iter().map(words).collect();
+    assert_eq!(counts[..3], ["1", "4", "19"]);
+}
+
+#[test]
+fn both_graphs_have_the_same_axes_and_a_value_printed_in_two_units_is_drawn_once() {
+    let points = [281_873_817_u64, 563_747_634].map(|size| {
+        let point = Point::new()
+            .with("call", "read 1 byte")
+            .with("file_size", size);
+        let values = [("wall", size as f64), ("throughput", 1e9)];
+        result(
+            point,
+            values
+                .map(|(metric, value)| estimate(metric, value, 0.01))
+                .into(),
+        )
+    });
+    let judged = reproduced(Report::A, "section 5, table", "file.call", points.into());
+    let graphs = reproduce::graphs(&judged.tables[0]);
+    let labels = |graph: &reproduce::Graph| {
+        let series = graph.reported.series.iter();
+        series.map(|it| it.label.clone()).collect::<Vec<_>>()
+    };
+    let drawn: Vec<_> = graphs.iter().map(labels).collect();
+    assert_eq!(
+        drawn,
+        [
+            ["READ Wall Time", "LSEEK Wall Time"],
+            ["READ Speed (B/s)", "LSEEK Speed (B/s)"]
+        ]
+    );
+    for graph in &graphs {
+        assert!(graph.has_reported_axes);
+        let here = graph.here.as_ref().expect("two places are measured");
+        assert_eq!((&here.x, &here.y), (&graph.reported.x, &graph.reported.y));
+        let ends = |figure: &instrument::figure::Figure| {
+            let points = &figure.series[0].points;
+            [&points[0], &points[points.len() - 1]].map(|it| it.x.clone())
+        };
+        assert_eq!(ends(here), ends(&graph.reported));
+        assert_eq!(graph.missing, 18);
+        let sound = here.series[0].points.iter();
+        assert_eq!(sound.filter(|it| it.estimate.is_sound()).count(), 2);
+    }
+}

@@ -1,0 +1,309 @@
+//! The terminal output as snapshots of a made-up run.
+
+use crate::fixture;
+use instrument::finding::Grade;
+use instrument::fitness::{Check, Effect};
+use instrument::results::Verdict;
+use oscope_report::document::Document;
+use oscope_report::terminal::{self, Style};
+use oscope_report::view;
+use record::store::RunSummary;
+
+const WIDE: Style = Style {
+    width: 120,
+    colour: false,
+    unicode: true,
+};
+const USUAL: Style = Style { width: 80, ..WIDE };
+const NARROW: Style = Style { width: 60, ..WIDE };
+
+/// `text`, after a check that no line is wider than the terminal.
+fn checked(text: String, style: &Style) -> String {
+    for line in text.lines() {
+        let width = textwrap::core::display_width(line);
+        assert!(
+            width <= style.width,
+            "{width} of {} columns: {line}",
+            style.width
+        );
+        assert_eq!(line.trim_end(), line, "blanks at the end of a line");
+    }
+    text
+}
+
+fn painted(document: &Document<'_>, style: &Style) -> String {
+    checked(terminal::paint(document, style, false), style)
+}
+
+fn summary(style: &Style) -> String {
+    let run = fixture::run();
+    painted(&view::summary(&fixture::analysis(&run)), style)
+}
+
+#[test]
+fn summary_on_a_wide_terminal() {
+    insta::assert_snapshot!(summary(&WIDE));
+}
+
+#[test]
+fn summary_on_the_usual_terminal() {
+    insta::assert_snapshot!(summary(&USUAL));
+}
+
+#[test]
+fn summary_on_a_narrow_terminal() {
+    insta::assert_snapshot!(summary(&NARROW));
+}
+
+#[test]
+fn summary_in_colour() {
+    let style = Style {
+        colour: true,
+        ..USUAL
+    };
+    insta::assert_snapshot!(summary(&style).replace('\u{1b}', "ESC"));
+}
+
+#[test]
+fn summary_in_ascii() {
+    let text = summary(&Style {
+        unicode: false,
+        ..USUAL
+    });
+    assert!(text.is_ascii(), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_run_under_conditions_that_matter_begins_with_them() {
+    let mut run = fixture::run();
+    run.environment.is_traced = Some(true);
+    let text = painted(&view::summary(&fixture::analysis(&run)), &WIDE);
+    let first = text.lines().next().expect("there are lines");
+    assert_eq!(
+        first.split_whitespace().collect::<Vec<_>>().join(" "),
+        "conditions During this run, another program traced oscope."
+    );
+    assert!(!text.contains("Nothing disturbed this run."), "{text}");
+}
+
+#[test]
+fn a_run_under_a_stand_in_for_its_system_begins_with_a_caution() {
+    let mut run = fixture::run();
+    run.environment.kernel_name = Some("Windows NT".into());
+    run.environment.kernel_release = Some("10.0.19043".into());
+    run.environment.stand_in = Some("Wine 8.0".into());
+    let text = painted(&view::summary(&fixture::analysis(&run)), &WIDE);
+    let first = text.lines().next().expect("there are lines");
+    assert_eq!(
+        first,
+        "caution  Measured under Wine 8.0, not on Windows NT: its times say nothing about that system."
+    );
+    assert!(text.contains("Windows NT 10.0.19043 of Wine 8.0"), "{text}");
+}
+
+/// The made-up run, with so many more findings and experiments that it fills many screens.
+fn long(run: &record::Run) -> oscope_report::Analysis<'_> {
+    let mut analysis = fixture::analysis(run);
+    let found = analysis.experiments[0].findings[0].clone();
+    for (index, experiment) in analysis.experiments.iter_mut().enumerate() {
+        let further = (0..60).map(|count| found.clone().weighing(1.0 / f64::from(count + 1)));
+        experiment.findings.extend(further.skip(index));
+    }
+    analysis
+}
+
+#[test]
+fn a_brief_summary_tells_what_to_do_on_two_screens() {
+    let run = fixture::run();
+    for style in [&USUAL, &WIDE] {
+        let text = checked(terminal::brief(&long(&run), style), style);
+        assert!(text.lines().count() <= 90, "{text}");
+        let parts = [
+            "run ",
+            "\nmachine ",
+            "\nfiles ",
+            "\nverdict ",
+            "\nWhat to set here\n",
+            "\nFindings\n",
+            "\nClaims\n",
+            "\nHow far to trust it\n",
+            "`oscope show --all`",
+        ];
+        let places = parts.map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}")));
+        assert!(places.is_sorted(), "{text}");
+        assert!(!text.contains('│'), "{text}");
+    }
+}
+
+#[test]
+fn two_screens_hold_a_run_of_which_much_is_missing() {
+    let run = fixture::run();
+    let mut analysis = long(&run);
+    let reasons: Vec<String> = (0..30)
+        .map(|index| format!("it needs thing number {index}, which this machine lacks: add it"))
+        .collect();
+    let failed = &analysis.experiments[1].failures;
+    let (point, _) = *failed.first().expect("one has failed");
+    analysis.experiments[1].failures = reasons
+        .iter()
+        .map(|reason| (point, record::Failure::Failed(reason)))
+        .collect();
+    let text = checked(terminal::brief(&analysis, &USUAL), &USUAL);
+    assert!(text.lines().count() <= 90, "{text}");
+    assert!(text.contains(" further reasons"), "{text}");
+    let whole = painted(&view::summary(&analysis), &USUAL);
+    assert!(whole.contains("thing number 29"));
+}
+
+#[test]
+fn an_experiment_without_an_estimate_takes_a_line_and_no_table() {
+    let run = fixture::run();
+    let mut analysis = fixture::analysis(&run);
+    for experiment in &mut analysis.experiments {
+        for estimate in experiment
+            .points
+            .iter_mut()
+            .flat_map(|point| &mut point.estimates)
+        {
+            estimate.verdict = Verdict::TooFew;
+        }
+    }
+    let text = painted(&view::summary(&analysis), &USUAL);
+    assert!(text.contains("seen too seldom for an estimate"), "{text}");
+    assert!(!text.contains("seen once"), "{text}");
+}
+
+#[test]
+fn a_short_run_is_shown_whole() {
+    let mut run = fixture::run();
+    run.experiments
+        .retain(|record| record.definition.id == "memory.swap");
+    let analysis = fixture::analysis(&run);
+    assert_eq!(
+        terminal::brief(&analysis, &USUAL),
+        painted(&view::summary(&analysis), &USUAL)
+    );
+}
+
+#[test]
+fn at_most_forty_findings_stand_together_and_the_rest_with_their_experiments() {
+    let run = fixture::run();
+    let analysis = long(&run);
+    let first = oscope_report::foremost(&analysis, oscope_report::MOST_FINDINGS);
+    assert_eq!(first.len(), 40);
+    assert!(
+        first
+            .iter()
+            .all(|(_, found)| found.grade != Grade::CannotBeTold)
+    );
+    let all: usize = analysis
+        .experiments
+        .iter()
+        .map(|one| one.findings.len())
+        .sum();
+    let text = painted(&view::summary(&analysis), &WIDE);
+    assert!(text.contains(&format!("and {} more, each with its experiment", all - 40)));
+    let certain = text
+        .lines()
+        .filter(|line| line.starts_with("● certain"))
+        .count();
+    assert!(certain > 40 + 200, "{certain} findings in all");
+}
+
+#[test]
+fn summary_of_a_run_that_was_cut_off() {
+    let mut run = fixture::run();
+    run.header.ended = None;
+    run.experiments.clear();
+    let analysis = fixture::analysis(&run);
+    insta::assert_snapshot!(painted(&view::summary(&analysis), &USUAL));
+}
+
+#[test]
+fn experiment_in_detail() {
+    let run = fixture::run();
+    let analysis = fixture::analysis(&run);
+    let shown = |index: usize| {
+        let document = view::experiment(&analysis.experiments[index], None);
+        painted(&document, &USUAL)
+    };
+    insta::assert_snapshot!("memory_in_detail", shown(0));
+    insta::assert_snapshot!("files_in_detail", shown(1));
+    insta::assert_snapshot!("calls_in_detail", shown(2));
+    insta::assert_snapshot!("skipped_in_detail", shown(3));
+}
+
+#[test]
+fn runs() {
+    let stored = |number| {
+        let header = fixture::header();
+        RunSummary {
+            number,
+            id: header.id,
+            name: header.name,
+            started: header.started,
+            ended: header.ended,
+            interrupted: false,
+            profile: header.profile,
+            machine_fingerprint: header.machine_fingerprint,
+            directory: header.directory,
+            tags: header.tags,
+            experiments: 3,
+            points: 34,
+            samples: 1250,
+            damaged: false,
+        }
+    };
+    let interrupted = RunSummary {
+        interrupted: true,
+        name: None,
+        ..stored(2)
+    };
+    let unfinished = RunSummary {
+        ended: None,
+        ..stored(1)
+    };
+    let rows = [stored(3), interrupted, unfinished];
+    insta::assert_snapshot!("runs_wide", painted(&view::runs(&rows), &WIDE));
+    insta::assert_snapshot!("runs_usual", painted(&view::runs(&rows), &USUAL));
+    let none = painted(&view::runs(&[]), &USUAL);
+    assert_eq!(none, "No run has been stored yet.\n");
+}
+
+#[test]
+fn checks() {
+    let check = |subject: &str, effect, advice: Option<&str>| Check {
+        subject: subject.into(),
+        effect,
+        found: "what was found about it, in as many words as it takes".into(),
+        advice: advice.map(Into::into),
+    };
+    let checks = [
+        check("load", Effect::Disturbs, Some("stop other programs")),
+        check("virtualisation", Effect::Shapes, None),
+        check("rights", Effect::Limits, None),
+        check("swap", Effect::None, None),
+    ];
+    insta::assert_snapshot!(painted(&view::checks(&checks), &USUAL));
+}
+
+#[test]
+fn list_and_explain() {
+    let definitions = [fixture::memory(), fixture::files(), fixture::calls()];
+    insta::assert_snapshot!("list", painted(&view::list(&definitions), &USUAL));
+    let needs = "64 MiB of free space in the scratch directory. All of it is there.";
+    let levels = [
+        "multiples of 4 KiB from 16 KiB to 1 GiB".to_owned(),
+        "1; 2; 4".into(),
+    ];
+    let explained = view::explain(&definitions[0], &levels, needs);
+    insta::assert_snapshot!("explain", painted(&explained, &USUAL));
+}
+
+#[test]
+fn claims() {
+    let run = fixture::run();
+    let claims = view::claims(&fixture::analysis(&run));
+    insta::assert_snapshot!(painted(&claims, &USUAL));
+}
