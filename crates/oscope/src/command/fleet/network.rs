@@ -9,7 +9,6 @@ use crate::exit::{Exit, WrongUse, words};
 use crate::output::{self, harmless, on_one_line};
 use crate::style;
 use crate::target::{Target, publish};
-
 use ::network::{Answerer, Invitation, Measured, Pair, Peer, addresses, addresses_of, rounds};
 use anyhow::Result;
 use instrument::quantity::{Nanoseconds, counted};
