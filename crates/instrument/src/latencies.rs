@@ -60,7 +60,7 @@ impl Latencies {
     /// A timing by a clock that goes in steps is a multiple of a step. The timings of one multiple are taken as
     /// spread evenly over a step, as in the median of grouped data: the error is at most a tenth of a step.
     pub fn quantiles_ns<const N: usize>(&self, quantiles: [f64; N]) -> [f64; N] {
-        let clock = Steps::of(&self.clock);
+        let clock = Steps::of(self);
         let groups = groups(&self.operations, clock.step_ns);
         let all = self.count() as f64;
         quantiles.map(|quantile| {
@@ -81,7 +81,8 @@ impl Latencies {
 }
 
 impl Steps {
-    fn of(clock: &Histogram<u64>) -> Self {
+    fn of(timed: &Latencies) -> Self {
+        let clock = &timed.clock;
         let uninterrupted = clock.len() as f64 * UNINTERRUPTED;
         let (mut count, mut sum_ns) = (0.0, 0.0);
         for value in clock.iter_recorded() {
@@ -92,20 +93,25 @@ impl Steps {
             count += here;
             sum_ns += here * value.value_iterated_to() as f64;
         }
-        // Whole ns are rounded: multiples of one step may differ by 1 ns.
-        let all = clock.len() as f64;
-        let usual: Vec<Group> = groups(clock, 2.0)
-            .into_iter()
-            .filter(|group| group.count > all * RARE)
-            .collect();
-        let steps = usual
-            .windows(2)
-            .map(|pair| pair[1].mean_ns - pair[0].mean_ns);
+        // The cost of a reading may be a multiple of a step.
+        let step_ns = least_gap_ns(clock).or_else(|| least_gap_ns(&timed.operations));
         Self {
             cost_ns: if count > 0.0 { sum_ns / count } else { 0.0 },
-            step_ns: steps.reduce(f64::min).unwrap_or(1.0),
+            step_ns: step_ns.unwrap_or(1.0),
         }
     }
+}
+
+/// The least difference between usual timings; `None` if all are alike.
+fn least_gap_ns(timings: &Histogram<u64>) -> Option<f64> {
+    let all = timings.len() as f64;
+    // Whole ns are rounded: multiples of one step may differ by 1 ns.
+    let mut usual = groups(timings, 2.0);
+    usual.retain(|group| group.count > all * RARE);
+    let gaps = usual
+        .windows(2)
+        .map(|pair| pair[1].mean_ns - pair[0].mean_ns);
+    gaps.reduce(f64::min)
 }
 
 /// The timings in groups that begin `width_ns` apart, in ascending order.

@@ -12,7 +12,7 @@ use testing::Command;
 #[test]
 fn points_that_the_time_does_not_reach_are_named() {
     check!(Place::new() => "
-        run --budget 1s --no-page --dir $scratch | 1 | > no time:  | > the time was used up
+        run --budget 1s --no-page --dir $scratch | 1 | > no time  | > the time was used up
     ");
 }
 
@@ -40,7 +40,7 @@ fn after_a_kill_the_next_start_clears_up_and_shows_what_there_is() {
     assert_eq!(scratch_files(&place.scratch()).len(), 1);
     let samples = place.samples();
     assert!(samples > 0);
-    check!(place => "show 1 | 0 | > did not come to its end");
+    check!(place => "show 1 | 0 | > was cut off or is still under way");
     let cleared = "0 | 2> run 1 was cut off | 2> --resume 1 | 2> removed";
     ends(&mut place.short_run(), cleared);
     assert!(scratch_files(&place.scratch()).is_empty());
