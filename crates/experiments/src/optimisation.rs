@@ -71,7 +71,7 @@ pub(crate) fn loops(
     compiler: Compiler,
     optimisation: Optimisation,
     sampler: &mut Sampler<'_>,
-) -> Result<Loops, MeasureError> {
+) -> Loops {
     let loops = compiler.loops(optimisation.0);
     if let Some(flags) = loops.overruled_by() {
         sampler.remark(format!(
@@ -87,7 +87,7 @@ pub(crate) fn loops(
     if compiler == Compiler::C {
         sampler.remark(format!("the C loops were compiled by {}", loops.compiler()));
     }
-    Ok(loops)
+    loops
 }
 
 /// The time of level 0 over that of level 2, if that is too little to be true.

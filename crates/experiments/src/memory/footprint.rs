@@ -104,7 +104,7 @@ impl Experiment for Footprint {
         let mut metrics = METRICS;
         Random::new(sampler.seed()).shuffle(&mut metrics);
         for (metric, level) in metrics {
-            let loops = optimisation::loops(compiler, Optimisation(level), sampler)?;
+            let loops = optimisation::loops(compiler, Optimisation(level), sampler);
             sampler.repeat(metric, size as f64, |passes| {
                 for _ in 0..passes {
                     loops.write(black_box(&mut *block), word);

@@ -100,7 +100,7 @@ impl Experiment for Arithmetic {
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let loops = loops(point.level(COMPILER)?, point.level(OPTIMISATION)?, sampler)?;
+        let loops = loops(point.level(COMPILER)?, point.level(OPTIMISATION)?, sampler);
         let (operation, number) = (point.level(OPERATION)?, point.level(TYPE)?);
         let name = Work(operation, number).kernel();
         let run = loops.operation(&name).ok_or_else(|| {

@@ -155,7 +155,7 @@ impl Experiment for CallStyles {
         let mut times = TIMES;
         Random::new(sampler.seed()).shuffle(&mut times);
         for (metric, optimisation) in times {
-            let loops = loops(point.level(COMPILER)?, optimisation, sampler)?;
+            let loops = loops(point.level(COMPILER)?, optimisation, sampler);
             if style == Style::Recursion {
                 guard(&loops, rows)?;
             }
