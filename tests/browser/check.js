@@ -170,7 +170,7 @@ await check("text in the charts is large enough to read on a phone", {
 await check("hover shows the value of a point and its interval", {}, async (page) => {
   const figure = figureWith(page, ".panel:not(.rows)");
   if (await lacks(figure, "figure with curves")) return;
-  const marker = chartOf(figure).locator(".m").first();
+  const marker = chartOf(figure).locator(".panel .m").first();
   await marker.hover({ force: true });
   const tip = await figure.locator(".tip").innerText();
   const index = await marker.getAttribute("data-i");

@@ -45,7 +45,7 @@ pub(crate) struct SizeCurve {
     pub(crate) metric: String,
     /// The axis of the sizes, in bytes.
     pub(crate) size: String,
-    /// The axis that tells several curves apart; `None` if the longest curve stands for all.
+    /// The axis that tells several curves apart; `None` if only the longest curve is drawn.
     pub(crate) by: Option<String>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn first_screen() -> &'static FirstScreen {
 }
 
 impl Named {
-    /// True if the value is measured at `point`, or at the point that stands for it on Linux: a call of another
+    /// True if the value is measured at `point`, or at the point of Linux that corresponds to it: a call of another
     /// system with the same purpose.
     pub(crate) fn is_at(&self, point: &Point) -> bool {
         let Query {

@@ -9,7 +9,7 @@ use instrument::quantity::Unit;
 
 /// Rules of thumb are rounded. Only a value whose whole interval is beyond this factor differs from one.
 const APART: f64 = 1.3;
-/// The most sides of each kind that are told: those that differ most.
+/// The most sides of each kind that are shown: those that differ most.
 const MOST: usize = 3;
 
 /// A time that differs from its rule of thumb.
@@ -67,14 +67,14 @@ impl Sides {
     /// Each kind that there is, with its name.
     pub(crate) fn named(self) -> Vec<(&'static str, Vec<Side>)> {
         let kinds = [("Good at", self.good), ("Bad at", self.bad)];
-        let told = kinds.into_iter().filter(|(_, sides)| !sides.is_empty());
-        told.collect()
+        let known = kinds.into_iter().filter(|(_, sides)| !sides.is_empty());
+        known.collect()
     }
 
     /// Both kinds as sentences; empty if nothing differs.
     pub(crate) fn text(self) -> String {
         let mut words = "rule of thumb ";
-        let mut told = |(kind, sides): (&str, Vec<Side>)| {
+        let mut sentence = |(kind, sides): (&str, Vec<Side>)| {
             let one = |side: &Side| {
                 let words = std::mem::take(&mut words);
                 format!("{} {} ({words}{})", side.what, side.time, side.rule)
@@ -82,7 +82,7 @@ impl Sides {
             let all: Vec<String> = sides.iter().map(one).collect();
             format!("{kind} {}.", all.join(", "))
         };
-        let sentences: Vec<String> = self.named().into_iter().map(&mut told).collect();
+        let sentences: Vec<String> = self.named().into_iter().map(&mut sentence).collect();
         sentences.join(" ")
     }
 }

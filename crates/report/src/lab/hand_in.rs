@@ -1,4 +1,4 @@
-//! A hand-in: predictions beside measurements and reports, for people and as a document that others read.
+//! A hand-in: predictions with measurements and reports, for people and as a document that others read.
 
 use super::{Answers, Estimated, Found, Lab, Prediction, Question, Sides};
 use crate::show;

@@ -31,7 +31,7 @@ pub fn card(analysis: &Analysis<'_>) -> String {
         settings_title: "Settings that gain most",
         settings: foremost(&analysis.advice, FIRST)
             .into_iter()
-            .map(|(name, setting)| (told(setting), commands(name, setting, system).set))
+            .map(|(name, setting)| (sentence(setting), commands(name, setting, system).set))
             .collect(),
     };
     let (body, width, height) = whole(&lines, &Glance::of(analysis).pictures);
@@ -41,7 +41,7 @@ pub fn card(analysis: &Analysis<'_>) -> String {
     ))
 }
 
-fn told(setting: &Setting) -> String {
+fn sentence(setting: &Setting) -> String {
     let [new, usual] = [&setting.value, &setting.usual].map(|one| value(setting, one));
     let gain = gain(setting).map_or_else(String::new, |(gain, _)| format!(", {gain} as fast"));
     format!("{}: {new} instead of {usual}{gain}", setting.title)

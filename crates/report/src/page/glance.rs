@@ -7,9 +7,9 @@ use crate::first_screen::first_screen;
 use crate::glance::{Glance, Picture};
 use instrument::figure::{Figure, FigureKind};
 
-/// Charts of experiments that stand in for the pictures of a whole machine.
+/// Charts of experiments that replace the pictures of a whole machine.
 const MOST_CHARTS: usize = 2;
-/// Pictures beside which a publication's own charts have room.
+/// With fewer pictures, a publication's own charts have room.
 const FEW_PICTURES: usize = 2;
 /// A chart with fewer points shows nothing that its numbers do not.
 const FEWEST_POINTS: usize = 2;

@@ -28,7 +28,7 @@ pub fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     let fonts = options.fontdb_mut();
     fonts.load_system_fonts();
     let family = |face: &usvg::fontdb::FaceInfo| Some(face.families.first()?.0.clone());
-    // If the system lacks the fonts of the chart, any font is better than no text.
+    // If the system does not have the fonts of the chart, any font is better than no text.
     let any = fonts.faces().find_map(family).ok_or(PngError::NoFonts)?;
     let known = |name: &str| {
         let mut families = fonts.faces().flat_map(|face| &face.families);

@@ -52,12 +52,12 @@ pub(crate) enum Missing {
     Unsound(String),
 }
 
-/// A measurement that lacks.
+/// A measurement that is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The experiment's id.
     pub experiment: String,
-    /// The levels of the point; empty if all of the experiment lacks.
+    /// The levels of the point; empty if all of the experiment is missing.
     pub levels: BTreeMap<String, Level>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Names these refusals as the reason where a value lacks.
+    /// Names these refusals as the reason where a value is missing.
     #[must_use]
     pub fn refused(self, failed: &'a [Failed]) -> Self {
         Self { failed, ..self }
@@ -152,7 +152,7 @@ impl<'a> Measured<'a> {
     /// The reason why nothing was measured at these levels.
     fn missing(&self, query: &Query, levels: &BTreeMap<String, Level>) -> Missing {
         let is_it = |failed: &&Failed| {
-            // A refused level stands for all points that have it.
+            // A refused level refuses all points that have it.
             let fits = |point: &Point| {
                 let mut refused = point.levels();
                 let mut wanted = levels.iter();
@@ -167,7 +167,7 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// The measurement that lacks: the whole experiment if no run has it, else the point.
+    /// The measurement that is missing: the whole experiment if no run has it, else the point.
     fn wanted(&self, query: &Query, levels: &BTreeMap<String, Level>) -> Wanted {
         let is_known = |results: &Results<'_>| results.definition.id == query.experiment;
         Wanted {

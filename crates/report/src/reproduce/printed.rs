@@ -296,7 +296,7 @@ mod tests {
         let document = include_str!("../../../../docs/reports.md");
         for (report, [printed, prose]) in counts {
             let row = format!("| {} | {printed} | {prose} |", report.letter());
-            assert!(document.contains(&row), "docs/reports.md lacks: {row}");
+            assert!(document.contains(&row), "docs/reports.md has no row {row}");
         }
     }
 

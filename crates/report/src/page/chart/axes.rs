@@ -157,7 +157,7 @@ impl Panels {
     /// Height of a plot with its title and the space below.
     const STEP: f64 = Self::HEIGHT + FONT + 22.0;
 
-    /// `count` plots right of the labels of their y axis, in so many columns.
+    /// `count` plots in these columns, right of the labels of their y axis.
     pub(super) fn new(width: f64, left: f64, columns: usize, count: usize) -> Self {
         Self {
             left,

@@ -54,7 +54,7 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room
     layout.top + layout.cell.1 * matrix.rows.len() as f64 + 4.0
 }
 
-/// The title, the colours, and the values at which they stand.
+/// The title, the colours, and their values.
 fn legend(svg: &mut Svg, figure: &Figure, matrix: &Matrix<'_>, (left, right): (f64, f64)) {
     let title = matrix.titled(&figure.y.title);
     svg.label("axis-title", &title, &[(left, FONT * 0.65, Anchor::Start)]);
@@ -177,11 +177,11 @@ mod tests {
     fn drawn(figure: &Figure) -> Vec<(String, String)> {
         let chart = render(figure, Logarithmic, Names::InChart);
         let chart = roxmltree::Document::parse(&chart).expect("well-formed");
-        let told = |node: roxmltree::Node<'_, '_>| {
+        let drawn = |node: roxmltree::Node<'_, '_>| {
             let class = node.attribute("class")?.to_owned();
             Some((class, node.text().unwrap_or_default().to_owned()))
         };
-        chart.descendants().filter_map(told).collect()
+        chart.descendants().filter_map(drawn).collect()
     }
 
     fn count(drawn: &[(String, String)], is_one: impl Fn(&str) -> bool) -> usize {

@@ -10,7 +10,7 @@ use instrument::quantity::Unit;
 const SHADES: [(&str, &str); 4] = [("░", "."), ("▒", ":"), ("▓", "+"), ("█", "#")];
 
 /// The rows of `figure` below the names of its columns, with a legend; `None` if no cell has a value.
-/// Columns that do not fit beside each other follow below.
+/// Columns that do not fit side by side follow below.
 pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     let matrix = Matrix::new(figure, figure.y.scale);
     let cells: Vec<Cell<'_>> = matrix.cells().collect();
