@@ -20,8 +20,8 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/sanitizers
 thread() {
     RUSTFLAGS="-Zsanitizer=thread --cfg uthread_tsan" \
         cargo +nightly test --release --locked -Zbuild-std --target "$target" -p uthread --no-fail-fast \
-        --test barging --test cancelling --test locks --test monitor --test outside --test random --test scopes \
-        --test threads --test timeouts --test transfers --test workers -- \
+        --test barging --test cancelling --test locks --test monitor --test net --test outside --test random --test scopes \
+        --test select --test sharing --test threads --test timeouts --test transfers --test workers -- \
         --skip under_ticks --skip the_condition_holds_for_every_waiter_that_is_signalled \
         --skip preempted_threads --skip beside_a_thread_that_computes --skip ticks_in_cached_reads \
         --skip no_memory_for_a_stack
@@ -39,7 +39,7 @@ miri() {
 # Memory that is not there or was never written. The library tells valgrind of its stacks.
 valgrind() {
     CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1" \
-        cargo test --release --locked --target "$target" -p uthread --test threads --test locks
+        cargo test --release --locked --target "$target" -p uthread --test threads --test locks --test sharing --test select
 }
 
 tools=("$@")
