@@ -2,6 +2,7 @@
 
 use crate::arguments::Common;
 use crate::arguments::fleet::Run as Arguments;
+use crate::exit::{Exit, WrongUse};
 use crate::output;
 use anyhow::{Result, anyhow};
 use instrument::quantity::Nanoseconds;
@@ -38,6 +39,22 @@ pub struct Member<'a, A = Arguments> {
     pub is_apart: Cell<bool>,
 }
 
+/// Joins the job of `oscope fleet COMMAND`. `otherwise` is the way to the same without a job.
+pub fn join(command: &str, otherwise: Option<&str>) -> Result<Job> {
+    let without = |word: &str| match otherwise {
+        Some(otherwise) => format!("; without {word}, {otherwise}"),
+        None => String::new(),
+    };
+    Job::join().map_err(|error| match error {
+        JobError::NoLauncher => WrongUse(format!(
+            "{error}: start `oscope fleet {command}` with `mpirun` or `srun --mpi=pmix`{}",
+            without("them")
+        ))
+        .into(),
+        error => anyhow!(error).context(format!("cannot join the job{}", without("it"))),
+    })
+}
+
 /// A measurement of several processes at the same time, or in turn.
 pub struct Round {
     /// The name of their answers.
@@ -68,6 +85,18 @@ impl<A> Member<'_, A> {
                 ));
             }
         }
+    }
+
+    /// The message that the first process publishes as `name`, if it comes in time.
+    pub fn hear_first(&self, name: &'static CStr, deadline: Instant) -> Result<Option<Vec<u8>>> {
+        let mut heard = self.hear(name, &[FIRST], deadline)?;
+        Ok(heard.remove(&FIRST).and_then(Result::ok))
+    }
+
+    /// The end of a process that is not the first one, which reports what failed. A launcher ends the whole job
+    /// for another code.
+    pub fn exit(&self) -> Exit {
+        self.interrupt.signal().map_or(Exit::Done, Exit::Stopped)
     }
 
     /// Stays until the others have asked for the last word of this process: a launcher forgets what a process

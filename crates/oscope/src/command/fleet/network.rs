@@ -1,7 +1,7 @@
 //! `oscope fleet network`: the nodes of a job measure the links between them in rounds, which all begin
 //! together, and the first process judges them.
 
-use super::member::{ARRIVAL, FIRST, Member, duration, read};
+use super::member::{ARRIVAL, FIRST, Member, duration, join, read};
 use crate::arguments::Common;
 use crate::arguments::fleet::Network as Arguments;
 use crate::command::new_run;
@@ -13,7 +13,7 @@ use ::network::{Answerer, Invitation, Measured, Pair, Peer, addresses, addresses
 use anyhow::Result;
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::statistics::random::Random;
-use platform::job::{Job, JobError, host_name};
+use platform::job::host_name;
 use platform::signal::Interrupt;
 use report::network::{Gathering, Network, json};
 use report::{page, view};
@@ -50,7 +50,7 @@ enum Present {
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let judging = &arguments.judging;
     let page = Target::if_named(judging.page.as_ref(), judging.force, common)?;
-    let job = Job::join().map_err(with_advice)?;
+    let job = join("network", None)?;
     let member = Member {
         arguments,
         common,
@@ -67,16 +67,6 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         exit
     } else {
         follow(&member)
-    }
-}
-
-fn with_advice(error: JobError) -> anyhow::Error {
-    match error {
-        JobError::NoLauncher => WrongUse(format!(
-            "{error}: start `oscope fleet network` with `mpirun` or `srun --mpi=pmix`"
-        ))
-        .into(),
-        error => anyhow::Error::new(error).context("cannot join the job"),
     }
 }
 
@@ -109,21 +99,15 @@ fn present(member: &Member<'_, Arguments>) -> (Option<Answerer>, Present) {
 /// Measures as the first process says, and stays until it has heard all.
 fn follow(member: &Member<'_, Arguments>) -> Result<Exit> {
     let wait = duration(member.arguments.wait);
-    let heard = |name, limit: Duration| -> Result<Option<Vec<u8>>> {
-        let mut heard = member.hear(name, &[FIRST], Instant::now() + limit)?;
-        Ok(heard.remove(&FIRST).and_then(Result::ok))
-    };
-    if let Some(bytes) = heard(SCHEDULE, 2 * wait + ARRIVAL)? {
+    let deadline = Instant::now() + 2 * wait + ARRIVAL;
+    if let Some(bytes) = member.hear_first(SCHEDULE, deadline)? {
         let schedule: Schedule = read(&bytes)?;
         let asked = measure(member, &schedule);
         member.publish(MEASURED, &asked)?;
-        heard(LEAVE, schedule.limit() + wait + ARRIVAL)?;
+        let deadline = Instant::now() + schedule.limit() + wait + ARRIVAL;
+        member.hear_first(LEAVE, deadline)?;
     }
-    Ok(match member.interrupt.signal() {
-        Some(signal) => Exit::Stopped(signal),
-        // The first process tells what failed. A launcher ends the whole job for another code.
-        None => Exit::Done,
-    })
+    Ok(member.exit())
 }
 
 /// Gathers the nodes, measures with them, and judges.

@@ -2,7 +2,7 @@
 //! would name is measured again.
 
 use super::judge;
-use super::member::{ARRIVAL, Answer, FIRST, Member, Next, Round, duration, read};
+use super::member::{ARRIVAL, Answer, FIRST, Member, Next, Round, duration, join, read};
 use super::node::{self, Gap, Saved};
 use super::turn;
 use crate::arguments::Common;
@@ -13,7 +13,6 @@ use crate::target::make_directory;
 use crate::{output, selection};
 use anyhow::Result;
 use instrument::statistics::peers::FEWEST_NODES;
-use platform::job::{Job, JobError};
 use platform::signal::Interrupt;
 use report::fleet::{Answers, Fleet, Gathering, Reading, Request, settled, unmeasured};
 use std::cell::Cell;
@@ -30,7 +29,8 @@ const JUDGING: Duration = Duration::from_secs(1);
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     selection::experiments(&arguments.what)?;
-    let job = Job::join().map_err(with_advice)?;
+    let otherwise = "`oscope run` and `oscope export` on each node, and `oscope fleet judge FILE…` judges the files";
+    let job = join("run", Some(otherwise))?;
     if (job.size() as usize) < FEWEST_NODES {
         return Err(WrongUse(format!(
             "the job is too small, with a size of {}: start one process on each of {FEWEST_NODES} nodes or more",
@@ -52,21 +52,6 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         exit
     } else {
         follow(&member)
-    }
-}
-
-/// The reason why there is no job, and how to get one.
-fn with_advice(error: JobError) -> anyhow::Error {
-    match error {
-        JobError::NoLauncher => WrongUse(format!(
-            "{error}: start `oscope fleet run` with `mpirun` or `srun --mpi=pmix`; without them, `oscope run` \
-             and `oscope export` on each node, and `oscope fleet judge FILE…` judges the files"
-        ))
-        .into(),
-        error => anyhow::Error::new(error).context(
-            "cannot join the job; without it, `oscope run` and `oscope export` on each node, and `oscope fleet \
-             judge FILE…` judges the files",
-        ),
     }
 }
 
@@ -99,11 +84,7 @@ fn follow(member: &Member<'_>) -> Result<Exit> {
     {
         take_part(member, &second_round(next))?;
     }
-    Ok(match member.interrupt.signal() {
-        Some(signal) => Exit::Stopped(signal),
-        // The first process tells what failed. A launcher ends the whole job for another code.
-        None => Exit::Done,
-    })
+    Ok(member.exit())
 }
 
 /// Measures and answers in one round; the word of the first process, if it comes in time.
@@ -118,8 +99,7 @@ fn take_part(member: &Member<'_>, round: &Round) -> Result<Option<Next>> {
     member.publish(round.name, &answer)?;
     let patience = duration(member.arguments.wait) + ARRIVAL + JUDGING * member.job.size();
     let deadline = round.start + member.limit(round) + patience;
-    let mut heard = member.hear(round.name, &[FIRST], deadline)?;
-    let word = heard.remove(&FIRST).and_then(Result::ok);
+    let word = member.hear_first(round.name, deadline)?;
     // A word that another version of oscope cannot read is one to leave.
     Ok(word.and_then(|bytes| read(&bytes).ok()))
 }
