@@ -65,8 +65,9 @@ fn columns(table: &Table, style: &Style) -> Vec<Column> {
     let least: usize = wide.iter().map(|column| column.least()).sum();
     if room < least {
         // Further tables take the columns that have no room.
-        wide.iter_mut()
-            .for_each(|column| column.wrap(style.width / 2));
+        for column in wide {
+            column.wrap(style.width / 2);
+        }
         return columns;
     }
     let mut spare = room - least;

@@ -31,10 +31,10 @@ pub fn comparison<'a>(comparisons: &'a [Comparison<'a>]) -> Document<'a> {
                  which nothing counts, and coloured is what differs.";
     Document {
         unfolded_by: "--all",
-        method: method(
+        method: Some(method(
             "How this was compared",
             vec![judged.to_owned(), drawn.to_owned()],
-        ),
+        )),
         ..blocks.document(comparisons.first().map(title).unwrap_or_default())
     }
 }

@@ -49,7 +49,7 @@ pub fn fleet(fleet: &Fleet) -> Document<'_> {
         .rest(all(fleet));
     Document {
         unfolded_by: "--json, or --page FILE",
-        method: method("How the nodes were judged", judged(fleet)),
+        method: Some(method("How the nodes were judged", judged(fleet))),
         ..blocks.document(fleet.headline())
     }
 }

@@ -64,9 +64,9 @@ fn differing<'t>(
 }
 
 /// The method of a page.
-fn method<'a>(title: &str, paragraphs: Vec<String>) -> Option<Section<'a>> {
-    Some(Section {
+fn method<'a>(title: &str, paragraphs: Vec<String>) -> Section<'a> {
+    Section {
         title: title.into(),
         blocks: Blocks::default().say(paragraphs).0,
-    })
+    }
 }

@@ -40,7 +40,7 @@ pub fn network(network: &Network) -> Document<'_> {
         .rest(matrices);
     Document {
         unfolded_by: "--json, or --page FILE",
-        method: method("How the network was judged", vec![judged(network)]),
+        method: Some(method("How the network was judged", vec![judged(network)])),
         ..blocks.document(network.headline())
     }
 }

@@ -45,7 +45,7 @@ pub fn reproduction(reproduction: &Reproduction) -> Document<'_> {
         .section("Claims", claims(reproduction))
         .section("Still to be measured", all.list(commands));
     Document {
-        method: method("How this was judged", vec![judged]),
+        method: Some(method("How this was judged", vec![judged])),
         ..blocks.document(title(reproduction))
     }
 }
