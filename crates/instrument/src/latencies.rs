@@ -188,9 +188,7 @@ mod tests {
     fn a_clock_that_never_steps_costs_nothing() {
         let mut latencies = Latencies::new();
         latencies.add(1234, 0);
-        assert_eq!(
-            latencies.quantiles_ns([0.0, 0.5, 1.0]),
-            [1233.5, 1234.0, 1234.5]
-        );
+        let [median_ns] = latencies.quantiles_ns([0.5]);
+        assert!((median_ns - 1234.0).abs() < f64::EPSILON, "{median_ns}");
     }
 }

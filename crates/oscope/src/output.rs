@@ -76,7 +76,7 @@ pub fn json(value: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
-/// The same as [`show`], but keeps colours. The caller has already [sanitised](crate::legible) all
+/// The same as [`show`], but keeps colours. The caller has already [sanitised](crate::sanitise) all
 /// text from elsewhere.
 pub fn show_painted(text: &str) -> Result<()> {
     show_clean(&painted(text))

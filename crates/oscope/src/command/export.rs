@@ -39,7 +39,7 @@ pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
         }
         ExportFormat::Parquet => parquet(&unchanged()?, &mut contents)?,
         ExportFormat::Markdown => {
-            contents = markdown::paint(&view::export(&judged()?.analysis()), 1).into()
+            contents = markdown::paint(&view::export(&judged()?.analysis()), 1).into();
         }
         ExportFormat::Openmetrics => contents = export::openmetrics(&judged()?.analysis()).into(),
         ExportFormat::GoogleBenchmark => {

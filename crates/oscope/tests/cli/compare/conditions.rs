@@ -107,11 +107,11 @@ fn runs_with_both_references_agree_under_all_loads() {
 
 #[test]
 fn a_change_of_a_fifth_is_found_under_each_load_and_never_reversed_across_loads() {
-    let (place, slowed) = (Place::new(), Place::new());
+    let (place, after_change) = (Place::new(), Place::new());
     for before in LOADS {
         let a = side(&place, before, |_| ());
         for after in LOADS {
-            let b = side(&slowed, after, slow_down);
+            let b = side(&after_change, after, slow_down);
             let counts = counts(&place, &a, &b);
             assert_eq!(counts["faster"], json!(0), "{before} {after}: {counts}");
             if before == after {
