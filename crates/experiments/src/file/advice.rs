@@ -5,9 +5,8 @@ use super::engine::{self, Through, best_of_large, best_queue};
 use super::group_commit;
 use super::sum::{self, Method, State, best_two, by_one_thread};
 use super::sync::{self, Method as Wait, Place};
-use crate::advice::advice;
 use crate::estimates::{ratio, ratios};
-use crate::judging::{MARGIN, better, exceeds};
+use crate::judging::{MARGIN, advice, better, exceeds};
 use crate::prelude::*;
 use instrument::advice::{Advice, Audience, Rule};
 use instrument::claim::{Evidence, Ruling};
@@ -133,7 +132,11 @@ fn read_method(evidence: &Evidence<'_>) -> Option<Advice> {
     let said = sentence!(
         "Each in its best blocks, a mapped file is scanned {gain} as fast as one that is read."
     );
-    Some(advice((value.level(), Method::Pread.level()), gain_over_usual, said))
+    Some(advice(
+        (value.level(), Method::Pread.level()),
+        gain_over_usual,
+        said,
+    ))
 }
 
 /// The smallest block from which on a mapped file is scanned faster than one that is read, by one

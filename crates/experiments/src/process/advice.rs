@@ -3,9 +3,8 @@
 use super::calls::call::Call;
 use super::calls::costs::rate;
 use super::calls::definition::DESIGN;
-use crate::advice::advice;
 use crate::estimates::ratio;
-use crate::judging::better;
+use crate::judging::{advice, better};
 use crate::prelude::*;
 use instrument::advice::{Advice, Audience, Rule};
 

@@ -2,9 +2,8 @@
 
 use super::lock;
 use super::lock::levels::{Body, ENTRY, LockType, MIDDLE, PAIR, at};
-use crate::advice::advice;
 use crate::estimates::ratio;
-use crate::judging::{MARGIN, better, exceeds};
+use crate::judging::{MARGIN, advice, better, exceeds};
 use crate::prelude::*;
 use instrument::advice::{Advice, Audience, Rule};
 use instrument::claim::{Evidence, Ruling};

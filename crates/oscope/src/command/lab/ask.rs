@@ -114,7 +114,12 @@ impl Terminal {
         Ok(())
     }
 
-    fn answer(&self, lab: &'static Lab, key: &str, answers: &mut Answers) -> Result<(), Unanswered> {
+    fn answer(
+        &self,
+        lab: &'static Lab,
+        key: &str,
+        answers: &mut Answers,
+    ) -> Result<(), Unanswered> {
         let line = self.line()?;
         if let Err(error) = answers.add(lab, key, &line) {
             output::say(&format!("   {error}"));

@@ -184,7 +184,10 @@ mod tests {
                 let chosen = selection::experiments(&run.what).expect("it exists");
                 let at = selection::at(&chosen, &run.levels(), &setting);
                 let at = at.unwrap_or_else(|error| panic!("{}: {error}", lab.name));
-                planned.extend(at.iter().map(|it| (step.experiment.as_str(), it.points(&setting))));
+                planned.extend(
+                    at.iter()
+                        .map(|it| (step.experiment.as_str(), it.points(&setting))),
+                );
             }
             for query in lab.questions.iter().flat_map(|it| it.measured.queries()) {
                 let of_experiment = planned.iter().filter(|(id, _)| *id == query.experiment);

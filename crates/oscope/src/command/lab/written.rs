@@ -28,7 +28,12 @@ pub struct Files {
 
 impl Files {
     /// The files of a student's hand-in.
-    pub fn new(lab: &'static Lab, student: &str, arguments: &Start, common: &Common) -> Result<Self> {
+    pub fn new(
+        lab: &'static Lab,
+        student: &str,
+        arguments: &Start,
+        common: &Common,
+    ) -> Result<Self> {
         make_directory(&arguments.output)?;
         let stem = format!("lab-{}-{}", lab.name, plain(student));
         let target = |ending: &str| {
