@@ -4,10 +4,7 @@
 //! add it to the list of its group, in `advice.rs` of the group's folder.
 
 use crate::{file, memory, process, threads};
-use instrument::advice::{Advice, Rule};
-use instrument::finding::{Finding, Sentence};
-use instrument::point::Level;
-use instrument::quantity::Quantity;
+use instrument::advice::Rule;
 
 /// Every rule, group by group.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
@@ -19,20 +16,6 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
     ]
     .into_iter()
     .flatten()
-}
-
-/// The advice to set `value` where programs have the `usual` one.
-pub(crate) fn advice(
-    (value, usual): (impl Into<Level>, impl Into<Level>),
-    gain: Option<Quantity>,
-    said: Sentence,
-) -> Advice {
-    Advice {
-        value: value.into(),
-        usual: usual.into(),
-        gain,
-        because: Finding::new("because", said),
-    }
 }
 
 #[cfg(test)]

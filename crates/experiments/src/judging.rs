@@ -1,8 +1,10 @@
 //! Decides claims by ratios of estimates and their intervals.
 
 use crate::estimates::{ratio, ratio_within};
+use instrument::advice::Advice;
 use instrument::claim::{Judgement, Ruling};
 use instrument::finding::{Finding, Grade, Sentence};
+use instrument::point::Level;
 use instrument::quantity::Quantity;
 use instrument::results::Estimate;
 
@@ -254,6 +256,20 @@ pub(crate) fn better<T>(gain: &Quantity, other: T, usual: T) -> Option<(T, Optio
         Ruling::Holds => Some((other, Some(*gain))),
         Ruling::DoesNotHold => Some((usual, None)),
         Ruling::HoldsInPart | Ruling::CannotBeTold => None,
+    }
+}
+
+/// The advice to set `value` where programs have the `usual` one.
+pub(crate) fn advice(
+    (value, usual): (impl Into<Level>, impl Into<Level>),
+    gain: Option<Quantity>,
+    said: Sentence,
+) -> Advice {
+    Advice {
+        value: value.into(),
+        usual: usual.into(),
+        gain,
+        because: Finding::new("because", said),
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) const LOAD_FROM_MEMORY: &str = "load, memory";
 /// See [`LOAD_FROM_CACHE`].
 pub(crate) const LOAD_FROM_LARGEST: &str = "load, largest set";
 
-/// What is shown first.
+/// The values that are shown first.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FirstScreen {
@@ -68,7 +68,7 @@ pub(crate) struct Rule {
     pub(crate) ns: f64,
 }
 
-/// What is shown first.
+/// The values that are shown first.
 pub(crate) fn first_screen() -> &'static FirstScreen {
     static SCREEN: OnceLock<FirstScreen> = OnceLock::new();
     SCREEN.get_or_init(|| {

@@ -1,9 +1,8 @@
 //! Advice for programs that work on large blocks of memory.
 
 use super::{bandwidth, hierarchy, latency, subloop, tlb};
-use crate::advice::advice;
 use crate::estimates::ratio;
-use crate::judging::better;
+use crate::judging::{advice, better};
 use crate::prelude::*;
 use crate::subjects::GAIN_FROM_HUGE_PAGES;
 use instrument::advice::{Advice, Audience, Rule};

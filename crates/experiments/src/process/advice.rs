@@ -1,9 +1,8 @@
 //! Advice for programs that start others.
 
 use super::calls::{Call, DESIGN, rate};
-use crate::advice::advice;
 use crate::estimates::ratio;
-use crate::judging::better;
+use crate::judging::{advice, better};
 use crate::prelude::*;
 use instrument::advice::{Advice, Audience, Rule};
 

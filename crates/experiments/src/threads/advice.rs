@@ -1,9 +1,8 @@
 //! Advice for programs whose threads share locks.
 
 use super::lock::{self, Body, ENTRY, LockType, MIDDLE, PAIR, at};
-use crate::advice::advice;
 use crate::estimates::ratio;
-use crate::judging::{MARGIN, better, exceeds};
+use crate::judging::{MARGIN, advice, better, exceeds};
 use crate::prelude::*;
 use instrument::advice::{Advice, Audience, Rule};
 use instrument::claim::{Evidence, Ruling};

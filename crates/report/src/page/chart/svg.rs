@@ -150,7 +150,7 @@ impl Svg {
         self.text("text", &attributes, text);
     }
 
-    /// What was drawn in another place, as it is.
+    /// Inserts SVG that was drawn elsewhere.
     pub(super) fn insert(&mut self, drawn: &str) {
         self.text.push_str(drawn);
     }
