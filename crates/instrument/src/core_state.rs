@@ -210,16 +210,20 @@ mod tests {
     use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
     use platform::machine::Topology;
 
-    const QUIET: Around = Around {
-        chain_ns: (2400, 2400),
-        width_change_ns: 0,
-        switches: 0,
-        cpu: Some(0),
-    };
+    const QUIET: Around = chain(2400, 2400);
+
+    /// A quiet moment on CPU 0 with these times of the chain.
+    const fn chain(before_ns: u64, after_ns: u64) -> Around {
+        Around {
+            chain_ns: (before_ns, after_ns),
+            width_change_ns: 0,
+            switches: 0,
+            cpu: Some(0),
+        }
+    }
 
     fn full_speed() -> FullSpeed {
         FullSpeed {
-            core_type: None,
             chain_ns: 2400.0,
             best_chain_ns: 2300.0,
             alone_ratio: 0.75,
@@ -227,87 +231,94 @@ mod tests {
         }
     }
 
-    fn legs(around: &[(u64, Around)]) -> Sample {
+    /// Legs with these times of the width loop.
+    fn legs(times_ns: &[(u64, Around)]) -> Sample {
         let legs = Legs {
             iterations: 1,
             work: 1.0,
-            wall_ns: vec![1000; around.len()],
-            reference_ns: around.iter().map(|(width_ns, _)| *width_ns).collect(),
-            around: around.iter().map(|(_, around)| *around).collect(),
+            wall_ns: vec![1000; times_ns.len()],
+            reference_ns: times_ns.iter().map(|(width_ns, _)| *width_ns).collect(),
+            around: times_ns.iter().map(|(_, around)| *around).collect(),
             ..Legs::default()
         };
         Sample::new("cost", Reading::Legs(legs))
     }
 
-    #[test]
-    fn clock_and_sharing_are_told_apart() {
-        let low = Around {
-            chain_ns: (2880, 2880),
-            ..QUIET
+    /// Legs with one reference loop, which takes these times.
+    fn legs_of_one_reference(reference_ns: &[u64]) -> Sample {
+        let legs = Legs {
+            iterations: 1,
+            work: 1.0,
+            wall_ns: vec![1000; reference_ns.len()],
+            reference_ns: reference_ns.into(),
+            ..Legs::default()
         };
+        Sample::new("cost", Reading::Legs(legs))
+    }
+
+    fn batch(sample: Sample) -> Batch {
+        Batch {
+            samples: vec![sample],
+            ..Batch::default()
+        }
+    }
+
+    /// A batch on `cpu` whose chains and widths take these times.
+    fn on(cpu: usize, times_ns: &[(u64, u64)]) -> Batch {
+        let at = |&(chain_ns, width_ns): &(u64, u64)| {
+            let around = chain(chain_ns, chain_ns);
+            let cpu = Some(cpu);
+            (width_ns, Around { cpu, ..around })
+        };
+        batch(legs(&times_ns.iter().map(at).collect::<Vec<_>>()))
+    }
+
+    fn noted(speeds: &mut Speeds, mut batch: Batch) -> Option<FullSpeed> {
+        speeds.note(&mut batch);
+        batch.full_speed
+    }
+
+    #[test]
+    fn clock_and_sharing_are_distinguished() {
+        let low = chain(2880, 2880);
         // At full speed, at a low clock, on a shared core, and at a low clock on a shared core.
         let sample = legs(&[(1800, QUIET), (2160, low), (2700, QUIET), (3240, low)]);
         let states = core_states(&[&sample], Some(full_speed()));
         let expected = [(1.0, 1.0), (1.2, 1.0), (1.0, 1.5), (1.2, 1.5)];
         assert_eq!(states.len(), expected.len());
+        let is_close = |found: Option<f64>, expected: f64| (found.unwrap() - expected).abs() < 1e-9;
         for (state, (clock, sharing)) in states.iter().zip(expected) {
-            assert!((state.clock.unwrap() - clock).abs() < 1e-9, "{states:?}");
-            assert!(
-                (state.sharing.unwrap() - sharing).abs() < 1e-9,
-                "{states:?}"
-            );
+            assert!(is_close(state.clock, clock), "{states:?}");
+            assert!(is_close(state.sharing, sharing), "{states:?}");
         }
     }
 
     #[test]
     fn conditions_that_changed_around_a_timing_are_unknown() {
+        let changed = |width_change_ns| Around {
+            width_change_ns,
+            ..QUIET
+        };
+        let switched = Around {
+            switches: 1,
+            ..QUIET
+        };
+        let moved = Around { cpu: None, ..QUIET };
         let unknown = [
-            Around {
-                chain_ns: (2400, 2449),
-                ..QUIET
-            },
-            Around {
-                chain_ns: (2449, 2400),
-                ..QUIET
-            },
-            Around {
-                width_change_ns: 37,
-                ..QUIET
-            },
-            Around {
-                width_change_ns: -37,
-                ..QUIET
-            },
-            Around {
-                switches: 1,
-                ..QUIET
-            },
-            Around { cpu: None, ..QUIET },
+            chain(2400, 2449),
+            chain(2449, 2400),
+            changed(37),
+            changed(-37),
+            switched,
+            moved,
         ];
-        let known = [
-            QUIET,
-            Around {
-                chain_ns: (2400, 2447),
-                ..QUIET
-            },
-            Around {
-                width_change_ns: -36,
-                ..QUIET
-            },
-            QUIET,
-            QUIET,
-            QUIET,
-            QUIET,
-        ];
+        let known = [[chain(2400, 2447), changed(-36)].as_slice(), &[QUIET; 5]].concat();
         let all: Vec<(u64, Around)> = unknown.iter().chain(&known).map(|it| (1800, *it)).collect();
-        let sample = legs(&all);
-        let states = core_states(&[&sample], Some(full_speed()));
+        let states = core_states(&[&legs(&all)], Some(full_speed()));
         let (first, last) = states.split_at(unknown.len());
         assert!(first.iter().all(|it| *it == Core::default()), "{first:?}");
-        assert!(
-            last.iter()
-                .all(|it| it.clock.is_some() && it.sharing.is_some())
-        );
+        let is_known = |core: &Core| core.clock.is_some() && core.sharing.is_some();
+        assert!(last.iter().all(is_known), "{last:?}");
     }
 
     #[test]
@@ -319,25 +330,16 @@ mod tests {
         let mut around = [(1800, switched); 5];
         around[4].1.chain_ns = (2400, 2700);
         let states = core_states(&[&legs(&around)], Some(full_speed()));
-        assert!(
-            states[..4].iter().all(|it| it.clock == Some(1.0)),
-            "{states:?}"
-        );
-        assert_eq!(states[4], Core::default());
+        let (known, unknown) = states.split_at(4);
+        assert!(known.iter().all(|it| it.clock == Some(1.0)), "{known:?}");
+        assert_eq!(unknown, [Core::default()]);
     }
 
     #[test]
     fn one_reference_or_no_full_speed_shows_no_conditions() {
         let sample = legs(&[(1800, QUIET)]);
         assert_eq!(core_states(&[&sample], None), [Core::default()]);
-        let legs = Legs {
-            iterations: 1,
-            work: 1.0,
-            wall_ns: vec![1000, 1000],
-            reference_ns: vec![1800, 1800],
-            ..Legs::default()
-        };
-        let one_reference = Sample::new("cost", Reading::Legs(legs));
+        let one_reference = legs_of_one_reference(&[1800, 1800]);
         let value = Sample::new("cost", Reading::Value(1.0));
         let states = core_states(&[&one_reference, &value], Some(full_speed()));
         assert_eq!(states, [Core::default(); 3]);
@@ -365,43 +367,11 @@ mod tests {
         assert_eq!(together(batches.iter(), None), None);
     }
 
-    fn batch_of(legs: Legs) -> Batch {
-        let legs = Legs {
-            iterations: 1,
-            work: 1.0,
-            wall_ns: vec![1; legs.reference_ns.len()],
-            ..legs
-        };
-        Batch {
-            samples: vec![Sample::new("cost", Reading::Legs(legs))],
-            ..Batch::default()
-        }
-    }
-
-    /// A batch on `cpu` whose chains and widths take these times.
-    fn batch(cpu: usize, times_ns: &[(u64, u64)]) -> Batch {
-        let around = |(chain_ns, _): &(u64, u64)| Around {
-            chain_ns: (*chain_ns, *chain_ns),
-            cpu: Some(cpu),
-            ..Around::default()
-        };
-        batch_of(Legs {
-            reference_ns: times_ns.iter().map(|(_, width_ns)| *width_ns).collect(),
-            around: times_ns.iter().map(around).collect(),
-            ..Legs::default()
-        })
-    }
-
-    fn noted(speeds: &mut Speeds, mut batch: Batch) -> Option<FullSpeed> {
-        speeds.note(&mut batch);
-        batch.full_speed
-    }
-
     #[test]
     fn the_fastest_visits_show_the_full_speed() {
         let mut speeds = Speeds::default();
         let mut noted = |times_ns: &[(u64, u64)]| {
-            let full_speed = noted(&mut speeds, batch(0, times_ns))?;
+            let full_speed = noted(&mut speeds, on(0, times_ns))?;
             assert!((full_speed.best_chain_ns - full_speed.chain_ns).abs() < 1e-9);
             Some((full_speed.chain_ns, full_speed.alone_ratio))
         };
@@ -415,14 +385,13 @@ mod tests {
     fn earlier_runs_may_have_seen_the_processor_faster_and_alone() {
         let known = |best_chain_ns, alone_ratio| {
             let known = FullSpeed {
-                core_type: None,
                 chain_ns: best_chain_ns,
                 best_chain_ns,
                 alone_ratio,
                 ..FullSpeed::default()
             };
             let mut speeds = Speeds::new(Topology::default(), vec![known]);
-            let seen = noted(&mut speeds, batch(0, &[(1200, 1200)])).unwrap();
+            let seen = noted(&mut speeds, on(0, &[(1200, 1200)])).unwrap();
             assert!((seen.chain_ns - 1200.0).abs() < 1e-9);
             (seen.best_chain_ns, seen.alone_ratio)
         };
@@ -433,19 +402,19 @@ mod tests {
 
     #[test]
     fn the_clocks_of_all_earlier_runs_are_known_and_the_lowest_of_this_one() {
-        let first = noted(&mut Speeds::default(), batch(0, &[(1200, 1200)])).unwrap();
+        let after = |earlier: Option<FullSpeed>| {
+            Speeds::new(Topology::default(), earlier.into_iter().collect())
+        };
+        let first = noted(&mut after(None), on(0, &[(1200, 1200)])).unwrap();
         assert_eq!(first.earlier_chain_ns, None);
-        let mut second = Speeds::new(Topology::default(), vec![first]);
-        let slow = noted(&mut second, batch(0, &[(1400, 1400)])).unwrap();
+        let slow = noted(&mut after(Some(first)), on(0, &[(1400, 1400)])).unwrap();
         assert_eq!(slow.earlier_chain_ns, Some((1200.0, 1200.0)));
-        let mut third = Speeds::new(Topology::default(), vec![slow]);
-        noted(&mut third, batch(0, &[(1300, 1300)]));
-        let both = noted(&mut third, batch(0, &[(1500, 1500)])).unwrap();
+        let mut third = after(Some(slow));
+        noted(&mut third, on(0, &[(1300, 1300)]));
+        let both = noted(&mut third, on(0, &[(1500, 1500)])).unwrap();
         assert_eq!(both.earlier_chain_ns, Some((1200.0, 1400.0)));
-        assert_eq!(
-            (both.chain_ns, both.longest_chain_ns),
-            (1300.0, Some(1500.0))
-        );
+        let clocks = (both.chain_ns, both.longest_chain_ns);
+        assert_eq!(clocks, (1300.0, Some(1500.0)));
     }
 
     #[test]
@@ -462,27 +431,27 @@ mod tests {
             ..FullSpeed::default()
         };
         let mut speeds = Speeds::new(topology, vec![known]);
-        let fast = noted(&mut speeds, batch(1, &[(1000, 800)])).unwrap();
-        let slow = noted(&mut speeds, batch(2, &[(1600, 2560)])).unwrap();
-        assert_eq!(fast.core_type, Some(0));
-        assert_eq!((fast.best_chain_ns, fast.alone_ratio), (1000.0, 0.8));
-        assert_eq!(slow.core_type, Some(1));
+        let mut seen = |batch| {
+            let seen = noted(&mut speeds, batch)?;
+            let ratio = seen.alone_ratio;
+            Some((seen.core_type, seen.chain_ns, seen.best_chain_ns, ratio))
+        };
         assert_eq!(
-            (slow.chain_ns, slow.best_chain_ns, slow.alone_ratio),
-            (1600.0, 1500.0, 1.5)
+            seen(on(1, &[(1000, 800)])),
+            Some((Some(0), 1000.0, 1000.0, 0.8))
         );
-        let mut on_both = batch(0, &[(1000, 800)]);
-        on_both.samples.extend(batch(2, &[(1600, 2560)]).samples);
-        assert_eq!(noted(&mut speeds, on_both), None);
+        assert_eq!(
+            seen(on(2, &[(1600, 2560)])),
+            Some((Some(1), 1600.0, 1500.0, 1.5))
+        );
+        let mut on_both = on(0, &[(1000, 800)]);
+        on_both.samples.extend(on(2, &[(1600, 2560)]).samples);
+        assert_eq!(seen(on_both), None);
     }
 
     #[test]
     fn readings_that_changed_around_a_timing_do_not_count() {
-        let mut changed = batch(0, &[(1000, 800)]);
-        let Reading::Legs(legs) = &mut changed.samples[0].reading else {
-            panic!("it has legs")
-        };
-        legs.around[0].chain_ns = (900, 1100);
+        let changed = batch(legs(&[(800, chain(900, 1100))]));
         assert_eq!(noted(&mut Speeds::default(), changed), None);
     }
 
@@ -490,10 +459,7 @@ mod tests {
     fn one_reference_loop_shows_its_own_full_speed() {
         let mut speeds = Speeds::default();
         let mut noted = |reference_ns: &[u64]| {
-            let mut batch = batch_of(Legs {
-                reference_ns: reference_ns.into(),
-                ..Legs::default()
-            });
+            let mut batch = batch(legs_of_one_reference(reference_ns));
             speeds.note(&mut batch);
             (batch.full_speed_ns, batch.full_speed)
         };

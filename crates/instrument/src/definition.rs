@@ -113,7 +113,7 @@ pub struct Metric<Text = String> {
 }
 
 impl<Text> Metric<Text> {
-    /// True if the metric must reach the profile's target precision. Facts recorded beside the
+    /// True if the metric must reach the profile's target precision. Facts recorded next to the
     /// measurement, such as the number of times something happened, have no target.
     pub fn has_target(&self) -> bool {
         self.better != Better::Neither

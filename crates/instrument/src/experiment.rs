@@ -87,7 +87,7 @@ pub trait Experiment: Sync {
 
     /// The value of `other`, another operating system, with which `metric` at `point` may be compared;
     /// `None` for the rule of the experiment's group. Where a system is asked for something by a call of
-    /// its own, the call is another level on that system, and the difference is told.
+    /// its own, the call is another level on that system, and the difference is named.
     fn counterpart(&self, _point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
         None
     }

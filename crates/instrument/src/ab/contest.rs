@@ -133,7 +133,7 @@ pub(super) fn next_look(blocks: usize) -> usize {
 /// resolve.
 const LEAST_DIFFERENCE: f64 = 1e-4;
 
-/// A rival beside the first subject.
+/// A rival against the first subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     /// Index of the rival.

@@ -72,7 +72,7 @@ impl Block {
 /// The result of a comparison.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Each rival beside the first subject, in their order.
+    /// Each rival against the first subject, in their order.
     pub pairs: Vec<Pair>,
     /// The reason why the comparison ended.
     pub ending: Ending,

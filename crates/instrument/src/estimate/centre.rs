@@ -266,7 +266,7 @@ mod tests {
     use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
     use platform::usage::Usage;
 
-    /// A process that waits for all but `cpu_ns` of its millisecond, beside a reference loop of
+    /// A process that waits for all but `cpu_ns` of its millisecond, next to a reference loop of
     /// `reference_ns` that takes 1000 ns at full speed.
     fn batch(pass: u32, cpu_ns: u64, reference_ns: u64) -> Batch {
         let reading = Reading::Once {

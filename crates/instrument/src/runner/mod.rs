@@ -17,7 +17,7 @@
 //!   |                                                             |
 //!   | Experiment::measure(point, sampler), for each point         |
 //!   v                                                             |
-//! Sampler   times legs of n iterations beside a reference loop    |
+//! Sampler   times legs of n iterations, with reference loops      |
 //!                                                                 |
 //!   | 1 |16 |.. | n | n |.. |r|  n  |r|n/16|r|  n  |r|  n  |r|..  |
 //!   +-find n----+-warm-up---+---legs, short legs, references---   |

@@ -52,7 +52,7 @@ pub(super) fn between<'p>(
     new
 }
 
-/// A point in the middle of each gap beside a bend of a curve, with the size of the bend.
+/// A point in the middle of each gap next to a bend of a curve, with the size of the bend.
 fn bends(curve: &Curve<'_>, metric: &Metric, axis: RefinedAxis) -> Vec<(f64, Point)> {
     let places: Vec<(u64, f64, &Point)> = curve
         .iter()
@@ -158,7 +158,7 @@ mod tests {
     const SIZES_KIB: [u64; 8] = [8, 16, 32, 64, 256, 1024, 2048, 4096];
 
     #[test]
-    fn new_points_lie_beside_the_bend() {
+    fn new_points_lie_next_to_the_bend() {
         let new = refined(&SIZES_KIB, |size| if size <= 100 { 1.0 } else { 3.0 });
         assert_eq!(new, [128, 512]);
     }

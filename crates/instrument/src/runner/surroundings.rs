@@ -101,7 +101,7 @@ impl Look {
         let all_ns = wall_ns as f64 * times.per_cpu.len() as f64;
         let total = times.total;
         let elsewhere_ns = total.idle_ns + total.iowait_ns + total.steal_ns;
-        // Stand-ins for a system are known to report more than there is, and then nothing can be told.
+        // Stand-ins for a system are known to report more than there is: then nothing is known.
         if elsewhere_ns as f64 > all_ns * MOST_OF_ALL {
             return None;
         }

@@ -27,7 +27,7 @@ pub struct Change {
     pub ratio: Estimated,
 }
 
-/// In shorter series, changes cannot be told from noise.
+/// In shorter series, changes cannot be distinguished from noise.
 pub const LEAST: usize = 10;
 /// A single deviating value is an outlier; a level needs at least two.
 const LEAST_PIECE: usize = 2;

@@ -12,7 +12,7 @@ use super::visit::{Centre, Core, Leg, Visit};
 /// readings are within 3 % of the usual one; on a shared core, all but a few are at 1.3 and more.
 const SHARED: f64 = 1.1;
 
-/// As many legs have a lower quartile that is not the least of them.
+/// This many legs have a lower quartile that is not the least of them.
 const ENOUGH_LEGS: usize = 4;
 
 impl Core {
@@ -236,10 +236,10 @@ impl Met {
 /// 1 % is a third of the difference that is looked for.
 const LEAST_SPAN: f64 = 0.03;
 
-/// As many legs at an end of the range make it one that was met, and not the error of a reading.
+/// This many legs at an end of the range show that it was met, and is not the error of a reading.
 const ENOUGH: usize = 5;
 
-/// As many processes at either end tell how far processes differ.
+/// This many processes at either end show how far processes differ.
 const FEWEST_AT_AN_END: usize = 2;
 
 /// Before any data, all slopes between 0 and 1 are alike: this is their mean, and the variance.

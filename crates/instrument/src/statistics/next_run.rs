@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 /// The error of a typical point within a run of ten passes, as a share of its value.
 const TYPICAL: f64 = 0.01;
 
-/// The weight of [`TYPICAL`] beside the error that was found, in degrees of freedom: few passes
+/// The weight of [`TYPICAL`] against the error that was found, in degrees of freedom: few passes
 /// hardly know their error, so it is drawn towards the typical one, as in
 /// [`super::moderation`]. The errors of 28 points were spread as widely as two degrees allow.
 const PRIOR_DEGREES: f64 = 2.0;
@@ -30,7 +30,7 @@ const FLOOR: f64 = 0.006;
 /// `t(d₀ + P − 1) · √2 · √(σ² + floor²)`, `σ = e · min(√(e / typical), 2)`,
 /// `e² = (d₀ typical² + (P − 1) error²) / (d₀ + P − 1)`
 ///
-/// where √2 stands for the deviation of the next run beside that of this one. The deviation of runs
+/// where √2 stands for the deviation of the next run in addition to that of this one. The deviation of runs
 /// σ grows faster than the error within them: a point that wanders between passes wanders further
 /// until the next run, and one that does not has an error that is mostly that of its estimate. Over
 /// 28 points in thirty recorded sessions it grew as the power 1.2 to 1.3 of the error; 1.5 covers
@@ -65,7 +65,7 @@ pub(crate) fn degrees(passes: usize) -> Option<f64> {
 
 /// Resamples; the error is then known to 10 %, far better than so few passes know it.
 const RESAMPLES: usize = 200;
-/// The resamples of up to so many passes are kept.
+/// The resamples of up to this many passes are kept.
 const MOST_KEPT: usize = 64;
 
 /// The central share of normal values lies within this many standard deviations.
@@ -82,7 +82,7 @@ const SEED: u64 = 2013;
 /// (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 6, 8 and 13).
 ///
 /// Their standard deviation instead counts the few resamples that consist of one odd pass by the
-/// square of its distance. With it, 34 in place of 36 of 100 values of whole runs beside busy
+/// square of its distance. With it, 34 in place of 36 of 100 values of whole runs next to busy
 /// neighbours had an interval within ±5 %, and 96 of 100 intervals held in both cases.
 ///
 /// `of_pass` has the pass of each value; passes may have different numbers of values. `None` for

@@ -38,12 +38,12 @@ const MOST_INDEPENDENT: usize = 4;
 const EFFICIENCY: f64 = 0.37;
 /// Variance of a median relative to that of a mean, for normal values.
 const MEDIAN_VARIANCE: f64 = std::f64::consts::FRAC_PI_2;
-/// With fewer values, the weight of the tails cannot be told.
+/// With fewer values, the weight of the tails is not known.
 const LEAST_FOR_TAILS: usize = 900;
 /// The errors that nodes estimate from few processes vary among themselves by about this factor, as
 /// variances. A larger one means a noisy run.
 const USUAL_NOISE: f64 = 2.0;
-/// Weight of the error within nodes beside the spread that many nodes show, in degrees of freedom: few
+/// Weight of the error within nodes against the spread that many nodes show, in degrees of freedom: few
 /// nodes may agree by chance, many know better.
 const ERROR_DEGREES: f64 = 4.0;
 /// Healthy nodes are assumed to differ by this standard deviation, with a degree of freedom for each node, where
@@ -52,7 +52,7 @@ const ERROR_DEGREES: f64 = 4.0;
 const ASSUMED_SPREAD: f64 = 0.02;
 /// The confidence at which the spread from the nodes is compared with the assumed one.
 const SMALL_RISK: f64 = 0.999;
-/// Tails are not taken to be heavier than those of Student's t with so many degrees of freedom.
+/// Tails are not taken to be heavier than those of Student's t with this many degrees of freedom.
 const FEWEST_TAIL_DEGREES: f64 = 4.0;
 
 /// A value of one node, on a scale of differences: the logarithm, for ratios.
@@ -234,7 +234,7 @@ impl Column {
 }
 
 impl Cell {
-    /// So many times as wide is its spread as that of a node with usual noise.
+    /// Its spread over that of a node with usual noise.
     fn widening(&self) -> f64 {
         (self.noise / USUAL_NOISE).max(1.0).sqrt()
     }

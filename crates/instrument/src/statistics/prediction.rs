@@ -327,13 +327,13 @@ mod tests {
             cost: 100.0,
             core: shared(Some(1.01)),
         };
-        let beside = Leg {
+        let shared_leg = Leg {
             cost: 180.0,
             core: shared(Some(1.7)),
         };
         let visit = |pass: usize| Visit {
             pass,
-            legs: [[beside; 12].as_slice(), &[calm; 4]].concat(),
+            legs: [[shared_leg; 12].as_slice(), &[calm; 4]].concat(),
         };
         let visits: Vec<Visit> = (0..10).map(visit).collect();
         let found = predict(&visits, Centre::LowerQuartile, None, LEVEL).unwrap();

@@ -56,7 +56,7 @@ impl Centre {
         }
     }
 
-    /// The quantile of processes that is the estimate. A process beside a burst, or in the slower of two
+    /// The quantile of processes that is the estimate. A process next to a burst, or in the slower of two
     /// modes, only costs more: where the quantile was 0.4, three values more of 100 had an interval within
     /// ±5 % than with the median, and at least as many intervals held, in all designs that were tried. At
     /// 0.35, of ten passes of two recorded processes on a quiet machine, 96 in place of 94 of 100 intervals
