@@ -34,7 +34,7 @@ fn is_valid(stdout: &[u8], schema: &str, told: &[&str]) {
         .collect();
     assert!(errors.is_empty(), "{told:?} by {path}: {errors:?}");
     for part in document.as_array().unwrap_or(&vec![document.clone()]) {
-        let has_version = part["format"] == 1 || part["version"] == 4 || part.is_string();
+        let has_version = part["format"] == 1 || part["version"] == 5 || part.is_string();
         assert!(has_version, "{told:?}: {part}");
     }
 }
