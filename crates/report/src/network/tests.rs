@@ -3,7 +3,7 @@
 use super::{Aspect, Gathering, Link, Network, Odd, Port, json};
 use crate::fleet::Standing;
 use instrument::statistics::random::Random;
-use network::rounds::rounds;
+use network::rounds;
 use network::{Latency, Measured, Protocol, Throughput};
 
 const PASSES: usize = 5;

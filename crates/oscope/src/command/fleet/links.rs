@@ -1,7 +1,7 @@
 //! The measurement of links in rounds, which all nodes begin together.
 
 use super::member::Member;
-use ::network::rounds::{Pair, rounds};
+use ::network::{Pair, rounds};
 use ::network::{Invitation, Measured, Peer};
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::statistics::random::Random;
