@@ -11,7 +11,7 @@ use platform::storage::{Storage, loop_file};
 use platform::usage::storage_read_bytes;
 use std::fs::File;
 
-/// The least share of a cold file that a pass reads from storage, on a system that does not tell what is in memory.
+/// The least share of a cold file that a pass reads from storage, on a system that does not report what is in memory.
 const NEARLY_ALL: f64 = 0.9;
 
 /// The metrics that show where the bytes of a pass came from.
@@ -30,7 +30,7 @@ impl Evidence {
         from_storage: Metric::fact("from_storage", "read from storage", Unit::Share),
     };
 
-    /// As [`Sampler::once`]. `prepare` returns the share of the file that is resident, if the system tells
+    /// As [`Sampler::once`]. `prepare` returns the share of the file that is resident, if the system reports
     /// it. Records that share, and the share of the `bytes` of a pass that came from storage.
     pub(super) fn of_passes(
         &self,
@@ -82,7 +82,7 @@ impl Evidence {
     }
 }
 
-/// Records `share`, if the system tells it.
+/// Records `share`, if the system reports it.
 pub(super) fn put(sampler: &mut Sampler<'_>, metric: Metric<&'static str>, share: Option<f64>) {
     if let Some(share) = share {
         sampler.value(metric, share);
@@ -118,7 +118,7 @@ impl SeenFromStorage {
 }
 
 /// Brings the whole file into the page cache, in large pages as far as the kernel has them. Returns
-/// its share there, next to 1; `None` where the system does not tell it, and the file is read once.
+/// its share there, next to 1; `None` where the system does not report it, and the file is read once.
 ///
 /// If some of it is missing, all of it is evicted and read in again. Kernels evict pages that nobody
 /// used for a while, and a page that is read back by itself stays small. A file in small pages is
@@ -148,10 +148,10 @@ pub(crate) struct Chiller {
     storage: Storage,
     /// The backing file of a loop device that reads it through the page cache.
     below: Option<Below>,
-    /// The last way; the method that confirmed it is none where the system does not tell what is in memory.
+    /// The last way; the method that confirmed it is none where the system does not report what is in memory.
     last: Option<(Eviction, Option<ResidencyMethod>)>,
     seen: SeenFromStorage,
-    /// The reason why no file can be cold, where the system does not tell what is in memory.
+    /// The reason why no file can be cold, where the system does not report what is in memory.
     obstacle: Option<String>,
 }
 
@@ -181,7 +181,7 @@ impl Chiller {
     }
 
     /// Evicts the file alone, or everything if that does not work, and verifies it. Returns the share
-    /// of the file that is still in the page cache, if the system tells it. Else [`Self::remark_on`] verifies, and
+    /// of the file that is still in the page cache, if the system reports it. Else [`Self::remark_on`] verifies, and
     /// the file may be opened again: nothing else should have it open.
     pub(crate) fn chill(&mut self, file: &mut ScratchFile) -> Result<Option<f64>, MeasureError> {
         self.seen.end_of_pass();
@@ -221,7 +221,7 @@ impl Chiller {
         Ok(left.map(|left| left.share()))
     }
 
-    /// False where the system does not tell what is in memory and the file cannot be made cold in another way, which
+    /// False where the system does not report what is in memory and the file cannot be made cold in another way, which
     /// the remark then says.
     pub(crate) fn can_chill(&mut self, file: &mut ScratchFile) -> Result<bool, MeasureError> {
         if tells_residency() {
@@ -245,7 +245,7 @@ impl Chiller {
     /// still hold it. None if it never was evicted.
     ///
     /// # Errors
-    /// If the system does not tell what is in memory, and passes read too little from storage.
+    /// If the system does not report what is in memory, and passes read too little from storage.
     pub(crate) fn remark_on(&mut self, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         if let Some((_, None)) = self.last {
             self.verify()?;

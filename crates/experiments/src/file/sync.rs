@@ -267,7 +267,7 @@ pub(super) fn device_behind(directory: &Path) -> Result<Storage, MeasureError> {
     Ok(storage)
 }
 
-/// A new file of so many blocks, which are on the device.
+/// A new file of `blocks` blocks, which are on the device.
 pub(super) fn make(path: &Path, blocks: u64) -> Result<File, MeasureError> {
     let mut file = create(path, OpenMode::Plain)?;
     let block = block();

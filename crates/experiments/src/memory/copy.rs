@@ -168,7 +168,7 @@ fn fastest_other<'r>(results: &'r Results, size: Bytes) -> Option<(Method, &'r E
     copies.max_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))
 }
 
-/// The speed of memcpy at one size, and the fastest of the others beside it.
+/// The speed of memcpy at one size, and the fastest of the others next to it.
 fn comparison(
     key: &str,
     size: Bytes,

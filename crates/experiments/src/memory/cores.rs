@@ -19,7 +19,7 @@ pub(crate) struct Cores;
 const ONE: AxisOf<Count> = AxisOf::new("one", "processor");
 const OTHER: AxisOf<Count> = AxisOf::new("other", "and processor");
 const ONE_WAY: Metric<&str> = Metric::time("one_way", "time one way").bounded(SHORTEST_WAY_NS);
-/// Only where the two share a cache and the system tells.
+/// Only where the two share a cache and the system reports it.
 const SHARED: Metric<&str> = Metric::fact("shared_cache", "level of the shared cache", Unit::Count);
 
 /// A load from the nearest cache takes several cycles; no processor does ten in a nanosecond.
@@ -178,7 +178,7 @@ fn pairs(cpus: &[usize]) -> Vec<Point> {
     cpus.iter().enumerate().flat_map(with_later).collect()
 }
 
-/// The time between two processors. A pair is measured in one order, and stands in both.
+/// The time between two processors. A pair is measured in one order and shown in both.
 fn cell(results: &Results, row: Count, column: Count) -> Option<FigurePoint> {
     let pair = [row.min(column), row.max(column)];
     let is_pair = |result: &&PointResult| {

@@ -94,8 +94,8 @@ impl Experiment for PageReporting {
     }
 
     fn measure(&self, _point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let lacking = || MeasureError::Unsupported("this machine has no huge pages".into());
-        let page = page_bytes(PageSize::Huge).ok_or_else(lacking)? as usize;
+        let missing = || MeasureError::Unsupported("this machine has no huge pages".into());
+        let page = page_bytes(PageSize::Huge).ok_or_else(missing)? as usize;
         // The pages just used stay mapped, so that the search does not meet them again.
         let just_used = Touched::just_used(page)?;
         let usual_ns = median(&just_used.times_ns).expect("pages were touched");

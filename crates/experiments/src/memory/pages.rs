@@ -44,8 +44,8 @@ impl Pages {
     pub(crate) fn here(self) -> Result<(PageSize, usize), MeasureError> {
         let mut sizes = [PageSize::Base, PageSize::Huge].into_iter();
         let found = sizes.find(|size| page_bytes(*size) == Some(self.0.0));
-        let lacking = || MeasureError::Unsupported(format!("this machine has no {self}"));
-        Ok((found.ok_or_else(lacking)?, self.0.0 as usize))
+        let missing = || MeasureError::Unsupported(format!("this machine has no {self}"));
+        Ok((found.ok_or_else(missing)?, self.0.0 as usize))
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
             println!("skipped: the system does not report its page size");
             return;
         };
-        let pages = Pages::base(&Machine::read()).expect("it tells their size");
+        let pages = Pages::base(&Machine::read()).expect("the size is known");
         assert_eq!(
             pages.here().expect("it has them"),
             (PageSize::Base, bytes as usize)

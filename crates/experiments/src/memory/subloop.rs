@@ -248,7 +248,7 @@ pub(super) fn whole<'r>(results: &'r Results, block: Bytes) -> Option<&'r Estima
     results.sound(WRITE, &[BLOCK_SIZE.at(block), PIECE_SIZE.at(block)])
 }
 
-/// The largest piece that is as good as any, as far as the intervals tell, and its bandwidth. Larger
+/// The largest piece that is as good as any, as far as the intervals show, and its bandwidth. Larger
 /// pieces are fewer, and leave a program less to do between them.
 pub(super) fn best<'r>(results: &'r Results, block: Bytes) -> Option<(Bytes, &'r Estimate)> {
     let curve = curve(results, block);

@@ -23,7 +23,7 @@ pub(super) enum Call {
     Epoll,
 }
 
-/// Descriptors that a process needs beside those that it waits for.
+/// Descriptors that a process needs in addition to those that it waits for.
 const SPARE: u64 = 100;
 /// The most descriptors that a user can ask for: the kernel's usual limit of open files.
 const MOST: u64 = 1 << 20;

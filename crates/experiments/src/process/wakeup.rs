@@ -201,7 +201,7 @@ fn by_thread(sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         )
     })?;
     let bed = Bed::default();
-    beside(
+    next_to(
         cpu,
         || bed.wake(),
         || {
@@ -223,7 +223,7 @@ fn beside_load<T>(
             spin_loop();
         }
     };
-    beside(cpu, compute, || {
+    next_to(cpu, compute, || {
         let done = work();
         is_over.store(true, Ordering::Relaxed);
         done
@@ -231,18 +231,18 @@ fn beside_load<T>(
 }
 
 /// Runs `work` while a thread on `cpu` runs `other`, which `work` has to end.
-fn beside<T>(
+fn next_to<T>(
     cpu: usize,
     other: impl FnOnce() + Send,
     work: impl FnOnce() -> Result<T, MeasureError>,
 ) -> Result<T, MeasureError> {
     thread::scope(|scope| {
-        let (told, hear) = std::sync::mpsc::channel();
+        let (report, reported) = std::sync::mpsc::channel();
         let run = move || {
             let pinned = pin_to(&[cpu]);
             let is_there = pinned.is_ok();
             // The other side waits for it.
-            let _ = told.send(pinned);
+            let _ = report.send(pinned);
             if is_there {
                 other();
             }
@@ -250,7 +250,7 @@ fn beside<T>(
         thread::Builder::new()
             .spawn_scoped(scope, run)
             .map_err(MeasureError::system("start a thread"))?;
-        hear.recv().expect("it sends before it ends")?;
+        reported.recv().expect("it sends before it ends")?;
         work()
     })
 }

@@ -11,7 +11,7 @@ pub(super) const CREATE: Metric<&str> = Metric::time("create", "start and join")
 pub(super) const MEMORY: Metric<&str> =
     Metric::cost("memory", "memory of one that waits", Unit::Bytes);
 
-/// From this number of threads on, the memory of one stands out from all else.
+/// From this number of threads on, the memory of one is clearly visible.
 pub(super) const ENOUGH: u64 = 100;
 
 const DESIGN: Design = Design {

@@ -300,7 +300,7 @@ fn from_cache(results: &Results) -> Option<Finding> {
     Some(finding.weighing(0.35))
 }
 
-/// The gain of asynchronous reading beside computing threads.
+/// The gain of asynchronous reading next to computing threads.
 fn beside_computing(results: &Results) -> Option<Finding> {
     let compared = compared(results, Sweep::BesideComputing);
     let (threads, synchronous, asynchronous, times) = compared.last()?;

@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Kernel,
 }
 
-/// The point of one kind with so many threads.
+/// The point of one kind with this number of threads.
 pub(super) fn point(kind: Kind, threads: u64) -> Point {
     Point::new().at(KIND, kind).at(THREADS, Count(threads))
 }
@@ -45,7 +45,7 @@ pub(super) fn figure(results: &Results, metric: Metric<&'static str>, title: &st
     curves(metric, title, axes, series, Vec::new())
 }
 
-/// An experiment that needs user threads for its measurement. Each implements it beside its
+/// An experiment that needs user threads for its measurement. Each implements it next to its
 /// measurement, in `measure/`, so that stored results can be read on every system.
 pub(super) trait UserThreads {
     /// Measures one point, as `Experiment::measure` does.

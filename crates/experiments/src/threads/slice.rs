@@ -20,7 +20,7 @@ pub(super) const TICK_P99: Metric<&str> =
 pub(super) const IN_TICKS: Metric<&str> =
     Metric::cost("in_ticks", "time spent in ticks", Unit::Share);
 
-/// From this number of slices on, a process tells their percentile.
+/// From this number of slices on, a process reports their percentile.
 pub(super) const ENOUGH: usize = 100;
 /// The slice that the first sentence is about, if it was measured.
 const USUAL: Count = Count(1000);

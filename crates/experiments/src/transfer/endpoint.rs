@@ -47,7 +47,7 @@ impl Endpoint {
         let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
         match sampler.given::<Link>()? {
             Some(link) => {
-                sampler.remark(told(&link));
+                sampler.remark(description(&link));
                 Self::elsewhere(&link.address, link.token_file.as_deref(), stop).map_err(failed)
             }
             None => Self::here(sampler, stop),
@@ -168,7 +168,7 @@ fn token_within_process() -> Result<Option<Token>, Error> {
 }
 
 /// The remark on the link to another machine.
-fn told(link: &Link) -> String {
+fn description(link: &Link) -> String {
     format!(
         "to {}: a round trip took {:.3} and a file went at {:.3} before the run; {}",
         link.address,
@@ -218,7 +218,7 @@ impl Connection {
         self.0.prepare(pair.receiver)
     }
 
-    /// Sends a file and waits until it is there; tells the receiver's account of it.
+    /// Sends a file and waits until it is there; returns the receiver's account of it.
     pub(super) fn transfer(
         &mut self,
         size: u64,

@@ -1,4 +1,4 @@
-//! `transfer.growth`: a receiver that is not told the size of its file.
+//! `transfer.growth`: a receiver that does not know the size of its file.
 
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
@@ -20,7 +20,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// The cost of a file to a receiver that is not told its size.
+/// The cost of a file to a receiver that does not know its size.
 pub(super) struct Growth;
 
 const RECEIVER: AxisOf<Receiver> = AxisOf::new("receiver", "receiver");
@@ -150,8 +150,8 @@ impl Experiment for Growth {
                 || {
                     let sent = send(address, &source);
                     // The receiver knows why there was no answer.
-                    let told = failure.lock().map_or(None, |mut failure| failure.take());
-                    told.map_or(sent, Err)
+                    let found = failure.lock().map_or(None, |mut failure| failure.take());
+                    found.map_or(sent, Err)
                 },
             );
             is_over.store(true, Ordering::Release);
@@ -214,7 +214,7 @@ fn send(address: SocketAddr, source: &ScratchFile) -> Result<(), MeasureError> {
     stream.read_exact(&mut [0]).map_err(no_loopback)
 }
 
-/// Stores what arrives in a new file, and tells it by one byte.
+/// Stores what arrives in a new file, and reports it by one byte.
 fn receive(
     stream: &mut TcpStream,
     target: &Path,

@@ -191,10 +191,10 @@ mod tests {
     #[test]
     fn what_took_turns_is_compared_with_each_other() {
         for (is_old, gain) in [(false, 1.5), (true, 0.5)] {
-            let told = ratio([PLAIN, FROM_MAPPING], is_old);
-            assert!((told - gain).abs() < 0.01, "{told}");
-            let told = ratio([FROM_MAPPING, PLAIN], is_old);
-            assert!((told - 1.0 / gain).abs() < 0.02, "{told}");
+            let found = ratio([PLAIN, FROM_MAPPING], is_old);
+            assert!((found - gain).abs() < 0.01, "{found}");
+            let found = ratio([FROM_MAPPING, PLAIN], is_old);
+            assert!((found - 1.0 / gain).abs() < 0.02, "{found}");
         }
     }
 }

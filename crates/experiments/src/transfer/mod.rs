@@ -121,7 +121,7 @@ impl Experiment for TransferOfFiles {
         let mut prepared: Vec<Prepared> = prepared.collect::<Result<_, _>>()?;
         let mut transfer = |way: usize| prepared[way].transfer(&mut connection.borrow_mut(), size);
         let timing = Cell::new(None);
-        let tell = |sampler: &mut Sampler<'_>| -> Result<(), MeasureError> {
+        let report = |sampler: &mut Sampler<'_>| -> Result<(), MeasureError> {
             if let Some(Timing { received, stored }) = timing.take() {
                 sampler.value(RECEIVED_TIME, received.as_nanos() as f64);
                 sampler.value(RECEIVER_TIME, stored.as_nanos() as f64);
@@ -129,7 +129,7 @@ impl Experiment for TransferOfFiles {
             Ok(())
         };
         let prepare = |sampler: &mut Sampler<'_>, way: usize| {
-            tell(sampler)?;
+            report(sampler)?;
             let room = connection.borrow_mut().prepare(ways[way]);
             match room.map_err(failed)? {
                 room if room < size => Err(MeasureError::Unsupported(format!(
@@ -146,12 +146,12 @@ impl Experiment for TransferOfFiles {
         }
         let metrics = [(TIME, 1.0), (PLAIN_TIME, 1.0)];
         sampler.in_turn(&metrics[..ways.len()], prepare, |way| {
-            let told = transfer(way)?;
+            let timed = transfer(way)?;
             // The receiver's times are those of the point's own methods.
-            timing.set((way == 0).then_some(told));
+            timing.set((way == 0).then_some(timed));
             Ok(())
         })?;
-        tell(sampler)?;
+        report(sampler)?;
         connection.into_inner().close();
         Ok(())
     }

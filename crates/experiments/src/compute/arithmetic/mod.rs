@@ -172,7 +172,7 @@ fn point(Work(operation, number): Work, optimisation: Optimisation, compiler: Co
         .at(COMPILER, compiler)
 }
 
-/// True if vectors are measured beside the loops of `point`. They depend on neither the level nor the
+/// True if vectors are measured next to the loops of `point`. They depend on neither the level nor the
 /// compiler, so the best loops have them.
 fn has_vectors(point: &Point) -> bool {
     point.level(OPTIMISATION) == Ok(Optimisation::FULL)

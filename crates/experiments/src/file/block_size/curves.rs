@@ -182,7 +182,7 @@ pub(in crate::file) fn cliff<'r>(results: &'r Results) -> Option<Cliff<'r>> {
     })
 }
 
-/// Tells if writing over a file is slowed down by the blocks behind the cliff too.
+/// True if writing over a file is slowed down by the blocks behind the cliff too.
 pub(super) fn hits_overwriting(results: &Results, cliff: &Cliff<'_>) -> Ruling {
     let curve = curve(results, Pass::Write);
     let Some(at_best) = at(&curve, cliff.best) else {

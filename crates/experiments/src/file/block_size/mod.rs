@@ -194,7 +194,7 @@ fn block_sizes_of_new_files(profile: Profile) -> Vec<u64> {
 
 fn block_sizes(profile: Profile) -> Vec<u64> {
     if profile == Profile::Quick {
-        // The last step is a double one: enough to tell a plateau from a curve that still rises.
+        // The last step is a double one: enough to distinguish a plateau from a curve that still rises.
         return powers(KIB, MIB).chain([4 * MIB]).collect();
     }
     let (smallest, largest) =

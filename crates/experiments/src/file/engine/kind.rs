@@ -164,9 +164,9 @@ impl Reads<'_> {
             }
             Engine::Ring { depth, registered } if !cfg!(windows) => self.ring(depth, registered)?,
             Engine::Overlapped { depth } if cfg!(windows) => self.ring(depth, false)?,
-            Engine::Ring { .. } => return Err(lacking("io_uring is a part of Linux")),
+            Engine::Ring { .. } => return Err(unsupported("io_uring is a part of Linux")),
             Engine::Overlapped { .. } => {
-                return Err(lacking("overlapped reads are a part of Windows"));
+                return Err(unsupported("overlapped reads are a part of Windows"));
             }
         };
         Ok(Reader { reads: self, way })
@@ -244,7 +244,7 @@ impl Reader<'_> {
     }
 }
 
-fn lacking(reason: &str) -> MeasureError {
+fn unsupported(reason: &str) -> MeasureError {
     MeasureError::Unsupported(reason.into())
 }
 

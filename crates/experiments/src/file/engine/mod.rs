@@ -219,7 +219,7 @@ fn blocks(results: &Results) -> BTreeSet<Bytes> {
         .collect()
 }
 
-/// The fastest of the ways that `is_wanted` lets in, and `pread` beside it.
+/// The fastest of the ways that `is_wanted` lets in, and `pread` next to it.
 fn fastest_of<'r>(
     results: &'r Results,
     (block, through): (Bytes, Through),

@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_reason_why_swap_is_left_out_is_told() {
-        let lacks = |setting: &Setting| -> Vec<String> {
+        let missing = |setting: &Setting| -> Vec<String> {
             let limited = PAGES.at(Backing::Swap(Swap::MemoryLimited));
             let needs = needs(setting).into_iter();
             let of_level = needs.filter(|(point, _)| point.matches(std::slice::from_ref(&limited)));
@@ -226,17 +226,20 @@ mod tests {
                 .filter_map(|(_, need)| need.missing(setting))
                 .collect()
         };
-        assert_eq!(lacks(&with_swap()), Vec::<String>::new());
-        let told = lacks(&Setting {
+        assert_eq!(missing(&with_swap()), Vec::<String>::new());
+        let found = missing(&Setting {
             swap_bytes: 0,
             ..with_swap()
         });
-        assert!(told.len() == 1 && told[0].contains("free swap"), "{told:?}");
-        let told = lacks(&Setting {
+        assert!(
+            found.len() == 1 && found[0].contains("free swap"),
+            "{found:?}"
+        );
+        let found = missing(&Setting {
             can_limit_memory: false,
             ..with_swap()
         });
-        assert!(told.len() == 1 && told[0].contains("limit"), "{told:?}");
+        assert!(found.len() == 1 && found[0].contains("limit"), "{found:?}");
     }
 
     #[test]

@@ -252,7 +252,7 @@ mod tests {
             .iter()
             .find(|it| it.available_bytes.is_some() && !it.cpus.is_empty())
         else {
-            return println!("skipped: the system tells of no nodes");
+            return println!("skipped: the system reports no nodes");
         };
         let point = point(first.number, first.number);
         match measure(&Nodes, &point, Path::new("/")) {

@@ -300,7 +300,7 @@ mod tests {
         let small = std::thread::Builder::new().stack_size(1 << 20);
         let thread = small.spawn(|| {
             let loops = Loops::of(levels::Compiler::Rust, Level::O0);
-            let deepest = deepest(&loops).expect("the system tells");
+            let deepest = deepest(&loops).expect("the system reports it");
             // The frames of the functions themselves differ by a little.
             guard(&loops, deepest - 100).expect("it fits");
             loops.by_recursion(deepest - 100, 1);

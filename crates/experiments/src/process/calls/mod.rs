@@ -233,8 +233,8 @@ impl Experiment for Calls {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let (call, optimisation) = (point.level(CALL)?, point.level(OPTIMISATION)?);
         if !call.is_of(System::here()) {
-            let lacking = format!("{} has no {call}", System::here());
-            return Err(MeasureError::Unsupported(lacking));
+            let missing = format!("{} has no {call}", System::here());
+            return Err(MeasureError::Unsupported(missing));
         }
         optimisation::loops(Compiler::Rust, optimisation, sampler);
         operations::measure(call, optimisation.0, sampler)

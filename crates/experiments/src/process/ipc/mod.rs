@@ -90,7 +90,7 @@ impl Mechanism {
         self == Self::SharedMemory
     }
 
-    /// A message of so many bytes. As a number it is not zero, since an eventfd ignores zero.
+    /// A message of `bytes` bytes. As a number it is not zero, since an eventfd ignores zero.
     fn message(self, bytes: usize) -> Result<Vec<u8>, MeasureError> {
         if bytes == 0
             || self

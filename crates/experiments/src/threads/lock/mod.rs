@@ -59,7 +59,7 @@ impl Body {
     /// The *complex* body of the usual length.
     const COMPLEX: Self = Self::complex(COMPLEX_STEPS);
 
-    /// The *complex* body of so many steps.
+    /// The *complex* body of `steps` steps.
     pub(super) const fn complex(steps: u64) -> Self {
         Self::Complex { steps }
     }

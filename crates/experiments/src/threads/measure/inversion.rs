@@ -36,14 +36,14 @@ impl UserThreads for Inversion {
         };
         for _ in 0..sampler.samples() {
             let lanes = workload.run().map_err(refused)?;
-            tell(&lanes, sampler);
+            report(&lanes, sampler);
         }
         Ok(())
     }
 }
 
-/// Tells the moments, counted from that at which the low thread has the lock.
-fn tell(lanes: &Lanes, sampler: &mut Sampler<'_>) {
+/// Reports the moments, counted from that at which the low thread has the lock.
+fn report(lanes: &Lanes, sampler: &mut Sampler<'_>) {
     let moments = [
         (LOW_ENDS, lanes.low.ends_ns),
         (HIGH_BEGINS, lanes.high.begins_ns),

@@ -103,7 +103,7 @@ impl UserThreads for Io {
     }
 }
 
-/// The size of the file where each thread reads `length` bytes of it: so many whole parts.
+/// The size of the file where each thread reads `length` bytes of it: a number of whole parts.
 fn file_bytes(length: u64) -> u64 {
     length * (FILE_BYTES / length).clamp(1, MANY)
 }

@@ -1,8 +1,7 @@
 //! User threads and kernel threads that contend for one lock. That of user threads is the report's, which is
 //! handed over in the order of coming (`uthread::Lock::fifo`).
 
-use super::exclusive::{Exclusive, LONG_RUN_NS, check};
-use super::{START, refused};
+use super::{Exclusive, LONG_RUN_NS, START, check, refused};
 use crate::prelude::*;
 use crate::threads::kind::UserThreads;
 use crate::threads::lock::{
@@ -71,7 +70,7 @@ fn is_of_user_threads(lock: LockType) -> bool {
     )
 }
 
-/// Lets this process use all processors that the program may, and tells how many they are.
+/// Lets this process use all processors that the program may, and returns their number.
 fn all_processors() -> Result<usize, MeasureError> {
     let cpus = parent_cpus()?;
     pin_to(&cpus)?;

@@ -2,7 +2,6 @@
 
 mod async_io;
 mod create;
-mod exclusive;
 mod inversion;
 mod io;
 #[cfg(target_os = "linux")]
@@ -12,9 +11,11 @@ mod slice;
 mod switch;
 mod two_locks;
 
-use instrument::experiment::MeasureError;
+use crate::prelude::*;
+use platform::lock::{CriticalSection, PthreadMutex, PthreadSpin, SlimLock};
+use std::sync::{Mutex, PoisonError};
 use uthread::RuntimeBuilder;
-use uthread_workload::WorkloadError;
+use uthread_workload::{Section, WorkloadError};
 
 /// The action in the error if a kernel thread cannot be started.
 const START: &str = "start a kernel thread";
@@ -36,14 +37,50 @@ fn run<T>(builder: RuntimeBuilder, main: impl FnOnce() -> T) -> Result<T, Measur
 
 #[cfg(windows)]
 impl super::kind::UserThreads for super::lock::Lock {
-    fn take(
-        &self,
-        _: &instrument::point::Point,
-        _: &mut instrument::sampler::Sampler<'_>,
-    ) -> Result<(), MeasureError> {
+    fn take(&self, _: &Point, _: &mut Sampler<'_>) -> Result<(), MeasureError> {
         Err(MeasureError::Unsupported(
             "user threads are not preempted on Windows, so no thread loses its turn inside a lock"
                 .into(),
         ))
+    }
+}
+
+/// Threads that lose their turn inside the lock now and then run for at least this many ns: on several
+/// processors, where the kernel takes one away every few milliseconds, and where slices end while they
+/// compute. Only runs that see that many times show what it costs.
+const LONG_RUN_NS: u64 = 40_000_000;
+
+/// A lock of kernel threads around the shared number.
+trait Exclusive: Sync {
+    fn with(&self, work: impl FnOnce(&mut u64));
+}
+
+/// The locks of the system have such a method of their own.
+macro_rules! exclusive {
+    ($($lock:ty),*) => {
+        $(impl Exclusive for $lock {
+            fn with(&self, work: impl FnOnce(&mut u64)) {
+                self.with(work);
+            }
+        })*
+    };
+}
+
+exclusive!(PthreadMutex, PthreadSpin, SlimLock, CriticalSection);
+
+impl Exclusive for Mutex<u64> {
+    fn with(&self, work: impl FnOnce(&mut u64)) {
+        work(&mut self.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Makes sure that all entries were made, one at a time, and that each computed.
+fn check(found: u64, section: Section, entries: u64) -> Result<(), MeasureError> {
+    if found == section.expected(entries) {
+        Ok(())
+    } else {
+        Err(MeasureError::Unsupported(format!(
+            "the lock did not exclude: {found} is not what {entries} entries give"
+        )))
     }
 }

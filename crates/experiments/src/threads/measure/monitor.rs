@@ -91,7 +91,7 @@ impl Zoo {
     }
 }
 
-/// Has each animal visit the room so many times.
+/// Has each animal visit the room `visits` times.
 fn open_zoo(waking: Waking, animals: u64, visits: u64) -> Result<Inside, MeasureError> {
     run(Runtime::builder(), || {
         let zoo = Arc::new(Zoo {

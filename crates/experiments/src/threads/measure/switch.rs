@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn the_kernel_switches_for_its_own_threads_only() {
         for (kind, least, most) in [(Kind::User, 0.0, 0.5), (Kind::Kernel, 0.5, 2.0)] {
-            // The tests beside this one are threads of the same process, and their switches are counted
+            // The tests next to this one are threads of the same process, and their switches are counted
             // too. They cannot fill each of a hundred short counts.
             let is_few = (0..100).any(|_| {
                 let count = count(kind);

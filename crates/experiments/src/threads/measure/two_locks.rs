@@ -1,7 +1,6 @@
 //! Kernel threads at two locks.
 
-use super::START;
-use super::exclusive::{Exclusive, LONG_RUN_NS, check};
+use super::{Exclusive, LONG_RUN_NS, START, check};
 use crate::prelude::*;
 use crate::threads::kind::UserThreads;
 use crate::threads::two_locks::{BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, STEPS, TwoLocks};
