@@ -182,6 +182,10 @@ struct Look<'a> {
 impl Look<'_> {
     /// The number of one that is ready.
     fn find(&self, first: usize, signal: &Signal) -> Option<usize> {
+        #[cfg_attr(
+            windows,
+            expect(unused_variables, reason = "only Linux has descriptors")
+        )]
         let ready = signal.ready();
         let count = self.choices.len();
         let mut numbers = (0..count).map(|i| first.wrapping_add(i) % count);

@@ -11,7 +11,7 @@ use crate::sync::{Notice, Semaphore};
 
 pub(super) struct Signal {
     came: Arc<Semaphore>,
-    /// Where there are any, they wake the thread, also for channels.
+    /// They wake the thread, if there are any, also for channels.
     #[cfg(target_os = "linux")]
     descriptors: Option<Descriptors>,
 }

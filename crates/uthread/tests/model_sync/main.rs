@@ -16,6 +16,7 @@
 )]
 
 mod atomic;
+mod sharing;
 mod thread;
 mod worker;
 
@@ -41,11 +42,8 @@ use std::time::Duration;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 
-use sync::{
-    Barrier, Condvar, End, Lock, Notice, Once, Protocol, Receiver, RwLock, Semaphore, Sender,
-    bounded,
-};
-use worker::{Shared, Worker, require_worker};
+use sync::{Barrier, Condvar, Lock, Protocol, Receiver, Semaphore, Sender, bounded};
+use worker::{Shared, Worker};
 
 /// A time limit, which passes at any point of what the other threads do.
 const LIMIT: Duration = Duration::ZERO;
@@ -142,21 +140,6 @@ impl Touch for Semaphore {
     fn touch(&self) {
         self.release(1);
         self.acquire();
-    }
-}
-
-impl<T> Touch for RwLock<T> {
-    fn touch(&self) {
-        drop(self.read().expect("no poison"));
-    }
-}
-
-/// Its function does not run.
-impl Touch for Once {
-    fn touch(&self) {
-        assert!(!self.is_completed());
-        let call = || self.call(|| std::panic::resume_unwind(Box::new(())));
-        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err());
     }
 }
 
@@ -287,48 +270,6 @@ fn a_lock_is_granted_or_its_time_is_up() {
             |lock| assert!([1, 2].contains(&lock.lock().expect("no poison").get())),
         );
     }
-}
-
-#[test]
-fn writers_exclude_each_other_and_readers() {
-    fn write_and_read(lock: &RwLock<Number>) {
-        let before = {
-            let number = lock.write().expect("no poison");
-            number.add(1);
-            number.get()
-        };
-        assert!(lock.read().expect("no poison").get() >= before);
-    }
-    model(
-        || RwLock::new(Number::new()),
-        write_and_read,
-        write_and_read,
-        |lock| assert_eq!(lock.read().expect("no poison").get(), 2),
-    );
-}
-
-/// Either the writer has the lock, or its time was up, and the reader goes on.
-#[test]
-fn a_writer_whose_time_is_up_lets_readers_pass() {
-    model(
-        || RwLock::new(Number::new()),
-        |lock| {
-            if let Ok(number) = lock.write_timeout(LIMIT) {
-                number.add(1);
-            }
-        },
-        |lock| assert!(lock.read().expect("no poison").get() <= 1),
-        |lock| lock.write().expect("no poison").add(1),
-    );
-}
-
-#[test]
-fn a_function_runs_once_and_all_see_it() {
-    fn call((once, number): &(Once, Number)) {
-        once.call(|| number.add(1));
-        assert_eq!(number.get(), 1);
-    }
-    model(|| (Once::new(), Number::new()), call, call, |_| {});
 }
 
 type Monitor = (Lock<Number>, Condvar);
@@ -609,26 +550,6 @@ fn a_sender_that_is_cloned_at_the_first_receive_is_counted() {
             other.send(7).expect("the receiver lives");
         },
         |ends| assert_eq!(ends.1.recv(), Ok(7)),
-        |_| {},
-    );
-}
-
-/// A value, the end of a sender and room are noticed by those who watch, however close they come.
-#[test]
-fn a_change_of_a_channel_is_noticed() {
-    model(
-        || (bounded(1), std::sync::Arc::new(Semaphore::new(0))),
-        |((_, receiver), noticed)| {
-            let permits = std::sync::Arc::clone(noticed);
-            let notice: Notice = std::sync::Arc::new(move || permits.add(1));
-            let worker = require_worker("a test");
-            if !receiver.is_ready(worker, &notice) {
-                noticed.acquire();
-            }
-            End::forget(receiver, worker, &notice);
-            assert_eq!(receiver.try_recv(), Ok(7));
-        },
-        |((sender, _), _)| sender.send(7).expect("the receiver lives"),
         |_| {},
     );
 }
