@@ -165,7 +165,7 @@ fn a_slow_node_is_named_with_its_component() {
         .stderr(contains("page: "));
     let html = fs::read_to_string(page).expect("a page");
     assert!(html.contains("<a href=\"#n3\">n3</a>"), "{html}");
-    assert_eq!(html.matches("class=\"slower\"").count(), 2 + CALLS.len());
+    assert_eq!(html.matches("class=\"slower\"").count(), 3 + CALLS.len());
     assert!(!html.contains("<script"));
 
     let judged = fleet.judged();
