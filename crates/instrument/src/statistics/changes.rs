@@ -32,7 +32,7 @@ pub const LEAST: usize = 10;
 /// A single deviating value is an outlier; a level needs at least two.
 const LEAST_PIECE: usize = 2;
 /// The least gain of a cut, in units of σ² ln n. With 6, at most 5 of 100 series without a change
-/// are cut (`tests/statistics_changes.rs`).
+/// are cut (`tests/suite/statistics/changes.rs`).
 const PENALTY: f64 = 6.0;
 /// Positions that cost at most this much more than the best one, in units of σ², fit almost as
 /// well.

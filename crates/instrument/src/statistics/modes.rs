@@ -40,7 +40,7 @@ pub struct Mode {
 /// again.
 ///
 /// False alarms are under 1 % for normal, lognormal and exponential values. Two normal modes of
-/// the same width are detected in this share of samples (`tests/statistics_modes.rs`):
+/// the same width are detected in this share of samples (`tests/suite/statistics/modes.rs`):
 ///
 /// | in the smaller mode, and distance in standard deviations | n = 10 | 20 | 30 | 60 | 200 |
 /// | --- | --- | --- | --- | --- | --- |

@@ -68,7 +68,7 @@ pub struct Prediction {
 /// Counts whose processes all agree (`Centre::Median`, nothing corrected) have an interval of width
 /// zero.
 ///
-/// `tests/statistics_prediction.rs` tries the rule on a part of thirty recorded sessions, whose clock stayed
+/// `tests/suite/statistics/prediction.rs` tries the rule on a part of thirty recorded sessions, whose clock stayed
 /// the same, and on simulated ones. Of the intervals at 95 %, this share contained the value of another
 /// recorded session under the same load, or of the next simulated one in stores of ten; and this share of
 /// values had an interval within ±5 %:
@@ -97,7 +97,7 @@ pub struct Prediction {
 /// clock expects another, so that its intervals reach there. Of five processes of which one or none had a
 /// core of its own, nothing shows what sharing adds.
 ///
-/// `tests/statistics_clock.rs` has recorded sessions whose clock steps by 14 % within seconds: a division
+/// `tests/suite/statistics/clock.rs` has recorded sessions whose clock steps by 14 % within seconds: a division
 /// spreads by 0.03 % between them, a system call by 1.6, and a sum over 256 KiB by 0.9; without correction
 /// 4.2, 3.9 and 3.4 %. Where the clock stayed, nothing is lost.
 ///

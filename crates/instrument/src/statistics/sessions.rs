@@ -10,7 +10,7 @@
 //! the variance of its own sessions, the moderated variance, and its error within sessions.
 //!
 //! The mood is not learnt from all metrics, since a hundred metrics in one session share a single
-//! mood. `tests/statistics_moderation.rs` simulates machines with all of these effects.
+//! mood. `tests/suite/statistics/moderation.rs` simulates machines with all of these effects.
 //!
 //! Few sessions say little about the spread between sessions, and one session in a bad mode makes that
 //! spread so large that no test of means decides anything. The error that each session knows of its own
