@@ -29,7 +29,7 @@ cargo clippy --release --locked --target $target -p oscope-kernels -p oscope-pla
     -p uthread-c --all-targets -- -D warnings
 
 # Those left out start themselves anew as another process, and the system runs no program for ARM.
-cargo test --release --locked --target $target -p oscope-kernels -p uthread --lib --tests "$@" -- \
+cargo test --release --locked --target $target -p oscope-kernels -p uthread -p uthread-workload --lib --tests "$@" -- \
     --skip any_allocation_may_fail --skip any_kernel_thread_may_be_refused --skip any_mapping_may_fail \
     --skip an_overflow_names_the_thread --skip no_memory_for_a_stack_is_an_error_and_the_rest_goes_on \
     --skip a_scope_that_must_not_wait_ends_the_process --skip any_timer_may_be_refused \

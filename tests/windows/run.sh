@@ -33,7 +33,7 @@ units() {
         -p oscope-files -p oscope-transfer)
     cargo test "$@" --locked --target "$target" "${crates[@]}" --lib
     cargo test "$@" --locked --target "$target" "${crates[@]}" --test windows_worker
-    cargo test "$@" --locked --target "$target" -p uthread --tests
+    cargo test "$@" --locked --target "$target" -p uthread -p uthread-workload --tests
 }
 if [ "${1:-}" = --units ]; then
     units
