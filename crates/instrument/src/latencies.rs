@@ -93,11 +93,12 @@ impl Steps {
             count += here;
             sum_ns += here * value.value_iterated_to() as f64;
         }
-        // The cost of a reading may be a multiple of a step.
-        let step_ns = least_gap_ns(clock).or_else(|| least_gap_ns(&timed.operations));
+        let cost_ns = if count > 0.0 { sum_ns / count } else { 0.0 };
+        // A cost that is always the same is a multiple of a step, which the operations may show.
+        let by_operations = || least_gap_ns(&timed.operations).filter(|gap| *gap < cost_ns + 1.0);
         Self {
-            cost_ns: if count > 0.0 { sum_ns / count } else { 0.0 },
-            step_ns: step_ns.unwrap_or(1.0),
+            cost_ns,
+            step_ns: least_gap_ns(clock).or_else(by_operations).unwrap_or(1.0),
         }
     }
 }
