@@ -8,6 +8,7 @@ use instrument::results::Verdict;
 use oscope_report::terminal::{self, Style};
 use platform::environment::Environment;
 use platform::machine::Machine;
+use record::Failure;
 use record::store::RunSummary;
 
 const WIDE: Style = Style {
@@ -144,7 +145,7 @@ fn two_screens_hold_a_run_of_which_much_is_missing() {
     let (point, _) = *failed.first().expect("one has failed");
     analysis.experiments[1].failures = reasons
         .iter()
-        .map(|reason| (point, reason.as_str()))
+        .map(|reason| (point, Failure::Failed(reason)))
         .collect();
     let text = checked(terminal::brief(&analysis, &USUAL), &USUAL);
     assert!(text.lines().count() <= 90, "{text}");
