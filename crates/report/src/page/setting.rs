@@ -2,6 +2,7 @@
 
 use crate::Analysis;
 use crate::advice::{FIRST, commands, foremost, gain, value};
+use crate::document::capitalised;
 
 /// A setting, ready for its template.
 pub(super) struct SettingView {
@@ -22,7 +23,7 @@ pub(super) fn first(analysis: &Analysis<'_>) -> Vec<SettingView> {
     let system = analysis.run.environment.system();
     let foremost = foremost(&analysis.advice, FIRST).into_iter();
     let view = |(name, setting): (&str, &advice::Setting)| SettingView {
-        title: setting.title.clone(),
+        title: capitalised(&setting.title),
         value: value(setting, &setting.value),
         usual: value(setting, &setting.usual),
         gain: gain(setting).map(|(centre, _)| centre),

@@ -10,7 +10,7 @@ use instrument::figure::{Figure, FigureKind, FigurePoint};
 use instrument::quantity::Unit;
 
 /// Height of a picture, with the names of its series.
-pub(super) const HEIGHT: f64 = 234.0;
+pub(super) const HEIGHT: f64 = 222.0;
 /// Width of a picture that is narrow.
 const NARROW: f64 = 340.0;
 

@@ -119,7 +119,7 @@ fn settings_that_gain_most_come_first_and_are_named_above_all_chapters() {
     assert_eq!(
         texts(&document, "#glance .three li"),
         [
-            "block size for reading files: 256 KiB instead of 4 KiB, 2.87 × as fast \
+            "Block size for reading files: 256 KiB instead of 4 KiB, 2.87 × as fast \
           export OSCOPE_C_READ=262144"
         ]
     );
