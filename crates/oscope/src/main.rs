@@ -29,6 +29,7 @@ mod settings;
 mod stored;
 mod style;
 mod target;
+mod token_file;
 
 use arguments::{Arguments, Worker};
 use clap::Parser;

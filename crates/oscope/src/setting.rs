@@ -2,9 +2,9 @@
 //! user can name, a directory and a receiver on another machine.
 
 use crate::arguments::Run as Arguments;
-use crate::command::read_token;
 use crate::exit::WrongUse;
 use crate::progress::Progress;
+use crate::token_file;
 use anyhow::Result;
 use experiments::{Link, RemoteDirectory};
 use instrument::experiment::Experiment;
@@ -110,7 +110,7 @@ pub fn take_named(
     if let Some(address) = arguments.to.as_deref() {
         if let Some(path) = arguments.token_file.as_deref() {
             // The link says what is wrong with it.
-            let _ = read_token(path);
+            let _ = token_file::read(path);
         }
         let link = experiments::link(address, arguments.token_file.as_deref(), interrupt.flag());
         if let Ok(link) = &link {

@@ -24,8 +24,6 @@ mod send;
 mod show;
 mod transfer;
 
-pub use transfer::read_token;
-
 use crate::arguments::{Arguments, Command, Worker};
 use crate::exit::Exit;
 use crate::{output, settings};

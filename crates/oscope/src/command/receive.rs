@@ -1,11 +1,11 @@
 //! `oscope receive`: receives files from `oscope send`.
 
-use super::transfer::{FORMAT, Watch, cost, line, read_token, totals, value, voice, warn_of_cover};
+use super::transfer::{FORMAT, Watch, cost, line, totals, value, voice, warn_of_cover};
 use crate::arguments::Common;
 use crate::arguments::transfer::Receive as Arguments;
 use crate::exit::Exit;
 use crate::progress::Voice;
-use crate::{leftovers, output};
+use crate::{leftovers, output, token_file};
 use anyhow::Result;
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::removal::REMOVAL;
@@ -84,7 +84,7 @@ fn options(
         token: arguments
             .token_file
             .as_deref()
-            .map(read_token)
+            .map(token_file::read)
             .transpose()?,
         insecure: arguments.insecure,
         unsealed: arguments.unsealed,

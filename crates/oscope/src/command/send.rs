@@ -1,12 +1,10 @@
 //! `oscope send`: sends files to an `oscope receive`.
 
-use super::transfer::{
-    FORMAT, Watch, cost, legible, line, read_token, totals, value, voice, warn_of_cover,
-};
+use super::transfer::{FORMAT, Watch, cost, legible, line, totals, value, voice, warn_of_cover};
 use crate::arguments::Common;
 use crate::arguments::transfer::Send as Arguments;
 use crate::exit::{Exit, WrongUse};
-use crate::output;
+use crate::{output, token_file};
 use anyhow::{Context, Result};
 use instrument::quantity::{Nanoseconds, counted};
 use platform::file::standard_input;
@@ -131,7 +129,7 @@ fn options(arguments: &Arguments, interrupt: Interrupt) -> Result<Options> {
     let token = arguments
         .token_file
         .as_deref()
-        .map(read_token)
+        .map(token_file::read)
         .transpose()?;
     let is_sealed = token.is_some() && !arguments.unsealed;
     let cover = match (is_sealed, arguments.no_checksum) {

@@ -1,5 +1,4 @@
-//! Shared parts of `send` and `receive`: progress and results of a transfer, and the token, a secret that two
-//! machines share.
+//! Shared parts of `send` and `receive`: progress and results of a transfer; and `oscope token`.
 
 use crate::arguments::Common;
 use crate::arguments::transfer as arguments;
@@ -13,7 +12,6 @@ use instrument::quantity::{BytesPerSecond, Nanoseconds, Unit};
 use platform::file::create_secret;
 use serde_json::{Value, json};
 use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -139,21 +137,6 @@ pub(super) fn totals(files: u64, failed: u64, bytes: u64, timing: Timing) -> Val
         "stored_ns": timing.stored.as_nanos() as u64,
         "bytes_per_second": speed(bytes, timing.stored),
     })
-}
-
-/// Reads a token. Warns if other users have rights to its file.
-///
-/// # Errors
-/// If the file cannot be read, or holds no token.
-pub fn read_token(path: &Path) -> transfer::Result<Token> {
-    let token = Token::read(path)?;
-    if token.is_exposed() {
-        let path = path.display();
-        output::say(&format!(
-            "other users of this machine have rights to the token in {path}: `chmod 600 {path}`"
-        ));
-    }
-    Ok(token)
 }
 
 /// `oscope token`.
