@@ -7,7 +7,7 @@ use core::{fmt, mem};
 use std::sync::{PoisonError, TryLockError};
 use std::thread::panicking;
 
-use super::lock::{Lock, LockResult, TryLockResult};
+use super::lock::{Lock, LockResult, TryLockResult, unless_poisoned};
 
 /// Access to the value of a [`Lock`]. Dropping the guard releases the lock. A guard stays with its
 /// thread: unlocking from another thread does not compile.
@@ -124,11 +124,7 @@ impl<'a, T: ?Sized> LockGuard<'a, T> {
             panicking: panicking(),
             not_send: PhantomData,
         };
-        if lock.is_poisoned() {
-            Err(PoisonError::new(guard))
-        } else {
-            Ok(guard)
-        }
+        unless_poisoned(lock.is_poisoned(), guard)
     }
 
     /// Consumes the guard without unlocking.

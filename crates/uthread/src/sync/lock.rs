@@ -31,6 +31,15 @@ pub type LockResult<G> = std::sync::LockResult<G>;
 /// ```
 pub type TryLockResult<G> = std::sync::TryLockResult<G>;
 
+/// `value`, as an error if its lock is `poisoned`.
+pub(super) fn unless_poisoned<V>(poisoned: bool, value: V) -> LockResult<V> {
+    if poisoned {
+        Err(PoisonError::new(value))
+    } else {
+        Ok(value)
+    }
+}
+
 /// A lock around a value. A thread that finds it held blocks.
 ///
 /// Running threads may take the lock before those that wait. The first of those is overtaken at most 256
@@ -143,12 +152,7 @@ impl<T> Lock<T> {
     /// ```
     pub fn into_inner(self) -> LockResult<T> {
         let poisoned = self.is_poisoned();
-        let value = self.value.into_inner();
-        if poisoned {
-            Err(PoisonError::new(value))
-        } else {
-            Ok(value)
-        }
+        unless_poisoned(poisoned, self.value.into_inner())
     }
 }
 

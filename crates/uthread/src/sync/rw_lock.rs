@@ -7,10 +7,10 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
-use std::sync::{PoisonError, TryLockError};
+use std::sync::TryLockError;
 use std::thread::panicking;
 
-use super::lock::{LockResult, TryLockResult};
+use super::lock::{LockResult, TryLockResult, unless_poisoned};
 use super::raw_rw_lock::{Access, RawRwLock};
 
 /// A lock that many readers hold at the same time, or one writer. Threads get it in the order of coming, so a reader
@@ -64,12 +64,7 @@ impl<T> RwLock<T> {
     /// The value as well, if the lock is poisoned.
     pub fn into_inner(self) -> LockResult<T> {
         let poisoned = self.is_poisoned();
-        let value = self.value.into_inner();
-        if poisoned {
-            Err(PoisonError::new(value))
-        } else {
-            Ok(value)
-        }
+        unless_poisoned(poisoned, self.value.into_inner())
     }
 }
 
@@ -180,40 +175,38 @@ impl<T: ?Sized> RwLock<T> {
     fn reads(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         // SAFETY: a cell is not null.
         let value = unsafe { NonNull::new_unchecked(self.value.get()) };
-        self.checked(RwLockReadGuard {
-            value,
-            hold: Hold {
-                raw: &self.raw,
-                access: Access::Read,
-                poisons: None,
-                not_send: PhantomData,
+        unless_poisoned(
+            self.is_poisoned(),
+            RwLockReadGuard {
+                value,
+                hold: Hold {
+                    raw: &self.raw,
+                    access: Access::Read,
+                    poisons: None,
+                    not_send: PhantomData,
+                },
+                shared: PhantomData,
             },
-            shared: PhantomData,
-        })
+        )
     }
 
     /// The running thread writes.
     fn writes(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         // SAFETY: a cell is not null.
         let value = unsafe { NonNull::new_unchecked(self.value.get()) };
-        self.checked(RwLockWriteGuard {
-            value,
-            hold: Hold {
-                raw: &self.raw,
-                access: Access::Write,
-                poisons: (!panicking()).then_some(&self.poisoned),
-                not_send: PhantomData,
+        unless_poisoned(
+            self.is_poisoned(),
+            RwLockWriteGuard {
+                value,
+                hold: Hold {
+                    raw: &self.raw,
+                    access: Access::Write,
+                    poisons: (!panicking()).then_some(&self.poisoned),
+                    not_send: PhantomData,
+                },
+                alone: PhantomData,
             },
-            alone: PhantomData,
-        })
-    }
-
-    fn checked<G>(&self, guard: G) -> LockResult<G> {
-        if self.is_poisoned() {
-            Err(PoisonError::new(guard))
-        } else {
-            Ok(guard)
-        }
+        )
     }
 }
 
