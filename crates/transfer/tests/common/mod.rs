@@ -62,6 +62,17 @@ pub fn send_options(method: SendMethod) -> sender::Options {
     }
 }
 
+/// A sender that waits for a silent receiver this long.
+pub fn patient_sender(patience: Duration) -> sender::Options {
+    sender::Options {
+        limits: Limits {
+            patience,
+            ..limits()
+        },
+        ..send_options(SendMethod::File)
+    }
+}
+
 /// The sending methods that the system supports; prints those that it does not.
 pub fn send_methods() -> Vec<SendMethod> {
     let allowed = |method: &SendMethod| match method.check() {

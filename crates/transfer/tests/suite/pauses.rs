@@ -2,13 +2,12 @@
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PATIENCE, PLAN, Place, Served, TWO, bytes, item, job, limits, receive_options, send_options,
-    send_to,
+    PATIENCE, PLAN, Place, Served, TWO, bytes, item, job, patient_sender, receive_options, send_to,
 };
-use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::method::ReceiveMethod;
 use oscope_transfer::receiver::{Event, Receiver};
 use oscope_transfer::sender::{self, Contents};
-use oscope_transfer::{Cover, Error, Limits};
+use oscope_transfer::{Cover, Error};
 use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,17 +23,6 @@ fn hasty_receiver(place: &Place) -> Served {
     Served::with(place, |it| it.limits.patience = SHORT)
 }
 
-/// A sender with this patience.
-fn sender(patience: Duration) -> sender::Options {
-    sender::Options {
-        limits: Limits {
-            patience,
-            ..limits()
-        },
-        ..send_options(SendMethod::File)
-    }
-}
-
 #[test]
 fn a_receiver_waits_while_a_source_stalls() {
     let contents = bytes(3 << 20, 1);
@@ -43,7 +31,7 @@ fn a_receiver_waits_while_a_source_stalls() {
         let served = hasty_receiver(&place);
         let options = sender::Options {
             cover,
-            ..sender(PATIENCE)
+            ..patient_sender(PATIENCE)
         };
         let mut session = served.session(&options);
         let mut blocks = contents.chunks(512 << 10).enumerate().map(|(at, block)| {
@@ -75,7 +63,9 @@ fn a_receiver_waits_while_a_pipe_is_silent() {
             pipe.write_all(b" and the end").unwrap();
         });
         let jobs = [job("piped", &pipe)];
-        served.send_by(&jobs, PLAN, &sender(PATIENCE)).assert(1, 0);
+        served
+            .send_by(&jobs, PLAN, &patient_sender(PATIENCE))
+            .assert(1, 0);
     });
     assert_eq!(place.received("piped"), b"the beginning and the end");
 }
@@ -101,7 +91,7 @@ fn a_sender_waits_while_the_receiver_is_at_work() {
             place.file("first", b"x"),
             place.file("second", &bytes(64 << 20, 2)),
         ];
-        let options = sender(SHORT);
+        let options = patient_sender(SHORT);
         let sent = sender::send(&address.to_string(), &jobs, PLAN, &options, &|_| {});
         stop.store(true, Ordering::Release);
         assert_eq!(sent.unwrap().files, 2);
@@ -123,7 +113,9 @@ fn a_connection_that_is_ahead_waits_for_the_others() {
             thread::sleep(PAUSE);
             pipe.write_all(b"late").unwrap();
         });
-        served.send_by(&jobs, TWO, &sender(SHORT)).assert(41, 0);
+        served
+            .send_by(&jobs, TWO, &patient_sender(SHORT))
+            .assert(41, 0);
     });
     assert!(place.received("file39") == contents);
 }
@@ -136,7 +128,7 @@ fn a_sender_whose_replies_are_lost_waits_for_its_patience_and_no_longer() {
     let heard = 64 + (16 + 16) + (1 + 16);
     let address = between(served.address, Mischief::Mute(heard));
     let jobs = [place.file("file", &bytes(100_000, 4))];
-    let error = send_to(address, &jobs, PLAN, &sender(SHORT)).error();
+    let error = send_to(address, &jobs, PLAN, &patient_sender(SHORT)).error();
     assert!(matches!(error, Error::Silent(SHORT)), "{error}");
 }
 
@@ -148,6 +140,6 @@ fn a_sender_waits_while_a_slow_line_holds_what_it_sent() {
     let jobs = [place.file("file", &contents)];
     let tunnel = Mischief::Tunnel(Duration::from_millis(100));
     let address = between(served.address, tunnel);
-    send_to(address, &jobs, PLAN, &sender(SHORT)).assert(1, 0);
+    send_to(address, &jobs, PLAN, &patient_sender(SHORT)).assert(1, 0);
     assert!(place.received("file") == contents);
 }

@@ -2,13 +2,13 @@
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PLAN, Place, Served, bytes, greeting, job, limits, receive_options, sealed, send_options,
-    send_to, token,
+    PLAN, Place, Served, bytes, greeting, job, patient_sender, receive_options, sealed,
+    send_options, send_to, token,
 };
+use oscope_transfer::Error;
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::VERSION;
 use oscope_transfer::receiver::Receiver;
-use oscope_transfer::{Error, Limits, sender};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -116,20 +116,10 @@ fn silence_is_not_waited_for() {
 
     // The reverse: a receiver that reads nothing.
     let deaf = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let options = with_patience(patience);
+    let options = patient_sender(patience);
     let jobs = [place.file("file", b"x")];
     let error = send_to(deaf.local_addr().unwrap(), &jobs, PLAN, &options).error();
     assert!(matches!(error, Error::Silent(_)), "{error}");
-}
-
-fn with_patience(patience: Duration) -> sender::Options {
-    sender::Options {
-        limits: Limits {
-            patience,
-            ..limits()
-        },
-        ..send_options(SendMethod::File)
-    }
 }
 
 #[test]
@@ -139,7 +129,7 @@ fn a_slow_line_is_not_silent_while_it_holds_bytes() {
     let contents = bytes(1 << 20, 4);
     let jobs = [place.file("file", &contents)];
     // All the sent data takes longer than a sender waits for a silent receiver, and each part of it far less.
-    let sender = with_patience(Duration::from_secs(6));
+    let sender = patient_sender(Duration::from_secs(6));
     let address = between(served.address, Mischief::Slow(Duration::from_millis(700)));
     send_to(address, &jobs, PLAN, &sender).assert(1, 0);
     assert!(place.received("file") == contents);
