@@ -64,17 +64,16 @@ impl Latencies {
         let groups = groups(&self.operations, clock.step_ns);
         let all = self.count() as f64;
         quantiles.map(|quantile| {
-            let mut rank = quantile * all;
-            let group = groups.iter().find(|group| {
-                let is_here = rank <= group.count;
-                if !is_here {
-                    rank -= group.count;
+            let (rank, mut below) = (quantile * all, 0.0);
+            let mut gross_ns = 0.0;
+            for group in &groups {
+                let place = ((rank - below) / group.count).min(1.0);
+                gross_ns = group.mean_ns + clock.step_ns * (place - 0.5);
+                below += group.count;
+                if rank <= below {
+                    break;
                 }
-                is_here
-            });
-            let gross_ns = group.or(groups.last()).map_or(0.0, |group| {
-                group.mean_ns + clock.step_ns * (rank / group.count - 0.5).min(0.5)
-            });
+            }
             (gross_ns - clock.cost_ns).max(0.0)
         })
     }
