@@ -134,7 +134,7 @@ def stack_of_kernel_thread(thread):
     try:
         for kernel in gdb.selected_inferior().threads():
             kernel.switch()
-            if int(gdb.parse_and_eval("(unsigned long)$sp")) in thread.slot:
+            if int(gdb.newest_frame().read_register("sp")) in thread.slot:
                 return gdb.execute("backtrace", to_string=True)
     finally:
         selected.switch()
