@@ -1,4 +1,4 @@
-"""Tables of oscope beside its peers: medians over the rounds, and the ratio, taken within a round.
+"""Tables of oscope and its peers: medians over the rounds, and the ratio, taken within a round.
 
 usage: peers.py FOLDER
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the scripts have in common that set oscope beside other tools; they source it, and call
+# What the scripts have in common that compare oscope with other tools; they source it, and call
 # `in_rounds`. In each round oscope and every peer run one after the other, so that a drift of the
 # machine meets all of them; peers.py takes ratios within a round.
 #

@@ -3,7 +3,7 @@
 #
 #     OUT/oscope                            a static binary, which needs nothing but a kernel
 #     OUT/oscope.licences                   what must go with it to others
-#     OUT/oscope.debug                      its symbols; beside it, debuggers and backtraces find them
+#     OUT/oscope.debug                      its symbols; next to it, debuggers and backtraces find them
 #     OUT/oscope_VERSION_ARCH.deb           a package for Debian 12 and newer, with manual pages and completions
 #     OUT/oscope-dbgsym_VERSION_ARCH.deb    the symbols of the package's program
 #

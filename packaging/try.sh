@@ -51,7 +51,7 @@ root=$work/bare
 mkdir "$root"
 cp "$out/oscope" "$root/"
 expect 1 'HOME is not set; set it or name a store' /oscope run process.calls --budget 3s
-# Some of its calls are not measured without /dev/null and /bin/true, which is told by the exit code.
+# Some of its calls are not measured without /dev/null and /bin/true, which the exit code reports.
 try /oscope 1 --store /oscope.db --dir /
 expect 0 '/proc' /oscope doctor
 expect 1 'threads cannot be preempted in a program that is linked statically to its C library' \

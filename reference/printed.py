@@ -2,7 +2,7 @@
 
 `make.py` writes `figures.json` of this, which the program includes, and the reference runs. A figure keeps its
 digits as printed; units are converted by the program. Where a figure has a counterpart, the point of oscope
-that does the same work stands beside it. Spread and cache state were printed nowhere and are unknown.
+that does the same work is next to it. Spread and cache state were printed nowhere and are unknown.
 """
 
 KIB = 1 << 10
@@ -14,7 +14,7 @@ TABLES = []
 def table(id, report, place, title, kind="table", system="linux", machine=None, shapes=(), why=None,
           because=None, rivals=None, axes=None):
     """A new table. `why`: the reason why its figures have no counterpart; `because`: a known cause of a
-    difference; `rivals`: pairs of series of which the first that wins is told by a crossover; `axes`: the
+    difference; `rivals`: pairs of series of which the first that wins is found by a crossover; `axes`: the
     horizontal axis of its graph, and both scales."""
     TABLES.append({"id": id, "report": report, "place": place, "title": title, "kind": kind, "system": system,
                    "machine": machine, "shapes": list(shapes), "why": why, "because": because,
@@ -61,7 +61,7 @@ table("a_size", "a", "section 2, console", "File size that takes a reasonable ti
       why="the size depends on where a doubling stops; `oscope file size` finds it for a file of yours")
 figure("blocks of 128 B", "Max Filesize", "2818738176", "B")
 figure("blocks of 128 B", "Final Block Count", "33554432", "count",
-       why="33554432 blocks of 128 B are 4294967296 B, more than the file size printed beside it")
+       why="33554432 blocks of 128 B are 4294967296 B, more than the file size printed next to it")
 table("a_bounds", "a", "section 2, text", "A reasonable time", "prose", "macos", M1,
       why="the report chose it; it measured nothing")
 figure("least", "reasonable time", "5", "s")
@@ -250,7 +250,7 @@ for system, drop, code in [("Linux", "436", "76"), ("Windows", "476", "36")]:
     figure("drop", system, drop, "KB", knee("memory.footprint", "optimisation_3", "block_size", {}, "until"),
            system=system.lower())
     figure("code", system, code, "KB", system=system.lower(),
-           why="512 KB less the drop; how much of a cache is lost is told by the findings of memory.footprint")
+           why="512 KB less the drop; how much of a cache is lost is reported by the findings of memory.footprint")
 table("e_drop_text", "e", "section 3.2.2, text", "Where the bandwidth drops", "prose", machine=P4,
       why="the table has the sizes of each system")
 figure("from", "drop", "400", "KB")
@@ -308,7 +308,7 @@ COLUMNS = [("MMAP Total", "start_total"), ("MMAP Read", "start_map"), ("MMAP Loo
 table("e_phases", "e", "Figure 22", "Changing a file in place by mmap and by read and write", machine=P4,
       shapes=["ratio", "growth", "crossover"], rivals=[["MMAP Total", "RW Total"]],
       because="its listing (Fig. 19) maps offset 0 each time: by mmap the same first chunk is changed again and again, "
-              "in memory, here too; file.phases has beside it the traversal that was meant (map_total)",
+              "in memory, here too; file.phases has next to it the traversal that was meant (map_total)",
       axes=axes("buffer size", "bytes"))
 for row in FIG_22.split("\n")[1:-1]:
     size, *cells = row.split()

@@ -24,10 +24,10 @@ def spin(percent):
 
 def oscope(pair, *options):
     begin = time.monotonic()
-    told = subprocess.run(
+    result = subprocess.run(
         [OSCOPE, "ab", "--store", f"{WORK}/store", "--json", "--quiet", *options, "--", *pair],
         check=True, capture_output=True, text=True)
-    return json.loads(told.stdout), time.monotonic() - begin
+    return json.loads(result.stdout), time.monotonic() - begin
 
 
 def hyperfine(pair, runs):
@@ -41,7 +41,7 @@ def hyperfine(pair, runs):
 
 
 def printed(first, second):
-    """The ratio of the means, with the deviation that hyperfine prints beside it."""
+    """The ratio of the means, with the deviation that hyperfine prints next to it."""
     ratio = second["mean"] / first["mean"]
     shares = [result["stddev"] / result["mean"] for result in (first, second)]
     deviation = ratio * math.hypot(*shares)
@@ -63,7 +63,7 @@ def percentiles(values):
     return f"{at(0.5):.2f} ({at(0.1):.2f} to {at(0.9):.2f})"
 
 
-def beside(percent):
+def in_turn(percent):
     pair = [spin(0), spin(percent)]
     known, _ = oscope(pair, "--budget", f"{SECONDS}s", "--min-runs", "1000000")
     runs = known["programs"][0]["runs"]
@@ -77,10 +77,10 @@ def beside(percent):
                 rows["hyperfine, as printed (±σ)"].append(printed(first, second))
                 rows["hyperfine's times, Welch at 99.5 %"].append(welch(first, second))
             else:
-                told, took = oscope(pair, "--budget", f"{SECONDS}s", "--min-runs", "1000000")
-                judged = told["pairs"][0]
+                result, took = oscope(pair, "--budget", f"{SECONDS}s", "--min-runs", "1000000")
+                judged = result["pairs"][0]
                 rows[tool].append((judged["ratio"], judged["low"], judged["high"]))
-                runs = told["programs"][0]["runs"]
+                runs = result["programs"][0]["runs"]
             times[tool].append(took)
     print(f"\n{percent} % more work, {ROUNDS} rounds; s a comparison: oscope ab "
           f"{percentiles(times['oscope ab'])}, hyperfine {percentiles(times['hyperfine'])}\n")
@@ -99,18 +99,18 @@ def beside(percent):
 def until_told():
     took, right = [], 0
     for _ in range(ROUNDS):
-        told, seconds = oscope([spin(0), spin(1)], "--budget", "60s")
+        result, seconds = oscope([spin(0), spin(1)], "--budget", "60s")
         took.append(seconds)
-        right += told["pairs"][0]["verdict"] == "slower"
-    print(f"\n1 % more work, until told: {right} of {ROUNDS} told as slower, in {percentiles(took)} s", flush=True)
+        right += result["pairs"][0]["verdict"] == "slower"
+    print(f"\n1 % more work, until a verdict: {right} of {ROUNDS} found slower, in {percentiles(took)} s", flush=True)
 
 
 def equal():
     alarms = 0
     verdicts = {}
     for _ in range(EQUAL):
-        told, _ = oscope([spin(0), spin(0)], "--budget", "2s")
-        judged = told["pairs"][0]
+        result, _ = oscope([spin(0), spin(0)], "--budget", "2s")
+        judged = result["pairs"][0]
         verdicts[judged["verdict"]] = verdicts.get(judged["verdict"], 0) + 1
         alarms += judged["low"] is not None and (judged["low"] > 1 or judged["high"] < 1)
     print(f"\n{EQUAL} equal pairs of at most 2 s: {alarms} alarms; verdicts {verdicts}", flush=True)
@@ -118,7 +118,7 @@ def equal():
 
 print(f"load average before: {os.getloadavg()[0]:.2f}")
 until_told()
-beside(1)
-beside(0)
+in_turn(1)
+in_turn(0)
 equal()
 print(f"load average after: {os.getloadavg()[0]:.2f}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How soon `oscope ab` tells 1 %, how wide its intervals are beside those of hyperfine in the same time on the
+# How soon `oscope ab` finds 1 %, how wide its intervals are compared with those of hyperfine in the same time on the
 # same pairs, and how often it calls equal pairs different.
 #
 # usage: bench/ab/run.sh [ROUNDS [EQUAL_PAIRS]]

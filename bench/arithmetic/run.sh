@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# compute.arithmetic beside other ways of measuring the same; ../peers.sh says how, and which variables
+# compute.arithmetic against other ways of measuring the same; ../peers.sh says how, and which variables
 # there are.
 #
 # usage: bench/arithmetic/run.sh [ROUNDS]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Copies and writes by oscope beside other tools, on one file system; see copy.sh."""
+"""Copies and writes by oscope and by other tools, on one file system; see copy.sh."""
 
 import os
 import random

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `oscope file copy` beside cp and dd, and `oscope file write` beside dd and fallocate, interleaved, on several
+# `oscope file copy` against cp and dd, and `oscope file write` against dd and fallocate, interleaved, on several
 # file systems: a dense file, a sparse one four times as long, and a new file.
 #
 # usage: bench/file/copy.sh [ROUNDS]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Files beside the tools that everybody has, interleaved: in each round oscope and every peer run one
+# Files against the tools that everybody has, interleaved: in each round oscope and every peer run one
 # after the other on the same file, and ratios are taken within a round.
 #
 # usage: bench/file/run.sh [ROUNDS]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The experiments of the group `file` beside tools that give the same number, interleaved: in each
+# The experiments of the group `file` against tools that give the same number, interleaved: in each
 # round oscope and every peer run one after the other, and ratios are taken within a round.
 #
 # usage: bench/file_experiments/run.sh [ROUNDS]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sets what oscope measured beside its peers, round by round."""
+"""Compares what oscope measured with its peers, round by round."""
 
 import glob
 import json

@@ -1,4 +1,4 @@
-"""Capacities of caches as memory.bandwidth and memory.latency found them in each round, beside those
+"""Capacities of caches as memory.bandwidth and memory.latency found them in each round, and those
 that the processor documents; the factor is that of the worst round.
 
 usage: capacities.py FOLDER, which memory/run.sh has filled

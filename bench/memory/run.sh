@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The group memory beside other ways of measuring the same; ../peers.sh says how, and which variables
+# The group memory against other ways of measuring the same; ../peers.sh says how, and which variables
 # there are.
 #
 # usage: bench/memory/run.sh [ROUNDS [PART...]]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The group process beside other ways of measuring the same; ../peers.sh says how, and which variables
+# The group process against other ways of measuring the same; ../peers.sh says how, and which variables
 # there are.
 #
 # usage: bench/process/run.sh [ROUNDS [PART...]]

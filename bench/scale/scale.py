@@ -38,9 +38,9 @@ def generate(first, last, *shape):
 
 def peak_mib(command):
     """By GNU time: a child of this process would be charged with this process's own memory."""
-    told = WORK / "peak"
-    subprocess.run(["/usr/bin/time", "-f", "%M", "-o", told, *command], check=True, stdout=subprocess.DEVNULL)
-    return int(told.read_text().split()[-1]) / 1024
+    report = WORK / "peak"
+    subprocess.run(["/usr/bin/time", "-f", "%M", "-o", report, *command], check=True, stdout=subprocess.DEVNULL)
+    return int(report.read_text().split()[-1]) / 1024
 
 
 def put(name, size, took_s, peak, bound):
@@ -107,7 +107,7 @@ def by_points():
 
 
 def run_by_points():
-    """What a run takes beside its budget, and the memory of its main process: workers take what they measure."""
+    """What a run takes beyond its budget, and the memory of its main process: workers take what they measure."""
     for what in (["process.wakeup"], ["process.calls"], ["process"], ["process", "memory"], ["--profile", "thorough"]):
         command = [OSCOPE, "run", *what, "--budget", f"{BUDGET_S}s", "--no-page", "--dir", WORK, "--store", WORK / "run.db"]
         begin = time.perf_counter()

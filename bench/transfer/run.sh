@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# oscope send and receive beside other ways of moving files over loopback.
+# oscope send and receive against other ways of moving files over loopback.
 set -euo pipefail
 export LC_ALL=C
 
@@ -12,8 +12,8 @@ Before the rounds each tool moves it once unmeasured: what arrived is compared, 
 control is taken from the kernel. PART is one or more of
 
     file      one file: oscope verified, bare and sealed, its peers, and the floors
-    memory    zeros, from memory to nowhere, beside iperf3
-    small     many files of 1 KiB, beside tar and nc, and scp
+    memory    zeros, from memory to nowhere, against iperf3
+    small     many files of 1 KiB, against tar and nc, and scp
     methods   one file by pairs of oscope's methods
     default   some tools once more under the system's own congestion control
     size      files of 64 MiB and more: linear growth, and the peak memory of both sides
@@ -22,10 +22,10 @@ by default all of them. `file memory small` is what the goals are judged by.
 
 Run as root, or where user namespaces are allowed, everything runs in a network namespace of its own,
 in which Reno is the congestion control: nothing of the machine is changed. Elsewhere the tools that
-can are told to take Reno, and the others are shown with what they take.
+can use Reno, and the others are shown with what they take.
 
 Needs python3 and cargo; uses socat, iperf3, nc (netcat-openbsd), nuttcp, tar, openssl, and scp with
-sshd where they are installed. Takes memory for three times the file, beside what a place in memory
+sshd where they are installed. Takes memory for three times the file, plus what a place in memory
 takes. From the environment:
 
     OSCOPE    the program, which is built if it is not named

@@ -70,7 +70,7 @@ def verdict(values, goal):
         return "too few rounds"
     if bounds[0] >= goal:
         return "reached"
-    return "missed" if bounds[1] < goal else "cannot be told"
+    return "missed" if bounds[1] < goal else "undecided"
 
 
 def show_goals(cases):
@@ -123,7 +123,7 @@ def show(out):
     cases = defaultdict(lambda: defaultdict(dict))
     controls = defaultdict(dict)
     for number, place, case, tool, control, amount, wall, sent, received in times:
-        # Many files are one task; bytes are told by the GiB.
+        # Many files are one task; bytes are reported by the GiB.
         scale = 1 if case.endswith("files of 1 KiB") else 1024 / float(amount)
         cases[case, place][tool][int(number)] = {
             WALL: float(wall), CPU: (float(sent) + float(received)) * scale

@@ -5,7 +5,7 @@
 # Measures WHAT (all by default) RUNS times (12) with the program OSCOPE, in the quick profile or within
 # BUDGET, with a pause of SECONDS (120; 0 is back to back) between runs, and prints the tables of coverage.py.
 # Scratch files go into a new directory in DIR (/tmp): what it lies on is what file experiments measure.
-# With --neighbours, two loads of bursts run beside it: one on the processor that workers are pinned to, the
+# With --neighbours, two loads of bursts run next to it: one on the processor that workers are pinned to, the
 # last one, and one on the first. With -k, what each run said stays in FOLDER as JSON, and a further call adds
 # runs to it. Leave the machine alone meanwhile.
 set -euo pipefail

@@ -28,7 +28,7 @@ while [[ "${1-}" =~ ^(aa|again|ab)$ ]]; do parts+=("$1"); shift; done
 oscope=${1:+$(realpath "$1")}
 cd "$(dirname "$0")/../.."
 if [ -z "$oscope" ]; then
-    # With the feature, and only with it, workers can be told to do more than they count.
+    # With the feature, and only with it, workers can do more than they count.
     cargo build --release --locked -p oscope --features extra-work
     oscope=$(realpath "${CARGO_TARGET_DIR:-target}/release/oscope")
 fi
@@ -68,7 +68,7 @@ for v in values:
 line += "; median ratio of " + ", ".join(f"{m} {statistics.median(r):.3f}" for m, r in typical.items())
 differ = [v for v in values if v["verdict"] in ("faster", "slower")]
 if differ:
-    line += ", of what is told %.3f" % statistics.median(v["ratio"] for v in differ)
+    line += ", of what is reported %.3f" % statistics.median(v["ratio"] for v in differ)
 doubtful = sum(v["doubtful"] for v in values)
 line += f"; {doubtful} of {len(values)} carry a warning"
 for v in differ[:3] if len(differ) <= 3 else []:

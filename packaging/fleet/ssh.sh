@@ -19,7 +19,7 @@ measure() {
     # The host makes a folder, takes the program from its standard input, and leaves nothing behind.
     ssh -o BatchMode=yes "$1" 'd=$(mktemp -d) && trap "rm -rf $d" EXIT && cat > $d/oscope && chmod +x $d/oscope &&
         { $d/oscope run '"$what"' --budget 4min --no-page --quiet --tag host='"$1"' --dir $d --store $d/oscope.db \
-            > $d/told || [ $? -eq 1 ]; } && $d/oscope export latest --store $d/oscope.db' \
+            > $d/log || [ $? -eq 1 ]; } && $d/oscope export latest --store $d/oscope.db' \
         < "$program" > "$runs/$1.part" && mv "$runs/$1.part" "$runs/$1.oscope.json" ||
         { rm -f "$runs/$1.part"; echo "$1 could not be measured" >&2; }
 }

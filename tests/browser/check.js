@@ -44,7 +44,7 @@ const figureWith = (page, selector) => page.locator("figure.figure").filter({
   has: page.locator(selector),
 }).first();
 // Whether there is something to try; a page without it says so and passes.
-async function lacks(locator, what) {
+async function isMissing(locator, what) {
   const isMissing = await locator.count() === 0;
   if (isMissing) console.log(`        (skipped: no ${what} in this page)`);
   return isMissing;
@@ -108,9 +108,9 @@ for (const colorScheme of ["light", "dark"]) {
       for (const look of [() => {}, unfold]) {
         await look(page);
         const { violations } = await page.evaluate(() => globalThis.axe.run());
-        const told = violations
+        const reported = violations
           .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((n) => n.html).join("\n")}`);
-        assert.deepEqual(told, []);
+        assert.deepEqual(reported, []);
       }
     });
   }
@@ -124,7 +124,7 @@ for (const [name, viewport, screens] of [
     context: { viewport }, folded: true,
   }, async (page) => {
     const glance = page.locator("#glance");
-    if (await lacks(glance, "picture at a glance")) return;
+    if (await isMissing(glance, "picture at a glance")) return;
     const end = await glance.evaluate((part) => part.getBoundingClientRect().bottom);
     assert.ok(end <= screens * viewport.height, `it ends at ${end} px`);
     const cut = await glance.locator("svg:visible text").evaluateAll((texts) => texts
@@ -169,7 +169,7 @@ await check("text in the charts is large enough to read on a phone", {
 
 await check("hover shows the value of a point and its interval", {}, async (page) => {
   const figure = figureWith(page, ".panel:not(.rows)");
-  if (await lacks(figure, "figure with curves")) return;
+  if (await isMissing(figure, "figure with curves")) return;
   const marker = chartOf(figure).locator(".panel .m").first();
   await marker.hover({ force: true });
   const tip = await figure.locator(".tip").innerText();
@@ -244,7 +244,7 @@ await check("an address leads to its figure, wherever it stands", {}, async (pag
 
 await check("the legend switches a series off and on", {}, async (page) => {
   const figure = figureWith(page, ".legend");
-  if (await lacks(figure, "figure with a legend")) return;
+  if (await isMissing(figure, "figure with a legend")) return;
   const line = chartOf(figure).locator('.series[data-series="0"]').first();
   await figure.locator('.legend input[value="0"]').uncheck();
   assert.ok(await line.isHidden());
@@ -254,7 +254,7 @@ await check("the legend switches a series off and on", {}, async (page) => {
 
 await check("the scale switch changes the ticks of the axis", {}, async (page) => {
   const figure = figureWith(page, ".scale");
-  if (await lacks(figure, "figure with a scale switch")) return;
+  if (await isMissing(figure, "figure with a scale switch")) return;
   const before = await ticksOf(figure);
   const other = figure.locator(".scale input:not(:checked)");
   await other.check({ force: true });
@@ -263,7 +263,7 @@ await check("the scale switch changes the ticks of the axis", {}, async (page) =
 
 await check("the address keeps the state and brings it back", {}, async (page) => {
   const figure = figureWith(page, ".legend");
-  if (await lacks(figure, "figure with a legend")) return;
+  if (await isMissing(figure, "figure with a legend")) return;
   const id = await figure.getAttribute("id");
   await figure.locator('.legend input[value="1"]').uncheck();
   const other = figure.locator(".scale input:not(:checked)");
@@ -320,7 +320,7 @@ await check("without JavaScript: findings, charts, numbers and legend", {
     assert.ok(await chartOf(figure).count() === 1 && await figure.locator("td[data-c]").count() > 0);
   }
   const figure = figureWith(page, ".legend");
-  if (await lacks(figure, "figure with a legend")) return;
+  if (await isMissing(figure, "figure with a legend")) return;
   await figure.locator('.legend input[value="0"]').uncheck();
   assert.ok(await chartOf(figure).locator('.series[data-series="0"]').first().isHidden());
 });

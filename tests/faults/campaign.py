@@ -29,7 +29,7 @@ class Skip(Exception):
 
 
 def require(condition, reason):
-    """As `assert`, which Python can be told to leave out."""
+    """As `assert`, which Python can leave out."""
     if not condition:
         raise AssertionError(reason)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Disks that are full or become full: the reason is told, nothing half written stays, and what was there
+"""Disks that are full or become full: the reason is printed, nothing half written stays, and what was there
 before is read as ever."""
 
 import os
@@ -88,7 +88,7 @@ def stores(part):
 
 
 def files(part):
-    """Whole files beside the room that there is: too little by a byte, by half, or nothing at all."""
+    """Whole files compared with the room that there is: too little by a byte, by half, or nothing at all."""
     with part.fault("file for output on a full disk") as fault, part.place() as place:
         place.measure()
         for kind, words in WRITERS.items():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stores and exported files with one wrong bit, or cut short: everything that reads them tells what it told
+"""Stores and exported files with one wrong bit, or cut short: everything that reads them prints what it printed
 before, or refuses."""
 
 import json
@@ -12,7 +12,7 @@ READERS = [
     ["report", "1"], ["export", "1"], ["export", "2", "--format", "csv"], ["compare", "1", "2", "--all"],
     ["plot", "process.calls.latency", "--run", "2"],
 ]
-# These read the store as a whole: what they tell of runs that are damaged is told by `verify`.
+# These read the store as a whole: `verify` reports runs that are damaged.
 LISTS = [["history"], ["history", "--json"]]
 FILE_READERS = [["show"], ["report"], ["compare", "reference:pentium4-2003-linux"], ["import"]]
 
@@ -36,7 +36,7 @@ def write_store(place, data):
 
 
 def true_or_refused(ended, true):
-    """Whether a command told what it told of the whole store."""
+    """Whether a command printed what it printed of the whole store."""
     ended.must(0, 1, 2)
     if ended.code == 0 and ended.stdout == true:
         return True
@@ -49,7 +49,7 @@ def stores(part, name, damage, count):
     with part.fault(name) as fault, part.place() as place:
         place.run(*BRIEF, budget="2s").must(0, 1)
         place.run(*BRIEF, "process.switch", budget="3s").must(0, 1)
-        require(not (place.root / "oscope.db-wal").exists(), "a log stays beside the store")
+        require(not (place.root / "oscope.db-wal").exists(), "a log stays next to the store")
         whole = place.store.read_bytes()
         true = {tuple(words): place.oscope(*words).must(0).stdout for words in READERS + LISTS}
         found = 0
@@ -60,7 +60,7 @@ def stores(part, name, damage, count):
                 verified = place.oscope("verify").must(0, 1, 2)
                 found += verified.code != 0
                 ended = [(place.oscope(*words), true[tuple(words)]) for words in READERS]
-                refused = [f"{one.words}: {one.stderr.strip()}" for one, told in ended if not true_or_refused(one, told)]
+                refused = [f"{one.words}: {one.stderr.strip()}" for one, printed in ended if not true_or_refused(one, printed)]
                 require(not refused or verified.code != 0, f"`verify` finds nothing, and these refuse: {refused}")
                 for words in LISTS:
                     ended = place.oscope(*words).must(0, 1, 2)
@@ -85,13 +85,13 @@ def exports(part, name, damage, count):
                 file.write_bytes(damaged)
                 verified = place.oscope("verify", file).must(0, 1, 2)
                 found += verified.code != 0
-                told = [true_or_refused(place.oscope(*words, file), true[words[0]]) for words in FILE_READERS[:-1]]
+                printed = [true_or_refused(place.oscope(*words, file), true[words[0]]) for words in FILE_READERS[:-1]]
                 place.store.unlink(missing_ok=True)
                 imported = place.oscope("import", file).must(0, 1, 2)
                 if imported.code == 0:
                     again = place.oscope("export", "1").must(0).stdout
                     require(json.loads(again) == json.loads(whole), "the import is another run, and exit code 0")
-                require(all(told) and imported.code == 0 or verified.code != 0,
+                require(all(printed) and imported.code == 0 or verified.code != 0,
                         "a reader refuses, and `verify` finds nothing")
         fault.remark = f"damage found in {found}"
 

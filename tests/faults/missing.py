@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Systems that lack something: a run of everything ends all the same, and each point that it could not
+"""Systems where something is missing: a run of everything ends all the same, and each point that it could not
 measure has its reason on the record."""
 
 import sys

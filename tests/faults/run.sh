@@ -3,7 +3,7 @@
 #
 #     tests/faults/run.sh OSCOPE [--short] [--seed N] [PART]...
 #
-# Each part is a file beside this one: kills, transfers, disks, missing, small, clocks, flips, crowds,
+# Each part is a file next to this one: kills, transfers, disks, missing, small, clocks, flips, crowds,
 # sources. Without names all of them run: for about forty minutes, or for two with --short, which tries
 # each fault a few times and leaves out `sources`, the campaigns that `cargo test` runs anyway.
 #

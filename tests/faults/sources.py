@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The campaigns that live beside the code, as tests of cargo: whoever is on the way between two machines, what
+"""The campaigns that live next to the code, as tests of cargo: whoever is on the way between two machines, what
 is planted where files come in, stores that fail at any write. Each test counts as one try."""
 
 import re

@@ -62,7 +62,7 @@ def carry(fault, place, here, token, kill_receiver, undisturbed_s):
     missing = [name for name in FILES if not (to / name).exists()]
     require(not missing, f"{missing} did not arrive ({send_method} to {receive_method})")
     left = names_in(to / ".oscope-partial")
-    require(not left, f"unfinished copies stayed beside whole files: {left} ({send_method} to {receive_method})")
+    require(not left, f"unfinished copies stayed next to whole files: {left} ({send_method} to {receive_method})")
     require(names_in(to) == sorted(FILES), f"strange files: {names_in(to)}")
     return kills
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `oscope fleet fabric` with the OSU benchmarks under Open MPI: four network namespaces stand for nodes, and
 # packaging/fleet/osu.sh measures between them. Nothing is named in a healthy network; a token bucket on one node's port
-# is told as a slow port.
+# is reported as a slow port.
 #
 #     tests/fleet/fabric.sh PROGRAM OSU
 #
@@ -48,7 +48,7 @@ measure() {
 
 # named_are WHAT: fails unless the slower ports are these.
 named_are() {
-    python3 - "$work/judged.json" "$1" <<'CHECK' || fail "not told: $1"
+    python3 - "$work/judged.json" "$1" <<'CHECK' || fail "not reported: $1"
 import json, sys
 
 judged = json.load(open(sys.argv[1]))

@@ -5,7 +5,7 @@
 #     tests/fleet/faults.sh PROGRAM [FAULT...]
 #
 # FAULT is one of: quota calls disk pages link. Needs root, iproute2, util-linux, python3, a C compiler, loop devices and
-# mkfs.ext4, and for two of the faults control groups of version 1; what is missing is told and left out. Nodes measure
+# mkfs.ext4, and for two of the faults control groups of version 1; what is missing is reported and left out. Nodes measure
 # in turn, since they share the processors. Takes about twenty minutes, and ends and removes all that it made.
 set -euo pipefail
 [ $# -ge 1 ] || { echo "usage: $0 PROGRAM [FAULT...]" >&2; exit 2; }
@@ -77,22 +77,22 @@ judge() {
     "$program" fleet judge "$work/$name" --json >"$work/judged.json" 2>"$work/words" || true
 }
 
-# told FAULT SIZE MARK...: one of the marks must tell node 3 from the others: a component, the lack of one, or a fact.
-told() {
+# reported FAULT SIZE MARK...: one of the marks must distinguish node 3 from the others: a component, a missing one, or a fact.
+reported() {
     python3 - "$work/judged.json" "$@" <<'CHECK'
 import json, sys
 
 file, fault, size, *expected = sys.argv[1:]
 nodes = {node["node"]: node for node in json.load(open(file))["nodes"]}
 bad = nodes.pop("node3")
-lacks = [name for name in expected if name not in bad["components"] and all(name in it["components"] for it in nodes.values())]
+missing = [name for name in expected if name not in bad["components"] and all(name in it["components"] for it in nodes.values())]
 found = {name: bad["components"][name]["ratio"] for name in bad["because"]} if bad["verdict"] == "slower" else {}
 facts = [it["name"] for it in bad["circumstances"]][:4]
-is_told = bool((set(found) | set(facts)) & set(expected) or lacks)
+is_found = bool((set(found) | set(facts)) & set(expected) or missing)
 others = [name for name, it in nodes.items() if it["verdict"] == "slower"]
-words = ", ".join([f"{name} {ratio:.2f} ×" for name, ratio in found.items()] + [f"no {name}" for name in lacks])
+words = ", ".join([f"{name} {ratio:.2f} ×" for name, ratio in found.items()] + [f"no {name}" for name in missing])
 print(f"| {fault} | {size} | {words or 'nothing'} | {'; '.join(facts)} | {', '.join(others) or 'none'} |")
-sys.exit(not is_told or bool(others))
+sys.exit(not is_found or bool(others))
 CHECK
 }
 
@@ -103,14 +103,14 @@ can_limit() {
     echo "left out: this system has no control groups of version 1 for $1"
     return 1
 }
-echo '| fault of node3 | size | told of node3 | facts beside it | other nodes named |'
+echo '| fault of node3 | size | reported of node3 | facts next to it | other nodes named |'
 echo '| --- | --- | --- | --- | --- |'
 
 if is_chosen calls; then
     touch "$work/is-slow"
     FAULT=(env "LD_PRELOAD=$work/slow_node.so" "SLOW_WHILE=$work/is-slow")
     judge calls process.calls --at optimisation=3
-    told 'seccomp filter' '1600 comparisons a call' 'system calls' || failed=1
+    reported 'seccomp filter' '1600 comparisons a call' 'system calls' || failed=1
 fi
 if is_chosen quota && can_limit cpu; then
     echo 10000 >"$groups/cpu/oscope-fault/cpu.cfs_period_us"
@@ -118,7 +118,7 @@ if is_chosen quota && can_limit cpu; then
     FAULT=("$work/in_group" cpu)
     BUDGET=30s judge quota process.fork_size memory.copy compute.arithmetic
     # Short timings run between the pauses of a quota, so no cost is higher: a fact is all that tells it.
-    told 'CPU quota' 'half of a processor' 'environment: cgroup cpus' || failed=1
+    reported 'CPU quota' 'half of a processor' 'environment: cgroup cpus' || failed=1
 fi
 if is_chosen disk && can_limit blkio; then
     device=$(losetup --noheadings --output NAME --associated "$work/disk3.image" | head -1)
@@ -128,12 +128,12 @@ if is_chosen disk && can_limit blkio; then
     done
     FAULT=("$work/in_group" blkio)
     BUDGET=45s judge disk file.cold_warm
-    told 'slow loop device' '50 MiB/s' disk || failed=1
+    reported 'slow loop device' '50 MiB/s' disk || failed=1
 fi
 if is_chosen pages; then
     FAULT=("$work/without_huge_pages")
     BUDGET=20s judge pages memory.tlb memory.page_fault memory.bandwidth
-    told 'huge pages off' 'prctl' 'huge pages' || failed=1
+    reported 'huge pages off' 'prctl' 'huge pages' || failed=1
 fi
 if is_chosen link; then
     head -c 32 /dev/urandom | base64 >"$work/token"
@@ -148,6 +148,6 @@ if is_chosen link; then
     tc -n oscope-node3 qdisc add dev eth0 root tbf rate 200mbit burst 32kb latency 50ms
     FAULT=()
     BUDGET=15s judge link transfer.file --to "$network.254:$port" --token-file "$work/token"
-    told 'token bucket on a link' '200 Mbit/s' network || failed=1
+    reported 'token bucket on a link' '200 Mbit/s' network || failed=1
 fi
 exit "$failed"

@@ -1,4 +1,4 @@
-# Sourced by the scripts beside it: four network namespaces stand for the nodes of a cluster, node1 to node4, joined by a
+# Sourced by the scripts next to it: four network namespaces stand for the nodes of a cluster, node1 to node4, joined by a
 # bridge. Sets `work` (a directory of its own), `network` and `nodes`; all that is made here is removed at the end.
 # shellcheck shell=bash
 

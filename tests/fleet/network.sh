@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `oscope fleet network` under Open MPI: four network namespaces stand for nodes. The links of a healthy network are
-# measured; a token bucket on both directions of one node's port is told as a slow port, one on the way between two nodes
+# measured; a token bucket on both directions of one node's port is reported as a slow port, one on the way between two nodes
 # as a slow link; and where one process is killed, the links of the others are measured.
 #
 #     tests/fleet/network.sh PROGRAM
@@ -39,7 +39,7 @@ measure() {
 
 # named_are WHAT: fails unless the slower ports and links are these.
 named_are() {
-    python3 - "$work/judged.json" "$1" <<'CHECK' || fail "not told: $1"
+    python3 - "$work/judged.json" "$1" <<'CHECK' || fail "not reported: $1"
 import json, sys
 
 judged = json.load(open(sys.argv[1]))

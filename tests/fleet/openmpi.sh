@@ -49,7 +49,7 @@ fleet() {
 echo 'four nodes, of which one has slow system calls'
 export SLOW_NODE=3
 touch "$SLOW_WHILE"
-is_told() {
+is_found() {
     python3 - "$work/judged.json" <<'CHECK'
 import json, sys
 
@@ -68,8 +68,8 @@ CHECK
 fleet slow $calls --in-turn --page "$work/slow.html" --force
 # Other work on the host may slow one node while it measures: then once more.
 for attempt in 2 3 4 none; do
-    is_told && break
-    [ $attempt != none ] || fail 'the slow node was not told from the others'
+    is_found && break
+    [ $attempt != none ] || fail 'the slow node was not distinguished from the others'
     rm -rf "$work/slow"
     fleet slow $calls --in-turn --page "$work/slow.html" --force
 done
@@ -143,7 +143,7 @@ echo 'a full disk'
 rm -f "$SLOW_WHILE"
 unset SLOW_NODE
 FULL_NODE=4 fleet full file.sync --once
-grep -q 'rank 3 on .*: file.sync: it needs .* free in ' "$work/words" || fail 'the full disk was not told'
+grep -q 'rank 3 on .*: file.sync: it needs .* free in ' "$work/words" || fail 'the full disk was not reported'
 python3 - "$work/judged.json" <<'CHECK' || fail 'the nodes with room were not judged'
 import json, sys
 

@@ -112,7 +112,7 @@ fleet() {
 echo 'four nodes, of which one has slow system calls'
 export SLOW_NODE=3
 touch "$SLOW_WHILE"
-is_told() {
+is_found() {
     python3 - "$work/judged.json" <<'CHECK'
 import json, sys
 
@@ -128,11 +128,11 @@ sys.exit(not is_named or not healthy or switches != ["top.leaf2", "top.leaf1"])
 CHECK
 }
 fleet 1 slow $calls --in-turn
-if ! is_told; then
+if ! is_found; then
     # Other work on the host may have slowed one node while it measured: once more.
     rm -rf "$work/slow"
     fleet 1 slow $calls --in-turn
-    is_told || fail 'the slow node was not told from the others'
+    is_found || fail 'the slow node was not distinguished from the others'
 fi
 [ "$(files_in slow)" -ge 7 ] || fail 'not all runs are in files'
 
@@ -146,7 +146,7 @@ names = sorted(node["node"] for node in json.load(open(sys.argv[1]))["nodes"])
 print(names)
 assert len(names) == 4 * int(sys.argv[2]) and all(" cpu " in name for name in names)
 CHECK
-! grep -q 'cpu.* have one identity' "$work/judged.json" || fail 'the cores of a host were told as clones'
+! grep -q 'cpu.* have one identity' "$work/judged.json" || fail 'the cores of a host were reported as clones'
 
 echo 'a process that is killed'
 kill_once_it_measures 2 &

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced: a network namespace beside ours, joined to it by a pair of devices, and a temporary
+# Sourced: a network namespace next to ours, joined to it by a pair of devices, and a temporary
 # directory. Everything is undone at the end.
 #
 #     join                 makes them, or skips
