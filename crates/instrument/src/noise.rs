@@ -267,7 +267,6 @@ mod tests {
             batch.disturbance = Disturbance {
                 stolen_ns: Some(5_000_000),
                 others_ns: Some(9_000_000),
-                frequency_hz: Some((1e9, 2e9)),
             };
             batch.samples[0].usage.user_ns /= 2;
         }

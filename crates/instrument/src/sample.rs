@@ -297,9 +297,6 @@ pub struct Disturbance {
     /// CPU time of all other programs and of kernel threads, in ns over all processors. The error
     /// is up to one step of the kernel's counter, so the value can be negative.
     pub others_ns: Option<i64>,
-    /// Clock frequency of the processor before and after the batch, in Hz. `None` if it cannot be
-    /// read.
-    pub frequency_hz: Option<(f64, f64)>,
 }
 
 #[cfg(test)]

@@ -270,7 +270,7 @@ impl WorkerExecutor {
         memory_group: Option<&MemoryGroup>,
         request: &Request,
     ) -> Result<Vec<Result<Batch, BatchError>>, BatchError> {
-        self.surroundings.before(self.cpu);
+        self.surroundings.before();
         let started_ns = now_ns();
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
@@ -309,7 +309,7 @@ impl WorkerExecutor {
             .map_err(broken)?;
         let ended_ns = now_ns();
         let own_ns = ended.usage.user_ns + ended.usage.system_ns;
-        let disturbance = self.surroundings.after(self.cpu, own_ns);
+        let disturbance = self.surroundings.after(own_ns);
         let last = visits.len() - 1;
         let mut begun_ns = started_ns;
         let batches = visits.into_iter().enumerate().map(|(index, visited)| {

@@ -199,7 +199,6 @@ pub fn batch(index: u64) -> Batch {
         disturbance: Disturbance {
             stolen_ns: Some(1),
             others_ns: Some(-10_000_000),
-            frequency_hz: Some((2.5e9, 3.1e9)),
         },
         pass: Some(index as u32),
         full_speed_ns: Some(10_222.5),

@@ -258,17 +258,16 @@ fn metric(name: String) -> impl Strategy<Value = Metric> {
     ]);
     let better = select(vec![Better::Higher, Better::Lower, Better::Neither]);
     let numbers = (any::<u32>(), of(number()));
-    (text(), units, better, numbers, any::<bool>()).prop_map(
-        move |(title, unit, better, (version, bound), is_shared)| Metric {
+    (text(), units, better, numbers).prop_map(move |(title, unit, better, (version, bound))| {
+        Metric {
             name: name.clone(),
             title,
             unit,
             better,
             version,
             bound,
-            is_shared,
-        },
-    )
+        }
+    })
 }
 
 fn points(definition: &Definition) -> impl Strategy<Value = Vec<PointRecord>> + use<> {
@@ -332,16 +331,12 @@ fn closing(metrics: Vec<String>) -> impl Strategy<Value = Closing> {
 }
 
 fn batch(metrics: Vec<String>) -> impl Strategy<Value = Batch> {
-    let around = (
-        of(0..LARGE),
-        of(-(1_i64 << 40)..1 << 40),
-        of((amount(), amount())),
-    )
-        .prop_map(|(stolen_ns, others_ns, frequency_hz)| Disturbance {
+    let around = (of(0..LARGE), of(-(1_i64 << 40)..1 << 40)).prop_map(|(stolen_ns, others_ns)| {
+        Disturbance {
             stolen_ns,
             others_ns,
-            frequency_hz,
-        });
+        }
+    });
     let facts = (any::<bool>(), of(0..4096_usize), integer(), 0..LARGE);
     let speeds = (any::<u32>(), of(amount()), of(full_speed()));
     let samples = vec(sample(metrics), 0..6);

@@ -81,7 +81,6 @@ fn a_batch_has_this_layout() {
         disturbance: Disturbance {
             stolen_ns: None,
             others_ns: Some(-1),
-            frequency_hz: None,
         },
         pass: Some(9),
         full_speed_ns: None,
@@ -100,7 +99,7 @@ fn a_batch_has_this_layout() {
         &[2, 5, 6, 0, 0, 0, 0],
         &[1, 0, 0, 0, 0, 0, 0x80, 1],
         &[1, 1, b'c', 1, 1, 3, 7, 8],
-        &[0, 1, 1, 0, 1, 9, 0, 0],
+        &[0, 1, 1, 1, 9, 0, 0],
     ];
     assert_eq!(stored.blobs()[0].1, expected.concat());
 }
