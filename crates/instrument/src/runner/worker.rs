@@ -248,7 +248,8 @@ impl WorkerExecutor {
     /// The error for a worker that died: it ran out of memory if its group was full or an
     /// allocation failed.
     fn blame(&self, reason: String, peak_bytes: Option<u64>) -> BatchError {
-        /// The standard library's message before it aborts.
+        /// The standard library's message before it aborts. Stable Rust has no other way to learn the
+        /// cause of the abort but an allocator of its own, which would be part of each measurement.
         const NO_MEMORY: &str = "memory allocation of";
         let Some(beyond) = Bound::Memory.reason(&self.limits) else {
             return BatchError::Worker(reason);
