@@ -5,6 +5,7 @@ use instrument::limits::{Limited, Limits, Used};
 use instrument::point::{Level, Point};
 use instrument::runner::{Event, Observer};
 use instrument::sample::FullSpeed;
+use oscope_record::Proof;
 use oscope_record::store::{BlankSelector, Error, HistoryQuery, HistoryRun, RunSelector, Store};
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -225,6 +226,28 @@ fn a_recorder_whose_run_is_gone_says_so() {
     assert!(lost.to_string().contains("deleted by another"), "{lost}");
     let lost = recorder.finish(false).unwrap_err();
     assert!(matches!(lost, Error::Changed(_)), "{lost}");
+}
+
+#[test]
+fn a_run_stays_proven_after_a_write_that_failed() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let mut recorder = store.begin(&begun(1)).unwrap();
+    let definition = definition("file.many");
+    let point = Point::new();
+    start(&mut recorder, &definition, std::slice::from_ref(&point));
+    let plain = rusqlite::Connection::open(&path).unwrap();
+    let change = |sql: &str| plain.execute_batch(sql).unwrap();
+    take(&mut recorder, &definition, &point, &batch(0)).unwrap();
+    change("CREATE TRIGGER failing BEFORE UPDATE ON runs BEGIN SELECT RAISE(ABORT, 'no'); END");
+    take(&mut recorder, &definition, &point, &batch(1)).unwrap_err();
+    change("DROP TRIGGER failing");
+    take(&mut recorder, &definition, &point, &batch(2)).unwrap();
+    recorder.finish(false).unwrap();
+    let stored = store.run(&select("1")).unwrap();
+    let batches = &stored.experiments[0].points[0].batches;
+    assert_eq!(batches[..], [batch(0), batch(2)]);
+    assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);
 }
 
 #[test]
