@@ -2,6 +2,7 @@
 
 use crate::common::{batch, begun, complete, definition, replay, start, take};
 use instrument::limits::{Limited, Limits, Used};
+use instrument::plan::Profile;
 use instrument::point::{Level, Point};
 use instrument::runner::{Event, Observer};
 use instrument::sample::FullSpeed;
@@ -134,8 +135,8 @@ fn a_history_goes_back_over_the_runs_of_one_machine() {
 }
 
 #[test]
-fn the_newest_run_of_a_machine_shows_its_full_speeds() {
-    let (_folder, mut store) = three();
+fn later_runs_know_full_speeds_and_visits_without_batches() {
+    let (folder, mut store) = three();
     let mut run = complete(9);
     run.header.started = "2040-01-01T00:00:00Z".parse().unwrap();
     let fingerprint = run.header.machine_fingerprint.clone();
@@ -167,6 +168,14 @@ fn the_newest_run_of_a_machine_shows_its_full_speeds() {
         other.batches.clear();
     }
     store.insert(&run).unwrap();
+    // They are known without the batches.
+    let plain = rusqlite::Connection::open(folder.path().join("oscope.db")).unwrap();
+    plain
+        .execute("UPDATE batches SET content = x''", [])
+        .unwrap();
+    let costs = store.visit_costs(&fingerprint, Profile::Quick).unwrap();
+    let visit_ns = costs.visit_ns("file.block_size", &run.experiments[0].points[0].point);
+    assert_eq!(visit_ns, Some(30e6));
     assert_eq!(
         store.full_speeds(&fingerprint).unwrap(),
         [speed(Some(0), 2350.0, 0.75), speed(Some(1), 3000.0, 1.5)]
