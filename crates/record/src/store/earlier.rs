@@ -1,7 +1,7 @@
 //! Facts about a machine in its earlier runs.
 
 use super::column::json;
-use super::error::{Error, Fault, Result};
+use super::error::{Error, Result};
 use super::open::Store;
 use super::summary::{ALL, Entry, entries};
 use crate::run::Closing;
@@ -23,27 +23,23 @@ impl Store {
         fingerprint: &str,
         profile: Profile,
     ) -> std::result::Result<VisitCosts, Error> {
-        let read = || {
-            // One transaction, because another process may be recording.
-            let transaction = self.connection.unchecked_transaction()?;
+        let sums = self.reading(|connection| {
             let mut sums: BTreeMap<(String, Point), (u64, u64)> = BTreeMap::new();
-            let runs = entries(&transaction, "fingerprint = ?1", ALL, [fingerprint])?;
+            let runs = entries(connection, "fingerprint = ?1", ALL, [fingerprint])?;
             let is_like = |entry: &&Entry| {
                 let run = &entry.summary;
                 run.profile == profile && !entry.is_limited && !run.damaged
             };
             for run in runs.iter().filter(is_like).take(3) {
-                for (point, visits, wall_ns) in visits(&transaction, run.summary.number)? {
+                for (point, visits, wall_ns) in visits(connection, run.summary.number)? {
                     let sum = sums.entry(point).or_default();
                     *sum = (sum.0 + visits, sum.1.saturating_add(wall_ns));
                 }
             }
             Ok(sums)
-        };
+        })?;
         let mut costs = VisitCosts::default();
-        for ((id, point), (visits, wall_ns)) in
-            read().map_err(|fault: Fault| fault.at(&self.path))?
-        {
+        for ((id, point), (visits, wall_ns)) in sums {
             costs.add(&id, point, wall_ns as f64 / visits as f64);
         }
         Ok(costs)
@@ -56,8 +52,8 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn full_speeds(&self, fingerprint: &str) -> std::result::Result<Vec<FullSpeed>, Error> {
-        let runs = entries(&self.connection, "fingerprint = ?1", 10, [fingerprint]);
-        let mut runs = runs.map_err(|fault| fault.at(&self.path))?;
+        let mut runs =
+            self.reading(|connection| entries(connection, "fingerprint = ?1", 10, [fingerprint]))?;
         runs.retain(|run| !run.summary.damaged && !run.full_speeds.is_empty());
         let newest = runs.into_iter().next();
         Ok(newest.map_or_else(Vec::new, |run| run.full_speeds))
@@ -88,33 +84,11 @@ impl FullSpeeds {
     pub fn note(&mut self, batch: &Batch) {
         if let Some(seen) = batch.full_speed {
             let known = self.0.entry(seen.core_type).or_insert(seen);
-            *known = at_the_end(*known, seen);
+            *known = known.and(seen);
         }
     }
 
     pub fn values(&self) -> impl Iterator<Item = &FullSpeed> {
         self.0.values()
-    }
-}
-
-/// The full speed of a core of which both were known in the same run.
-fn at_the_end(one: FullSpeed, other: FullSpeed) -> FullSpeed {
-    let ends = |(least, greatest): (f64, f64), (least_too, greatest_too): (f64, f64)| {
-        (f64::min(least, least_too), f64::max(greatest, greatest_too))
-    };
-    FullSpeed {
-        core_type: one.core_type,
-        chain_ns: one.chain_ns.min(other.chain_ns),
-        best_chain_ns: one.best_chain_ns.min(other.best_chain_ns),
-        alone_ratio: one.alone_ratio.min(other.alone_ratio),
-        longest_chain_ns: either(one.longest_chain_ns, other.longest_chain_ns, f64::max),
-        earlier_chain_ns: either(one.earlier_chain_ns, other.earlier_chain_ns, ends),
-    }
-}
-
-fn either<T>(one: Option<T>, other: Option<T>, both: impl FnOnce(T, T) -> T) -> Option<T> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(both(one, other)),
-        (one, other) => one.or(other),
     }
 }

@@ -58,7 +58,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn runs(&self) -> std::result::Result<Vec<RunSummary>, Error> {
-        summaries(&self.connection, "TRUE", ALL, ()).map_err(|fault| fault.at(&self.path))
+        self.reading(|connection| summaries(connection, "TRUE", ALL, ()))
     }
 
     /// The runs without an end time, the latest start first: in progress in some process, or cut

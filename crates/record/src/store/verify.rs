@@ -53,13 +53,11 @@ impl Store {
         &self,
         selector: Option<&RunSelector>,
     ) -> std::result::Result<Verification, Error> {
-        let verify = || {
-            // One transaction, because another process may be recording.
-            let transaction = self.connection.unchecked_transaction()?;
-            let mut structure = structure(&transaction)?;
+        self.reading(|connection| {
+            let mut structure = structure(connection)?;
             let numbers = match selector {
-                Some(selector) => vec![resolve(&transaction, selector)?],
-                None => numbers(&transaction).or_else(|fault| match fault.at(&self.path) {
+                Some(selector) => vec![resolve(connection, selector)?],
+                None => numbers(connection).or_else(|fault| match fault.at(&self.path) {
                     Error::Damaged { reason, .. } => {
                         structure.push(format!("the list of runs: {reason}"));
                         Ok(Vec::new())
@@ -70,16 +68,15 @@ impl Store {
             let runs = numbers.into_iter().map(|number| {
                 Ok(VerifiedRun {
                     number,
-                    name: name(&transaction, number),
-                    proof: proof(&transaction, &self.path, number)?,
+                    name: name(connection, number),
+                    proof: proof(connection, &self.path, number)?,
                 })
             });
             Ok(Verification {
                 runs: runs.collect::<Result<_>>()?,
                 structure,
             })
-        };
-        verify().map_err(|fault: Fault| fault.at(&self.path))
+        })
     }
 }
 
