@@ -1,6 +1,6 @@
 //! A batch is stored as the bytes that `blob.rs` describes, and each of their bits is guarded.
 
-use crate::common::{complete, random};
+use crate::common::{complete, new_store, random};
 use instrument::sample::{Batch, Disturbance, Legs, Reading, Sample};
 use oscope_record::store::{Error, RunSelector, Store};
 use oscope_record::{Part, Run};
@@ -18,9 +18,7 @@ struct Stored {
 
 impl Stored {
     fn new(run: &Run) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("oscope.db");
-        let mut store = Store::open(&path).unwrap();
+        let (folder, path, mut store) = new_store();
         store.insert(run).unwrap();
         let plain = Connection::open(&path).unwrap();
         plain.pragma_update(None, "synchronous", "off").unwrap();

@@ -1,6 +1,6 @@
 //! Checksums are bound to their position: any change, loss, repetition or swap is detected.
 
-use crate::common::{batch, begun, complete, definition, replay, start, take};
+use crate::common::{batch, begun, complete, definition, new_store, replay, start, take};
 use instrument::point::Point;
 use oscope_record::file::ImportError;
 use oscope_record::store::{Error, HistoryQuery, RunSelector, Store};
@@ -11,9 +11,7 @@ use tempfile::TempDir;
 
 /// A store with two runs that differ only in their ids, each with a point of two batches.
 fn stored() -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("oscope.db");
-    let mut store = Store::open(&path).unwrap();
+    let (folder, path, mut store) = new_store();
     store.insert(&complete(1)).unwrap();
     store.insert(&complete(2)).unwrap();
     (folder, path)
@@ -204,9 +202,7 @@ fn a_history_leaves_out_the_damaged_run_and_says_so() {
 
 #[test]
 fn a_run_that_was_cut_off_is_proven_up_to_its_last_event() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("oscope.db");
-    let mut store = Store::open(&path).unwrap();
+    let (_folder, path, mut store) = new_store();
     let mut recorder = store.begin(&begun(1)).unwrap();
     assert_eq!(found(&path), Proof::Proven);
     replay(&complete(1), &mut recorder).unwrap();
@@ -261,9 +257,7 @@ fn a_run_without_checksums_stays_unproven_wherever_it_goes() {
     let run = file::import(document.to_string().as_bytes()).unwrap();
     assert!(!run.header.proven);
 
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("oscope.db");
-    let mut store = Store::open(&path).unwrap();
+    let (_folder, path, mut store) = new_store();
     store.insert(&run).unwrap();
     assert_eq!(found(&path), Proof::Unproven);
     let stored = store.run(&RunSelector::Latest).unwrap();
