@@ -41,7 +41,7 @@ FILE_SIZE = axis("file_size", "file size", "bytes")
 def experiment(id, title, section, axes, metrics, points):
     """`points`: a list of levels, in the order of the axes, and of values, in that of the metrics."""
     batch = {"remarks": [], "warm": True, "cpu": None, "started_ns": 0, "wall_ns": 0,
-             "disturbance": {"stolen_ns": None, "others_ns": None, "frequency_hz": None}}
+             "disturbance": {"stolen_ns": None, "others_ns": None}}
     usage = {"user_ns": 0, "system_ns": 0, "minor_faults": 0, "major_faults": 0,
              "voluntary_switches": 0, "involuntary_switches": 0}
 

@@ -27,40 +27,8 @@ pub struct AtLevels<'a> {
 
 /// The reason why an experiment cannot be measured at a level.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum LevelError {
-    /// None of the experiments has the axis.
-    #[error("there is no axis '{axis}'; the axes are {known}")]
-    NoAxis {
-        /// The axis.
-        axis: String,
-        /// The axes, joined by commas.
-        known: String,
-    },
-    /// The axis does not take the level.
-    #[error("{experiment} takes no level '{level}' of '{axis}': it takes {takes}")]
-    NoLevel {
-        /// The experiment's id.
-        experiment: &'static str,
-        /// The axis.
-        axis: String,
-        /// The level, as readers see it.
-        level: String,
-        /// The levels that it takes.
-        takes: String,
-    },
-    /// The level needs more than there is here.
-    #[error("{experiment} cannot be measured at {axis}={level} here: {missing}")]
-    Missing {
-        /// The experiment's id.
-        experiment: &'static str,
-        /// The axis.
-        axis: String,
-        /// The level, as readers see it.
-        level: String,
-        /// The missing requirement, as half a sentence.
-        missing: String,
-    },
-}
+#[error("{0}")]
+pub struct LevelError(String);
 
 impl<'a> AtLevels<'a> {
     /// `experiment` at these levels of its axes; several levels of one axis are all measured.
@@ -77,10 +45,10 @@ impl<'a> AtLevels<'a> {
         for (name, level) in chosen {
             if !design.axes.iter().any(|axis| axis.name == name) {
                 let known: Vec<&str> = design.axes.iter().map(|axis| axis.name).collect();
-                return Err(LevelError::NoAxis {
-                    axis: name.clone(),
-                    known: known.join(", "),
-                });
+                let known = known.join(", ");
+                return Err(LevelError(format!(
+                    "there is no axis '{name}'; the axes are {known}"
+                )));
             }
             check(experiment, name, level, setting)?;
             let of_axis = levels.entry(name.clone()).or_default();
@@ -234,20 +202,14 @@ fn check(
     let needs = experiment.level_needs(setting);
     let mut of_level = needs.iter().filter(|(at, _)| at.get(axis) == Some(level));
     let missing = of_level.find_map(|(_, need)| need.missing(setting));
-    if let Some(missing) = missing {
-        return Err(LevelError::Missing {
-            experiment: design.id,
-            axis: axis.to_owned(),
-            level: show(level),
-            missing,
-        });
-    }
-    Err(LevelError::NoLevel {
-        experiment: design.id,
-        axis: axis.to_owned(),
-        level: show(level),
-        takes: takes(experiment, axis, setting),
-    })
+    let (id, level) = (design.id, show(level));
+    Err(LevelError(match missing {
+        Some(missing) => format!("{id} cannot be measured at {axis}={level} here: {missing}"),
+        None => {
+            let takes = takes(experiment, axis, setting);
+            format!("{id} takes no level '{level}' of '{axis}': it takes {takes}")
+        }
+    }))
 }
 
 /// `points` with these levels on `axis`. For each that is not planned, those points change whose level is

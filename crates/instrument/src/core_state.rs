@@ -17,17 +17,7 @@ pub(crate) fn full_speed<'b>(
 ) -> Option<FullSpeed> {
     let speeds = batches.filter_map(|batch| batch.full_speed);
     let same = speeds.filter(|speed| speed.core_type == core_type);
-    same.reduce(|one, other| FullSpeed {
-        core_type,
-        chain_ns: one.chain_ns.min(other.chain_ns),
-        best_chain_ns: one.best_chain_ns.min(other.best_chain_ns),
-        alone_ratio: one.alone_ratio.min(other.alone_ratio),
-        longest_chain_ns: [one, other]
-            .iter()
-            .filter_map(|speed| speed.longest_chain_ns)
-            .reduce(f64::max),
-        earlier_chain_ns: one.earlier_chain_ns.or(other.earlier_chain_ns),
-    })
+    same.reduce(FullSpeed::and)
 }
 
 /// The state of the core during each timing of `samples`, which one process took of one metric, in the

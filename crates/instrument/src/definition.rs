@@ -106,10 +106,6 @@ pub struct Metric<Text = String> {
     /// Physical limit in the metric's unit: a maximum if higher is better, otherwise a minimum. A
     /// value beyond it is marked as broken.
     pub bound: Option<f64>,
-    /// True if other threads or processes of the experiment may do part of the work on the same
-    /// processor. Waiting for the processor is then part of the measurement and no disturbance.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_shared: bool,
 }
 
 impl<Text> Metric<Text> {
@@ -139,7 +135,6 @@ impl Metric<&'static str> {
             better,
             version: 1,
             bound: None,
-            is_shared: false,
         }
     }
 
@@ -179,15 +174,6 @@ impl Metric<&'static str> {
         Self { version, ..self }
     }
 
-    /// The same metric, shared: see `is_shared`.
-    #[must_use]
-    pub const fn shared(self) -> Self {
-        Self {
-            is_shared: true,
-            ..self
-        }
-    }
-
     /// The same metric with a physical limit.
     #[must_use]
     pub const fn bounded(self, bound: f64) -> Self {
@@ -211,7 +197,6 @@ impl From<&Metric<&'static str>> for Metric {
             better,
             version,
             bound,
-            is_shared,
             ..
         } = metric;
         Self {
@@ -221,7 +206,6 @@ impl From<&Metric<&'static str>> for Metric {
             better,
             version,
             bound,
-            is_shared,
         }
     }
 }
@@ -236,16 +220,6 @@ impl Metric {
             better,
             version: 1,
             bound: None,
-            is_shared: false,
-        }
-    }
-
-    /// The same metric, shared: see `is_shared`.
-    #[must_use]
-    pub fn shared(self) -> Self {
-        Self {
-            is_shared: true,
-            ..self
         }
     }
 

@@ -48,8 +48,6 @@ pub struct Planned<'a> {
     pub arises: bool,
     /// Wall time for all its points together, in ns, rests included.
     pub budget_ns: u64,
-    /// Wall time of its batches with the rests over their wall time without rests.
-    pub stretch: f64,
     /// Disk space of its scratch files, in bytes.
     pub space_bytes: u64,
 }
@@ -177,7 +175,6 @@ impl<'a> Planned<'a> {
             is_left_out: is_unnamed || is_beyond,
             arises: !needs.iter().any(Need::is_beside_the_point),
             budget_ns: count as u64 * setting.point_budget_ns(),
-            stretch: setting.limits.stretch(),
             space_bytes: need::space_bytes(&experiment.needs(&limited)),
         }
     }

@@ -286,6 +286,28 @@ pub struct FullSpeed {
     pub earlier_chain_ns: Option<(f64, f64)>,
 }
 
+impl FullSpeed {
+    /// As a run knows it of which batches knew this and `other`.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let ends = |one: (f64, f64), other: (f64, f64)| (one.0.min(other.0), one.1.max(other.1));
+        Self {
+            core_type: self.core_type,
+            chain_ns: self.chain_ns.min(other.chain_ns),
+            best_chain_ns: self.best_chain_ns.min(other.best_chain_ns),
+            alone_ratio: self.alone_ratio.min(other.alone_ratio),
+            longest_chain_ns: [self.longest_chain_ns, other.longest_chain_ns]
+                .into_iter()
+                .flatten()
+                .reduce(f64::max),
+            earlier_chain_ns: [self.earlier_chain_ns, other.earlier_chain_ns]
+                .into_iter()
+                .flatten()
+                .reduce(ends),
+        }
+    }
+}
+
 /// Other activity on the machine during a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturbance {
@@ -297,9 +319,6 @@ pub struct Disturbance {
     /// CPU time of all other programs and of kernel threads, in ns over all processors. The error
     /// is up to one step of the kernel's counter, so the value can be negative.
     pub others_ns: Option<i64>,
-    /// Clock frequency of the processor before and after the batch, in Hz. `None` if it cannot be
-    /// read.
-    pub frequency_hz: Option<(f64, f64)>,
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::os::usage::{frequency_hz, load_average};
+pub use crate::os::usage::load_average;
 
 /// Use of CPU time since the system started, or between two readings.
 ///

@@ -14,7 +14,7 @@
 //! | `warm` | 0 or 1 |
 //! | `cpu` | optional whole number |
 //! | `started_ns`, `wall_ns` | whole numbers |
-//! | disturbance | stolen and other time, each optional; optional pair of frequencies |
+//! | disturbance | stolen and other time, each optional |
 //! | `pass`, `full_speed_ns`, full speed | each optional |
 //!
 //! A reading begins with its kind:

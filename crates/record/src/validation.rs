@@ -145,10 +145,6 @@ pub(crate) fn batch(place: &str, batch: &Batch) -> Result<(), Invalid> {
     })?;
     integer(place, "started_ns", batch.started_ns)?;
     amount(place, "full_speed_ns", batch.full_speed_ns.unwrap_or(0.0))?;
-    if let Some((before, after)) = batch.disturbance.frequency_hz {
-        amount(place, "frequency_hz", before)?;
-        amount(place, "frequency_hz", after)?;
-    }
     batch
         .full_speed
         .as_ref()

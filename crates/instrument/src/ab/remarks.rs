@@ -70,7 +70,7 @@ fn drift(costs: &[f64]) -> Option<Remark> {
     // Neighbouring runs share what disturbs them, which the test for a trend would mistake for one.
     let stretch = costs.len().div_ceil(STRETCHES);
     let means: Option<Vec<f64>> = costs.chunks(stretch).map(mean).collect();
-    let chance = mann_kendall(&means?)?.p_value;
+    let chance = mann_kendall(&means?)?;
     ((factor - 1.0).abs() >= DRIFT && chance < DRIFT_CHANCE).then_some(Remark::Drift { factor })
 }
 

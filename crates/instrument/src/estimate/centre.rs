@@ -2,7 +2,7 @@
 
 use crate::core_state::{core_states, full_speed};
 use crate::sample::{Batch, FullSpeed, Reading, Sample};
-use crate::statistics::prediction::{self, Clocks, Leg, Visit, disturbed, predict};
+use crate::statistics::prediction::{self, Clocks, Leg, Prediction, Visit, disturbed, predict};
 use crate::statistics::summary::{self, median, median_absolute_deviation};
 use crate::statistics::{Confidence, Estimated, Scale};
 
@@ -10,28 +10,17 @@ use crate::statistics::{Confidence, Estimated, Scale};
 /// another processor. The speed of this processor then says little about its cost.
 const LEAST_CPU_SHARE: f64 = 0.4;
 
-/// The value of a metric at a point: ns per unit of work, or the value of what is not timed.
+/// The value of a metric at a point.
 pub(super) struct Centre {
-    pub cost: Estimated,
-    /// Of each process that has a possible timing.
-    pub by_process: Vec<f64>,
+    /// In ns per unit of work, or the value of what is not timed. A printed value has no passes, and its
+    /// `as_met` means nothing.
+    pub prediction: Prediction,
     /// With the costs that a timing pays once; `None` for a value that is not timed.
     pub raw_cost: Option<f64>,
-    /// The mean as a program would meet it, on a processor that others slow down; `None` for a
-    /// printed value.
-    pub cost_as_met: Option<f64>,
-    /// The number of passes in which it was measured; 0 for a printed value.
-    pub passes: usize,
     /// The pass of each process; empty for a printed value.
     pub pass_of: Vec<u32>,
     /// The number of timings that no work can have. They are left out.
     pub impossible: usize,
-    /// The share of the legs behind the value that were disturbed; `None` if nothing is known of any.
-    pub disturbed: Option<f64>,
-    /// The half-width that the interval owes to the next run's clock, in logarithms.
-    pub by_next_clock: f64,
-    /// The growth of the cost with the duration of a cycle; `None` if it is not known.
-    pub clock_slope: Option<f64>,
 }
 
 impl Centre {
@@ -79,43 +68,40 @@ impl Centre {
         // Decided for the point as a whole: otherwise the correction would rest on the few
         // processes that happened to wait less.
         let clocks = clocks(&speeds).filter(|_| uses_the_processor);
-        let predicted = predict(&visits, centre, clocks.as_ref(), Confidence::NINETY_FIVE)?;
+        let mut prediction = predict(&visits, centre, clocks.as_ref(), Confidence::NINETY_FIVE)?;
+        if possible.is_none() {
+            prediction.disturbed = disturbed_timings(processes);
+        }
         Some(Self {
-            cost: predicted.estimated,
-            by_process: predicted.by_process,
+            prediction,
             raw_cost: raw(processes),
-            cost_as_met: Some(predicted.as_met),
-            passes: predicted.passes,
             pass_of,
             impossible,
-            disturbed: match possible {
-                Some(_) => predicted.disturbed,
-                None => disturbed_timings(processes),
-            },
-            by_next_clock: predicted.by_next_clock,
-            clock_slope: predicted.slope,
         })
     }
 
     /// A printed value: nobody knows its error.
     fn printed(processes: &[Process<'_>]) -> Option<Self> {
         let by_process = medians(processes, net)?;
+        let centre = summary::median(&by_process)?;
         Some(Self {
-            cost: Estimated {
-                centre: summary::median(&by_process)?,
-                interval: None,
-                n: by_process.len(),
-                scale: Scale::Linear,
+            prediction: Prediction {
+                estimated: Estimated {
+                    centre,
+                    interval: None,
+                    n: by_process.len(),
+                    scale: Scale::Linear,
+                },
+                by_process,
+                as_met: centre,
+                slope: None,
+                by_next_clock: 0.0,
+                disturbed: None,
+                passes: 0,
             },
-            by_process,
             raw_cost: raw(processes),
-            cost_as_met: None,
-            passes: 0,
             pass_of: Vec::new(),
             impossible: 0,
-            disturbed: None,
-            by_next_clock: 0.0,
-            clock_slope: None,
         })
     }
 }
@@ -262,7 +248,7 @@ impl Possible {
 
 #[cfg(test)]
 mod tests {
-    use super::{Centre, Possible, Process};
+    use super::{Centre, Possible, Prediction, Process};
     use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
     use platform::usage::Usage;
 
@@ -290,7 +276,7 @@ mod tests {
         }
     }
 
-    fn centre(batches: &[Batch], metric: &str) -> Centre {
+    fn predicted(batches: &[Batch], metric: &str) -> Prediction {
         let is_of_metric = |sample: &&Sample| sample.metric == metric;
         let processes: Vec<Process<'_>> = (batches.iter())
             .map(|batch| Process {
@@ -298,7 +284,7 @@ mod tests {
                 samples: batch.samples.iter().filter(is_of_metric).collect(),
             })
             .collect();
-        Centre::of(&processes).unwrap()
+        Centre::of(&processes).unwrap().prediction
     }
 
     /// Legs of a core-bound cost of 100 ns at the highest clock, where the chain takes 1000 ns and the
@@ -347,13 +333,10 @@ mod tests {
             clocked(pass, chain_ns, chain_ns, None)
         };
         let batches: Vec<Batch> = (0..10).map(stepping).collect();
-        let found = centre(&batches, "cost");
-        assert!(
-            (found.cost.centre / 1e5 - 1.0).abs() < 0.005,
-            "{:?}",
-            found.cost
-        );
-        assert!(found.cost.is_within(0.03), "{:?}", found.cost);
+        let found = predicted(&batches, "cost");
+        let cost = found.estimated;
+        assert!((cost.centre / 1e5 - 1.0).abs() < 0.005, "{cost:?}");
+        assert!(cost.is_within(0.03), "{cost:?}");
         assert_eq!(found.disturbed, Some(0.0));
     }
 
@@ -367,7 +350,7 @@ mod tests {
                     batch
                 })
                 .collect();
-            centre(&batches, "cost").by_next_clock
+            predicted(&batches, "cost").by_next_clock
         };
         assert!(reach(None) > 0.1);
         assert!(reach(Some((1000.0, 1000.0))) < 1e-12);
@@ -379,8 +362,8 @@ mod tests {
         let batches: Vec<Batch> = (0..10)
             .map(|pass| clocked(pass, 1000, if pass < 3 { 1500 } else { 1000 }, None))
             .collect();
-        assert_eq!(centre(&batches, "derived").disturbed, Some(0.3));
-        let timed = centre(&batches, "cost").disturbed;
+        assert_eq!(predicted(&batches, "derived").disturbed, Some(0.3));
+        let timed = predicted(&batches, "cost").disturbed;
         assert!(timed.is_some_and(|share| share <= 0.3), "{timed:?}");
     }
 
@@ -393,13 +376,7 @@ mod tests {
                     _ => batch(pass, 200_000, 1100),
                 })
                 .collect();
-            let processes: Vec<Process<'_>> = (batches.iter())
-                .map(|batch| Process {
-                    batch,
-                    samples: batch.samples.iter().collect(),
-                })
-                .collect();
-            let interval = Centre::of(&processes).unwrap().cost.interval.unwrap();
+            let interval = predicted(&batches, "cold").estimated.interval.unwrap();
             (interval.high - interval.low) / 2e6
         };
         assert!(half_width(200_000) < 0.03);

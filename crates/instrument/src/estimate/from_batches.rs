@@ -37,17 +37,12 @@ impl Estimate {
             .flat_map(|process| process.samples.iter().copied())
             .collect();
         let Centre {
-            cost,
-            by_process,
+            prediction,
             raw_cost,
-            cost_as_met,
-            passes,
             pass_of,
             impossible,
-            disturbed,
-            by_next_clock,
-            clock_slope,
         } = Centre::of(&processes)?;
+        let cost = prediction.estimated;
         let timed = samples
             .iter()
             .any(|sample| !matches!(sample.reading, Reading::Value(_)));
@@ -65,19 +60,19 @@ impl Estimate {
             centre: in_unit(cost.centre),
             interval: cost.interval.and_then(|interval| map(interval, in_unit)),
             raw: raw_cost.filter(|_| timed).map(in_unit),
-            as_met: cost_as_met.filter(|_| timed).map(in_unit),
-            processes: by_process.len(),
-            passes,
+            as_met: (timed && prediction.passes > 0).then(|| in_unit(prediction.as_met)),
+            processes: prediction.by_process.len(),
+            passes: prediction.passes,
             samples: samples.len(),
             impossible,
             disturbed: if timed || metric.unit == Unit::Nanoseconds {
-                disturbed
+                prediction.disturbed
             } else {
                 Some(0.0)
             },
-            by_next_clock,
-            clock_slope: if timed { clock_slope } else { Some(0.0) },
-            by_process: by_process.into_iter().map(in_unit).collect(),
+            by_next_clock: prediction.by_next_clock,
+            clock_slope: if timed { prediction.slope } else { Some(0.0) },
+            by_process: prediction.by_process.into_iter().map(in_unit).collect(),
             pass_of,
             cpu_share,
             system_share,

@@ -4,7 +4,7 @@ mod parse;
 
 pub use parse::{KEYS, ParseLimitsError};
 
-use crate::quantity::{Bytes, BytesPerSecond, counted, significant};
+use crate::quantity::{Bytes, BytesPerSecond, significant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -198,45 +198,18 @@ impl Used {
     /// Use and limit of each resource whose limit was exceeded.
     pub fn excesses(&self, limits: &Limits) -> Vec<String> {
         let exceeded = Bound::COUNTED.into_iter();
-        let exceeded = exceeded.filter(|bound| self.exceeds(limits, *bound));
+        let exceeded = exceeded.filter(|bound| {
+            let limit = bound.limit(limits);
+            limit.is_some_and(|limit| bound.used(self) > limit * bound.tolerance())
+        });
         exceeded.map(|bound| self.against(limits, bound)).collect()
-    }
-
-    /// Shares of time count as exceeded only beyond the error of the clocks.
-    fn exceeds(&self, limits: &Limits, bound: Bound) -> bool {
-        let is_over = |used: u64, most: Option<u64>| most.is_some_and(|most| used > most);
-        let is_far_over =
-            |used: f64, most: Option<f64>| most.is_some_and(|most| used > most * CLOCKS_ERR);
-        match bound {
-            Bound::Processor => is_far_over(self.processor_percent(), limits.processor_percent),
-            Bound::Cpus => is_over(self.cpus, limits.cpus),
-            Bound::Memory => is_over(self.memory_bytes, limits.memory_bytes),
-            Bound::Disk => is_over(self.disk_bytes, limits.disk_bytes),
-            Bound::Written => is_over(self.written_bytes, limits.written_bytes),
-            Bound::Rate => is_far_over(self.bytes_per_second(), limits.bytes_per_second),
-            Bound::Swap => false,
-        }
     }
 
     /// Use and limit of one resource.
     fn against(&self, limits: &Limits, bound: Bound) -> String {
-        let bytes = |used: u64| format!("{:.3}", Bytes(used));
-        let used = match bound {
-            Bound::Processor => {
-                format!("{} of a processor", percent(self.processor_percent()))
-            }
-            Bound::Cpus => counted(self.cpus, "processor") + " at once",
-            Bound::Memory => format!("{} of memory", bytes(self.memory_bytes)),
-            Bound::Disk => format!("{} of scratch files", bytes(self.disk_bytes)),
-            Bound::Written => format!("{} written", bytes(self.written_bytes)),
-            Bound::Rate => format!(
-                "{:.3} to and from storage",
-                BytesPerSecond(self.bytes_per_second())
-            ),
-            Bound::Swap => String::from("no swap"),
-        };
+        let used = bound.named(&bound.show(bound.used(self)));
         match bound.limit(limits) {
-            Some(limit) => format!("{used} (limit {limit})"),
+            Some(limit) => format!("{used} (limit {})", bound.show(limit)),
             None => used,
         }
     }
@@ -261,10 +234,6 @@ pub struct Limited {
     /// The use; `None` for a run that is in progress or was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<Used>,
-}
-
-fn percent(percent: f64) -> String {
-    format!("{} %", significant(percent, 3))
 }
 
 /// The value of `io` on the command line.
@@ -311,36 +280,75 @@ impl Bound {
         Self::Swap,
     ];
 
-    /// The limit formatted for readers; `None` if there is none.
-    pub fn limit(self, limits: &Limits) -> Option<String> {
-        let bytes = |bytes: Option<u64>| bytes.map(|bytes| format!("{:.3}", Bytes(bytes)));
+    /// The limit in the unit of the resource; `None` if there is none.
+    fn limit(self, limits: &Limits) -> Option<f64> {
+        let whole = |limit: Option<u64>| limit.map(|limit| limit as f64);
         match self {
-            Self::Processor => limits.processor_percent.map(percent),
-            Self::Cpus => limits.cpus.map(|cpus| cpus.to_string()),
-            Self::Memory => bytes(limits.memory_bytes),
-            Self::Disk => bytes(limits.disk_bytes),
-            Self::Written => bytes(limits.written_bytes),
-            Self::Rate => limits
-                .bytes_per_second
-                .map(|rate| format!("{:.3}", BytesPerSecond(rate))),
-            Self::Swap => limits.forbid_swap().then(|| "none".into()),
+            Self::Processor => limits.processor_percent,
+            Self::Cpus => whole(limits.cpus),
+            Self::Memory => whole(limits.memory_bytes),
+            Self::Disk => whole(limits.disk_bytes),
+            Self::Written => whole(limits.written_bytes),
+            Self::Rate => limits.bytes_per_second,
+            Self::Swap => limits.forbid_swap().then_some(0.0),
         }
     }
 
-    /// The reason for leaving something out because of this limit; `None` if there is no limit.
-    pub(crate) fn reason(self, limits: &Limits) -> Option<String> {
-        let limit = self.limit(limits)?;
-        let of = match self {
+    /// The use in the unit of the resource. That of swap is not counted.
+    fn used(self, used: &Used) -> f64 {
+        match self {
+            Self::Processor => used.processor_percent(),
+            Self::Cpus => used.cpus as f64,
+            Self::Memory => used.memory_bytes as f64,
+            Self::Disk => used.disk_bytes as f64,
+            Self::Written => used.written_bytes as f64,
+            Self::Rate => used.bytes_per_second(),
+            Self::Swap => 0.0,
+        }
+    }
+
+    /// The factor up to which a use counts as within the limit: shares of time have the error of the clocks.
+    fn tolerance(self) -> f64 {
+        match self {
+            Self::Processor | Self::Rate => CLOCKS_ERR,
+            _ => 1.0,
+        }
+    }
+
+    /// An amount of the resource for readers.
+    fn show(self, amount: f64) -> String {
+        match self {
+            Self::Processor => format!("{} %", significant(amount, 3)),
+            Self::Cpus => amount.to_string(),
+            Self::Memory | Self::Disk | Self::Written | Self::Swap => {
+                format!("{:.3}", Bytes(amount as u64))
+            }
+            Self::Rate => format!("{:.3}", BytesPerSecond(amount)),
+        }
+    }
+
+    /// A shown amount with the name of the resource.
+    fn named(self, amount: &str) -> String {
+        let name = match self {
             Self::Processor => "of a processor",
-            Self::Cpus if limits.cpus == Some(1) => "processor at once",
+            Self::Cpus if amount == "1" => "processor at once",
             Self::Cpus => "processors at once",
             Self::Memory => "of memory",
             Self::Disk => "of scratch files",
             Self::Written => "written",
             Self::Rate => "to and from storage",
-            Self::Swap => return Some("beyond the limits: a run with limits uses no swap".into()),
+            Self::Swap => "of swap",
         };
-        Some(format!("beyond the limit of {limit} {of}"))
+        format!("{amount} {name}")
+    }
+
+    /// The reason for leaving something out because of this limit; `None` if there is no limit.
+    pub(crate) fn reason(self, limits: &Limits) -> Option<String> {
+        let limit = self.limit(limits)?;
+        Some(match self {
+            Self::Swap => "beyond the limits: a run with limits uses no swap".into(),
+            _ => format!("beyond the limit of {}", self.named(&self.show(limit))),
+        })
     }
 }
 

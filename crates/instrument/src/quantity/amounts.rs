@@ -71,22 +71,17 @@ impl FromStr for Bytes {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (number, factor) = SIZES.split(text)?;
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        let too_large = || SIZES.out_of_range(text, "it is too large");
+        let too_large = || SIZES.refused(text, "it is too large");
         if whole.len() + fraction.len() > 20 {
             return Err(too_large());
         }
-        let digits: u128 =
-            format!("{whole}{fraction}")
-                .parse()
-                .map_err(|_| ParseQuantityError::NoNumber {
-                    text: text.to_owned(),
-                    quantity: SIZES.quantity,
-                    example: SIZES.example,
-                })?;
+        let digits: u128 = format!("{whole}{fraction}")
+            .parse()
+            .map_err(|_| SIZES.no_number(text))?;
         let scaled = digits * factor as u128;
         let denominator = 10_u128.pow(fraction.len() as u32);
         if !scaled.is_multiple_of(denominator) {
-            return Err(SIZES.out_of_range(text, "it is not a whole number of bytes"));
+            return Err(SIZES.refused(text, "it is not a whole number of bytes"));
         }
         u64::try_from(scaled / denominator)
             .map(Self)
@@ -139,7 +134,7 @@ impl FromStr for Nanoseconds {
     /// nanoseconds.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
-            return Err(TIMES.out_of_range(text, "a unit is missing, such as ms, s or min"));
+            return Err(TIMES.refused(text, "a unit is missing, such as ms, s or min"));
         }
         TIMES.parse(text).map(Self)
     }

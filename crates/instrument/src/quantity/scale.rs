@@ -26,39 +26,11 @@ pub(super) struct Scales {
 
 /// A text that is not a quantity of the expected kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ParseQuantityError {
-    /// The text does not begin with a number.
-    #[error("'{text}' is not a {quantity}: it must begin with a number, such as {example}")]
-    NoNumber {
-        /// The input.
-        text: String,
-        /// The expected quantity.
-        quantity: &'static str,
-        /// An example of valid input.
-        example: &'static str,
-    },
-    /// The unit after the number is unknown.
-    #[error("'{text}' is not a {quantity}: the unit '{unit}' is not one of {known}")]
-    UnknownUnit {
-        /// The input.
-        text: String,
-        /// The unknown unit.
-        unit: String,
-        /// The expected quantity.
-        quantity: &'static str,
-        /// The known units.
-        known: String,
-    },
-    /// The value is a fraction of the smallest unit, or above the largest number.
-    #[error("'{text}' is not a {quantity}: {reason}")]
-    OutOfRange {
-        /// The input.
-        text: String,
-        /// The expected quantity.
-        quantity: &'static str,
-        /// The problem.
-        reason: &'static str,
-    },
+#[error("'{text}' is not a {quantity}: {reason}")]
+pub struct ParseQuantityError {
+    text: String,
+    quantity: &'static str,
+    reason: String,
 }
 
 impl Scales {
@@ -69,11 +41,7 @@ impl Scales {
         let end = number_length(trimmed);
         let (number, unit) = trimmed.split_at(end);
         if number.is_empty() {
-            return Err(ParseQuantityError::NoNumber {
-                text: text.to_owned(),
-                quantity: self.quantity,
-                example: self.example,
-            });
+            return Err(self.no_number(text));
         }
         let unit = match unit.trim_start() {
             "" => self.printed[0].symbol,
@@ -83,15 +51,10 @@ impl Scales {
             .all()
             .find(|scale| scale.symbol == unit)
             .map(|scale| scale.factor)
-            .ok_or_else(|| ParseQuantityError::UnknownUnit {
-                text: text.to_owned(),
-                unit: unit.to_owned(),
-                quantity: self.quantity,
-                known: self
-                    .all()
-                    .map(|scale| scale.symbol)
-                    .collect::<Vec<_>>()
-                    .join(", "),
+            .ok_or_else(|| {
+                let known: Vec<&str> = self.all().map(|scale| scale.symbol).collect();
+                let known = known.join(", ");
+                self.refused(text, format!("the unit '{unit}' is not one of {known}"))
             })?;
         Ok((number, factor))
     }
@@ -99,24 +62,28 @@ impl Scales {
     /// The value of `text` in base units; negative and infinite values are errors.
     pub(super) fn parse(&self, text: &str) -> Result<f64, ParseQuantityError> {
         let (number, factor) = self.split(text)?;
-        let number: f64 = number.parse().map_err(|_| ParseQuantityError::NoNumber {
-            text: text.to_owned(),
-            quantity: self.quantity,
-            example: self.example,
-        })?;
+        let number: f64 = number.parse().map_err(|_| self.no_number(text))?;
         let value = number * factor;
         if value.is_finite() {
             Ok(value)
         } else {
-            Err(self.out_of_range(text, "it is too large"))
+            Err(self.refused(text, "it is too large"))
         }
     }
 
-    pub(super) fn out_of_range(&self, text: &str, reason: &'static str) -> ParseQuantityError {
-        ParseQuantityError::OutOfRange {
+    pub(super) fn no_number(&self, text: &str) -> ParseQuantityError {
+        let example = self.example;
+        self.refused(
+            text,
+            format!("it must begin with a number, such as {example}"),
+        )
+    }
+
+    pub(super) fn refused(&self, text: &str, reason: impl Into<String>) -> ParseQuantityError {
+        ParseQuantityError {
             text: text.to_owned(),
             quantity: self.quantity,
-            reason,
+            reason: reason.into(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::sample::Disturbance;
 use platform::clock::now_ns;
-use platform::load::{self, CpuTimes};
+use platform::load::CpuTimes;
 use platform::usage::Usage;
 use std::collections::VecDeque;
 
@@ -30,35 +30,27 @@ struct Look {
     times: Option<CpuTimes>,
     /// CPU time of this program and its workers so far, in ns.
     own_ns: u64,
-    frequency_hz: Option<f64>,
 }
 
 impl Surroundings {
-    /// Reads the state of the machine before a worker on `cpu`.
-    pub(super) fn before(&mut self, cpu: Option<usize>) {
-        let look = self.look(cpu);
+    /// Reads the state of the machine before a worker.
+    pub(super) fn before(&mut self) {
+        let look = self.look();
         self.looks.push_back(look);
     }
 
     /// Reads the state after the worker, which used `worker_ns` of CPU time, and returns the
     /// disturbance of a batch that took `wall_ns` of wall time.
-    pub(super) fn after(
-        &mut self,
-        cpu: Option<usize>,
-        worker_ns: u64,
-    ) -> impl Fn(u64) -> Disturbance {
+    pub(super) fn after(&mut self, worker_ns: u64) -> impl Fn(u64) -> Disturbance {
         self.workers_ns += worker_ns;
-        let now = self.look(cpu);
+        let now = self.look();
         self.forget_before(now.at_ns.saturating_sub(WINDOW_NS));
-        let frequency_before_hz = self.looks.back().and_then(|look| look.frequency_hz);
         let shares = self.looks.front().and_then(|first| now.shares_since(first));
-        let frequency_hz = frequency_before_hz.zip(now.frequency_hz);
         move |wall_ns| {
             let part = |share: f64| share * wall_ns as f64;
             Disturbance {
                 stolen_ns: shares.map(|shares| part(shares.stolen) as u64),
                 others_ns: shares.map(|shares| part(shares.others) as i64),
-                frequency_hz,
             }
         }
     }
@@ -70,13 +62,12 @@ impl Surroundings {
         }
     }
 
-    fn look(&self, cpu: Option<usize>) -> Look {
+    fn look(&self) -> Look {
         let main_ns = Usage::of_process().map_or(0, |usage| usage.user_ns + usage.system_ns);
         Look {
             at_ns: now_ns(),
             times: CpuTimes::read(),
             own_ns: main_ns + self.workers_ns,
-            frequency_hz: cpu.and_then(load::frequency_hz),
         }
     }
 }
@@ -133,7 +124,6 @@ mod tests {
                 per_cpu: [(0, total), (1, CpuTime::default())].into(),
             }),
             own_ns: own_ms * 1_000_000,
-            frequency_hz: None,
         }
     }
 

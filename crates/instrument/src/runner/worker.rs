@@ -248,7 +248,8 @@ impl WorkerExecutor {
     /// The error for a worker that died: it ran out of memory if its group was full or an
     /// allocation failed.
     fn blame(&self, reason: String, peak_bytes: Option<u64>) -> BatchError {
-        /// The standard library's message before it aborts.
+        /// The standard library's message before it aborts. Stable Rust has no other way to learn the
+        /// cause of the abort but an allocator of its own, which would be part of each measurement.
         const NO_MEMORY: &str = "memory allocation of";
         let Some(beyond) = Bound::Memory.reason(&self.limits) else {
             return BatchError::Worker(reason);
@@ -270,7 +271,7 @@ impl WorkerExecutor {
         memory_group: Option<&MemoryGroup>,
         request: &Request,
     ) -> Result<Vec<Result<Batch, BatchError>>, BatchError> {
-        self.surroundings.before(self.cpu);
+        self.surroundings.before();
         let started_ns = now_ns();
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
@@ -309,7 +310,7 @@ impl WorkerExecutor {
             .map_err(broken)?;
         let ended_ns = now_ns();
         let own_ns = ended.usage.user_ns + ended.usage.system_ns;
-        let disturbance = self.surroundings.after(self.cpu, own_ns);
+        let disturbance = self.surroundings.after(own_ns);
         let last = visits.len() - 1;
         let mut begun_ns = started_ns;
         let batches = visits.into_iter().enumerate().map(|(index, visited)| {

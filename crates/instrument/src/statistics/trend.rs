@@ -7,17 +7,9 @@ use super::summary::{all_finite, finite, median};
 /// The fewest values for which the normal approximation of [`mann_kendall`] is accurate enough.
 pub const FEWEST_VALUES: usize = 8;
 
-/// The result of the Mann-Kendall test.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MannKendall {
-    /// Kendall's τ-b between order and value: −1 always falls, 0 no trend, 1 always rises.
-    pub tau: f64,
-    /// The two-sided probability of a trend at least this strong in a series without one.
-    pub p_value: f64,
-}
-
-/// The test of H. Mann (Econometrica 13, 1945) and M. Kendall ("Rank Correlation Methods", 1975)
-/// for a monotone trend in values given in the order of time.
+/// The two-sided probability of a trend at least this strong in a series without one, by the test of H. Mann
+/// (Econometrica 13, 1945) and M. Kendall ("Rank Correlation Methods", 1975) for a monotone trend in values
+/// given in the order of time.
 ///
 /// `S` is the number of rising pairs minus the number of falling pairs. Without a trend its
 /// variance is
@@ -27,7 +19,7 @@ pub struct MannKendall {
 ///
 /// `None` for fewer than [`FEWEST_VALUES`] values or equal ones. The time is quadratic in n: thin
 /// a series of more than a few thousand.
-pub fn mann_kendall(series: &[f64]) -> Option<MannKendall> {
+pub fn mann_kendall(series: &[f64]) -> Option<f64> {
     if series.len() < FEWEST_VALUES || !all_finite(series) {
         return None;
     }
@@ -39,23 +31,14 @@ pub fn mann_kendall(series: &[f64]) -> Option<MannKendall> {
     }
 
     let n = series.len() as f64;
-    let (mut tied_pairs, mut tied_variance) = (0.0, 0.0);
-    for group in tie_groups(series) {
-        let t = group as f64;
-        tied_pairs += t * (t - 1.0) / 2.0;
-        tied_variance += t * (t - 1.0) * (2.0 * t + 5.0);
-    }
-    let pairs = n * (n - 1.0) / 2.0;
-    let deviation = ((n * (n - 1.0) * (2.0 * n + 5.0) - tied_variance) / 18.0).sqrt();
+    let term = |n: f64| n * (n - 1.0) * (2.0 * n + 5.0);
+    let tied: f64 = tie_groups(series).iter().map(|t| term(*t as f64)).sum();
+    let deviation = ((term(n) - tied) / 18.0).sqrt();
     if deviation <= 0.0 {
         return None;
     }
-    let tau = surplus as f64 / (pairs * (pairs - tied_pairs)).sqrt();
     let z = (surplus.abs() - 1).max(0) as f64 / deviation;
-    Some(MannKendall {
-        tau,
-        p_value: 2.0 * Normal::standard().sf(z),
-    })
+    Some(2.0 * Normal::standard().sf(z))
 }
 
 /// The slope of the trend: the median of the slopes between all pairs of points (H. Theil 1950, P.

@@ -4,7 +4,7 @@ use crate::common::MockClock;
 use oscope_instrument::clock::{Calibration, Clock, References};
 use oscope_instrument::experiment::MeasureError;
 use oscope_instrument::given::Givens;
-use oscope_instrument::sample::{Batch, Reading, Sample};
+use oscope_instrument::sample::{Batch, Legs, Reading, Sample};
 use oscope_instrument::sampler::{Sampler, Task};
 use platform::usage::Usage;
 use std::cell::{Cell, RefCell};
@@ -45,22 +45,35 @@ fn readings(batch: &Batch) -> Vec<Reading> {
     samples.map(|sample| sample.reading.clone()).collect()
 }
 
-#[test]
-fn a_repeated_loop_gives_its_net_cost_whatever_is_paid_once() {
+/// The legs of a body that takes `ns` for a number of iterations.
+fn repeated(task: &Task, mut ns: impl FnMut(i64) -> i64) -> (Batch, Legs) {
     let clock = MockClock::default();
-    let (batch, result) = taken(&clock, &task(), |sampler| {
+    clock.advance(i64::MAX / 2);
+    let (batch, result) = taken(&clock, task, |sampler| {
         sampler.repeat("cost", 1.0, |iterations| {
-            clock.advance(50_000 + 7 * iterations.cast_signed());
+            clock.advance(ns(iterations.min(1 << 40).cast_signed()));
             Ok(())
         })
     });
     result.unwrap();
     let readings = readings(&batch);
-    let [reading @ Reading::Legs(legs)] = &readings[..] else {
+    let [Reading::Legs(legs)] = &readings[..] else {
         panic!("{readings:?}")
     };
+    (batch, legs.clone())
+}
+
+/// The net costs of all timings of a batch.
+fn net_ns(batch: &Batch) -> Vec<f64> {
+    let costs = readings(batch).into_iter().flat_map(|it| it.costs());
+    costs.map(|cost| cost.net_ns).collect()
+}
+
+#[test]
+fn a_repeated_loop_gives_its_net_cost_whatever_is_paid_once() {
+    let (batch, legs) = repeated(&task(), |iterations| 50_000 + 7 * iterations);
     assert!((legs.fixed_ns() - 50_000.0).abs() < 1e-6, "{legs:?}");
-    let costs = reading.costs();
+    let costs = Reading::Legs(legs).costs();
     assert_eq!(costs.len(), 8);
     for cost in costs {
         assert!((cost.net_ns - 7.0).abs() < 1e-9, "{cost:?}");
@@ -70,8 +83,7 @@ fn a_repeated_loop_gives_its_net_cost_whatever_is_paid_once() {
 }
 
 #[test]
-fn a_sample_is_long_enough_for_the_clock() {
-    let clock = MockClock::default();
+fn a_leg_is_long_enough_for_the_clock_and_for_what_it_pays_once() {
     let coarse = Task {
         calibration: Calibration {
             resolution_ns: 4e6,
@@ -79,18 +91,37 @@ fn a_sample_is_long_enough_for_the_clock() {
         },
         ..task()
     };
-    let (batch, _) = taken(&clock, &coarse, |sampler| {
-        sampler.repeat("cost", 1.0, |iterations| {
-            clock.advance(1000 * iterations.cast_signed());
-            Ok(())
-        })
+    let (_, legs) = repeated(&coarse, |iterations| 1000 * iterations);
+    assert!(legs.wall_ns.iter().all(|ns| *ns >= 4_000_000_000));
+    let (_, legs) = repeated(&task(), |iterations| 800_000 + 7 * iterations);
+    assert!(legs.fixed_ns() < 0.2 * legs.wall_ns[0] as f64, "{legs:?}");
+}
+
+#[test]
+fn at_least_one_leg_is_timed_however_long_it_lasts() {
+    let (_, legs) = repeated(&task(), |iterations| 10_000_000_000 * iterations);
+    assert_eq!(legs.wall_ns.len(), 1);
+}
+
+#[test]
+fn a_loop_that_never_settles_is_cold() {
+    let mut wild = 0;
+    let (batch, _) = repeated(&task(), |iterations| {
+        wild = (wild + 1) % 3;
+        (100 + 400 * wild) * iterations
     });
-    for reading in readings(&batch) {
-        let Reading::Legs(legs) = reading else {
-            panic!("{reading:?}")
-        };
-        assert!(legs.wall_ns.iter().all(|ns| *ns >= 4_000_000_000));
-    }
+    assert!(!batch.warm);
+}
+
+#[test]
+fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
+    let mut turns = 0;
+    repeated(&task(), |iterations| {
+        turns += 1;
+        // Every third turn goes back, the others forward.
+        let ns = if turns % 3 == 0 { -500 } else { 1000 };
+        ns * iterations
+    });
 }
 
 #[test]
@@ -112,39 +143,6 @@ fn a_long_run_is_timed_as_a_whole_however_uneven_it_is() {
         assert!((wall_ns as f64 / work - 100.0).abs() < 1.0, "{reading:?}");
     }
     assert!(!batch.samples.is_empty() && batch.warm);
-}
-
-#[test]
-fn a_loop_that_never_settles_is_said_to_be_cold() {
-    let clock = MockClock::default();
-    let mut wild = 0;
-    let (batch, _) = taken(&clock, &task(), |sampler| {
-        sampler.repeat("cost", 1.0, |iterations| {
-            wild = (wild + 1) % 3;
-            clock.advance((100 + 400 * wild) * iterations.cast_signed());
-            Ok(())
-        })
-    });
-    assert!(!batch.warm);
-    assert!(!readings(&batch).is_empty());
-}
-
-#[test]
-fn a_leg_is_made_longer_if_it_pays_much_once() {
-    let clock = MockClock::default();
-    let (batch, result) = taken(&clock, &task(), |sampler| {
-        sampler.repeat("cost", 1.0, |iterations| {
-            clock.advance(800_000 + 7 * iterations.cast_signed());
-            Ok(())
-        })
-    });
-    result.unwrap();
-    let readings = readings(&batch);
-    let [Reading::Legs(legs)] = &readings[..] else {
-        panic!("{readings:?}")
-    };
-    let leg_ns = legs.wall_ns[0] as f64;
-    assert!(legs.fixed_ns() < 0.2 * leg_ns, "{legs:?}");
 }
 
 #[test]
@@ -192,22 +190,6 @@ fn each_timing_lies_between_two_readings_of_both_reference_loops() {
 }
 
 #[test]
-fn at_least_one_sample_is_taken_however_long_it_lasts() {
-    let clock = MockClock::default();
-    let (batch, _) = taken(&clock, &task(), |sampler| {
-        sampler.repeat("cost", 1.0, |iterations| {
-            clock.advance(10_000_000_000 * iterations.cast_signed());
-            Ok(())
-        })
-    });
-    let readings = readings(&batch);
-    let [Reading::Legs(legs)] = &readings[..] else {
-        panic!("{readings:?}")
-    };
-    assert_eq!(legs.wall_ns.len(), 1);
-}
-
-#[test]
 fn what_can_be_done_only_once_is_prepared_each_time() {
     let clock = MockClock::default();
     let prepared = Cell::new(0);
@@ -228,12 +210,7 @@ fn what_can_be_done_only_once_is_prepared_each_time() {
         )
     });
     assert_eq!(prepared.get(), 3);
-    let timed: Vec<_> = readings(&batch)
-        .into_iter()
-        .flat_map(|reading| reading.costs())
-        .map(|cost| cost.net_ns)
-        .collect();
-    assert_eq!(timed, [2.0, 2.0, 2.0]);
+    assert_eq!(net_ns(&batch), [2.0, 2.0, 2.0]);
 }
 
 #[test]
@@ -245,57 +222,30 @@ fn what_a_process_can_do_only_once_is_timed_a_single_time() {
             Ok(())
         })
     });
-    let timed: Vec<_> = readings(&batch)
-        .into_iter()
-        .flat_map(|reading| reading.costs())
-        .map(|cost| cost.net_ns)
-        .collect();
-    assert_eq!(timed, [2.0]);
+    assert_eq!(net_ns(&batch), [2.0]);
 }
 
 #[test]
 fn latencies_are_net_of_the_clock() {
-    let clock = MockClock::of_cost(20);
-    let mut count = 0_i64;
-    let (batch, _) = taken(&clock, &task(), |sampler| {
-        sampler.latencies("latency", || {
-            count += 1;
-            clock.advance(if count % 10 == 0 { 1000 } else { 100 });
-            Ok(())
-        })
-    });
-    let readings = readings(&batch);
-    let [
-        Reading::Latencies {
-            p50_ns,
-            p99_ns,
-            count,
-            ..
-        },
-    ] = readings[..]
-    else {
-        panic!("{readings:?}")
-    };
-    assert!((p50_ns - 100.0).abs() < 1.0, "{p50_ns}");
-    assert!((p99_ns - 1000.0).abs() < 5.0, "{p99_ns}");
-    assert!(count > 1000);
-}
-
-#[test]
-fn long_latencies_are_net_of_the_clock() {
-    let clock = MockClock::of_cost(20);
-    let (batch, _) = taken(&clock, &task(), |sampler| {
-        sampler.latencies("latency", || {
-            clock.advance(300_000);
-            Ok(())
-        })
-    });
-    let readings = readings(&batch);
-    let [Reading::Latencies { p5_ns, p99_ns, .. }] = readings[..] else {
-        panic!("{readings:?}")
-    };
-    assert!((p5_ns / 300_000.0 - 1.0).abs() < 0.002, "{p5_ns}");
-    assert!((p99_ns / 300_000.0 - 1.0).abs() < 0.002, "{p99_ns}");
+    for (usual_ns, tenth_ns) in [(100, 1000), (300_000, 300_000)] {
+        let clock = MockClock::of_cost(20);
+        let mut count = 0;
+        let (batch, _) = taken(&clock, &task(), |sampler| {
+            sampler.latencies("latency", || {
+                count += 1;
+                clock.advance(if count % 10 == 0 { tenth_ns } else { usual_ns });
+                Ok(())
+            })
+        });
+        let [Reading::Latencies { p50_ns, p99_ns, .. }] = readings(&batch)[..] else {
+            panic!("one sample of latencies");
+        };
+        for (found_ns, expected_ns) in [(p50_ns, usual_ns), (p99_ns, tenth_ns)] {
+            let error = (found_ns / expected_ns as f64 - 1.0).abs();
+            assert!(error < 0.01, "{found_ns} of {expected_ns}");
+        }
+        assert!(usual_ns > 1000 || count > 1000);
+    }
 }
 
 #[test]
@@ -308,23 +258,6 @@ fn an_error_of_the_body_ends_the_measurement() {
     });
     assert_eq!(result.unwrap_err().to_string(), "not here");
     assert!(batch.samples.is_empty());
-}
-
-#[test]
-fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
-    let clock = MockClock::default();
-    clock.advance(i64::MAX / 2);
-    let mut turns = 0_i64;
-    let (_, result) = taken(&clock, &task(), |sampler| {
-        sampler.repeat("cost", 1.0, |iterations| {
-            turns += 1;
-            // Every third turn goes back, the others forward.
-            let ns = if turns % 3 == 0 { -500 } else { 1000 };
-            clock.advance(ns * iterations.min(1 << 40).cast_signed());
-            Ok(())
-        })
-    });
-    result.unwrap();
 }
 
 #[test]
@@ -404,7 +337,7 @@ fn pieces_of_phases_are_legs() {
 }
 
 #[test]
-fn one_time_is_told_in_several_ways() {
+fn several_metrics_report_one_time() {
     let clock = MockClock::default();
     let (batch, result) = taken(&clock, &task(), |sampler| {
         sampler.once_as(
@@ -417,14 +350,7 @@ fn one_time_is_told_in_several_ways() {
         )
     });
     result.unwrap();
-    let readings = readings(&batch);
-    assert_eq!(readings.len(), 6);
-    let costs: Vec<f64> = readings[..2]
-        .iter()
-        .flat_map(Reading::costs)
-        .map(|cost| cost.net_ns)
-        .collect();
-    assert_eq!(costs, [100.0, 1000.0]);
+    assert_eq!(net_ns(&batch), [100.0, 1000.0].repeat(3));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use std::mem::MaybeUninit;
 use std::{fs, io};
 
-use super::parse::{colon_field, number, text};
+use super::parse::{colon_field, text};
 use crate::error::{Error, Result};
 use crate::load::{CpuTime, CpuTimes};
 use crate::programs::Program;
@@ -93,13 +93,6 @@ impl CpuTimes {
             rustix::param::clock_ticks_per_second(),
         )
     }
-}
-
-/// The current clock frequency of one CPU, in Hz, from the kernel's frequency driver; `None` if
-/// there is no such driver, as in most virtual machines.
-pub fn frequency_hz(cpu: usize) -> Option<f64> {
-    let path = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq");
-    number(path).map(|kilohertz: f64| kilohertz * 1e3)
 }
 
 /// Runnable processes, averaged over 1, 5 and 15 minutes.

@@ -217,10 +217,6 @@ fn sum(one: CpuTime, other: &CpuTime) -> CpuTime {
     }
 }
 
-pub fn frequency_hz(_cpu: usize) -> Option<f64> {
-    None
-}
-
 pub fn load_average() -> Option<[f64; 3]> {
     None
 }

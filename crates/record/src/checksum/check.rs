@@ -39,7 +39,8 @@ pub enum Part {
     },
     /// The run's entry in the list of runs.
     Listing,
-    /// The numbers of experiments, points and samples in the list of runs.
+    /// The numbers of experiments, points and samples in the list of runs, or those of batches and
+    /// of their time in the lists of points.
     Counts,
 }
 
@@ -61,7 +62,7 @@ impl fmt::Display for Part {
                 batch,
             } => write!(f, "batch {batch} of {experiment} at ({point})"),
             Self::Listing => f.write_str("its entry in the list of runs"),
-            Self::Counts => f.write_str("its counts in the list of runs"),
+            Self::Counts => f.write_str("its counts in the lists of runs and points"),
         }
     }
 }

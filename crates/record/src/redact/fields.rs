@@ -7,62 +7,51 @@ use crate::run::Header;
 use platform::environment::{Build, Environment, Frequency};
 use platform::machine::{Cpu, Machine};
 use platform::storage::Storage;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 impl Redactor {
-    pub(super) fn header(&self, header: &Header, command_line: Vec<String>) -> Header {
+    pub(super) fn header(&self, header: &mut Header, ids: &[&str]) {
         let Header {
-            id,
             name,
             tags,
-            started,
-            ended,
-            interrupted,
-            profile,
-            budget_ns,
-            seed,
-            command_line: _,
+            command_line,
             version,
             directory,
             machine_fingerprint,
-            proven,
-            redacted: _,
-            limited,
-        } = header;
-        let tag = |(key, value): (&String, &String)| {
-            let is_kept = is_public(key, Shape::Prose);
-            let key = if is_kept {
-                key.clone()
-            } else {
-                self.mark(Kind::Tag, key)
-            };
-            (key, self.unless_number(Kind::Tag, value))
-        };
-        Header {
+            redacted,
             // The id is random. It stays, so that a redacted run is not taken for a different one.
-            id: id.clone(),
-            name: name.as_deref().map(|name| self.mark(Kind::Name, name)),
-            tags: tags.iter().map(tag).collect(),
-            started: *started,
-            ended: *ended,
-            interrupted: *interrupted,
-            profile: *profile,
-            budget_ns: *budget_ns,
-            seed: *seed,
-            command_line,
-            version: self.model(version),
-            directory: self.path(directory),
-            machine_fingerprint: self.marker.digits(machine_fingerprint, 16),
-            proven: *proven,
-            redacted: true,
+            id: _,
+            started: _,
+            ended: _,
+            interrupted: _,
+            profile: _,
+            budget_ns: _,
+            seed: _,
+            proven: _,
             // Limits are amounts and name nothing.
-            limited: *limited,
-        }
+            limited: _,
+        } = header;
+        let tag = |(key, value): (String, String)| {
+            let value = self.unless_number(Kind::Tag, &value);
+            if is_public(&key, Shape::Prose) {
+                (key, value)
+            } else {
+                (self.mark(Kind::Tag, &key), value)
+            }
+        };
+        self.mark_all(Kind::Name, name);
+        *tags = mem::take(tags).into_iter().map(tag).collect();
+        *command_line = self.command_line(command_line, ids);
+        *version = self.model(version);
+        *directory = self.path(directory);
+        *machine_fingerprint = self.marker.digits(machine_fingerprint, 16);
+        *redacted = true;
     }
 
     /// In a command line, options stay without their values; names of measured things, numbers and
     /// similar words stay too.
-    pub(super) fn command_line(&self, line: &[String], ids: &[&str]) -> Vec<String> {
+    fn command_line(&self, line: &[String], ids: &[&str]) -> Vec<String> {
         let is_measured = |word: &str| {
             let is_group = |id: &&str| id.split('.').next() == Some(word);
             ids.contains(&word) || ids.iter().any(is_group)
@@ -81,53 +70,34 @@ impl Redactor {
         line.iter().enumerate().map(argument).collect()
     }
 
-    pub(super) fn machine(&self, machine: &Machine) -> Machine {
+    pub(super) fn machine(&self, machine: &mut Machine) {
         let Machine {
             cpu,
-            topology,
-            caches,
-            memory_bytes,
-            page_bytes,
-            huge_page_bytes,
             hypervisor,
             product,
             installation,
+            topology: _,
+            caches: _,
+            memory_bytes: _,
+            page_bytes: _,
+            huge_page_bytes: _,
         } = machine;
         let Cpu {
             architecture,
             vendor,
             model,
-            family,
-            model_number,
-            stepping,
             features,
+            family: _,
+            model_number: _,
+            stepping: _,
         } = cpu;
-        Machine {
-            cpu: Cpu {
-                architecture: self.model(architecture),
-                vendor: self.models(vendor.as_ref()),
-                model: self.models(model.as_ref()),
-                family: *family,
-                model_number: *model_number,
-                stepping: *stepping,
-                features: features.iter().map(|feature| self.model(feature)).collect(),
-            },
-            topology: topology.clone(),
-            caches: caches.clone(),
-            memory_bytes: *memory_bytes,
-            page_bytes: *page_bytes,
-            huge_page_bytes: *huge_page_bytes,
-            hypervisor: self.models(hypervisor.as_ref()),
-            product: self.marked(Kind::Product, product.as_ref()),
-            installation: self.marked(Kind::Machine, installation.as_ref()),
-        }
+        self.keep_models([architecture].into_iter().chain(features));
+        self.keep_models([vendor, model, hypervisor].into_iter().flatten());
+        self.mark_all(Kind::Product, product);
+        self.mark_all(Kind::Machine, installation);
     }
 
-    pub(super) fn environment(
-        &self,
-        environment: &Environment,
-        command_line: Vec<String>,
-    ) -> Environment {
+    pub(super) fn environment(&self, environment: &mut Environment, ids: &[&str]) {
         let Environment {
             os_name,
             os_version,
@@ -136,86 +106,39 @@ impl Redactor {
             kernel_version,
             stand_in,
             build,
-            command_line: _,
-            is_root,
+            command_line,
             mitigations,
-            defender_watches,
-            is_traced,
-            seccomp_filters,
-            is_on_battery,
-            is_first_run,
-            memory_pressure,
             frequency,
-            smt_active,
-            isolated_cpus,
             clock_source,
             transparent_huge_pages,
-            free_page_reporting,
-            reported_block_bytes,
-            swap_total_bytes,
-            swappiness,
-            memory_available_bytes,
-            overcommit,
-            address_randomisation,
-            cgroup,
-            load_average,
-            uptime_seconds: _,
+            uptime_seconds,
+            is_root: _,
+            defender_watches: _,
+            is_traced: _,
+            seccomp_filters: _,
+            is_on_battery: _,
+            is_first_run: _,
+            memory_pressure: _,
+            smt_active: _,
+            isolated_cpus: _,
+            free_page_reporting: _,
+            reported_block_bytes: _,
+            swap_total_bytes: _,
+            swappiness: _,
+            memory_available_bytes: _,
+            overcommit: _,
+            address_randomisation: _,
+            cgroup: _,
+            load_average: _,
         } = environment;
         let Frequency {
             driver,
             governor,
-            turbo,
-            current_hz,
-            minimum_hz,
-            maximum_hz,
+            turbo: _,
+            current_hz: _,
+            minimum_hz: _,
+            maximum_hz: _,
         } = frequency;
-        let mitigations = mitigations.iter();
-        Environment {
-            os_name: self.models(os_name.as_ref()),
-            os_version: self.models(os_version.as_ref()),
-            kernel_name: self.models(kernel_name.as_ref()),
-            kernel_release: self.models(kernel_release.as_ref()),
-            kernel_version: self.models(kernel_version.as_ref()),
-            stand_in: self.models(stand_in.as_ref()),
-            build: self.build(build),
-            command_line,
-            is_root: *is_root,
-            mitigations: mitigations
-                .map(|(name, state)| (self.model(name), self.model(state)))
-                .collect(),
-            defender_watches: *defender_watches,
-            is_traced: *is_traced,
-            seccomp_filters: *seccomp_filters,
-            is_on_battery: *is_on_battery,
-            is_first_run: *is_first_run,
-            memory_pressure: *memory_pressure,
-            frequency: Frequency {
-                driver: self.models(driver.as_ref()),
-                governor: self.models(governor.as_ref()),
-                turbo: *turbo,
-                current_hz: *current_hz,
-                minimum_hz: *minimum_hz,
-                maximum_hz: *maximum_hz,
-            },
-            smt_active: *smt_active,
-            isolated_cpus: isolated_cpus.clone(),
-            clock_source: self.models(clock_source.as_ref()),
-            transparent_huge_pages: self.models(transparent_huge_pages.as_ref()),
-            free_page_reporting: *free_page_reporting,
-            reported_block_bytes: *reported_block_bytes,
-            swap_total_bytes: *swap_total_bytes,
-            swappiness: *swappiness,
-            memory_available_bytes: *memory_available_bytes,
-            overcommit: *overcommit,
-            address_randomisation: *address_randomisation,
-            cgroup: cgroup.clone(),
-            load_average: *load_average,
-            // Together with the run's start time, it reveals the boot time.
-            uptime_seconds: None,
-        }
-    }
-
-    fn build(&self, build: &Build) -> Build {
         let Build {
             program_version,
             compiler,
@@ -223,70 +146,77 @@ impl Redactor {
             optimisation_level,
             flags,
         } = build;
-        Build {
-            program_version: self.model(program_version),
-            compiler: self.models(compiler.as_ref()),
-            target: self.models(target.as_ref()),
-            optimisation_level: self.models(optimisation_level.as_ref()),
-            flags: self.models(flags.as_ref()),
-        }
+        let system = [
+            os_name,
+            os_version,
+            kernel_name,
+            kernel_release,
+            kernel_version,
+        ];
+        let settings = [
+            stand_in,
+            driver,
+            governor,
+            clock_source,
+            transparent_huge_pages,
+        ];
+        let built = [compiler, target, optimisation_level, flags];
+        let all = system.into_iter().chain(settings).chain(built);
+        self.keep_models(all.flatten());
+        *program_version = self.model(program_version);
+        *command_line = self.command_line(command_line, ids);
+        *mitigations = (mitigations.iter())
+            .map(|(name, state)| (self.model(name), self.model(state)))
+            .collect();
+        // Together with the run's start time, it reveals the boot time.
+        *uptime_seconds = None;
     }
 
-    pub(super) fn storage(&self, storage: &Storage) -> Storage {
+    pub(super) fn storage(&self, storage: &mut Storage) {
         let Storage {
             file_system,
             mount_point,
             mount_options,
             source,
             block_device,
-            rotational,
             scheduler,
-            read_ahead_bytes,
-            logical_block_bytes,
-            physical_block_bytes,
-            total_bytes,
-            free_bytes,
+            rotational: _,
+            read_ahead_bytes: _,
+            logical_block_bytes: _,
+            physical_block_bytes: _,
+            total_bytes: _,
+            free_bytes: _,
         } = storage;
-        let device = |name: &String| {
-            if is_public(name, Shape::Model) {
-                name.clone()
-            } else {
-                self.mark(Kind::Device, name)
-            }
-        };
-        Storage {
-            file_system: self.prose(file_system),
-            mount_point: self.path(mount_point),
-            mount_options: mount_options
-                .iter()
-                .map(|option| self.prose(option))
-                .collect(),
-            source: self.marked(Kind::Source, source.as_ref()),
-            block_device: block_device.as_ref().map(device),
-            rotational: *rotational,
-            scheduler: self.models(scheduler.as_ref()),
-            read_ahead_bytes: *read_ahead_bytes,
-            logical_block_bytes: *logical_block_bytes,
-            physical_block_bytes: *physical_block_bytes,
-            total_bytes: *total_bytes,
-            free_bytes: *free_bytes,
-        }
+        self.keep_prose([file_system].into_iter().chain(mount_options));
+        *mount_point = self.path(mount_point);
+        self.mark_all(Kind::Source, source);
+        let unknown = block_device.iter_mut();
+        self.mark_all(
+            Kind::Device,
+            unknown.filter(|name| !is_public(name, Shape::Model)),
+        );
+        self.keep_models(scheduler);
     }
 
     fn mark(&self, kind: Kind, text: &str) -> String {
         self.marker.mark(kind, text)
     }
 
-    fn marked(&self, kind: Kind, text: Option<&String>) -> Option<String> {
-        text.map(|text| self.mark(kind, text))
+    fn mark_all<'t>(&self, kind: Kind, texts: impl IntoIterator<Item = &'t mut String>) {
+        for text in texts {
+            *text = self.mark(kind, text);
+        }
     }
 
     fn model(&self, text: &str) -> String {
         self.marker.text(text, Shape::Model)
     }
 
-    fn models(&self, text: Option<&String>) -> Option<String> {
-        text.map(|text| self.model(text))
+    /// Leaves models and versions as they are.
+    fn keep_models<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {
+        for text in texts {
+            *text = self.model(text);
+        }
     }
 
     /// The root directory reveals nothing.

@@ -15,7 +15,7 @@ mod words;
 use crate::run::{Closing, ExperimentRecord, PointRecord, Run};
 use instrument::point::{Level, Point};
 use instrument::runner::Ending;
-use instrument::sample::{Batch, Sample};
+use instrument::sample::Batch;
 use mark::Marker;
 use text::Shape;
 
@@ -47,70 +47,60 @@ impl Redactor {
     /// The run without anything that names its machine or people. Its id and its numbers stay the
     /// same, except that the monotonic clock starts with the run instead of the machine. A redacted
     /// run stays unchanged.
-    pub fn run(&self, run: Run) -> Run {
+    pub fn run(&self, mut run: Run) -> Run {
         if run.header.redacted {
             return run;
         }
-        let ids: Vec<&str> = run
-            .experiments
-            .iter()
-            .map(|record| record.definition.id.as_str())
-            .collect();
-        let arguments = |line: &[String]| self.command_line(line, &ids);
-        let header = self.header(&run.header, arguments(&run.header.command_line));
-        let environment =
-            self.environment(&run.environment, arguments(&run.environment.command_line));
-        let start = start_ns(&run);
-        let experiments = run.experiments.into_iter();
-        Run {
+        let start_ns = start_ns(&run);
+        let Run {
             header,
-            machine: self.machine(&run.machine),
+            machine,
             environment,
-            storage: run.storage.as_ref().map(|storage| self.storage(storage)),
-            calibration: run.calibration,
-            experiments: experiments
-                .map(|record| self.experiment(record, start))
-                .collect(),
+            storage,
+            experiments,
+            calibration: _,
+        } = &mut run;
+        let ids: Vec<String> = experiments
+            .iter()
+            .map(|record| record.definition.id.clone())
+            .collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        self.header(header, &ids);
+        self.machine(machine);
+        self.environment(environment, &ids);
+        storage.iter_mut().for_each(|storage| self.storage(storage));
+        for record in experiments {
+            self.experiment(record, start_ns);
         }
+        run
     }
 
-    /// The definition is the program's own text, the same on every machine.
-    fn experiment(&self, record: ExperimentRecord, start: u64) -> ExperimentRecord {
+    fn experiment(&self, record: &mut ExperimentRecord, start_ns: u64) {
         let ExperimentRecord {
-            definition,
             skipped,
             points,
+            // The program's own text, the same on every machine.
+            definition: _,
         } = record;
-        ExperimentRecord {
-            definition,
-            skipped: skipped.map(|reason| self.prose(&reason)),
-            points: points
-                .into_iter()
-                .map(|record| self.point(record, start))
-                .collect(),
-        }
-    }
-
-    fn point(&self, record: PointRecord, start: u64) -> PointRecord {
-        let PointRecord {
-            point,
-            batches,
-            closing,
-        } = record;
-        PointRecord {
-            point: self.levels(&point),
-            batches: batches
-                .into_iter()
-                .map(|batch| self.batch(batch, start))
-                .collect(),
-            closing: closing.map(|Closing { ending, warnings }| Closing {
-                ending: match ending {
-                    Ending::Failed(reason) => Ending::Failed(self.prose(&reason)),
-                    Ending::TargetReached | Ending::BudgetUsed | Ending::Interrupted => ending,
-                },
-                // Warnings contain numbers and names of metrics.
-                warnings,
-            }),
+        self.keep_prose(skipped);
+        for record in points {
+            let PointRecord {
+                point,
+                batches,
+                closing,
+            } = record;
+            *point = self.levels(point);
+            batches
+                .iter_mut()
+                .for_each(|batch| self.batch(batch, start_ns));
+            // Warnings contain numbers and names of metrics.
+            if let Some(Closing {
+                ending: Ending::Failed(reason),
+                warnings: _,
+            }) = closing
+            {
+                *reason = self.prose(reason);
+            }
         }
     }
 
@@ -124,34 +114,30 @@ impl Redactor {
             })
     }
 
-    fn batch(&self, batch: Batch, start: u64) -> Batch {
+    fn batch(&self, batch: &mut Batch, start_ns: u64) {
         let Batch {
             samples,
             remarks,
-            warm,
-            cpu,
             started_ns,
-            wall_ns,
-            disturbance,
-            pass,
-            full_speed_ns,
-            full_speed,
+            warm: _,
+            cpu: _,
+            wall_ns: _,
+            disturbance: _,
+            pass: _,
+            full_speed_ns: _,
+            full_speed: _,
         } = batch;
-        let since_start = |sample: Sample| Sample {
-            at_ns: sample.at_ns - start,
-            ..sample
-        };
-        Batch {
-            samples: samples.into_iter().map(since_start).collect(),
-            remarks: remarks.iter().map(|remark| self.prose(remark)).collect(),
-            warm,
-            cpu,
-            started_ns: started_ns - start,
-            wall_ns,
-            disturbance,
-            pass,
-            full_speed_ns,
-            full_speed,
+        self.keep_prose(remarks);
+        *started_ns -= start_ns;
+        for sample in samples {
+            sample.at_ns -= start_ns;
+        }
+    }
+
+    /// Leaves known words and numbers as they are.
+    fn keep_prose<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {
+        for text in texts {
+            *text = self.prose(text);
         }
     }
 

@@ -53,20 +53,17 @@ impl Store {
         is_wanted: impl Fn(&Point) -> bool,
         mut visit: impl FnMut(HistoryRun),
     ) -> std::result::Result<Vec<Error>, Error> {
-        let mut read = || {
-            // One transaction, because another process may be recording.
-            let transaction = self.connection.unchecked_transaction()?;
+        self.reading(|connection| {
             let mut damaged = Vec::new();
-            for summary in newest(&transaction, query)? {
+            for summary in newest(connection, query)? {
                 let number = summary.number;
-                match run(&transaction, &summary, query, &is_wanted)? {
+                match run(connection, &summary, query, &is_wanted)? {
                     Ok(run) => visit(run),
                     Err(parts) => damaged.push(Fault::DamagedRun { number, parts }.at(&self.path)),
                 }
             }
             Ok(damaged)
-        };
-        read().map_err(|fault: Fault| fault.at(&self.path))
+        })
     }
 
     /// The newest run, on any machine, that has the experiment `id`.
@@ -76,9 +73,8 @@ impl Store {
     pub fn latest_with(&self, id: &str) -> std::result::Result<Option<RunSummary>, Error> {
         let condition =
             "EXISTS (SELECT 1 FROM experiments WHERE run = number AND experiments.id = ?1)";
-        summaries(&self.connection, condition, 1, [id])
-            .map(|mut found| found.pop())
-            .map_err(|fault| fault.at(&self.path))
+        let mut found = self.reading(|connection| summaries(connection, condition, 1, [id]))?;
+        Ok(found.pop())
     }
 }
 

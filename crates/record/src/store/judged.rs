@@ -47,17 +47,16 @@ impl Store {
     /// # Errors
     /// Those of [`Store::run`].
     pub fn judged(&self, selector: &RunSelector, code: &str) -> std::result::Result<Judged, Error> {
-        let read = || {
-            let transaction = self.connection.unchecked_transaction()?;
-            let number = resolve(&transaction, selector)?;
-            if let Some(analysis) = kept(&transaction, number, code)? {
-                let mut outline = read::outline(&transaction, number)?.checked()?.run;
+        self.reading(|connection| {
+            let number = resolve(connection, selector)?;
+            if let Some(analysis) = kept(connection, number, code)? {
+                let mut outline = read::outline(connection, number)?.checked()?.run;
                 let records = outline.experiments.iter_mut();
                 let points = records.flat_map(|record| &mut record.points);
                 points.for_each(|record| record.batches.truncate(1));
                 return Ok(Judged::Kept { outline, analysis });
             }
-            let stored = read::run(&transaction, number)?.checked()?;
+            let stored = read::run(connection, number)?.checked()?;
             let snapshot = Snapshot {
                 number,
                 checksum: stored.checksums.run,
@@ -67,8 +66,7 @@ impl Store {
                 run: stored.run,
                 snapshot: has_ended.then_some(snapshot),
             })
-        };
-        read().map_err(|fault: Fault| fault.at(&self.path))
+        })
     }
 
     /// Keeps `analysis`, which this version of the `code` made of `snapshot`, in the store

@@ -114,23 +114,31 @@ impl Store {
         &self.path
     }
 
+    /// What `read` finds in one transaction, because another process may be recording.
+    pub(super) fn reading<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T>,
+    ) -> std::result::Result<T, Error> {
+        let transaction = self.connection.unchecked_transaction();
+        let found = transaction.map_err(Fault::from).and_then(|it| read(&it));
+        found.map_err(|fault| fault.at(&self.path))
+    }
+
     /// Checks the structure of the file for damage; takes some seconds per GB. [`Store::verify`]
     /// checks the runs.
     ///
     /// # Errors
     /// [`Error::Damaged`] with the first finding.
     pub fn check(&self) -> std::result::Result<(), Error> {
-        let check = || {
-            let found: String = self
-                .connection
-                .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        self.reading(|connection| {
+            let found: String =
+                connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
             if found == "ok" {
                 Ok(())
             } else {
                 Err(Fault::Damaged(found))
             }
-        };
-        check().map_err(|fault| fault.at(&self.path))
+        })
     }
 }
 

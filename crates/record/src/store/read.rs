@@ -39,13 +39,7 @@ impl Store {
     }
 
     fn checked(&self, selector: &RunSelector) -> std::result::Result<StoredRun, Error> {
-        let read = || {
-            // One transaction, because another process may be recording this very run.
-            let transaction = self.connection.unchecked_transaction()?;
-            let number = resolve(&transaction, selector)?;
-            run(&transaction, number)?.checked()
-        };
-        read().map_err(|fault: Fault| fault.at(&self.path))
+        self.reading(|connection| run(connection, resolve(connection, selector)?)?.checked())
     }
 
     /// The secret for the marks of redacted runs, the same for all runs of the store.
@@ -53,13 +47,9 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn redaction_key(&self) -> std::result::Result<[u8; 32], Error> {
-        let read = || {
-            let key = self
-                .connection
-                .query_row("SELECT key FROM redaction", [], |row| row.get(0));
-            Ok(key?)
-        };
-        read().map_err(|fault: Fault| fault.at(&self.path))
+        self.reading(|connection| {
+            Ok(connection.query_row("SELECT key FROM redaction", [], |row| row.get(0))?)
+        })
     }
 }
 

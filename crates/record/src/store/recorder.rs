@@ -27,6 +27,8 @@ const MAX_LOG_PAGES: u32 = 16_384;
 pub struct Recorder<'s> {
     store: &'s mut Store,
     run: WrittenRun,
+    /// True if a write failed, so that `run` may be ahead of the store.
+    is_ahead: bool,
     /// The resources that a continued run used before.
     used_before: Option<Used>,
 }
@@ -78,6 +80,7 @@ impl Store {
             used_before: limited.and_then(|limited| limited.used),
             store: self,
             run,
+            is_ahead: false,
         })
     }
 }
@@ -235,8 +238,15 @@ impl Recorder<'_> {
         if !is_there {
             return Err(Error::Changed(self.run.stored.run.header.id.clone()).into());
         }
+        if self.is_ahead {
+            let stored = read::run(&transaction, self.run.stored.number)?.checked()?;
+            self.run = WrittenRun::reopen(stored);
+        }
+        self.is_ahead = true;
         write(&transaction, &mut self.run)?;
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        self.is_ahead = false;
+        Ok(())
     }
 
     /// Writes the recorded events to the disk itself, as far as other processes do not prevent it.

@@ -1,6 +1,6 @@
 -- One row of `runs` is everything that one start of oscope measured; the other tables but
 -- `redaction` hang on it and go with it. What is read of a run lies in the columns `content`, as JSON
--- or, in `batches`, as `oscope_record::blob` describes; other columns only find and sort. Checksums:
+-- or, in `batches`, as `oscope_record::blob` describes; other columns find, sort and sum up. Checksums:
 -- see `oscope_record::checksum` for what each covers.
 
 -- Kept slim, since its counters are written with every batch and listings read all of it.
@@ -18,6 +18,8 @@ CREATE TABLE runs (
   experiments INTEGER NOT NULL DEFAULT 0,
   points INTEGER NOT NULL DEFAULT 0,
   samples INTEGER NOT NULL DEFAULT 0,
+  -- What its batches know of the full speed of the cores, for later runs of the machine. JSON.
+  full_speeds TEXT NOT NULL DEFAULT '[]',
   checksum BLOB,
   -- Of the run's entry in the list of runs: all columns but the checksum.
   listing_checksum BLOB
@@ -52,6 +54,9 @@ CREATE TABLE points (
   position INTEGER NOT NULL,
   -- The levels, and the ending.
   content TEXT NOT NULL,
+  -- Of the batches, for the plans of later runs of the machine.
+  visits INTEGER NOT NULL DEFAULT 0,
+  wall_ns INTEGER NOT NULL DEFAULT 0,
   checksum BLOB,
   UNIQUE (experiment, position)
 ) STRICT;

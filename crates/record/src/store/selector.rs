@@ -51,7 +51,7 @@ impl Store {
     /// [`Error::Unknown`], [`Error::Ambiguous`] and [`Error::NoLatest`], and if the store cannot be
     /// read.
     pub fn find(&self, selector: &RunSelector) -> std::result::Result<Candidate, Error> {
-        find_one(&self.connection, selector).map_err(|fault| fault.at(&self.path))
+        self.reading(|connection| find_one(connection, selector))
     }
 }
 

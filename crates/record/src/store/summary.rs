@@ -6,6 +6,7 @@ use super::open::Store;
 use crate::checksum::{Checksum, Part};
 use crate::run::Header;
 use instrument::plan::Profile;
+use instrument::sample::FullSpeed;
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Row};
 use schemars::JsonSchema;
@@ -57,7 +58,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn runs(&self) -> std::result::Result<Vec<RunSummary>, Error> {
-        summaries(&self.connection, "TRUE", ALL, ()).map_err(|fault| fault.at(&self.path))
+        self.reading(|connection| summaries(connection, "TRUE", ALL, ()))
     }
 
     /// The runs without an end time, the latest start first: in progress in some process, or cut
@@ -72,6 +73,14 @@ impl Store {
     }
 }
 
+/// A run's entry in the list of runs, and what later runs use of it.
+pub(super) struct Entry {
+    pub summary: RunSummary,
+    pub is_limited: bool,
+    /// By the type of the core.
+    pub full_speeds: Vec<FullSpeed>,
+}
+
 /// The newest `limit` runs that meet `condition`, the latest start first.
 pub(super) fn summaries(
     connection: &Connection,
@@ -79,14 +88,25 @@ pub(super) fn summaries(
     limit: i64,
     parameters: impl Params,
 ) -> Result<Vec<RunSummary>> {
+    let entries = entries(connection, condition, limit, parameters)?;
+    Ok(entries.into_iter().map(|entry| entry.summary).collect())
+}
+
+/// As [`summaries`].
+pub(super) fn entries(
+    connection: &Connection,
+    condition: &str,
+    limit: i64,
+    parameters: impl Params,
+) -> Result<Vec<Entry>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT number, content, id, name, started, fingerprint, experiments, points, samples,
-                listing_checksum
+                full_speeds, listing_checksum
          FROM runs WHERE {condition} ORDER BY started DESC, number DESC LIMIT {limit}"
     ))?;
     let read = statement.query_and_then(parameters, |row| {
         let number = row.get(0)?;
-        summary(row, number).map_err(|fault| match fault {
+        entry(row, number).map_err(|fault| match fault {
             Fault::Damaged(_) => Fault::DamagedRun {
                 number,
                 parts: vec![Part::Listing],
@@ -97,7 +117,7 @@ pub(super) fn summaries(
     read.collect()
 }
 
-fn summary(row: &Row<'_>, number: u64) -> Result<RunSummary> {
+fn entry(row: &Row<'_>, number: u64) -> Result<Entry> {
     let header: Header = json(row, 1)?;
     let text = |column| row.get::<_, String>(column);
     let name: Option<String> = row.get(3)?;
@@ -111,9 +131,11 @@ fn summary(row: &Row<'_>, number: u64) -> Result<RunSummary> {
         experiments: row.get(6)?,
         points: row.get(7)?,
         samples: row.get(8)?,
+        full_speeds: &text(9)?,
     };
-    let damaged = checksum(row, 9)? != listing.checksum();
-    Ok(RunSummary {
+    let damaged = checksum(row, 10)? != listing.checksum();
+    let is_limited = header.limited.is_some();
+    let summary = RunSummary {
         number,
         id: header.id,
         name: header.name,
@@ -128,6 +150,11 @@ fn summary(row: &Row<'_>, number: u64) -> Result<RunSummary> {
         points: listing.points,
         samples: listing.samples,
         damaged,
+    };
+    Ok(Entry {
+        summary,
+        is_limited,
+        full_speeds: json(row, 9)?,
     })
 }
 
@@ -144,6 +171,7 @@ pub(super) struct Listing<'l> {
     pub experiments: u64,
     pub points: u64,
     pub samples: u64,
+    pub full_speeds: &'l str,
 }
 
 impl Listing<'_> {

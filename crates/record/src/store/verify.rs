@@ -53,13 +53,11 @@ impl Store {
         &self,
         selector: Option<&RunSelector>,
     ) -> std::result::Result<Verification, Error> {
-        let verify = || {
-            // One transaction, because another process may be recording.
-            let transaction = self.connection.unchecked_transaction()?;
-            let mut structure = structure(&transaction)?;
+        self.reading(|connection| {
+            let mut structure = structure(connection)?;
             let numbers = match selector {
-                Some(selector) => vec![resolve(&transaction, selector)?],
-                None => numbers(&transaction).or_else(|fault| match fault.at(&self.path) {
+                Some(selector) => vec![resolve(connection, selector)?],
+                None => numbers(connection).or_else(|fault| match fault.at(&self.path) {
                     Error::Damaged { reason, .. } => {
                         structure.push(format!("the list of runs: {reason}"));
                         Ok(Vec::new())
@@ -70,16 +68,15 @@ impl Store {
             let runs = numbers.into_iter().map(|number| {
                 Ok(VerifiedRun {
                     number,
-                    name: name(&transaction, number),
-                    proof: proof(&transaction, &self.path, number)?,
+                    name: name(connection, number),
+                    proof: proof(connection, &self.path, number)?,
                 })
             });
             Ok(Verification {
                 runs: runs.collect::<Result<_>>()?,
                 structure,
             })
-        };
-        verify().map_err(|fault: Fault| fault.at(&self.path))
+        })
     }
 }
 
@@ -145,7 +142,7 @@ fn name(connection: &Connection, number: u64) -> Option<String> {
         .flatten()
 }
 
-/// True if the counts in the list of runs agree with the run.
+/// True if the counts in the list of runs and in its points agree with the run.
 fn counts_agree(connection: &Connection, number: u64, run: &Run) -> Result<bool> {
     let listed: [u64; 3] = connection.query_row(
         "SELECT experiments, points, samples FROM runs WHERE number = ?1",
@@ -154,5 +151,17 @@ fn counts_agree(connection: &Connection, number: u64, run: &Run) -> Result<bool>
     )?;
     let points = run.experiments.iter().map(|record| record.points.len());
     let counted = [run.experiments.len(), points.sum(), run.sample_count()];
-    Ok(listed == counted.map(|count| count as u64))
+    let points = run.experiments.iter().flat_map(|record| &record.points);
+    let sums = points.map(|record| {
+        let wall_ns = record.batches.iter().map(|batch| batch.wall_ns);
+        [record.batches.len() as u64, wall_ns.sum()]
+    });
+    let summed = connection
+        .prepare_cached(
+            "SELECT visits, wall_ns FROM points JOIN experiments ON experiments.key = experiment
+             WHERE run = ?1 ORDER BY experiments.position, points.position",
+        )?
+        .query_map([number], |row| Ok([row.get(0)?, row.get(1)?]))?
+        .collect::<rusqlite::Result<Vec<[u64; 2]>>>()?;
+    Ok(listed == counted.map(|count| count as u64) && sums.eq(summed))
 }

@@ -1,6 +1,7 @@
 //! Writes a run: as a whole, or event by event.
 
 use super::claims::Claims;
+use super::earlier::FullSpeeds;
 use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::read::StoredRun;
@@ -98,6 +99,7 @@ pub(super) fn number_of(connection: &Connection, id: &str) -> Result<Option<u64>
 pub(super) struct WrittenRun {
     pub stored: StoredRun,
     samples: u64,
+    full_speeds: FullSpeeds,
 }
 
 /// The positions of an experiment in its run, and of a point in the experiment.
@@ -162,16 +164,27 @@ impl WrittenRun {
                 stored.checksums.machine.bytes(),
             ],
         )?;
-        Ok(Self { stored, samples: 0 })
+        Ok(Self {
+            stored,
+            samples: 0,
+            full_speeds: FullSpeeds::default(),
+        })
     }
 
     /// A stored run that goes on.
     pub fn reopen(mut stored: StoredRun) -> Self {
         let samples = stored.run.sample_count() as u64;
+        let mut full_speeds = FullSpeeds::default();
         let experiments = stored.run.experiments.iter_mut();
-        let points = experiments.flat_map(|record| &mut record.points);
-        points.for_each(|record| record.batches = Vec::new());
-        Self { stored, samples }
+        for record in experiments.flat_map(|record| &mut record.points) {
+            let batches = record.batches.drain(..);
+            batches.for_each(|batch| full_speeds.note(&batch));
+        }
+        Self {
+            stored,
+            samples,
+            full_speeds,
+        }
     }
 
     /// Adds an experiment without points, perhaps with the reason why it could not run.
@@ -250,7 +263,13 @@ impl WrittenRun {
             )?
             .execute(params![key, checksums.len(), checksum.bytes(), blob])?;
         checksums.push(checksum);
+        connection
+            .prepare_cached(
+                "UPDATE points SET visits = visits + 1, wall_ns = wall_ns + ?2 WHERE key = ?1",
+            )?
+            .execute(params![key, batch.wall_ns])?;
         self.samples += batch.samples.len() as u64;
+        self.full_speeds.note(batch);
         Ok(())
     }
 
@@ -327,11 +346,12 @@ impl WrittenRun {
             experiments: run.experiments.len() as u64,
             points: points.sum::<usize>() as u64,
             samples: self.samples,
+            full_speeds: &json(&self.full_speeds.values().collect::<Vec<_>>()),
         };
         connection
             .prepare_cached(
                 "UPDATE runs SET content = ?2, experiments = ?3, points = ?4, samples = ?5,
-                                 checksum = ?6, listing_checksum = ?7
+                                 full_speeds = ?6, checksum = ?7, listing_checksum = ?8
                  WHERE number = ?1",
             )?
             .execute(params![
@@ -340,6 +360,7 @@ impl WrittenRun {
                 listing.experiments,
                 listing.points,
                 listing.samples,
+                listing.full_speeds,
                 checksums.run.bytes(),
                 listing.checksum().bytes(),
             ])?;

@@ -12,12 +12,31 @@ use instrument::point::{Axis, Point};
 use instrument::quantity::{Nanoseconds, Unit};
 use instrument::runner::{Ending, Event, Observer, ObserverError, Progress};
 use instrument::sample::{Around, Batch, Disturbance, FullSpeed, Legs, Reading, Sample};
-use oscope_record::store::Recorder;
+use oscope_record::store::{Recorder, Store};
 use oscope_record::{Closing, ExperimentRecord, Header, PointRecord, Run};
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::usage::Usage;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// An empty store with its path, in a directory of its own.
+pub fn new_store() -> (TempDir, PathBuf, Store) {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("oscope.db");
+    let store = Store::open(&path).expect("a store");
+    (folder, path, store)
+}
+
+/// A closed store with `runs` runs.
+pub fn stored(runs: u128) -> (TempDir, PathBuf) {
+    let (folder, path, mut store) = new_store();
+    for id in 0..runs {
+        store.insert(&complete(id)).expect("a valid run");
+    }
+    (folder, path)
+}
 
 /// A run with everything but its experiments.
 pub fn begun(id: u128) -> Run {
@@ -199,7 +218,6 @@ pub fn batch(index: u64) -> Batch {
         disturbance: Disturbance {
             stolen_ns: Some(1),
             others_ns: Some(-10_000_000),
-            frequency_hz: Some((2.5e9, 3.1e9)),
         },
         pass: Some(index as u32),
         full_speed_ns: Some(10_222.5),

@@ -20,37 +20,24 @@ use proptest::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
-use std::collections::BTreeSet;
 
 /// Bound of times and counts that keeps their sums within a 64-bit integer.
 const LARGE: u64 = 1 << 40;
 
-/// A whole run.
-pub fn run() -> impl Strategy<Value = Run> {
-    let experiments = btree_set(name(), 0..4)
-        .prop_flat_map(|ids| ids.into_iter().map(experiment).collect::<Vec<_>>());
-    let calibration = (amount(), amount()).prop_map(|(resolution_ns, cost_ns)| Calibration {
-        resolution_ns,
-        cost_ns,
-    });
-    (
-        header(),
-        machine(),
-        environment(),
-        of(storage()),
-        calibration,
-        experiments,
-    )
-        .prop_map(
-            |(header, machine, environment, storage, calibration, experiments)| Run {
-                header,
-                machine,
-                environment,
-                storage,
-                calibration,
-                experiments,
-            },
-        )
+prop_compose! {
+    /// A whole run.
+    pub fn run()(
+        header in header(),
+        machine in machine(),
+        environment in environment(),
+        storage in of(storage()),
+        (resolution_ns, cost_ns) in (amount(), amount()),
+        experiments in btree_set(name(), 0..4)
+            .prop_flat_map(|ids| ids.into_iter().map(experiment).collect::<Vec<_>>()),
+    ) -> Run {
+        let calibration = Calibration { resolution_ns, cost_ns };
+        Run { header, machine, environment, storage, calibration, experiments }
+    }
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -78,120 +65,118 @@ fn integer() -> impl Strategy<Value = u64> {
     prop_oneof![0..=i64::MAX as u64, Just(i64::MAX as u64), Just(0)]
 }
 
-fn header() -> impl Strategy<Value = Header> {
-    let time = (-9_000_000_000_i64..9_000_000_000, 0..1_000_000_000_i32).prop_map(
-        |(second, nanosecond)| jiff::Timestamp::new(second, nanosecond).unwrap_or_default(),
-    );
-    let who = (any::<u128>(), of(text()), btree_map(text(), text(), 0..3));
-    let what = (
-        profile(),
-        amount(),
-        any::<u64>(),
-        vec(text(), 0..4),
-        text(),
-        text(),
-        text(),
-    );
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), of(limited()));
-    (who, time.clone(), of(time), flags, what).prop_map(
-        |((id, name, tags), started, ended, (interrupted, proven, redacted, limited), what)| {
-            let (profile, budget_ns, seed, command_line, version, directory, fingerprint) = what;
-            Header {
-                id: format!("{id:032x}"),
-                name,
-                tags,
-                started,
-                ended,
-                interrupted,
-                profile,
-                budget_ns,
-                seed,
-                command_line,
-                version,
-                directory: directory.into(),
-                machine_fingerprint: fingerprint,
-                proven,
-                limited,
-                redacted,
-            }
-        },
-    )
+prop_compose! {
+    fn time()(
+        second in -9_000_000_000_i64..9_000_000_000,
+        nanosecond in 0..1_000_000_000_i32,
+    ) -> jiff::Timestamp {
+        jiff::Timestamp::new(second, nanosecond).unwrap_or_default()
+    }
 }
 
-fn limited() -> impl Strategy<Value = Limited> {
-    let limits = (of(1.0_f64..1e4), of(any::<u64>()), of(any::<bool>()));
-    let limits = limits.prop_map(|(processor_percent, memory_bytes, idle_io)| Limits {
-        processor_percent,
-        memory_bytes,
-        idle_io,
-        ..Limits::default()
-    });
-    let used = (any::<u64>(), any::<u64>(), any::<bool>());
-    let used = used.prop_map(|(cpu_ns, memory_bytes, memory_of_group)| Used {
-        cpu_ns,
-        memory_bytes,
-        memory_of_group,
-        ..Used::default()
-    });
-    (limits, of(used)).prop_map(|(limits, used)| Limited { limits, used })
+prop_compose! {
+    fn header()(
+        id in any::<u128>(),
+        name in of(text()),
+        tags in btree_map(text(), text(), 0..3),
+        (started, ended) in (time(), of(time())),
+        [interrupted, proven, redacted] in any::<[bool; 3]>(),
+        limited in of(limited()),
+        profile in profile(),
+        budget_ns in amount(),
+        seed in any::<u64>(),
+        command_line in vec(text(), 0..4),
+        [version, directory, machine_fingerprint] in [text(), text(), text()],
+    ) -> Header {
+        Header {
+            id: format!("{id:032x}"),
+            name,
+            tags,
+            started,
+            ended,
+            interrupted,
+            profile,
+            budget_ns,
+            seed,
+            command_line,
+            version,
+            directory: directory.into(),
+            machine_fingerprint,
+            proven,
+            limited,
+            redacted,
+        }
+    }
+}
+
+prop_compose! {
+    fn limited()(
+        processor_percent in of(1.0_f64..1e4),
+        memory_bytes in of(any::<u64>()),
+        idle_io in of(any::<bool>()),
+        used in of(used()),
+    ) -> Limited {
+        let limits = Limits { processor_percent, memory_bytes, idle_io, ..Limits::default() };
+        Limited { limits, used }
+    }
+}
+
+prop_compose! {
+    fn used()(
+        [cpu_ns, memory_bytes] in any::<[u64; 2]>(),
+        memory_of_group in any::<bool>(),
+    ) -> Used {
+        Used { cpu_ns, memory_bytes, memory_of_group, ..Used::default() }
+    }
 }
 
 fn profile() -> impl Strategy<Value = Profile> {
     select(vec![Profile::Quick, Profile::Standard, Profile::Thorough])
 }
 
-fn machine() -> impl Strategy<Value = Machine> {
-    let kinds = select(vec![
-        CacheKind::Data,
-        CacheKind::Instruction,
-        CacheKind::Unified,
-    ]);
-    let cache = (any::<u32>(), kinds, of(any::<u64>()), 0..999_usize).prop_map(
-        |(level, kind, size_bytes, instances)| Cache {
-            level,
-            kind,
-            size_bytes,
-            line_bytes: Some(64),
-            ways: None,
-            shared_by_cpus: 1,
-            instances,
-        },
-    );
-    (
-        of(text()),
-        vec(text(), 0..4),
-        vec(cache, 0..4),
-        of(any::<u64>()),
-    )
-        .prop_map(|(model, features, caches, memory_bytes)| {
-            let mut machine = Machine {
-                caches,
-                memory_bytes,
-                ..Machine::default()
-            };
-            machine.cpu.model = model;
-            machine.cpu.features = features;
-            machine
-        })
+prop_compose! {
+    fn cache()(
+        level in any::<u32>(),
+        kind in select(vec![CacheKind::Data, CacheKind::Instruction, CacheKind::Unified]),
+        size_bytes in of(any::<u64>()),
+        instances in 0..999_usize,
+    ) -> Cache {
+        let (line_bytes, ways, shared_by_cpus) = (Some(64), None, 1);
+        Cache { level, kind, size_bytes, line_bytes, ways, shared_by_cpus, instances }
+    }
 }
 
-fn environment() -> impl Strategy<Value = Environment> {
-    (
-        of(text()),
-        btree_map(text(), text(), 0..3),
-        of([number(), number(), number()]),
-    )
-        .prop_map(|(os_name, mitigations, load_average)| Environment {
-            os_name,
-            mitigations,
-            load_average,
-            ..begun(0).environment
-        })
+prop_compose! {
+    fn machine()(
+        model in of(text()),
+        features in vec(text(), 0..4),
+        caches in vec(cache(), 0..4),
+        memory_bytes in of(any::<u64>()),
+    ) -> Machine {
+        let mut machine = Machine { caches, memory_bytes, ..Machine::default() };
+        machine.cpu.model = model;
+        machine.cpu.features = features;
+        machine
+    }
 }
 
-fn storage() -> impl Strategy<Value = Storage> {
-    (text(), text(), vec(text(), 0..3), any::<u64>()).prop_map(
-        |(file_system, mount_point, mount_options, total_bytes)| Storage {
+prop_compose! {
+    fn environment()(
+        os_name in of(text()),
+        mitigations in btree_map(text(), text(), 0..3),
+        load_average in of([number(), number(), number()]),
+    ) -> Environment {
+        Environment { os_name, mitigations, load_average, ..begun(0).environment }
+    }
+}
+
+prop_compose! {
+    fn storage()(
+        [file_system, mount_point] in [text(), text()],
+        mount_options in vec(text(), 0..3),
+        total_bytes in any::<u64>(),
+    ) -> Storage {
+        Storage {
             file_system,
             mount_point: mount_point.into(),
             mount_options,
@@ -204,14 +189,12 @@ fn storage() -> impl Strategy<Value = Storage> {
             physical_block_bytes: None,
             total_bytes,
             free_bytes: 0,
-        },
-    )
+        }
+    }
 }
 
 fn experiment(id: String) -> impl Strategy<Value = ExperimentRecord> {
-    let definition = (btree_set(name(), 1..4), btree_set(name(), 1..4))
-        .prop_flat_map(move |(axes, metrics)| definition(id.clone(), &axes, metrics));
-    definition.prop_flat_map(|definition| {
+    definition(id).prop_flat_map(|definition| {
         let skipped = text().prop_map(|reason| (Some(reason), Vec::new()));
         let measured = points(&definition).prop_map(|points| (None, points));
         prop_oneof![1 => skipped, 4 => measured].prop_map(move |(skipped, points)| {
@@ -224,51 +207,45 @@ fn experiment(id: String) -> impl Strategy<Value = ExperimentRecord> {
     })
 }
 
-fn definition(
-    id: String,
-    axes: &BTreeSet<String>,
-    metrics: BTreeSet<String>,
-) -> impl Strategy<Value = Definition> + use<> {
-    let axes: Vec<Axis> = axes.iter().map(|axis| Axis::bytes(axis, axis)).collect();
-    let metrics: Vec<_> = metrics.into_iter().map(metric).collect();
-    let isolation = select(vec![Isolation::FreshProcess, Isolation::OneProcess]);
-    (metrics, text(), text(), isolation).prop_map(move |(metrics, title, method, isolation)| {
+prop_compose! {
+    fn definition(id: String)(
+        axes in btree_set(name(), 1..4),
+        metrics in btree_set(name(), 1..4)
+            .prop_flat_map(|names| names.into_iter().map(metric).collect::<Vec<_>>()),
+        [title, method] in [text(), text()],
+        isolation in select(vec![Isolation::FreshProcess, Isolation::OneProcess]),
+    ) -> Definition {
         Definition {
             id: id.clone(),
             question: title.clone(),
             title,
             method,
             source: String::new(),
-            axes: axes.clone(),
+            axes: axes.iter().map(|axis| Axis::bytes(axis, axis)).collect(),
             metrics,
             isolation,
         }
-    })
+    }
 }
 
-fn metric(name: String) -> impl Strategy<Value = Metric> {
-    let units = select(vec![
-        Unit::BytesPerSecond,
-        Unit::OperationsPerSecond,
-        Unit::Nanoseconds,
-        Unit::Bytes,
-        Unit::Count,
-        Unit::Share,
-        Unit::Ratio,
-    ]);
-    let better = select(vec![Better::Higher, Better::Lower, Better::Neither]);
-    let numbers = (any::<u32>(), of(number()));
-    (text(), units, better, numbers, any::<bool>()).prop_map(
-        move |(title, unit, better, (version, bound), is_shared)| Metric {
-            name: name.clone(),
-            title,
-            unit,
-            better,
-            version,
-            bound,
-            is_shared,
-        },
-    )
+prop_compose! {
+    fn metric(name: String)(
+        title in text(),
+        unit in select(vec![
+            Unit::BytesPerSecond,
+            Unit::OperationsPerSecond,
+            Unit::Nanoseconds,
+            Unit::Bytes,
+            Unit::Count,
+            Unit::Share,
+            Unit::Ratio,
+        ]),
+        better in select(vec![Better::Higher, Better::Lower, Better::Neither]),
+        version in any::<u32>(),
+        bound in of(number()),
+    ) -> Metric {
+        Metric { name: name.clone(), title, unit, better, version, bound }
+    }
 }
 
 fn points(definition: &Definition) -> impl Strategy<Value = Vec<PointRecord>> + use<> {
@@ -331,45 +308,44 @@ fn closing(metrics: Vec<String>) -> impl Strategy<Value = Closing> {
     (ending, vec(warning, 0..4)).prop_map(|(ending, warnings)| Closing { ending, warnings })
 }
 
-fn batch(metrics: Vec<String>) -> impl Strategy<Value = Batch> {
-    let around = (
-        of(0..LARGE),
-        of(-(1_i64 << 40)..1 << 40),
-        of((amount(), amount())),
-    )
-        .prop_map(|(stolen_ns, others_ns, frequency_hz)| Disturbance {
-            stolen_ns,
-            others_ns,
-            frequency_hz,
-        });
-    let facts = (any::<bool>(), of(0..4096_usize), integer(), 0..LARGE);
-    let speeds = (any::<u32>(), of(amount()), of(full_speed()));
-    let samples = vec(sample(metrics), 0..6);
-    (samples, vec(text(), 0..3), facts, around, speeds).prop_map(
-        |(samples, remarks, facts, disturbance, (pass, full_speed_ns, full_speed))| {
-            let (warm, cpu, started_ns, wall_ns) = facts;
-            Batch {
-                samples,
-                remarks,
-                warm,
-                cpu,
-                started_ns,
-                wall_ns,
-                disturbance,
-                pass: Some(pass),
-                full_speed_ns,
-                full_speed,
-            }
-        },
-    )
+prop_compose! {
+    fn batch(metrics: Vec<String>)(
+        samples in vec(sample(metrics), 0..6),
+        remarks in vec(text(), 0..3),
+        warm in any::<bool>(),
+        cpu in of(0..4096_usize),
+        (started_ns, wall_ns) in (integer(), 0..LARGE),
+        (stolen_ns, others_ns) in (of(0..LARGE), of(-(1_i64 << 40)..1 << 40)),
+        pass in any::<u32>(),
+        full_speed_ns in of(amount()),
+        full_speed in of(full_speed()),
+    ) -> Batch {
+        Batch {
+            samples,
+            remarks,
+            warm,
+            cpu,
+            started_ns,
+            wall_ns,
+            disturbance: Disturbance { stolen_ns, others_ns },
+            pass: Some(pass),
+            full_speed_ns,
+            full_speed,
+        }
+    }
 }
 
-fn full_speed() -> impl Strategy<Value = FullSpeed> {
-    let positive = || 1e-9..1e9_f64;
-    let earlier = of((positive(), positive()));
-    let clocks = (positive(), positive(), of(positive()), earlier);
-    (of(0..3_usize), positive(), clocks).prop_map(|(core_type, alone_ratio, clocks)| {
-        let (chain_ns, best_chain_ns, longest_chain_ns, earlier_chain_ns) = clocks;
+fn positive() -> impl Strategy<Value = f64> {
+    1e-9..1e9_f64
+}
+
+prop_compose! {
+    fn full_speed()(
+        core_type in of(0..3_usize),
+        [chain_ns, best_chain_ns, alone_ratio] in [positive(), positive(), positive()],
+        longest_chain_ns in of(positive()),
+        earlier_chain_ns in of((positive(), positive())),
+    ) -> FullSpeed {
         FullSpeed {
             core_type,
             chain_ns,
@@ -378,94 +354,99 @@ fn full_speed() -> impl Strategy<Value = FullSpeed> {
             longest_chain_ns,
             earlier_chain_ns,
         }
-    })
+    }
 }
 
-fn around() -> impl Strategy<Value = Around> {
-    let change = -LARGE.cast_signed()..LARGE.cast_signed();
-    (0..LARGE, 0..LARGE, change, 0..LARGE, of(0..4096_usize)).prop_map(
-        |(before_ns, after_ns, width_change_ns, switches, cpu)| Around {
-            chain_ns: (before_ns, after_ns),
-            width_change_ns,
-            switches,
-            cpu,
-        },
-    )
+prop_compose! {
+    fn around()(
+        chain_ns in (0..LARGE, 0..LARGE),
+        width_change_ns in -LARGE.cast_signed()..LARGE.cast_signed(),
+        switches in 0..LARGE,
+        cpu in of(0..4096_usize),
+    ) -> Around {
+        Around { chain_ns, width_change_ns, switches, cpu }
+    }
 }
 
-fn sample(metrics: Vec<String>) -> impl Strategy<Value = Sample> {
-    let usage = (0..LARGE, 0..LARGE, 0..LARGE, 0..LARGE, 0..LARGE, 0..LARGE).prop_map(
-        |(user_ns, system_ns, minor_faults, major_faults, voluntary, involuntary)| Usage {
+prop_compose! {
+    fn usage()(
+        (user_ns, system_ns) in (0..LARGE, 0..LARGE),
+        (minor_faults, major_faults) in (0..LARGE, 0..LARGE),
+        (voluntary_switches, involuntary_switches) in (0..LARGE, 0..LARGE),
+    ) -> Usage {
+        Usage {
             user_ns,
             system_ns,
             minor_faults,
             major_faults,
-            voluntary_switches: voluntary,
-            involuntary_switches: involuntary,
-        },
-    );
-    (select(metrics), reading(), usage, integer()).prop_map(|(metric, reading, usage, at_ns)| {
-        Sample {
-            metric,
-            reading,
-            usage,
-            at_ns,
+            voluntary_switches,
+            involuntary_switches,
         }
-    })
+    }
+}
+
+prop_compose! {
+    fn sample(metrics: Vec<String>)(
+        metric in select(metrics),
+        reading in reading(),
+        usage in usage(),
+        at_ns in integer(),
+    ) -> Sample {
+        Sample { metric, reading, usage, at_ns }
+    }
 }
 
 fn reading() -> impl Strategy<Value = Reading> {
     prop_oneof![
         legs().prop_map(Reading::Legs),
-        (amount(), 0..LARGE, of(0..LARGE), of(around())).prop_map(
-            |(work, wall_ns, reference_ns, around)| Reading::Once {
-                work,
-                wall_ns,
-                reference_ns,
-                around,
-            }
-        ),
-        (
-            0..LARGE,
-            [amount(), amount(), amount(), amount()],
-            of(0..LARGE),
-            of(around())
-        )
-            .prop_map(
-                |(count, [p50_ns, p5_ns, p95_ns, p99_ns], reference_ns, around)| {
-                    Reading::Latencies {
-                        count,
-                        p50_ns,
-                        p5_ns,
-                        p95_ns,
-                        p99_ns,
-                        reference_ns,
-                        around,
-                    }
-                }
-            ),
+        once(),
+        latencies(),
         number().prop_map(Reading::Value),
     ]
 }
 
-/// Legs that all have readings of both reference loops, of one, or of none.
-fn legs() -> impl Strategy<Value = Legs> {
-    let long = vec((0..LARGE, 0..LARGE, around()), 0..5);
-    let short = (0..LARGE, vec(0..LARGE, 0..3));
-    (0..LARGE, amount(), long, 0..3_usize, short).prop_map(
-        |(iterations, work, long, references, (short_iterations, short_wall_ns))| {
-            let wall_ns = long.iter().map(|(wall_ns, _, _)| *wall_ns).collect();
-            let with_one = long.iter().filter(|_| references > 0);
-            let with_both = long.iter().filter(|_| references > 1);
-            Legs {
-                iterations,
-                work,
-                wall_ns,
-                reference_ns: with_one.map(|(_, reference_ns, _)| *reference_ns).collect(),
-                around: with_both.map(|(_, _, around)| *around).collect(),
-                short_iterations,
-                short_wall_ns,
-            }
-        },
-    )
+prop_compose! {
+    fn once()(
+        work in amount(),
+        wall_ns in 0..LARGE,
+        reference_ns in of(0..LARGE),
+        around in of(around()),
+    ) -> Reading {
+        Reading::Once { work, wall_ns, reference_ns, around }
+    }
+}
+
+prop_compose! {
+    fn latencies()(
+        count in 0..LARGE,
+        [p50_ns, p5_ns, p95_ns, p99_ns] in [amount(), amount(), amount(), amount()],
+        reference_ns in of(0..LARGE),
+        around in of(around()),
+    ) -> Reading {
+        Reading::Latencies { count, p50_ns, p5_ns, p95_ns, p99_ns, reference_ns, around }
+    }
+}
+
+prop_compose! {
+    /// Legs that all have readings of both reference loops, of one, or of none.
+    fn legs()(
+        iterations in 0..LARGE,
+        work in amount(),
+        long in vec((0..LARGE, 0..LARGE, around()), 0..5),
+        references in 0..3_usize,
+        short_iterations in 0..LARGE,
+        short_wall_ns in vec(0..LARGE, 0..3),
+    ) -> Legs {
+        let with_one = long.iter().filter(|_| references > 0);
+        let with_both = long.iter().filter(|_| references > 1);
+        Legs {
+            iterations,
+            work,
+            wall_ns: long.iter().map(|(wall_ns, _, _)| *wall_ns).collect(),
+            reference_ns: with_one.map(|(_, reference_ns, _)| *reference_ns).collect(),
+            around: with_both.map(|(_, _, around)| *around).collect(),
+            short_iterations,
+            short_wall_ns,
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A batch is stored as the bytes that `blob.rs` describes, and each of their bits is guarded.
 
-use crate::common::{complete, random};
+use crate::common::{complete, new_store, random};
 use instrument::sample::{Batch, Disturbance, Legs, Reading, Sample};
 use oscope_record::store::{Error, RunSelector, Store};
 use oscope_record::{Part, Run};
@@ -18,9 +18,7 @@ struct Stored {
 
 impl Stored {
     fn new(run: &Run) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("oscope.db");
-        let mut store = Store::open(&path).unwrap();
+        let (folder, path, mut store) = new_store();
         store.insert(run).unwrap();
         let plain = Connection::open(&path).unwrap();
         plain.pragma_update(None, "synchronous", "off").unwrap();
@@ -81,7 +79,6 @@ fn a_batch_has_this_layout() {
         disturbance: Disturbance {
             stolen_ns: None,
             others_ns: Some(-1),
-            frequency_hz: None,
         },
         pass: Some(9),
         full_speed_ns: None,
@@ -100,7 +97,7 @@ fn a_batch_has_this_layout() {
         &[2, 5, 6, 0, 0, 0, 0],
         &[1, 0, 0, 0, 0, 0, 0x80, 1],
         &[1, 1, b'c', 1, 1, 3, 7, 8],
-        &[0, 1, 1, 0, 1, 9, 0, 0],
+        &[0, 1, 1, 1, 9, 0, 0],
     ];
     assert_eq!(stored.blobs()[0].1, expected.concat());
 }

@@ -2,10 +2,11 @@
 //! them needs a new version. `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-record --test runs fixtures` makes
 //! `run.oscope.json` of `unproven.oscope.json`, which has no checksums.
 
+use crate::common::new_store;
 use instrument::plan::Profile;
 use instrument::runner::Ending;
 use instrument::sample::{Legs, Reading};
-use oscope_record::store::{RunSelector, Store};
+use oscope_record::store::RunSelector;
 use oscope_record::{Proof, Run, file};
 use platform::machine::CacheKind;
 use std::fs;
@@ -78,8 +79,7 @@ fn a_run_is_exported_as_the_same_bytes() {
 
 #[test]
 fn a_run_with_one_reference_is_stored() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&folder.path().join("oscope.db")).unwrap();
+    let (_folder, _, mut store) = new_store();
     store.insert(&proven()).unwrap();
     assert_eq!(store.run(&RunSelector::Latest).unwrap(), proven());
     assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);

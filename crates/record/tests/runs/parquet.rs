@@ -71,7 +71,7 @@ fn columns_have_types_units_and_compression() {
         ("experiment", PhysicalType::BYTE_ARRAY),
         ("axis.operation", PhysicalType::BYTE_ARRAY),
         ("axis.block_size", PhysicalType::INT64),
-        ("long_ns", PhysicalType::INT64),
+        ("wall_ns", PhysicalType::INT64),
         ("reference_ns", PhysicalType::INT64),
         ("value", PhysicalType::DOUBLE),
     ] {
@@ -85,7 +85,7 @@ fn columns_have_types_units_and_compression() {
     };
     assert_eq!(value("oscope.run"), run.header.id);
     let units: serde_json::Value = serde_json::from_str(&value("oscope.units")).unwrap();
-    assert_eq!(units["long_ns"], "nanoseconds");
+    assert_eq!(units["wall_ns"], "nanoseconds");
     assert_eq!(units["axis.block_size"], "bytes");
     assert_eq!(units["metric"], serde_json::Value::Null);
 }
@@ -94,7 +94,7 @@ fn columns_have_types_units_and_compression() {
 fn a_run_without_samples_has_columns_and_no_rows() {
     let table = table(&written(&begun(1)));
     assert_eq!(table, as_csv(&begun(1)));
-    assert_eq!((table.len(), table[0].len()), (1, 31));
+    assert_eq!((table.len(), table[0].len()), (1, 29));
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! A redacted run contains nothing that names its machine or people, and is otherwise unchanged.
 
-use crate::common::complete;
+use crate::common::{complete, new_store};
 use oscope_record::store::{RunSelector, Store};
 use oscope_record::{Proof, Redactor, Run, csv, file};
 use platform::storage::Storage;
@@ -272,8 +272,7 @@ fn a_redacted_run_is_a_run_like_any_other() {
     file::export(&redacted, &mut bytes).unwrap();
     assert_eq!(file::import(bytes.as_slice()).unwrap(), redacted);
     assert_eq!(file::verify(bytes.as_slice()).unwrap(), Proof::Proven);
-    let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&folder.path().join("oscope.db")).unwrap();
+    let (_folder, _, mut store) = new_store();
     store.insert(&redacted).unwrap();
     assert_eq!(store.run(&RunSelector::Latest).unwrap(), redacted);
     assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);

@@ -1,6 +1,6 @@
 //! Recorded, imported and exported runs come back unchanged.
 
-use crate::common::{random, replay};
+use crate::common::{new_store, random, replay};
 use oscope_record::store::{RunSelector, Store};
 use oscope_record::{Run, file};
 use proptest::prelude::*;
@@ -47,8 +47,7 @@ proptest! {
 
     #[test]
     fn an_imported_run_is_stored_whole(run in random::run()) {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&folder.path().join("oscope.db")).unwrap();
+        let (_folder, _, mut store) = new_store();
         store.insert(&run).unwrap();
         prop_assert_eq!(read_back(&store), run);
     }

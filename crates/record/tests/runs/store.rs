@@ -1,20 +1,16 @@
 //! Finding, listing and deleting runs, and several processes at one store.
 
-use crate::common::{batch, begun, complete, definition, replay, start, take};
+use crate::common::{batch, begun, complete, definition, new_store, replay, start, stored, take};
 use instrument::limits::{Limited, Limits, Used};
+use instrument::plan::Profile;
 use instrument::point::{Level, Point};
 use instrument::runner::{Event, Observer};
 use instrument::sample::FullSpeed;
+use oscope_record::Proof;
 use oscope_record::store::{BlankSelector, Error, HistoryQuery, HistoryRun, RunSelector, Store};
 use std::fs::DirEntry;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tempfile::TempDir;
-
-fn place() -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("oscope.db");
-    (folder, path)
-}
 
 fn select(text: &str) -> RunSelector {
     text.parse().unwrap()
@@ -22,8 +18,7 @@ fn select(text: &str) -> RunSelector {
 
 /// Three runs: 1 "alpha", 2 "beta" and 3 "alpha", of which 2 started last.
 fn three() -> (TempDir, Store) {
-    let (folder, path) = place();
-    let mut store = Store::open(&path).unwrap();
+    let (folder, _, mut store) = new_store();
     for (id, name, minute) in [
         (0xabcd1 << 108, "alpha", 1),
         (0xabcd2 << 108, "beta", 9),
@@ -74,8 +69,7 @@ fn what_is_ambiguous_or_unknown_comes_with_candidates() {
         "three digits of an id are too few"
     );
     assert!(message("99").contains("2 (beta, abcd2000), 3 (alpha, 00000000) or 1 (alpha"));
-    let (_folder, path) = place();
-    let empty = Store::open(&path).unwrap();
+    let (_folder, _, empty) = new_store();
     let message = empty.run(&RunSelector::Latest).unwrap_err().to_string();
     assert_eq!(message, "there is no run 'latest'; the store is empty");
 }
@@ -98,8 +92,7 @@ fn history(store: &Store, metric: Option<&str>, limit: usize) -> Vec<HistoryRun>
 
 #[test]
 fn a_history_goes_back_over_the_runs_of_one_machine() {
-    let (_folder, path) = place();
-    let mut store = Store::open(&path).unwrap();
+    let (_folder, _, mut store) = new_store();
     let mut whole = complete(1);
     let measured = &mut whole.experiments[0].points[0];
     measured.batches[0].samples[1].metric = "latency".into();
@@ -133,8 +126,8 @@ fn a_history_goes_back_over_the_runs_of_one_machine() {
 }
 
 #[test]
-fn the_newest_run_of_a_machine_shows_its_full_speeds() {
-    let (_folder, mut store) = three();
+fn later_runs_know_full_speeds_and_visits_without_batches() {
+    let (folder, mut store) = three();
     let mut run = complete(9);
     run.header.started = "2040-01-01T00:00:00Z".parse().unwrap();
     let fingerprint = run.header.machine_fingerprint.clone();
@@ -166,6 +159,14 @@ fn the_newest_run_of_a_machine_shows_its_full_speeds() {
         other.batches.clear();
     }
     store.insert(&run).unwrap();
+    // They are known without the batches.
+    let plain = rusqlite::Connection::open(folder.path().join("oscope.db")).unwrap();
+    plain
+        .execute("UPDATE batches SET content = x''", [])
+        .unwrap();
+    let costs = store.visit_costs(&fingerprint, Profile::Quick).unwrap();
+    let visit_ns = costs.visit_ns("file.block_size", &run.experiments[0].points[0].point);
+    assert_eq!(visit_ns, Some(30e6));
     assert_eq!(
         store.full_speeds(&fingerprint).unwrap(),
         [speed(Some(0), 2350.0, 0.75), speed(Some(1), 3000.0, 1.5)]
@@ -175,8 +176,7 @@ fn the_newest_run_of_a_machine_shows_its_full_speeds() {
 
 #[test]
 fn a_deleted_run_takes_all_with_it_and_leaves_its_number() {
-    let (_folder, path) = place();
-    let mut store = Store::open(&path).unwrap();
+    let (_folder, path, mut store) = new_store();
     store.insert(&complete(1)).unwrap();
     assert_eq!(store.delete(&[select("1")]).unwrap(), [1]);
     let plain = rusqlite::Connection::open(&path).unwrap();
@@ -195,8 +195,7 @@ fn a_deleted_run_takes_all_with_it_and_leaves_its_number() {
 
 #[test]
 fn a_run_under_way_is_neither_deleted_nor_continued() {
-    let (_folder, path) = place();
-    let mut recording = Store::open(&path).unwrap();
+    let (_folder, path, mut recording) = new_store();
     let mut other = Store::open(&path).unwrap();
     other.insert(&complete(1)).unwrap();
     let recorder = recording.begin(&begun(2)).unwrap();
@@ -213,8 +212,7 @@ fn a_run_under_way_is_neither_deleted_nor_continued() {
 
 #[test]
 fn a_recorder_whose_run_is_gone_says_so() {
-    let (_folder, path) = place();
-    let mut store = Store::open(&path).unwrap();
+    let (_folder, path, mut store) = new_store();
     let mut recorder = store.begin(&begun(1)).unwrap();
     let definition = definition("file.many");
     start(&mut recorder, &definition, &[Point::new()]);
@@ -228,9 +226,29 @@ fn a_recorder_whose_run_is_gone_says_so() {
 }
 
 #[test]
+fn a_run_stays_proven_after_a_write_that_failed() {
+    let (_folder, path, mut store) = new_store();
+    let mut recorder = store.begin(&begun(1)).unwrap();
+    let definition = definition("file.many");
+    let point = Point::new();
+    start(&mut recorder, &definition, std::slice::from_ref(&point));
+    let plain = rusqlite::Connection::open(&path).unwrap();
+    let change = |sql: &str| plain.execute_batch(sql).unwrap();
+    take(&mut recorder, &definition, &point, &batch(0)).unwrap();
+    change("CREATE TRIGGER failing BEFORE UPDATE ON runs BEGIN SELECT RAISE(ABORT, 'no'); END");
+    take(&mut recorder, &definition, &point, &batch(1)).unwrap_err();
+    change("DROP TRIGGER failing");
+    take(&mut recorder, &definition, &point, &batch(2)).unwrap();
+    recorder.finish(false).unwrap();
+    let stored = store.run(&select("1")).unwrap();
+    let batches = &stored.experiments[0].points[0].batches;
+    assert_eq!(batches[..], [batch(0), batch(2)]);
+    assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);
+}
+
+#[test]
 fn a_run_is_stored_once() {
-    let (_folder, path) = place();
-    let mut store = Store::open(&path).unwrap();
+    let (_folder, _, mut store) = new_store();
     store.insert(&complete(7)).unwrap();
     let again = store.insert(&complete(7)).unwrap_err();
     assert!(
@@ -246,8 +264,7 @@ fn a_run_is_stored_once() {
 
 #[test]
 fn runs_that_cannot_be_are_refused_and_nothing_is_changed() {
-    let (_folder, path) = place();
-    let mut store = Store::open(&path).unwrap();
+    let (_folder, _, mut store) = new_store();
     let mut run = complete(1);
     run.experiments[0].points[0].batches[1].samples[0].at_ns = u64::MAX;
     let error = store.insert(&run).unwrap_err();
@@ -261,8 +278,7 @@ fn runs_that_cannot_be_are_refused_and_nothing_is_changed() {
 
 #[test]
 fn two_recorders_share_a_store() {
-    let (_folder, path) = place();
-    Store::open(&path).unwrap();
+    let (_folder, path, _) = new_store();
     let recorders: Vec<_> = (1..=2)
         .map(|id| {
             let path = path.clone();
@@ -304,11 +320,10 @@ fn beside(path: &Path) -> Vec<String> {
 
 #[test]
 fn a_reader_leaves_nothing_beside_the_store() {
-    let (_folder, path) = place();
-    Store::open(&path).unwrap().insert(&complete(1)).unwrap();
+    let (_folder, path) = stored(1);
     let before = std::fs::read(&path).unwrap();
     let reader = Store::open_read_only(&path).unwrap();
-    assert_eq!(reader.run(&RunSelector::Latest).unwrap(), complete(1));
+    assert_eq!(reader.run(&RunSelector::Latest).unwrap(), complete(0));
     drop(reader);
     assert_eq!(beside(&path), ["oscope.db"]);
     assert!(std::fs::read(&path).unwrap() == before, "it was only read");
@@ -316,8 +331,7 @@ fn a_reader_leaves_nothing_beside_the_store() {
 
 #[test]
 fn a_reader_may_change_nothing() {
-    let (_folder, path) = place();
-    Store::open(&path).unwrap().insert(&complete(1)).unwrap();
+    let (_folder, path) = stored(1);
     let mut reader = Store::open_read_only(&path).unwrap();
     let refused = reader.insert(&complete(2));
     assert!(matches!(refused, Err(Error::ReadOnly(_))), "{refused:?}");
@@ -325,8 +339,7 @@ fn a_reader_may_change_nothing() {
 
 #[test]
 fn readers_beside_a_writer_see_whole_runs_and_leave_it_its_log() {
-    let (_folder, path) = place();
-    let mut writer = Store::open(&path).unwrap();
+    let (_folder, path, mut writer) = new_store();
     let mut last = None;
     for id in 1..=4 {
         let reader = Store::open_read_only(&path).unwrap();
@@ -348,7 +361,8 @@ fn readers_beside_a_writer_see_whole_runs_and_leave_it_its_log() {
 
 #[test]
 fn several_processes_may_make_the_store_at_once() {
-    let (_folder, path) = place();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("oscope.db");
     std::thread::scope(|scope| {
         let opening: Vec<_> = (0..8)
             .map(|_| scope.spawn(|| Store::open(&path).map(drop)))
@@ -361,8 +375,7 @@ fn several_processes_may_make_the_store_at_once() {
 
 #[test]
 fn a_batch_of_a_point_that_was_not_announced_is_an_error() {
-    let (_folder, path) = place();
-    let mut store = Store::open(&path).unwrap();
+    let (_folder, _, mut store) = new_store();
     let mut recorder = store.begin(&begun(1)).unwrap();
     let error = take(&mut recorder, &definition("a"), &Point::new(), &batch(0)).unwrap_err();
     assert!(
@@ -373,8 +386,7 @@ fn a_batch_of_a_point_that_was_not_announced_is_an_error() {
 
 #[test]
 fn the_limits_of_a_run_and_what_it_took_are_kept_and_proven() {
-    let (_folder, path) = place();
-    let mut store = Store::open(&path).unwrap();
+    let (_folder, _, mut store) = new_store();
     let limits: Limits = "processor=25%,memory=512MiB".parse().unwrap();
     let mut run = begun(7);
     run.header.limited = Some(Limited { limits, used: None });
@@ -421,8 +433,7 @@ fn the_limits_of_a_run_and_what_it_took_are_kept_and_proven() {
 
 #[test]
 fn a_stopped_run_grows_further_and_stays_proven() {
-    let (_folder, path) = place();
-    let mut store = Store::open(&path).unwrap();
+    let (_folder, _, mut store) = new_store();
     let mut run = complete(5);
     run.header.ended = Some("2026-03-01T12:01:00Z".parse().unwrap());
     run.header.interrupted = true;

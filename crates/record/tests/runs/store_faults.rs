@@ -1,25 +1,13 @@
 //! Stores that cannot be opened, read or written: a clear error each, and nothing is lost.
 
 use crate::common::mount::Mount;
-use crate::common::{batch, begun, complete, definition, start, take};
+use crate::common::{batch, begun, complete, definition, start, stored, take};
 use instrument::point::Point;
 use oscope_record::store::{Error, Judged, RunSelector, Store};
 use rusqlite::Connection;
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
-
-/// A closed store with `runs` runs.
-fn stored(runs: u128) -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("oscope.db");
-    let mut store = Store::open(&path).unwrap();
-    for id in 0..runs {
-        store.insert(&complete(id)).unwrap();
-    }
-    (folder, path)
-}
+use std::path::Path;
 
 /// Both ways of opening return an error and leave the file and its directory alone; returns the
 /// error.

@@ -19,9 +19,8 @@ pub(super) const MESSAGE: AxisOf<Bytes> = AxisOf::new("message_size", "message")
 
 pub(super) const ROUND_TRIP: Metric<&str> =
     Metric::time("round_trip", "round trip").bounded(LEAST_ROUND_TRIP_NS);
-pub(super) const BANDWIDTH: Metric<&str> = Metric::bandwidth("bandwidth", "bandwidth")
-    .bounded(MOST_BYTES_PER_SECOND)
-    .shared();
+pub(super) const BANDWIDTH: Metric<&str> =
+    Metric::bandwidth("bandwidth", "bandwidth").bounded(MOST_BYTES_PER_SECOND);
 
 /// A message and its answer cross at least two caches.
 const LEAST_ROUND_TRIP_NS: f64 = 5.0;

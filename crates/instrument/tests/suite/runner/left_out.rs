@@ -7,53 +7,61 @@ use oscope_instrument::plan::Plan;
 use oscope_instrument::quantity::Nanoseconds;
 use oscope_instrument::runner::{BatchError, Outcome};
 
+/// Batches of a point before the failure, visits to it, and the outcome.
 #[test]
-fn one_point_that_fails_leaves_the_others_alone() {
-    let mock = Mock::new("mock.one", 3);
-    let plan = plan(&[&mock]);
-    let failing = |n, given| match (n, given) {
-        (1, 2) => Err(BatchError::Failed(
-            "the page cache could not be emptied".into(),
-        )),
-        _ => quiet(n, given),
+fn a_point_that_cannot_be_measured_is_closed_with_the_reason_and_leaves_the_others_alone() {
+    let failed = || BatchError::Failed("the page cache could not be emptied".into());
+    let unsupported = || BatchError::Unsupported("there is no such thing".into());
+    let beyond = || BatchError::Beyond("beyond the limit of 1 GiB written".into());
+    let missing = Outcome {
+        missing: 1,
+        ..Outcome::default()
     };
-    let mut executor = MockExecutor::new(MS, failing);
-    let (outcome, log) = run(&mut executor, &plan);
-    assert_eq!(
-        outcome,
-        Outcome {
+    let cases: [(fn() -> BatchError, usize, usize, Outcome); 4] = [
+        (
+            failed,
+            2,
+            3,
+            Outcome {
+                failed: 1,
+                ..Outcome::default()
+            },
+        ),
+        (unsupported, 0, 1, missing),
+        (disturbed, 0, 3, missing),
+        (
+            beyond,
+            1,
+            2,
+            Outcome {
+                beyond: 1,
+                ..Outcome::default()
+            },
+        ),
+    ];
+    for (error, batches, visits, expected) in cases {
+        let mock = Mock::new("mock.one", 3);
+        let plan = plan(&[&mock]);
+        let failing = |n, given| {
+            if n == 1 && given == batches {
+                Err(error())
+            } else {
+                quiet(n, given)
+            }
+        };
+        let mut executor = MockExecutor::new(MS, failing);
+        let (outcome, log) = run(&mut executor, &plan);
+        let started = Outcome {
             started: 1,
-            failed: 1,
-            ..Outcome::default()
-        }
-    );
-    assert_eq!(log.count("TargetReached"), 2);
-    assert_eq!(
-        log.count("close n=1: Failed(\"the page cache could not be emptied\")"),
-        1
-    );
-    assert_eq!(
-        executor.given[&1], 2,
-        "what it gave before is kept, and no more is asked of it"
-    );
-}
-
-#[test]
-fn what_a_system_does_not_offer_is_missing_and_has_not_failed() {
-    let mock = Mock::new("mock.one", 3);
-    let plan = plan(&[&mock]);
-    let lacking = |n, given| match n {
-        1 => Err(BatchError::Unsupported("there is no such thing".into())),
-        _ => quiet(n, given),
-    };
-    let mut executor = MockExecutor::new(MS, lacking);
-    let (outcome, log) = run(&mut executor, &plan);
-    assert_eq!((outcome.missing, outcome.failed), (1, 0));
-    assert_eq!(executor.order.iter().filter(|&&n| n == 1).count(), 1);
-    assert_eq!(
-        log.count("close n=1: Failed(\"there is no such thing\")"),
-        1
-    );
+            ..expected
+        };
+        assert_eq!(outcome, started);
+        assert_eq!(executor.order.iter().filter(|&&n| n == 1).count(), visits);
+        assert_eq!(executor.given[&1], batches);
+        let closed = format!("close n=1: Failed(\"{}\")", error());
+        assert_eq!(log.count(&closed), 1, "{:?}", log.lines);
+        assert_eq!(log.count("TargetReached"), 2);
+    }
 }
 
 fn disturbed() -> BatchError {
@@ -79,24 +87,6 @@ fn a_point_that_was_disturbed_is_tried_again() {
     assert_eq!((outcome.missing, outcome.failed), (0, 0));
     assert_eq!(log.count("TargetReached"), 2);
     assert!(executor.given[&1] >= plan.precision.passes);
-}
-
-#[test]
-fn a_point_that_is_disturbed_again_and_again_is_given_up_with_the_reason() {
-    let mock = Mock::new("mock.one", 2);
-    let plan = plan(&[&mock]);
-    let always = |n, given| match n {
-        1 => Err(disturbed()),
-        _ => quiet(n, given),
-    };
-    let mut executor = MockExecutor::new(MS, always);
-    let (outcome, log) = run(&mut executor, &plan);
-    assert_eq!((outcome.missing, outcome.failed), (1, 0));
-    assert_eq!(executor.order.iter().filter(|&&n| n == 1).count(), 3);
-    assert_eq!(
-        log.count("close n=1: Failed(\"the file left the page cache\")"),
-        1
-    );
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use super::mocks::{Log, MS, Mock, MockExecutor, run, setting};
 use oscope_instrument::experiment::{Design, Experiment, MeasureError};
-use oscope_instrument::figure::Figure;
 use oscope_instrument::finding::Finding;
 use oscope_instrument::limits::Limits;
 use oscope_instrument::need::Need;
@@ -10,7 +9,7 @@ use oscope_instrument::plan::{Plan, Setting};
 use oscope_instrument::point::Point;
 use oscope_instrument::quantity::{Bytes, Nanoseconds};
 use oscope_instrument::results::Results;
-use oscope_instrument::runner::{BatchError, Outcome};
+use oscope_instrument::runner::Outcome;
 use oscope_instrument::sampler::Sampler;
 
 const MIB: u64 = 1 << 20;
@@ -50,10 +49,6 @@ impl Experiment for Fitting {
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
         self.mock.findings(results)
-    }
-
-    fn figures(&self, results: &Results) -> Vec<Figure> {
-        self.mock.figures(results)
     }
 }
 
@@ -153,21 +148,6 @@ fn an_experiment_that_needs_more_is_left_out_as_the_limits_ask() {
     let (outcome, log) = carried_out(&large, limits);
     assert_eq!((outcome.left_out, outcome.skipped), (0, 1));
     assert_eq!(log.count("beyond"), 0, "{:?}", log.lines);
-}
-
-#[test]
-fn a_batch_that_the_limits_do_not_allow_closes_its_point_and_is_no_failure() {
-    let mock = Mock::new("mock.one", 2);
-    let plan = Plan::new(&[&mock], &within(memory(100)), None, 1);
-    let mut executor = MockExecutor::new(MS, |n, given| match (n, given) {
-        (0, 1) => Err(BatchError::Beyond(
-            "beyond the limit of 1 GiB written".into(),
-        )),
-        _ => Ok(100.0),
-    });
-    let (outcome, log) = run(&mut executor, &plan);
-    assert_eq!((outcome.beyond, outcome.failed, outcome.missing), (1, 0, 0));
-    assert_eq!(log.count("close n=0: Failed(\"beyond the limit"), 1);
 }
 
 #[test]

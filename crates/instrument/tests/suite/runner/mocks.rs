@@ -3,7 +3,6 @@
 use crate::common::MockClock;
 use oscope_instrument::clock::{Calibration, Clock};
 use oscope_instrument::experiment::{Better, Design, Experiment, MeasureError, Metric};
-use oscope_instrument::figure::Figure;
 use oscope_instrument::finding::Finding;
 use oscope_instrument::given::Givens;
 use oscope_instrument::limits::Limits;
@@ -83,10 +82,6 @@ impl Experiment for Mock {
     }
 
     fn findings(&self, _: &Results) -> Vec<Finding> {
-        Vec::new()
-    }
-
-    fn figures(&self, _: &Results) -> Vec<Figure> {
         Vec::new()
     }
 }

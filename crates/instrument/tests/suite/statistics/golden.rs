@@ -95,8 +95,7 @@ fn trends() {
         let ours = mann_kendall(&values);
         assert_eq!(ours.is_none(), expected.is_null(), "{what}");
         if let Some(ours) = ours {
-            assert_close(ours.tau, number(&expected["tau"]), &what);
-            assert_close(ours.p_value, number(&expected["p_value"]), &what);
+            assert_close(ours, number(&expected["p_value"]), &what);
         }
     }
 }

@@ -2,7 +2,6 @@
 
 mod changes;
 mod clock;
-mod course;
 mod coverage;
 mod golden;
 mod moderation;

@@ -192,90 +192,31 @@ fn following_simulated_sessions_lie_inside() {
 }
 
 fn machines() -> Vec<(&'static str, Machine)> {
-    let memory = Machine {
-        clock_slope: 0.3,
-        ..CALM
-    };
-    vec![
-        ("calm", CALM),
-        (
-            "noisy processes",
-            Machine {
-                processes: 0.05,
-                ..CALM
-            },
-        ),
-        (
-            "noisy passes",
-            Machine {
-                passes: 0.04,
-                ..CALM
-            },
-        ),
-        (
-            "bursts",
-            Machine {
-                bursts: 0.3,
-                ..CALM
-            },
-        ),
-        ("stepping clock", Machine { low: 0.5, ..CALM }),
-        ("stepping clock, memory", Machine { low: 0.5, ..memory }),
-        ("clock seldom low", Machine { low: 0.04, ..CALM }),
-        (
-            "first session at the low clock",
-            Machine {
-                starts_low: true,
-                ..CALM
-            },
-        ),
-        (
-            "first session at the low clock, memory",
-            Machine {
-                starts_low: true,
-                ..memory
-            },
-        ),
-        (
-            "half of the legs shared",
-            Machine {
-                shared_legs: 0.5,
-                ..CALM
-            },
-        ),
-        (
-            "half of the passes shared",
-            Machine {
-                shared: 0.5,
-                ..CALM
-            },
-        ),
-        (
-            "half of the passes shared, no slope",
-            Machine {
-                shared: 0.5,
-                slope: 0.0,
-                ..CALM
-            },
-        ),
-        (
-            "drift",
-            Machine {
-                drift: 0.004,
-                ..CALM
-            },
-        ),
-        (
-            "heavy tails",
-            Machine {
-                tails: Some(2),
-                processes: 0.02,
-                ..CALM
-            },
-        ),
-        (
-            "all at once",
-            Machine {
+    let changes: [(&str, fn(&mut Machine)); 15] = [
+        ("calm", |_| {}),
+        ("noisy processes", |it| it.processes = 0.05),
+        ("noisy passes", |it| it.passes = 0.04),
+        ("bursts", |it| it.bursts = 0.3),
+        ("stepping clock", |it| it.low = 0.5),
+        ("stepping clock, memory", |it| {
+            (it.low, it.clock_slope) = (0.5, 0.3)
+        }),
+        ("clock seldom low", |it| it.low = 0.04),
+        ("first session at the low clock", |it| it.starts_low = true),
+        ("first session at the low clock, memory", |it| {
+            (it.starts_low, it.clock_slope) = (true, 0.3);
+        }),
+        ("half of the legs shared", |it| it.shared_legs = 0.5),
+        ("half of the passes shared", |it| it.shared = 0.5),
+        ("half of the passes shared, no slope", |it| {
+            (it.shared, it.slope) = (0.5, 0.0);
+        }),
+        ("drift", |it| it.drift = 0.004),
+        ("heavy tails", |it| {
+            (it.tails, it.processes) = (Some(2), 0.02)
+        }),
+        ("all at once", |it| {
+            *it = Machine {
                 processes: 0.02,
                 drift: 0.002,
                 bursts: 0.2,
@@ -283,9 +224,15 @@ fn machines() -> Vec<(&'static str, Machine)> {
                 low: 0.3,
                 tails: Some(3),
                 ..CALM
-            },
-        ),
-    ]
+            };
+        }),
+    ];
+    let changed = |(name, change): (_, fn(&mut Machine))| {
+        let mut machine = CALM;
+        change(&mut machine);
+        (name, machine)
+    };
+    changes.map(changed).into()
 }
 
 /// Processes that are at random in one of two modes, as memory layouts make them.

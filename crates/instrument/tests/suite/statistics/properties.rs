@@ -86,8 +86,8 @@ proptest! {
         ].into_iter().flatten() {
             prop_assert!(value.is_finite());
         }
-        if let Some(trend) = mann_kendall(&values) {
-            prop_assert!((-1.0..=1.0).contains(&trend.tau) && (0.0..=1.0).contains(&trend.p_value));
+        if let Some(chance) = mann_kendall(&values) {
+            prop_assert!((0.0..=1.0).contains(&chance));
         }
         if let Some(modes) = several(&values) {
             let shares: f64 = modes.iter().map(|mode| mode.share).sum();
@@ -162,11 +162,10 @@ proptest! {
     }
 
     #[test]
-    fn a_trend_turned_round_is_opposite(values in vec(time(), 8..40)) {
+    fn a_trend_turned_round_is_as_likely(values in vec(time(), 8..40)) {
         let reversed: Vec<f64> = values.iter().rev().copied().collect();
         let (forward, backward) = (mann_kendall(&values).unwrap(), mann_kendall(&reversed).unwrap());
-        prop_assert!(is_close(forward.tau, -backward.tau));
-        prop_assert!(is_close(forward.p_value, backward.p_value));
+        prop_assert!(is_close(forward, backward));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "the data are known to be complete")]
 
-use oscope_instrument::estimate::{Estimate, Verdict};
-use oscope_instrument::quantity::Unit;
+use oscope_instrument::estimate::Estimate;
+use oscope_instrument::quantity::{Quantity, Unit};
 use oscope_instrument::statistics::Confidence;
 use oscope_instrument::statistics::prediction::{Centre, Visit, predict};
 
@@ -16,25 +16,12 @@ const ALL: usize = 10;
 fn estimate(visits: &[Visit]) -> Estimate {
     let found = predict(visits, Centre::LowerQuartile, None, Confidence::NINETY_FIVE).unwrap();
     Estimate {
-        metric: "cost".into(),
-        unit: Unit::Nanoseconds,
-        centre: found.estimated.centre,
-        interval: found.estimated.interval,
-        raw: None,
-        as_met: None,
         processes: found.by_process.len(),
         passes: found.passes,
-        samples: visits.len(),
-        impossible: 0,
-        disturbed: found.disturbed,
         by_next_clock: found.by_next_clock,
-        clock_slope: None,
         by_process: found.by_process,
         pass_of: visits.iter().map(|visit| visit.pass as u32).collect(),
-        cpu_share: None,
-        system_share: None,
-        percentiles: None,
-        verdict: Verdict::Sound,
+        ..Quantity::estimated(&found.estimated, Unit::Nanoseconds).into()
     }
 }
 

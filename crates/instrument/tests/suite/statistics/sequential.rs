@@ -44,6 +44,7 @@ const ALL: [Noise; 6] = [
 struct Machine {
     noise: Noise,
     factor: f64,
+    run_ns: f64,
     random: Random,
     now_ns: f64,
     is_slow: bool,
@@ -56,6 +57,7 @@ impl Machine {
         Self {
             noise,
             factor,
+            run_ns: RUN_NS,
             random: Random::new(seed),
             now_ns: 0.0,
             is_slow: false,
@@ -97,7 +99,7 @@ impl Bench for Machine {
 
     fn measure(&mut self, subject: usize) -> Result<Option<f64>, Infallible> {
         let factor = if subject == 0 { 1.0 } else { self.factor };
-        let cost = RUN_NS * factor * self.slowness();
+        let cost = self.run_ns * factor * self.slowness();
         self.now_ns += cost;
         Ok(Some(cost))
     }
@@ -218,31 +220,14 @@ fn long_runs_are_decided_in_twelve_turns() {
         budget: Budget::Usual,
         ..rules(0.0)
     };
-    let mut slow = Scaled(Machine::new(Noise::Quiet, 1.5, 1), 500.0);
+    let mut slow = Machine {
+        run_ns: 500.0 * RUN_NS,
+        ..Machine::new(Noise::Quiet, 1.5, 1)
+    };
     let (outcome, Ok(())) = compare(2, &rules, 1, &mut slow);
     assert_eq!(outcome.pairs[0].verdict, Verdict::Slower);
     assert_eq!(outcome.ending, Ending::Told);
     assert!(outcome.blocks <= 12, "{}", outcome.blocks);
-}
-
-/// A machine whose runs take longer by a factor.
-struct Scaled(Machine, f64);
-
-impl Bench for Scaled {
-    type Error = Infallible;
-
-    fn measure(&mut self, subject: usize) -> Result<Option<f64>, Infallible> {
-        let cost = self.0.measure(subject)?;
-        Ok(cost.map(|cost| cost * self.1))
-    }
-
-    fn elapsed_ns(&self) -> f64 {
-        self.0.elapsed_ns() * self.1
-    }
-
-    fn keep(&mut self, block: &Block, contest: &Contest) -> Result<(), Infallible> {
-        self.0.keep(block, contest)
-    }
 }
 
 #[test]
