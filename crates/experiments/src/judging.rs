@@ -100,7 +100,8 @@ pub(crate) fn larger_by(
     other: &Estimate,
     say: impl FnOnce(Quantity) -> Sentence,
 ) -> Option<Judgement> {
-    Some(exceeding(factor, one, other, ratio(one, other)?, say))
+    let ratio = ratio(one, other)?;
+    Some(compared([one, other], ratio, exceeds(&ratio, factor), say))
 }
 
 /// As [`larger`], of two metrics that every process measured together ([`ratio_within`]).
@@ -110,21 +111,8 @@ pub(crate) fn larger_within(
     say: impl FnOnce(Quantity) -> Sentence,
 ) -> Option<Judgement> {
     let ratio = ratio_within(one, other)?;
-    Some(exceeding(1.0 + MARGIN, one, other, ratio, say))
-}
-
-fn exceeding(
-    factor: f64,
-    one: &Estimate,
-    other: &Estimate,
-    ratio: Quantity,
-    say: impl FnOnce(Quantity) -> Sentence,
-) -> Judgement {
-    let because = Finding::new("because", say(ratio))
-        .beside("one", one)
-        .beside("other", other)
-        .beside("ratio", ratio);
-    decided(exceeds(&ratio, factor), because)
+    let ruling = exceeds(&ratio, 1.0 + MARGIN);
+    Some(compared([one, other], ratio, ruling, say))
 }
 
 /// Judges "`one` and `other` are about the same": neither is more than `factor` times the other.
@@ -146,11 +134,21 @@ pub(crate) fn about(
     say: impl FnOnce(Quantity) -> Sentence,
 ) -> Option<Judgement> {
     let ratio = ratio(one, other)?;
+    let ruling = is_about(&ratio, times, factor);
+    Some(compared([one, other], ratio, ruling, say))
+}
+
+fn compared(
+    [one, other]: [&Estimate; 2],
+    ratio: Quantity,
+    ruling: Ruling,
+    say: impl FnOnce(Quantity) -> Sentence,
+) -> Judgement {
     let because = Finding::new("because", say(ratio))
         .beside("one", one)
         .beside("other", other)
         .beside("ratio", ratio);
-    Some(decided(is_about(&ratio, times, factor), because))
+    decided(ruling, because)
 }
 
 /// The ratios along an axis, for the sentences of [`Along`].
@@ -271,6 +269,19 @@ pub(crate) fn advice(
         gain,
         because: Finding::new("because", said),
     }
+}
+
+/// The advice to set `other` where it is surely `gain` times as good as the `usual` value, and to keep that where
+/// it surely is not; `None` where the measurement does not decide.
+pub(crate) fn advised(
+    gain: Quantity,
+    other: impl Into<Level>,
+    usual: impl Into<Level>,
+    said: Sentence,
+) -> Option<Advice> {
+    let usual = usual.into();
+    let (value, gain) = better(&gain, other.into(), usual.clone())?;
+    Some(advice((value, usual), gain, said))
 }
 
 /// A judgement whose sentence is as sure as its ruling.
