@@ -4,7 +4,7 @@ use super::random::{self, MET};
 use super::read_ahead::{self, AHEAD};
 use super::{CHUNK_SIZE, cold_warm};
 use crate::judging::{
-    ALMOST, Along, MARGIN, Ratios, alike_along, both, decided, exceeds, is_about, opposite,
+    ALMOST, MARGIN, alike_along, both, decided, exceeds, is_about, larger_along, opposite,
 };
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
@@ -27,7 +27,12 @@ pub(crate) const ALL: &[Claim] = &[
         says: "A file is read faster from memory than from storage, in blocks of any size.",
         source: "Reports A and B, section 4",
         experiments: &[cold_warm::DESIGN.id],
-        test: |evidence| ALONG_BLOCKS.judge(&cold_warm::ratios(evidence.of(cold_warm::DESIGN.id)?)),
+        test: |evidence| {
+            let ratios = cold_warm::ratios(evidence.of(cold_warm::DESIGN.id)?);
+            larger_along("blocks of ", &ratios, |[least, most]| {
+                sentence!("It is read {least} to {most} as fast from memory.")
+            })
+        },
     },
     Claim {
         key: "the_gap_to_storage_is_stable_from_8_kib",
@@ -78,25 +83,6 @@ pub(crate) const ALL: &[Claim] = &[
         test: window_is_as_reported,
     },
 ];
-
-/// From memory over from storage, by block size.
-const ALONG_BLOCKS: Along = {
-    fn everywhere(Ratios { least, most, .. }: Ratios) -> Sentence {
-        sentence!("It is read {least} to {most} as fast from memory.")
-    }
-    Along {
-        everywhere,
-        from_on: |Ratios { least, most, from }| {
-            sentence!(
-                "From blocks of {from} on; in all, it is read {least} to {most} as fast from memory."
-            )
-        },
-        nowhere: everywhere,
-        mixed: |Ratios { least, most, .. }| {
-            sentence!("At some sizes only: it is read {least} to {most} as fast from memory.")
-        },
-    }
-};
 
 /// Cold over warm: it must grow up to the block that the report names, and then stay.
 fn gap_is_stable(evidence: &Evidence<'_>) -> Option<Judgement> {

@@ -6,7 +6,7 @@ use super::rewrite_passes::{self, READ as READ_PASS, REWRITE, WAY, Way};
 use super::{CHUNK_SIZE, THROUGHPUT};
 use crate::estimates::{ratio, ratios, ratios_within};
 use crate::judging::{
-    ALMOST, Along, MARGIN, Ratios, a_little, alike_along, both, decided, exceeds, larger, larger_by,
+    ALMOST, MARGIN, a_little, alike_along, both, decided, exceeds, larger, larger_along, larger_by,
 };
 use crate::memory::hierarchy::last_bytes;
 use crate::prelude::*;
@@ -44,7 +44,10 @@ pub(crate) const ALL: &[Claim] = &[
         experiments: &[rewrite_passes::DESIGN.id],
         test: |evidence| {
             let losses = passes(evidence, REWRITE, Way::StdioUnbuffered, Way::Stdio)?;
-            Some(a_little(WITHOUT_BUFFER.judge(&losses)?, &losses))
+            let slower = larger_along("chunks of ", &losses, |[least, most]| {
+                sentence!("Without the buffer, overwriting takes {least} to {most} as long.")
+            })?;
+            Some(a_little(slower, &losses))
         },
     },
     Claim {
@@ -65,10 +68,10 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 4.1.2.2, Figure 11",
         experiments: &[rewrite_passes::DESIGN.id],
         test: |evidence| {
-            let said = |Ratios { least, most, .. }| {
+            let ratios = passes(evidence, REWRITE, Way::CallsSync, Way::Calls)?;
+            larger_along("chunks of ", &ratios, |[least, most]| {
                 sentence!("With O_SYNC, overwriting takes {least} to {most} as long.")
-            };
-            Along::saying(said).judge(&passes(evidence, REWRITE, Way::CallsSync, Way::Calls)?)
+            })
         },
     },
     Claim {
@@ -178,29 +181,8 @@ fn phase(
 ) -> Option<Judgement> {
     let results = evidence.of(phases::DESIGN.id)?;
     let curve = |metric| results.along(BUFFER_SIZE, metric, &[]);
-    PHASE.judge(&ratios_within(&curve(one), &curve(other)))
-}
-
-/// The slower phase over the faster, by buffer size.
-const PHASE: Along = {
-    fn said(Ratios { least, most, .. }: Ratios) -> Sentence {
+    let ratios = ratios_within(&curve(one), &curve(other));
+    larger_along("buffers of ", &ratios, |[least, most]| {
         sentence!("The phase called slower takes {least} to {most} as long as the other.")
-    }
-    Along {
-        from_on: |Ratios { least, most, from }| {
-            sentence!(
-                "From buffers of {from} on; in all, the phase called slower takes {least} to {most} \
-                 as long as the other."
-            )
-        },
-        ..Along::saying(said)
-    }
-};
-
-/// Without the stream's buffer over with it, by chunk size.
-const WITHOUT_BUFFER: Along = {
-    fn said(Ratios { least, most, .. }: Ratios) -> Sentence {
-        sentence!("Without the buffer, overwriting takes {least} to {most} as long.")
-    }
-    Along::saying(said)
-};
+    })
+}

@@ -5,7 +5,7 @@ use super::engine::{self, Through, best_queue};
 use super::sum::{self, Method, State, best_two, by_one_thread, whole_and_small};
 use crate::estimates::ratios;
 use crate::judging::{
-    ALMOST, Along, MARGIN, Ratios, alike, both, decided, exceeds, larger, larger_by,
+    ALMOST, MARGIN, alike, both, decided, exceeds, larger, larger_along, larger_by,
 };
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement};
@@ -35,7 +35,13 @@ pub(crate) const ALL: &[Claim] = &[
         test: |evidence| {
             let results = evidence.of(sum::DESIGN.id)?;
             let curve = |method| by_one_thread(results, method);
-            MAPPING_OVER_READING.judge(&ratios(&curve(Method::Mmap), &curve(Method::Pread)))
+            let ratios = ratios(&curve(Method::Mmap), &curve(Method::Pread));
+            larger_along("blocks of ", &ratios, |[least, most]| {
+                sentence!(
+                    "Mapped block by block, a file in memory is summed {least} to {most} as fast as by \
+                     pread."
+                )
+            })
         },
     },
     Claim {
@@ -61,7 +67,10 @@ pub(crate) const ALL: &[Claim] = &[
         test: |evidence| {
             let results = evidence.of(against_dd::DESIGN.id)?;
             let curve = |program| against_dd::curve(results, Work::Copy, program);
-            DD_OVER_OURS.judge(&ratios(&curve(Program::Dd), &curve(Program::Ours)))
+            let ratios = ratios(&curve(Program::Dd), &curve(Program::Ours));
+            larger_along("blocks of ", &ratios, |[least, most]| {
+                sentence!("dd copies {least} to {most} as fast as oscope's plain read and write.")
+            })
         },
     },
     Claim {
@@ -130,40 +139,6 @@ fn threads_cost_most_in_small_blocks(evidence: &Evidence<'_>) -> Option<Judgemen
     let because = Finding::new("because", said).beside("growth", growth);
     Some(decided(ruling, because))
 }
-
-/// By one thread out of memory, by block size.
-const MAPPING_OVER_READING: Along = {
-    fn said(Ratios { least, most, .. }: Ratios) -> Sentence {
-        sentence!(
-            "Mapped block by block, a file in memory is summed {least} to {most} as fast as by pread."
-        )
-    }
-    Along {
-        from_on: |Ratios { least, most, from }| {
-            sentence!(
-                "From blocks of {from} on; in all, a file in memory is summed {least} to {most} as \
-                 fast mapped block by block as by pread."
-            )
-        },
-        ..Along::saying(said)
-    }
-};
-
-/// Copies, by block size.
-const DD_OVER_OURS: Along = {
-    fn said(Ratios { least, most, .. }: Ratios) -> Sentence {
-        sentence!("dd copies {least} to {most} as fast as oscope's plain read and write.")
-    }
-    Along {
-        from_on: |Ratios { least, most, from }| {
-            sentence!(
-                "From blocks of {from} on; in all, dd copies {least} to {most} as fast as oscope's \
-                 plain read and write."
-            )
-        },
-        ..Along::saying(said)
-    }
-};
 
 /// The best queue against pread, in small random reads.
 fn ring_over_pread(evidence: &Evidence<'_>, through: Through) -> Option<Judgement> {

@@ -7,7 +7,7 @@ use super::levels::{
 };
 use crate::estimates::ratios_within;
 use crate::judging::{
-    ALMOST, Along, MARGIN, Ratios, a_little, alike_along, all_alike, decided, exceeds,
+    ALMOST, MARGIN, a_little, alike_along, all_alike, decided, exceeds, larger_along,
 };
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
@@ -25,7 +25,16 @@ pub(crate) const ALL: &[Claim] = &[
         says: "A large file is sent faster if the sender maps it.",
         source: "Report C",
         experiments: &[TRANSFERS],
-        test: |evidence| named(evidence, sender(&large(evidence, PLAIN, FROM_MAPPING)?)),
+        test: |evidence| {
+            let gains = large(evidence, PLAIN, FROM_MAPPING)?;
+            let judged = larger_along("files of ", &gains, |[least, most]| {
+                sentence!(
+                    "A sender that maps files of 1 MiB and more is {least} to {most} as fast as one \
+                     that reads them."
+                )
+            });
+            named(evidence, judged)
+        },
     },
     Claim {
         key: "files_are_received_slower_into_a_mapping",
@@ -34,10 +43,13 @@ pub(crate) const ALL: &[Claim] = &[
         experiments: &[TRANSFERS],
         test: |evidence| {
             let losses = large(evidence, INTO_MAPPING, PLAIN)?;
-            named(
-                evidence,
-                receiver(&losses).map(|judged| a_little(judged, &losses)),
-            )
+            let slower = larger_along("files of ", &losses, |[least, most]| {
+                sentence!(
+                    "A receiver that maps files of 1 MiB and more takes {least} to {most} as long as \
+                     one that writes them."
+                )
+            });
+            named(evidence, slower.map(|judged| a_little(judged, &losses)))
         },
     },
     Claim {
@@ -45,7 +57,13 @@ pub(crate) const ALL: &[Claim] = &[
         says: "The slave takes longer than the master, by any method.",
         source: "Report C",
         experiments: &[TRANSFERS],
-        test: |evidence| named(evidence, receiver_over_sender(evidence)),
+        test: |evidence| {
+            let ratios = both_ends(evidence, PLAIN)?;
+            let judged = larger_along("files of ", &ratios, |[least, most]| {
+                sentence!("The receiver takes {least} to {most} as long as the sender.")
+            });
+            named(evidence, judged)
+        },
     },
     Claim {
         key: "both_ends_take_almost_the_same_time_for_large_files",
@@ -137,14 +155,6 @@ fn named(evidence: &Evidence<'_>, judgement: Option<Judgement>) -> Option<Judgem
     Some(Judgement { ruling, because })
 }
 
-/// The receiver's time over the sender's, by size.
-fn receiver_over_sender(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let said = |Ratios { least, most, .. }| {
-        sentence!("The receiver takes {least} to {most} as long as the sender.")
-    };
-    Along::saying(said).judge(&both_ends(evidence, PLAIN)?)
-}
-
 /// The receiver's time over the sender's, by size, where both sides use these methods.
 fn both_ends(evidence: &Evidence<'_>, pair: Pair) -> Option<Vec<(Bytes, Quantity)>> {
     let results = evidence.of(TRANSFERS)?;
@@ -170,66 +180,6 @@ fn large(evidence: &Evidence<'_>, slow: Pair, fast: Pair) -> Option<Vec<(Bytes, 
 fn large_of(mut ratios: Vec<(Bytes, Quantity)>) -> Vec<(Bytes, Quantity)> {
     ratios.retain(|(size, _)| *size >= LARGE);
     ratios
-}
-
-fn sender(gains: &[(Bytes, Quantity)]) -> Option<Judgement> {
-    Along {
-        everywhere: |Ratios { least, most, .. }| {
-            sentence!(
-                "From 1 MiB on, a sender that maps its file is {least} to {most} as fast as one \
-                 that reads it."
-            )
-        },
-        from_on: |Ratios { most, from, .. }| {
-            sentence!(
-                "From {from} on, a sender that maps its file is faster than one that reads it, up \
-                 to {most} as fast; below that size it is not."
-            )
-        },
-        nowhere: |Ratios { least, most, .. }| {
-            sentence!(
-                "A sender that maps its file is {least} to {most} as fast as one that reads it, \
-                 from 1 MiB on."
-            )
-        },
-        mixed: |Ratios { least, most, .. }| {
-            sentence!(
-                "From 1 MiB on, a sender that maps its file was {least} to {most} as fast as one \
-                 that reads it, in no clear order by size."
-            )
-        },
-    }
-    .judge(gains)
-}
-
-fn receiver(losses: &[(Bytes, Quantity)]) -> Option<Judgement> {
-    Along {
-        everywhere: |Ratios { least, most, .. }| {
-            sentence!(
-                "From 1 MiB on, a receiver that maps its file takes {least} to {most} as long as \
-                 one that writes it."
-            )
-        },
-        from_on: |Ratios { most, from, .. }| {
-            sentence!(
-                "From {from} on, a receiver that maps its file takes longer than one that writes \
-                 it, up to {most} as long; below that size it does not."
-            )
-        },
-        nowhere: |Ratios { least, most, .. }| {
-            sentence!(
-                "A receiver that maps its file takes {least} to {most} as long as one that writes \
-                 it, from 1 MiB on."
-            )
-        },
-        mixed: |Ratios { least, most, .. }| {
-            sentence!(
-                "From 1 MiB on, a receiver that maps its file took {least} to {most} as long as \
-                 one that writes it, in no clear order by size."
-            )
-        },
-    }
-    .judge(losses)
 }
 
 fn small(gains: &[(Bytes, Quantity)]) -> Option<Judgement> {
