@@ -3,7 +3,7 @@
 use crate::estimates::{ratio, ratio_within};
 use instrument::advice::Advice;
 use instrument::claim::{Judgement, Ruling};
-use instrument::finding::{Finding, Grade, Sentence};
+use instrument::finding::{Finding, Grade, Sentence, sentence};
 use instrument::point::Level;
 use instrument::quantity::Quantity;
 use instrument::results::Estimate;
@@ -100,7 +100,8 @@ pub(crate) fn larger_by(
     other: &Estimate,
     say: impl FnOnce(Quantity) -> Sentence,
 ) -> Option<Judgement> {
-    Some(exceeding(factor, one, other, ratio(one, other)?, say))
+    let ratio = ratio(one, other)?;
+    Some(compared([one, other], ratio, exceeds(&ratio, factor), say))
 }
 
 /// As [`larger`], of two metrics that every process measured together ([`ratio_within`]).
@@ -110,21 +111,8 @@ pub(crate) fn larger_within(
     say: impl FnOnce(Quantity) -> Sentence,
 ) -> Option<Judgement> {
     let ratio = ratio_within(one, other)?;
-    Some(exceeding(1.0 + MARGIN, one, other, ratio, say))
-}
-
-fn exceeding(
-    factor: f64,
-    one: &Estimate,
-    other: &Estimate,
-    ratio: Quantity,
-    say: impl FnOnce(Quantity) -> Sentence,
-) -> Judgement {
-    let because = Finding::new("because", say(ratio))
-        .beside("one", one)
-        .beside("other", other)
-        .beside("ratio", ratio);
-    decided(exceeds(&ratio, factor), because)
+    let ruling = exceeds(&ratio, 1.0 + MARGIN);
+    Some(compared([one, other], ratio, ruling, say))
 }
 
 /// Judges "`one` and `other` are about the same": neither is more than `factor` times the other.
@@ -146,84 +134,62 @@ pub(crate) fn about(
     say: impl FnOnce(Quantity) -> Sentence,
 ) -> Option<Judgement> {
     let ratio = ratio(one, other)?;
+    let ruling = is_about(&ratio, times, factor);
+    Some(compared([one, other], ratio, ruling, say))
+}
+
+fn compared(
+    [one, other]: [&Estimate; 2],
+    ratio: Quantity,
+    ruling: Ruling,
+    say: impl FnOnce(Quantity) -> Sentence,
+) -> Judgement {
     let because = Finding::new("because", say(ratio))
         .beside("one", one)
         .beside("other", other)
         .beside("ratio", ratio);
-    Some(decided(is_about(&ratio, times, factor), because))
+    decided(ruling, because)
 }
 
-/// The ratios along an axis, for the sentences of [`Along`].
-#[derive(Clone, Copy)]
-pub(crate) struct Ratios {
-    /// The smallest.
-    pub(crate) least: Quantity,
-    /// The largest.
-    pub(crate) most: Quantity,
-    /// The first place from which on it holds up to the last, where it does at the last.
-    pub(crate) from: Quantity,
-}
-
-/// The sentences about a range of sizes or numbers.
-pub(crate) struct Along {
-    /// It holds everywhere.
-    pub(crate) everywhere: fn(Ratios) -> Sentence,
-    /// It holds from some place on.
-    pub(crate) from_on: fn(Ratios) -> Sentence,
-    /// It holds nowhere.
-    pub(crate) nowhere: fn(Ratios) -> Sentence,
-    /// It holds here and there.
-    pub(crate) mixed: fn(Ratios) -> Sentence,
-}
-
-impl Along {
-    /// The same sentence, wherever it holds.
-    pub(crate) const fn saying(said: fn(Ratios) -> Sentence) -> Self {
-        Self {
-            everywhere: said,
-            from_on: said,
-            nowhere: said,
-            mixed: said,
-        }
+/// Judges "one is larger than the other" along an axis, from their ratio at each place in ascending order of
+/// the places, and the least and the largest of them in the sentence. A sentence about a part of the range begins with
+/// the place from which on it holds, named by `noun`: `blocks of `. `None` with fewer than two places.
+pub(crate) fn larger_along<L: Copy + Into<Quantity>>(
+    noun: &str,
+    ratios: &[(L, Quantity)],
+    say: impl FnOnce([Quantity; 2]) -> Sentence,
+) -> Option<Judgement> {
+    if ratios.len() < 2 {
+        return None;
     }
-
-    /// Judges "one is larger than the other" along an axis: at each place the ratio of the one to
-    /// the other is given, in ascending order of the places. `None` with fewer than two places.
-    pub(crate) fn judge<L: Copy + Into<Quantity>>(
-        &self,
-        ratios: &[(L, Quantity)],
-    ) -> Option<Judgement> {
-        if ratios.len() < 2 {
-            return None;
-        }
-        let rulings = ratios.iter().map(|(_, ratio)| exceeds(ratio, 1.0 + MARGIN));
-        let rulings: Vec<Ruling> = rulings.collect();
-        let count = |wanted| rulings.iter().filter(|ruling| **ruling == wanted).count();
-        let (held, refuted) = (count(Ruling::Holds), count(Ruling::DoesNotHold));
-        let from_the_end = rulings.iter().rev();
-        let tail = from_the_end.take_while(|it| **it == Ruling::Holds).count();
-        let (ruling, say) = match (held, refuted, tail) {
-            (held, _, _) if held == ratios.len() => (Ruling::Holds, self.everywhere),
-            (0, refuted, _) if refuted == ratios.len() => (Ruling::DoesNotHold, self.nowhere),
-            // One place at the end may be chance; two in a row are a trend.
-            (_, _, tail) if tail >= 2 => (Ruling::HoldsInPart, self.from_on),
-            (0, refuted, _) if refuted > 0 => (Ruling::DoesNotHold, self.nowhere),
-            (held, _, _) if held > 0 => (Ruling::HoldsInPart, self.mixed),
-            _ => (Ruling::CannotBeTold, self.mixed),
-        };
-        let [least, most] = extremes(ratios)?;
-        let end: Quantity = ratios.last()?.0.into();
-        let from = match ratios.get(ratios.len() - tail) {
-            Some((place, _)) => (*place).into(),
-            None => Quantity::exact(f64::NAN, end.unit),
-        };
-        let said = say(Ratios { least, most, from });
-        let because = Finding::new("because", said)
-            .beside("least", least)
-            .beside("most", most)
-            .beside("from", from);
-        Some(decided(ruling, because))
-    }
+    let rulings = ratios.iter().map(|(_, ratio)| exceeds(ratio, 1.0 + MARGIN));
+    let rulings: Vec<Ruling> = rulings.collect();
+    let count = |wanted| rulings.iter().filter(|ruling| **ruling == wanted).count();
+    let (held, refuted) = (count(Ruling::Holds), count(Ruling::DoesNotHold));
+    let from_the_end = rulings.iter().rev();
+    let tail = from_the_end.take_while(|it| **it == Ruling::Holds).count();
+    let [least, most] = extremes(ratios)?;
+    let said = say([least, most]);
+    let (ruling, said) = if held == ratios.len() {
+        (Ruling::Holds, said)
+    } else if tail >= 2 {
+        // One place at the end may be chance; two in a row are a trend.
+        let from: Quantity = ratios[ratios.len() - tail].0.into();
+        let in_all = said.after("; in all, ");
+        let said = sentence!("From {noun}{from} on{in_all}");
+        (Ruling::HoldsInPart, said)
+    } else if held > 0 {
+        let said = said.after("Only in part of the range; in all, ");
+        (Ruling::HoldsInPart, said)
+    } else if refuted > 0 {
+        (Ruling::DoesNotHold, said)
+    } else {
+        (Ruling::CannotBeTold, said)
+    };
+    let because = Finding::new("because", said)
+        .beside("least", least)
+        .beside("most", most);
+    Some(decided(ruling, because))
 }
 
 /// Judges "one and the other are about the same" along an axis, from their ratio at each place and the
@@ -273,6 +239,19 @@ pub(crate) fn advice(
     }
 }
 
+/// The advice to set `other` where it is surely `gain` times as good as the `usual` value, and to keep that where
+/// it surely is not; `None` where the measurement does not decide.
+pub(crate) fn advised(
+    gain: Quantity,
+    other: impl Into<Level>,
+    usual: impl Into<Level>,
+    said: Sentence,
+) -> Option<Advice> {
+    let usual = usual.into();
+    let (value, gain) = better(&gain, other.into(), usual.clone())?;
+    Some(advice((value, usual), gain, said))
+}
+
 /// A judgement whose sentence is as sure as its ruling.
 pub(crate) fn decided(ruling: Ruling, because: Finding) -> Judgement {
     let grade = match ruling {
@@ -285,7 +264,7 @@ pub(crate) fn decided(ruling: Ruling, because: Finding) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::{
-        Along, MARGIN, Ratios, a_little, about, alike, all_alike, both, exceeds, larger, opposite,
+        MARGIN, a_little, about, alike, all_alike, both, exceeds, larger, larger_along, opposite,
     };
     use crate::estimates::ratio;
     use crate::made_up::{RATE, estimate_of};
@@ -298,23 +277,15 @@ mod tests {
         ratio(&one, &estimate_of(RATE, &[100.0, 100.1, 99.9])).expect("sound")
     }
 
-    const ALONG: Along = Along {
-        everywhere: |_| sentence!("everywhere"),
-        from_on: |Ratios { from, .. }| sentence!("from {from}"),
-        nowhere: |_| sentence!("nowhere"),
-        mixed: |_| sentence!("mixed"),
-    };
-
     fn along(factors: &[f64]) -> (Ruling, String) {
         let places = factors.iter().enumerate();
         let ratios: Vec<_> = places
             .map(|(place, factor)| (Count(place as u64), of(*factor)))
             .collect();
-        let judgement = ALONG.judge(&ratios).expect("two places");
-        let sentence = judgement
-            .because
-            .sentence
-            .text(|quantity| quantity.value.to_string());
+        let judgement = larger_along("place ", &ratios, |_| sentence!("It is larger."));
+        let judgement = judgement.expect("two places");
+        let sentence = judgement.because.sentence;
+        let sentence = sentence.text(|quantity| quantity.value.to_string());
         (judgement.ruling, sentence)
     }
 
@@ -372,8 +343,8 @@ mod tests {
     fn what_is_lost_is_little_or_much() {
         let judged = |losses: &[f64]| {
             let losses: Vec<_> = losses.iter().map(|loss| (Count(1), of(*loss))).collect();
-            let slower = ALONG.judge(&losses).expect("two places");
-            a_little(slower, &losses).ruling
+            let slower = larger_along("place ", &losses, |_| sentence!("It is slower."));
+            a_little(slower.expect("two places"), &losses).ruling
         };
         assert_eq!(judged(&[1.2, 1.3]), Ruling::Holds);
         assert_eq!(judged(&[1.2, 1.5]), Ruling::HoldsInPart);
@@ -409,22 +380,22 @@ mod tests {
 
     #[test]
     fn along_an_axis_a_claim_holds_everywhere_from_a_place_on_in_places_or_nowhere() {
-        assert_eq!(
-            along(&[1.5, 1.5, 2.0]),
-            (Ruling::Holds, "everywhere".into())
-        );
-        assert_eq!(
-            along(&[0.5, 1.5, 2.0]),
-            (Ruling::HoldsInPart, "from 1".into())
-        );
-        assert_eq!(
-            along(&[1.5, 0.5, 1.5]),
-            (Ruling::HoldsInPart, "mixed".into())
-        );
-        assert_eq!(
-            along(&[0.5, 1.0, 0.9]),
-            (Ruling::DoesNotHold, "nowhere".into())
-        );
-        assert_eq!(along(&[1.05, 1.05]), (Ruling::CannotBeTold, "mixed".into()));
+        for (factors, ruling, said) in [
+            (vec![1.5, 1.5, 2.0], Ruling::Holds, "It is larger."),
+            (
+                vec![0.5, 1.5, 2.0],
+                Ruling::HoldsInPart,
+                "From place 1 on; in all, it is larger.",
+            ),
+            (
+                vec![1.5, 0.5, 1.5],
+                Ruling::HoldsInPart,
+                "Only in part of the range; in all, it is larger.",
+            ),
+            (vec![0.5, 1.0, 0.9], Ruling::DoesNotHold, "It is larger."),
+            (vec![1.05, 1.05], Ruling::CannotBeTold, "It is larger."),
+        ] {
+            assert_eq!(along(&factors), (ruling, said.to_owned()), "{factors:?}");
+        }
     }
 }

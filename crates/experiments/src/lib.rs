@@ -16,6 +16,8 @@
 use testing as _;
 
 mod advice;
+#[cfg(test)]
+mod cases;
 mod claims;
 mod compute;
 mod estimates;

@@ -246,52 +246,10 @@ fn read_over_seek(results: &Results, (read, seek): (Operation, Operation)) -> Op
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{count, finding, findings, measure, measured, number, setting};
-    use instrument::results::PointResult;
+    use crate::made_up::{count, measure};
 
     fn point(call: Operation, size: u64) -> Point {
         Point::new().at(CALL, call).at(FILE_SIZE, Bytes(size))
-    }
-
-    /// Passes that cost 1 µs and so much for each call.
-    fn passes(call: Operation, call_ns: f64) -> impl Iterator<Item = PointResult> {
-        (1..=STEPS).map(move |step| {
-            let calls = (step * KIB) as f64;
-            let wall = 1000.0 + calls * call_ns;
-            let values = [(WALL, wall), (RATE, calls * 1e9 / wall)];
-            measured(point(call, step * KIB), &values)
-        })
-    }
-
-    #[test]
-    fn the_slope_is_the_cost_of_a_call() {
-        let seeks = passes(Operation::Seek, 100.0);
-        let points = passes(Operation::Read, 250.0).chain(seeks).collect();
-        let found = findings(&Call, points);
-        assert_eq!(found.len(), 3);
-        let slope = number(finding(&found, "read"), "slope");
-        assert!((slope.value - 250.0).abs() < 1.0, "{slope:?}");
-        assert!(slope.interval.is_some());
-        assert_eq!(found[0].grade, Grade::Certain);
-        let extra = number(finding(&found, "read_over_lseek"), "extra");
-        assert!((extra.value - 150.0).abs() < 1.0, "{extra:?}");
-    }
-
-    #[test]
-    fn a_read_that_costs_no_more_than_a_seek_spends_nothing_on_its_byte() {
-        let seeks = passes(Operation::Seek, 100.0);
-        let points = passes(Operation::Read, 90.0).chain(seeks).collect();
-        let found = findings(&Call, points);
-        let compared = finding(&found, "read_over_lseek");
-        assert!(number(compared, "extra").value < 0.0);
-        let said = compared.sentence.to_string();
-        assert!(!said.contains('-'), "{said}");
-    }
-
-    #[test]
-    fn too_little_gives_no_finding() {
-        let one = passes(Operation::Read, 250.0).take(1).collect();
-        assert_eq!(findings(&Call, one), []);
     }
 
     #[test]
@@ -307,12 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_calls_of_windows_have_findings_and_counterparts_of_their_own() {
-        let seeks = passes(Operation::SetFilePointer, 100.0);
-        let points = passes(Operation::ReadFile, 250.0).chain(seeks).collect();
-        let found = findings(&Call, points);
-        let said = finding(&found, "read_over_lseek").sentence.to_string();
-        assert!(said.contains("SetFilePointerEx"), "{said}");
+    fn a_read_has_the_read_of_windows_as_its_counterpart() {
         let there = Call.counterpart(&point(Operation::Read, KIB), RATE.name, System::Windows);
         match there {
             Some(Counterpart::Like { point: other, .. }) => {
@@ -320,11 +273,5 @@ mod tests {
             }
             found => panic!("{found:?}"),
         }
-    }
-
-    #[test]
-    fn ten_sizes_of_two_calls() {
-        let points = Call.points(&setting(Profile::Quick));
-        assert_eq!(points.len(), 20);
     }
 }

@@ -7,7 +7,7 @@ use super::sync::{self, LATENCY, METHOD, Method, PLACE, Place};
 use super::{CHUNK_SIZE, call, phases};
 use crate::estimates::{ratio, ratios_within};
 use crate::judging::{
-    Along, MARGIN, Ratios, decided, exceeds, larger, larger_by, larger_within, opposite,
+    MARGIN, decided, exceeds, larger, larger_along, larger_by, larger_within, opposite,
 };
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
@@ -161,12 +161,7 @@ pub(crate) const ALL: &[Claim] = &[
                any size.",
         source: "Report E, section 4.3: 20.9 against 95.2 s at 4 KiB, 21.3 against 60.7 s at 64 MiB",
         experiments: &[phases::DESIGN.id],
-        test: |evidence| {
-            let results = evidence.of(phases::DESIGN.id)?;
-            let curve = |total| results.along(phases::BUFFER_SIZE, total, &[]);
-            let ratios = ratios_within(&curve(phases::TOTAL), &curve(phases::MAP_TOTAL));
-            CALLS_OVER_MAPPING.judge(&ratios)
-        },
+        test: |evidence| calls_over_mapping(evidence, phases::MAP_TOTAL),
     },
     Claim {
         key: "mapping_of_the_first_buffer_beats_calls",
@@ -174,12 +169,7 @@ pub(crate) const ALL: &[Claim] = &[
                printed, which maps the first buffer each time.",
         source: "Report E, section 4.3, Figures 19 and 22",
         experiments: &[phases::DESIGN.id],
-        test: |evidence| {
-            let results = evidence.of(phases::DESIGN.id)?;
-            let curve = |total| results.along(phases::BUFFER_SIZE, total, &[]);
-            let ratios = ratios_within(&curve(phases::TOTAL), &curve(phases::START_TOTAL));
-            CALLS_OVER_MAPPING.judge(&ratios)
-        },
+        test: |evidence| calls_over_mapping(evidence, phases::START_TOTAL),
     },
     Claim {
         key: "fdatasync_beats_fsync",
@@ -203,27 +193,14 @@ pub(crate) const ALL: &[Claim] = &[
 ];
 
 /// Time by read and write over that mapped, by buffer size.
-const CALLS_OVER_MAPPING: Along = {
-    fn everywhere(Ratios { least, most, .. }: Ratios) -> Sentence {
+fn calls_over_mapping(evidence: &Evidence<'_>, mapped: Metric<&'static str>) -> Option<Judgement> {
+    let results = evidence.of(phases::DESIGN.id)?;
+    let curve = |total| results.along(phases::BUFFER_SIZE, total, &[]);
+    let ratios = ratios_within(&curve(phases::TOTAL), &curve(mapped));
+    larger_along("buffers of ", &ratios, |[least, most]| {
         sentence!("By read and write it takes {least} to {most} as long as by mmap.")
-    }
-    Along {
-        everywhere,
-        from_on: |Ratios { least, most, from }| {
-            sentence!(
-                "From buffers of {from} on: by read and write it takes {least} to {most} as long \
-                 as by mmap."
-            )
-        },
-        nowhere: everywhere,
-        mixed: |Ratios { least, most, .. }| {
-            sentence!(
-                "At some sizes only: by read and write it takes {least} to {most} as long as by \
-                 mmap."
-            )
-        },
-    }
-};
+    })
+}
 
 /// The time of a KiB in one pass by one way, in the chunks that suit that way best.
 fn fastest<'a>(

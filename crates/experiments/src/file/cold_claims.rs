@@ -4,7 +4,7 @@ use super::random::{self, MET};
 use super::read_ahead::{self, AHEAD};
 use super::{CHUNK_SIZE, cold_warm};
 use crate::judging::{
-    ALMOST, Along, MARGIN, Ratios, alike_along, both, decided, exceeds, is_about, opposite,
+    ALMOST, MARGIN, alike_along, both, decided, exceeds, is_about, larger_along, opposite,
 };
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
@@ -27,7 +27,12 @@ pub(crate) const ALL: &[Claim] = &[
         says: "A file is read faster from memory than from storage, in blocks of any size.",
         source: "Reports A and B, section 4",
         experiments: &[cold_warm::DESIGN.id],
-        test: |evidence| ALONG_BLOCKS.judge(&cold_warm::ratios(evidence.of(cold_warm::DESIGN.id)?)),
+        test: |evidence| {
+            let ratios = cold_warm::ratios(evidence.of(cold_warm::DESIGN.id)?);
+            larger_along("blocks of ", &ratios, |[least, most]| {
+                sentence!("It is read {least} to {most} as fast from memory.")
+            })
+        },
     },
     Claim {
         key: "the_gap_to_storage_is_stable_from_8_kib",
@@ -78,25 +83,6 @@ pub(crate) const ALL: &[Claim] = &[
         test: window_is_as_reported,
     },
 ];
-
-/// From memory over from storage, by block size.
-const ALONG_BLOCKS: Along = {
-    fn everywhere(Ratios { least, most, .. }: Ratios) -> Sentence {
-        sentence!("It is read {least} to {most} as fast from memory.")
-    }
-    Along {
-        everywhere,
-        from_on: |Ratios { least, most, from }| {
-            sentence!(
-                "From blocks of {from} on; in all, it is read {least} to {most} as fast from memory."
-            )
-        },
-        nowhere: everywhere,
-        mixed: |Ratios { least, most, .. }| {
-            sentence!("At some sizes only: it is read {least} to {most} as fast from memory.")
-        },
-    }
-};
 
 /// Cold over warm: it must grow up to the block that the report names, and then stay.
 fn gap_is_stable(evidence: &Evidence<'_>) -> Option<Judgement> {
@@ -163,67 +149,4 @@ fn order_gains_tenfold(evidence: &Evidence<'_>) -> Option<Judgement> {
         chunk = REPORTED_CHUNK,
     );
     Some(decided(ruling, Finding::new("because", said)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::cold_warm::{COLD, ColdWarm, WARM};
-    use super::super::random::InRandomOrder;
-    use super::ALL;
-    use crate::file::random::{RANDOM, SEQUENTIAL};
-    use crate::file::{BLOCK_SIZE, CHUNK_SIZE, FILE_SIZE};
-    use crate::made_up::{judgement, measured};
-    use crate::prelude::*;
-    use instrument::claim::Ruling;
-    use instrument::results::PointResult;
-
-    fn ruling(key: &str, experiment: &dyn Experiment, points: Vec<PointResult>) -> Ruling {
-        judgement(ALL, key, experiment, points).ruling
-    }
-
-    /// The gap between cold and warm reads in blocks of 512 B, 8 KiB and 1 MiB.
-    fn gap(ratios: [f64; 3]) -> Ruling {
-        let at = |(block, ratio): (u64, f64)| {
-            let point = Point::new().at(BLOCK_SIZE, Bytes(block));
-            let point = point.at(FILE_SIZE, Bytes(1 << 24));
-            measured(point, &[(COLD, 1e8), (WARM, 1e8 * ratio)])
-        };
-        let blocks = [512, 8 << 10, 1 << 20].into_iter();
-        let points = blocks.zip(ratios).map(at).collect();
-        ruling("the_gap_to_storage_is_stable_from_8_kib", &ColdWarm, points)
-    }
-
-    #[test]
-    fn a_gap_that_grows_and_then_stays_is_told_from_others() {
-        assert_eq!(gap([2.0, 8.0, 8.5]), Ruling::Holds);
-        assert_eq!(gap([2.0, 8.0, 20.0]), Ruling::HoldsInPart);
-        assert_eq!(gap([8.0, 8.0, 20.0]), Ruling::DoesNotHold);
-    }
-
-    /// Reading in order over reading at random in chunks of 4 KiB, 64 KiB, 256 KiB and 1 MiB.
-    fn order(key: &str, ratios: [f64; 4]) -> Ruling {
-        let at = |(chunk, ratio): (u64, f64)| {
-            let point = Point::new().at(CHUNK_SIZE, Bytes(chunk));
-            let point = point.at(FILE_SIZE, Bytes(1 << 24));
-            measured(point, &[(SEQUENTIAL, 1e8 * ratio), (RANDOM, 1e8)])
-        };
-        let chunks = [4 << 10, 64 << 10, 256 << 10, 1 << 20].into_iter();
-        let points = chunks.zip(ratios).map(at).collect();
-        ruling(key, &InRandomOrder, points)
-    }
-
-    #[test]
-    fn an_order_of_magnitude_is_seen_in_small_chunks_only_or_in_all_or_in_none() {
-        let key = "order_gains_tenfold_below_64_kib";
-        assert_eq!(order(key, [12.0, 2.0, 1.5, 1.2]), Ruling::Holds);
-        assert_eq!(order(key, [12.0, 6.0, 1.5, 1.2]), Ruling::HoldsInPart);
-        assert_eq!(order(key, [2.0, 6.0, 1.5, 1.2]), Ruling::DoesNotHold);
-    }
-
-    #[test]
-    fn large_chunks_are_read_alike_in_both_orders_or_not() {
-        let key = "both_orders_are_alike_around_512_kib";
-        assert_eq!(order(key, [12.0, 2.0, 1.1, 1.0]), Ruling::Holds);
-        assert_eq!(order(key, [12.0, 2.0, 1.5, 1.0]), Ruling::DoesNotHold);
-    }
 }

@@ -288,67 +288,7 @@ fn again(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{self, count, measure, measured, number, setting, values};
-    use instrument::results::PointResult;
-
-    fn point(size: u64) -> Point {
-        Point::new()
-            .at(BLOCK_SIZE, Bytes(size))
-            .at(FILE_SIZE, Bytes(MIB))
-    }
-
-    /// Warm reads are bound by calls up to 4 KiB, cold ones by the device from 16 KiB on.
-    fn points(again: f64) -> Vec<PointResult> {
-        let at = |size: u64| {
-            let warm = 8e9 * size.min(4 * KIB) as f64 / (4 * KIB) as f64;
-            let cold = 1e9 * size.min(16 * KIB) as f64 / (16 * KIB) as f64;
-            let rates = [(COLD, cold), (WARM, warm), (COLD_AGAIN, cold * again)];
-            measured(point(size), &rates)
-        };
-        powers(512, 4 * MIB).map(at).collect()
-    }
-
-    fn findings(points: Vec<PointResult>) -> Vec<Finding> {
-        made_up::findings(&ColdWarm, points)
-    }
-
-    #[test]
-    fn the_ratio_is_told_with_the_block_size_from_which_it_holds() {
-        let found = findings(points(1.0));
-        let number = |name| number(&found[0], name).value;
-        assert!((number("ratio") / 8.0 - 1.0).abs() < 0.01);
-        assert!((number("from") - 16384.0).abs() < 1.0);
-        // Nothing was seen to come from storage.
-        assert_eq!(found[0].grade, Grade::Likely);
-        assert_eq!(findings(Vec::new()), []);
-    }
-
-    /// The first sentence where a cold read takes `ratio(size)` times a warm one.
-    fn said(step: f64, ratio: impl Fn(u64) -> f64) -> String {
-        let at = |size: u64| {
-            let rates = [(COLD, 8e9 / ratio(size)), (WARM, 8e9), (COLD_AGAIN, 1e9)];
-            made_up::measured_apart(point(size), &rates, step)
-        };
-        let found = findings(powers(512, 4 * MIB).map(at).collect());
-        found[0].sentence.to_string()
-    }
-
-    #[test]
-    fn a_ratio_is_called_stable_only_where_it_is() {
-        assert!(said(0.002, |_| 5.0).contains("stable"));
-        let wanders = |size: u64| [5.0, 8.0, 6.35][size.ilog2() as usize % 3];
-        assert!(!said(0.002, wanders).contains("stable"));
-        // Of two sizes that agree, and of noise, nothing follows.
-        let at_the_edge = |size| if size >= 2 * MIB { 5.0 } else { 9.0 };
-        assert!(!said(0.002, at_the_edge).contains("stable"));
-    }
-
-    #[test]
-    fn a_faster_second_read_hints_at_a_cache_behind() {
-        let said = findings(points(1.5))[1].sentence.to_string();
-        assert!(said.contains("the device or the host, holds it."), "{said}");
-        assert_eq!(findings(points(1.0))[1].grade, Grade::CannotBeTold);
-    }
+    use crate::made_up::{count, measure, values};
 
     #[test]
     fn each_pass_starts_in_its_state() {
@@ -356,7 +296,9 @@ mod tests {
         if !can_be_cold(scratch.path()) {
             return;
         }
-        let measure = || measure(&ColdWarm, &point(4096), scratch.path()).expect("a disk");
+        let point = Point::new().at(BLOCK_SIZE, Bytes(4096));
+        let point = point.at(FILE_SIZE, Bytes(MIB));
+        let measure = || measure(&ColdWarm, &point, scratch.path()).expect("a disk");
         // Another program may empty the page cache, and then the warm file is read from storage.
         let is_warm = |samples: &[instrument::sample::Sample]| {
             let read = values(samples, OF_WARM.from_storage);
@@ -373,11 +315,5 @@ mod tests {
         let warm = values(&samples, OF_WARM.resident);
         assert!(warm.iter().all(|share| *share >= 1.0), "{warm:?}");
         assert!(remarks[0].contains("evicted"), "{remarks:?}");
-    }
-
-    #[test]
-    fn the_quick_profile_is_small() {
-        let points = ColdWarm.points(&setting(Profile::Quick));
-        assert_eq!(points.len(), 10);
     }
 }

@@ -229,31 +229,7 @@ fn gain(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{count, findings, measure, measured, setting, value};
-    use instrument::results::PointResult;
-
-    fn at(wait: Wait, writers: u64, rate: f64) -> PointResult {
-        let point = Point::new().at(WAIT, wait).at(WRITERS, Count(writers));
-        measured(point, &[(RATE, rate)])
-    }
-
-    #[test]
-    fn the_gain_of_the_most_writers_is_told() {
-        let points = vec![
-            at(Wait::Own, 1, 1e3),
-            at(Wait::Own, 4, 2e3),
-            at(Wait::Shared, 4, 4e3),
-            at(Wait::Own, 16, 2e3),
-            at(Wait::Shared, 16, 1e4),
-        ];
-        let found = findings(&GroupCommit, points);
-        assert!((value(&found, "gain", "gain") - 5.0).abs() < 0.01);
-        let lost = vec![at(Wait::Own, 4, 2e3), at(Wait::Shared, 4, 1e3)];
-        let found = findings(&GroupCommit, lost);
-        let said = found[0].sentence.to_string();
-        assert!(said.contains("gains nothing"), "{said}");
-        assert_eq!(findings(&GroupCommit, vec![at(Wait::Own, 4, 2e3)]), []);
-    }
+    use crate::made_up::{count, measure, setting};
 
     #[test]
     fn commits_are_counted_either_way() {

@@ -6,7 +6,7 @@ use super::rewrite_passes::{self, READ as READ_PASS, REWRITE, WAY, Way};
 use super::{CHUNK_SIZE, THROUGHPUT};
 use crate::estimates::{ratio, ratios, ratios_within};
 use crate::judging::{
-    ALMOST, Along, MARGIN, Ratios, a_little, alike_along, both, decided, exceeds, larger, larger_by,
+    ALMOST, MARGIN, a_little, alike_along, both, decided, exceeds, larger, larger_along, larger_by,
 };
 use crate::memory::hierarchy::last_bytes;
 use crate::prelude::*;
@@ -44,7 +44,10 @@ pub(crate) const ALL: &[Claim] = &[
         experiments: &[rewrite_passes::DESIGN.id],
         test: |evidence| {
             let losses = passes(evidence, REWRITE, Way::StdioUnbuffered, Way::Stdio)?;
-            Some(a_little(WITHOUT_BUFFER.judge(&losses)?, &losses))
+            let slower = larger_along("chunks of ", &losses, |[least, most]| {
+                sentence!("Without the buffer, overwriting takes {least} to {most} as long.")
+            })?;
+            Some(a_little(slower, &losses))
         },
     },
     Claim {
@@ -65,10 +68,10 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 4.1.2.2, Figure 11",
         experiments: &[rewrite_passes::DESIGN.id],
         test: |evidence| {
-            let said = |Ratios { least, most, .. }| {
+            let ratios = passes(evidence, REWRITE, Way::CallsSync, Way::Calls)?;
+            larger_along("chunks of ", &ratios, |[least, most]| {
                 sentence!("With O_SYNC, overwriting takes {least} to {most} as long.")
-            };
-            Along::saying(said).judge(&passes(evidence, REWRITE, Way::CallsSync, Way::Calls)?)
+            })
         },
     },
     Claim {
@@ -178,123 +181,8 @@ fn phase(
 ) -> Option<Judgement> {
     let results = evidence.of(phases::DESIGN.id)?;
     let curve = |metric| results.along(BUFFER_SIZE, metric, &[]);
-    PHASE.judge(&ratios_within(&curve(one), &curve(other)))
-}
-
-/// The slower phase over the faster, by buffer size.
-const PHASE: Along = {
-    fn said(Ratios { least, most, .. }: Ratios) -> Sentence {
+    let ratios = ratios_within(&curve(one), &curve(other));
+    larger_along("buffers of ", &ratios, |[least, most]| {
         sentence!("The phase called slower takes {least} to {most} as long as the other.")
-    }
-    Along {
-        from_on: |Ratios { least, most, from }| {
-            sentence!(
-                "From buffers of {from} on; in all, the phase called slower takes {least} to {most} \
-                 as long as the other."
-            )
-        },
-        ..Along::saying(said)
-    }
-};
-
-/// Without the stream's buffer over with it, by chunk size.
-const WITHOUT_BUFFER: Along = {
-    fn said(Ratios { least, most, .. }: Ratios) -> Sentence {
-        sentence!("Without the buffer, overwriting takes {least} to {most} as long.")
-    }
-    Along::saying(said)
-};
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::{judgement, measured};
-    use instrument::claim::Ruling;
-    use instrument::results::PointResult;
-
-    const MIB: u64 = 1 << 20;
-
-    fn ruling(key: &str, experiment: &dyn Experiment, points: Vec<PointResult>) -> Ruling {
-        judgement(ALL, key, experiment, points).ruling
-    }
-
-    /// The passes of one way in chunks of so many bytes.
-    fn pass(way: Way, chunk: u64, read: f64, rewrite: f64) -> PointResult {
-        let point = Point::new().at(WAY, way).at(CHUNK_SIZE, Bytes(chunk));
-        measured(point, &[(READ_PASS, read), (REWRITE, rewrite)])
-    }
-
-    #[test]
-    fn streams_lose_nothing_a_little_or_much_without_their_buffer() {
-        let judged = |key: &str, read: f64, rewrite: f64| {
-            let points = vec![
-                pass(Way::Stdio, 4096, 100.0, 100.0),
-                pass(Way::StdioUnbuffered, 4096, read, rewrite),
-                pass(Way::Stdio, MIB, 100.0, 100.0),
-                pass(Way::StdioUnbuffered, MIB, read, rewrite),
-            ];
-            ruling(key, &rewrite_passes::RewritePasses, points)
-        };
-        let writing = "streams_write_slower_without_their_buffer";
-        assert_eq!(judged(writing, 100.0, 120.0), Ruling::Holds);
-        assert_eq!(judged(writing, 100.0, 300.0), Ruling::DoesNotHold);
-        let reading = "streams_read_alike_without_their_buffer";
-        assert_eq!(judged(reading, 110.0, 300.0), Ruling::Holds);
-        assert_eq!(judged(reading, 300.0, 100.0), Ruling::DoesNotHold);
-    }
-
-    #[test]
-    fn writes_that_wait_are_slower_or_not() {
-        let judged = |waiting: f64| {
-            let points = [4096, MIB].map(|chunk| {
-                [
-                    pass(Way::Calls, chunk, 1.0, 100.0),
-                    pass(Way::CallsSync, chunk, 1.0, waiting),
-                ]
-            });
-            let key = "writes_that_wait_are_slower";
-            ruling(key, &rewrite_passes::RewritePasses, points.concat())
-        };
-        assert_eq!(judged(900.0), Ruling::Holds);
-        assert_eq!(judged(90.0), Ruling::DoesNotHold);
-    }
-
-    /// The machine's last-level cache has 32 MiB.
-    #[test]
-    fn mapped_reads_peak_below_the_cache_or_elsewhere() {
-        let judged = |times: [f64; 3]| {
-            let chunks = [64 << 10, 16 * MIB, 64 * MIB].into_iter().zip(times);
-            let points = chunks.map(|(chunk, time)| pass(Way::Mapping, chunk, time, 1.0));
-            let key = "mapped_files_peak_below_the_cache";
-            ruling(key, &rewrite_passes::RewritePasses, points.collect())
-        };
-        assert_eq!(judged([120.0, 100.0, 150.0]), Ruling::Holds);
-        assert_eq!(judged([90.0, 100.0, 150.0]), Ruling::DoesNotHold);
-        let small = vec![
-            pass(Way::Mapping, 64 << 10, 120.0, 1.0),
-            pass(Way::Mapping, 16 * MIB, 100.0, 1.0),
-        ];
-        let key = "mapped_files_peak_below_the_cache";
-        let judged = ruling(key, &rewrite_passes::RewritePasses, small);
-        assert_eq!(judged, Ruling::CannotBeTold, "no chunk beyond the cache");
-    }
-
-    #[test]
-    fn larger_chunks_gain_in_both_places_or_in_one() {
-        let judged = |remote: f64| {
-            let at = |place, chunk, rate| {
-                let point = Point::new().at(remote::PLACE, place);
-                measured(point.at(CHUNK_SIZE, Bytes(chunk)), &[(THROUGHPUT, rate)])
-            };
-            let points = vec![
-                at(Place::Local, 64, 1e6),
-                at(Place::Local, MIB, 1e9),
-                at(Place::Remote, 64, 1e4),
-                at(Place::Remote, MIB, remote),
-            ];
-            ruling("larger_chunks_gain_here_and_there", &remote::Remote, points)
-        };
-        assert_eq!(judged(1e7), Ruling::Holds);
-        assert_eq!(judged(0.9e4), Ruling::HoldsInPart);
-    }
+    })
 }

@@ -390,56 +390,8 @@ fn start_clean(file: &ScratchFile) -> Result<(), MeasureError> {
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{count, finding, findings, measure, measured, number, setting, value};
-    use instrument::results::PointResult;
+    use crate::made_up::{count, measure, setting};
     use std::fs;
-
-    fn point(buffer: u64, file: u64) -> Point {
-        Point::new()
-            .at(BUFFER_SIZE, Bytes(buffer))
-            .at(FILE_SIZE, Bytes(file))
-    }
-
-    fn at_buffer(buffer: u64, write: f64) -> PointResult {
-        let costs = [
-            (MAP, 100.0),
-            (MAP_LOOP, 800.0),
-            (UNMAP, 100.0),
-            (MAP_TOTAL, 1000.0),
-            (MAP_SYNC, 500.0),
-            (READ, 1000.0),
-            (LOOP, 1000.0),
-            (WRITE, write),
-            (TOTAL, write + 2000.0),
-        ];
-        measured(point(buffer, MIB), &costs)
-    }
-
-    #[test]
-    fn the_shares_of_the_phases_and_the_best_buffer_are_told() {
-        let points = vec![
-            at_buffer(KIB, 30e3),
-            at_buffer(PAGE, 8000.0),
-            at_buffer(MIB, 1000.0),
-        ];
-        let found = findings(&PhaseByPhase, points);
-        let value = |key, name| value(&found, key, name);
-        assert!((value("shares_calls", "put_back") - 0.8).abs() < 0.01);
-        assert!((value("shares_mapping", "compute") - 0.8).abs() < 0.01);
-        assert!((value("without_waiting", "times") - 10.0).abs() < 0.1);
-        assert!((value("best_buffer", "best") - MIB as f64).abs() < 1.0);
-        assert_eq!(findings(&PhaseByPhase, Vec::new()), []);
-    }
-
-    #[test]
-    fn the_smallest_buffer_is_not_compared_with_itself() {
-        let points = vec![at_buffer(KIB, 1000.0), at_buffer(MIB, 8000.0)];
-        let found = findings(&PhaseByPhase, points);
-        let best = finding(&found, "best_buffer");
-        assert_eq!(number(best, "best"), Bytes(KIB).into());
-        let said = best.sentence.to_string();
-        assert!(!said.contains('×'), "{said}");
-    }
 
     #[test]
     fn both_ways_change_every_byte_and_are_timed_phase_by_phase() {
@@ -447,7 +399,8 @@ mod tests {
         let path = scratch.path().join("file.phases 16384");
         for buffer in [KIB, PAGE, 16 * KIB] {
             fs::write(&path, vec![0; 16384]).expect("there is room");
-            let point = point(buffer, 16384);
+            let point = Point::new().at(BUFFER_SIZE, Bytes(buffer));
+            let point = point.at(FILE_SIZE, Bytes(16384));
             let (samples, _) = measure(&PhaseByPhase, &point, scratch.path()).expect("a disk");
             for metric in METRICS {
                 assert!(count(&samples, metric) >= 1, "{metric:?}");

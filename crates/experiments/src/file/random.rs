@@ -250,44 +250,7 @@ pub(super) fn ratios(results: &Results) -> Vec<(Bytes, Quantity)> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{self, count, measure, measured, setting, value, values};
-    use instrument::results::PointResult;
-
-    fn point(chunk: u64) -> Point {
-        Point::new()
-            .at(CHUNK_SIZE, Bytes(chunk))
-            .at(FILE_SIZE, Bytes(MIB))
-    }
-
-    /// Reading in order at 1 GB/s; in random order each chunk waits 64 µs first.
-    fn points(largest: u64) -> Vec<PointResult> {
-        let at = |size: u64| {
-            let random = size as f64 / (64e-6 + size as f64 / 1e9);
-            measured(point(size), &[(SEQUENTIAL, 1e9), (RANDOM, random)])
-        };
-        powers(4 * KIB, largest).map(at).collect()
-    }
-
-    fn findings(points: Vec<PointResult>) -> Vec<Finding> {
-        made_up::findings(&InRandomOrder, points)
-    }
-
-    #[test]
-    fn the_curves_meet_where_waiting_is_a_tenth() {
-        let found = findings(points(8 * MIB));
-        let met = value(&found, "meeting", "met");
-        assert!((met - MIB as f64).abs() < 1.0, "{met}");
-        let each = value(&found, "order", "each");
-        assert!((each - 68_096.0).abs() < 100.0, "{each}");
-    }
-
-    #[test]
-    fn curves_that_do_not_meet_are_said_not_to() {
-        let found = findings(points(64 * KIB));
-        assert!(found[1].sentence.to_string().contains("every size"));
-        assert_eq!(found[1].grade, Grade::Certain);
-        assert_eq!(findings(Vec::new()), []);
-    }
+    use crate::made_up::{count, measure, values};
 
     #[test]
     fn each_byte_is_read_once_each_way() {
@@ -295,16 +258,12 @@ mod tests {
         if !can_be_cold(scratch.path()) {
             return;
         }
-        let (samples, _) = measure(&InRandomOrder, &point(8192), scratch.path()).expect("a disk");
+        let point = Point::new().at(CHUNK_SIZE, Bytes(8192));
+        let point = point.at(FILE_SIZE, Bytes(MIB));
+        let (samples, _) = measure(&InRandomOrder, &point, scratch.path()).expect("a disk");
         assert!(count(&samples, SEQUENTIAL) >= 1 && count(&samples, RANDOM) >= 1);
         for share in values(&samples, OF_RANDOM.from_storage) {
             assert!(share >= 0.99, "{share}");
         }
-    }
-
-    #[test]
-    fn the_quick_profile_is_small() {
-        let points = InRandomOrder.points(&setting(Profile::Quick));
-        assert!((7..=8).contains(&points.len()));
     }
 }

@@ -333,56 +333,7 @@ fn count(file: &mut ScratchFile, chunk_size: u64) -> Result<Counted, MeasureErro
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{self, finding, measure, measured, number, setting, values};
-    use instrument::results::PointResult;
-
-    fn point(chunk: u64) -> Point {
-        Point::new()
-            .at(CHUNK_SIZE, Bytes(chunk))
-            .at(FILE_SIZE, Bytes(MIB))
-    }
-
-    /// Random chunks reach the speed of reading in order at `window`.
-    fn points(window: u64) -> Vec<PointResult> {
-        let at = |size: u64| {
-            let random = 1e9 * (size as f64 / window as f64).sqrt();
-            measured(point(size), &[(SEQUENTIAL, 1e9), (RANDOM, random)])
-        };
-        powers(KIB, 128 * KIB).map(at).collect()
-    }
-
-    fn findings(points: Vec<PointResult>) -> Vec<Finding> {
-        made_up::findings(&ReadAhead, points)
-    }
-
-    #[test]
-    fn the_window_is_where_the_curves_cross() {
-        let found = findings(points(48 * KIB));
-        let window = number(finding(&found, "by_time"), "window");
-        assert!((window.value / 49_152.0 - 1.0).abs() < 0.02, "{window:?}");
-        let interval = window.interval.expect("five processes");
-        assert!(interval.contains(window.value) && interval.half_width() > 0.0);
-    }
-
-    #[test]
-    fn a_window_beyond_the_chunks_is_said_to_be_there() {
-        let found = findings(points(8 * MIB));
-        let said = found[0].sentence.to_string();
-        assert!(said.contains("larger than 128 KiB"), "{said}");
-        assert_eq!(found[0].grade, Grade::Certain);
-        assert_eq!(findings(Vec::new()), []);
-    }
-
-    #[test]
-    fn a_kernel_that_states_no_read_ahead_is_not_divided_by() {
-        let counted = measured(point(KIB), &[(AHEAD, 8192.0), (STATED, 0.0)]);
-        let found = findings(vec![counted]);
-        let ahead = finding(&found, "ahead");
-        assert_eq!(ahead.number("windows"), None);
-        let said = ahead.sentence.to_string();
-        assert!(said.contains("8.00 KiB") && said.contains("0 B"), "{said}");
-        assert!(!said.contains(['{', '×']), "{said}");
-    }
+    use crate::made_up::{measure, values};
 
     #[test]
     fn the_kernel_is_seen_to_read_ahead() {
@@ -390,7 +341,9 @@ mod tests {
         if !can_be_cold(scratch.path()) {
             return;
         }
-        let (samples, _) = measure(&ReadAhead, &point(4096), scratch.path()).expect("a disk");
+        let point = Point::new().at(CHUNK_SIZE, Bytes(4096));
+        let point = point.at(FILE_SIZE, Bytes(MIB));
+        let (samples, _) = measure(&ReadAhead, &point, scratch.path()).expect("a disk");
         let stated = values(&samples, STATED);
         let ahead = values(&samples, AHEAD);
         if stated.first().is_some_and(|stated| *stated > 0.0) {
@@ -398,10 +351,5 @@ mod tests {
             assert!(ahead[0] <= 2.5 * stated[0], "{ahead:?} {stated:?}");
         }
         assert!(values(&samples, LONE)[0] >= 4096.0);
-    }
-
-    #[test]
-    fn the_quick_profile_is_small() {
-        assert_eq!(ReadAhead.points(&setting(Profile::Quick)).len(), 8);
     }
 }

@@ -5,7 +5,7 @@ use super::engine::{self, Through, best_queue};
 use super::sum::{self, Method, State, best_two, by_one_thread, whole_and_small};
 use crate::estimates::ratios;
 use crate::judging::{
-    ALMOST, Along, MARGIN, Ratios, alike, both, decided, exceeds, larger, larger_by,
+    ALMOST, MARGIN, alike, both, decided, exceeds, larger, larger_along, larger_by,
 };
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement};
@@ -35,7 +35,13 @@ pub(crate) const ALL: &[Claim] = &[
         test: |evidence| {
             let results = evidence.of(sum::DESIGN.id)?;
             let curve = |method| by_one_thread(results, method);
-            MAPPING_OVER_READING.judge(&ratios(&curve(Method::Mmap), &curve(Method::Pread)))
+            let ratios = ratios(&curve(Method::Mmap), &curve(Method::Pread));
+            larger_along("blocks of ", &ratios, |[least, most]| {
+                sentence!(
+                    "Mapped block by block, a file in memory is summed {least} to {most} as fast as by \
+                     pread."
+                )
+            })
         },
     },
     Claim {
@@ -61,7 +67,10 @@ pub(crate) const ALL: &[Claim] = &[
         test: |evidence| {
             let results = evidence.of(against_dd::DESIGN.id)?;
             let curve = |program| against_dd::curve(results, Work::Copy, program);
-            DD_OVER_OURS.judge(&ratios(&curve(Program::Dd), &curve(Program::Ours)))
+            let ratios = ratios(&curve(Program::Dd), &curve(Program::Ours));
+            larger_along("blocks of ", &ratios, |[least, most]| {
+                sentence!("dd copies {least} to {most} as fast as oscope's plain read and write.")
+            })
         },
     },
     Claim {
@@ -131,40 +140,6 @@ fn threads_cost_most_in_small_blocks(evidence: &Evidence<'_>) -> Option<Judgemen
     Some(decided(ruling, because))
 }
 
-/// By one thread out of memory, by block size.
-const MAPPING_OVER_READING: Along = {
-    fn said(Ratios { least, most, .. }: Ratios) -> Sentence {
-        sentence!(
-            "Mapped block by block, a file in memory is summed {least} to {most} as fast as by pread."
-        )
-    }
-    Along {
-        from_on: |Ratios { least, most, from }| {
-            sentence!(
-                "From blocks of {from} on; in all, a file in memory is summed {least} to {most} as \
-                 fast mapped block by block as by pread."
-            )
-        },
-        ..Along::saying(said)
-    }
-};
-
-/// Copies, by block size.
-const DD_OVER_OURS: Along = {
-    fn said(Ratios { least, most, .. }: Ratios) -> Sentence {
-        sentence!("dd copies {least} to {most} as fast as oscope's plain read and write.")
-    }
-    Along {
-        from_on: |Ratios { least, most, from }| {
-            sentence!(
-                "From blocks of {from} on; in all, dd copies {least} to {most} as fast as oscope's \
-                 plain read and write."
-            )
-        },
-        ..Along::saying(said)
-    }
-};
-
 /// The best queue against pread, in small random reads.
 fn ring_over_pread(evidence: &Evidence<'_>, through: Through) -> Option<Judgement> {
     let ((queue, one), other) = best_queue(evidence.of(engine::DESIGN.id)?, through)?;
@@ -174,70 +149,4 @@ fn ring_over_pread(evidence: &Evidence<'_>, through: Through) -> Option<Judgemen
             of = queue.of
         )
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::against_dd::{AgainstDd, PROGRAM, Program, WORK, Work};
-    use super::super::sum::{METHOD, Method, STATE, State, SumOfWords, THREADS, THROUGHPUT};
-    use super::ALL;
-    use crate::file::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES};
-    use crate::made_up::{judgement, measured};
-    use crate::prelude::*;
-    use instrument::claim::Ruling;
-    use instrument::results::PointResult;
-
-    fn ruling(key: &str, experiment: &dyn Experiment, points: Vec<PointResult>) -> Ruling {
-        judgement(ALL, key, experiment, points).ruling
-    }
-
-    #[test]
-    fn dd_is_almost_as_fast_or_not_in_the_blocks_of_the_report() {
-        let against = |dd: f64| {
-            let at = |block, program, rate| {
-                let point = Point::new()
-                    .at(BLOCK_SIZE, Bytes(block))
-                    .at(WORK, Work::Copy);
-                let point = point.at(PROGRAM, program).at(FILE_SIZE, Bytes(1 << 24));
-                measured(point, &[(THROUGHPUT_OF_PIECES, rate)])
-            };
-            let points = vec![
-                at(512, Program::Dd, 9e9),
-                at(512, Program::Ours, 1e9),
-                at(4096, Program::Dd, dd),
-                at(4096, Program::Ours, 1e9),
-            ];
-            ruling("dd_takes_almost_the_same_time", &AgainstDd, points)
-        };
-        assert_eq!(against(1.02e9), Ruling::Holds);
-        assert_eq!(against(2e9), Ruling::DoesNotHold);
-    }
-
-    #[test]
-    fn threads_cost_more_in_small_blocks_or_not() {
-        let against = |small: f64, large: f64| {
-            let at = |block, threads, rate| {
-                let point = Point::new()
-                    .at(STATE, State::Warm)
-                    .at(METHOD, Method::Pread);
-                let point = point
-                    .at(BLOCK_SIZE, Bytes(block))
-                    .at(THREADS, Count(threads));
-                let point = point.at(FILE_SIZE, Bytes(1 << 24));
-                measured(point, &[(THROUGHPUT, rate)])
-            };
-            let points = vec![
-                at(8 << 10, 1, 1e9),
-                // Two threads are not the most.
-                at(8 << 10, 2, 4e9),
-                at(8 << 10, 16, small),
-                at(1 << 20, 1, 1e9),
-                at(1 << 20, 16, large),
-            ];
-            ruling("threads_cost_most_in_small_blocks", &SumOfWords, points)
-        };
-        assert_eq!(against(0.5e9, 0.9e9), Ruling::Holds);
-        assert_eq!(against(0.5e9, 0.4e9), Ruling::HoldsInPart);
-        assert_eq!(against(1.5e9, 0.9e9), Ruling::DoesNotHold);
-    }
 }

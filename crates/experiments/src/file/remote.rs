@@ -248,49 +248,9 @@ fn line(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{count, finding, findings, measure_with, measured, setting, value};
+    use crate::made_up::{count, measure_with, setting};
     use instrument::given::Givens;
     use instrument::plan::Plan;
-    use instrument::results::PointResult;
-
-    fn point(place: Place, chunk: u64) -> Point {
-        Point::new().at(PLACE, place).at(CHUNK_SIZE, Bytes(chunk))
-    }
-
-    fn at(place: Place, chunk: u64, ns: f64) -> PointResult {
-        let throughput = chunk as f64 * 1e9 / ns;
-        measured(
-            point(place, chunk),
-            &[(WRITE, ns), (THROUGHPUT, throughput)],
-        )
-    }
-
-    #[test]
-    fn the_round_trip_and_the_speed_of_the_line_follow_from_the_times() {
-        // Half a millisecond to wait, then 80 ns for each byte: 12.5 MB/s.
-        let sizes = [64, KIB, 16 * KIB, MIB];
-        let remote = sizes.map(|size| at(Place::Remote, size, 500e3 + 80.0 * size as f64));
-        let local = sizes.map(|size| at(Place::Local, size, 50e3));
-        let found = findings(&Remote, remote.into_iter().chain(local).collect());
-        let value = |key, name| value(&found, key, name);
-        assert!((value("line", "speed") / 12.5e6 - 1.0).abs() < 0.01);
-        assert!((value("line", "waits") / 500e3 - 1.0).abs() < 0.01);
-        assert!((value("round_trip", "times") / 10.1 - 1.0).abs() < 0.01);
-        assert!((value("round_trip", "extra") / 455e3 - 1.0).abs() < 0.01);
-        assert_eq!(findings(&Remote, Vec::new()), []);
-    }
-
-    #[test]
-    fn no_wait_below_nothing_is_told() {
-        // The larger writes are slower than in proportion.
-        let sizes = [16 * KIB, 64 * KIB, MIB];
-        let slow = |size: u64| at(Place::Remote, size, 80.0 * (size - 8 * KIB) as f64);
-        let found = findings(&Remote, sizes.map(slow).into());
-        let line = finding(&found, "line");
-        assert!(line.number("waits").is_some_and(|waits| waits.value < 0.0));
-        let said = line.sentence.to_string();
-        assert!(said.contains("MiB/s") && !said.contains('-'), "{said}");
-    }
 
     #[test]
     fn without_a_remote_directory_it_says_what_to_do() {
@@ -312,7 +272,8 @@ mod tests {
         let mut given = Givens::default();
         given.add(Ok(RemoteDirectory(scratch.path().to_owned())));
         for &place in Place::ALL {
-            let measured = measure_with(given.clone(), &Remote, &point(place, KIB), scratch.path());
+            let point = Point::new().at(PLACE, place).at(CHUNK_SIZE, Bytes(KIB));
+            let measured = measure_with(given.clone(), &Remote, &point, scratch.path());
             let (samples, remarks) = measured.unwrap_or_else(|error| panic!("{place}: {error}"));
             assert!(count(&samples, WRITE) >= 1 && count(&samples, THROUGHPUT) >= 1);
             let is_doubted = remarks[0].contains("not known to be on another machine");

@@ -157,48 +157,17 @@ fn size_finding(results: &Results, block: Bytes) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{count, findings, measure, measured, setting, value};
-    use instrument::results::PointResult;
-
-    fn point(block: u64, size: u64) -> Point {
-        Point::new()
-            .at(BLOCK_SIZE, Bytes(block))
-            .at(FILE_SIZE, Bytes(size))
-    }
-
-    #[test]
-    fn the_size_follows_from_the_line() {
-        let at = |size: u64| -> PointResult {
-            let wall_ns = 5000.0 + size as f64 * 2.0;
-            let rate = size as f64 * 1e9 / wall_ns;
-            measured(point(128, size), &[(THROUGHPUT, rate)])
-        };
-        let points = [MIB, 4 * MIB, 16 * MIB, 32 * MIB].map(at).into();
-        let found = findings(&SizeForATime, points);
-        let size = value(&found, "size_128", "size");
-        assert!((size / 5e9 - 1.0).abs() < 0.01, "{size}");
-        assert_eq!(found[0].grade, Grade::Likely);
-    }
-
-    #[test]
-    fn times_that_do_not_grow_with_the_size_give_no_size() {
-        let at = |size: u64| {
-            let wall_ns = 2e9 / size as f64;
-            let rate = size as f64 * 1e9 / wall_ns;
-            measured(point(128, size), &[(THROUGHPUT, rate)])
-        };
-        let points = [MIB, 4 * MIB, 16 * MIB, 32 * MIB].map(at).into();
-        assert_eq!(findings(&SizeForATime, points), []);
-    }
+    use crate::made_up::{count, measure};
 
     #[test]
     fn beginnings_are_measured() {
         let scratch = scratch();
         for block in [128, 128 * KIB] {
-            let (samples, _) =
-                measure(&SizeForATime, &point(block, MIB), scratch.path()).expect("it is there");
+            let point = Point::new().at(BLOCK_SIZE, Bytes(block));
+            let point = point.at(FILE_SIZE, Bytes(MIB));
+            let measured = measure(&SizeForATime, &point, scratch.path());
+            let (samples, _) = measured.expect("it is there");
             assert!(count(&samples, THROUGHPUT) >= 1);
         }
-        assert_eq!(SizeForATime.points(&setting(Profile::Quick)).len(), 9);
     }
 }

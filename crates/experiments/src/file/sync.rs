@@ -283,28 +283,8 @@ pub(super) fn make(path: &Path, blocks: u64) -> Result<File, MeasureError> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{findings, measure, measured, setting, value};
-    use instrument::results::PointResult;
+    use crate::made_up::{measure, setting};
     use instrument::sample::Reading;
-
-    fn at(method: Method, place: Place, ns: f64) -> PointResult {
-        let point = Point::new().at(METHOD, method).at(PLACE, place);
-        measured(point, &[(LATENCY, ns)])
-    }
-
-    #[test]
-    fn the_cheapest_way_and_the_cost_of_appending_are_told() {
-        let points = vec![
-            at(Method::Fsync, Place::Overwrite, 200e3),
-            at(Method::Fdatasync, Place::Overwrite, 100e3),
-            at(Method::Sync, Place::Overwrite, 190e3),
-            at(Method::Fdatasync, Place::Append, 300e3),
-        ];
-        let found = findings(&WaitingWrites, points);
-        assert!((value(&found, "cheapest", "times") - 0.5).abs() < 0.01);
-        assert!((value(&found, "append", "times") - 3.0).abs() < 0.01);
-        assert_eq!(findings(&WaitingWrites, Vec::new()), []);
-    }
 
     #[test]
     fn every_way_writes_and_is_timed() {

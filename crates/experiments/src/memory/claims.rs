@@ -4,7 +4,7 @@ use super::bandwidth::{READ, WRITE, curve};
 use super::footprint;
 use super::pages::Pages;
 use crate::estimates::{ratio, ratios};
-use crate::judging::{ALMOST, Along, Ratios, about, alike, decided, exceeds, larger_by};
+use crate::judging::{ALMOST, about, alike, decided, exceeds, larger_along, larger_by};
 use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
@@ -22,7 +22,10 @@ pub(crate) const ALL: &[Claim] = &[
         experiments: &[BANDWIDTH],
         test: |evidence| {
             let read = rates(evidence, READ)?;
-            READING_OVER_WRITING.judge(&ratios(&read, &rates(evidence, WRITE)?))
+            let ratios = ratios(&read, &rates(evidence, WRITE)?);
+            larger_along("blocks of ", &ratios, |[least, most]| {
+                sentence!("Reading is {least} to {most} as fast as writing.")
+            })
         },
     },
     Claim {
@@ -102,26 +105,6 @@ fn ends_of_footprint<'a>(
     let ((_, one), (_, other)) = (curve.first()?, curve.last()?);
     Some((one, other))
 }
-
-const READING_OVER_WRITING: Along = Along {
-    everywhere: |Ratios { least, most, .. }| {
-        sentence!("Reading is {least} to {most} as fast as writing.")
-    },
-    from_on: |Ratios { least, most, from }| {
-        sentence!(
-            "Reading is faster for blocks of {from} and larger; over all sizes it is {least} to {most} \
-             as fast as writing."
-        )
-    },
-    nowhere: |Ratios { least, most, .. }| {
-        sentence!("Reading is {least} to {most} as fast as writing.")
-    },
-    mixed: |Ratios { least, most, .. }| {
-        sentence!(
-            "Reading is faster at some sizes only: it is {least} to {most} as fast as writing."
-        )
-    },
-};
 
 fn nearest_cache_over_memory(evidence: &Evidence<'_>) -> Option<Judgement> {
     let [cache, memory] = cache_and_memory(evidence, READ)?;

@@ -3,7 +3,7 @@
 use super::{hierarchy, of_block};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
-use crate::judging::{ALMOST, Along, MARGIN, Ratios, alike, larger_by};
+use crate::judging::{ALMOST, MARGIN, alike, larger_along, larger_by};
 use crate::prelude::*;
 use instrument::claim::Claim;
 use kernels::InstructionSet;
@@ -69,11 +69,9 @@ const SMALL_PIECES: Claim = Claim {
         let (_, best) = curve.iter().find(|(piece, _)| *piece == REPORTED_PIECE)?;
         let smaller = curve.iter().filter(|(piece, _)| *piece < REPORTED_PIECE);
         let ratios = smaller.filter_map(|(piece, write)| Some((*piece, ratio(best, write)?)));
-        let said = |Ratios { least, most, .. }: Ratios| {
+        larger_along("pieces of ", &ratios.collect::<Vec<_>>(), |[least, most]| {
             sentence!("Pieces of 64 KiB are written {least} to {most} as fast as smaller ones.")
-        };
-        let judged = Along::saying(said);
-        judged.judge(&ratios.collect::<Vec<_>>())
+        })
     },
 };
 

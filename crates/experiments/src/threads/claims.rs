@@ -9,7 +9,7 @@ use super::two_locks::{self, KernelLock, by_processors};
 use super::{create, slice, switch};
 use crate::estimates::{ratio, ratios, side_by_side};
 use crate::judging::{
-    ALMOST, Along, LITTLE, MARGIN, Ratios, alike, both, decided, exceeds, larger, larger_by,
+    ALMOST, LITTLE, MARGIN, alike, both, decided, exceeds, larger, larger_along, larger_by,
     opposite,
 };
 use crate::prelude::*;
@@ -334,16 +334,10 @@ fn reported_sweep<L: LevelOf + Copy + Ord + Into<Quantity>>(
         let levels = [io::MODE.at(mode), io::SWEEP.at(sweep)];
         results.along(axis, io::RUN, &levels)
     };
-    let said = |Ratios { least, most, .. }| {
+    let ratios = ratios(&runs(Mode::Asynchronous), &runs(Mode::Synchronous));
+    larger_along("", &ratios, |[least, most]| {
         sentence!("Asynchronously it takes {least} to {most} as long.")
-    };
-    let judged = Along {
-        from_on: |Ratios { least, most, from }| {
-            sentence!("From {from} on; in all, asynchronously it takes {least} to {most} as long.")
-        },
-        ..Along::saying(said)
-    };
-    judged.judge(&ratios(&runs(Mode::Asynchronous), &runs(Mode::Synchronous)))
+    })
 }
 
 /// The first and the last time along a sweep of the report's table.
@@ -450,26 +444,10 @@ fn asynchronous_is_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
         let levels = [io::MODE.at(mode), io::SWEEP.at(Sweep::Device)];
         results.along(io::IO_THREADS, io::RUN, &levels)
     };
-    let everywhere = |Ratios { least, most, .. }| {
+    let ratios = ratios(&runs(Mode::Synchronous), &runs(Mode::Asynchronous));
+    larger_along("a thread count of ", &ratios, |[least, most]| {
         sentence!("From the device, synchronous threads take {least} to {most} as long.")
-    };
-    Along {
-        everywhere,
-        from_on: |Ratios { least, most, from }| {
-            sentence!(
-                "It holds from {from} threads on that read from the device; over all numbers, \
-                 synchronous ones take {least} to {most} as long."
-            )
-        },
-        nowhere: everywhere,
-        mixed: |Ratios { least, most, .. }| {
-            sentence!(
-                "It holds for some numbers of threads only: from the device, synchronous ones \
-                 take {least} to {most} as long."
-            )
-        },
-    }
-    .judge(&ratios(&runs(Mode::Synchronous), &runs(Mode::Asynchronous)))
+    })
 }
 
 /// The share of the wake-ups after which the condition held.

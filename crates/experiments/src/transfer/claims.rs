@@ -7,7 +7,7 @@ use super::levels::{
 };
 use crate::estimates::ratios_within;
 use crate::judging::{
-    ALMOST, Along, MARGIN, Ratios, a_little, alike_along, all_alike, decided, exceeds,
+    ALMOST, MARGIN, a_little, alike_along, all_alike, decided, exceeds, larger_along,
 };
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
@@ -25,7 +25,16 @@ pub(crate) const ALL: &[Claim] = &[
         says: "A large file is sent faster if the sender maps it.",
         source: "Report C",
         experiments: &[TRANSFERS],
-        test: |evidence| named(evidence, sender(&large(evidence, PLAIN, FROM_MAPPING)?)),
+        test: |evidence| {
+            let gains = large(evidence, PLAIN, FROM_MAPPING)?;
+            let judged = larger_along("files of ", &gains, |[least, most]| {
+                sentence!(
+                    "A sender that maps files of 1 MiB and more is {least} to {most} as fast as one \
+                     that reads them."
+                )
+            });
+            named(evidence, judged)
+        },
     },
     Claim {
         key: "files_are_received_slower_into_a_mapping",
@@ -34,10 +43,13 @@ pub(crate) const ALL: &[Claim] = &[
         experiments: &[TRANSFERS],
         test: |evidence| {
             let losses = large(evidence, INTO_MAPPING, PLAIN)?;
-            named(
-                evidence,
-                receiver(&losses).map(|judged| a_little(judged, &losses)),
-            )
+            let slower = larger_along("files of ", &losses, |[least, most]| {
+                sentence!(
+                    "A receiver that maps files of 1 MiB and more takes {least} to {most} as long as \
+                     one that writes them."
+                )
+            });
+            named(evidence, slower.map(|judged| a_little(judged, &losses)))
         },
     },
     Claim {
@@ -45,7 +57,13 @@ pub(crate) const ALL: &[Claim] = &[
         says: "The slave takes longer than the master, by any method.",
         source: "Report C",
         experiments: &[TRANSFERS],
-        test: |evidence| named(evidence, receiver_over_sender(evidence)),
+        test: |evidence| {
+            let ratios = both_ends(evidence, PLAIN)?;
+            let judged = larger_along("files of ", &ratios, |[least, most]| {
+                sentence!("The receiver takes {least} to {most} as long as the sender.")
+            });
+            named(evidence, judged)
+        },
     },
     Claim {
         key: "both_ends_take_almost_the_same_time_for_large_files",
@@ -137,14 +155,6 @@ fn named(evidence: &Evidence<'_>, judgement: Option<Judgement>) -> Option<Judgem
     Some(Judgement { ruling, because })
 }
 
-/// The receiver's time over the sender's, by size.
-fn receiver_over_sender(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let said = |Ratios { least, most, .. }| {
-        sentence!("The receiver takes {least} to {most} as long as the sender.")
-    };
-    Along::saying(said).judge(&both_ends(evidence, PLAIN)?)
-}
-
 /// The receiver's time over the sender's, by size, where both sides use these methods.
 fn both_ends(evidence: &Evidence<'_>, pair: Pair) -> Option<Vec<(Bytes, Quantity)>> {
     let results = evidence.of(TRANSFERS)?;
@@ -170,66 +180,6 @@ fn large(evidence: &Evidence<'_>, slow: Pair, fast: Pair) -> Option<Vec<(Bytes, 
 fn large_of(mut ratios: Vec<(Bytes, Quantity)>) -> Vec<(Bytes, Quantity)> {
     ratios.retain(|(size, _)| *size >= LARGE);
     ratios
-}
-
-fn sender(gains: &[(Bytes, Quantity)]) -> Option<Judgement> {
-    Along {
-        everywhere: |Ratios { least, most, .. }| {
-            sentence!(
-                "From 1 MiB on, a sender that maps its file is {least} to {most} as fast as one \
-                 that reads it."
-            )
-        },
-        from_on: |Ratios { most, from, .. }| {
-            sentence!(
-                "From {from} on, a sender that maps its file is faster than one that reads it, up \
-                 to {most} as fast; below that size it is not."
-            )
-        },
-        nowhere: |Ratios { least, most, .. }| {
-            sentence!(
-                "A sender that maps its file is {least} to {most} as fast as one that reads it, \
-                 from 1 MiB on."
-            )
-        },
-        mixed: |Ratios { least, most, .. }| {
-            sentence!(
-                "From 1 MiB on, a sender that maps its file was {least} to {most} as fast as one \
-                 that reads it, in no clear order by size."
-            )
-        },
-    }
-    .judge(gains)
-}
-
-fn receiver(losses: &[(Bytes, Quantity)]) -> Option<Judgement> {
-    Along {
-        everywhere: |Ratios { least, most, .. }| {
-            sentence!(
-                "From 1 MiB on, a receiver that maps its file takes {least} to {most} as long as \
-                 one that writes it."
-            )
-        },
-        from_on: |Ratios { most, from, .. }| {
-            sentence!(
-                "From {from} on, a receiver that maps its file takes longer than one that writes \
-                 it, up to {most} as long; below that size it does not."
-            )
-        },
-        nowhere: |Ratios { least, most, .. }| {
-            sentence!(
-                "A receiver that maps its file takes {least} to {most} as long as one that writes \
-                 it, from 1 MiB on."
-            )
-        },
-        mixed: |Ratios { least, most, .. }| {
-            sentence!(
-                "From 1 MiB on, a receiver that maps its file took {least} to {most} as long as \
-                 one that writes it, in no clear order by size."
-            )
-        },
-    }
-    .judge(losses)
 }
 
 fn small(gains: &[(Bytes, Quantity)]) -> Option<Judgement> {
@@ -262,152 +212,4 @@ fn again(evidence: &Evidence<'_>) -> Option<Judgement> {
          random order, 4 KiB at a time, {random} as fast."
     );
     Some(decided(ruling, Finding::new("because", said)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::TransferOfFiles;
-    use super::super::levels::{
-        Address, FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, RECEIVER_TIME, Reading, TIME, TO,
-    };
-    use super::{ALL, LARGE};
-    use crate::made_up::{judgement, measured};
-    use crate::prelude::*;
-    use instrument::claim::{Judgement, Ruling};
-    use instrument::results::PointResult;
-
-    /// A file of `size` that takes `time`.
-    fn at(pair: Pair, reading: Reading, size: Bytes, time: f64) -> PointResult {
-        measured(pair.point(&Point::new(), reading, size), &[(TIME, time)])
-    }
-
-    fn first(pair: Pair, times: [f64; 3]) -> Vec<PointResult> {
-        first_from(&Point::new(), pair, times)
-    }
-
-    fn first_from(start: &Point, pair: Pair, times: [f64; 3]) -> Vec<PointResult> {
-        let sizes = [LARGE.0 / 16, LARGE.0, LARGE.0 * 16].map(Bytes);
-        let point = |size| pair.point(start, Reading::First, size);
-        let both = sizes.into_iter().zip(times);
-        both.map(|(size, time)| measured(point(size), &[(TIME, time)]))
-            .collect()
-    }
-
-    fn judge(key: &str, points: Vec<PointResult>) -> Judgement {
-        judgement(ALL, key, &TransferOfFiles, points)
-    }
-
-    fn ruling(key: &str, points: Vec<PointResult>) -> Ruling {
-        judge(key, points).ruling
-    }
-
-    #[test]
-    fn a_sender_that_maps_wins_loses_or_wins_from_a_size_on() {
-        let key = "large_files_are_sent_faster_from_a_mapping";
-        let against = |times| {
-            let plain = first(PLAIN, [1e5, 1e6, 1e7]);
-            ruling(key, [plain, first(FROM_MAPPING, times)].concat())
-        };
-        // Small files do not count.
-        assert_eq!(against([9e5, 0.8e6, 0.7e7]), Ruling::Holds);
-        assert_eq!(against([1e4, 1.2e6, 1.3e7]), Ruling::DoesNotHold);
-        assert_eq!(against([1e5, 1.2e6, 0.7e7]), Ruling::HoldsInPart);
-    }
-
-    #[test]
-    fn a_receiver_that_maps_is_slower_or_not() {
-        let key = "files_are_received_slower_into_a_mapping";
-        let against = |times| {
-            let plain = first(PLAIN, [1e5, 1e6, 1e7]);
-            ruling(key, [plain, first(INTO_MAPPING, times)].concat())
-        };
-        assert_eq!(against([1e5, 1.3e6, 1.4e7]), Ruling::Holds);
-        assert_eq!(against([1e5, 0.8e6, 0.8e7]), Ruling::DoesNotHold);
-        // Twice and three times as long is not a little slower.
-        assert_eq!(against([1e5, 1.89e6, 3.02e7]), Ruling::DoesNotHold);
-    }
-
-    #[test]
-    fn small_files_that_take_the_same_time_are_told_from_others() {
-        let key = "for_small_files_the_method_makes_no_difference";
-        let against = |small| {
-            let plain = first(PLAIN, [1e5, 1e6, 1e7]);
-            // Large files do not count.
-            ruling(key, [plain, first(MAPPED, [small, 3e6, 3e7])].concat())
-        };
-        assert_eq!(against(1.01e5), Ruling::Holds);
-        assert_eq!(against(1.5e5), Ruling::DoesNotHold);
-        assert_eq!(against(1.1e5), Ruling::CannotBeTold);
-    }
-
-    #[test]
-    fn large_files_that_differ_little_are_told_from_others() {
-        let key = "for_large_files_the_sender_makes_little_difference";
-        let against = |large| {
-            let plain = first(PLAIN, [1e5, 1e6, 1e7]);
-            // Small files do not count.
-            ruling(
-                key,
-                [plain, first(FROM_MAPPING, [3e5, 1e6, large])].concat(),
-            )
-        };
-        assert_eq!(against(0.9e7), Ruling::Holds);
-        assert_eq!(against(0.5e7), Ruling::DoesNotHold);
-        assert_eq!(against(1.25e7), Ruling::CannotBeTold);
-
-        let key = "both_ends_take_almost_the_same_time_for_large_files";
-        let both_ends = |receiver: f64| {
-            let at = |pair: Pair, size| {
-                let times = [(TIME, 1e6), (RECEIVER_TIME, receiver)];
-                measured(pair.point(&Point::new(), Reading::First, size), &times)
-            };
-            let points = [PLAIN, MAPPED].map(|pair| [at(pair, LARGE), at(pair, Bytes(1 << 24))]);
-            ruling(key, points.concat())
-        };
-        assert_eq!(both_ends(1.1e6), Ruling::Holds);
-        assert_eq!(both_ends(2e6), Ruling::DoesNotHold);
-    }
-
-    #[test]
-    fn reading_again_and_in_random_order_both_count() {
-        let key = "mapped_files_win_when_read_again_or_in_random_order";
-        let against = |again: f64, random: f64| {
-            let of = |pair, reading, time| at(pair, reading, LARGE, time);
-            let points = vec![
-                of(PLAIN, Reading::Again, 1e6),
-                of(PLAIN, Reading::RandomOrder, 2e6),
-                of(FROM_MAPPING, Reading::Again, 1e6 * again),
-                of(FROM_MAPPING, Reading::RandomOrder, 2e6 * random),
-            ];
-            ruling(key, points)
-        };
-        assert_eq!(against(0.8, 0.6), Ruling::Holds);
-        assert_eq!(against(1.2, 0.6), Ruling::HoldsInPart);
-        assert_eq!(against(1.2, 1.1), Ruling::DoesNotHold);
-        assert_eq!(against(1.0 / 1.05, 1.2), Ruling::CannotBeTold);
-    }
-
-    #[test]
-    fn the_link_is_named_where_there_is_one() {
-        let there = Point::new().at(TO, Address("there:5735".into()));
-        let points = [
-            first_from(&there, PLAIN, [1e5, 1e6, 1e7]),
-            first_from(&there, FROM_MAPPING, [9e5, 0.8e6, 0.7e7]),
-        ]
-        .concat();
-        let judgement = judge("large_files_are_sent_faster_from_a_mapping", points);
-        assert_eq!(judgement.ruling, Ruling::Holds);
-        let sentence = judgement.because.sentence.to_string();
-        assert!(
-            sentence.starts_with("To there:5735, from 1 MiB"),
-            "{sentence}"
-        );
-    }
-
-    #[test]
-    fn without_results_nothing_is_told() {
-        for claim in ALL {
-            assert_eq!(ruling(claim.key, Vec::new()), Ruling::CannotBeTold);
-        }
-    }
 }

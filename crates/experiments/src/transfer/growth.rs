@@ -371,19 +371,12 @@ fn exceeds_by(one: &Quantity, other: &Quantity) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::{Growth, PAGE, RECEIVER, Receiver, SIZE, STEP, TIME};
-    use super::{by_mapping, by_the_page, by_writing};
-    use crate::made_up::{count, findings, machine, measure, measured, results, value};
+    use super::{Growth, RECEIVER, Receiver, SIZE, STEP, TIME, by_mapping, by_writing};
+    use crate::made_up::{count, measure};
     use crate::prelude::*;
-    use instrument::claim::Ruling;
     use std::fs::{self, OpenOptions};
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
-
-    fn point(receiver: Receiver, step: Bytes, size: u64) -> Point {
-        let point = Point::new().at(RECEIVER, receiver).at(STEP, step);
-        point.at(SIZE, Bytes(size))
-    }
 
     #[test]
     fn a_file_arrives_whole_whatever_its_size_and_the_step() {
@@ -425,52 +418,12 @@ mod tests {
     fn both_receivers_are_measured_and_leave_only_the_source() {
         let scratch = tempfile::tempdir().expect("a directory for temporary files");
         for receiver in Receiver::ALL {
-            let point = point(*receiver, Bytes(65_536), 1_000_000);
+            let point = Point::new().at(RECEIVER, *receiver);
+            let point = point.at(STEP, Bytes(65_536)).at(SIZE, Bytes(1_000_000));
             let (samples, _) = measure(&Growth, &point, scratch.path()).expect("loopback");
             assert!(count(&samples, TIME) >= 1);
         }
         let left = fs::read_dir(scratch.path()).expect("it is there");
         assert_eq!(left.count(), 1);
-    }
-
-    #[test]
-    fn the_cost_of_growing_is_told() {
-        let at = |receiver, step: u64, ns| {
-            measured(point(receiver, Bytes(step), 1 << 20), &[(TIME, ns)])
-        };
-        let points = vec![
-            at(Receiver::Mmap, PAGE.0, 30e6),
-            at(Receiver::Mmap, 1 << 20, 10e6),
-            at(Receiver::File, PAGE.0, 15e6),
-            at(Receiver::File, 1 << 20, 10e6),
-        ];
-        let found = findings(&Growth, points);
-        let keys: Vec<_> = found.iter().map(|it| it.key.as_str()).collect();
-        assert_eq!(keys, ["growing", "mapping"]);
-        assert!((value(&found, "growing", "times") - 3.0).abs() < 0.01);
-        assert!((value(&found, "mapping", "by_page") - 2.0).abs() < 0.01);
-    }
-
-    #[test]
-    fn growth_is_the_reason_if_the_whole_mapping_is_not_slower() {
-        let ruling = |by_page, at_once| {
-            let at = |receiver, step: u64, ns| {
-                measured(point(receiver, Bytes(step), 1 << 20), &[(TIME, ns)])
-            };
-            let points = vec![
-                at(Receiver::Mmap, PAGE.0, by_page),
-                at(Receiver::Mmap, 1 << 20, at_once),
-                at(Receiver::File, PAGE.0, 15e6),
-                at(Receiver::File, 1 << 20, 10e6),
-            ];
-            let (definition, machine) = (Growth.definition(), machine());
-            let results = results(&definition, &machine, points);
-            by_the_page(&results).expect("all are there").ruling
-        };
-        assert_eq!(ruling(30e6, 9e6), Ruling::Holds);
-        assert_eq!(ruling(30e6, 15e6), Ruling::HoldsInPart);
-        assert_eq!(ruling(15e6, 30e6), Ruling::DoesNotHold);
-        assert_eq!(ruling(8e6, 8e6), Ruling::DoesNotHold);
-        assert_eq!(ruling(10.5e6, 8e6), Ruling::CannotBeTold);
     }
 }

@@ -320,20 +320,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn levels_of_another_version_are_refused() {
-        #[derive(Choice, Clone, Copy, PartialEq)]
-        enum Other {
-            Pigeon,
-        }
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
-        for axis in [SENDER.name(), RECEIVER.name(), READING.name()] {
-            let known = PLAIN.point(&Point::new(), Reading::First, Bytes(1));
-            let point = known.at(AxisOf::new(axis, axis), Other::Pigeon);
-            let error = measure(&TransferOfFiles, &point, scratch.path());
-            let error = error.expect_err("there is no such thing").to_string();
-            assert!(error.ends_with(&format!("'{axis}'")), "{error}");
-        }
-    }
 }

@@ -178,11 +178,4 @@ mod tests {
         assert_eq!(plan.experiments[0].points, Err("there is no way".into()));
         assert!(!plan.experiments[0].is_left_out);
     }
-
-    #[test]
-    fn a_point_names_its_pair() {
-        for point in all(&setting(Profile::Standard)) {
-            assert!(PAIRS.contains(&Pair::of(&point).expect("one of ours")));
-        }
-    }
 }

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn every_program_of_the_reports_has_a_command_that_is_understood() {
         let setting = quick_setting();
-        for program in PROGRAMS {
+        for program in PROGRAMS.iter() {
             assert!(
                 experiments::find(program.experiment).is_some(),
                 "{program:?}"

@@ -289,7 +289,7 @@ fn fastest(results: &Results, block: Bytes, through: Through) -> Option<Finding>
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{count, findings, measure, measured, setting, value};
+    use crate::made_up::{count, measure};
 
     fn point(engine: Engine, through: Through, file_size: u64) -> Point {
         Point::new()
@@ -297,30 +297,6 @@ mod tests {
             .at(THROUGH, through)
             .at(BLOCK_SIZE, SMALL_BLOCK)
             .at(FILE_SIZE, Bytes(file_size))
-    }
-
-    #[test]
-    fn the_best_way_is_set_against_pread() {
-        let ring = |depth| Engine::Ring {
-            depth,
-            registered: false,
-        };
-        let at =
-            |engine, through, rate| measured(point(engine, through, 64 * MIB), &[(RATE, rate)]);
-        let points = vec![
-            at(Engine::Pread, Through::PageCache, 1.5e6),
-            at(ring(64), Through::PageCache, 1.2e6),
-            at(Engine::Pread, Through::Direct, 1e4),
-            at(ring(1), Through::Direct, 1e4),
-            at(ring(64), Through::Direct, 8e4),
-        ];
-        let found = findings(&Engines, points);
-        assert_eq!(found.len(), 2);
-        let said = found[0].sentence.to_string();
-        assert!(said.contains("beats pread"), "{said}");
-        let gain = value(&found, "direct_4096", "gain");
-        assert!((gain - 8.0).abs() < 0.1, "{gain}");
-        assert_eq!(found[1].grade, Grade::Certain);
     }
 
     #[test]
@@ -361,10 +337,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn the_quick_profile_has_few_points() {
-        assert!(Engines.points(&setting(Profile::Quick)).len() <= 28);
     }
 }

@@ -325,53 +325,7 @@ fn buffer(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{count, findings, measure, measured, setting, value, values};
-    use instrument::results::PointResult;
-
-    fn point(way: Way, chunk: Bytes, file: u64) -> Point {
-        Point::new()
-            .at(WAY, way)
-            .at(CHUNK_SIZE, chunk)
-            .at(FILE_SIZE, Bytes(file))
-            .at(MEMORY, Memory::NotLimited)
-    }
-
-    fn costs(way: Way, read: f64, rewrite: f64, again: f64) -> PointResult {
-        let costs = [
-            (READ, read),
-            (REWRITE, rewrite),
-            (READ_AGAIN, again),
-            (KEPT, 0.5),
-        ];
-        measured(point(way, CHUNK, 32 * MIB), &costs)
-    }
-
-    #[test]
-    fn the_ways_are_compared() {
-        let points = vec![
-            costs(Way::Stdio, 400.0, 300.0, 400.0),
-            costs(Way::StdioUnbuffered, 400.0, 200.0, 400.0),
-            costs(Way::Calls, 400.0, 200.0, 600.0),
-            costs(Way::CallsSync, 400.0, 2000.0, 400.0),
-            costs(Way::Mapping, 800.0, 1000.0, 400.0),
-        ];
-        let found = findings(&RewritePasses, points);
-        let near = |key, name, expected: f64| {
-            let value = value(&found, key, name);
-            assert!(
-                (value / expected - 1.0).abs() < 0.01,
-                "{key} {name}: {value}"
-            );
-        };
-        near("second_reading", "times", 1.5);
-        near("waiting", "times", 10.0);
-        near("waiting", "mapped", 5.0);
-        near("mapping", "times", 2.0);
-        near("buffer", "times", 1.5);
-        let said = found[0].sentence.to_string();
-        assert!(said.contains("written back first"), "{said}");
-        assert_eq!(findings(&RewritePasses, Vec::new()), []);
-    }
+    use crate::made_up::{count, measure, setting, values};
 
     #[test]
     fn every_way_makes_three_passes() {
@@ -380,7 +334,9 @@ mod tests {
             return;
         }
         for &way in Way::ALL {
-            let point = point(way, Bytes(16 * KIB), 256 * KIB);
+            let point = Point::new().at(WAY, way).at(CHUNK_SIZE, Bytes(16 * KIB));
+            let point = point.at(FILE_SIZE, Bytes(256 * KIB));
+            let point = point.at(MEMORY, Memory::NotLimited);
             let measured = measure(&RewritePasses, &point, scratch.path());
             let (samples, _) = measured.unwrap_or_else(|error| panic!("{way}: {error}"));
             for metric in [READ, REWRITE, READ_AGAIN] {

@@ -239,85 +239,7 @@ fn wanted_size(setting: &Setting) -> u64 {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{
-        count, finding, findings, machine, measure, measured, results, setting, value, values,
-    };
-    use instrument::results::PointResult;
-
-    fn point(state: State, method: Method, threads: u64) -> Point {
-        Point::new()
-            .at(STATE, state)
-            .at(METHOD, method)
-            .at(BLOCK_SIZE, Bytes(64 * KIB))
-            .at(THREADS, Count(threads))
-            .at(FILE_SIZE, Bytes(8 * MIB))
-    }
-
-    #[test]
-    fn wall_time_and_processor_time_are_told_apart() {
-        let at = |threads, wall, cpu| {
-            let point = point(State::Warm, Method::Pread, threads);
-            measured(point, &[(THROUGHPUT, wall), (BY_CPU, cpu)])
-        };
-        let found = findings(&SumOfWords, vec![at(1, 5e9, 5e9), at(2, 9e9, 4.5e9)]);
-        let gain = value(&found, "fastest_warm", "gain");
-        assert!((gain - 1.8).abs() < 0.01, "{gain}");
-        let by_cpu = value(&found, "wall_and_cpu", "by_cpu");
-        assert!((by_cpu - 0.9).abs() < 0.01, "{by_cpu}");
-        let settled = finding(&found, "wall_and_cpu");
-        assert_eq!(settled.grade, Grade::Certain);
-        let said = settled.sentence.to_string();
-        assert!(said.contains("finds that threads do not help"), "{said}");
-    }
-
-    #[test]
-    fn both_clocks_say_the_same_only_where_they_do() {
-        let said = |wall: f64, cpu: f64| {
-            let at = |threads, factors: [f64; 2]| {
-                let point = point(State::Warm, Method::Pread, threads);
-                let [wall, cpu] = factors;
-                measured(point, &[(THROUGHPUT, 5e9 * wall), (BY_CPU, 5e9 * cpu)])
-            };
-            let found = findings(&SumOfWords, vec![at(1, [1.0, 1.0]), at(2, [wall, cpu])]);
-            finding(&found, "wall_and_cpu").sentence.to_string()
-        };
-        assert!(said(1.8, 1.2).contains("both say the same"));
-        assert!(said(0.5, 0.5).contains("both say the same"));
-        assert!(!said(0.5, 1.2).contains("both say the same"));
-    }
-
-    #[test]
-    fn mapping_is_set_against_reading() {
-        let at = |method, wall| -> PointResult {
-            measured(point(State::Warm, method, 1), &[(THROUGHPUT, wall)])
-        };
-        let points = vec![at(Method::Pread, 8e9), at(Method::Mmap, 4e9)];
-        let found = findings(&SumOfWords, points.clone());
-        assert!(found.iter().all(|it| it.key != "mapping_whole"));
-        let small = value(&found, "mapping", "small");
-        assert!((small - 0.5).abs() < 0.01, "{small}");
-        let (definition, machine) = (SumOfWords.definition(), machine());
-        let results = results(&definition, &machine, points);
-        let [read, mapped] = by_smallest_blocks(&results).expect("both are there");
-        assert!(read.centre > mapped.centre);
-    }
-
-    #[test]
-    fn small_mappings_are_set_against_one_of_the_whole_file() {
-        let at = |block, wall| {
-            let point = Point::new()
-                .at(STATE, State::Warm)
-                .at(METHOD, Method::Mmap)
-                .at(BLOCK_SIZE, Bytes(block))
-                .at(THREADS, Count(1))
-                .at(FILE_SIZE, Bytes(8 * MIB));
-            measured(point, &[(THROUGHPUT, wall)])
-        };
-        let points = vec![at(64 * KIB, 4e9), at(MIB, 6e9), at(8 * MIB, 8e9)];
-        let found = findings(&SumOfWords, points);
-        let gain = value(&found, "mapping_whole", "gain");
-        assert!((gain - 2.0).abs() < 0.01, "{gain}");
-    }
+    use crate::made_up::{count, measure, values};
 
     #[test]
     fn each_state_and_method_is_measured() {
@@ -327,7 +249,9 @@ mod tests {
                 return;
             }
             for &method in Method::ALL {
-                let point = point(state, method, 2);
+                let point = Point::new().at(STATE, state).at(METHOD, method);
+                let point = point.at(BLOCK_SIZE, Bytes(64 * KIB));
+                let point = point.at(THREADS, Count(2)).at(FILE_SIZE, Bytes(8 * MIB));
                 let (samples, _) = measure(&SumOfWords, &point, scratch.path())
                     .unwrap_or_else(|error| panic!("{method}: {error}"));
                 assert_eq!(count(&samples, THROUGHPUT), count(&samples, BY_CPU));
@@ -335,14 +259,5 @@ mod tests {
                 assert!(shares.iter().all(|share| (share - resident).abs() < 0.01));
             }
         }
-    }
-
-    #[test]
-    fn the_quick_profile_has_few_points_and_the_thorough_one_those_of_the_reports() {
-        let points = |profile| SumOfWords.points(&setting(profile));
-        assert_eq!(points(Profile::Quick).len(), 19);
-        let thorough = points(Profile::Thorough);
-        let sixteen = |point: &Point| point.level(THREADS) == Ok(Count(16));
-        assert!(thorough.iter().any(sixteen));
     }
 }

@@ -1,0 +1,204 @@
+//! Tables of made-up results in `tests/cases`, one file for each experiment, with all that follows from them:
+//! findings, rulings on claims, and advice.
+//!
+//! A case begins with `# ` and its title. The first line of its table names the columns: axes, metrics,
+//! and `METRIC @ AXIS=LEVEL & AXIS=LEVEL` for a metric at other levels than those of the row. `AXIS=LEVEL`
+//! alone holds for all rows, and `spread=SHARE` sets how far apart the processes are. After an empty line
+//! comes what follows. `OSCOPE_RENEW_CASES=1 cargo test -p oscope-experiments cases` writes that anew.
+
+use crate::made_up::{machine, measured_apart, results};
+use crate::{advice, claims, find};
+use instrument::claim::{Evidence, Ruling};
+use instrument::experiment::{Design, Experiment};
+use instrument::finding::{Finding, Grade};
+use instrument::point::{Axis, AxisKind, Level, Point};
+use instrument::quantity::Bytes;
+use instrument::results::PointResult;
+use std::fs;
+use std::path::PathBuf;
+
+/// Distance of neighbouring processes where a table sets none, as a share of the value.
+const USUAL_SPREAD: f64 = 0.002;
+
+#[test]
+fn all_that_is_said_follows_from_the_numbers() {
+    let renews = std::env::var_os("OSCOPE_RENEW_CASES").is_some();
+    for experiment in crate::all() {
+        let path = path_of(experiment.id());
+        let Ok(file) = fs::read_to_string(&path) else {
+            continue;
+        };
+        let file = file.replace("\r\n", "\n");
+        let renewed = file
+            .split("# ")
+            .skip(1)
+            .map(|case| renewed(experiment, case));
+        let renewed = renewed.collect::<Vec<_>>().join("\n");
+        if renews {
+            fs::write(&path, &renewed).expect("the sources can be written");
+            continue;
+        }
+        for (expected, found) in file.lines().zip(renewed.lines()) {
+            assert_eq!(expected, found, "{}", path.display());
+        }
+        assert_eq!(file, renewed, "{}", path.display());
+    }
+}
+
+#[test]
+fn every_file_of_cases_belongs_to_an_experiment() {
+    for file in fs::read_dir(path_of("").with_file_name("")).expect("it is there") {
+        let name = file.expect("it is there").file_name();
+        let name = name.to_str().expect("a plain name");
+        let id = name.strip_suffix(".txt").expect("a text");
+        assert!(find(id).is_some(), "{name}");
+    }
+}
+
+fn path_of(id: &str) -> PathBuf {
+    PathBuf::from(format!(
+        "{}/tests/cases/{id}.txt",
+        env!("CARGO_MANIFEST_DIR")
+    ))
+}
+
+/// The case with what follows from its table.
+fn renewed(experiment: &dyn Experiment, case: &str) -> String {
+    let (table, _) = case.split_once("\n\n").unwrap_or((case, ""));
+    let table = table.trim_end();
+    let mut lines = table.lines();
+    let title = lines.next().expect("a case has a title");
+    let points = points(experiment.design(), title, lines);
+    let outcome = match outcome(experiment, points) {
+        nothing if nothing.is_empty() => "nothing\n".to_owned(),
+        lines => lines,
+    };
+    format!("# {table}\n\n{outcome}")
+}
+
+/// A line for each finding, each claim that can be judged and each setting that can be advised.
+fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
+    let (id, definition, machine) = (experiment.id(), experiment.definition(), machine());
+    let results = [results(&definition, &machine, points)];
+    let evidence = Evidence::new(&results);
+    let found = experiment.findings(&results[0]).into_iter();
+    let found = found.map(|finding| line(&finding.key, grade(finding.grade), &finding));
+    let judged = claims().filter(|claim| claim.experiments.contains(&id));
+    let judged = judged.filter_map(|claim| {
+        let judgement = (claim.test)(&evidence)?;
+        let key = format!("claim {}", claim.key);
+        Some(line(&key, ruling(judgement.ruling), &judgement.because))
+    });
+    let advised = advice().filter(|rule| rule.experiments.contains(&id));
+    let advised = advised.filter_map(|rule| {
+        let advice = (rule.find)(&evidence)?;
+        let key = format!("set {}={}", rule.setting, advice.value);
+        let usual = format!("usual {}", advice.usual);
+        let gain = advice.gain.map(|gain| ("gain", gain));
+        let because = gain
+            .into_iter()
+            .fold(advice.because, |because, (name, gain)| {
+                because.beside(name, gain)
+            });
+        Some(line(&key, &usual, &because))
+    });
+    found.chain(judged).chain(advised).collect()
+}
+
+/// The sentence with the numbers that stand next to it.
+fn line(key: &str, verdict: &str, finding: &Finding) -> String {
+    let numbers = finding.beside.iter().map(|number| {
+        let shown = number.quantity.unit.show(number.quantity.value, 3);
+        format!(" [{} {shown}]", number.name)
+    });
+    let numbers: String = numbers.collect();
+    let is_shown = if finding.is_sayable() {
+        ""
+    } else {
+        " [not shown]"
+    };
+    format!(
+        "{key} ({verdict}): {}{numbers}{is_shown}\n",
+        finding.sentence
+    )
+}
+
+fn grade(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Certain => "certain",
+        Grade::Likely => "likely",
+        Grade::CannotBeTold => "undecided",
+    }
+}
+
+fn ruling(ruling: Ruling) -> &'static str {
+    match ruling {
+        Ruling::Holds => "holds",
+        Ruling::HoldsInPart => "holds in part",
+        Ruling::DoesNotHold => "does not hold",
+        Ruling::CannotBeTold => "undecided",
+    }
+}
+
+/// The points of a table.
+fn points<'t>(
+    design: &'static Design,
+    title: &str,
+    mut lines: impl Iterator<Item = &'t str>,
+) -> Vec<PointResult> {
+    let cells = |line: &'t str| line.split('|').map(str::trim);
+    let header = cells(lines.next().unwrap_or_default());
+    let (fixed, columns): (Vec<_>, Vec<_>) =
+        header.partition(|column| column.contains('=') && !column.contains('@'));
+    let mut start = Point::new();
+    let mut spread = USUAL_SPREAD;
+    for pair in fixed.iter().map(|pair| pair.split_once('=').expect(title)) {
+        match pair {
+            ("spread", share) => spread = share.parse().expect(title),
+            (axis, level) => start = at(design, start, axis, level),
+        }
+    }
+    let mut points: Vec<(Point, Vec<_>)> = Vec::new();
+    for row in lines {
+        let mut point = start.clone();
+        for (column, cell) in columns
+            .iter()
+            .zip(cells(row))
+            .filter(|(_, cell)| *cell != "-")
+        {
+            if design.axes.iter().any(|axis| axis.name == *column) {
+                point = at(design, point, column, cell);
+                continue;
+            }
+            let (metric, levels) = column.split_once(" @ ").unwrap_or((column, ""));
+            let levels = levels.split_terminator(" & ");
+            let there = levels.fold(point.clone(), |point, pair| {
+                let (axis, level) = pair.split_once('=').expect(title);
+                at(design, point, axis, level)
+            });
+            let metric = design.metrics.iter().find(|it| it.name == metric);
+            let metric = metric.unwrap_or_else(|| panic!("{title}: no metric {column}"));
+            let value: f64 = cell.parse().unwrap_or_else(|_| panic!("{title}: {cell}"));
+            match points.iter_mut().find(|(point, _)| *point == there) {
+                Some((_, values)) => values.push((*metric, value)),
+                None => points.push((there, vec![(*metric, value)])),
+            }
+        }
+    }
+    let points = points.into_iter();
+    points
+        .map(|(point, values)| measured_apart(point, &values, spread))
+        .collect()
+}
+
+fn at(design: &Design, point: Point, axis: &str, level: &str) -> Point {
+    let is_meant = |known: &&Axis<&str>| known.name == axis;
+    let kind = design.axes.iter().find(is_meant).map(|axis| axis.kind);
+    let level = match kind.unwrap_or_else(|| panic!("{} has no axis {axis}", design.id)) {
+        AxisKind::Bytes => level.parse().ok().map(|Bytes(bytes)| Level::from(bytes)),
+        AxisKind::Count => level.parse().ok().map(Level::Number),
+        AxisKind::Choice => None,
+    }
+    .unwrap_or_else(|| level.into());
+    point.with(axis, level)
+}
