@@ -3,7 +3,6 @@
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
 use instrument::results::Estimate;
-use instrument::sample::Batch;
 use instrument::statistics::Interval;
 use instrument::statistics::changes::{Change, changes};
 use jiff::Timestamp;
@@ -80,7 +79,22 @@ impl<'n> Gathering<'n> {
                 continue;
             };
             for history in &mut self.histories[place.clone()] {
-                history.add(run, batches);
+                let Some(metric) = run.definition.metric(&history.metric.name) else {
+                    continue;
+                };
+                match Estimate::from_batches(metric, batches) {
+                    Some(estimate) if estimate.is_sound() => {
+                        let entry = Entry {
+                            run: run.number,
+                            started: run.started,
+                            value: estimate.centre,
+                            interval: estimate.interval,
+                        };
+                        history.add(metric, entry);
+                    }
+                    Some(_) => history.left_out += 1,
+                    None => {}
+                }
             }
         }
     }
@@ -93,15 +107,9 @@ impl<'n> Gathering<'n> {
         let metrics: Vec<&Metric> = newest.definition.metrics.iter().filter(wanted).collect();
         for (point, _) in &newest.points {
             let from = self.histories.len();
-            self.histories.extend(metrics.iter().map(|metric| History {
-                definition: newest.definition.clone(),
-                point: point.clone(),
-                metric: (*metric).clone(),
-                runs: Vec::new(),
-                changes: Vec::new(),
-                left_out: 0,
-                damaged: 0,
-            }));
+            let metrics = metrics.iter();
+            let histories = metrics.map(|it| History::new(&newest.definition, point, it));
+            self.histories.extend(histories);
             self.places
                 .insert(point.clone(), from..self.histories.len());
         }
@@ -123,17 +131,25 @@ impl<'n> Gathering<'n> {
 }
 
 impl History {
-    /// Adds a run.
-    fn add(&mut self, run: &HistoryRun, batches: &[Batch]) {
-        match estimate(&run.definition, batches, &self.metric) {
-            None => {}
-            Some((_, false)) => self.left_out += 1,
-            Some((estimate, true)) => self.runs.push(Entry {
-                run: run.number,
-                started: run.started,
-                value: estimate.centre,
-                interval: estimate.interval,
-            }),
+    /// A history without runs.
+    pub(crate) fn new(definition: &Arc<Definition>, point: &Arc<Point>, metric: &Metric) -> Self {
+        Self {
+            definition: definition.clone(),
+            point: point.clone(),
+            metric: metric.clone(),
+            runs: Vec::new(),
+            changes: Vec::new(),
+            left_out: 0,
+            damaged: 0,
+        }
+    }
+
+    /// Adds the value of a run, if its `metric` has the same meaning.
+    pub(crate) fn add(&mut self, metric: &Metric, entry: Entry) {
+        if metric.version == self.metric.version && metric.unit == self.metric.unit {
+            self.runs.push(entry);
+        } else {
+            self.left_out += 1;
         }
     }
 
@@ -146,17 +162,4 @@ impl History {
         let ends = ends.chain([self.runs.len()]);
         starts.zip(ends).map(|(start, end)| start..end).collect()
     }
-}
-
-/// A run's estimate of `metric`; true if it is sound and has the same meaning as `metric`.
-fn estimate(
-    definition: &Definition,
-    batches: &[Batch],
-    metric: &Metric,
-) -> Option<(Estimate, bool)> {
-    let own = definition.metric(&metric.name)?;
-    let estimate = Estimate::from_batches(own, batches)?;
-    let same = own.version == metric.version && own.unit == metric.unit;
-    let usable = same && estimate.is_sound();
-    Some((estimate, usable))
 }

@@ -24,6 +24,7 @@ pub mod history;
 pub mod json;
 pub mod kept;
 pub mod lab;
+mod lists;
 #[cfg(test)]
 mod made_up;
 pub mod markdown;

@@ -1,25 +1,24 @@
 //! The changes in all metrics over the stored runs of one machine: false alarms are controlled, changes at
-//! the same runs are one, and what else changed there stands beside them.
+//! the same runs are one, and each change has the other facts that changed there.
 
 #[cfg(test)]
 mod tests;
 
 use crate::comparison::{
-    Circumstance, FALSE_DISCOVERY_RATE, MARGIN, Side, changed, differences, longer_by_clock,
-    reasons,
+    Circumstance, FALSE_DISCOVERY_RATE, MARGIN, changed, differences, facts_of, longer_by_clock,
+    reasons, united,
 };
 use crate::history::{Entry, History};
 use crate::{Analysis, Surroundings};
 use instrument::experiment::{Better, Definition};
 use instrument::point::Point;
-use instrument::results::Estimate;
 use instrument::statistics::changes::{Departure, LEAST, Shape, departures};
 use instrument::statistics::discovery::adjusted;
 use instrument::statistics::summary::median;
-use record::Run;
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The changes in all metrics over the runs of one machine.
@@ -42,8 +41,10 @@ pub struct Changes {
 pub struct Session {
     /// Its number in the store.
     pub number: u64,
-    /// The run without its experiments.
-    pub run: Run,
+    /// Start time of the run.
+    pub started: Timestamp,
+    /// The environment and the machine, by path.
+    facts: BTreeMap<String, String>,
     surroundings: Surroundings,
 }
 
@@ -141,17 +142,11 @@ impl Gathering {
     /// Adds the run with this number, newest first. The newest run with a value sets its meaning; older
     /// runs must agree.
     pub fn add(&mut self, number: u64, analysis: &Analysis<'_>) {
-        let run = analysis.run;
+        let started = analysis.run.header.started;
         self.sessions.push(Session {
             number,
-            run: Run {
-                header: run.header.clone(),
-                machine: run.machine.clone(),
-                environment: run.environment.clone(),
-                storage: run.storage.clone(),
-                calibration: run.calibration.clone(),
-                experiments: Vec::new(),
-            },
+            started,
+            facts: facts_of(analysis.run),
             surroundings: analysis.surroundings.clone(),
         });
         for experiment in &analysis.experiments {
@@ -159,54 +154,31 @@ impl Gathering {
             for point in &experiment.points {
                 let of_point = Arc::new(point.point.clone());
                 for estimate in &point.estimates {
-                    self.add_value(number, run, &definition, &of_point, estimate);
+                    let Some(metric) = definition.metric(&estimate.metric) else {
+                        continue;
+                    };
+                    if metric.better == Better::Neither || !estimate.is_sound() {
+                        continue;
+                    }
+                    let key = (
+                        definition.id.clone(),
+                        point.point.clone(),
+                        metric.name.clone(),
+                    );
+                    let place = *self.places.entry(key).or_insert_with(|| {
+                        let history = History::new(&definition, &of_point, metric);
+                        self.histories.push(history);
+                        self.histories.len() - 1
+                    });
+                    let entry = Entry {
+                        run: number,
+                        started,
+                        value: estimate.centre,
+                        interval: estimate.interval,
+                    };
+                    self.histories[place].add(metric, entry);
                 }
             }
-        }
-    }
-
-    fn add_value(
-        &mut self,
-        number: u64,
-        run: &Run,
-        definition: &Arc<Definition>,
-        point: &Arc<Point>,
-        estimate: &Estimate,
-    ) {
-        let Some(metric) = definition.metric(&estimate.metric) else {
-            return;
-        };
-        if metric.better == Better::Neither || !estimate.is_sound() {
-            return;
-        }
-        let key = (
-            definition.id.clone(),
-            (**point).clone(),
-            estimate.metric.clone(),
-        );
-        let place = *self.places.entry(key).or_insert_with(|| {
-            self.histories.push(History {
-                definition: definition.clone(),
-                point: point.clone(),
-                metric: metric.clone(),
-                runs: Vec::new(),
-                changes: Vec::new(),
-                left_out: 0,
-                damaged: 0,
-            });
-            self.histories.len() - 1
-        });
-        let history = &mut self.histories[place];
-        let newest = &history.metric;
-        if metric.version == newest.version && metric.unit == newest.unit {
-            history.runs.push(Entry {
-                run: number,
-                started: run.header.started,
-                value: estimate.centre,
-                interval: estimate.interval,
-            });
-        } else {
-            history.left_out += 1;
         }
     }
 
@@ -289,7 +261,7 @@ fn found(histories: &[History], sessions: &[Session]) -> Vec<Found> {
 }
 
 /// The changes, those of one cause together, the newest first.
-fn events(found: Vec<Found>, histories: &[History], sessions: &[Session]) -> Vec<Event> {
+fn events<'s>(found: Vec<Found>, histories: &[History], sessions: &'s [Session]) -> Vec<Event> {
     let (drifts, steps): (Vec<Found>, Vec<Found>) = found
         .into_iter()
         .partition(|found| matches!(found.departure.shape, Shape::Drift(_)));
@@ -313,11 +285,14 @@ fn events(found: Vec<Found>, histories: &[History], sessions: &[Session]) -> Vec
             around.collect()
         });
         let (cause, conditions) = cause(&moved, &around);
+        let facts = |sessions: &'s [Session]| united(sessions.iter().map(|session| &session.facts));
+        let mut circumstances = changed(&facts(before), &facts(after));
+        circumstances.extend(differences(&around[0], &around[1]));
         events.push(Event {
             kind: Kind::Step,
             between: group.between,
             moved,
-            circumstances: circumstances([before, after], &around),
+            circumstances,
             cause,
             conditions,
         });
@@ -350,8 +325,8 @@ fn together(mut steps: Vec<Found>) -> Vec<Group> {
     steps.sort_by_key(|step| step.between.1);
     let mut common: Vec<usize> = Vec::new();
     for step in &steps {
-        let is_met = common.last().is_some_and(|last| step.between.0 <= *last);
-        if !is_met {
+        let is_covered = common.last().is_some_and(|last| step.between.0 <= *last);
+        if !is_covered {
             common.push(step.between.1);
         }
     }
@@ -366,7 +341,7 @@ fn together(mut steps: Vec<Found>) -> Vec<Group> {
         let fits = |session: &usize| (step.between.0..=step.between.1).contains(session);
         let fitting = common.iter().enumerate().filter(|(_, at)| fits(at));
         let nearest = fitting.min_by_key(|(_, at)| at.abs_diff(step.at));
-        let (place, _) = nearest.expect("each step was met by a session");
+        let (place, _) = nearest.expect("each step has a session in common");
         let group = &mut groups[place];
         let (earliest, latest) = group.between;
         group.between = (earliest.max(step.between.0), latest.min(step.between.1));
@@ -414,18 +389,6 @@ fn moved(found: &[Found], histories: &[History]) -> Vec<Moved> {
     }
     moved.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
     moved
-}
-
-/// The facts and disturbances that were different before and after.
-fn circumstances(sessions: [&[Session]; 2], around: &[Vec<Surroundings>; 2]) -> Vec<Circumstance> {
-    let [before, after] = sessions.map(|sessions| Side {
-        label: String::new(),
-        runs: sessions.iter().map(|session| session.run.clone()).collect(),
-        is_reported: false,
-    });
-    let mut found = changed(&before, &after);
-    found.extend(differences(&around[0], &around[1]));
-    found
 }
 
 /// The cause of a change of these values between runs under the conditions `around` them.

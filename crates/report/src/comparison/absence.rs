@@ -2,15 +2,16 @@
 
 use super::pair::Refusal;
 use super::side::Side;
+use crate::lists::distinct;
 
 /// The reason why nothing remains to compare, where these values were refused; for a published report
-/// with the command that sets it beside a machine.
+/// with the command that compares it with a machine.
 pub(super) fn why_empty(refused: &[Refusal], a: &Side, b: &Side) -> String {
     let reason = reason(refused, a, b);
     let reports = [a, b].into_iter().find_map(reproduction);
     match reports {
         Some(command) => format!(
-            "{reason}; `{command}` sets each figure of the report beside this machine, counted as the \
+            "{reason}; `{command}` compares each figure of the report with this machine, counted as the \
              report counts"
         ),
         None => reason,
@@ -51,15 +52,10 @@ pub(super) fn other_experiments(ours: &[&str], theirs: &[&str]) -> String {
 
 /// The experiments with samples on a side, in its order.
 pub(super) fn measured(side: &Side) -> Vec<&str> {
-    let mut ids = Vec::new();
-    for record in side.runs.iter().flat_map(|run| &run.experiments) {
-        let has_samples = record.points.iter().any(|point| !point.batches.is_empty());
-        let id = record.definition.id.as_str();
-        if has_samples && !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
-    ids
+    let records = side.runs.iter().flat_map(|run| &run.experiments);
+    let measured =
+        records.filter(|record| record.points.iter().any(|point| !point.batches.is_empty()));
+    distinct(measured.map(|record| record.definition.id.as_str()))
 }
 
 /// The experiments by name; a count for the names that do not fit.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A fact that differs between the two sides.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 pub struct Circumstance {
     /// Name of the fact: `environment: kernel release`.
     pub name: String,
@@ -31,66 +31,62 @@ const FLEETING: &[&str] = &[
     "storage.free_bytes",
 ];
 
+/// The facts of some runs by path, each with its values in them.
+pub(crate) type Facts<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+
 /// Differences between the machines and their states.
-pub fn circumstances(first_side: &Side, second_side: &Side) -> Vec<Circumstance> {
-    let (first, second) = (facts(first_side), facts(second_side));
-    let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
+pub fn circumstances(a: &Side, b: &Side) -> Vec<Circumstance> {
+    let either_reported = a.is_reported || b.is_reported;
+    let [a, b] = [a, b].map(|side| side.runs.iter().map(facts_of).collect::<Vec<_>>());
+    differing(&united(&a), &united(&b), |a, b| {
+        // A published report describes only part of its machine; a missing fact is not a difference.
+        let is_missing = a.is_empty() || b.is_empty();
+        a != b && !(is_missing && either_reported)
+    })
+}
+
+/// The known facts that no run of the first group shares with a run of the second.
+pub(crate) fn changed(before: &Facts<'_>, after: &Facts<'_>) -> Vec<Circumstance> {
+    differing(before, after, |a, b| {
+        a.is_disjoint(b) && !a.is_empty() && !b.is_empty()
+    })
+}
+
+/// The facts of all these runs.
+pub(crate) fn united<'a>(
+    runs: impl IntoIterator<Item = &'a BTreeMap<String, String>>,
+) -> Facts<'a> {
+    let mut facts = Facts::new();
+    for (path, value) in runs.into_iter().flatten() {
+        facts.entry(path).or_default().insert(value);
+    }
+    facts
+}
+
+/// The facts of two groups of runs whose values `differ`. A fact that no run of a group has is empty there.
+pub(crate) fn differing(
+    a: &Facts<'_>,
+    b: &Facts<'_>,
+    differ: impl Fn(&BTreeSet<&str>, &BTreeSet<&str>) -> bool,
+) -> Vec<Circumstance> {
     let nothing = BTreeSet::new();
-    let either_reported = first_side.is_reported || second_side.is_reported;
-    names
-        .into_iter()
-        .filter_map(|name| {
-            let a = first.get(name).unwrap_or(&nothing);
-            let b = second.get(name).unwrap_or(&nothing);
-            // A published report describes only part of its machine; a missing fact is not a
-            // difference.
-            let untold = a.is_empty() || b.is_empty();
-            let is_known = !(untold && either_reported);
-            (a != b && is_known).then(|| Circumstance::of(name, a, b))
-        })
-        .collect()
-}
-
-/// The known facts that no run of the first side shares with a run of the second.
-pub(crate) fn changed(before: &Side, after: &Side) -> Vec<Circumstance> {
-    let (before, after) = (facts(before), facts(after));
-    let both = before.iter().filter_map(|(name, a)| {
-        let b = after.get(name)?;
-        a.is_disjoint(b).then(|| Circumstance::of(name, a, b))
-    });
-    both.collect()
-}
-
-impl Circumstance {
-    /// The fact at `path`, by its values on each side.
-    pub(crate) fn of(path: &str, a: &BTreeSet<String>, b: &BTreeSet<String>) -> Self {
-        Self {
+    let joined = |values: &BTreeSet<&str>| values.iter().copied().collect::<Vec<_>>().join(" or ");
+    let paths: BTreeSet<&str> = a.keys().chain(b.keys()).copied().collect();
+    let found = paths.into_iter().filter_map(|path| {
+        let [a, b] = [a, b].map(|facts| facts.get(path).unwrap_or(&nothing));
+        differ(a, b).then(|| Circumstance {
             name: shown_name(path),
             a: joined(a),
             b: joined(b),
-        }
-    }
-}
-
-fn joined(values: &BTreeSet<String>) -> String {
-    values.iter().cloned().collect::<Vec<_>>().join(" or ")
+        })
+    });
+    found.collect()
 }
 
 fn shown_name(path: &str) -> String {
     let name = path.replacen('.', ": ", 1).replace(['.', '_'], " ");
     let name = name.strip_suffix(" bytes").unwrap_or(&name);
     name.strip_suffix(" hz").unwrap_or(name).to_owned()
-}
-
-/// All known facts of a side by path, each with its values in the sessions.
-fn facts(side: &Side) -> BTreeMap<String, BTreeSet<String>> {
-    let mut facts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for run in &side.runs {
-        for (path, value) in facts_of(run) {
-            facts.entry(path).or_default().insert(value);
-        }
-    }
-    facts
 }
 
 /// All known facts of a run by path.

@@ -4,7 +4,7 @@
 //! [`FORMAT`] increases if a field changes its meaning or is removed; new fields may appear at any
 //! time.
 
-use super::row::{Basis, Resolution, Row, Verdict};
+use super::row::{Basis, Remedy, Row, Verdict};
 use super::{Circumstance, Comparison, Counts, Excluded, Refusal, Side, Together};
 use instrument::point::Level;
 use instrument::quantity::Unit;
@@ -99,7 +99,7 @@ struct ValueJson<'a> {
     metric: &'a str,
     version: u32,
     unit: Unit,
-    verdict: VerdictJson,
+    verdict: Verdict,
     /// Improvement of the second side: 1.05 means 5 % faster, for metrics of either direction.
     ratio: f64,
     /// Its 95 % confidence interval; `null` if the spread is unknown.
@@ -123,18 +123,6 @@ struct ValueJson<'a> {
     /// For inconclusive values: approximate number of sessions on each side that would decide it;
     /// `null` if no practical number would.
     sessions_needed: Option<usize>,
-}
-
-/// The verdict on the second side.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum VerdictJson {
-    Faster,
-    Slower,
-    Equivalent,
-    NotComparable,
-    Inconclusive,
-    Untested,
 }
 
 impl<'a> ComparisonJson<'a> {
@@ -173,19 +161,12 @@ impl<'a> ValueJson<'a> {
         Self {
             experiment: &row.definition.id,
             levels: row.point.levels().collect(),
-            b_levels: row.beside.map(|beside| beside.point.levels().collect()),
-            difference: row.beside.map(|beside| beside.difference),
+            b_levels: row.other_point.map(|other| other.point.levels().collect()),
+            difference: row.other_point.map(|other| other.difference),
             metric: &row.metric.name,
             version: row.metric.version,
             unit: row.metric.unit,
-            verdict: match row.verdict {
-                Verdict::Faster => VerdictJson::Faster,
-                Verdict::Slower => VerdictJson::Slower,
-                Verdict::Equivalent => VerdictJson::Equivalent,
-                Verdict::NotComparable => VerdictJson::NotComparable,
-                Verdict::Inconclusive(_) => VerdictJson::Inconclusive,
-                Verdict::Untested => VerdictJson::Untested,
-            },
+            verdict: row.verdict,
             ratio: row.ratio,
             interval: row.interval,
             margin: row.margin,
@@ -196,8 +177,8 @@ impl<'a> ValueJson<'a> {
             b_sessions: &row.b.sessions,
             doubtful: row.doubtful,
             left_out: row.left_out,
-            sessions_needed: match row.verdict {
-                Verdict::Inconclusive(Resolution::Sessions(count)) => Some(count),
+            sessions_needed: match row.remedy {
+                Some(Remedy::Sessions(count)) => Some(count),
                 _ => None,
             },
         }

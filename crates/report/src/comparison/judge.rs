@@ -1,9 +1,9 @@
 //! Verdicts on pairs of values.
 
 use super::Question;
-use super::measured::Measured;
 use super::pair::Pair;
-use super::row::{Basis, Resolution, Row, Value, Verdict};
+use super::row::{Basis, Remedy, Row, Value, Verdict};
+use super::sessions::Sessions;
 use instrument::statistics::discovery::adjusted;
 use instrument::statistics::moderation::Moderated;
 use instrument::statistics::sessions::{Metric, differences, far_apart};
@@ -89,7 +89,7 @@ fn moderated(pairs: &[Pair<'_>], basis: Basis) -> Vec<Option<Moderated>> {
 impl<'a> Pair<'a> {
     /// The logarithm of the second side's improvement.
     fn difference(&self) -> Option<f64> {
-        Some(mean(&self.b.sessions)? - mean(&self.a.sessions)?)
+        Some(mean(&self.b.merits)? - mean(&self.a.merits)?)
     }
 
     /// The difference of two sessions, each of which predicts the value of another: its interval
@@ -119,7 +119,7 @@ impl<'a> Pair<'a> {
                 Metric {
                     family: group,
                     errors: sides.iter().flat_map(|side| side.errors.clone()).collect(),
-                    sides: sides.map(|side| side.sessions.clone()),
+                    sides: sides.map(|side| side.merits.clone()),
                 }
             }
             _ => Metric::default(),
@@ -130,11 +130,11 @@ impl<'a> Pair<'a> {
     /// unchanged machine stay within in 95 of 100 cases; on the logarithmic scale.
     fn margin(&self, asked: f64) -> f64 {
         let asked = asked.ln_1p();
-        let baseline = &self.baseline.sessions;
+        let baseline = &self.baseline.merits;
         if baseline.len() < LEAST_BASELINE {
             return asked;
         }
-        let counts = 1.0 / self.a.sessions.len() as f64 + 1.0 / self.b.sessions.len() as f64;
+        let counts = 1.0 / self.a.merits.len() as f64 + 1.0 / self.b.merits.len() as f64;
         let floor = student::mean_estimate(baseline, Confidence::NINETY_FIVE)
             .and_then(|mean| mean.interval)
             .map(|interval| interval.half_width() * (baseline.len() as f64 * counts).sqrt());
@@ -152,20 +152,20 @@ impl<'a> Pair<'a> {
     fn row(self, tests: Option<&Tests<'_>>, basis: Basis, margin: f64, is_alike: bool) -> Row<'a> {
         let exponential =
             |interval: Interval| Interval::new(interval.low.exp(), interval.high.exp());
-        let sessions = self.a.sessions.len().min(self.b.sessions.len());
-        let tested = match tests {
+        let sessions = self.a.merits.len().min(self.b.merits.len());
+        let (verdict, remedy) = match tests {
             Some(tests) => tests.verdict(basis, sessions),
-            None if basis == Basis::Unknown => Verdict::Untested,
-            None => Verdict::Inconclusive(Resolution::Spread),
+            None if basis == Basis::Unknown => (Verdict::Untested, None),
+            None => (Verdict::Inconclusive, Some(Remedy::Spread)),
         };
-        let distance = match tested {
-            Verdict::Inconclusive(_) => self.distance(basis, margin),
+        let distance = match verdict {
+            Verdict::Inconclusive => self.distance(basis, margin),
             _ => None,
         };
-        let verdict = match (tested, distance) {
-            (Verdict::Inconclusive(_), Some(range)) if range.low > 0.0 => Verdict::Faster,
-            (Verdict::Inconclusive(_), Some(_)) => Verdict::Slower,
-            (tested, _) => tested,
+        let verdict = match distance {
+            Some(range) if range.low > 0.0 => Verdict::Faster,
+            Some(_) => Verdict::Slower,
+            None => verdict,
         };
         let by_tests = tests.and_then(|tests| tests.found.interval(Confidence::NINETY_FIVE));
         Row {
@@ -179,11 +179,12 @@ impl<'a> Pair<'a> {
                 Verdict::Faster | Verdict::Slower if !is_alike => Verdict::NotComparable,
                 verdict => verdict,
             },
+            remedy: remedy.filter(|_| verdict == Verdict::Inconclusive),
             doubtful: self.a.doubtful || self.b.doubtful,
             left_out: self.a.left_out + self.b.left_out,
             definition: self.definition,
             point: self.point,
-            beside: self.beside,
+            other_point: self.other_point,
             metric: self.metric,
             a: self.a.into(),
             b: self.b.into(),
@@ -191,45 +192,43 @@ impl<'a> Pair<'a> {
     }
 }
 
-impl From<Measured> for Value {
-    fn from(measured: Measured) -> Self {
-        let logarithms: Vec<f64> = measured.values.iter().map(|value| value.ln()).collect();
+impl From<Sessions> for Value {
+    fn from(sessions: Sessions) -> Self {
+        let logarithms: Vec<f64> = sessions.values.iter().map(|value| value.ln()).collect();
         Self {
             centre: mean(&logarithms).map_or(f64::NAN, f64::exp),
-            sessions: measured.values,
+            sessions: sessions.values,
         }
     }
 }
 
 impl Tests<'_> {
-    fn verdict(&self, basis: Basis, sessions: usize) -> Verdict {
+    fn verdict(&self, basis: Basis, sessions: usize) -> (Verdict, Option<Remedy>) {
         if basis != Basis::Sessions {
-            Verdict::Inconclusive(Resolution::Spread)
+            (Verdict::Inconclusive, Some(Remedy::Spread))
+        } else if self.beyond <= FALSE_DISCOVERY_RATE && self.found.difference > 0.0 {
+            (Verdict::Faster, None)
         } else if self.beyond <= FALSE_DISCOVERY_RATE {
-            if self.found.difference > 0.0 {
-                Verdict::Faster
-            } else {
-                Verdict::Slower
-            }
+            (Verdict::Slower, None)
         } else if self.within <= FALSE_DISCOVERY_RATE {
-            Verdict::Equivalent
+            (Verdict::Equivalent, None)
         } else {
-            Verdict::Inconclusive(self.resolution(sessions))
+            (Verdict::Inconclusive, Some(self.remedy(sessions)))
         }
     }
 
     /// Number of sessions on each side that brings the distance from the margin to 2.8 standard
     /// errors: 1.96 for the test plus 0.84 for a power of 80 %.
-    fn resolution(&self, sessions: usize) -> Resolution {
+    fn remedy(&self, sessions: usize) -> Remedy {
         const STANDARD_ERRORS: f64 = 2.8;
         let distance = (self.found.difference.abs() - self.margin).abs();
         let factor = (2.0 / sessions as f64).sqrt();
         let deviation = self.found.standard_error / factor;
         let needed = 2.0 * (STANDARD_ERRORS * deviation / distance).powi(2);
         if needed > MOST_SESSIONS as f64 || needed.is_nan() {
-            return Resolution::AtTheMargin;
+            return Remedy::AtTheMargin;
         }
-        Resolution::Sessions(
+        Remedy::Sessions(
             (needed.ceil() as usize)
                 .max(sessions + 1)
                 .max(LEAST_SESSIONS),

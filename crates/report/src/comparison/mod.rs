@@ -16,30 +16,31 @@ mod circumstances;
 mod conditions;
 mod json;
 mod judge;
-mod measured;
 mod one_clock;
 mod pair;
 mod prospect;
 mod remarks;
 mod row;
+mod sessions;
 mod side;
 mod text;
 mod whole;
 
 pub use circumstances::{Circumstance, circumstances};
-pub(crate) use circumstances::{changed, facts_of};
+pub(crate) use circumstances::{Facts, changed, differing, facts_of, united};
 use conditions::Conditions;
 pub(crate) use conditions::{differences, longer_by_clock, reasons};
 pub use json::{FORMAT, json, schema};
 pub(crate) use judge::FALSE_DISCOVERY_RATE;
 pub use pair::Refusal;
-pub(crate) use pair::usable;
+pub(crate) use pair::{each_value, usable};
 pub use prospect::check_comparable;
 pub(crate) use row::merit;
-pub use row::{Basis, Beside, Resolution, Row, Value, Verdict};
+pub use row::{Basis, OtherPoint, Remedy, Row, Value, Verdict};
 pub use side::Side;
 pub use whole::{Excluded, Together};
 
+use crate::lists::{counts, grouped};
 use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, NOT_COMPARABLE, SLOWER, UNTESTED};
 use one_clock::{OneClock, UNKNOWN_SLOPES};
 use std::collections::BTreeMap;
@@ -157,7 +158,10 @@ impl<'a> Comparison<'a> {
 
     /// The counts of each group of experiments, in the order of their first rows.
     pub fn groups(&self) -> Vec<(&str, Counts)> {
-        Counts::by_group(&self.rows)
+        let groups = grouped(&self.rows, |row| row.definition.group()).into_iter();
+        groups
+            .map(|(group, rows)| (group, Counts::of(rows)))
+            .collect()
     }
 
     /// The differences that the intervals exclude; `None` without intervals.
@@ -185,13 +189,7 @@ impl<'a> Comparison<'a> {
 
     /// The rows with a difference, the largest first.
     pub fn differences(&self) -> Vec<&Row<'a>> {
-        let is_different = |row: &&Row<'a>| {
-            matches!(
-                row.verdict,
-                Verdict::Faster | Verdict::Slower | Verdict::Untested
-            )
-        };
-        let mut rows: Vec<_> = self.rows.iter().filter(is_different).collect();
+        let mut rows = self.with_verdict(&[Verdict::Faster, Verdict::Slower, Verdict::Untested]);
         rows.sort_by(|a, b| b.size().total_cmp(&a.size()));
         rows
     }
@@ -199,108 +197,60 @@ impl<'a> Comparison<'a> {
     /// The rows that are not comparable or undecided, in descending order of their certain difference: that at the near end of
     /// the interval.
     pub fn open(&self) -> Vec<&Row<'a>> {
-        let is_open = |row: &&Row<'a>| {
-            matches!(
-                row.verdict,
-                Verdict::NotComparable | Verdict::Inconclusive(_)
-            )
-        };
-        let mut rows: Vec<_> = self.rows.iter().filter(is_open).collect();
+        let mut rows = self.with_verdict(&[Verdict::NotComparable, Verdict::Inconclusive]);
         rows.sort_by(|a, b| {
             let certain = b.certain_size().total_cmp(&a.certain_size());
             certain.then_with(|| b.size().total_cmp(&a.size()))
         });
         rows
     }
+
+    fn with_verdict(&self, verdicts: &[Verdict]) -> Vec<&Row<'a>> {
+        let rows = self.rows.iter();
+        rows.filter(|row| verdicts.contains(&row.verdict)).collect()
+    }
 }
 
 impl Counts {
     /// Counts the verdicts of `rows`.
-    pub fn of(rows: &[Row<'_>]) -> Self {
+    pub fn of<'r, 'a: 'r>(rows: impl IntoIterator<Item = &'r Row<'a>>) -> Self {
         let mut counts = Self::default();
         for row in rows {
-            counts.add(&row.verdict);
+            *match row.verdict {
+                Verdict::Faster => &mut counts.faster,
+                Verdict::Slower => &mut counts.slower,
+                Verdict::Equivalent => &mut counts.equivalent,
+                Verdict::NotComparable => &mut counts.not_comparable,
+                Verdict::Inconclusive => &mut counts.inconclusive,
+                Verdict::Untested => &mut counts.untested,
+            } += 1;
         }
         counts
     }
 
-    fn by_group<'a>(rows: &'a [Row<'_>]) -> Vec<(&'a str, Self)> {
-        let mut groups: Vec<(&str, Self)> = Vec::new();
-        for row in rows {
-            let group = row.definition.group();
-            let known = groups.iter().position(|(known, _)| *known == group);
-            let at = known.unwrap_or_else(|| {
-                groups.push((group, Self::default()));
-                groups.len() - 1
-            });
-            groups[at].1.add(&row.verdict);
-        }
-        groups
-    }
-
     /// Sum of all counts.
     pub fn total(&self) -> usize {
-        self.faster
-            + self.slower
-            + self.equivalent
-            + self.not_comparable
-            + self.inconclusive
-            + self.untested
+        self.parts().iter().map(|(count, _)| count).sum()
     }
 
     /// The verdicts that occur, with their counts: `2 slower, 40 equivalent`.
     pub fn sentence(&self) -> String {
-        let parts = [
-            (self.faster, FASTER.text.to_owned()),
-            (self.slower, SLOWER.text.to_owned()),
-            (self.equivalent, EQUIVALENT.text.to_owned()),
-            (self.not_comparable, NOT_COMPARABLE.text.to_owned()),
-            (self.inconclusive, INCONCLUSIVE.text.to_owned()),
-            (
-                self.untested,
-                format!("{}, next to reported numbers", UNTESTED.text),
-            ),
-        ];
-        let parts = parts.iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts
-            .map(|(count, verdict)| format!("{count} {verdict}"))
-            .collect();
-        parts.join(", ")
-    }
-
-    fn add(&mut self, verdict: &Verdict) {
-        *match verdict {
-            Verdict::Faster => &mut self.faster,
-            Verdict::Slower => &mut self.slower,
-            Verdict::Equivalent => &mut self.equivalent,
-            Verdict::NotComparable => &mut self.not_comparable,
-            Verdict::Inconclusive(_) => &mut self.inconclusive,
-            Verdict::Untested => &mut self.untested,
-        } += 1;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Counts, Row};
-    use instrument::experiment::{Definition, Metric};
-    use instrument::point::Point;
-
-    #[test]
-    fn a_group_is_counted_once_wherever_its_rows_are() {
-        let definition = |id: &str| Definition {
-            id: id.into(),
-            metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
-            ..Definition::default()
+        let next_to = if self.untested > 0 {
+            ", next to reported numbers"
+        } else {
+            ""
         };
-        let ids = ["memory.a", "file.a", "memory.b"];
-        let (definitions, point) = (ids.map(definition), Point::new());
-        let rows = definitions
-            .each_ref()
-            .map(|it| Row::made_up(it, &point, 1.0));
-        let counted: Vec<(&str, usize)> = (Counts::by_group(&rows).into_iter())
-            .map(|(group, counts)| (group, counts.equivalent))
-            .collect();
-        assert_eq!(counted, [("memory", 2), ("file", 1)]);
+        counts(self.parts()) + next_to
+    }
+
+    fn parts(&self) -> [(usize, &'static str); 6] {
+        [
+            (self.faster, FASTER.text),
+            (self.slower, SLOWER.text),
+            (self.equivalent, EQUIVALENT.text),
+            (self.not_comparable, NOT_COMPARABLE.text),
+            (self.inconclusive, INCONCLUSIVE.text),
+            (self.untested, UNTESTED.text),
+        ]
     }
 }

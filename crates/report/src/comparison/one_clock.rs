@@ -1,7 +1,7 @@
 //! Brings the sessions of one machine to one clock, so that its steps are no differences.
 
-use super::measured::Measured;
 use super::row::Row;
+use super::sessions::Sessions;
 use super::{Question, Side, Verdict};
 use instrument::experiment::Metric;
 use instrument::quantity::{Unit, significant};
@@ -49,7 +49,7 @@ impl OneClock {
     }
 
     /// Brings the sessions to this clock by the growth that they show, or by `unknown_slope`.
-    pub fn bring(&self, sides: [&mut Measured; 3], metric: &Metric, unknown_slope: f64) {
+    pub fn bring(&self, sides: [&mut Sessions; 3], metric: &Metric, unknown_slope: f64) {
         let slopes = sides
             .iter()
             .flat_map(|side| side.clock_slopes.iter().flatten());
@@ -71,15 +71,14 @@ impl OneClock {
             (Some(a), Some(b)) if b > a * (1.0 + ALIKE) => faster("B", "A", b, a),
             _ => "The processor's clock differed between sessions".to_owned(),
         };
-        let differences: Vec<&Verdict> = (before.iter().zip(after))
+        let differences: Vec<Verdict> = (before.iter().zip(after))
             .filter(|(before, _)| matches!(before.verdict, Verdict::Faster | Verdict::Slower))
-            .map(|(_, after)| &after.verdict)
+            .map(|(_, after)| after.verdict)
             .collect();
         let all = differences.len();
-        let count = |is_it: fn(&Verdict) -> bool| differences.iter().filter(|it| is_it(it)).count();
-        let open = count(|verdict| *verdict == Verdict::NotComparable);
-        let explained =
-            count(|verdict| matches!(verdict, Verdict::Equivalent | Verdict::Inconclusive(_)));
+        let count = |those: &[Verdict]| differences.iter().filter(|it| those.contains(it)).count();
+        let open = count(&[Verdict::NotComparable]);
+        let explained = count(&[Verdict::Equivalent, Verdict::Inconclusive]);
         let explains = match all {
             0 => String::new(),
             all => format!(": that explains {explained} of {all} differences"),
@@ -120,15 +119,18 @@ fn gigahertz(hz: f64) -> String {
 /// known: where the two do not agree, the clock may be the reason.
 pub(super) fn agreed<'a>(least: Vec<Row<'a>>, most: Vec<Row<'a>>) -> Vec<Row<'a>> {
     let rows = least.into_iter().zip(most);
-    rows.map(|(mut row, other)| {
-        row.verdict = match (row.verdict, other.verdict) {
-            (verdict @ Verdict::Inconclusive(_), _) | (_, verdict @ Verdict::Inconclusive(_)) => {
-                verdict
-            }
-            (one, two) if one == two => one,
-            _ => Verdict::NotComparable,
-        };
-        row
+    rows.map(|(least, most)| match (least.verdict, most.verdict) {
+        (Verdict::Inconclusive, _) => least,
+        (_, Verdict::Inconclusive) => Row {
+            verdict: most.verdict,
+            remedy: most.remedy,
+            ..least
+        },
+        (one, other) if one == other => least,
+        _ => Row {
+            verdict: Verdict::NotComparable,
+            ..least
+        },
     })
     .collect()
 }

@@ -1,16 +1,18 @@
 //! Matches the values that both sides have.
 
 use super::Question;
-use super::measured::Measured;
 use super::one_clock::OneClock;
-use super::row::{Beside, merit};
+use super::row::OtherPoint;
+use super::sessions::Sessions;
 use super::side::Side;
 use crate::show;
 use instrument::counterpart::Counterpart;
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
-use instrument::results::{Estimate, PointResult};
+use instrument::quantity::counted;
+use instrument::results::Estimate;
 use platform::environment::System;
+use record::ExperimentRecord;
 use std::collections::{BTreeMap, HashMap};
 
 /// Values that both sides have but that cannot be compared.
@@ -26,17 +28,17 @@ pub struct Refusal {
     pub values: usize,
 }
 
-/// One metric at one point, measured on both sides.
+/// One metric at one point on both sides.
 #[derive(Clone, Debug)]
 pub(super) struct Pair<'a> {
     pub definition: &'a Definition,
     pub point: &'a Point,
-    pub beside: Option<Beside<'a>>,
+    pub other_point: Option<OtherPoint<'a>>,
     pub metric: &'a Metric,
-    pub a: Measured,
-    pub b: Measured,
+    pub a: Sessions,
+    pub b: Sessions,
     /// The sessions of the baseline.
-    pub baseline: Measured,
+    pub baseline: Sessions,
 }
 
 /// The values found on both sides.
@@ -54,7 +56,7 @@ pub(super) struct Entry<'a> {
     definition: &'a Definition,
     point: &'a Point,
     metric: &'a Metric,
-    measured: Measured,
+    sessions: Sessions,
     /// The operating system of its first session; `None` for published numbers.
     system: Option<System>,
     /// The reason why a session has no comparable value.
@@ -115,17 +117,17 @@ pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<&OneClock>) -> 
         matched.pairs.push(Pair {
             definition: ours.definition,
             point: ours.point,
-            beside: match counterpart {
-                Counterpart::Like { difference, .. } => Some(Beside {
+            other_point: match counterpart {
+                Counterpart::Like { difference, .. } => Some(OtherPoint {
                     point: theirs.point,
                     difference,
                 }),
                 Counterpart::Same | Counterpart::Missing(_) => None,
             },
             metric: ours.metric,
-            a: ours.measured,
-            b: theirs.measured,
-            baseline: behind.map_or_else(Measured::default, |entry| entry.measured),
+            a: ours.sessions,
+            b: theirs.sessions,
+            baseline: behind.map_or_else(Sessions::default, |entry| entry.sessions),
         });
     }
     for (experiment, ..) in second.entries.keys() {
@@ -149,6 +151,15 @@ impl Pair<'_> {
 }
 
 impl Refusal {
+    /// The sentence for readers.
+    pub(crate) fn text(&self) -> String {
+        let values = counted(self.values, "value");
+        format!(
+            "{} {} ({values}): {}",
+            self.experiment, self.metric, self.reason
+        )
+    }
+
     /// Counts one more value in `refused`.
     pub(crate) fn count(refused: &mut Vec<Self>, experiment: &str, metric: &str, reason: String) {
         let known = refused.iter_mut().find(|refusal| {
@@ -217,7 +228,7 @@ impl Entry<'_> {
     /// The reason why its side has no value to compare, if any.
     fn missing_in(&self, side: &Side) -> Option<String> {
         let reason = self.unusable.as_ref()?;
-        let empty = self.measured.sessions.is_empty();
+        let empty = self.sessions.merits.is_empty();
         empty.then(|| format!("in {} it is {reason}", side.label))
     }
 }
@@ -256,13 +267,29 @@ impl<'a> Values<'a> {
             values.systems.extend(new);
             for record in &run.experiments {
                 let definition = &record.definition;
-                for point in &record.points {
-                    if !point.batches.is_empty() {
-                        let result = point.result(definition);
-                        let at = (definition, &point.point);
-                        values.take(at, &result, system, at_hz);
+                each_value(record, |point, metric, estimate, is_doubtful| {
+                    let key = (definition.id.as_str(), point, metric.name.as_str());
+                    let entry = values.entries.entry(key).or_insert_with(|| {
+                        values.order.push(key);
+                        Entry {
+                            definition,
+                            point,
+                            metric,
+                            sessions: Sessions::default(),
+                            system,
+                            unusable: None,
+                            mixed: None,
+                        }
+                    });
+                    let differs = same_meaning(entry.metric, metric);
+                    if let Some(reason) = differs.or_else(|| entry.unlike(system)) {
+                        entry.mixed.get_or_insert(reason);
                     }
-                }
+                    match usable(estimate) {
+                        Err(reason) => entry.unusable = Some(reason),
+                        Ok(()) => entry.sessions.add(metric, estimate, is_doubtful, at_hz),
+                    }
+                });
             }
         }
         values
@@ -276,50 +303,24 @@ impl<'a> Values<'a> {
         };
         keys.find(is_it).copied()
     }
+}
 
-    fn take(
-        &mut self,
-        (definition, point): (&'a Definition, &'a Point),
-        result: &PointResult,
-        system: Option<System>,
-        clock_hz: Option<f64>,
-    ) {
-        for metric in &definition.metrics {
-            let Some(estimate) = result.estimate(&metric.name) else {
-                continue;
-            };
-            if metric.better == Better::Neither {
-                continue;
+/// Calls `take` with each estimate of an experiment by a metric of which more is better or worse: its point, its
+/// metric, the estimate, and true if a warning concerns it.
+pub(crate) fn each_value<'r>(
+    record: &'r ExperimentRecord,
+    mut take: impl FnMut(&'r Point, &'r Metric, &Estimate, bool),
+) {
+    let definition = &record.definition;
+    let points = record.points.iter();
+    for point in points.filter(|point| !point.batches.is_empty()) {
+        let result = point.result(definition);
+        let metrics = definition.metrics.iter();
+        for metric in metrics.filter(|metric| metric.better != Better::Neither) {
+            if let Some(estimate) = result.estimate(&metric.name) {
+                let is_doubtful = result.is_doubtful(&metric.name);
+                take(&point.point, metric, estimate, is_doubtful);
             }
-            let key = (definition.id.as_str(), point, metric.name.as_str());
-            let order = &mut self.order;
-            let entry = self.entries.entry(key).or_insert_with(|| {
-                order.push(key);
-                Entry {
-                    definition,
-                    point,
-                    metric,
-                    measured: Measured::default(),
-                    system,
-                    unusable: None,
-                    mixed: None,
-                }
-            });
-            let differs = same_meaning(entry.metric, metric).or_else(|| entry.unlike(system));
-            if let Some(reason) = differs {
-                entry.mixed.get_or_insert(reason);
-            }
-            if let Err(reason) = usable(estimate) {
-                entry.unusable = Some(reason);
-                continue;
-            }
-            let measured = &mut entry.measured;
-            measured.values.push(estimate.centre);
-            measured.sessions.push(merit(metric, estimate.centre));
-            measured.doubtful |= result.is_doubtful(&metric.name);
-            measured.errors.extend(estimate.error());
-            measured.clocks_hz.push(clock_hz);
-            measured.clock_slopes.push(estimate.clock_slope);
         }
     }
 }

@@ -21,8 +21,8 @@ pub fn check_comparable(before: &Side, definitions: &[Definition]) -> Result<(),
             match obstacle_before(entry, before, metric) {
                 None => return Ok(()),
                 Some(reason) => {
-                    let told = || format!("{experiment} {}: {reason}", metric.name);
-                    first_reason.get_or_insert_with(told);
+                    let reason = || format!("{experiment} {}: {reason}", metric.name);
+                    first_reason.get_or_insert_with(reason);
                 }
             }
         }

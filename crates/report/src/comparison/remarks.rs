@@ -3,6 +3,7 @@
 use super::conditions::{CLOCK, Conditions};
 use super::row::{Basis, Row};
 use super::{Circumstance, Question, Side};
+use crate::lists::{distinct, grouped};
 use crate::show;
 use instrument::quantity::counted;
 
@@ -121,22 +122,16 @@ fn stand_in(side: &Side) -> Option<String> {
 
 /// The differences between the operating systems that rows rest on, each once with its experiments.
 fn differences(rows: &[Row<'_>]) -> Vec<String> {
-    let mut differences: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in rows {
-        let Some(beside) = row.beside else { continue };
-        let id = row.definition.id.as_str();
-        match differences
-            .iter_mut()
-            .find(|(told, _)| *told == beside.difference)
-        {
-            Some((_, ids)) if ids.contains(&id) => {}
-            Some((_, ids)) => ids.push(id),
-            None => differences.push((beside.difference, vec![id])),
-        }
-    }
-    let told = differences.into_iter();
-    told.map(|(difference, ids)| format!("{}: {difference}", ids.join(", ")))
-        .collect()
+    let differing = rows.iter().filter_map(|row| {
+        let other = row.other_point?;
+        Some((other.difference, row.definition.id.as_str()))
+    });
+    let differences = grouped(distinct(differing), |(difference, _)| *difference).into_iter();
+    let sentence = |(difference, of_it): (&str, Vec<(&str, &str)>)| {
+        let ids: Vec<&str> = of_it.iter().map(|(_, id)| *id).collect();
+        format!("{}: {difference}", ids.join(", "))
+    };
+    differences.map(sentence).collect()
 }
 
 fn reported(a: &Side, b: &Side) -> String {

@@ -15,7 +15,7 @@ pub struct Row<'a> {
     pub point: &'a Point,
     /// The point of the second side, where that was measured on another operating system and has another
     /// point, or another meaning of it, for the same purpose.
-    pub beside: Option<Beside<'a>>,
+    pub other_point: Option<OtherPoint<'a>>,
     /// The metric.
     pub metric: &'a Metric,
     /// The first side's value.
@@ -33,15 +33,17 @@ pub struct Row<'a> {
     pub adjusted_p: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
+    /// The remedy for an inconclusive row.
+    pub remedy: Option<Remedy>,
     /// True if a warning concerns the metric in any session.
     pub doubtful: bool,
     /// Number of sessions that were left out, since they were far worse than all others of their side.
     pub left_out: usize,
 }
 
-/// The point of another operating system that stands beside that of the first side.
+/// The point of another operating system that is compared with that of the first side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beside<'a> {
+pub struct OtherPoint<'a> {
     /// The point.
     pub point: &'a Point,
     /// The difference of the two, as sentences.
@@ -58,7 +60,8 @@ pub struct Value {
 }
 
 /// The verdict on the second side.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Better, by more than the margin.
     Faster,
@@ -70,14 +73,14 @@ pub enum Verdict {
     /// may be the reason.
     NotComparable,
     /// Not decided by these sessions.
-    Inconclusive(Resolution),
+    Inconclusive,
     /// Not tested: one side has no spread.
     Untested,
 }
 
 /// The remedy for an inconclusive row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resolution {
+pub enum Remedy {
     /// About this many sessions on each side, if the difference stays as estimated.
     Sessions(usize),
     /// No practical number of sessions decides it: the difference lies at the margin itself.
@@ -115,13 +118,13 @@ impl Row<'_> {
 
 impl Verdict {
     /// The word for the verdict.
-    pub fn word(&self) -> Word {
+    pub fn word(self) -> Word {
         match self {
             Self::Faster => FASTER,
             Self::Slower => SLOWER,
             Self::Equivalent => EQUIVALENT,
             Self::NotComparable => NOT_COMPARABLE,
-            Self::Inconclusive(_) => INCONCLUSIVE,
+            Self::Inconclusive => INCONCLUSIVE,
             Self::Untested => UNTESTED,
         }
     }
@@ -146,7 +149,7 @@ impl<'a> Row<'a> {
         Self {
             definition,
             point,
-            beside: None,
+            other_point: None,
             metric: &definition.metrics[0],
             a: value(),
             b: value(),
@@ -155,6 +158,7 @@ impl<'a> Row<'a> {
             margin: 0.02,
             adjusted_p: None,
             verdict: Verdict::Equivalent,
+            remedy: None,
             doubtful: false,
             left_out: 0,
         }

@@ -1,5 +1,6 @@
 //! One side of a comparison: one or several sessions.
 
+use crate::lists::distinct;
 use record::Run;
 
 /// One side of a comparison.
@@ -27,13 +28,7 @@ impl Side {
 
     /// The distinct fingerprints of the machines of its sessions.
     pub fn machines(&self) -> Vec<&str> {
-        let mut machines: Vec<&str> = Vec::new();
-        for run in &self.runs {
-            let fingerprint = run.header.machine_fingerprint.as_str();
-            if !machines.contains(&fingerprint) {
-                machines.push(fingerprint);
-            }
-        }
-        machines
+        let runs = self.runs.iter();
+        distinct(runs.map(|run| run.header.machine_fingerprint.as_str()))
     }
 }

@@ -1,21 +1,14 @@
 //! Text and numbers of a comparison, shared by the terminal, Markdown and the page.
 
-use super::{Comparison, Row, Side, Value};
+use super::{Comparison, Refusal, Row, Side, Value};
 use crate::show;
+use instrument::quantity::counted;
 use instrument::statistics::Interval;
 
 impl Comparison<'_> {
     /// The values without a comparison, one sentence for each reason.
     pub fn left_out(&self) -> Vec<String> {
-        let refused = self.refused.iter().map(|refusal| {
-            format!(
-                "{} {} ({}): {}",
-                refusal.experiment,
-                refusal.metric,
-                values(refusal.values),
-                refusal.reason
-            )
-        });
+        let refused = self.refused.iter().map(Refusal::text);
         let unmatched = self.unmatched.iter().flat_map(|(experiment, counts)| {
             [self.question.a, self.question.b]
                 .into_iter()
@@ -28,21 +21,15 @@ impl Comparison<'_> {
 }
 
 fn only(experiment: &str, side: &Side, count: usize) -> String {
-    format!("{experiment}: {} only in {}", values(count), side.label)
-}
-
-fn values(count: usize) -> String {
-    match count {
-        1 => "1 value".into(),
-        count => format!("{count} values"),
-    }
+    let values = counted(count, "value");
+    format!("{experiment}: {values} only in {}", side.label)
 }
 
 impl Row<'_> {
     /// The point, and that of the other system: `read 1 byte beside ReadFile 1 byte, optimisation 3`.
     pub fn shown_point(&self) -> String {
-        match self.beside {
-            Some(beside) => show::point_beside(self.definition, self.point, beside.point),
+        match self.other_point {
+            Some(other) => show::point_beside(self.definition, self.point, other.point),
             None => show::point(self.definition, self.point),
         }
     }

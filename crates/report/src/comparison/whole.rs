@@ -1,7 +1,8 @@
 //! Statements on all rows of a comparison together: the differences that they exclude, and the rows
 //! that moved together.
 
-use super::{Resolution, Row, Verdict};
+use super::{Remedy, Row, Verdict};
+use crate::lists::grouped;
 use crate::show;
 use instrument::quantity::{Unit, significant};
 use instrument::statistics::summary::median;
@@ -48,17 +49,9 @@ pub struct Together {
 /// For each experiment with differences, their number and median; then the experiments without any. Empty
 /// if there is no difference at all.
 pub(super) fn by_experiment(rows: &[Row<'_>]) -> Vec<String> {
-    let mut experiments: Vec<(&str, Vec<&Row<'_>>)> = Vec::new();
-    for row in rows {
-        let id = row.definition.id.as_str();
-        match experiments.iter_mut().find(|(known, _)| *known == id) {
-            Some((_, of_it)) => of_it.push(row),
-            None => experiments.push((id, vec![row])),
-        }
-    }
     let mut statements = Vec::new();
     let mut unchanged = Vec::new();
-    for (id, rows) in experiments {
+    for (id, rows) in grouped(rows, |row| row.definition.id.as_str()) {
         let with = |verdict: Verdict, word: &str| {
             let changed = rows.iter().filter(|row| row.verdict == verdict);
             let ratios: Vec<f64> = changed.map(|row| row.ratio).collect();
@@ -88,15 +81,10 @@ pub(super) fn by_experiment(rows: &[Row<'_>]) -> Vec<String> {
 
 /// The remedies for the inconclusive rows, in one sentence; `None` if there are none.
 pub(super) fn remedies(rows: &[Row<'_>]) -> Option<String> {
-    let open: Vec<Resolution> = (rows.iter())
-        .filter_map(|row| match row.verdict {
-            Verdict::Inconclusive(resolution) => Some(resolution),
-            _ => None,
-        })
-        .collect();
+    let open: Vec<Remedy> = rows.iter().filter_map(|row| row.remedy).collect();
     let needed = || {
-        open.iter().filter_map(|resolution| match resolution {
-            Resolution::Sessions(count) => Some(*count),
+        open.iter().filter_map(|remedy| match remedy {
+            Remedy::Sessions(count) => Some(*count),
             _ => None,
         })
     };
@@ -107,9 +95,9 @@ pub(super) fn remedies(rows: &[Row<'_>]) -> Option<String> {
     let count = |wanted| open.iter().filter(|it| **it == wanted).count();
     let parts = [
         (needed().count(), sessions.unwrap_or_default()),
-        (count(Resolution::Spread), "more sessions".into()),
+        (count(Remedy::Spread), "more sessions".into()),
         (
-            count(Resolution::AtTheMargin),
+            count(Remedy::AtTheMargin),
             "no practical number of sessions, since the difference is at the margin".into(),
         ),
     ];
@@ -156,20 +144,11 @@ impl Excluded {
 impl Together {
     /// The metrics of which most rows moved the same way, the largest move first.
     pub(super) fn of(rows: &[Row<'_>]) -> Vec<Self> {
-        let mut metrics: Vec<(&str, &str, Vec<&Row<'_>>)> = Vec::new();
-        for row in rows {
-            let (experiment, metric) = (row.definition.id.as_str(), row.metric.title.as_str());
-            let known = metrics
-                .iter_mut()
-                .find(|(id, title, _)| *id == experiment && *title == metric);
-            match known {
-                Some((.., rows)) => rows.push(row),
-                None => metrics.push((experiment, metric, vec![row])),
-            }
-        }
-        let mut moved: Vec<Self> = metrics
-            .into_iter()
-            .filter_map(|(experiment, metric, rows)| Self::one(experiment, metric, &rows))
+        let metrics = grouped(rows, |row| {
+            (row.definition.id.as_str(), row.metric.title.as_str())
+        });
+        let mut moved: Vec<Self> = (metrics.into_iter())
+            .filter_map(|((experiment, metric), rows)| Self::one(experiment, metric, &rows))
             .collect();
         moved.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
         moved
@@ -219,7 +198,7 @@ fn size(share: f64) -> String {
 mod tests {
     use super::super::Row;
     use super::{Excluded, Together, by_experiment, remedies};
-    use crate::comparison::{Resolution, Verdict};
+    use crate::comparison::{Remedy, Verdict};
     use instrument::experiment::{Definition, Metric};
     use instrument::point::Point;
 
@@ -258,13 +237,9 @@ mod tests {
         let (definition, point) = (definition(), Point::new());
         let mut rows = rows(&definition, &point, &[1.0; 4]);
         assert_eq!(remedies(&rows), None);
-        let open = [
-            Resolution::Sessions(4),
-            Resolution::Spread,
-            Resolution::Sessions(9),
-        ];
-        for (row, resolution) in rows.iter_mut().zip(open) {
-            row.verdict = Verdict::Inconclusive(resolution);
+        let open = [Remedy::Sessions(4), Remedy::Spread, Remedy::Sessions(9)];
+        for (row, remedy) in rows.iter_mut().zip(open) {
+            row.remedy = Some(remedy);
         }
         assert_eq!(
             remedies(&rows).as_deref(),

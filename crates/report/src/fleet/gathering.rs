@@ -1,10 +1,7 @@
 //! Gathers the values of many runs by node.
 
-use super::gathered::{Cell, Column, Gathered, LeftOut, Sessions};
-use super::judge;
-use super::meaning::Meaning;
-use super::reading::{Key, Measured, Reading};
-use super::{Fleet, Unjudged};
+use super::reading::{Key, Meaning, Measured, Reading};
+use super::{Fleet, Unjudged, judge};
 use crate::comparison::Refusal;
 use instrument::experiment::Definition;
 use instrument::statistics::moderation::{Variance, sum};
@@ -29,6 +26,51 @@ pub struct Gathering {
     unknown: usize,
 }
 
+/// The runs of one node.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sessions {
+    pub name: String,
+    /// Without their values.
+    pub readings: Vec<Reading>,
+    /// The earlier ones, if changes since then are judged.
+    pub before: Option<Vec<Reading>>,
+}
+
+/// All that was gathered.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub nodes: Vec<Sessions>,
+    pub columns: Vec<Column>,
+    pub definitions: HashMap<String, Definition>,
+    /// Runs that came twice, each with the two names of its node.
+    pub twice: Vec<(String, String)>,
+    /// Number of values of experiments that this version of oscope does not know.
+    pub unknown: usize,
+    /// Values that cannot be compared.
+    pub refused: Vec<Refusal>,
+    /// Nodes with runs either now or before, if changes are judged.
+    pub unpaired: Vec<String>,
+}
+
+/// A metric at a point over the nodes, of one meaning.
+#[derive(Debug)]
+pub(super) struct Column {
+    pub key: Key,
+    pub meaning: Meaning,
+    /// In the order of the nodes.
+    pub nodes: Vec<Option<Cell>>,
+}
+
+/// The value of a node, or its change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    pub found: Observation,
+    /// True if a warning concerns it.
+    pub is_doubtful: bool,
+    /// The logarithms of the value now and before, if `found` is its change.
+    pub sides: Option<[f64; 2]>,
+}
+
 /// The values of one meaning.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
@@ -44,27 +86,24 @@ pub(super) struct Session {
 }
 
 impl Gathering {
-    /// Adds a run of `node`. A run that is there already is left out and told as a remark.
-    pub fn add(&mut self, node: &str, reading: Reading) {
+    /// Adds a run of `node`. A run that is there already is left out, which a remark reports.
+    pub fn add(&mut self, node: &str, mut reading: Reading) {
         if let Some(known) = self.runs.get(&reading.run) {
             let mut names = [known.clone(), node.to_owned()];
             names.sort();
-            let [first, second] = names;
-            self.twice.push((first, second));
+            self.twice.push(names.into());
             return;
         }
         self.runs.insert(reading.run.clone(), node.to_owned());
         self.unknown += reading.unknown;
-        let mut reading = reading;
         for value in std::mem::take(&mut reading.values) {
             self.take(node, value);
         }
         for definition in std::mem::take(&mut reading.definitions) {
-            let version = &reading.version;
             let known = self.definitions.get(&definition.id);
-            if known.is_none_or(|(of, _)| of < version) {
-                let id = definition.id.clone();
-                self.definitions.insert(id, (version.clone(), definition));
+            if known.is_none_or(|(version, _)| *version < reading.version) {
+                let known = (reading.version.clone(), definition);
+                self.definitions.insert(known.1.id.clone(), known);
             }
         }
         let sessions = self.nodes.entry(node.to_owned()).or_default();
@@ -99,14 +138,8 @@ impl Gathering {
         if self.nodes.len() < FEWEST_NODES {
             return Err(Unjudged::TooFew(self.nodes.len()));
         }
-        let (names, mut nodes): (Vec<String>, Vec<Sessions>) = self.nodes.into_iter().unzip();
-        for node in &mut nodes {
-            node.readings.sort_by(|a, b| a.run.cmp(&b.run));
-        }
-        let places = names.iter().map(String::as_str).zip(0..);
-        let places: HashMap<&str, usize> = places.collect();
-        let mut refused = Vec::new();
-        let mut columns = Vec::new();
+        let places = self.nodes.keys().cloned().zip(0..).collect();
+        let (mut refused, mut columns) = (Vec::new(), Vec::new());
         for (key, groups) in self.values {
             columns.extend(column(key, groups, &places, &mut refused));
         }
@@ -115,20 +148,21 @@ impl Gathering {
             let reason = reason.map(|it| format!("{} {}: {}", it.experiment, it.metric, it.reason));
             return Err(Unjudged::NothingInCommon(reason));
         }
+        let nodes = self.nodes.into_iter().map(|(name, mut node)| {
+            node.readings.sort_by(|a, b| a.run.cmp(&b.run));
+            Sessions { name, ..node }
+        });
         let definitions = self.definitions.into_iter();
         let mut twice = self.twice;
         twice.sort();
         let gathered = Gathered {
-            nodes,
+            nodes: nodes.collect(),
             columns,
             definitions: definitions.map(|(id, (_, known))| (id, known)).collect(),
-            left_out: LeftOut {
-                twice,
-                unknown: self.unknown,
-                values: refused,
-                unpaired: self.unpaired,
-            },
-            names,
+            twice,
+            unknown: self.unknown,
+            refused,
+            unpaired: self.unpaired,
         };
         Ok(judge::fleet(gathered, margin))
     }
@@ -138,7 +172,7 @@ impl Gathering {
 fn column(
     key: Key,
     mut groups: Vec<Group>,
-    places: &HashMap<&str, usize>,
+    places: &HashMap<String, usize>,
     refused: &mut Vec<Refusal>,
 ) -> Option<Column> {
     // The most common meaning; of equally common ones the newest.
@@ -156,7 +190,7 @@ fn column(
     }
     let mut sessions: Vec<Vec<Cell>> = vec![Vec::new(); places.len()];
     for value in values {
-        match (value.found, places.get(value.node.as_str())) {
+        match (value.found, places.get(&value.node)) {
             (Ok(found), Some(place)) => sessions[*place].push(found),
             (Err(reason), _) => Refusal::count(refused, &key.experiment, &key.metric, reason),
             (Ok(_), None) => {}

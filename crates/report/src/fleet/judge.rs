@@ -1,105 +1,83 @@
 //! Verdicts on nodes and their components.
 
-use super::changed::{self, Changed};
-use super::gathered::{Column, Gathered, Sessions};
-use super::peculiar::Peculiar;
-use super::remarks::remarks;
-use super::{FALSE_DISCOVERY_RATE, Fleet, Node, Part, Standing, Value};
+use super::gathering::{Column, Gathered, Sessions};
+use super::{FALSE_DISCOVERY_RATE, Fleet, Node, Part, Standing, Value, facts, remarks};
 use crate::comparison;
+use crate::lists::distinct;
 use crate::show;
 use instrument::component::Component;
 use instrument::experiment::{Better, Definition};
-use instrument::point::Choice;
 use instrument::statistics::discovery::adjusted;
 use instrument::statistics::moderation::Moderated;
 use instrument::statistics::peers::{Metric, deviations};
 use instrument::statistics::summary::median;
 use instrument::statistics::{Confidence, Interval};
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The deviation of a node with its p-value, adjusted for all nodes.
+/// A deviation with its p-value, adjusted for all that were tested together.
 #[derive(Clone, Copy, Debug)]
-struct Tested {
+pub(crate) struct Tested {
     found: Moderated,
-    adjusted_p: f64,
+    pub adjusted_p: f64,
 }
 
 /// Judges the nodes of `gathered`.
 pub(super) fn fleet(gathered: Gathered, margin: f64) -> Fleet {
-    let is_measured = |component: &Component| {
-        let mut columns = gathered.columns.iter();
-        columns.any(|column| column.key.component == *component)
-    };
-    let components = Component::ALL.iter().copied().filter(is_measured);
-    let components: Vec<Component> = components.collect();
-    let found = deviations(&metrics(&gathered.columns, &components), components.len());
+    let columns = &gathered.columns;
+    let mut components: BTreeMap<Component, BTreeSet<&str>> = BTreeMap::new();
+    for Column { key, .. } in columns {
+        let experiments = components.entry(key.component).or_default();
+        experiments.insert(&key.experiment);
+    }
+    let found = deviations(&metrics(columns, &components), components.len());
     let values = tested(&found.metrics, margin);
     let parts = tested(&found.families, margin);
-    let mut remarks = remarks(&gathered, components.len());
+    let mut remarks = remarks::remarks(&gathered, components.len());
     let is_since = gathered.nodes.iter().any(|node| node.before.is_some());
-    if is_since {
-        remarks.extend(changed::remarks(&gathered, &components, margin));
-    }
-    let Gathered {
-        names,
-        nodes,
-        columns,
-        definitions,
-        left_out,
-    } = gathered;
-    let peculiar = Peculiar::of(&nodes);
-    let mut changed = Changed::of(&nodes);
-    let judged = names.into_iter().zip(&nodes).enumerate();
-    let judged = judged.map(|(index, (name, sessions))| {
-        let values: Vec<Value> = columns
-            .iter()
-            .zip(&values)
-            .filter_map(|(column, values)| value(column, index, values[index]?, &definitions))
-            .collect();
-        let parts: Vec<Option<Part>> = components
-            .iter()
+    let facts = if is_since {
+        let (shared, of_nodes) = facts::changed(&gathered.nodes);
+        let components = components.keys();
+        remarks.extend(remarks::of_changes(&gathered, components, &shared, margin));
+        of_nodes
+    } else {
+        facts::peculiar(&gathered.nodes)
+    };
+    let judged = gathered.nodes.iter().zip(facts).enumerate();
+    let judged = judged.map(|(index, (sessions, facts))| {
+        let values = columns.iter().zip(&values).filter_map(|(column, values)| {
+            value(column, index, values[index]?, &gathered.definitions)
+        });
+        let values: Vec<Value> = values.collect();
+        let parts = components
+            .keys()
             .zip(&parts)
-            .map(|(component, parts)| {
+            .filter_map(|(component, parts)| {
                 let of_component = columns.iter().filter(|it| it.key.component == *component);
                 let measured = of_component.filter(|column| column.nodes[index].is_some());
-                Some(part(parts[index]?, measured.count(), &values, *component))
-            })
-            .collect();
-        let facts = if is_since {
-            changed.facts(index)
-        } else {
-            peculiar.facts(index)
-        };
-        node(name, sessions, parts, values, facts)
+                let part = part(parts[index]?, measured.count(), &values, *component);
+                Some((*component, part))
+            });
+        node(sessions, parts.collect(), values, facts)
     });
     let mut nodes: Vec<Node> = judged.collect();
     sort(&mut nodes);
+    let owned = |ids: BTreeSet<&str>| ids.into_iter().map(str::to_owned).collect();
     Fleet {
         margin,
         is_since,
         values: columns.len(),
-        experiments: components
-            .iter()
-            .map(|it| experiments(&columns, *it))
+        components: (components.into_iter())
+            .map(|(component, ids)| (component, owned(ids)))
             .collect(),
-        components,
         nodes,
         remarks,
-        refused: left_out.values,
+        refused: gathered.refused,
         second: None,
     }
 }
 
-/// The experiments whose values speak of `component`, each once.
-fn experiments(columns: &[Column], component: Component) -> Vec<String> {
-    let columns = columns.iter().map(|column| &column.key);
-    let of_component = columns.filter(|key| key.component == component);
-    let ids: BTreeSet<&String> = of_component.map(|key| &key.experiment).collect();
-    ids.into_iter().cloned().collect()
-}
-
-/// Sorts nodes as [`Fleet::nodes`] says.
+/// Sorts nodes as [`Fleet::nodes`] describes.
 pub(super) fn sort(nodes: &mut [Node]) {
     nodes.sort_by(|a, b| {
         let certainty = a.certainty().total_cmp(&b.certainty());
@@ -112,14 +90,14 @@ pub(super) fn sort(nodes: &mut [Node]) {
 }
 
 /// The verdict on a node with these components.
-pub(super) fn standing(parts: &[Option<Part>]) -> Standing {
-    let standings = parts.iter().flatten().map(|part| part.standing);
+pub(super) fn standing(parts: &BTreeMap<Component, Part>) -> Standing {
+    let standings = parts.values().map(|part| part.standing);
     standings.min().unwrap_or(Standing::Alike)
 }
 
-fn metrics(columns: &[Column], components: &[Component]) -> Vec<Metric> {
+fn metrics<T>(columns: &[Column], components: &BTreeMap<Component, T>) -> Vec<Metric> {
     let metric = |column: &Column| {
-        let family = components.iter().position(|it| *it == column.key.component);
+        let family = components.keys().position(|it| *it == column.key.component);
         let nodes = column.nodes.iter();
         Metric {
             family: family.unwrap_or(components.len()),
@@ -130,7 +108,7 @@ fn metrics(columns: &[Column], components: &[Component]) -> Vec<Metric> {
 }
 
 /// Tests all deviations against the margin together.
-fn tested(found: &[Vec<Option<Moderated>>], margin: f64) -> Vec<Vec<Option<Tested>>> {
+pub(crate) fn tested(found: &[Vec<Option<Moderated>>], margin: f64) -> Vec<Vec<Option<Tested>>> {
     let margin = margin.ln_1p();
     let p_values = found.iter().flatten().flatten();
     let p_values: Vec<f64> = p_values.map(|found| found.p_beyond(margin)).collect();
@@ -147,16 +125,17 @@ fn tested(found: &[Vec<Option<Moderated>>], margin: f64) -> Vec<Vec<Option<Teste
 }
 
 impl Tested {
-    fn ratio(&self) -> f64 {
+    pub(crate) fn ratio(&self) -> f64 {
         self.found.difference.exp()
     }
 
-    fn interval(&self) -> Option<Interval> {
+    pub(crate) fn interval(&self) -> Option<Interval> {
         let ends = self.found.interval(Confidence::NINETY_FIVE)?;
         Interval::new(ends.low.exp(), ends.high.exp())
     }
 
-    fn standing(&self, rate: f64) -> Standing {
+    /// The verdict at this false discovery rate.
+    pub(crate) fn standing(&self, rate: f64) -> Standing {
         if self.adjusted_p > rate || self.adjusted_p.is_nan() {
             Standing::Alike
         } else if self.found.difference < 0.0 {
@@ -222,24 +201,18 @@ fn part(tested: Tested, measured: usize, values: &[Value], component: Component)
 }
 
 fn node(
-    name: String,
     sessions: &Sessions,
-    parts: Vec<Option<Part>>,
+    parts: BTreeMap<Component, Part>,
     mut values: Vec<Value>,
     circumstances: Vec<comparison::Circumstance>,
 ) -> Node {
     values.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
-    let mut machines: Vec<String> = Vec::new();
-    for reading in &sessions.readings {
-        if !machines.contains(&reading.machine) {
-            machines.push(reading.machine.clone());
-        }
-    }
+    let readings = || sessions.readings.iter();
     Node {
-        name,
-        runs: sessions.readings.iter().map(|it| it.run.clone()).collect(),
-        machines,
-        switch: sessions.readings.iter().find_map(|it| it.switch.clone()),
+        name: sessions.name.clone(),
+        runs: readings().map(|it| it.run.clone()).collect(),
+        machines: distinct(readings().map(|it| it.machine.clone())),
+        switch: readings().find_map(|it| it.switch.clone()),
         standing: standing(&parts),
         parts,
         values,

@@ -4,51 +4,47 @@
 //!
 //! Each run is read into its values ([`Reading`]), and the runs of one node are its sessions
 //! ([`Gathering`]). A value is compared with the median over the nodes, as
-//! [`peers`](instrument::statistics::peers) describes. Values that speak of the same component of a
+//! [`peers`](instrument::statistics::peers) describes. Values that measure the same component of a
 //! machine are judged together, and a node is named only for a component as a whole: at least half of
 //! its weight must deviate. A deviation counts only beyond a margin. The false discovery rate is
 //! controlled over nodes × components, and again over nodes × values.
 //!
 //! Instead of values, changes since earlier runs can be judged ([`Gathering::since`]).
 //!
-//! If the nodes are at hand, what is named is measured again ([`Request`]), and named in the verdict only
-//! if the second measurement bears it out ([`settled`]).
+//! If the nodes can be reached, what is named is measured again ([`Request`]), and named in the verdict only
+//! if the second measurement confirms it ([`settled`]).
 
-mod changed;
-mod gathered;
+mod facts;
 mod gathering;
 mod json;
 mod judge;
-mod meaning;
-mod peculiar;
 mod reading;
 mod remarks;
 mod request;
 mod second;
 mod since;
-mod switches;
-mod tags;
 #[cfg(test)]
 mod tests;
 mod text;
-mod unjudged;
 
 pub use gathering::Gathering;
 pub use json::{FORMAT, json, schema};
-pub use reading::Reading;
+pub(crate) use judge::tested;
+pub use reading::{HOST, PART, Reading, SWITCH, name};
 pub use request::{NoPeers, Request, Suspect};
 pub use second::{Alarm, Alone, Answers, Outcome, Second, settled, unmeasured};
-pub use tags::{HOST, PART, SWITCH, name};
 
 use crate::comparison::{Circumstance, Refusal};
 use crate::show::Word;
 use crate::show::words::{ALIKE, FASTER, SLOWER};
 use instrument::component::Component;
+use instrument::point::Choice;
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
 use instrument::statistics::peers::FEWEST_NODES;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 
 /// False discovery rate among the named components. A node that is named may be drained, which costs
 /// more than a row of a comparison: so it is smaller than there.
@@ -61,10 +57,8 @@ pub struct Fleet {
     pub margin: f64,
     /// True if the changes of the nodes since earlier runs are judged, and not their values.
     pub is_since: bool,
-    /// The components of which enough nodes have values.
-    pub components: Vec<Component>,
-    /// The ids of the experiments whose values speak of each component.
-    pub experiments: Vec<Vec<String>>,
+    /// The components of which enough nodes have values, each with the ids of the experiments that measure it.
+    pub components: BTreeMap<Component, Vec<String>>,
     /// The nodes: first those that are slower, the most certain one first, then those that are faster,
     /// then the others by name.
     pub nodes: Vec<Node>,
@@ -87,12 +81,12 @@ pub struct Node {
     pub runs: Vec<String>,
     /// The fingerprints of its machine; several if its runs come from several machines.
     pub machines: Vec<String>,
-    /// The switches above it, the outermost first; `None` if its runs do not tell.
+    /// The switches above it, the outermost first; `None` if its runs do not name them.
     pub switch: Option<String>,
     /// The verdict on the node.
     pub standing: Standing,
-    /// Its components, in the order of [`Fleet::components`]; `None` for one that it did not measure.
-    pub parts: Vec<Option<Part>>,
+    /// The components that it measured.
+    pub parts: BTreeMap<Component, Part>,
     /// Its values that differ by themselves, the largest difference first.
     pub values: Vec<Value>,
     /// Facts by which the node differs from most others.
@@ -100,7 +94,7 @@ pub struct Node {
 }
 
 /// A component of a node.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Part {
     /// Improvement over the other nodes: 0.9 means 10 % slower.
     pub ratio: f64,
@@ -108,7 +102,8 @@ pub struct Part {
     pub interval: Option<Interval>,
     /// The p-value of "no more than the margin", adjusted for all nodes and components.
     pub adjusted_p: f64,
-    /// The verdict on the component.
+    /// The verdict.
+    #[serde(rename = "verdict")]
     pub standing: Standing,
     /// Number of its values in this node.
     pub values: usize,
@@ -117,9 +112,11 @@ pub struct Part {
 }
 
 /// A metric at a point whose value in a node differs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Value {
-    /// The component of which it speaks.
+    /// The component that it measures.
+    #[serde(serialize_with = "by_name")]
+    #[schemars(with = "String")]
     pub component: Component,
     /// The experiment.
     pub experiment: String,
@@ -135,7 +132,7 @@ pub struct Value {
     pub adjusted_p: f64,
     /// The unit of both values.
     pub unit: Unit,
-    /// The value of the node.
+    /// The value of the node, in base units.
     pub here: f64,
     /// The median over the nodes, or the value of the node before, if changes are judged.
     pub elsewhere: f64,
@@ -151,14 +148,14 @@ pub enum Standing {
     Slower,
     /// Faster than the others, by more than the margin.
     Faster,
-    /// Not told to differ.
+    /// Not known to differ.
     Alike,
 }
 
 /// The reason why runs cannot be judged as a fleet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unjudged {
-    /// Two nodes that differ do not tell which of them is the odd one.
+    /// Of two nodes that differ, either may be the odd one.
     #[error(
         "these are runs of {0} {nodes}: of fewer than {FEWEST_NODES}, nobody can tell which is \
          the odd one; add more nodes, or show the differences of two by `oscope compare`",
@@ -195,27 +192,25 @@ impl Fleet {
     }
 
     /// A component of a node.
-    fn part(&self, node: &str, component: Component) -> Option<&Part> {
+    fn part(&self, node: &str, component: Component) -> Option<Part> {
         let node = self.nodes.iter().find(|it| it.name == node)?;
-        let place = self.components.iter().position(|it| *it == component)?;
-        node.parts[place].as_ref()
+        node.parts.get(&component).copied()
     }
 }
 
 impl Node {
-    /// The components that differ, each with its part.
-    pub fn differing<'n>(
-        &'n self,
-        fleet: &'n Fleet,
-    ) -> impl Iterator<Item = (Component, &'n Part)> {
-        let parts = fleet.components.iter().zip(&self.parts);
-        let parts = parts.filter_map(|(component, part)| Some((*component, part.as_ref()?)));
+    /// The components that differ.
+    pub fn differing(&self) -> impl Iterator<Item = (Component, &Part)> {
+        let parts = self
+            .parts
+            .iter()
+            .map(|(component, part)| (*component, part));
         parts.filter(|(_, part)| part.standing != Standing::Alike)
     }
 
     /// The smallest adjusted p-value of its components.
     fn certainty(&self) -> f64 {
-        let parts = self.parts.iter().flatten();
+        let parts = self.parts.values();
         parts.map(|part| part.adjusted_p).fold(1.0, f64::min)
     }
 }
@@ -229,4 +224,8 @@ impl Standing {
             Self::Alike => ALIKE,
         }
     }
+}
+
+fn by_name<S: Serializer>(component: &Component, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(component.name())
 }

@@ -1,28 +1,33 @@
 //! The values of one run, without its samples.
 
-use super::meaning::Meaning;
-use super::tags::{HOST, SWITCH, tag};
 use crate::Surroundings;
-use crate::comparison::{facts_of, merit, usable};
+use crate::comparison::{each_value, facts_of, merit, usable};
 use instrument::component::Component;
 use instrument::counterpart::Counterpart;
-use instrument::experiment::{Better, Definition, Metric};
+use instrument::experiment::{Better, Definition};
 use instrument::plan::Profile;
 use instrument::point::Point;
-use instrument::results::PointResult;
+use instrument::quantity::Unit;
 use instrument::statistics::peers::Observation;
 use platform::environment::System;
 use record::Run;
 use std::collections::BTreeMap;
+
+/// The tag for the name of the host.
+pub const HOST: &str = "host";
+/// The tag for the part of the host that was measured: `cpu 7`, `socket 1`.
+pub const PART: &str = "part";
+/// The tag for the switches above the host, the outermost first: `s0.s5`.
+pub const SWITCH: &str = "switch";
 
 /// The values of one run, which take a hundredth of its memory.
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub(super) run: String,
     pub(super) machine: String,
-    /// The name of its host, if the run tells it.
+    /// The name of its host, if the run names it.
     pub(super) host: Option<String>,
-    /// The switches above its host, if the run tells them.
+    /// The switches above its host, if the run names them.
     pub(super) switch: Option<String>,
     pub(super) profile: Profile,
     pub(super) version: String,
@@ -75,10 +80,33 @@ impl Reading {
             unknown: 0,
         };
         for record in run.experiments {
-            for point in record.points.iter().filter(|it| !it.batches.is_empty()) {
-                let result = point.result(&record.definition);
-                reading.take(&record.definition, &point.point, &result, system);
-            }
+            let id = &record.definition.id;
+            each_value(&record, |point, metric, estimate, is_doubtful| {
+                let Some(component) = experiments::component(id, point, &metric.name) else {
+                    reading.unknown += 1;
+                    return;
+                };
+                let differs = |own: &System| differs_elsewhere(id, point, &metric.name, *own);
+                reading.values.push(Measured {
+                    key: Key {
+                        component,
+                        experiment: id.clone(),
+                        point: point.clone(),
+                        metric: metric.name.clone(),
+                    },
+                    meaning: Meaning {
+                        version: metric.version,
+                        unit: metric.unit,
+                        better: metric.better,
+                        system: system.filter(differs),
+                    },
+                    found: usable(estimate).map(|()| Observation {
+                        value: merit(metric, estimate.centre),
+                        error: estimate.error(),
+                    }),
+                    is_doubtful,
+                });
+            });
             reading.definitions.push(record.definition);
         }
         reading
@@ -88,57 +116,54 @@ impl Reading {
     pub fn run(&self) -> &str {
         &self.run
     }
-
-    fn take(
-        &mut self,
-        definition: &Definition,
-        point: &Point,
-        result: &PointResult,
-        system: Option<System>,
-    ) {
-        for metric in &definition.metrics {
-            let Some(estimate) = result.estimate(&metric.name) else {
-                continue;
-            };
-            if metric.better == Better::Neither {
-                continue;
-            }
-            let Some(component) = experiments::component(&definition.id, point, &metric.name)
-            else {
-                self.unknown += 1;
-                continue;
-            };
-            let of_system =
-                system.filter(|it| means_something_else(definition, point, metric, *it));
-            let observed = |()| Observation {
-                value: merit(metric, estimate.centre),
-                error: estimate.error(),
-            };
-            self.values.push(Measured {
-                key: Key {
-                    component,
-                    experiment: definition.id.clone(),
-                    point: point.clone(),
-                    metric: metric.name.clone(),
-                },
-                meaning: Meaning::of(metric, of_system),
-                found: usable(estimate).map(observed),
-                is_doubtful: result.is_doubtful(&metric.name),
-            });
-        }
-    }
 }
 
-/// True if the value of this name means something else on a system that is not `own`.
-fn means_something_else(
-    definition: &Definition,
-    point: &Point,
-    metric: &Metric,
-    own: System,
-) -> bool {
+/// True if a value of this name differs in meaning on a system that is not `own`.
+fn differs_elsewhere(experiment: &str, point: &Point, metric: &str, own: System) -> bool {
     let other = match own {
         System::Linux => System::Windows,
         System::Windows | System::Other => System::Linux,
     };
-    experiments::counterpart(&definition.id, point, &metric.name, other) != Counterpart::Same
+    experiments::counterpart(experiment, point, metric, other) != Counterpart::Same
+}
+
+/// All that two values must share to be compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Meaning {
+    pub version: u32,
+    pub unit: Unit,
+    pub better: Better,
+    /// The operating system, if the value means something else on another one.
+    pub system: Option<System>,
+}
+
+impl Meaning {
+    /// The reason why values of this meaning cannot be compared with those of `usual`.
+    pub(super) fn obstacle(self, usual: Self) -> String {
+        if self.version != usual.version {
+            format!(
+                "version {} of the metric, where most nodes have version {}",
+                self.version, usual.version
+            )
+        } else if let Some(system) = self.system.filter(|_| self.system != usual.system) {
+            format!("it means something else on {system} than on the system of most nodes")
+        } else {
+            "its unit or its direction is not that of most nodes".into()
+        }
+    }
+}
+
+/// The name of the node that a run names: its host, with the part of it.
+pub fn name(run: &Run) -> Option<String> {
+    let host = tag(run, HOST)?;
+    Some(match tag(run, PART) {
+        Some(part) => format!("{host} {part}"),
+        None => host,
+    })
+}
+
+/// A tag that is not empty.
+fn tag(run: &Run, key: &str) -> Option<String> {
+    let value = run.header.tags.get(key);
+    value.filter(|value| !value.is_empty()).cloned()
 }

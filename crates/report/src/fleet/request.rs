@@ -1,12 +1,13 @@
 //! The request for a second measurement: who takes part, and in which experiments.
 
-use super::remarks::list;
 use super::{Fleet, Node, Standing};
+use crate::lists::{distinct, first_of};
 use instrument::component::Component;
 use instrument::point::Choice;
 use instrument::statistics::random::Random;
+use std::collections::BTreeSet;
 
-/// Nodes that were not named and measure again beside the named ones.
+/// Nodes that were not named and measure again, next to the named ones.
 const HEALTHY: usize = 2;
 
 /// A request to measure alarms again.
@@ -16,7 +17,7 @@ pub struct Request {
     pub suspects: Vec<Suspect>,
     /// Two nodes that were not named.
     pub healthy: Vec<String>,
-    /// The experiments whose values speak of the components in question.
+    /// The experiments that measure the components in question.
     pub experiments: Vec<String>,
 }
 
@@ -45,26 +46,17 @@ impl Request {
     pub fn of(fleet: &Fleet, seed: u64) -> Result<Option<Self>, NoPeers> {
         let named = fleet.nodes.iter();
         let named = named.filter(|node| node.standing != Standing::Alike);
-        let suspects: Vec<Suspect> = named.map(|node| Suspect::of(node, fleet)).collect();
+        let suspects: Vec<Suspect> = named.map(Suspect::of).collect();
         if suspects.is_empty() {
             return Ok(None);
         }
-        let asked = |it: &Component| suspects.iter().any(|node| node.is_named_for(*it));
-        let places = fleet.components.iter().enumerate();
-        let places: Vec<usize> = places
-            .filter(|(_, it)| asked(it))
-            .map(|(at, _)| at)
-            .collect();
-        let mut experiments: Vec<String> = Vec::new();
-        for id in places.iter().flat_map(|at| &fleet.experiments[*at]) {
-            if !experiments.contains(id) {
-                experiments.push(id.clone());
-            }
-        }
+        let asked = suspects.iter().flat_map(|it| &it.components);
+        let asked: BTreeSet<Component> = asked.map(|(component, _)| *component).collect();
+        let experiments = asked.iter().flat_map(|it| &fleet.components[it]);
         Ok(Some(Self {
-            healthy: healthy(fleet, &places, seed)?,
+            healthy: healthy(fleet, &asked, seed)?,
+            experiments: distinct(experiments.cloned()),
             suspects,
-            experiments,
         }))
     }
 
@@ -78,13 +70,17 @@ impl Request {
     pub fn sentence(&self) -> String {
         let suspects: Vec<String> = self.suspects.iter().map(Suspect::sentence).collect();
         let nodes: Vec<&str> = self.nodes().collect();
-        format!("{}: measuring {} again", suspects.join("; "), list(&nodes))
+        format!(
+            "{}: measuring {} again",
+            suspects.join("; "),
+            first_of(&nodes)
+        )
     }
 }
 
 impl Suspect {
-    fn of(node: &Node, fleet: &Fleet) -> Self {
-        let components = node.differing(fleet);
+    fn of(node: &Node) -> Self {
+        let components = node.differing();
         Self {
             node: node.name.clone(),
             components: components
@@ -93,31 +89,30 @@ impl Suspect {
         }
     }
 
-    fn is_named_for(&self, component: Component) -> bool {
-        self.components.iter().any(|(it, _)| *it == component)
-    }
-
     fn sentence(&self) -> String {
         let looks = [Standing::Slower, Standing::Faster].map(|standing| {
             let components = self.components.iter().filter(|(_, it)| *it == standing);
             let components = components.map(|(component, _)| format!("its {}", component.name()));
             let components: Vec<String> = components.collect();
-            let components: Vec<&str> = components.iter().map(String::as_str).collect();
             let word = standing.word().text;
-            (!components.is_empty()).then(|| format!("{word} by {}", list(&components)))
+            (!components.is_empty()).then(|| format!("{word} by {}", first_of(&components)))
         });
         let looks: Vec<String> = looks.into_iter().flatten().collect();
         format!("{} looks {}", self.node, looks.join(" and "))
     }
 }
 
-/// The nodes that deviate least in the components at `places`, of which they have all.
-fn healthy(fleet: &Fleet, places: &[usize], seed: u64) -> Result<Vec<String>, NoPeers> {
+/// The nodes that deviate least in these components, of which they have all.
+fn healthy(
+    fleet: &Fleet,
+    components: &BTreeSet<Component>,
+    seed: u64,
+) -> Result<Vec<String>, NoPeers> {
     let margin = fleet.margin.ln_1p();
     let deviation = |node: &Node| -> Option<f64> {
         let mut largest = 0.0_f64;
-        for at in places {
-            largest = largest.max(node.parts[*at].as_ref()?.ratio.ln().abs());
+        for component in components {
+            largest = largest.max(node.parts.get(component)?.ratio.ln().abs());
         }
         Some(if largest <= margin { 0.0 } else { largest })
     };

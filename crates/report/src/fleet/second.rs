@@ -1,4 +1,4 @@
-//! The second measurement of an alarm, and what it bears out.
+//! The second measurement of an alarm, and what it confirms.
 //!
 //! # Rule
 //!
@@ -10,20 +10,22 @@
 //! 3. the judgement of all runs together still names it in that direction.
 //!
 //! The second condition has no test of its own: three nodes hardly know how healthy ones differ. The median of
-//! three is the nearer of the two healthy nodes, so the deviation is the smaller one of both. What lacks one
+//! three is the nearer of the two healthy nodes, so the deviation is the smaller one of both. What misses one
 //! of the conditions was seen once. An alarm that nobody could measure again stays, with the reason.
 
 use super::request::Request;
-use super::{Fleet, Gathering, Part, Reading, Standing, judge};
+use super::{Fleet, Gathering, Part, Reading, Standing, by_name, judge};
 use crate::show;
 use instrument::component::Component;
 use instrument::point::Choice;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A second measurement with what it bears out.
-#[derive(Clone, Debug, PartialEq)]
+/// A second measurement. What it does not confirm is in no verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Second {
-    /// The nodes beside which the named ones were measured again.
+    /// The nodes with which the named ones were measured again.
     pub healthy: Vec<String>,
     /// The experiments that were measured again.
     pub experiments: Vec<String>,
@@ -32,11 +34,13 @@ pub struct Second {
 }
 
 /// A component of a node that a judgement named.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Alarm {
     /// The name of the node.
     pub node: String,
     /// The component.
+    #[serde(serialize_with = "by_name")]
+    #[schemars(with = "String")]
     pub component: Component,
     /// The component in the first judgement.
     pub first: Option<Part>,
@@ -46,17 +50,21 @@ pub struct Alarm {
     pub together: Option<Part>,
     /// The outcome of the alarm.
     pub outcome: Outcome,
+    /// The reason why it was not measured again.
+    pub because: Option<String>,
 }
 
 /// The outcome of an alarm.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The second measurement says the same.
-    BorneOut,
-    /// Only one of the measurements says it.
+    /// The second measurement confirms it.
+    #[serde(rename = "borne_out")]
+    Confirmed,
+    /// Only one of the measurements shows it.
     SeenOnce,
-    /// The alarm stands as it is, for this reason.
-    NotMeasured(String),
+    /// The alarm stays as it is.
+    NotMeasured,
 }
 
 /// The answers of the nodes to a [`Request`].
@@ -65,7 +73,7 @@ pub struct Answers {
     /// The second runs, each with the name of its node.
     pub runs: Vec<(String, Reading)>,
     /// The reasons of those that have none, by node.
-    pub lacking: BTreeMap<String, String>,
+    pub missing: BTreeMap<String, String>,
 }
 
 /// Judgements of the second runs alone, by named node; the reason where there is none.
@@ -75,8 +83,8 @@ impl Answers {
     /// Judges the second runs of each named node alone, against those of the healthy nodes.
     pub fn alone(&self, request: &Request, margin: f64) -> Alone {
         let of_suspect = |suspect: &str| {
-            let lacking = |node: &str| {
-                let reason = self.lacking.get(node);
+            let missing = |node: &str| {
+                let reason = self.missing.get(node);
                 let reason = reason.map_or("there is no second run of it", String::as_str);
                 format!("{node}: {reason}")
             };
@@ -85,7 +93,7 @@ impl Answers {
                 let runs = self.runs.iter().filter(|(name, _)| name == node);
                 let mut runs = runs.peekable();
                 if runs.peek().is_none() {
-                    return Err(lacking(node));
+                    return Err(missing(node));
                 }
                 for (name, reading) in runs {
                     gathering.add(name, reading.clone());
@@ -100,12 +108,12 @@ impl Answers {
     }
 }
 
-/// The verdict on the judgement of all runs `together`: it names what the rule of this module bears out.
+/// The verdict on the judgement of all runs `together`: it names what the rule of this module confirms.
 pub fn settled(first: &Fleet, request: &Request, alone: &Alone, together: Fleet) -> Fleet {
     let mut alarms: Vec<Alarm> = Vec::new();
     for judged in [first, &together] {
         for node in &judged.nodes {
-            for (component, _) in node.differing(judged) {
+            for (component, _) in node.differing() {
                 let is_there = |it: &Alarm| it.node == node.name && it.component == component;
                 if !alarms.iter().any(is_there) {
                     alarms.push(Alarm::new(&node.name, component, first, alone, &together));
@@ -126,13 +134,14 @@ pub fn settled(first: &Fleet, request: &Request, alone: &Alone, together: Fleet)
 /// The first judgement where nobody could measure again, for this reason.
 pub fn unmeasured(first: Fleet, reason: &str) -> Fleet {
     let alarms = first.nodes.iter().flat_map(|node| {
-        node.differing(&first).map(|(component, part)| Alarm {
+        node.differing().map(|(component, part)| Alarm {
             node: node.name.clone(),
             component,
             first: Some(*part),
             alone: None,
             together: None,
-            outcome: Outcome::NotMeasured(reason.to_owned()),
+            outcome: Outcome::NotMeasured,
+            because: Some(reason.to_owned()),
         })
     });
     let second = Second {
@@ -143,25 +152,20 @@ pub fn unmeasured(first: Fleet, reason: &str) -> Fleet {
     with_verdicts(first, second)
 }
 
-/// Names in `fleet` what its alarms bear out, and nothing else.
+/// Names in `fleet` what its alarms confirm, and nothing else.
 fn with_verdicts(mut fleet: Fleet, second: Second) -> Fleet {
     for alarm in &second.alarms {
-        let node = fleet.nodes.iter_mut().find(|it| it.name == alarm.node);
-        let place = fleet
-            .components
-            .iter()
-            .position(|it| *it == alarm.component);
-        let (Some(node), Some(place)) = (node, place) else {
+        let mut nodes = fleet.nodes.iter_mut();
+        let Some(node) = nodes.find(|it| it.name == alarm.node) else {
             continue;
         };
-        match &alarm.outcome {
-            Outcome::BorneOut => {}
-            Outcome::SeenOnce => {
-                if let Some(part) = &mut node.parts[place] {
-                    part.standing = Standing::Alike;
-                }
+        let part = node.parts.get_mut(&alarm.component);
+        match (alarm.outcome, part, alarm.first) {
+            (Outcome::SeenOnce, Some(part), _) => part.standing = Standing::Alike,
+            (Outcome::NotMeasured, _, Some(first)) => {
+                node.parts.insert(alarm.component, first);
             }
-            Outcome::NotMeasured(_) => node.parts[place] = alarm.first,
+            (Outcome::Confirmed | Outcome::SeenOnce | Outcome::NotMeasured, ..) => {}
         }
     }
     for node in &mut fleet.nodes {
@@ -180,51 +184,48 @@ impl Alarm {
         alone: &Alone,
         together: &Fleet,
     ) -> Self {
-        let first = first.part(node, component).copied();
-        let together = together.part(node, component).copied();
-        let (alone, lack) = match alone.get(node) {
-            Some(Ok(judged)) => match judged.part(node, component) {
-                Some(part) => (Some((*part, judged.margin)), String::new()),
-                None => (
-                    None,
-                    format!(
-                        "{node}: its second run or that of a healthy node lacks values of the component"
-                    ),
-                ),
-            },
-            Some(Err(reason)) => (None, reason.clone()),
-            None => (None, String::new()),
-        };
-        let named = standing(first.as_ref());
-        let outcome = match alone {
-            _ if named == Standing::Alike => Outcome::SeenOnce,
-            None => Outcome::NotMeasured(lack),
-            Some((alone, margin)) => {
-                let is_again = direction(&alone, margin) == named;
-                if is_again && standing(together.as_ref()) == named {
-                    Outcome::BorneOut
-                } else {
-                    Outcome::SeenOnce
-                }
+        let first = first.part(node, component);
+        let together = together.part(node, component);
+        let standing = |part: Option<Part>| part.map_or(Standing::Alike, |part| part.standing);
+        let named = standing(first);
+        let judged = alone.get(node).map(Result::as_ref);
+        let again = judged.map(|judged| {
+            let judged = judged.map_err(String::clone)?;
+            let part = judged.part(node, component);
+            part.map(|part| (part, judged.margin)).ok_or_else(|| {
+                format!("{node}: its second run or that of a healthy node has no values of the component")
+            })
+        });
+        let (outcome, because) = match &again {
+            _ if named == Standing::Alike => (Outcome::SeenOnce, None),
+            None => (Outcome::NotMeasured, None),
+            Some(Err(reason)) => (Outcome::NotMeasured, Some(reason.clone())),
+            Some(Ok((part, margin)))
+                if direction(part, *margin) == named && standing(together) == named =>
+            {
+                (Outcome::Confirmed, None)
             }
+            Some(Ok(_)) => (Outcome::SeenOnce, None),
         };
         Self {
             node: node.to_owned(),
             component,
             first,
-            alone: alone.map(|(part, _)| part),
+            alone: again.and_then(Result::ok).map(|(part, _)| part),
             together,
             outcome,
+            because,
         }
     }
 
     /// The alarm in words: `node3, disk: seen once, not again: 0.850 × as fast at first, 0.990 × again`.
     pub fn sentence(&self) -> String {
         let component = self.component.name();
+        let because = self.because.as_deref().unwrap_or_default();
         let outcome = match &self.outcome {
-            Outcome::BorneOut => "borne out".to_owned(),
+            Outcome::Confirmed => "confirmed".to_owned(),
             Outcome::SeenOnce => "seen once, not again".to_owned(),
-            Outcome::NotMeasured(reason) => format!("not measured again, because {reason}"),
+            Outcome::NotMeasured => format!("not measured again, because {because}"),
         };
         let parts = [
             (self.first, "at first"),
@@ -243,10 +244,6 @@ impl Alarm {
             parts.join(", ")
         )
     }
-}
-
-fn standing(part: Option<&Part>) -> Standing {
-    part.map_or(Standing::Alike, |part| part.standing)
 }
 
 /// The direction in which a component deviates by more than the margin, tested or not.

@@ -1,11 +1,10 @@
 //! Changes of nodes since earlier runs of the same fleet.
 //!
 //! The change of a value, as a ratio, is itself a value that healthy nodes share: a new kernel moves it on all of them.
-//! So changes are judged as values are, against their median over the nodes. What all nodes share is told apart.
+//! So changes are judged as values are, against their median over the nodes. What all nodes share is a remark.
 
 use super::Unjudged;
-use super::gathered::Cell;
-use super::gathering::{Gathering, Group, Session, of_node};
+use super::gathering::{Cell, Gathering, Group, Session, of_node};
 use instrument::statistics::moderation::sum;
 use instrument::statistics::peers::Observation;
 use std::collections::{BTreeMap, BTreeSet};

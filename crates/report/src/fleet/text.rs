@@ -1,6 +1,8 @@
 //! Text of a judged fleet, shared by the terminal and the page.
 
 use super::{Fleet, Node, Standing, Value};
+use crate::comparison::Refusal;
+use crate::lists::counts;
 use crate::show;
 use crate::show::words::{FASTER, SLOWER};
 use instrument::point::Choice;
@@ -17,7 +19,7 @@ pub struct Words {
 }
 
 impl Fleet {
-    /// The words for nodes beside each other, or for nodes now beside themselves before.
+    /// The words for nodes compared with each other, or with themselves before.
     pub fn words(&self) -> Words {
         if self.is_since {
             Words {
@@ -36,44 +38,29 @@ impl Fleet {
 
     /// Counts of the nodes: `12 nodes: 1 slower, 11 healthy`.
     pub fn headline(&self) -> String {
-        let named = [(Standing::Slower, SLOWER), (Standing::Faster, FASTER)];
-        let named = named.map(|(standing, word)| (self.count(standing), word.text));
-        let healthy = (self.count(Standing::Alike), self.words().alike);
-        let counts = named.into_iter().chain([healthy]);
-        let counts = counts.filter(|(count, _)| *count > 0);
-        let counts: Vec<String> = counts
-            .map(|(count, word)| format!("{count} {word}"))
-            .collect();
-        let nodes = self.nodes.len();
+        let counts = counts([
+            (self.count(Standing::Slower), SLOWER.text),
+            (self.count(Standing::Faster), FASTER.text),
+            (self.count(Standing::Alike), self.words().alike),
+        ]);
         let since = if self.is_since {
             " since the earlier runs"
         } else {
             ""
         };
-        format!("{nodes} nodes{since}: {}", counts.join(", "))
+        format!("{} nodes{since}: {counts}", self.nodes.len())
     }
 
     /// The components that a node did not measure and others did.
-    pub fn missing<'f>(&'f self, node: &'f Node) -> Vec<&'static str> {
-        let parts = self.components.iter().zip(&node.parts);
-        let missing = parts.filter(|(_, part)| part.is_none());
-        missing.map(|(component, _)| component.name()).collect()
+    pub fn missing(&self, node: &Node) -> Vec<&'static str> {
+        let components = self.components.keys();
+        let missing = components.filter(|it| !node.parts.contains_key(it));
+        missing.map(|component| component.name()).collect()
     }
 
     /// The values that could not be compared, one sentence for each reason.
     pub fn left_out(&self) -> Vec<String> {
-        let line = |refusal: &crate::comparison::Refusal| {
-            let values = if refusal.values == 1 {
-                "value"
-            } else {
-                "values"
-            };
-            format!(
-                "{} {} ({} {values}): {}",
-                refusal.experiment, refusal.metric, refusal.values, refusal.reason
-            )
-        };
-        self.refused.iter().map(line).collect()
+        self.refused.iter().map(Refusal::text).collect()
     }
 }
 

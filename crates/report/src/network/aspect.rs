@@ -1,6 +1,7 @@
 //! The aspects in which ports and links are judged.
 
-use network::{Latency, Protocol};
+use instrument::quantity::{Bytes, Unit};
+use network::Protocol;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -71,20 +72,52 @@ pub(super) enum Metric {
 }
 
 impl Metric {
-    pub(super) fn of(latency: &Latency) -> Self {
-        Self::RoundTrip {
-            loaded: latency.loaded,
-            protocol: latency.protocol,
-            message_bytes: latency.message_bytes,
-        }
-    }
-
     /// The aspect of links; [`Aspect::Sending`] for throughput, which is received as well.
     pub(super) fn aspect(self) -> Aspect {
         match self {
             Self::RoundTrip { loaded: false, .. } | Self::MpiLatency { .. } => Aspect::RoundTrip,
             Self::RoundTrip { loaded: true, .. } => Aspect::Loaded,
             Self::Throughput | Self::MpiThroughput { .. } => Aspect::Sending,
+        }
+    }
+
+    /// `TCP round trip, 1 B`.
+    pub(super) fn title(self) -> String {
+        match self {
+            Self::RoundTrip {
+                loaded,
+                protocol,
+                message_bytes,
+            } => {
+                let protocol = match protocol {
+                    Protocol::Tcp => "TCP",
+                    Protocol::Udp => "UDP",
+                };
+                let load = if loaded { " under load" } else { "" };
+                format!("{protocol} round trip{load}, {}", Bytes(message_bytes))
+            }
+            Self::Throughput => "TCP throughput".into(),
+            Self::MpiLatency { message_bytes } => format!("MPI latency, {}", Bytes(message_bytes)),
+            Self::MpiThroughput { message_bytes } => {
+                format!("MPI throughput, {}", Bytes(message_bytes))
+            }
+        }
+    }
+
+    pub(super) fn unit(self) -> Unit {
+        if self.aspect().is_mutual() {
+            Unit::Nanoseconds
+        } else {
+            Unit::BytesPerSecond
+        }
+    }
+
+    /// The logarithm of a value, signed so that more is better.
+    pub(super) fn merit(self, value: f64) -> f64 {
+        if self.aspect().is_mutual() {
+            -value.ln()
+        } else {
+            value.ln()
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Gathers the measurements of links, and tells what lacks.
+//! Gathers the measurements of links, and reports which are missing.
 
 use super::aspect::Metric;
 use super::{FEWEST_NODES, Network, Origin, judge};
@@ -7,7 +7,7 @@ use instrument::statistics::summary::median;
 use network::{Measured, Protocol};
 use std::collections::BTreeMap;
 
-/// A larger share of lost datagrams is told.
+/// A larger share of lost datagrams is a remark.
 const NOTABLE_LOSS: f64 = 0.01;
 /// Number of links to list before the rest is counted.
 const MOST_LISTED: usize = 5;
@@ -22,9 +22,9 @@ pub struct Gathering {
     passes: BTreeMap<(usize, usize), usize>,
     /// Datagrams by link: those that were lost, and all.
     datagrams: BTreeMap<(usize, usize), (u64, u64)>,
-    /// By reason, the links that it concerns.
-    lacking: BTreeMap<String, Vec<(usize, usize)>>,
-    /// Remarks of whoever measured.
+    /// By reason, the links that could not be measured.
+    failed: BTreeMap<String, Vec<(usize, usize)>>,
+    /// Remarks of the program that measured.
     remarks: Vec<String>,
     /// True if a node gave no measurements.
     has_failed: bool,
@@ -43,7 +43,7 @@ impl Gathering {
             values: BTreeMap::new(),
             passes: BTreeMap::new(),
             datagrams: BTreeMap::new(),
-            lacking: BTreeMap::new(),
+            failed: BTreeMap::new(),
             remarks: Vec::new(),
             has_failed: false,
         }
@@ -58,7 +58,12 @@ impl Gathering {
         let link = (asks.min(answers), asks.max(answers));
         *self.passes.entry(link).or_default() += 1;
         for latency in &measured.latencies {
-            self.take(Metric::of(latency), link, latency.p50_ns);
+            let metric = Metric::RoundTrip {
+                loaded: latency.loaded,
+                protocol: latency.protocol,
+                message_bytes: latency.message_bytes,
+            };
+            self.take(metric, link, latency.p50_ns);
             if latency.protocol == Protocol::Udp {
                 let (lost, all) = self.datagrams.entry(link).or_default();
                 *lost += latency.lost;
@@ -70,7 +75,7 @@ impl Gathering {
             self.take(Metric::Throughput, (answers, asks), throughput.back);
         }
         for reason in &measured.lacking {
-            self.lack(asks, answers, reason.clone());
+            self.fail_link(asks, answers, reason.clone());
         }
     }
 
@@ -94,15 +99,15 @@ impl Gathering {
     }
 
     /// Adds the reason why a link, or a part of it, could not be measured.
-    pub fn lack(&mut self, asks: usize, answers: usize, reason: String) {
-        let links = self.lacking.entry(reason).or_default();
+    pub fn fail_link(&mut self, asks: usize, answers: usize, reason: String) {
+        let links = self.failed.entry(reason).or_default();
         if links.last() != Some(&(asks, answers)) {
             links.push((asks, answers));
         }
     }
 
     /// Adds the reason why a node gave no measurements.
-    pub fn fail(&mut self, reason: String) {
+    pub fn fail_node(&mut self, reason: String) {
         self.has_failed = true;
         self.remarks.push(reason);
     }
@@ -118,7 +123,7 @@ impl Gathering {
         let (ports, links) = if count < FEWEST_NODES {
             (Vec::new(), Vec::new())
         } else {
-            judge::odd(&self.values, count, margin)
+            judge::odd(&self.values, &self.nodes, margin)
         };
         let matrices = self.values.iter().map(|(metric, links)| {
             let mut cells = vec![vec![None; count]; count];
@@ -146,8 +151,8 @@ impl Gathering {
             margin,
             ports,
             links,
-            remarks: self.told(),
-            lacks_something: self.has_failed || !self.lacking.is_empty() || self.unmeasured() > 0,
+            remarks: self.caveats(),
+            is_incomplete: self.has_failed || !self.failed.is_empty() || self.unmeasured() > 0,
             nodes: self.nodes,
         }
     }
@@ -158,14 +163,14 @@ impl Gathering {
         count * count.saturating_sub(1) / 2 - self.passes.len()
     }
 
-    fn told(&self) -> Vec<String> {
-        let mut told = Vec::new();
+    fn caveats(&self) -> Vec<String> {
+        let mut caveats = Vec::new();
         if self.nodes.len() < FEWEST_NODES {
-            told.push(format!(
+            caveats.push(format!(
                 "Of fewer than {FEWEST_NODES} nodes, a slow port cannot be told from a slow link: nothing is named."
             ));
         }
-        told.extend(self.remarks.iter().cloned());
+        caveats.extend(self.remarks.iter().cloned());
         let link =
             |(one, other): (usize, usize)| format!("{} and {}", self.nodes[one], self.nodes[other]);
         let shares = self.datagrams.iter();
@@ -173,20 +178,20 @@ impl Gathering {
         let mut lossy: Vec<_> = shares.filter(|(_, share)| *share > NOTABLE_LOSS).collect();
         lossy.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         for (between, share) in lossy.iter().take(MOST_LISTED) {
-            told.push(format!(
+            caveats.push(format!(
                 "Between {}, {} of the datagrams were lost.",
                 link(*between),
                 Unit::Share.show(*share, 2)
             ));
         }
         if lossy.len() > MOST_LISTED {
-            told.push(format!(
+            caveats.push(format!(
                 "{} more links lost more than {} of their datagrams.",
                 lossy.len() - MOST_LISTED,
                 Unit::Share.show(NOTABLE_LOSS, 1)
             ));
         }
-        for (reason, links) in &self.lacking {
+        for (reason, links) in &self.failed {
             let listed = links.iter().take(MOST_LISTED).map(|it| link(*it));
             let listed = listed.collect::<Vec<_>>().join(", ");
             let more = links.len().saturating_sub(MOST_LISTED);
@@ -195,14 +200,14 @@ impl Gathering {
             } else {
                 String::new()
             };
-            told.push(format!("Not measured between {listed}{more}: {reason}."));
+            caveats.push(format!("Not measured between {listed}{more}: {reason}."));
         }
         if self.unmeasured() > 0 {
-            told.push(format!(
+            caveats.push(format!(
                 "No measurement of {}.",
                 counted(self.unmeasured(), "link")
             ));
         }
-        told
+        caveats
     }
 }

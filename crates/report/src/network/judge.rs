@@ -2,12 +2,9 @@
 
 use super::aspect::{Aspect, Metric};
 use super::polish::{Polished, polish};
-use super::{Link, Odd, Port};
-use crate::fleet::{FALSE_DISCOVERY_RATE, Standing};
-use instrument::statistics::Confidence;
-use instrument::statistics::Interval;
-use instrument::statistics::discovery::adjusted;
-use instrument::statistics::moderation::{Moderated, Variance};
+use super::{Link, Odd};
+use crate::fleet::{FALSE_DISCOVERY_RATE, Standing, tested};
+use instrument::statistics::moderation::Variance;
 use instrument::statistics::peers::{self, Observation, deviations};
 use instrument::statistics::summary::{mean, median, standard_deviation};
 use std::collections::BTreeMap;
@@ -16,41 +13,41 @@ use std::f64::consts::FRAC_PI_2;
 /// The values of the passes, by link.
 type Links = BTreeMap<(usize, usize), Vec<f64>>;
 
-/// The ports and the links that differ from the others of `count` nodes.
+/// The ports and the links that differ from the others between `nodes`.
 pub(super) fn odd(
     values: &BTreeMap<Metric, Links>,
-    count: usize,
+    nodes: &[String],
     margin: f64,
-) -> (Vec<Odd<Port>>, Vec<Odd<Link>>) {
+) -> (Vec<Odd>, Vec<Odd>) {
+    let all = 0..nodes.len();
     let fitted: Vec<Fitted> = values
         .iter()
-        .map(|(metric, links)| Fitted::of(*metric, links, count))
+        .map(|(metric, links)| Fitted::of(*metric, links, nodes.len()))
         .collect();
+    let pairs = all
+        .clone()
+        .flat_map(|from| all.clone().map(move |to| Link { from, to }));
+    let (every_port, every_link): (Vec<Link>, Vec<Link>) = pairs.partition(|it| it.from == it.to);
     let of_ports = fitted.iter().flat_map(Fitted::ports).collect::<Vec<_>>();
-    let every_port: Vec<Port> = (0..count).map(Port).collect();
-    let every_link: Vec<Link> = (0..count)
-        .flat_map(|from| (0..count).map(move |to| Link { from, to }))
-        .filter(|link| link.from != link.to)
-        .collect();
     let of_links: Vec<_> = fitted.iter().map(|it| it.links(&every_link)).collect();
-    let mut links = differing(&of_links, &every_link, margin);
+    let mut links = differing(&of_links, &every_link, nodes, margin);
     links.retain(|odd| stands_out(odd, &fitted, margin));
-    (differing(&of_ports, &every_port, margin), links)
+    (differing(&of_ports, &every_port, nodes, margin), links)
 }
 
 /// True if a link also differs by more than the margin from the other links of each of its ports. Where a port is so
 /// slow that it alone decides, the model expects more of its links to fast ports than of those to others.
-fn stands_out(odd: &Odd<Link>, fitted: &[Fitted], margin: f64) -> bool {
+fn stands_out(odd: &Odd, fitted: &[Fitted], margin: f64) -> bool {
     let by_metric = fitted.iter().filter(|it| it.aspect == odd.aspect);
-    let beside: Vec<[f64; 2]> = by_metric.filter_map(|it| it.beside(odd.what)).collect();
-    let by_port = [0, 1].map(|port| median(&beside.iter().map(|it| it[port]).collect::<Vec<_>>()));
+    let excess: Vec<[f64; 2]> = by_metric.filter_map(|it| it.excess(odd.link)).collect();
+    let by_port = [0, 1].map(|port| median(&excess.iter().map(|it| it[port]).collect::<Vec<_>>()));
     let margin = margin.ln_1p();
     by_port
         .into_iter()
         .flatten()
-        .all(|beside| match odd.standing {
-            Standing::Slower => beside < -margin,
-            _ => beside > margin,
+        .all(|excess| match odd.standing {
+            Standing::Slower => excess < -margin,
+            _ => excess > margin,
         })
 }
 
@@ -86,7 +83,7 @@ impl Fitted {
     }
 
     /// By how much a link differs from the other links of the port that sends, and of the one that receives.
-    fn beside(&self, Link { from, to }: Link) -> Option<[f64; 2]> {
+    fn excess(&self, Link { from, to }: Link) -> Option<[f64; 2]> {
         let cell = self.cells[from][to]?;
         let nodes = 0..self.cells.len();
         let sent = nodes.clone().filter(|it| *it != to);
@@ -165,41 +162,32 @@ fn error_over(errors: &[Option<Variance>]) -> Option<Variance> {
     })
 }
 
-/// The ports or links that differ by more than the margin in an aspect.
-fn differing<T: Copy + Ord>(metrics: &[peers::Metric], whats: &[T], margin: f64) -> Vec<Odd<T>> {
-    let found = deviations(metrics, Aspect::ALL.len()).families;
+/// Those of `links` that differ by more than the margin in an aspect.
+fn differing(metrics: &[peers::Metric], links: &[Link], nodes: &[String], margin: f64) -> Vec<Odd> {
+    let found = tested(&deviations(metrics, Aspect::ALL.len()).families, margin);
     let found = Aspect::ALL.iter().zip(&found);
-    let found: Vec<(Aspect, T, Moderated)> = found
+    let mut odd: Vec<Odd> = found
         .flat_map(|(aspect, column)| {
-            let cells = whats.iter().zip(column);
-            cells.filter_map(|(what, found)| Some((*aspect, *what, (*found)?)))
-        })
-        .collect();
-    let margin = margin.ln_1p();
-    let p_values: Vec<f64> = found.iter().map(|(.., it)| it.p_beyond(margin)).collect();
-    let judged = found.into_iter().zip(adjusted(&p_values));
-    let mut odd: Vec<Odd<T>> = judged
-        .filter(|(_, adjusted_p)| *adjusted_p <= FALSE_DISCOVERY_RATE)
-        .map(|((aspect, what, found), adjusted_p)| Odd {
-            what,
-            aspect,
-            standing: if found.difference < 0.0 {
-                Standing::Slower
-            } else {
-                Standing::Faster
-            },
-            ratio: found.difference.exp(),
-            interval: found
-                .interval(Confidence::NINETY_FIVE)
-                .and_then(|it| Interval::new(it.low.exp(), it.high.exp())),
-            adjusted_p,
+            links.iter().zip(column).filter_map(|(link, found)| {
+                let found = (*found)?;
+                let standing = found.standing(FALSE_DISCOVERY_RATE);
+                (standing != Standing::Alike).then(|| Odd {
+                    name: link.name(nodes, *aspect),
+                    link: *link,
+                    aspect: *aspect,
+                    standing,
+                    ratio: found.ratio(),
+                    interval: found.interval(),
+                    adjusted_p: found.adjusted_p,
+                })
+            })
         })
         .collect();
     odd.sort_by(|one, other| {
-        let size = |odd: &Odd<T>| odd.ratio.ln().abs();
+        let size = |odd: &Odd| odd.ratio.ln().abs();
         let worst = one.standing.cmp(&other.standing);
         let larger = size(other).total_cmp(&size(one));
-        worst.then(larger).then_with(|| one.what.cmp(&other.what))
+        worst.then(larger).then_with(|| one.link.cmp(&other.link))
     });
     odd
 }

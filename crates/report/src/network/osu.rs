@@ -136,7 +136,7 @@ pub fn gathering(all: &[Printed]) -> Gathering {
             };
             match table.values.get(&bytes) {
                 Some(value) => gathering.put(metric, link, *value),
-                None => gathering.lack(
+                None => gathering.fail_link(
                     link.0,
                     link.1,
                     format!("a table has no messages of {bytes} B, as most have"),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_message_tells_the_latency_and_the_largest_the_throughput() {
+    fn latency_is_of_the_smallest_message_and_throughput_of_the_largest() {
         let text = format!("{LATENCY}{BANDWIDTH}");
         let all = [
             printed("b", "a", &text),
@@ -245,7 +245,7 @@ mod tests {
         );
         assert!(throughput.cells[0][1].is_some() && throughput.cells[1][0].is_some());
         assert_eq!(throughput.cells[0][2], None);
-        assert!(network.lacks_something, "b and c have no measurement");
+        assert!(network.is_incomplete, "b and c have no measurement");
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
             }
         }
         let network = gathering(&all).judge(0.1);
-        let slower: Vec<usize> = network.ports.iter().map(|it| it.what.0).collect();
+        let slower: Vec<usize> = network.ports.iter().map(|it| it.link.from).collect();
         assert_eq!(slower, [2], "{:?}", network.ports);
         assert_eq!(network.passes, 3);
     }

@@ -1,6 +1,6 @@
 //! Made-up networks: which ports and links are named.
 
-use super::{Aspect, Gathering, Link, Network, Odd, Port, json};
+use super::{Aspect, Gathering, Link, Network, Odd, json};
 use crate::fleet::Standing;
 use instrument::statistics::random::Random;
 use network::rounds;
@@ -68,27 +68,34 @@ fn a_healthy_network_raises_no_alarm() {
     assert!(alarms <= 1, "{alarms} of 160 networks");
 }
 
+fn is_port(odd: &Odd, node: usize) -> bool {
+    odd.link
+        == Link {
+            from: node,
+            to: node,
+        }
+}
+
+/// True if the odd link is one between these nodes, in any direction.
+fn is_between(odd: &Odd, one: usize, other: usize) -> bool {
+    let Link { from, to } = odd.link;
+    (from.min(to), from.max(to)) == (one, other)
+}
+
 #[test]
-fn a_slow_port_is_told_from_slow_links() {
+fn a_slow_port_is_distinguished_from_slow_links() {
     let slow: Fault = |from, to| if from == 2 || to == 2 { 3.0 } else { 1.0 };
     for seed in 0..10 {
         for count in [4, 8, 24] {
             let network = judged(count, seed, slow);
-            let aspects: Vec<Aspect> = network.ports.iter().map(|it| it.aspect).collect();
-            assert_eq!(
-                aspects.len(),
-                Aspect::ALL.len(),
-                "{count} nodes: {aspects:?}"
-            );
+            // In all aspects.
+            assert_eq!(network.ports.len(), Aspect::ALL.len(), "{count} nodes");
             let mut ports = network.ports.iter();
-            assert!(ports.all(|it| it.what == Port(2) && it.standing == Standing::Slower));
+            assert!(ports.all(|it| is_port(it, 2) && it.standing == Standing::Slower));
             assert_eq!(network.links, [], "{count} nodes, seed {seed}");
             assert!(network.has_slower());
-            assert!(
-                network
-                    .headline()
-                    .ends_with("1 slower port, no slower link")
-            );
+            let headline = network.headline();
+            assert!(headline.ends_with("1 slower port, no slower link"));
         }
     }
 }
@@ -105,20 +112,16 @@ fn where_one_port_decides_no_link_of_it_is_slow() {
     };
     for seed in 0..10 {
         for count in [4, 8] {
-            let network = judged(count, seed, slow);
-            assert!(network.ports.iter().any(|it| it.what == Port(2)));
-            let of_port = |it: &Odd<Link>| it.what.from == 2 || it.what.to == 2;
-            assert!(
-                !network.links.iter().any(of_port),
-                "{count} nodes, seed {seed}: {:?}",
-                network.links
-            );
+            let Network { ports, links, .. } = judged(count, seed, slow);
+            assert!(ports.iter().any(|it| is_port(it, 2)));
+            let mut ends = links.iter().flat_map(|it| [it.link.from, it.link.to]);
+            assert!(ends.all(|node| node != 2), "{count} nodes: {links:?}");
         }
     }
 }
 
 #[test]
-fn a_slow_link_is_told_from_slow_ports() {
+fn a_slow_link_is_distinguished_from_slow_ports() {
     let slow: Fault = |from, to| {
         if from.min(to) == 0 && from.max(to) == 3 {
             3.0
@@ -131,16 +134,11 @@ fn a_slow_link_is_told_from_slow_ports() {
             let network = judged(count, seed, slow);
             assert_eq!(network.ports, [], "{count} nodes, seed {seed}");
             let mut links = network.links.iter();
-            assert!(links.all(|it| it.standing == Standing::Slower
-                && it.what.from.min(it.what.to) == 0
-                && it.what.from.max(it.what.to) == 3));
+            assert!(links.all(|it| is_between(it, 0, 3) && it.standing == Standing::Slower));
             // Both directions of the throughput, and the two kinds of round trips.
             assert_eq!(network.links.len(), 4, "{count} nodes, seed {seed}");
-            assert!(
-                network
-                    .headline()
-                    .ends_with("no slower port, 1 slower link")
-            );
+            let headline = network.headline();
+            assert!(headline.ends_with("no slower port, 1 slower link"));
             let matrix = &network.matrices[0];
             assert_eq!(network.standing(matrix, 3, 0), Standing::Slower);
             assert_eq!(network.standing(matrix, 1, 0), Standing::Alike);
@@ -149,19 +147,13 @@ fn a_slow_link_is_told_from_slow_ports() {
 }
 
 #[test]
-fn a_port_that_is_slow_in_one_direction_is_told_so() {
+fn a_port_that_is_slow_in_one_direction_is_named_for_it_alone() {
     let slow: Fault = |from, _| if from == 1 { 2.0 } else { 1.0 };
-    let network = judged(8, 3, slow);
-    let mut ports = network.ports.iter();
-    assert!(ports.any(|it| it.what == Port(1) && it.aspect == Aspect::Sending));
-    assert!(
-        network
-            .ports
-            .iter()
-            .all(|it| it.aspect != Aspect::Receiving),
-        "{:?}",
-        network.ports
-    );
+    let Network { ports, .. } = judged(8, 3, slow);
+    let is_sending = |it: &Odd| is_port(it, 1) && it.aspect == Aspect::Sending;
+    assert!(ports.iter().any(is_sending), "{ports:?}");
+    let mut aspects = ports.iter().map(|it| it.aspect);
+    assert!(aspects.all(|it| it != Aspect::Receiving), "{ports:?}");
 }
 
 #[test]
@@ -174,16 +166,16 @@ fn few_nodes_are_measured_and_not_judged() {
 }
 
 #[test]
-fn what_lacks_is_told_with_its_links() {
+fn what_is_missing_is_reported_with_its_links() {
     let mut gathering = Gathering::new(["a", "b", "c", "d"].map(str::to_owned).to_vec());
     let mut random = Random::new(1);
     let mut lossy = measured(&mut random, 1.0, 1.0);
     lossy.latencies[2].lost = 100;
     lossy.lacking.push("throughput: no".into());
     gathering.add(0, 1, &lossy);
-    gathering.lack(2, 3, "d does not answer".into());
+    gathering.fail_link(2, 3, "d does not answer".into());
     let network = gathering.judge(MARGIN);
-    assert!(network.lacks_something);
+    assert!(network.is_incomplete);
     let expected = [
         "Between a and b, 17 % of the datagrams were lost.",
         "Not measured between c and d: d does not answer.",

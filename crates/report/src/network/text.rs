@@ -1,68 +1,20 @@
 //! Text of a judged network, shared by the terminal and the page.
 
-use super::aspect::Metric;
-use super::{Aspect, Link, Matrix, Network, Port};
+use super::{Aspect, Link, Matrix, Network, Odd};
 use crate::fleet::Standing;
+use crate::lists::distinct;
 use crate::show;
-use instrument::quantity::{Bytes, Unit, counted};
-use network::Protocol;
+use instrument::quantity::counted;
 
-impl Metric {
-    pub(super) fn title(self) -> String {
-        match self {
-            Self::RoundTrip {
-                loaded,
-                protocol,
-                message_bytes,
-            } => {
-                let protocol = match protocol {
-                    Protocol::Tcp => "TCP",
-                    Protocol::Udp => "UDP",
-                };
-                let load = if loaded { " beside a stream" } else { "" };
-                format!("{protocol} round trip{load}, {}", Bytes(message_bytes))
-            }
-            Self::Throughput => "TCP throughput".into(),
-            Self::MpiLatency { message_bytes } => format!("MPI latency, {}", Bytes(message_bytes)),
-            Self::MpiThroughput { message_bytes } => {
-                format!("MPI throughput, {}", Bytes(message_bytes))
-            }
+impl Link {
+    /// `node1 to node2` in one direction, `node1 and node2` in both, `node1` for a port.
+    pub fn name(self, nodes: &[String], aspect: Aspect) -> String {
+        let [from, to] = [self.from, self.to].map(|node| &nodes[node]);
+        match aspect.is_mutual() {
+            _ if self.from == self.to => from.clone(),
+            true => format!("{from} and {to}"),
+            false => format!("{from} to {to}"),
         }
-    }
-
-    pub(super) fn unit(self) -> Unit {
-        match self {
-            Self::RoundTrip { .. } | Self::MpiLatency { .. } => Unit::Nanoseconds,
-            Self::Throughput | Self::MpiThroughput { .. } => Unit::BytesPerSecond,
-        }
-    }
-
-    /// The logarithm of a value, signed so that more is better.
-    pub(super) fn merit(self, value: f64) -> f64 {
-        match self {
-            Self::RoundTrip { .. } | Self::MpiLatency { .. } => -value.ln(),
-            Self::Throughput | Self::MpiThroughput { .. } => value.ln(),
-        }
-    }
-}
-
-/// A thing that has a name in words.
-pub trait Shown {
-    /// The words for it in `aspect`.
-    fn shown(&self, network: &Network, aspect: Aspect) -> String;
-}
-
-impl Shown for Port {
-    fn shown(&self, network: &Network, _aspect: Aspect) -> String {
-        network.nodes[self.0].clone()
-    }
-}
-
-impl Shown for Link {
-    fn shown(&self, network: &Network, aspect: Aspect) -> String {
-        let [from, to] = [self.from, self.to].map(|node| &network.nodes[node]);
-        let word = if aspect.is_mutual() { "and" } else { "to" };
-        format!("{from} {word} {to}")
     }
 }
 
@@ -71,22 +23,17 @@ impl Network {
     pub fn headline(&self) -> String {
         let count = self.nodes.len();
         let links = count * count.saturating_sub(1) / 2;
-        let slower = |whats: Vec<usize>, one: &str| {
-            let mut whats = whats;
-            whats.sort_unstable();
-            whats.dedup();
-            match whats.len() {
+        let slower = |odd: &[Odd], one: &str| {
+            let slower = odd.iter().filter(|it| it.standing == Standing::Slower);
+            let ends =
+                slower.map(|Odd { link, .. }| (link.from.min(link.to), link.from.max(link.to)));
+            match distinct(ends).len() {
                 0 => format!("no slower {one}"),
                 count => counted(count, &format!("slower {one}")),
             }
         };
-        let is_slower = |standing: Standing| standing == Standing::Slower;
-        let ports = self.ports.iter().filter(|it| is_slower(it.standing));
-        let ports = slower(ports.map(|it| it.what.0).collect(), "port");
-        let odd_links = self.links.iter().filter(|it| is_slower(it.standing));
-        let of_pair = |link: Link| link.from.min(link.to) * count + link.from.max(link.to);
-        let odd_links = slower(odd_links.map(|it| of_pair(it.what)).collect(), "link");
         let (nodes, links) = (counted(count, "node"), counted(links, "link"));
+        let (ports, odd_links) = (slower(&self.ports, "port"), slower(&self.links, "link"));
         format!("{nodes}, {links}: {ports}, {odd_links}")
     }
 

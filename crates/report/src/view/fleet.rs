@@ -36,7 +36,7 @@ pub fn fleet(fleet: &Fleet) -> Document<'_> {
     let again: Vec<String> = alarms.map(Alarm::sentence).collect();
     let blocks = Blocks::default()
         .remark(fleet.caveats())
-        .with(Blocks::default().table(named(fleet, &odd)))
+        .with(Blocks::default().table(named(&odd)))
         .say(healthy)
         .with(detailed(first))
         .fold(
@@ -55,10 +55,10 @@ pub fn fleet(fleet: &Fleet) -> Document<'_> {
 }
 
 /// A row for each component in which a node differs.
-fn named(fleet: &Fleet, odd: &[&Node]) -> Table {
+fn named(odd: &[&Node]) -> Table {
     let mut rows: Vec<(&str, Component, &Part)> = Vec::new();
     for node in odd {
-        let parts = node.differing(fleet);
+        let parts = node.differing();
         rows.extend(parts.map(|(component, part)| (node.name.as_str(), component, part)));
     }
     Table::of("nodes that differ", &rows)
@@ -77,7 +77,7 @@ fn named(fleet: &Fleet, odd: &[&Node]) -> Table {
 /// The values of a node that differ most, and the facts by which it differs.
 fn details<'a>(fleet: &Fleet, node: &Node) -> Blocks<'a> {
     let words = fleet.words();
-    let differs = |value: &&Value| node.differing(fleet).any(|(it, _)| it == value.component);
+    let differs = |value: &&Value| node.differing().any(|(it, _)| it == value.component);
     let (named, others): (Vec<&Value>, Vec<&Value>) = node.values.iter().partition(differs);
     let mut values = [named, others].concat();
     let further = values.len().saturating_sub(MOST_VALUES);
@@ -134,8 +134,8 @@ fn all<'a>(fleet: &Fleet) -> Blocks<'a> {
             Standing::Alike => Text::from(fleet.words().alike),
             standing => standing.word().into(),
         });
-    for (place, component) in fleet.components.iter().enumerate() {
-        table = table.words(component.name(), |node| part(node.parts[place].as_ref()));
+    for component in fleet.components.keys() {
+        table = table.words(component.name(), |node| part(node.parts.get(component)));
     }
     let compared = if fleet.is_since {
         "as before, next to the change of the other nodes"

@@ -217,7 +217,7 @@ fn heading(event: &Event, changes: &Changes) -> String {
             number(latest)
         );
     }
-    let since = show::moment(changes.sessions[latest].run.header.started);
+    let since = show::moment(changes.sessions[latest].started);
     let range = if earliest == latest {
         String::new()
     } else {

@@ -3,10 +3,8 @@
 use super::method;
 use crate::document::{Blocks, Document, Piece, Table, Text};
 use crate::fleet::Standing;
-use crate::network::{Aspect, Matrix, Network, Odd, Origin, Shown};
-use crate::show::Word;
+use crate::network::{Matrix, Network, Odd, Origin};
 use instrument::quantity::{Unit, counted};
-use instrument::statistics::Interval;
 
 /// Ports and links to show at first.
 const FIRST_ODD: usize = 20;
@@ -15,13 +13,11 @@ const MOST_NODES: usize = 64;
 
 /// The document of `network`.
 pub fn network(network: &Network) -> Document<'_> {
-    let ports = network.ports.iter().map(|it| OddRow::new(network, it));
-    let links = network.links.iter().map(|it| OddRow::new(network, it));
-    let odd: Vec<OddRow> = ports.chain(links).collect();
+    let odd: Vec<&Odd> = network.ports.iter().chain(&network.links).collect();
     let odd = Table::of("ports and links that differ", &odd)
         .name("port or link", |odd| odd.name.as_str())
         .words("aspect", |odd| odd.aspect.name())
-        .words("verdict", |odd| odd.verdict)
+        .words("verdict", |odd| odd.standing.word())
         .words("as fast (95 %)", |odd| {
             Piece::ratio(odd.ratio, odd.interval)
         })
@@ -45,27 +41,6 @@ pub fn network(network: &Network) -> Document<'_> {
     }
 }
 
-/// A port or a link that differs.
-struct OddRow {
-    name: String,
-    aspect: Aspect,
-    verdict: Word,
-    ratio: f64,
-    interval: Option<Interval>,
-}
-
-impl OddRow {
-    fn new<T: Shown>(network: &Network, odd: &Odd<T>) -> Self {
-        Self {
-            name: odd.what.shown(network, odd.aspect),
-            aspect: odd.aspect,
-            verdict: odd.standing.word(),
-            ratio: odd.ratio,
-            interval: odd.interval,
-        }
-    }
-}
-
 /// The typical and the worst value of each metric.
 fn worst(network: &Network) -> Table {
     let rows: Vec<_> = network
@@ -80,7 +55,9 @@ fn worst(network: &Network) -> Table {
             worst.map_or_else(String::new, |(_, value)| matrix.shown(value))
         })
         .words("between", |(matrix, worst)| {
-            worst.map_or_else(String::new, |(link, _)| link.shown(network, matrix.aspect))
+            worst.map_or_else(String::new, |(link, _)| {
+                link.name(&network.nodes, matrix.aspect)
+            })
         })
         .into()
 }
@@ -91,11 +68,10 @@ fn shown_nodes(network: &Network) -> Vec<usize> {
     if all.len() <= MOST_NODES {
         return all.collect();
     }
-    let of_ports = network.ports.iter().map(|it| it.what.0);
-    let links = network.links.iter();
-    let of_links = links.flat_map(|it| [it.what.from, it.what.to]);
+    let odd = network.ports.iter().chain(&network.links);
+    let odd = odd.flat_map(|it| [it.link.from, it.link.to]);
     let mut shown = Vec::new();
-    for node in of_ports.chain(of_links).chain(all) {
+    for node in odd.chain(all) {
         if shown.len() < MOST_NODES && !shown.contains(&node) {
             shown.push(node);
         }

@@ -195,7 +195,7 @@ fn what_is_the_same_everywhere_needs_no_words() {
     let compared = compared(&a, &b);
     let mut rows = compared.rows.iter();
     let row = rows.find(|row| row.definition.id == "memory.latency");
-    assert_eq!(row.expect("it is joined").beside, None);
+    assert_eq!(row.expect("it is joined").other_point, None);
     assert!(
         !compared
             .remarks
@@ -211,7 +211,7 @@ fn on_one_system_everything_is_joined_by_its_name() {
     let (a, b) = (side("a", vec![on_linux()]), side("b", vec![later]));
     let compared = compared(&a, &b);
     assert_eq!(compared.rows.len(), 5);
-    assert!(compared.rows.iter().all(|row| row.beside.is_none()));
+    assert!(compared.rows.iter().all(|row| row.other_point.is_none()));
     assert!(compared.refused.is_empty());
 }
 

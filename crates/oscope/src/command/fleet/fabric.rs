@@ -42,7 +42,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     }
     let mut gathered = gathering(&all);
     for reason in few(&failed) {
-        gathered.fail(harmless(&reason));
+        gathered.fail_node(harmless(&reason));
     }
     show(&gathered.judge(judging.margin), page.as_ref(), common)
 }

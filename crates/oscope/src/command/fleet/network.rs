@@ -188,7 +188,7 @@ fn gather(
 ) -> Result<Gathering> {
     let mut gathering = Gathering::new(schedule.names());
     for reason in missing {
-        gathering.fail(reason);
+        gathering.fail_node(reason);
     }
     let others = schedule.ranks().into_iter().filter(|rank| *rank != FIRST);
     let others: Vec<u32> = others.collect();
@@ -206,7 +206,7 @@ fn gather(
                     }
                     gathering.add(it.asks, it.answers, &measured);
                 }
-                Err(reason) => gathering.lack(it.asks, it.answers, harmless(&reason)),
+                Err(reason) => gathering.fail_link(it.asks, it.answers, harmless(&reason)),
             }
         }
     };
@@ -223,7 +223,7 @@ fn gather(
         }
     }
     for (rank, reason) in silent {
-        gathering.fail(format!("{}: {}.", member.name(rank), harmless(&reason)));
+        gathering.fail_node(format!("{}: {}.", member.name(rank), harmless(&reason)));
     }
     if member.is_apart.get() {
         gathering.remark(
@@ -250,7 +250,7 @@ pub(super) fn show(judged: &Network, page: Option<&Target>, common: &Common) -> 
     Ok(if judged.has_slower() {
         Exit::Found
     } else {
-        Exit::incomplete_if(judged.lacks_something)
+        Exit::incomplete_if(judged.is_incomplete)
     })
 }
 

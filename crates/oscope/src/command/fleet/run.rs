@@ -294,7 +294,7 @@ impl Again {
         let measured = measured?;
         let mut answers = Answers::default();
         for (rank, reason) in measured.lacking {
-            answers.lacking.insert(self.nodes[&rank].clone(), reason);
+            answers.missing.insert(self.nodes[&rank].clone(), reason);
         }
         let runs = measured.measured.into_iter();
         answers.runs = runs.map(|it| (it.node, it.reading)).collect();

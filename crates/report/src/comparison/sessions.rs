@@ -1,16 +1,18 @@
-//! The measurements of one value in the sessions of one side.
+//! The sessions of one value on one side.
 
-use instrument::experiment::Better;
+use super::row::merit;
+use instrument::experiment::{Better, Metric};
+use instrument::results::Estimate;
 use instrument::statistics::moderation::Variance;
 use instrument::statistics::sessions::{Session, bad_session};
 
-/// The measurements of one side.
+/// The sessions of one value on one side.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Measured {
+pub(super) struct Sessions {
     /// In the metric's unit.
     pub values: Vec<f64>,
     /// Per session, the logarithm of the value, signed so that more is better.
-    pub sessions: Vec<f64>,
+    pub merits: Vec<f64>,
     /// Variance of each session's value as estimated from that session alone. Fewer than sessions
     /// if some consist of a single process, which says nothing about differences between processes.
     pub errors: Vec<Variance>,
@@ -23,10 +25,25 @@ pub(super) struct Measured {
     pub clock_slopes: Vec<Option<f64>>,
 }
 
-impl Measured {
+impl Sessions {
+    pub fn add(
+        &mut self,
+        metric: &Metric,
+        estimate: &Estimate,
+        is_doubtful: bool,
+        clock_hz: Option<f64>,
+    ) {
+        self.values.push(estimate.centre);
+        self.merits.push(merit(metric, estimate.centre));
+        self.errors.extend(estimate.error());
+        self.doubtful |= is_doubtful;
+        self.clocks_hz.push(clock_hz);
+        self.clock_slopes.push(estimate.clock_slope);
+    }
+
     /// True if some session cannot estimate the variance of its value.
     pub fn is_thin(&self) -> bool {
-        self.errors.len() < self.sessions.len()
+        self.errors.len() < self.merits.len()
     }
 
     /// The sessions with their errors; none if some session has none.
@@ -34,7 +51,7 @@ impl Measured {
         if self.is_thin() {
             return Vec::new();
         }
-        let sessions = self.sessions.iter().zip(&self.errors);
+        let sessions = self.merits.iter().zip(&self.errors);
         let session = |(&value, &error)| Session { value, error };
         sessions.map(session).collect()
     }
@@ -43,7 +60,7 @@ impl Measured {
     pub fn without_bad_session(mut self) -> Self {
         if let Some(bad) = bad_session(&self.with_errors()) {
             self.values.remove(bad);
-            self.sessions.remove(bad);
+            self.merits.remove(bad);
             self.errors.remove(bad);
             self.left_out += 1;
         }
@@ -59,7 +76,7 @@ impl Measured {
         for (value, gain) in self.values.iter_mut().zip(gains) {
             *value *= (towards_better * gain).exp();
         }
-        for (merit, gain) in self.sessions.iter_mut().zip(gains) {
+        for (merit, gain) in self.merits.iter_mut().zip(gains) {
             *merit += gain;
         }
     }

@@ -1,0 +1,85 @@
+//! Lists in sentences, and things in groups.
+
+/// The things by key, in the order in which the keys occur first.
+pub(crate) fn grouped<K: PartialEq, T>(
+    things: impl IntoIterator<Item = T>,
+    key: impl Fn(&T) -> K,
+) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for thing in things {
+        let key = key(&thing);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(thing),
+            None => groups.push((key, vec![thing])),
+        }
+    }
+    groups
+}
+
+/// The things, each once, in the order in which they occur first.
+pub(crate) fn distinct<T: PartialEq>(things: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for thing in things {
+        if !distinct.contains(&thing) {
+            distinct.push(thing);
+        }
+    }
+    distinct
+}
+
+/// The words whose count is not zero: `2 slower, 40 equivalent`.
+pub(crate) fn counts<W: AsRef<str>>(parts: impl IntoIterator<Item = (usize, W)>) -> String {
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts = parts.map(|(count, words)| format!("{count} {}", words.as_ref()));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// `a, b and c`.
+pub(crate) fn and<W: AsRef<str>>(words: &[W]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// `a, b and c`, or `a, b, c, d and 7 more` for many.
+pub(crate) fn first_of<W: AsRef<str>>(words: &[W]) -> String {
+    const MOST: usize = 4;
+    if words.len() <= MOST {
+        return and(words);
+    }
+    let first: Vec<&str> = words[..MOST].iter().map(AsRef::as_ref).collect();
+    format!("{} and {} more", first.join(", "), words.len() - MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{counts, distinct, first_of, grouped};
+
+    #[test]
+    fn groups_and_distinct_things_are_in_the_order_of_their_first_ones() {
+        let names = ["memory.a", "file.a", "memory.b"];
+        let expected = [
+            ("memory", vec!["memory.a", "memory.b"]),
+            ("file", vec!["file.a"]),
+        ];
+        let found = grouped(names, |name| name.split_once('.').unwrap().0);
+        assert_eq!(found, expected);
+        assert_eq!(distinct([2, 1, 2]), [2, 1]);
+    }
+
+    #[test]
+    fn long_lists_are_cut_and_zeros_left_out() {
+        let names = ["a", "b", "c", "d", "e", "f"];
+        assert_eq!(first_of(&names[..0]), "");
+        assert_eq!(first_of(&names[..1]), "a");
+        assert_eq!(first_of(&names[..4]), "a, b, c and d");
+        assert_eq!(first_of(&names), "a, b, c, d and 2 more");
+        assert_eq!(
+            counts([(2, "slower"), (0, "faster"), (1, "alike")]),
+            "2 slower, 1 alike"
+        );
+    }
+}
