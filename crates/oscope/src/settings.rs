@@ -2,10 +2,10 @@
 //!
 //! The journal of a changed setting is on disk before the first change. Its owner holds a lock on it for as
 //! long as it lives. The next start of oscope as root finds a journal without an owner and puts the setting
-//! back, unless another program has changed it meanwhile. After a reboot the kernel has its own values again,
+//! back, unless another program has changed it since. After a reboot the kernel has its own values again,
 //! and the journal is void.
 
-use crate::exit::WrongUse;
+use crate::exit::{Choice, WrongUse};
 use anyhow::{Context, Result, anyhow, bail};
 use experiments::trial::{KERNEL_SETTINGS, KernelSetting, Trial};
 use platform::placement;
@@ -44,7 +44,7 @@ pub struct Changed {
 pub enum Recovered {
     /// It has its old value again.
     Restored { path: PathBuf, old: String },
-    /// Another program has changed it meanwhile; it was left alone.
+    /// Another program has changed it since; it was left alone.
     Foreign { path: PathBuf, value: String },
     /// It could not be put back.
     Stuck(String),
@@ -147,7 +147,7 @@ impl Changed {
         let recovered = self.undo()?;
         Ok(match recovered {
             Recovered::Foreign { path, value } => Some(format!(
-                "{} was changed to {value} by another program meanwhile, and stays so",
+                "{} was changed to {value} by another program, and stays so",
                 path.display()
             )),
             Recovered::Restored { .. } => None,
@@ -186,7 +186,7 @@ pub fn recover() -> Option<Recovered> {
 /// Puts back what the journal names; `setting_at` finds the setting of a path.
 fn recover_locked(
     journal: &mut File,
-    setting_at: fn(&str) -> Result<Scalar, WrongUse>,
+    setting_at: fn(&str) -> Result<Scalar, Choice>,
 ) -> Result<Option<Recovered>> {
     let mut text = String::new();
     journal.read_to_string(&mut text)?;
@@ -243,13 +243,13 @@ fn open(place: &Path, may_create: bool) -> std::io::Result<File> {
 }
 
 fn boot_id() -> Result<String> {
-    let id = fs::read_to_string(BOOT_ID).context("the system tells no boot id")?;
+    let id = fs::read_to_string(BOOT_ID).context("the system has no boot id")?;
     Ok(id.trim().to_owned())
 }
 
-/// The paths; `*` stands for one name. Each is a scalar that takes effect at once, is put back by
+/// The paths; `*` means one name. Each is a scalar that takes effect at once, is put back by
 /// writing the old value, and cannot make the machine unusable.
-const ALLOWED: &[&str] = &[
+const ALLOWED: [&str; 11] = [
     "/sys/kernel/mm/transparent_hugepage/enabled",
     "/sys/kernel/mm/transparent_hugepage/defrag",
     "/sys/kernel/mm/transparent_hugepage/shmem_enabled",
@@ -272,14 +272,14 @@ impl Scalar {
     ///
     /// # Errors
     /// If it is not on the list of allowed settings.
-    pub fn new(path: &str) -> Result<Self, WrongUse> {
+    pub fn new(path: &str) -> Result<Self, Choice> {
         if ALLOWED.iter().any(|allowed| is_like(path, allowed)) {
             return Ok(Self(path.into()));
         }
-        Err(WrongUse(format!(
-            "{path} is not among the settings that oscope changes:\n  {}",
-            ALLOWED.join("\n  ")
-        )))
+        Err(Choice {
+            sentence: format!("{path} is not among the settings that oscope changes:"),
+            offered: ALLOWED.map(str::to_owned).into(),
+        })
     }
 
     pub fn path(&self) -> &Path {
@@ -399,9 +399,7 @@ fn tried(candidate: &KernelSetting, directory: &Path) -> Result<Tried> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KERNEL_SETTINGS, Scalar, names, trial, *};
-    use std::fs;
-    use std::path::Path;
+    use super::*;
     use tempfile::TempDir;
 
     struct Place(TempDir);
@@ -470,7 +468,7 @@ mod tests {
         let place = Place::new();
         let changed = place.begin().expect("nobody else does");
         fs::write(place.setting(), "77").expect("it is ours");
-        assert!(changed.restore().expect("it is told").is_some());
+        assert!(changed.restore().expect("nothing is stuck").is_some());
         assert_eq!(place.value(), "77");
     }
 
@@ -498,8 +496,13 @@ mod tests {
 
     #[test]
     fn only_what_is_listed_may_be_changed() {
-        for allowed in ["/proc/sys/vm/swappiness", "/sys/block/sda/queue/scheduler"] {
-            assert!(Scalar::new(allowed).is_ok(), "{allowed}");
+        for candidate in KERNEL_SETTINGS {
+            let path = candidate.path.replace("{device}", "sda");
+            let path = path.replace("cpu*", "cpu0");
+            assert!(Scalar::new(&path).is_ok(), "{path}");
+            for now in ["always", "none", "128", "8192", "performance"] {
+                assert_ne!((candidate.other)(now), now, "{}", candidate.name);
+            }
         }
         for wrong in [
             "/proc/sys/vm/overcommit_memory",
@@ -544,19 +547,5 @@ mod tests {
             );
         }
         assert!(trial("nonsense", here).is_ok_and(|found| found.is_none()));
-    }
-
-    #[test]
-    fn each_can_be_set_and_another_value_is_another() {
-        for candidate in KERNEL_SETTINGS {
-            let path = candidate
-                .path
-                .replace("{device}", "sda")
-                .replace("cpu*", "cpu0");
-            assert!(Scalar::new(&path).is_ok(), "{path}");
-            for now in ["always", "none", "128", "8192", "performance"] {
-                assert_ne!((candidate.other)(now), now, "{}", candidate.name);
-            }
-        }
     }
 }

@@ -14,6 +14,7 @@ use report::advice;
 use report::comparison::Side;
 use report::kept::{self, Kept};
 use report::reference::{self, Reference};
+use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
@@ -317,21 +318,27 @@ fn reference(name: &str) -> Result<&'static Reference, WrongUse> {
 
 /// Reads an exported run.
 pub fn read_file(path: &Path) -> Result<Run> {
-    let cannot_read = || format!("cannot read {}", path.display());
-    let opened = open_input(path).with_context(cannot_read)?;
-    file::import(BufReader::new(opened)).with_context(cannot_read)
-}
-
-/// The text of a file that somebody wrote for this program.
-pub fn text_of(path: &Path) -> io::Result<String> {
-    io::read_to_string(open_input(path)?)
+    reading(path, file::import)
 }
 
 /// Verifies the checksums of the run in an exported file.
 pub fn verify_file(path: &Path) -> Result<Proof> {
+    reading(path, file::verify)
+}
+
+fn reading<T>(
+    path: &Path,
+    read: impl FnOnce(BufReader<File>) -> Result<T, file::ImportError>,
+) -> Result<T> {
     let cannot_read = || format!("cannot read {}", path.display());
     let opened = open_input(path).with_context(cannot_read)?;
-    file::verify(BufReader::new(opened)).with_context(cannot_read)
+    read(BufReader::new(opened)).with_context(cannot_read)
+}
+
+/// The text of a file that somebody wrote for this program.
+pub fn text_of(path: &Path) -> Result<String> {
+    let text = open_input(path).and_then(io::read_to_string);
+    text.with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// The error for an empty store.

@@ -32,7 +32,7 @@ pub enum Command {
     /// Sum files as fast as the machine allows: the exclusive or of their 32-bit words
     ///
     /// Prints the sum, the size and the name of each file. It tries on the file itself which method is
-    /// the fastest, and prints its choice on standard error. A file that changes meanwhile gives an
+    /// the fastest, and prints its choice on standard error. A file that changes during that gives an
     /// error and no sum.
     Sum(Sum),
     /// Copy a file by the method of your choice

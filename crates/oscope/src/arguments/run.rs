@@ -87,7 +87,7 @@ pub struct Run {
     /// sessions unless `--sessions` says otherwise
     #[arg(long, value_name = "RUNS")]
     pub compare_with: Option<String>,
-    /// File for the page [default: `pages/run-NUMBER.html` beside the store, overwritten]
+    /// File for the page [default: `pages/run-NUMBER.html` next to the store, overwritten]
     #[arg(long, value_name = "FILE", conflicts_with = "no_page")]
     pub page: Option<PathBuf>,
     /// Overwrite an existing file that `--page` names
@@ -96,7 +96,7 @@ pub struct Run {
     /// Write no page
     #[arg(long)]
     pub no_page: bool,
-    /// Let every loop do so many per cent more iterations than it counts
+    /// Let every loop do this many per cent more iterations than it counts
     #[cfg(feature = "extra-work")]
     #[arg(long, value_name = "PERCENT", default_value = "0")]
     pub extra_work: u64,

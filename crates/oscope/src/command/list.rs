@@ -9,41 +9,30 @@ use instrument::at_levels;
 use instrument::experiment::Experiment;
 use instrument::plan::{Plan, Planned, Profile, Setting};
 use instrument::quantity::counted;
-use report::{json, reference, view};
+use report::reference::{self, Reference};
+use report::{json, view};
 use std::path::Path;
 
 /// `oscope list`.
 pub fn execute(arguments: &List, common: &Common) -> Result<Exit> {
-    let text = if arguments.references {
-        references(common)?
-    } else {
-        experiments(&arguments.what, common)?
-    };
-    output::show_painted(&text)?;
-    Ok(Exit::Done)
-}
-
-fn experiments(what: &[String], common: &Common) -> Result<String> {
-    let listed = selection::experiments(what)?;
-    let definitions: Vec<_> = listed.iter().map(|it| it.definition()).collect();
-    Ok(if common.json {
-        output::json(&json::entries(&definitions))?
-    } else {
-        style::painted(&view::list(&definitions), common)
-    })
-}
-
-fn references(common: &Common) -> Result<String> {
-    let references: Vec<_> = reference::ALL
-        .iter()
-        .map(reference::Reference::run)
-        .collect();
-    Ok(if common.json {
+    if arguments.references {
+        let references: Vec<_> = reference::ALL.iter().map(Reference::run).collect();
         let headers: Vec<_> = references.iter().map(|run| &run.header).collect();
-        output::json(&json::entries(&headers))?
-    } else {
-        style::painted(&view::references(&references), common)
-    })
+        style::show(
+            common,
+            || json::entries(&headers),
+            || view::references(&references),
+        )?;
+        return Ok(Exit::Done);
+    }
+    let listed = selection::experiments(&arguments.what)?;
+    let definitions: Vec<_> = listed.iter().map(|it| it.definition()).collect();
+    style::show(
+        common,
+        || json::entries(&definitions),
+        || view::list(&definitions),
+    )?;
+    Ok(Exit::Done)
 }
 
 /// `oscope explain`.

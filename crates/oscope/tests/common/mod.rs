@@ -189,7 +189,7 @@ impl Place {
     }
 
     /// The program with this environment's store, run as an unprivileged user by `wrapper`; `None`,
-    /// with the reason printed, if this process lacks the rights.
+    /// with the reason printed, if this process has no right to it.
     pub fn as_somebody(&self, wrapper: &[&str], arguments: &[&str]) -> Option<Command> {
         let user = fresh_user();
         let copy = self.program_for(user)?;

@@ -8,13 +8,14 @@ mod results;
 mod runs;
 mod vary;
 
+use super::compare::is_found;
 use super::new_run;
 use crate::arguments::{Ab, Common, FailOn};
 use crate::exit::{self, Exit, WrongUse};
 use crate::progress::LiveLine;
 use crate::{output, stored};
 use anyhow::{Context, Result};
-use instrument::ab::{Bench, Block, Budget, Contest, Ending, Outcome, Rules, Verdict, compare};
+use instrument::ab::{Bench, Block, Budget, Contest, Ending, Pair, Rules, Verdict, compare};
 use instrument::quantity::{Nanoseconds, counted};
 use launch::{Launcher, Output};
 use platform::clock::now_ns;
@@ -67,7 +68,7 @@ pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     exit::first_error([worked, written, shown, cleaned])?;
     Ok(match compared {
         Some(Compared { outcome, .. }) if outcome.ending != Ending::Stopped => {
-            verdict(outcome, arguments.results.fail_on)
+            verdict(outcome.pairs.iter(), arguments.results.fail_on)
         }
         _ => Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt)),
     })
@@ -201,22 +202,12 @@ fn clean_up(launcher: &Launcher, programs: &[Program]) -> Result<()> {
     exit::first_error(results)
 }
 
-fn verdict(outcome: &Outcome, fail_on: Option<FailOn>) -> Exit {
-    let mut pairs = outcome.pairs.iter();
-    if pairs.any(|pair| is_found(pair.verdict, fail_on)) {
-        Exit::Found
-    } else {
-        Exit::Done
-    }
-}
-
-/// True if `fail_on` names `verdict`.
-fn is_found(verdict: Verdict, fail_on: Option<FailOn>) -> bool {
-    match fail_on {
-        None => false,
-        Some(FailOn::Slower) => verdict == Verdict::Slower,
-        Some(FailOn::Different) => matches!(verdict, Verdict::Slower | Verdict::Faster),
-    }
+/// The outcome of a comparison with these pairs.
+fn verdict<'p>(mut pairs: impl Iterator<Item = &'p Pair>, fail_on: Option<FailOn>) -> Exit {
+    Exit::found_if(pairs.any(|pair| {
+        let is = |verdict| pair.verdict == verdict;
+        is_found(is(Verdict::Slower), is(Verdict::Faster), fail_on)
+    }))
 }
 
 /// The shortest time of a run of each program so far, with the commands around it, in ns.

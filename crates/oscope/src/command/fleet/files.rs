@@ -77,7 +77,7 @@ fn is_run(path: &Path) -> bool {
     path.extension() == Some(OsStr::new("json")) && is_file(path)
 }
 
-/// True for a regular file, and where this user may not look: whoever reads it reports that.
+/// True for a regular file, and where this user may not look: reading it reports that.
 pub(super) fn is_file(path: &Path) -> bool {
     match fs::metadata(path) {
         Ok(found) => found.is_file(),

@@ -8,7 +8,7 @@ mod duels;
 mod session;
 
 use super::programs::on_one_line;
-use super::{is_found, results};
+use super::{results, verdict};
 use crate::arguments::{Ab, Common, FailOn, Varied, Vary, Worker};
 use crate::command::new_run;
 use crate::exit::{Exit, WrongUse, first_error};
@@ -164,13 +164,12 @@ fn executor(here: &Setting, scratch: &Path, interrupt: Interrupt) -> Result<Work
 }
 
 fn exit(judged: &[Judged], fail_on: Option<FailOn>, interrupt: Interrupt) -> Exit {
-    let mut pairs = judged.iter().flat_map(Judged::pairs);
     if interrupt.is_set() {
-        Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt))
-    } else if pairs.any(|pair| is_found(pair.verdict, fail_on)) {
-        Exit::Found
-    } else {
-        Exit::incomplete_if(judged.iter().any(|at| at.failure().is_some()))
+        return Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt));
+    }
+    match verdict(judged.iter().flat_map(Judged::pairs), fail_on) {
+        Exit::Done => Exit::incomplete_if(judged.iter().any(|at| at.failure().is_some())),
+        found => found,
     }
 }
 
@@ -240,7 +239,7 @@ fn all(judged: &[Judged], values: &[String], rules: &Rules) -> String {
     let pairs = || judged.iter().flat_map(Judged::pairs);
     let count = |verdict| pairs().filter(|pair| pair.verdict == verdict).count();
     format!(
-        "{lines}\n{} faster, {} slower, {} equivalent, {} not yet told. Margin {} %. Each interval \
+        "{lines}\n{} faster, {} slower, {} equivalent, {} not yet decided. Margin {} %. Each interval \
          holds in 199 of 200 comparisons, at whatever moment they stop.\n",
         count(Verdict::Faster),
         count(Verdict::Slower),
