@@ -192,7 +192,7 @@ pub enum Peer {
 }
 
 fn read_method() -> impl TypedValueParser<Value = Method> {
-    method(|method| match method {
+    named(|method| match method {
         Method::Read => "`read`, one call after the other",
         Method::Pread => "`pread`, at an offset",
         Method::Stdio => "`fread` of the C library, through its buffer",
@@ -239,14 +239,14 @@ pub type MethodOrAuto<M> = Option<M>;
 /// The name by which the program chooses the method.
 pub const AUTO: &str = "auto";
 
-/// Accepts the names of all methods.
-pub fn method<M: Choice + Send + Sync>(
+/// Accepts the names of all choices.
+pub fn named<M: Choice + Send + Sync>(
     help: fn(M) -> &'static str,
 ) -> impl TypedValueParser<Value = M> {
     PossibleValuesParser::new(values(help)).try_map(|name| M::named(&name))
 }
 
-/// As [`method`], and accepts [`AUTO`].
+/// As [`named`], and accepts [`AUTO`].
 pub fn method_or_auto<M: Choice + Send + Sync>(
     auto: &'static str,
     help: fn(M) -> &'static str,

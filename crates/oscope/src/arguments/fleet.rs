@@ -1,8 +1,9 @@
 //! The command line of `oscope fleet`.
 
-use super::run::{ProfileName, parse_budget};
+use super::run::{parse_budget, profile};
 use super::stored::{parse_level, parse_percent};
 use clap::{Args, Subcommand, ValueEnum};
+use instrument::plan::Profile;
 use instrument::point::Level;
 use instrument::quantity::Nanoseconds;
 use std::path::PathBuf;
@@ -154,8 +155,8 @@ pub struct Run {
     #[arg(long, value_name = "AXIS=LEVEL", value_parser = parse_level)]
     pub at: Vec<(String, Level)>,
     /// Duration and precision of each run
-    #[arg(long, value_enum, default_value_t)]
-    pub profile: ProfileName,
+    #[arg(long, default_value_t = Profile::Quick, value_parser = profile())]
+    pub profile: Profile,
     /// Time for the run of a node
     #[arg(long, value_name = "TIME", default_value = "4min", value_parser = parse_budget)]
     pub budget: Nanoseconds,

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Advise, Arguments, Command, Common, HeaderLanguage, Sharing};
 use crate::exit::{Exit, WrongUse};
-use crate::settings::{self, Tried};
+use crate::kernel_settings::{self, Tried};
 use crate::target::{Replaces, Target, make_directory};
 use crate::{output, stored, style};
 use anyhow::Result;
@@ -43,7 +43,7 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
 
 /// Measures before and after a setting by `oscope ab --vary`, and prints how to keep it.
 fn attempt(name: &str, arguments: &Advise, common: &Common) -> Result<Exit> {
-    let (trial, set, undo) = match settings::trial(name, &arguments.dir)? {
+    let (trial, set, undo) = match kernel_settings::trial(name, &arguments.dir)? {
         Some(Tried { trial, set, undo }) => (trial, set, Some(undo)),
         None => advised(name, arguments, common)?,
     };
@@ -75,7 +75,7 @@ fn advised(
     arguments: &Advise,
     common: &Common,
 ) -> Result<(Trial, String, Option<String>)> {
-    let mut all = settings::names(&arguments.dir);
+    let mut all = kernel_settings::names(&arguments.dir);
     let mut known = Vec::new();
     for run in asked(arguments, common)? {
         let mut judged = stored::judged(common, &run, Sharing { redact: false })?;

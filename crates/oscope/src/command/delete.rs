@@ -4,7 +4,7 @@
 use crate::arguments::{Cleanup, Common, Delete, Verify};
 use crate::exit::{Exit, WrongUse};
 use crate::leftovers::{self, Leftover};
-use crate::{output, sanitise, settings, stored, style};
+use crate::{kernel_settings, output, sanitise, stored, style};
 use anyhow::Result;
 use instrument::quantity::counted;
 use record::store::{Candidate, RunSelector, Store};
@@ -142,7 +142,7 @@ pub fn cleanup(arguments: &Cleanup, common: &Common) -> Result<Exit> {
             arguments.dir.display()
         ));
     }
-    let recovered = settings::recover();
+    let recovered = kernel_settings::recover();
     let leftovers = leftovers::clear(store.as_ref(), &arguments.dir)?;
     let settings = recovered.iter().map(ToString::to_string);
     let lines: Vec<String> = settings

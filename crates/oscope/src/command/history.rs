@@ -144,14 +144,3 @@ fn machine(store: &Store, latest: RunSummary, arguments: &History) -> Result<Str
         ))
     })?)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::parts;
-
-    #[test]
-    fn a_metric_is_named_after_its_experiment() {
-        assert_eq!(parts("process.calls.rate"), ("process.calls", Some("rate")));
-        assert_eq!(parts("process.calls"), ("process.calls", None));
-    }
-}

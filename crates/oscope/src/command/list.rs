@@ -88,21 +88,6 @@ mod tests {
     use clap::Parser;
     use experiments::programs::PROGRAMS;
 
-    /// The words of a command line, of which some are quoted.
-    fn words(line: &str) -> Vec<String> {
-        let parts = line.split('\'').enumerate();
-        let plain = |part: &str| {
-            part.split_whitespace()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        };
-        let words = parts.flat_map(|(index, part)| match index % 2 {
-            0 => plain(part),
-            _ => vec![part.to_owned()],
-        });
-        std::iter::once("oscope".to_owned()).chain(words).collect()
-    }
-
     #[test]
     fn every_program_of_the_reports_has_a_command_that_is_understood() {
         let setting = quick_setting();
@@ -111,7 +96,8 @@ mod tests {
                 experiments::find(program.experiment).is_some(),
                 "{program:?}"
             );
-            let parsed = Arguments::try_parse_from(words(program.command));
+            let words = shlex::split(&format!("oscope {}", program.command));
+            let parsed = Arguments::try_parse_from(words.expect("quotes are closed"));
             let parsed = parsed.unwrap_or_else(|error| panic!("{program:?}: {error}"));
             let Some(Command::Run(run)) = parsed.command else {
                 continue;

@@ -192,7 +192,7 @@ fn measure(words: &[String], stretch: f64, arguments: &Reproduce, common: &Commo
     run.allow_swap_file = arguments.allow_swap_file;
     run.remote.clone_from(&arguments.remote);
     if stretch > 1.0 {
-        let setting = setting(arguments, run.profile.into());
+        let setting = setting(arguments, run.profile);
         let experiments = selection::experiments(&run.what)?;
         let chosen = selection::at(&experiments, &run.levels(), &setting)?;
         let chosen: Vec<&dyn Experiment> = chosen.iter().map(|it| it as _).collect();

@@ -5,7 +5,7 @@ use super::resume::{self, Stopped};
 use crate::arguments::{Arguments as Line, Command, Common, Run as Arguments, Worker};
 use crate::exit::{Exit, WrongUse, first_error, words};
 use crate::progress::Progress;
-use crate::stored::{self, Judged};
+use crate::stored::{self, AnalysedRun};
 use crate::target::{Replaces, Target, make_directory};
 use crate::{leftovers, limits, output, selection, setting, style};
 use anyhow::{Context, Result, bail};
@@ -176,7 +176,7 @@ impl<'s> Sessions<'s> {
 
 /// A measured run with its number in the store.
 struct MeasuredRun {
-    judged: Judged,
+    judged: AnalysedRun,
     number: u64,
     /// True if it stayed within its limits.
     kept_limits: bool,
@@ -227,7 +227,7 @@ impl Sessions<'_> {
         let setting = setting::here(
             &arguments.dir,
             given,
-            arguments.profile.into(),
+            arguments.profile,
             arguments.allow_swap_file,
             limits,
         );
@@ -351,7 +351,7 @@ fn read_back(
     outcome: &Result<Outcome>,
     common: &Common,
     progress: &Progress,
-) -> Result<Judged> {
+) -> Result<AnalysedRun> {
     let judged = match (stored::judged_in(store, &RunSelector::Text(id)), outcome) {
         // The end of the run has the better reason.
         (Err(_), Err(error)) => bail!("{}", words(error)),

@@ -369,35 +369,35 @@ mod tests {
 
     #[test]
     fn what_fits_is_announced() {
-        let said = |budget: Option<f64>, runs: Option<usize>, round_s: f64| {
+        for (budget_s, runs, round_s, expected) in [
+            (None, None, 0.01, "at most about 30 s"),
+            (None, None, 10.0, "at most 12 runs of each in about 2.0 min"),
+            (None, Some(3), 1.0, "3 runs of each in about 3.0 s"),
+            (
+                None,
+                Some(20),
+                10.0,
+                "12 runs of each in about 2.0 min, since there is no time for 20",
+            ),
+            (
+                Some(10.0),
+                None,
+                4.0,
+                "at most 10 s, enough for 2 runs of each. `--budget 48s` has time for 12 runs of each, the \
+                 fewest for a verdict.",
+            ),
+            (Some(10.0), None, 0.1, "at most 10 s"),
+            (Some(5.0), Some(1), 4.0, "1 run of each in about 4.0 s"),
+        ] {
+            let fixed = |seconds: f64| Budget::Fixed(Nanoseconds(seconds * 1e9));
             let rules = Rules {
                 error: Rules::ERROR,
                 margin: 0.01,
-                budget: budget.map_or(Budget::Usual, |it| Budget::Fixed(Nanoseconds(it * 1e9))),
+                budget: budget_s.map_or(Budget::Usual, fixed),
                 least_runs: runs.unwrap_or(0),
                 most_runs: runs,
             };
-            announcement(&rules, Some(round_s * 1e9))
-        };
-        assert_eq!(said(None, None, 0.01), "at most about 30 s");
-        assert_eq!(
-            said(None, None, 10.0),
-            "at most 12 runs of each in about 2.0 min"
-        );
-        assert_eq!(said(None, Some(3), 1.0), "3 runs of each in about 3.0 s");
-        assert_eq!(
-            said(None, Some(20), 10.0),
-            "12 runs of each in about 2.0 min, since there is no time for 20"
-        );
-        assert_eq!(
-            said(Some(10.0), None, 4.0),
-            "at most 10 s, enough for 2 runs of each. `--budget 48s` has time for 12 runs of each, the \
-             fewest for a verdict."
-        );
-        assert_eq!(said(Some(10.0), None, 0.1), "at most 10 s");
-        assert_eq!(
-            said(Some(5.0), Some(1), 4.0),
-            "1 run of each in about 4.0 s"
-        );
+            assert_eq!(announcement(&rules, Some(round_s * 1e9)), expected);
+        }
     }
 }

@@ -116,7 +116,7 @@ pub fn present(
         let measured = programs.iter().zip(summaries);
         let rival = |pair: &Pair| programs[pair.rival].name.as_str();
         let pairs = outcome.pairs.iter();
-        return output::show_json(&Document {
+        return output::show_json(&ComparisonJson {
             format: FORMAT,
             run: compared.number,
             shell,
@@ -149,7 +149,7 @@ const FORMAT: u32 = 1;
 
 /// The comparison as JSON, as `schema/ab-1.schema.json` describes it.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ComparisonJson<'a> {
     format: u32,
     /// Number of the run in the store.
     run: u64,
@@ -449,25 +449,5 @@ fn remark(name: &str, remark: &Remark) -> String {
              The pairs share what the machine does, and the ratio stays",
             (factor - 1.0) * 100.0
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sentence;
-    use instrument::ab::{Pair, Verdict};
-
-    #[test]
-    fn a_sentence_is_on_one_line() {
-        let pair = Pair {
-            rival: 1,
-            ratio: 1.0,
-            interval: None,
-            verdict: Verdict::Untold,
-            needed: None,
-            spread: None,
-        };
-        let said = sentence("a\nb", "c\td", &pair);
-        assert_eq!(said, "'c d' and 'a b': too few runs for a verdict");
     }
 }

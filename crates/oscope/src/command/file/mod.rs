@@ -97,12 +97,12 @@ const WIDTH: usize = 12;
 
 /// Facts in output order.
 #[derive(Default)]
-struct Outcome {
+struct Facts {
     lines: Vec<(&'static str, String)>,
     fields: Map<String, Value>,
 }
 
-impl Outcome {
+impl Facts {
     /// Adds a line for text output.
     fn line(mut self, name: &'static str, text: impl Into<String>) -> Self {
         self.lines.push((name, text.into()));

@@ -101,13 +101,13 @@ fn lead(member: &Member<'_>) -> Result<Exit> {
     let gathered = gather(member, &round);
     let judged = gathered.and_then(|runs| judge(member, runs));
     // Whatever went wrong, the others may leave.
-    let next = judged.as_ref().map(|(_, again)| again.as_ref());
+    let next = judged.as_ref().map(|(.., again)| again.as_ref());
     let next = next.ok().flatten().map(|again| again.next.clone());
     let published = member.publish(MEASURED, &next.unwrap_or_default());
     if let Some(signal) = member.interrupt.signal() {
         return Ok(Exit::Stopped(signal));
     }
-    let ((mut fleet, mut are_whole), again) = judged?;
+    let (mut fleet, mut are_whole, again) = judged?;
     published?;
     if let Some(again) = again {
         (fleet, are_whole) = again.measure(member, &fleet, are_whole)?;
@@ -181,11 +181,8 @@ impl Runs {
     }
 }
 
-/// A judged fleet; false if a node has no result.
-type Judged = (Fleet, bool);
-
-/// The first judgement, and the second measurement that it asks for.
-fn judge(member: &Member<'_>, measured: Runs) -> Result<(Judged, Option<Again>)> {
+/// The first judgement, false if a node has no result, and the second measurement that it asks for.
+fn judge(member: &Member<'_>, measured: Runs) -> Result<(Fleet, bool, Option<Again>)> {
     let arguments = member.arguments;
     let are_whole = measured.are_whole;
     let mut runs = Gathering::default();
@@ -197,14 +194,14 @@ fn judge(member: &Member<'_>, measured: Runs) -> Result<(Judged, Option<Again>)>
     let kept = (!arguments.once).then(|| runs.clone());
     let fleet = judge::judged(runs, arguments.judging.margin)?;
     let Some(kept) = kept.filter(|_| !member.interrupt.is_set()) else {
-        return Ok(((fleet, are_whole), None));
+        return Ok((fleet, are_whole, None));
     };
     let request = match Request::of(&fleet, new_run::seed(arguments.seed)?) {
         Ok(Some(request)) => request,
-        Ok(None) => return Ok(((fleet, are_whole), None)),
+        Ok(None) => return Ok((fleet, are_whole, None)),
         Err(no_peers) => {
             let fleet = unmeasured(fleet, &no_peers.to_string());
-            return Ok(((fleet, are_whole), None));
+            return Ok((fleet, are_whole, None));
         }
     };
     nodes.retain(|_, node| request.nodes().any(|name| name == node));
@@ -220,7 +217,7 @@ fn judge(member: &Member<'_>, measured: Runs) -> Result<(Judged, Option<Again>)>
         nodes,
         runs: kept,
     };
-    Ok(((fleet, are_whole), Some(again)))
+    Ok((fleet, are_whole, Some(again)))
 }
 
 /// A second measurement to be made.
@@ -235,7 +232,7 @@ struct Again {
 
 impl Again {
     /// Measures again, and names what both measurements show.
-    fn measure(self, member: &Member<'_>, first: &Fleet, are_whole: bool) -> Result<Judged> {
+    fn measure(self, member: &Member<'_>, first: &Fleet, are_whole: bool) -> Result<(Fleet, bool)> {
         let round = second_round(self.next);
         let measured = gather(member, &round);
         member.publish(AGAIN, &Next::default())?;

@@ -7,7 +7,6 @@ use crate::arguments::Common;
 use crate::arguments::fleet::Per;
 use crate::exit::words;
 use anyhow::{Result, bail};
-use instrument::plan::Profile;
 use instrument::quantity::counted;
 use instrument::runner::{Event, Observer, ObserverError};
 use platform::job::host_name;
@@ -87,7 +86,7 @@ struct Meetings<'m> {
 impl<'m> Meetings<'m> {
     /// There are none if the nodes measure in turn.
     pub fn new(member: &'m Member<'m>, round: &'m Round) -> Self {
-        let passes = Profile::from(member.arguments.profile).precision().passes;
+        let passes = member.arguments.profile.precision().passes;
         Self {
             member,
             round,
