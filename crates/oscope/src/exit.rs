@@ -22,9 +22,14 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// The outcome of a comparison.
+    pub const fn found_if(is_found: bool) -> Self {
+        if is_found { Self::Found } else { Self::Done }
+    }
+
     /// The outcome of work that is over.
-    pub const fn incomplete_if(lacks_something: bool) -> Self {
-        if lacks_something {
+    pub const fn incomplete_if(is_incomplete: bool) -> Self {
+        if is_incomplete {
             Self::Incomplete
         } else {
             Self::Done
@@ -50,11 +55,11 @@ impl From<Exit> for ExitCode {
 #[error("{0}")]
 pub struct WrongUse(pub String);
 
-/// A name that the user has to choose.
+/// Wrong use of a name, and those that would do.
 #[derive(Debug, thiserror::Error)]
 #[error("{sentence}")]
 pub struct Choice {
-    /// Says what was wrong.
+    /// What was wrong.
     pub sentence: String,
     /// The names that would do, each for a line of its own.
     pub offered: Vec<String>,

@@ -108,11 +108,10 @@ pub fn take_named(
         given.add(Ok(RemoteDirectory(remote.path().to_owned())));
     }
     if let Some(address) = arguments.to.as_deref() {
-        if let Some(path) = arguments.token_file.as_deref() {
-            // The link says what is wrong with it.
-            let _ = token_file::read(path);
-        }
-        let link = experiments::link(address, arguments.token_file.as_deref(), interrupt.flag());
+        let token_file = arguments.token_file.as_deref();
+        // The link names what is wrong with it.
+        let _ = token_file::read(token_file);
+        let link = experiments::link(address, token_file, interrupt.flag());
         if let Ok(link) = &link {
             progress.say(&format!(
                 "to {address}: a round trip takes {:.3}, a file goes at {:.3}",

@@ -311,13 +311,4 @@ mod tests {
             assert!(!apart(["/dev/stdout", "new"], true));
         }
     }
-
-    #[test]
-    fn a_directory_that_is_not_there_is_named() {
-        let dir = tempfile::tempdir().unwrap();
-        let nowhere = dir.path().join("nonexistent/page.html");
-        let error = target(&nowhere, Replaces::Anything).err().unwrap();
-        let error = format!("{error:#}");
-        assert!(error.contains("/nonexistent/page.html"), "{error}");
-    }
 }

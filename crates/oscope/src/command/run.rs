@@ -2,13 +2,14 @@
 
 use super::new_run;
 use super::resume::{self, Stopped};
-use crate::arguments::{Common, Run as Arguments, Worker};
+use crate::arguments::{Arguments as Line, Command, Common, Run as Arguments, Worker};
 use crate::exit::{Exit, WrongUse, first_error, words};
 use crate::progress::Progress;
-use crate::stored::{self, Judged};
+use crate::stored::{self, AnalysedRun};
 use crate::target::{Replaces, Target, make_directory};
 use crate::{leftovers, limits, output, selection, setting, style};
 use anyhow::{Context, Result, bail};
+use clap::Parser;
 use files::Watch;
 use instrument::at_levels::AtLevels;
 use instrument::clock::SystemClock;
@@ -89,7 +90,17 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Measures and stores, and prints nothing on standard output. The run also tells `observers` its events.
+/// The options of `oscope run` in the words of its command line.
+pub fn parsed(words: &[String]) -> Result<Arguments, WrongUse> {
+    let words = [&["oscope".to_owned()], words].concat();
+    let line = Line::try_parse_from(words).map_err(|error| WrongUse(error.to_string()))?;
+    match line.command {
+        Some(Command::Run(arguments)) => Ok(*arguments),
+        _ => unreachable!("each of these commands is `oscope run`"),
+    }
+}
+
+/// Measures and stores, and prints nothing on standard output. `observers` see the events as well.
 pub fn measure_only(
     arguments: &Arguments,
     common: &Common,
@@ -137,7 +148,7 @@ impl<'s> Sessions<'s> {
         &self,
         progress: &Progress,
         observers: &mut [&mut dyn Observer],
-        measured: &mut Vec<Measured>,
+        measured: &mut Vec<MeasuredRun>,
     ) -> Result<Exit> {
         let mut exit = Exit::Done;
         let count = self.arguments.session_count();
@@ -164,8 +175,8 @@ impl<'s> Sessions<'s> {
 }
 
 /// A measured run with its number in the store.
-struct Measured {
-    judged: Judged,
+struct MeasuredRun {
+    judged: AnalysedRun,
     number: u64,
     /// True if it stayed within its limits.
     kept_limits: bool,
@@ -174,7 +185,7 @@ struct Measured {
 }
 
 /// Prints the comparison of the measured sessions with those of `against`, after its page if one was asked for.
-fn compare(against: &Side, measured: Vec<Measured>, common: &Common) -> Result<()> {
+fn compare(against: &Side, measured: Vec<MeasuredRun>, common: &Common) -> Result<()> {
     let numbers = measured.iter().map(|session| session.number.to_string());
     let side = Side {
         label: numbers.collect::<Vec<_>>().join(","),
@@ -200,7 +211,7 @@ impl Sessions<'_> {
         &self,
         session: u8,
         others: &mut [&mut dyn Observer],
-    ) -> Result<(Measured, Result<Outcome>)> {
+    ) -> Result<(MeasuredRun, Result<Outcome>)> {
         let (arguments, limits, common) = (self.arguments, self.limits, self.common);
         let mut progress = Progress::new(common);
         let mut store = stored::open(common)?;
@@ -216,7 +227,7 @@ impl Sessions<'_> {
         let setting = setting::here(
             &arguments.dir,
             given,
-            arguments.profile.into(),
+            arguments.profile,
             arguments.allow_swap_file,
             limits,
         );
@@ -293,7 +304,7 @@ impl Sessions<'_> {
         let kept_limits = used.is_none_or(|used| limits::report(&used, &limits, &progress));
 
         let judged = read_back(&store, run.header.id, &outcome, common, &progress)?;
-        let measured = Measured {
+        let measured = MeasuredRun {
             judged,
             number,
             kept_limits,
@@ -340,7 +351,7 @@ fn read_back(
     outcome: &Result<Outcome>,
     common: &Common,
     progress: &Progress,
-) -> Result<Judged> {
+) -> Result<AnalysedRun> {
     let judged = match (stored::judged_in(store, &RunSelector::Text(id)), outcome) {
         // The end of the run has the better reason.
         (Err(_), Err(error)) => bail!("{}", words(error)),
@@ -349,7 +360,7 @@ fn read_back(
     let path = stored::path(common)?;
     if matches!(path.try_exists(), Ok(false)) {
         progress.warn(&format!(
-            "the store was removed meanwhile: nothing of this run is kept in {}",
+            "the store was removed during the run: nothing of this run is kept in {}",
             path.display()
         ));
     }
@@ -398,7 +409,7 @@ fn warn(run: &Run, setting: &Setting, common: &Common, progress: &Progress) {
     let supplies = limits::supplies(&setting.directory, common, &run.machine, environment, busy);
     if let Some(harm) = fitness::harm_line(&fitness::harms(&supplies)) {
         progress.warn(&format!(
-            "{harm}: `oscope doctor` says more, `--gentle` takes less"
+            "{harm}: `oscope doctor` explains it, `--gentle` takes less"
         ));
     }
 }
@@ -524,7 +535,7 @@ enum Page {
     None,
     /// The file given by `--page`.
     Asked(Target),
-    /// Beside the store, named after the run's number. An existing page there belongs to a deleted
+    /// Next to the store, named after the run's number. An existing page there belongs to a deleted
     /// store.
     Numbered(PathBuf),
 }

@@ -22,7 +22,7 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
     };
     let style = style::of_stdout(common);
     let text = if common.json {
-        serde_json::to_string_pretty(&report::json::analysis(&analysis))? + "\n"
+        output::json(&report::json::analysis(&analysis))?
     } else if arguments.all {
         terminal::paint(&view::summary(&analysis), &style, false)
     } else if what.is_empty() && !arguments.cycles {

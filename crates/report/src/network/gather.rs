@@ -74,7 +74,7 @@ impl Gathering {
             self.take(Metric::Throughput, (asks, answers), throughput.there);
             self.take(Metric::Throughput, (answers, asks), throughput.back);
         }
-        for reason in &measured.lacking {
+        for reason in &measured.failures {
             self.fail_link(asks, answers, reason.clone());
         }
     }

@@ -47,8 +47,8 @@ impl Launcher {
         })
     }
 
-    /// Runs the command of a program once; `None` if the user asked to stop. True stands for a
-    /// success, false for a failure that is ignored, as that of a command that was stopped is.
+    /// Runs the command of a program once; `None` if the user asked to stop. True is a success,
+    /// false a failure that is ignored, as that of a command that was stopped is.
     pub fn run(&self, text: &str) -> Result<Option<(Ran, bool)>> {
         let words = words_of(text, self.shell.as_deref())?;
         let (stdout, stderr) = match &self.output {

@@ -107,20 +107,8 @@ impl<'s> Recording<'s> {
                 continue;
             };
             let batch = stretch.batch(&rows);
-            let event = Event::Taken {
-                definition: &self.definition,
-                point: &self.points[index],
-                batch: &batch,
-                estimates: &[],
-                progress: runner::Progress {
-                    pass: self.passes as usize,
-                    passes: 1,
-                    done: 0,
-                    visits: self.points.len(),
-                    remaining: Nanoseconds(0.0),
-                },
-            };
-            observe(&mut self.recorder, &event)?;
+            let point = &self.points[index];
+            take(&mut self.recorder, &self.definition, point, &batch)?;
             self.stretches[index].push(stretch);
         }
         self.passes += 1;
@@ -140,14 +128,8 @@ impl<'s> Recording<'s> {
         };
         for (index, point) in self.points.iter().enumerate() {
             let batches = Stretch::batches_in_short(&self.stretches[index]);
-            let result = PointResult::new(&self.definition, point, &batches, None);
-            let event = Event::Closed {
-                definition: &self.definition,
-                point,
-                ending: &ending,
-                warnings: &result.warnings,
-            };
-            observe(&mut self.recorder, &event)?;
+            let definition = &self.definition;
+            close(&mut self.recorder, definition, point, &batches, &ending)?;
         }
         Ok(self.recorder.finish(is_interrupted)?)
     }
@@ -155,6 +137,51 @@ impl<'s> Recording<'s> {
 
 pub fn observe(recorder: &mut Recorder<'_>, event: &Event<'_>) -> Result<()> {
     recorder.observe(event).map_err(|error| anyhow!(error))
+}
+
+/// Stores a batch of a point.
+pub fn take(
+    recorder: &mut Recorder<'_>,
+    definition: &Definition,
+    point: &Point,
+    batch: &Batch,
+) -> Result<()> {
+    let progress = runner::Progress {
+        pass: batch.pass.map_or(0, |pass| pass as usize),
+        passes: 1,
+        done: 0,
+        visits: 1,
+        remaining: Nanoseconds(0.0),
+    };
+    let event = Event::Taken {
+        definition,
+        point,
+        batch,
+        estimates: &[],
+        progress,
+    };
+    observe(recorder, &event)
+}
+
+/// Ends a point with the warnings that these batches deserve.
+pub fn close(
+    recorder: &mut Recorder<'_>,
+    definition: &Definition,
+    point: &Point,
+    batches: &[Batch],
+    ending: &runner::Ending,
+) -> Result<()> {
+    let warnings = match batches {
+        [] => Vec::new(),
+        _ => PointResult::new(definition, point, batches, None).warnings,
+    };
+    let event = Event::Closed {
+        definition,
+        point,
+        ending,
+        warnings: &warnings,
+    };
+    observe(recorder, &event)
 }
 
 pub fn definition() -> Definition {

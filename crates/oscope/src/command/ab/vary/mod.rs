@@ -8,12 +8,12 @@ mod duels;
 mod session;
 
 use super::programs::on_one_line;
-use super::{is_found, results};
+use super::{results, verdict};
 use crate::arguments::{Ab, Common, FailOn, Varied, Vary, Worker};
 use crate::command::new_run;
 use crate::exit::{Exit, WrongUse, first_error};
+use crate::kernel_settings::{ChangedSetting, Scalar};
 use crate::progress::LiveLine;
-use crate::settings::{Changed, Scalar};
 use crate::{leftovers, output, selection, setting, stored};
 use anyhow::{Context, Result, anyhow};
 use duels::{Duel, Recording};
@@ -57,7 +57,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
         .map(|setting| Plan::new(&chosen, setting, None, seed))
         .collect();
     let duels = duels::duels(&plans, &vary.varied, &vary.values, &arguments.variation.at)?;
-    let changed = scalar.map(|scalar| Changed::begin(scalar, &vary.values));
+    let changed = scalar.map(|scalar| ChangedSetting::begin(scalar, &vary.values));
     let changed = changed.transpose()?;
 
     let (directory, machine) = (&settings[0].directory, settings[0].machine.clone());
@@ -90,7 +90,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
         recording, rules, ..
     } = session;
     progress.end();
-    let restored = changed.map(Changed::restore).transpose();
+    let restored = changed.map(ChangedSetting::restore).transpose();
     let finished = recording.finish(interrupt.is_set());
     drop((elsewhere, scratch));
     let restored = restored.map(|remark| {
@@ -104,7 +104,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
         Ok(())
     } else if common.json {
         let values = &vary.values;
-        output::show_json(&Document {
+        output::show_json(&VariationJson {
             format: FORMAT,
             run: number,
             vary: vary.key(),
@@ -163,14 +163,13 @@ fn executor(here: &Setting, scratch: &Path, interrupt: Interrupt) -> Result<Work
     })
 }
 
-fn exit(judged: &[Judged], fail_on: Option<FailOn>, interrupt: Interrupt) -> Exit {
-    let mut pairs = judged.iter().flat_map(Judged::pairs);
+fn exit(judged: &[PointOutcome], fail_on: Option<FailOn>, interrupt: Interrupt) -> Exit {
     if interrupt.is_set() {
-        Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt))
-    } else if pairs.any(|pair| is_found(pair.verdict, fail_on)) {
-        Exit::Found
-    } else {
-        Exit::incomplete_if(judged.iter().any(|at| at.failure().is_some()))
+        return Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt));
+    }
+    match verdict(judged.iter().flat_map(PointOutcome::pairs), fail_on) {
+        Exit::Done => Exit::incomplete_if(judged.iter().any(|at| at.failure().is_some())),
+        found => found,
     }
 }
 
@@ -200,7 +199,7 @@ const FORMAT: u32 = 1;
 
 /// The result at one point.
 #[derive(Debug)]
-struct Judged {
+struct PointOutcome {
     pub experiment: String,
     /// The levels that all ways share.
     pub point: Point,
@@ -219,7 +218,7 @@ struct Metrics {
     pub failure: Option<String>,
 }
 
-impl Judged {
+impl PointOutcome {
     /// The reason why it could not be measured, or not to its end.
     pub fn failure(&self) -> Option<&str> {
         match &self.result {
@@ -235,12 +234,12 @@ impl Judged {
 }
 
 /// The whole comparison for readers.
-fn all(judged: &[Judged], values: &[String], rules: &Rules) -> String {
+fn all(judged: &[PointOutcome], values: &[String], rules: &Rules) -> String {
     let lines: String = judged.iter().flat_map(|at| lines(at, values)).collect();
-    let pairs = || judged.iter().flat_map(Judged::pairs);
+    let pairs = || judged.iter().flat_map(PointOutcome::pairs);
     let count = |verdict| pairs().filter(|pair| pair.verdict == verdict).count();
     format!(
-        "{lines}\n{} faster, {} slower, {} equivalent, {} not yet told. Margin {} %. Each interval \
+        "{lines}\n{} faster, {} slower, {} equivalent, {} not yet decided. Margin {} %. Each interval \
          holds in 199 of 200 comparisons, at whatever moment they stop.\n",
         count(Verdict::Faster),
         count(Verdict::Slower),
@@ -251,7 +250,7 @@ fn all(judged: &[Judged], values: &[String], rules: &Rules) -> String {
 }
 
 /// A line for each pair of each metric at one point.
-fn lines(at: &Judged, values: &[String]) -> Vec<String> {
+fn lines(at: &PointOutcome, values: &[String]) -> Vec<String> {
     let comma = if at.shown.is_empty() { "" } else { ", " };
     let place = format!("{}{comma}{}", at.experiment, at.shown);
     let result = match &at.result {
@@ -285,7 +284,7 @@ fn lines(at: &Judged, values: &[String]) -> Vec<String> {
 
 /// The document that `--json` prints, as `schema/ab-vary-1.schema.json` describes it.
 #[derive(Serialize)]
-struct Document<'a> {
+struct VariationJson<'a> {
     format: u32,
     /// Number of the run in the store.
     run: u64,
@@ -318,7 +317,7 @@ struct MetricJson<'a> {
 }
 
 impl<'a> PointJson<'a> {
-    fn new(at: &'a Judged, values: &'a [String]) -> Self {
+    fn new(at: &'a PointOutcome, values: &'a [String]) -> Self {
         let found = at.result.as_ref().ok();
         let metrics = found.into_iter().flat_map(|it| &it.pairs);
         let pairs = metrics.flat_map(|(metric, pairs)| {

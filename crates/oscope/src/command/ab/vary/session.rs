@@ -2,11 +2,11 @@
 
 use super::bench::{Stop, Visits, Way};
 use super::duels::{Duel, Recording};
-use super::{Judged, Metrics};
+use super::{Metrics, PointOutcome};
 use crate::arguments::{Varied, Vary};
 use crate::exit::{first_error, words};
+use crate::kernel_settings::ChangedSetting;
 use crate::progress::LiveLine;
-use crate::settings::Changed;
 use anyhow::Result;
 use instrument::ab::{Budget, Ending, Rules, compare};
 use instrument::clock::Calibration;
@@ -31,7 +31,7 @@ pub struct Session<'a, 's> {
     pub scratches: &'a [PathBuf],
     pub calibration: Calibration,
     pub executor: WorkerExecutor,
-    pub changed: Option<&'a Changed>,
+    pub changed: Option<&'a ChangedSetting>,
     pub recording: Recording<'s>,
     pub progress: &'a mut LiveLine,
     /// Number of duels.
@@ -41,7 +41,7 @@ pub struct Session<'a, 's> {
 /// The points that were compared, and those that were not.
 #[derive(Default)]
 pub struct Found {
-    pub judged: Vec<Judged>,
+    pub judged: Vec<PointOutcome>,
     /// Points for which there was no time.
     pub unreached: usize,
     /// Time of one visit of each way, at the point that was compared last.
@@ -113,7 +113,7 @@ impl Session<'_, '_> {
             (Some(metrics), failure) => Some(Ok(Metrics { failure, ..metrics })),
             (None, failure) => failure.map(Err),
         };
-        found.judged.extend(result.map(|result| Judged {
+        found.judged.extend(result.map(|result| PointOutcome {
             experiment: planned.definition.id.clone(),
             point: duel.shared.clone(),
             shown: planned.definition.show(&duel.shared),
