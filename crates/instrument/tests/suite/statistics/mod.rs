@@ -2,6 +2,7 @@
 
 mod changes;
 mod clock;
+mod course;
 mod coverage;
 mod golden;
 mod moderation;
