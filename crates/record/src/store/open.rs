@@ -227,20 +227,19 @@ fn no_access(path: &Path, error: &io::Error) -> Error {
 }
 
 fn connect(path: &Path) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = Connection::open_with_flags(path, EXISTING | OpenFlags::SQLITE_OPEN_CREATE)?;
     prepare(&connection)?;
     Ok(connection)
 }
+
+const EXISTING: OpenFlags =
+    OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
 /// Opens the existing store at `path` for writing; changes nothing.
 pub(super) fn connect_to_existing(path: &Path) -> Result<Connection> {
     let path = real(path)?;
     ensure_room_beside(&path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(&path, flags)?;
+    let connection = Connection::open_with_flags(&path, EXISTING)?;
     prepare(&connection)?;
     allocate_index(&connection, &path)?;
     ensure_version(&connection)?;
@@ -253,8 +252,7 @@ pub(super) fn connect_to_existing(path: &Path) -> Result<Connection> {
 fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
     let usual = || {
         ensure_room_beside(path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
+        let connection = Connection::open_with_flags(path, EXISTING)?;
         let has_index = || with_suffix(path, "-shm").try_exists().unwrap_or(true);
         if connection.is_readonly(MAIN_DB)? && has_log(path) && !has_index() {
             // Without the right to write the store, SQLite would leave an index beside it.
