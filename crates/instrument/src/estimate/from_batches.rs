@@ -259,33 +259,29 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_below_zero_is_below_resolution_and_not_clamped() {
-        let batches = [95, 104, 98, 97, 96].map(|long_ns| batch(&[leg(100, long_ns)]));
-        let estimate = estimate(&metric(Unit::Nanoseconds), &in_passes(batches));
-        assert!(estimate.centre < 0.0);
-        assert_eq!(estimate.verdict, Verdict::BelowResolution);
-    }
-
-    #[test]
-    fn a_folded_loop_is_broken() {
+    fn what_no_measurement_can_give_is_broken_or_below_resolution() {
+        let judged = |metric: &Metric, legs: [(u64, u64); 5]| {
+            let batches = legs.map(|(short_ns, long_ns)| batch(&[leg(short_ns, long_ns)]));
+            estimate(metric, &in_passes(batches))
+        };
+        let below = judged(
+            &metric(Unit::Nanoseconds),
+            [95, 104, 98, 97, 96].map(|long_ns| (100, long_ns)),
+        );
+        assert!(below.centre < 0.0, "it is not clamped");
+        assert_eq!(below.verdict, Verdict::BelowResolution);
         // Twice the iterations take hardly more time.
-        let batches = [1000, 1001, 1002, 1001, 1000].map(|ns| batch(&[leg(ns, ns + 20)]));
-        let estimate = estimate(&metric(Unit::Nanoseconds), &in_passes(batches));
-        assert!(
-            matches!(estimate.verdict, Verdict::Broken(_)),
-            "{estimate:?}"
+        let folded = judged(
+            &metric(Unit::Nanoseconds),
+            [1000, 1001, 1002, 1001, 1000].map(|ns| (ns, ns + 20)),
         );
-    }
-
-    #[test]
-    fn a_value_beyond_physics_is_broken() {
-        let metric = metric(Unit::BytesPerSecond).bounded(1e6);
-        let batches = [100, 101, 102, 101, 100].map(|ns| batch(&[leg(10 * ns, 20 * ns)]));
-        let estimate = estimate(&metric, &in_passes(batches));
-        assert!(
-            matches!(estimate.verdict, Verdict::Broken(_)),
-            "{estimate:?}"
+        let beyond_physics = judged(
+            &metric(Unit::BytesPerSecond).bounded(1e6),
+            [100, 101, 102, 101, 100].map(|ns| (10 * ns, 20 * ns)),
         );
+        for broken in [folded, beyond_physics] {
+            assert!(matches!(broken.verdict, Verdict::Broken(_)), "{broken:?}");
+        }
     }
 
     #[test]

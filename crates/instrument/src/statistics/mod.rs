@@ -2,8 +2,7 @@
 //!
 //! The unit of a sample is a fresh process wherever memory layout can matter: each process gives
 //! its median, and [`prediction::predict`] gives the interval that contains the value of the next run.
-//! Every function states the parameter that its interval estimates; `tests/suite/statistics/coverage.rs`
-//! shows how often the interval contains it.
+//! Every function states the parameter that its interval estimates.
 //!
 //! Functions return `None` where the data cannot support an answer: too few values, values that
 //! are not finite, or a result too large for a number. They never panic on data.

@@ -8,7 +8,7 @@ use oscope_instrument::given::Givens;
 use oscope_instrument::limits::Limits;
 use oscope_instrument::need::Need;
 use oscope_instrument::noise::Warning;
-use oscope_instrument::plan::{Plan, Profile, Setting, VisitCosts};
+use oscope_instrument::plan::{Plan, Precision, Profile, Setting, VisitCosts};
 use oscope_instrument::point::{AxisOf, Point};
 use oscope_instrument::quantity::{Count, Nanoseconds};
 use oscope_instrument::results::Results;
@@ -264,6 +264,24 @@ where
     let outcome = run_before(&mut log, executor, plan).expect("a log keeps everything");
     (outcome, log)
 }
+
+/// As [`run`], of one experiment with `points` points whose batches take `batch_ns`.
+pub(crate) fn run_points<F>(
+    points: u64,
+    batch_ns: i64,
+    answer: F,
+) -> (Outcome, Log, MockExecutor<F>)
+where
+    F: FnMut(u64, usize) -> Result<f64, BatchError>,
+{
+    let mock = Mock::new("mock.one", points);
+    let mut executor = MockExecutor::new(batch_ns, answer);
+    let (outcome, log) = run(&mut executor, &plan(&[&mock]));
+    (outcome, log, executor)
+}
+
+/// The precision of all plans.
+pub(crate) const PRECISION: Precision = Profile::Quick.precision();
 
 /// As [`run`], on a machine whose earlier runs tell what visits take.
 pub(crate) fn run_knowing<F>(

@@ -1,6 +1,8 @@
 //! The use of the available time.
 
-use super::mocks::{MS, Mock, MockExecutor, plan, quiet, run, run_knowing, setting, wild};
+use super::mocks::{
+    MS, Mock, MockExecutor, PRECISION, plan, quiet, run, run_knowing, run_points, setting, wild,
+};
 use oscope_instrument::clock::Clock;
 use oscope_instrument::experiment::Experiment;
 use oscope_instrument::noise::Warning;
@@ -27,12 +29,9 @@ fn the_budget_ends_what_never_settles_and_says_so() {
 
 #[test]
 fn what_is_seen_too_seldom_for_an_estimate_is_not_called_wide() {
-    let mock = Mock::new("mock.one", 2);
-    let plan = plan(&[&mock]);
     // The time suffices for two visits of each point.
-    let visit_ns = plan.precision.point_budget_ns.cast_signed() / 2;
-    let mut executor = MockExecutor::new(visit_ns, wild);
-    let (_, log) = run(&mut executor, &plan);
+    let visit_ns = PRECISION.point_budget_ns.cast_signed() / 2;
+    let (_, log, _) = run_points(2, visit_ns, wild);
     assert_eq!(log.count("BudgetUsed"), 2);
     let missed = |warning: &Warning| matches!(warning, Warning::TargetMissed { .. });
     assert!(!log.warnings.iter().any(missed), "{:?}", log.warnings);
@@ -53,13 +52,10 @@ fn a_budget_for_the_run_is_divided_by_points() {
 
 #[test]
 fn every_point_gets_what_an_estimate_needs_before_others_get_more() {
-    let mock = Mock::new("mock.one", 4);
-    let plan = plan(&[&mock]);
     // The time suffices for about six visits of each.
-    let visit_ns = plan.precision.point_budget_ns.cast_signed() / 6;
-    let mut executor = MockExecutor::new(visit_ns, wild);
-    run(&mut executor, &plan);
-    let fewest = plan.precision.min_processes;
+    let visit_ns = PRECISION.point_budget_ns.cast_signed() / 6;
+    let (_, _, executor) = run_points(4, visit_ns, wild);
+    let fewest = PRECISION.min_processes;
     assert!(
         executor.given.values().all(|given| *given >= fewest),
         "{:?}",
@@ -94,8 +90,6 @@ fn points_that_the_time_will_not_reach_are_named_after_the_first_pass() {
 
 #[test]
 fn spare_time_goes_to_points_that_are_not_known_well_enough() {
-    let mock = Mock::new("mock.one", 2);
-    let plan = plan(&[&mock]);
     let mixed = |n, given| {
         if n == 0 {
             quiet(n, given)
@@ -103,9 +97,8 @@ fn spare_time_goes_to_points_that_are_not_known_well_enough() {
             wild(n, given)
         }
     };
-    let visit_ns = plan.precision.point_budget_ns.cast_signed() / 15;
-    let mut executor = MockExecutor::new(visit_ns, mixed);
-    run(&mut executor, &plan);
+    let visit_ns = PRECISION.point_budget_ns.cast_signed() / 15;
+    let (_, _, executor) = run_points(2, visit_ns, mixed);
     assert!(
         executor.given[&1] > executor.given[&0] + 2,
         "{:?}",

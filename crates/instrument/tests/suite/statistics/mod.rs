@@ -2,7 +2,6 @@
 
 mod changes;
 mod clock;
-mod coverage;
 mod golden;
 mod moderation;
 mod modes;

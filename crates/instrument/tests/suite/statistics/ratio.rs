@@ -5,7 +5,6 @@
 
 use oscope_instrument::estimate::Estimate;
 use oscope_instrument::quantity::{Quantity, Unit};
-use oscope_instrument::statistics::Confidence;
 use oscope_instrument::statistics::prediction::{Centre, Visit, predict};
 
 use super::strata::{Condition, recorded};
@@ -14,7 +13,7 @@ use super::strata::{Condition, recorded};
 const ALL: usize = 10;
 
 fn estimate(visits: &[Visit]) -> Estimate {
-    let found = predict(visits, Centre::LowerQuartile, None, Confidence::NINETY_FIVE).unwrap();
+    let found = predict(visits, Centre::LowerQuartile, None).unwrap();
     Estimate {
         processes: found.by_process.len(),
         passes: found.passes,
