@@ -27,7 +27,7 @@ impl<'c> Pieces<'c> {
     }
 
     /// Times `body`, a piece of `operations` of `metric`, between two readings of the reference loops.
-    /// Only pieces of one length are compared: of another length it is a sample of its own.
+    /// Only pieces of one length are compared: one of another length is a separate sample.
     ///
     /// # Errors
     /// Those of `body`.

@@ -396,7 +396,7 @@ impl fmt::Display for Point {
     }
 }
 
-/// A point that lacks a level its experiment needs.
+/// A point without a level that its experiment needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the point ({point}) has no usable level on the axis '{axis}'")]
 pub struct WrongPoint {

@@ -82,7 +82,7 @@ const GROWTH_LIMIT: f64 = 16.0;
 /// A short leg has this many times fewer iterations than a leg.
 const SHORTER: u64 = 16;
 /// With fewer iterations than this in a leg, there are no short legs: the cost that a leg pays once
-/// is then small beside an iteration.
+/// is then small compared with an iteration.
 const FEWEST_FOR_SHORT_LEGS: u64 = 4;
 /// One short leg is timed for this many legs.
 const LEGS_PER_SHORT_LEG: usize = 4;
@@ -262,7 +262,7 @@ impl<'a> Sampler<'a> {
     /// As [`Sampler::once`], but several ways to do the same take turns, forwards and backwards: two
     /// ways are timed in the order ABBA. A drift touches them alike, and their ratio within a process
     /// is much steadier than each of them. `ways` names the metric and the work of each;
-    /// `prepare` and `body` are told the way by its index. The seed decides which way begins.
+    /// `prepare` and `body` get the index of the way. The seed decides which way begins.
     ///
     /// # Errors
     /// As for [`Sampler::once`].

@@ -184,7 +184,7 @@ impl Run {
         self.header.ended.is_some() && !self.header.interrupted
     }
 
-    /// The machine and its state, as a part of the run with a checksum of its own.
+    /// The machine and its state, as a part of the run with its own checksum.
     pub(crate) fn surroundings(&self) -> (&Machine, &Environment, &Option<Storage>, &Calibration) {
         let Self {
             machine,

@@ -13,7 +13,7 @@ const LEAST_CPU_SHARE: f64 = 0.4;
 /// The value of a metric at a point.
 pub(super) struct Centre {
     /// In ns per unit of work, or the value of what is not timed. A printed value has no passes, and its
-    /// `as_met` means nothing.
+    /// `uncorrected` means nothing.
     pub prediction: Prediction,
     /// With the costs that a timing pays once; `None` for a value that is not timed.
     pub raw_cost: Option<f64>,
@@ -93,7 +93,7 @@ impl Centre {
                     scale: Scale::Linear,
                 },
                 by_process,
-                as_met: centre,
+                uncorrected: centre,
                 slope: None,
                 by_next_clock: 0.0,
                 disturbed: None,

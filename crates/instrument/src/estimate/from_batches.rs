@@ -60,7 +60,7 @@ impl Estimate {
             centre: in_unit(cost.centre),
             interval: cost.interval.and_then(|interval| map(interval, in_unit)),
             raw: raw_cost.filter(|_| timed).map(in_unit),
-            as_met: (timed && prediction.passes > 0).then(|| in_unit(prediction.as_met)),
+            uncorrected: (timed && prediction.passes > 0).then(|| in_unit(prediction.uncorrected)),
             processes: prediction.by_process.len(),
             passes: prediction.passes,
             samples: samples.len(),
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Each batch in a pass of its own.
+    /// Each batch in a separate pass.
     fn in_passes(batches: impl IntoIterator<Item = Batch>) -> Vec<Batch> {
         let in_pass = |(batch, pass)| Batch {
             pass: Some(pass),
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(verdict([5.0, 5.1, 5.2, 5.1, 5.0]), Verdict::Sound);
     }
 
-    /// Ten processes of one metric that a leg of some 10 µs times, each in a pass of its own. In the one
+    /// Ten processes of one metric that a leg of some 10 µs times, each in a separate pass. In the one
     /// at `odd`, the short legs took so long that the fixed cost is larger than a leg.
     fn legs(odd: Option<u32>, ns_of_an_operation: u64) -> Vec<Batch> {
         let of_pass = |pass: u32| {
@@ -355,7 +355,7 @@ mod tests {
         };
         let found = estimate(&metric(Unit::Nanoseconds), &batches);
         assert_eq!((found.impossible, found.processes), (16, 9));
-        assert!(found.as_met.unwrap() < 60.0, "{found:?}");
+        assert!(found.uncorrected.unwrap() < 60.0, "{found:?}");
     }
 
     #[test]

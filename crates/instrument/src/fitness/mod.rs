@@ -191,7 +191,7 @@ fn governor(environment: &Environment) -> Option<Check> {
     })
 }
 
-/// The plan stands for the governor on Windows.
+/// On Windows, the plan is what the governor is on Linux.
 fn power_plan(plan: &str) -> Check {
     const STEADY: [&str; 3] = [
         "High performance",

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_has_no_unit_and_none_is_told_of_what_is_not_positive() {
+    fn a_ratio_has_no_unit_and_needs_positive_values() {
         let ratio = quantity(300.0, 9.0).over(quantity(100.0, 4.0));
         let ratio = ratio.expect("both are positive");
         assert_eq!((ratio.value, ratio.unit), (3.0, Unit::Ratio));

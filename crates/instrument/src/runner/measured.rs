@@ -422,7 +422,7 @@ impl Open {
     }
 
     /// The ending of a point that is still open at the end of the run. If every attempt was
-    /// disturbed, the cause is not a lack of time.
+    /// disturbed, time is not the cause.
     pub fn ending_or(
         &self,
         ending: &Ending,

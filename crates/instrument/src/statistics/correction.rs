@@ -57,7 +57,7 @@ pub(super) fn sharing_costs(visits: &[Visit]) -> bool {
 pub(super) struct Process {
     pub(super) pass: usize,
     /// The mean of all legs.
-    pub(super) as_met: f64,
+    pub(super) uncorrected: f64,
     /// Those during which nothing shared the core, if they are enough and sharing costs something, else
     /// all.
     legs: Vec<Leg>,
@@ -73,7 +73,7 @@ impl Process {
         let costs: Vec<f64> = visit.legs.iter().map(|leg| leg.cost).collect();
         Some(Self {
             pass: visit.pass,
-            as_met: mean(&costs)?,
+            uncorrected: mean(&costs)?,
             legs: enough(&visit.legs, |leg| !(sharing_costs && leg.core.is_shared())),
         })
     }
@@ -236,7 +236,7 @@ impl Met {
 /// 1 % is a third of the difference that is looked for.
 const LEAST_SPAN: f64 = 0.03;
 
-/// This many legs at an end of the range show that it was met, and is not the error of a reading.
+/// This many legs at an end of the range show that it is real, and not the error of a reading.
 const ENOUGH: usize = 5;
 
 /// This many processes at either end show how far processes differ.

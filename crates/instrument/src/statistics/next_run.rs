@@ -30,13 +30,13 @@ const FLOOR: f64 = 0.006;
 /// `t(d₀ + P − 1) · √2 · √(σ² + floor²)`, `σ = e · min(√(e / typical), 2)`,
 /// `e² = (d₀ typical² + (P − 1) error²) / (d₀ + P − 1)`
 ///
-/// where √2 stands for the deviation of the next run in addition to that of this one. The deviation of runs
+/// where √2 is for the deviation of the next run in addition to that of this one. The deviation of runs
 /// σ grows faster than the error within them: a point that wanders between passes wanders further
 /// until the next run, and one that does not has an error that is mostly that of its estimate. Over
 /// 28 points in thirty recorded sessions it grew as the power 1.2 to 1.3 of the error; 1.5 covers
 /// the points that wander better and the others as well.
 ///
-/// Share stands for a share of `unit`, in which `error` is given: 1 for logarithms, else the
+/// A share is one of `unit`, in which `error` is given: 1 for logarithms, else the
 /// absolute value. `None` for fewer than two passes, and for a width too large for a number.
 pub(super) fn half_width(error: f64, unit: f64, passes: usize) -> Option<f64> {
     let degrees = degrees(passes)?;

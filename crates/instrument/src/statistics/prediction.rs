@@ -29,8 +29,8 @@ pub struct Prediction {
     pub estimated: Estimated,
     /// The value of each process at the run's highest clock, in the order of the visits that have legs.
     pub by_process: Vec<f64>,
-    /// The median of processes of the mean of their legs as they were met, not corrected.
-    pub as_met: f64,
+    /// The median of processes of the mean of their legs without correction.
+    pub uncorrected: f64,
     /// The growth of the cost with the duration of a cycle, from 0 (memory, devices) to 1 (the core), by
     /// which legs were corrected. `None` if none was.
     pub slope: Option<f64>,
@@ -53,13 +53,13 @@ pub struct Prediction {
 ///    grows with the duration of a cycle, and each leg is brought to the highest clock by that. A leg
 ///    of unknown clock is then left out where enough others remain. Else nothing is corrected.
 /// 3. A process's value is the `centre` of its legs, and the estimate that of processes. Those on a
-///    shared core are left out if enough others remain; else their legs are brought to a core of their own,
+///    shared core are left out if enough others remain; else their legs are brought to an unshared core,
 ///    if the others show how the cost grows with sharing.
 /// 4. The standard error of that estimate comes from resampling whole passes. To it comes the error
 ///    of the slope, for the legs that the estimate rests on, and it is widened by what runs of one
 ///    machine were seen to differ by.
 /// 5. What the point did not meet widens the interval on its side by as much as a cost can follow: the
-///    clocks of this run that none of its legs saw, a core of its own, and the highest clock of the
+///    clocks of this run that none of its legs saw, an unshared core, and the highest clock of the
 ///    next run, as far as earlier runs do not show it.
 ///
 /// The interval is symmetric on the log scale if the values of all processes are positive, else on
@@ -109,7 +109,10 @@ pub fn predict(visits: &[Visit], centre: Centre, clocks: Option<&Clocks>) -> Opt
     let by_process: Vec<f64> = (processes.iter())
         .map(|process| process.value(centre, &growth))
         .collect::<Option<_>>()?;
-    let means: Vec<f64> = processes.iter().map(|process| process.as_met).collect();
+    let means: Vec<f64> = processes
+        .iter()
+        .map(|process| process.uncorrected)
+        .collect();
 
     let of_pass: Vec<usize> = processes.iter().map(|process| process.pass).collect();
     let passes = distinct(&of_pass);
@@ -140,7 +143,7 @@ pub fn predict(visits: &[Visit], centre: Centre, clocks: Option<&Clocks>) -> Opt
     Some(Prediction {
         estimated,
         by_process,
-        as_met: median(&means)?,
+        uncorrected: median(&means)?,
         slope: growth.by_clock.map(|slope| slope.value),
         by_next_clock: f64::midpoint(next_clock.faster, next_clock.slower),
         disturbed: met.disturbed(clocks.is_some()),
@@ -308,7 +311,7 @@ mod tests {
             (found.estimated.centre / 100.0 - 1.0).abs() < 0.02,
             "{found:?}"
         );
-        assert!((found.as_met - 160.0).abs() < 1e-9, "{found:?}");
+        assert!((found.uncorrected - 160.0).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
@@ -364,7 +367,10 @@ mod tests {
             let found = predict(&visits_of(&[count; 4]), Centre::Median, None).unwrap();
             let exactly = Interval::new(count, count);
             assert_eq!(found.estimated.interval, exactly);
-            assert_eq!(Interval::new(found.estimated.centre, found.as_met), exactly);
+            assert_eq!(
+                Interval::new(found.estimated.centre, found.uncorrected),
+                exactly
+            );
             assert_eq!((found.passes, found.slope), (4, None));
         }
         let timed = predict(&visits_of(&[8.0; 4]), Centre::LowerQuartile, None).unwrap();

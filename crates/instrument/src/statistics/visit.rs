@@ -83,7 +83,7 @@ pub struct Clocks {
     pub earlier: Vec<f64>,
 }
 
-/// The distance by which the clock may leave what was met, in logarithms; neither is negative.
+/// The distance by which the clock may differ from what was measured, in logarithms; neither is negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Reach {
     /// Towards shorter cycles.

@@ -113,15 +113,15 @@ fn a_store_is_a_regular_file() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), before);
     let (_folder, path) = stored(1);
     for suffix in ["-wal", "-shm", "-journal"] {
-        let mut beside = path.clone().into_os_string();
-        beside.push(suffix);
-        fs::rename(&pipe, &beside).unwrap();
+        let mut companion = path.clone().into_os_string();
+        companion.push(suffix);
+        fs::rename(&pipe, &companion).unwrap();
         let error = no_access(&path).to_string();
         assert!(
             error.contains(&format!("{suffix} cannot be opened")),
             "{error}"
         );
-        fs::rename(&beside, &pipe).unwrap();
+        fs::rename(&companion, &pipe).unwrap();
     }
 }
 
@@ -275,7 +275,7 @@ fn a_store_on_a_read_only_disk_is_read_through_a_link_with_its_log() {
 /// The user who owns the directory, but not the right to write the store in it.
 #[test]
 #[cfg(unix)]
-fn a_store_that_may_not_be_written_is_read_without_files_beside_it() {
+fn a_store_that_may_not_be_written_is_read_without_files_next_to_it() {
     use std::os::unix::fs::PermissionsExt;
     let (folder, path) = stored(1);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();

@@ -168,8 +168,8 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
     }
 }
 
-/// The time left as it was told with a batch.
-pub(crate) struct Told {
+/// The time left as it was reported with a batch.
+pub(crate) struct Reported {
     pub(crate) pass: usize,
     /// The time of all batches so far, in ns.
     pub(crate) spent_ns: f64,
@@ -181,7 +181,7 @@ pub(crate) struct Told {
 pub(crate) struct Log {
     pub(crate) lines: Vec<String>,
     pub(crate) warnings: Vec<Warning>,
-    pub(crate) told: Vec<Told>,
+    pub(crate) reported: Vec<Reported>,
     pub(crate) fail_at: Option<usize>,
 }
 
@@ -200,8 +200,8 @@ impl Observer for Log {
                 progress,
                 ..
             } => {
-                let before_ns = self.told.last().map_or(0.0, |told| told.spent_ns);
-                self.told.push(Told {
+                let before_ns = self.reported.last().map_or(0.0, |last| last.spent_ns);
+                self.reported.push(Reported {
                     pass: progress.pass,
                     spent_ns: before_ns + batch.wall_ns as f64,
                     remaining: progress.remaining,

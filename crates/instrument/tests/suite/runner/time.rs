@@ -83,8 +83,8 @@ fn points_that_the_time_will_not_reach_are_named_after_the_first_pass() {
     executor.dear = Some((0, 400 * MS));
     let (_, log) = run(&mut executor, &plan);
     // The point 0 is dear in both.
-    let told = r#"scarce [("mock.cheap", 1), ("mock.dear", 1)]"#;
-    assert_eq!(log.count(told), 1, "{:?}", log.lines);
+    let named = r#"scarce [("mock.cheap", 1), ("mock.dear", 1)]"#;
+    assert_eq!(log.count(named), 1, "{:?}", log.lines);
     assert_eq!(log.count("scarce"), 1);
 }
 
@@ -170,10 +170,10 @@ fn with_known_costs_only_points_in_reach_are_visited_and_the_others_named_first(
         costs.add("mock.one", point, visit_ms * 1e6);
     }
     let (_, log) = run_knowing(costs, &mut executor, &plan);
-    let told = r#"scarce [("mock.one", 1)]"#;
+    let named = r#"scarce [("mock.one", 1)]"#;
     let lines = log.lines.iter().map(String::as_str);
     let first: Vec<&str> = lines.skip_while(|line| line.starts_with("start")).collect();
-    assert_eq!(first[..2], [told, "pass 0 of 3"]);
+    assert_eq!(first[..2], [named, "pass 0 of 3"]);
     assert_eq!(log.count("scarce"), 1);
     assert!((1..=3).all(|n| executor.given[&n] >= plan.precision.passes));
 }
@@ -195,12 +195,12 @@ fn the_time_left_falls_and_never_exceeds_the_budget() {
     let mut executor = MockExecutor::new(10 * MS, wild);
     let (_, log) = run(&mut executor, &plan);
     let budget_ns = plan.budget().0;
-    let mut left = log.told.iter().map(|told| told.remaining.0);
+    let mut left = log.reported.iter().map(|it| it.remaining.0);
     assert!(left.clone().all(|left| left >= 0.0 && left <= budget_ns));
     assert!(left.next_back() < left.next());
 }
 
-/// The largest error of the time left that is told after the first pass, as a share of the time left. The
+/// The largest error of the time left that is reported after the first pass, as a share of the time left. The
 /// last visits are left out: with one visit less the rest is another.
 fn worst_error(takes: fn(u64, usize) -> i64, points: u64, budget_s: f64) -> f64 {
     let mocks = ["mock.one", "mock.two"].map(|name| Mock::new(name, points));
@@ -216,10 +216,10 @@ fn worst_error(takes: fn(u64, usize) -> i64, points: u64, budget_s: f64) -> f64 
     let (_, log) = run(&mut executor, &plan);
     let end_ns = executor.clock.now_ns() as f64;
     let dearest_ns = (0..points).map(|n| takes(n, 1)).max().unwrap_or(0) as f64;
-    let errors = log.told.iter().filter_map(|told| {
-        let left_ns = end_ns - told.spent_ns;
-        let error = (told.remaining.0 - left_ns).abs() / left_ns;
-        (told.pass > 0 && left_ns > 10.0 * dearest_ns).then_some(error)
+    let errors = log.reported.iter().filter_map(|it| {
+        let left_ns = end_ns - it.spent_ns;
+        let error = (it.remaining.0 - left_ns).abs() / left_ns;
+        (it.pass > 0 && left_ns > 10.0 * dearest_ns).then_some(error)
     });
     let errors: Vec<f64> = errors.collect();
     assert!(errors.len() > 20, "{}", errors.len());
@@ -227,7 +227,7 @@ fn worst_error(takes: fn(u64, usize) -> i64, points: u64, budget_s: f64) -> f64 
 }
 
 #[test]
-fn after_the_first_pass_the_time_left_is_told_within_a_tenth() {
+fn after_the_first_pass_the_time_left_is_known_within_a_tenth() {
     let even: fn(u64, usize) -> i64 = |_, _| 10 * MS;
     let mixed: fn(u64, usize) -> i64 = |n, given| {
         let usual_ms = 5 + (n * 7) % 40;

@@ -158,7 +158,7 @@ fn following_simulated_sessions_lie_inside() {
                 "{name}, {passes} passes of {processes}: {:.3}, {:.3} at ±5 %",
                 found.coverage, found.known
             );
-            // Of five processes of which one or none had a core of its own, nothing shows what
+            // Of five processes of which one or none had an unshared core, nothing shows what
             // sharing adds.
             let is_known = machine.shared == 0.0 || passes * processes > 5;
             assert!(

@@ -57,7 +57,7 @@ fn number_of_legs(visits: &[Visit]) -> usize {
 fn assert_sound(found: &Prediction) {
     let estimated = &found.estimated;
     assert!(
-        estimated.centre.is_finite() && found.as_met.is_finite(),
+        estimated.centre.is_finite() && found.uncorrected.is_finite(),
         "{found:?}"
     );
     assert!(summary::all_finite(&found.by_process), "{found:?}");
@@ -96,7 +96,7 @@ fn assert_close(a: &Prediction, b: &Prediction, factor: f64) {
         close(a.estimated.centre * factor, b.estimated.centre),
         "{a:?} {b:?}"
     );
-    assert!(close(a.as_met * factor, b.as_met), "{a:?} {b:?}");
+    assert!(close(a.uncorrected * factor, b.uncorrected), "{a:?} {b:?}");
     assert_eq!(a.passes, b.passes);
     let (a, b) = (a.estimated.extent(), b.estimated.extent());
     assert!(
