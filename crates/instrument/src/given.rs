@@ -1,7 +1,7 @@
 //! Things that only the user can name, as a directory on another machine.
 //!
-//! An experiment defines the type of such a thing and says that it takes one. The program hands
-//! over what the user named; it reaches the worker as JSON.
+//! An experiment defines the type of such a thing and declares that it takes one. The program
+//! passes on what the user named; it reaches the worker as JSON.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

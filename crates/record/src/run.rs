@@ -82,7 +82,7 @@ pub struct Header {
 
 impl Header {
     /// True if the values are those that a publication printed: they were not measured by oscope, at
-    /// no known time, and have no spread. Their version says so.
+    /// no known time, and have no spread. Their version is `reported`.
     pub fn is_reported(&self) -> bool {
         self.version == "reported"
     }

@@ -326,14 +326,7 @@ mod tests {
     }
 
     fn contest() -> Contest {
-        let rules = Rules {
-            error: Rules::ERROR,
-            margin: 0.01,
-            budget: Budget::Usual,
-            least_runs: 0,
-            most_runs: None,
-        };
-        Contest::new(2, &rules)
+        Contest::new(2, &rules(Budget::Usual))
     }
 
     #[test]

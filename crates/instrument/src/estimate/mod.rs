@@ -38,7 +38,7 @@ pub struct Estimate {
     /// The same value including the costs that the difference method removes; `None` for a value
     /// that is not timed.
     pub raw: Option<f64>,
-    /// The mean that a program met during the run, on a processor that others may have slowed
+    /// The mean without correction, on a processor that others may have slowed
     /// down; `None` for a value that is not timed.
     pub uncorrected: Option<f64>,
     /// Number of fresh processes.
@@ -122,7 +122,7 @@ impl Estimate {
     /// Half the width of the interval over the centre; `None` without an interval or if the centre
     /// is about zero.
     pub fn relative_half_width(&self) -> Option<f64> {
-        self.quantity().relative_half_width()
+        self.interval?.relative_to(self.centre)
     }
 
     /// The error variance of the value's logarithm within this session, at its clock; `None` if it is
@@ -204,7 +204,7 @@ impl Estimate {
             by_next_clock: 0.0,
             clock_slope: None,
             raw: self.raw.map(|raw| raw / self.centre * value),
-            uncorrected: self.uncorrected.map(|met| met / self.centre * value),
+            uncorrected: self.uncorrected.map(|mean| mean / self.centre * value),
             by_process: vec![value],
             pass_of: vec![0],
             processes: 1,
@@ -221,7 +221,7 @@ impl Estimate {
             centre: self.centre * factor,
             interval: self.interval.and_then(interval),
             raw: self.raw.map(|raw| raw * factor),
-            uncorrected: self.uncorrected.map(|met| met * factor),
+            uncorrected: self.uncorrected.map(|mean| mean * factor),
             by_process: self.by_process.iter().map(|value| value * factor).collect(),
             percentiles: self.percentiles.map(|of| Percentiles {
                 p5_ns: of.p5_ns * factor,

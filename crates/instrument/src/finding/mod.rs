@@ -45,7 +45,7 @@ pub enum Grade {
     /// The best answer, which most passes give by themselves, but the intervals, a pass or a warning
     /// allow another.
     Likely,
-    /// The measurement does not decide it, or half of the passes or more say something else.
+    /// The measurement does not decide it, or half of the passes or more give another answer.
     CannotBeTold,
 }
 

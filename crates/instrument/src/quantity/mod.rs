@@ -128,8 +128,7 @@ impl Quantity {
     /// Half the width of the interval over the value; `None` without an interval or if the value is
     /// about zero.
     pub fn relative_half_width(&self) -> Option<f64> {
-        let relative = self.interval?.half_width() / self.value.abs();
-        relative.is_finite().then_some(relative)
+        self.interval?.relative_to(self.value)
     }
 
     /// True if the interval is so wide that a sentence with this number would tell nothing: its end is

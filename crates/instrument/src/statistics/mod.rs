@@ -76,6 +76,12 @@ impl Interval {
         self.low <= other.high && other.low <= self.high
     }
 
+    /// Half the width over `centre`; `None` if the centre is zero or close to it.
+    pub fn relative_to(&self, centre: f64) -> Option<f64> {
+        let relative = self.half_width() / centre.abs();
+        relative.is_finite().then_some(relative)
+    }
+
     /// Half the distance between the ends.
     pub fn half_width(&self) -> f64 {
         self.high / 2.0 - self.low / 2.0
@@ -109,8 +115,7 @@ impl Estimated {
     /// Half the width of the interval over the centre, which a target of ±2 % limits. `None`
     /// without an interval, or if the centre is zero or close to it.
     pub fn relative_half_width(&self) -> Option<f64> {
-        let relative = self.interval?.half_width() / self.centre.abs();
-        relative.is_finite().then_some(relative)
+        self.interval?.relative_to(self.centre)
     }
 
     /// True if the relative half width is known and within `target` (0.02 for ±2 %).

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::correction::{Growth, Met, Process, sharing_costs};
+use super::correction::{CoreStates, Growth, Process, sharing_costs};
 use super::next_run::half_width;
 use super::next_run::quantile_error;
 use super::student::logarithms;
@@ -58,7 +58,7 @@ pub struct Prediction {
 /// 4. The standard error of that estimate comes from resampling whole passes. To it comes the error
 ///    of the slope, for the legs that the estimate rests on, and it is widened by what runs of one
 ///    machine were seen to differ by.
-/// 5. What the point did not meet widens the interval on its side by as much as a cost can follow: the
+/// 5. What the point did not see widens the interval on its side by as much as a cost can follow: the
 ///    clocks of this run that none of its legs saw, an unshared core, and the highest clock of the
 ///    next run, as far as earlier runs do not show it.
 ///
@@ -116,27 +116,27 @@ pub fn predict(visits: &[Visit], centre: Centre, clocks: Option<&Clocks>) -> Opt
 
     let of_pass: Vec<usize> = processes.iter().map(|process| process.pass).collect();
     let passes = distinct(&of_pass);
-    let met = Met::by(pick(&processes.iter().collect::<Vec<_>>(), &kept).into_iter());
+    let states = CoreStates::of(pick(&processes.iter().collect::<Vec<_>>(), &kept).into_iter());
     let mut next_clock = Reach::default();
     let estimated = if centre == Centre::Median && all_equal(&by_process) {
         exact(&by_process, passes)?
     } else {
-        let mut unmet = Reach::default();
+        let mut unseen = Reach::default();
         if sharing_costs && growth.by_sharing.is_none() {
-            unmet.faster = met.sharing();
+            unseen.faster = states.sharing();
         }
-        if let Some((clocks, range)) = clocks.zip(met.clocks()) {
+        if let Some((clocks, range)) = clocks.zip(states.clocks()) {
             let follows = growth.by_clock.map_or(1.0, |slope| slope.value);
             next_clock = clocks.of_next_run().times(follows);
             if growth.by_clock.is_none() {
-                unmet = unmet.plus(clocks.beyond(range));
+                unseen = unseen.plus(clocks.beyond(range));
             }
         }
         Values {
             of_process: pick(&by_process, &kept),
             of_pass: pick(&of_pass, &kept),
-            error: growth.error(&met),
-            unmet: unmet.plus(next_clock),
+            error: growth.error(&states),
+            unseen: unseen.plus(next_clock),
         }
         .estimate(centre.of_processes())?
     };
@@ -146,7 +146,7 @@ pub fn predict(visits: &[Visit], centre: Centre, clocks: Option<&Clocks>) -> Opt
         uncorrected: median(&means)?,
         slope: growth.by_clock.map(|slope| slope.value),
         by_next_clock: f64::midpoint(next_clock.faster, next_clock.slower),
-        disturbed: met.disturbed(clocks.is_some()),
+        disturbed: states.disturbed(clocks.is_some()),
         passes,
     })
 }
@@ -154,7 +154,7 @@ pub fn predict(visits: &[Visit], centre: Centre, clocks: Option<&Clocks>) -> Opt
 /// The share of these states of a core in which it was disturbed: shared or unknown. `None` if nothing is
 /// known of any.
 pub(crate) fn disturbed(cores: Vec<Core>) -> Option<f64> {
-    Met { cores }.disturbed(true)
+    CoreStates { cores }.disturbed(true)
 }
 
 /// True for the processes that had the core alone; `None` if they are too few for an estimate, so
@@ -185,8 +185,8 @@ struct Values {
     of_pass: Vec<usize>,
     /// The standard error that all have in common.
     error: f64,
-    /// The states that none of them met.
-    unmet: Reach,
+    /// The states that none of them saw.
+    unseen: Reach,
 }
 
 impl Values {
@@ -205,8 +205,8 @@ impl Values {
         let passes = distinct(&self.of_pass);
         let interval = quantile_error(scaled, &self.of_pass, probability).and_then(|error| {
             let reach = half_width(error.hypot(self.error * unit), unit, passes)?;
-            let low = centre - reach - self.unmet.faster * unit;
-            let high = centre + reach + self.unmet.slower * unit;
+            let low = centre - reach - self.unseen.faster * unit;
+            let high = centre + reach + self.unseen.slower * unit;
             Interval::new(back(low), back(high))
         });
         Some(Estimated {
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn legs_between_bursts_tell_the_value_and_all_legs_what_was_met() {
+    fn legs_between_bursts_give_the_value_and_all_legs_the_uncorrected_one() {
         let calm = Leg {
             cost: 100.0,
             core: shared(Some(1.01)),

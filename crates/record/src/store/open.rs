@@ -66,7 +66,7 @@ impl Store {
         if let Some(folder) = folder.filter(|folder| is_missing(folder)) {
             return Err(Error::NoFolder(folder.to_owned()));
         }
-        // The system says more clearly than SQLite why a file cannot be written.
+        // If a file cannot be written, the error of the system is clearer than that of SQLite.
         let mut touch = File::options();
         let file = touch.read(true).append(true).create(true).open(path);
         let file = file.map_err(|error| no_access(path, &error))?;

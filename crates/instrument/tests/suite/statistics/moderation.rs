@@ -151,12 +151,6 @@ const MOODY: World = World {
     mood: 0.015,
     ..STEADY
 };
-const UNEVEN: World = World {
-    name: "the same, which some feel not and others twice, 0.2 to 20 %",
-    uneven: true,
-    within: 0.2,
-    ..MOODY
-};
 const WORST: World = World {
     name: "0.03 to 3 % with heavy tails, uneven mood, drift of 0.3 %, two processes",
     between: Between::Wide(0.003),
@@ -164,9 +158,10 @@ const WORST: World = World {
     drift: 0.003,
     processes: 2,
     within: 0.1,
-    ..UNEVEN
+    uneven: true,
+    ..MOODY
 };
-const WORLDS: [World; 7] = [STEADY, WIDE, NOISY, TWO_SPEEDS, MOODY, UNEVEN, WORST];
+const WORLDS: [World; 6] = [STEADY, WIDE, NOISY, TWO_SPEEDS, MOODY, WORST];
 
 impl Tails {
     /// A random number with mean zero and a spread of about one.

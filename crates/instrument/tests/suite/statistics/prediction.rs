@@ -15,7 +15,7 @@ use super::strata::{CALM, Condition, Machine, recorded};
 const LEVEL: Confidence = Confidence::NINETY_FIVE;
 
 /// Farther apart than any two recorded sessions, which lie within the half hour.
-const ALL: usize = 10;
+pub(super) const ALL: usize = 10;
 
 /// Simulated sessions of each machine.
 const SESSIONS: usize = 500;
@@ -24,9 +24,9 @@ const SESSIONS: usize = 500;
 const STORE: usize = 10;
 
 /// Accuracy of a method's predictions: shares from 0 to 1.
-struct Score {
+pub(super) struct Score {
     /// Of other sessions, the share whose value the interval contains.
-    coverage: f64,
+    pub(super) coverage: f64,
     /// Of values, the share with an interval within ±5 %.
     known: f64,
 }
@@ -61,7 +61,7 @@ fn of_student(visits: &[Visit]) -> Estimated {
 
 /// Scores a method over series of sessions: each session's interval against the values of those at
 /// most `apart` places away.
-fn score(series: &[Vec<Estimated>], apart: usize) -> Score {
+pub(super) fn score(series: &[Vec<Estimated>], apart: usize) -> Score {
     let (mut held, mut pairs, mut known, mut values) = (0_usize, 0_usize, 0_usize, 0_usize);
     for sessions in series {
         for (place, session) in sessions.iter().enumerate() {
