@@ -2,6 +2,7 @@
 
 mod changes;
 mod clock;
+mod course;
 mod golden;
 mod moderation;
 mod modes;
