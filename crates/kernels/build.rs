@@ -16,8 +16,8 @@ fn main() {
             // numbers.
             .flag("-fno-math-errno")
             .debug(false);
-        let told = build.get_compiler();
-        let last_word = told.args().iter().rev();
+        let compiler = build.get_compiler();
+        let last_word = compiler.args().iter().rev();
         let optimisation = last_word
             .filter_map(|argument| argument.to_str())
             .find(|argument| argument.starts_with("-O"));

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_advice_is_told_by_its_kind() {
+    fn what_is_no_advice_is_an_error_of_its_kind() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("advice.json");
         assert!(matches!(load_from(&path), Err(Error::Unreadable { .. })));

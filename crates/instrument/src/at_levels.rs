@@ -143,9 +143,7 @@ fn planned(experiment: &dyn Experiment, axis: &str, setting: &Setting) -> Vec<Le
 /// The levels that an axis of the experiment takes, as readers see them; empty if nothing is planned there.
 pub fn takes(experiment: &dyn Experiment, axis: &str, setting: &Setting) -> String {
     let planned = planned(experiment, axis, setting);
-    let of_axis = experiment.design().axes.iter().find(|it| it.name == axis);
-    let show =
-        |level: &Level| of_axis.map_or(level.to_string(), |axis| Axis::from(axis).show(level));
+    let show = |level: &Level| shown(experiment, axis, level);
     let multiples = |step: u64, least: u64, most: u64| {
         let [step, least, most] = [step, least, most].map(|number| show(&Level::Number(number)));
         format!("multiples of {step} from {least} to {most}")
@@ -159,6 +157,12 @@ pub fn takes(experiment: &dyn Experiment, axis: &str, setting: &Setting) -> Stri
     // The names of some levels contain commas.
     let shown: Vec<String> = planned.iter().map(show).collect();
     shown.join("; ")
+}
+
+/// The level of an axis as readers see it.
+fn shown(experiment: &dyn Experiment, axis: &str, level: &Level) -> String {
+    let of_axis = experiment.design().axes.iter().find(|it| it.name == axis);
+    of_axis.map_or(level.to_string(), |axis| Axis::from(axis).show(level))
 }
 
 fn open_axis(experiment: &dyn Experiment, axis: &str) -> Option<&'static OpenAxis> {
@@ -195,14 +199,10 @@ fn check(
     if is_taken {
         return Ok(());
     }
-    let design = experiment.design();
-    let of_axis = design.axes.iter().find(|it| it.name == axis);
-    let show =
-        |level: &Level| of_axis.map_or(level.to_string(), |axis| Axis::from(axis).show(level));
     let needs = experiment.level_needs(setting);
     let mut of_level = needs.iter().filter(|(at, _)| at.get(axis) == Some(level));
     let missing = of_level.find_map(|(_, need)| need.missing(setting));
-    let (id, level) = (design.id, show(level));
+    let (id, level) = (experiment.id(), shown(experiment, axis, level));
     Err(LevelError(match missing {
         Some(missing) => format!("{id} cannot be measured at {axis}={level} here: {missing}"),
         None => {
@@ -356,7 +356,7 @@ mod tests {
         ]
     }
 
-    fn shown(points: &[Point]) -> Vec<String> {
+    fn texts(points: &[Point]) -> Vec<String> {
         points.iter().map(ToString::to_string).collect()
     }
 
@@ -373,7 +373,7 @@ mod tests {
                 .with("threads", 30)
                 .with("file", 300),
         ];
-        assert_eq!(shown(&found), shown(&expected));
+        assert_eq!(texts(&found), texts(&expected));
     }
 
     #[test]
@@ -384,7 +384,7 @@ mod tests {
             &[Level::Number(50), Level::Number(16_000)],
         );
         let expected = [50, 16_000].map(|slice| grid()[0].clone().with("slice", slice));
-        assert_eq!(shown(&found), shown(&expected));
+        assert_eq!(texts(&found), texts(&expected));
     }
 
     #[test]
@@ -392,7 +392,7 @@ mod tests {
         let found = at(&grid(), "threads", &[Level::Number(1)]);
         assert!(found.len() == 2 && found.iter().all(|point| grid().contains(point)));
         let found = at(&grid(), "lock", &["spin".into()]);
-        assert_eq!(shown(&found), shown(&grid()[..2]));
+        assert_eq!(texts(&found), texts(&grid()[..2]));
         let both = at(&found, "threads", &[Level::Number(1), Level::Number(3)]);
         // 1 is planned, and 3 takes the place of 10.
         let files: Vec<_> = both

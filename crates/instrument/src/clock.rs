@@ -170,9 +170,14 @@ impl<'c> Bracket<'c> {
         }
     }
 
-    pub fn close(self) -> Option<Bracketed> {
-        let after = self.clock.references()?;
-        Some(Bracketed::between(self.before?, after))
+    /// The mean wall time of the width loop in ns, and the conditions around the timing.
+    pub fn close(self) -> (Option<u64>, Option<Around>) {
+        let between = self.before.zip(self.clock.references());
+        let between = between.map(|(before, after)| Bracketed::between(before, after));
+        (
+            between.map(|it| it.width_ns),
+            between.and_then(|it| it.around),
+        )
     }
 }
 

@@ -7,7 +7,7 @@ use crate::point::Point;
 pub enum Counterpart {
     /// The value of the same point: both systems run one source, which asks neither for what is timed.
     Same,
-    /// The value of a point that serves the same purpose there.
+    /// The value of a point that has the same purpose there.
     Like {
         /// That point. It may be the same one.
         point: Point,

@@ -29,13 +29,13 @@ pub enum MeasureError {
 }
 
 impl MeasureError {
-    /// True if this system or this process lacks what the point needs. False if something failed
+    /// True if the point needs what this system or this process does not have. False if something failed
     /// that should have worked.
-    pub fn is_lacking(&self) -> bool {
+    pub fn is_unavailable(&self) -> bool {
         match self {
             Self::Unsupported(_) => true,
-            Self::System { source, .. } => platform::is_lacking(source),
-            Self::Platform(error) => error.is_lacking(),
+            Self::System { source, .. } => platform::is_unavailable(source),
+            Self::Platform(error) => error.is_unavailable(),
             _ => false,
         }
     }

@@ -1,7 +1,7 @@
 //! Things that only the user can name, as a directory on another machine.
 //!
-//! An experiment defines the type of such a thing and says that it takes one. The program hands
-//! over what the user named; it reaches the worker as JSON.
+//! An experiment defines the type of such a thing and declares that it takes one. The program
+//! passes on what the user named; it reaches the worker as JSON.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ impl Givens {
     }
 
     /// True if the user named none.
-    pub(crate) fn lacks(&self, taken: &Taken) -> bool {
+    pub(crate) fn is_unnamed(&self, taken: &Taken) -> bool {
         !self.0.contains_key(taken.option)
     }
 }
@@ -88,7 +88,7 @@ mod tests {
         let mut given = Givens::default();
         assert_eq!(given.get::<Lamp>(), None);
         assert_eq!(given.missing(&Lamp::TAKEN), Some("it needs a lamp".into()));
-        assert!(given.lacks(&Lamp::TAKEN));
+        assert!(given.is_unnamed(&Lamp::TAKEN));
         given.add(Ok(Lamp { watts: 7 }));
         let sent = serde_json::to_string(&given).expect("plain data");
         let given: Givens = serde_json::from_str(&sent).expect("as it was sent");
@@ -98,6 +98,6 @@ mod tests {
         broken.add::<Lamp>(Err("it is broken".into()));
         assert_eq!(broken.get::<Lamp>(), Some(Err("it is broken".into())));
         assert_eq!(broken.missing(&Lamp::TAKEN), Some("it is broken".into()));
-        assert!(!broken.lacks(&Lamp::TAKEN));
+        assert!(!broken.is_unnamed(&Lamp::TAKEN));
     }
 }

@@ -29,7 +29,7 @@ pub enum Need {
         /// True if it does.
         arises: bool,
         /// The reason if it does not, as half a sentence: `this machine has no battery`.
-        lacking: String,
+        reason: String,
     },
     /// Any other feature that the experiment checks for.
     Feature {
@@ -72,7 +72,7 @@ impl Need {
             Self::Several { count, what } => {
                 (*count < 2).then(|| format!("this machine has fewer than two {what}"))
             }
-            Self::Situation { arises, lacking } => (!arises).then(|| lacking.clone()),
+            Self::Situation { arises, reason } => (!arises).then(|| reason.clone()),
             Self::Feature { present: true, .. } => None,
             Self::Feature { name, .. } => Some(format!("this system has no {name}")),
         }
@@ -82,7 +82,7 @@ impl Need {
     /// the question does not arise.
     pub fn is_left_out(&self, setting: &Setting) -> bool {
         let may_be = match self {
-            Self::Given(taken) => setting.given.lacks(taken),
+            Self::Given(taken) => setting.given.is_unnamed(taken),
             Self::Several { .. } | Self::Situation { .. } => true,
             _ => false,
         };

@@ -27,7 +27,7 @@ impl<'c> Pieces<'c> {
     }
 
     /// Times `body`, a piece of `operations` of `metric`, between two readings of the reference loops.
-    /// Only pieces of one length are compared: of another length it is a sample of its own.
+    /// Only pieces of one length are compared: one of another length is a separate sample.
     ///
     /// # Errors
     /// Those of `body`.
@@ -43,11 +43,11 @@ impl<'c> Pieces<'c> {
         body()?;
         let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
         let usage = self.clock.usage()?.since(&before);
-        let around = references.close();
+        let (reference_ns, around) = references.close();
         let phase = self.of(metric.as_ref(), operations);
         phase.legs.wall_ns.push(wall_ns);
-        phase.legs.reference_ns.extend(around.map(|it| it.width_ns));
-        phase.legs.around.extend(around.and_then(|it| it.around));
+        phase.legs.reference_ns.extend(reference_ns);
+        phase.legs.around.extend(around);
         phase.usage += usage;
         Ok(())
     }

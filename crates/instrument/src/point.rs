@@ -33,40 +33,32 @@ pub enum AxisKind {
 
 impl From<&Axis<&'static str>> for Axis {
     fn from(axis: &Axis<&'static str>) -> Self {
-        Self {
-            name: axis.name.into(),
-            title: axis.title.into(),
-            kind: axis.kind,
-        }
+        Self::new(axis.name, axis.title, axis.kind)
     }
 }
 
 impl Axis {
-    /// An axis whose levels are sizes in bytes.
-    pub fn bytes(name: &str, title: &str) -> Self {
+    fn new(name: &str, title: &str, kind: AxisKind) -> Self {
         Self {
             name: name.into(),
             title: title.into(),
-            kind: AxisKind::Bytes,
+            kind,
         }
+    }
+
+    /// An axis whose levels are sizes in bytes.
+    pub fn bytes(name: &str, title: &str) -> Self {
+        Self::new(name, title, AxisKind::Bytes)
     }
 
     /// An axis whose levels are numbers of things.
     pub fn count(name: &str, title: &str) -> Self {
-        Self {
-            name: name.into(),
-            title: title.into(),
-            kind: AxisKind::Count,
-        }
+        Self::new(name, title, AxisKind::Count)
     }
 
     /// An axis whose levels are named choices.
     pub fn choice(name: &str, title: &str) -> Self {
-        Self {
-            name: name.into(),
-            title: title.into(),
-            kind: AxisKind::Choice,
-        }
+        Self::new(name, title, AxisKind::Choice)
     }
 
     /// `level` formatted for readers of this axis.
@@ -396,7 +388,7 @@ impl fmt::Display for Point {
     }
 }
 
-/// A point that lacks a level its experiment needs.
+/// A point without a level that its experiment needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the point ({point}) has no usable level on the axis '{axis}'")]
 pub struct WrongPoint {

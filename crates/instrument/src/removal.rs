@@ -27,7 +27,7 @@ mod tests {
     use super::begins_with_experiment;
 
     #[test]
-    fn names_of_experiments_are_told_from_others() {
+    fn names_of_experiments_differ_from_others() {
         for own in ["file.block_size 4096", "threads.io", "file.sync.a 1"] {
             assert!(begins_with_experiment(own), "{own}");
         }

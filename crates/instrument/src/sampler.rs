@@ -82,7 +82,7 @@ const GROWTH_LIMIT: f64 = 16.0;
 /// A short leg has this many times fewer iterations than a leg.
 const SHORTER: u64 = 16;
 /// With fewer iterations than this in a leg, there are no short legs: the cost that a leg pays once
-/// is then small beside an iteration.
+/// is then small compared with an iteration.
 const FEWEST_FOR_SHORT_LEGS: u64 = 4;
 /// One short leg is timed for this many legs.
 const LEGS_PER_SHORT_LEG: usize = 4;
@@ -262,7 +262,7 @@ impl<'a> Sampler<'a> {
     /// As [`Sampler::once`], but several ways to do the same take turns, forwards and backwards: two
     /// ways are timed in the order ABBA. A drift touches them alike, and their ratio within a process
     /// is much steadier than each of them. `ways` names the metric and the work of each;
-    /// `prepare` and `body` are told the way by its index. The seed decides which way begins.
+    /// `prepare` and `body` get the index of the way. The seed decides which way begins.
     ///
     /// # Errors
     /// As for [`Sampler::once`].
@@ -318,13 +318,13 @@ impl<'a> Sampler<'a> {
         body()?;
         let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
         let usage = self.clock.usage()?.since(&before);
-        let around = references.close();
+        let (reference_ns, around) = references.close();
         for (metric, work) in metrics {
             let reading = Reading::Once {
                 work: *work,
                 wall_ns,
-                reference_ns: around.map(|it| it.width_ns),
-                around: around.and_then(|it| it.around),
+                reference_ns,
+                around,
             };
             self.sample(metric, reading, usage);
         }
@@ -347,13 +347,13 @@ impl<'a> Sampler<'a> {
             let references = Bracket::open(self.clock);
             let mut phases = Phases::new(self.clock, self.task.calibration.cost_ns);
             body(&mut phases)?;
-            let around = references.close();
+            let (reference_ns, around) = references.close();
             for spent in phases.into_spent() {
                 let reading = Reading::Once {
                     work,
                     wall_ns: spent.net_ns(),
-                    reference_ns: around.map(|it| it.width_ns),
-                    around: around.and_then(|it| it.around),
+                    reference_ns,
+                    around,
                 };
                 self.sample(&spent.metric, reading, spent.usage);
             }
@@ -435,7 +435,7 @@ impl<'a> Sampler<'a> {
             }
         }
         let usage = self.clock.usage()?.since(&before);
-        let around = references.close();
+        let (reference_ns, around) = references.close();
         let quantiles_ns = latencies.quantiles_ns([0.05, 0.5, 0.95, 0.99]);
         let [fast, median, slow, slowest] = quantiles_ns.map(|ns| ns / work);
         let reading = Reading::Latencies {
@@ -444,8 +444,8 @@ impl<'a> Sampler<'a> {
             p50_ns: median,
             p95_ns: slow,
             p99_ns: slowest,
-            reference_ns: around.map(|it| it.width_ns),
-            around: around.and_then(|it| it.around),
+            reference_ns,
+            around,
         };
         self.sample(metric, reading, usage);
         Ok(median)

@@ -63,7 +63,7 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     }})
 }
 
-/// Splits a text at its names; a doubled brace stands for a single one.
+/// Splits a text at its names; a doubled brace means a single one.
 fn pieces(text: &str) -> std::result::Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
     let mut plain = String::new();

@@ -58,7 +58,7 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// True if the system refused because the function, the right or the resources are missing.
-pub fn is_lacking(refusal: &io::Error) -> bool {
+pub fn is_unavailable(refusal: &io::Error) -> bool {
     matches!(
         refusal.kind(),
         io::ErrorKind::Unsupported
@@ -88,9 +88,9 @@ impl Error {
 
     /// True if this system does not have the function, or denies it to this process, as opposed to a
     /// failure.
-    pub fn is_lacking(&self) -> bool {
+    pub fn is_unavailable(&self) -> bool {
         match self {
-            Self::Os { source, .. } | Self::Path { source, .. } => is_lacking(source),
+            Self::Os { source, .. } | Self::Path { source, .. } => is_unavailable(source),
             _ => true,
         }
     }

@@ -186,4 +186,4 @@ mod windows;
 #[cfg(windows)]
 use windows as os;
 
-pub use error::{Error, Result, is_lacking};
+pub use error::{Error, Result, is_unavailable};

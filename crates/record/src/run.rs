@@ -82,7 +82,7 @@ pub struct Header {
 
 impl Header {
     /// True if the values are those that a publication printed: they were not measured by oscope, at
-    /// no known time, and have no spread. Their version says so.
+    /// no known time, and have no spread. Their version is `reported`.
     pub fn is_reported(&self) -> bool {
         self.version == "reported"
     }
@@ -184,7 +184,7 @@ impl Run {
         self.header.ended.is_some() && !self.header.interrupted
     }
 
-    /// The machine and its state, as a part of the run with a checksum of its own.
+    /// The machine and its state, as a part of the run with its own checksum.
     pub(crate) fn surroundings(&self) -> (&Machine, &Environment, &Option<Storage>, &Calibration) {
         let Self {
             machine,

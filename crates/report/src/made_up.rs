@@ -14,7 +14,7 @@ pub(crate) fn estimate(ns: f64) -> Estimate {
         centre: ns,
         interval: Interval::new(ns * 0.99, ns * 1.01),
         raw: None,
-        as_met: None,
+        uncorrected: None,
         by_process: vec![ns; 5],
         pass_of: Vec::new(),
         processes: 5,

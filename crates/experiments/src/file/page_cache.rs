@@ -193,7 +193,7 @@ impl Chiller {
             ));
         }
         let cache::Evicted { way, left } = match cache::chill(&file.file, Some(&self.storage)) {
-            Err(error) if error.is_lacking() && !tells_residency() => {
+            Err(error) if error.is_unavailable() && !tells_residency() => {
                 file.while_closed(|path| Ok(cache::chill_closed(path)?))?
             }
             outcome => outcome?,
@@ -233,7 +233,7 @@ impl Chiller {
                 self.seen = SeenFromStorage::default();
                 Ok(true)
             }
-            Err(error) if error.is_lacking() => {
+            Err(error) if error.is_unavailable() => {
                 self.obstacle = Some(error.to_string());
                 Ok(false)
             }

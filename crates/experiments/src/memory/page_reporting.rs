@@ -62,9 +62,9 @@ impl Experiment for PageReporting {
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
-        let situation = |arises, lacking: &str| Need::Situation {
+        let situation = |arises, reason: &str| Need::Situation {
             arises,
-            lacking: lacking.into(),
+            reason: reason.into(),
         };
         vec![
             situation(

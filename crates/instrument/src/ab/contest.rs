@@ -47,7 +47,7 @@ pub enum Budget {
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// Every pair is decided.
-    Told,
+    Decided,
     /// The time was used up.
     BudgetUsed,
     /// Each subject had as many runs as were allowed.
@@ -163,13 +163,13 @@ pub enum Verdict {
     /// They differ by the margin at most.
     Equivalent,
     /// Not yet decided.
-    Untold,
+    Undecided,
 }
 
 impl Pair {
     /// True if there is a verdict.
     pub fn is_decided(&self) -> bool {
-        self.verdict != Verdict::Untold
+        self.verdict != Verdict::Undecided
     }
 }
 
@@ -227,9 +227,9 @@ impl Contest {
     fn pair(&self, rival: usize, test: &Sequential, elapsed_ns: f64) -> Option<Pair> {
         let centre = test.centre()?;
         let interval = test.interval();
-        let verdict = interval.map_or(Verdict::Untold, |interval| self.verdict(interval));
+        let verdict = interval.map_or(Verdict::Undecided, |interval| self.verdict(interval));
         let needed = match interval {
-            Some(interval) if verdict == Verdict::Untold => {
+            Some(interval) if verdict == Verdict::Undecided => {
                 Some(self.needed(centre, interval, elapsed_ns))
             }
             _ => None,
@@ -253,7 +253,7 @@ impl Contest {
         } else if interval.low > LEAST_DIFFERENCE {
             Verdict::Slower
         } else {
-            Verdict::Untold
+            Verdict::Undecided
         }
     }
 
@@ -326,14 +326,7 @@ mod tests {
     }
 
     fn contest() -> Contest {
-        let rules = Rules {
-            error: Rules::ERROR,
-            margin: 0.01,
-            budget: Budget::Usual,
-            least_runs: 0,
-            most_runs: None,
-        };
-        Contest::new(2, &rules)
+        Contest::new(2, &rules(Budget::Usual))
     }
 
     #[test]
@@ -343,7 +336,7 @@ mod tests {
         assert_eq!(verdict(0.001, 0.009), Verdict::Equivalent);
         assert_eq!(verdict(0.001, 0.02), Verdict::Slower);
         assert_eq!(verdict(-0.02, -0.001), Verdict::Faster);
-        assert_eq!(verdict(-0.02, 0.02), Verdict::Untold);
+        assert_eq!(verdict(-0.02, 0.02), Verdict::Undecided);
     }
 
     #[test]

@@ -140,7 +140,7 @@ fn contend<B: Bench>(
         let may_stop = rules.may_stop(runs, bench.elapsed_ns());
         if may_stop && contest.blocks() >= next_look {
             if contest.is_decided() {
-                return Ok(Ending::Told);
+                return Ok(Ending::Decided);
             }
             next_look = contest::next_look(contest.blocks());
         }

@@ -4,7 +4,7 @@ use crate::core_state::{core_states, full_speed};
 use crate::sample::{Batch, FullSpeed, Reading, Sample};
 use crate::statistics::prediction::{self, Clocks, Leg, Prediction, Visit, disturbed, predict};
 use crate::statistics::summary::{self, median, median_absolute_deviation};
-use crate::statistics::{Confidence, Estimated, Scale};
+use crate::statistics::{Estimated, Scale};
 
 /// A smaller share of CPU time in the wall time means that the work mostly waits, for a disk or for
 /// another processor. The speed of this processor then says little about its cost.
@@ -13,7 +13,7 @@ const LEAST_CPU_SHARE: f64 = 0.4;
 /// The value of a metric at a point.
 pub(super) struct Centre {
     /// In ns per unit of work, or the value of what is not timed. A printed value has no passes, and its
-    /// `as_met` means nothing.
+    /// `uncorrected` means nothing.
     pub prediction: Prediction,
     /// With the costs that a timing pays once; `None` for a value that is not timed.
     pub raw_cost: Option<f64>,
@@ -68,7 +68,7 @@ impl Centre {
         // Decided for the point as a whole: otherwise the correction would rest on the few
         // processes that happened to wait less.
         let clocks = clocks(&speeds).filter(|_| uses_the_processor);
-        let mut prediction = predict(&visits, centre, clocks.as_ref(), Confidence::NINETY_FIVE)?;
+        let mut prediction = predict(&visits, centre, clocks.as_ref())?;
         if possible.is_none() {
             prediction.disturbed = disturbed_timings(processes);
         }
@@ -93,7 +93,7 @@ impl Centre {
                     scale: Scale::Linear,
                 },
                 by_process,
-                as_met: centre,
+                uncorrected: centre,
                 slope: None,
                 by_next_clock: 0.0,
                 disturbed: None,

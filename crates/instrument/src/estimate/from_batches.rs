@@ -60,7 +60,7 @@ impl Estimate {
             centre: in_unit(cost.centre),
             interval: cost.interval.and_then(|interval| map(interval, in_unit)),
             raw: raw_cost.filter(|_| timed).map(in_unit),
-            as_met: (timed && prediction.passes > 0).then(|| in_unit(prediction.as_met)),
+            uncorrected: (timed && prediction.passes > 0).then(|| in_unit(prediction.uncorrected)),
             processes: prediction.by_process.len(),
             passes: prediction.passes,
             samples: samples.len(),
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Each batch in a pass of its own.
+    /// Each batch in a separate pass.
     fn in_passes(batches: impl IntoIterator<Item = Batch>) -> Vec<Batch> {
         let in_pass = |(batch, pass)| Batch {
             pass: Some(pass),
@@ -259,33 +259,29 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_below_zero_is_below_resolution_and_not_clamped() {
-        let batches = [95, 104, 98, 97, 96].map(|long_ns| batch(&[leg(100, long_ns)]));
-        let estimate = estimate(&metric(Unit::Nanoseconds), &in_passes(batches));
-        assert!(estimate.centre < 0.0);
-        assert_eq!(estimate.verdict, Verdict::BelowResolution);
-    }
-
-    #[test]
-    fn a_folded_loop_is_broken() {
+    fn what_no_measurement_can_give_is_broken_or_below_resolution() {
+        let judged = |metric: &Metric, legs: [(u64, u64); 5]| {
+            let batches = legs.map(|(short_ns, long_ns)| batch(&[leg(short_ns, long_ns)]));
+            estimate(metric, &in_passes(batches))
+        };
+        let below = judged(
+            &metric(Unit::Nanoseconds),
+            [95, 104, 98, 97, 96].map(|long_ns| (100, long_ns)),
+        );
+        assert!(below.centre < 0.0, "it is not clamped");
+        assert_eq!(below.verdict, Verdict::BelowResolution);
         // Twice the iterations take hardly more time.
-        let batches = [1000, 1001, 1002, 1001, 1000].map(|ns| batch(&[leg(ns, ns + 20)]));
-        let estimate = estimate(&metric(Unit::Nanoseconds), &in_passes(batches));
-        assert!(
-            matches!(estimate.verdict, Verdict::Broken(_)),
-            "{estimate:?}"
+        let folded = judged(
+            &metric(Unit::Nanoseconds),
+            [1000, 1001, 1002, 1001, 1000].map(|ns| (ns, ns + 20)),
         );
-    }
-
-    #[test]
-    fn a_value_beyond_physics_is_broken() {
-        let metric = metric(Unit::BytesPerSecond).bounded(1e6);
-        let batches = [100, 101, 102, 101, 100].map(|ns| batch(&[leg(10 * ns, 20 * ns)]));
-        let estimate = estimate(&metric, &in_passes(batches));
-        assert!(
-            matches!(estimate.verdict, Verdict::Broken(_)),
-            "{estimate:?}"
+        let beyond_physics = judged(
+            &metric(Unit::BytesPerSecond).bounded(1e6),
+            [100, 101, 102, 101, 100].map(|ns| (10 * ns, 20 * ns)),
         );
+        for broken in [folded, beyond_physics] {
+            assert!(matches!(broken.verdict, Verdict::Broken(_)), "{broken:?}");
+        }
     }
 
     #[test]
@@ -310,7 +306,7 @@ mod tests {
         assert_eq!(verdict([5.0, 5.1, 5.2, 5.1, 5.0]), Verdict::Sound);
     }
 
-    /// Ten processes of one metric that a leg of some 10 µs times, each in a pass of its own. In the one
+    /// Ten processes of one metric that a leg of some 10 µs times, each in a separate pass. In the one
     /// at `odd`, the short legs took so long that the fixed cost is larger than a leg.
     fn legs(odd: Option<u32>, ns_of_an_operation: u64) -> Vec<Batch> {
         let of_pass = |pass: u32| {
@@ -359,7 +355,7 @@ mod tests {
         };
         let found = estimate(&metric(Unit::Nanoseconds), &batches);
         assert_eq!((found.impossible, found.processes), (16, 9));
-        assert!(found.as_met.unwrap() < 60.0, "{found:?}");
+        assert!(found.uncorrected.unwrap() < 60.0, "{found:?}");
     }
 
     #[test]

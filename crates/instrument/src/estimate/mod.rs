@@ -38,9 +38,9 @@ pub struct Estimate {
     /// The same value including the costs that the difference method removes; `None` for a value
     /// that is not timed.
     pub raw: Option<f64>,
-    /// The mean that a program met during the run, on a processor that others may have slowed
+    /// The mean without correction, on a processor that others may have slowed
     /// down; `None` for a value that is not timed.
-    pub as_met: Option<f64>,
+    pub uncorrected: Option<f64>,
     /// Number of fresh processes.
     pub processes: usize,
     /// Number of passes of the run in which they ran; 0 for a printed value.
@@ -122,7 +122,7 @@ impl Estimate {
     /// Half the width of the interval over the centre; `None` without an interval or if the centre
     /// is about zero.
     pub fn relative_half_width(&self) -> Option<f64> {
-        self.quantity().relative_half_width()
+        self.interval?.relative_to(self.centre)
     }
 
     /// The error variance of the value's logarithm within this session, at its clock; `None` if it is
@@ -164,7 +164,7 @@ impl From<Quantity> for Estimate {
             centre: quantity.value,
             interval: quantity.interval,
             raw: None,
-            as_met: None,
+            uncorrected: None,
             processes: 0,
             passes: 0,
             samples: 0,
@@ -204,7 +204,7 @@ impl Estimate {
             by_next_clock: 0.0,
             clock_slope: None,
             raw: self.raw.map(|raw| raw / self.centre * value),
-            as_met: self.as_met.map(|met| met / self.centre * value),
+            uncorrected: self.uncorrected.map(|mean| mean / self.centre * value),
             by_process: vec![value],
             pass_of: vec![0],
             processes: 1,
@@ -221,7 +221,7 @@ impl Estimate {
             centre: self.centre * factor,
             interval: self.interval.and_then(interval),
             raw: self.raw.map(|raw| raw * factor),
-            as_met: self.as_met.map(|met| met * factor),
+            uncorrected: self.uncorrected.map(|mean| mean * factor),
             by_process: self.by_process.iter().map(|value| value * factor).collect(),
             percentiles: self.percentiles.map(|of| Percentiles {
                 p5_ns: of.p5_ns * factor,

@@ -137,7 +137,7 @@ fn predicted(values: impl Iterator<Item = (u32, f64)>) -> Option<Estimated> {
             }],
         })
         .collect();
-    Some(predict(&visits, Centre::Median, None, LEVEL)?.estimated)
+    Some(predict(&visits, Centre::Median, None)?.estimated)
 }
 
 #[cfg(test)]

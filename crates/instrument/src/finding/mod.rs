@@ -45,7 +45,7 @@ pub enum Grade {
     /// The best answer, which most passes give by themselves, but the intervals, a pass or a warning
     /// allow another.
     Likely,
-    /// The measurement does not decide it, or half of the passes or more say something else.
+    /// The measurement does not decide it, or half of the passes or more give another answer.
     CannotBeTold,
 }
 
@@ -123,7 +123,7 @@ impl Finding {
         })
     }
 
-    /// Display order: higher weights first. Findings that cannot be told come last, since a reader
+    /// Display order: higher weights first. Undecided findings come last, since a reader
     /// who stops early loses least by missing them.
     pub fn by_importance(&self, other: &Self) -> Ordering {
         let is_open = |finding: &Self| finding.grade == Grade::CannotBeTold;
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_comes_last_however_weighty() {
+    fn undecided_findings_come_last_however_weighty() {
         let finding = |key: &str, weight, grade| {
             Finding::new(key, Sentence::default())
                 .weighing(weight)

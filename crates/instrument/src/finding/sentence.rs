@@ -126,7 +126,7 @@ pub(super) fn deserialize_name<'de, D: Deserializer<'de>>(
     Ok(name)
 }
 
-/// A value that a sentence can contain. Bare numbers do not implement it because they lack a unit.
+/// A value that a sentence can contain. Bare numbers do not implement it because they have no unit.
 /// A choice appears by its name.
 pub trait Say {
     /// Appends the value to `sentence`; `name` identifies a number to programs.

@@ -191,7 +191,7 @@ fn governor(environment: &Environment) -> Option<Check> {
     })
 }
 
-/// The plan stands for the governor on Windows.
+/// On Windows, the plan is what the governor is on Linux.
 fn power_plan(plan: &str) -> Check {
     const STEADY: [&str; 3] = [
         "High performance",
@@ -413,7 +413,7 @@ fn room(storage: Option<&Storage>) -> Option<Check> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effect, Watch, examine};
+    use super::{Check, Effect, Watch, examine};
     use platform::environment::Environment;
     use platform::load::CpuTime;
     use platform::machine::Machine;
@@ -469,6 +469,12 @@ mod tests {
         assert!(checks.iter().all(|check| check.advice.is_some()));
     }
 
+    fn found(environment: &Environment, subject: &str) -> Option<Check> {
+        let machine = Machine::default();
+        let checks = examine(&machine, environment, None, &Watch::default());
+        checks.into_iter().find(|check| check.subject == subject)
+    }
+
     #[test]
     fn memory_that_the_host_takes_back_is_reported_and_no_other() {
         let mut environment = Environment {
@@ -476,17 +482,11 @@ mod tests {
             reported_block_bytes: Some(2 << 20),
             ..Environment::default()
         };
-        let found = |environment: &Environment| {
-            let machine = Machine::default();
-            let checks = examine(&machine, environment, None, &Watch::default());
-            let mut checks = checks.into_iter();
-            checks.find(|check| check.subject == "free page reporting")
-        };
-        let check = found(&environment).expect("it is a fact of the machine");
+        let check = found(&environment, "free page reporting").expect("a fact of the machine");
         assert_eq!(check.effect, Effect::Shapes);
         assert!(check.found.contains("2 MiB"), "{check:?}");
         environment.free_page_reporting = Some(false);
-        assert_eq!(found(&environment), None);
+        assert_eq!(found(&environment, "free page reporting"), None);
     }
 
     #[test]
@@ -497,53 +497,29 @@ mod tests {
             ..Environment::default()
         };
         environment.frequency.governor = Some("Balanced".into());
-        let checks = examine(&Machine::default(), &environment, None, &Watch::default());
-        let advice = |subject| {
-            let check = checks.iter().find(|check| check.subject == subject);
-            check
-                .and_then(|check| check.advice.clone())
-                .expect("there is one")
-        };
-        assert!(advice("power plan").contains("powercfg"));
-        assert!(advice("rights").contains("administrator"));
-        assert!(checks.iter().all(|check| check.subject != "governor"));
+        let advice = |subject| found(&environment, subject).and_then(|check| check.advice);
+        assert!(advice("power plan").is_some_and(|it| it.contains("powercfg")));
+        assert!(advice("rights").is_some_and(|it| it.contains("administrator")));
+        assert_eq!(found(&environment, "governor"), None);
         assert_eq!(super::power_plan("High performance").effect, Effect::None);
     }
 
     #[test]
-    fn a_tracer_disturbs_and_no_tracer_is_no_check() {
-        let check = |is_traced| {
+    fn a_tracer_disturbs_and_a_scanner_shapes_but_neither_is_assumed() {
+        for state in [None, Some(false), Some(true)] {
             let environment = Environment {
-                is_traced,
+                is_traced: state,
+                defender_watches: state,
                 ..Environment::default()
             };
-            let checks = examine(&Machine::default(), &environment, None, &Watch::default());
-            let mut checks = checks.into_iter();
-            checks.find(|check| check.subject == "tracing")
-        };
-        assert_eq!(
-            check(Some(true)).map(|it| it.effect),
-            Some(Effect::Disturbs)
-        );
-        assert_eq!(check(Some(false)), None);
-        assert_eq!(check(None), None);
-    }
-
-    #[test]
-    fn a_scanner_that_watches_is_reported_and_no_other() {
-        let found = |defender_watches| {
-            let environment = Environment {
-                defender_watches,
-                ..Environment::default()
-            };
-            let checks = examine(&Machine::default(), &environment, None, &Watch::default());
-            let mut checks = checks.into_iter();
-            checks.find(|check| check.subject == "Microsoft Defender")
-        };
-        let check = found(Some(true)).expect("it is part of what files cost");
-        assert_eq!(check.effect, Effect::Shapes);
-        assert_eq!(found(Some(false)), None);
-        assert_eq!(found(None), None);
+            let effect = |subject| found(&environment, subject).map(|check| check.effect);
+            let is_true = state == Some(true);
+            assert_eq!(effect("tracing"), is_true.then_some(Effect::Disturbs));
+            assert_eq!(
+                effect("Microsoft Defender"),
+                is_true.then_some(Effect::Shapes)
+            );
+        }
     }
 
     #[test]

@@ -220,33 +220,57 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_people_write_them() {
-        let read = |text: &str| text.parse::<Bytes>().map(|bytes| bytes.0);
-        assert_eq!(read("512KiB"), Ok(512 << 10));
-        assert_eq!(read("512 K"), Ok(512 << 10));
-        assert_eq!(read("1.5GiB"), Ok(3 << 29));
-        assert_eq!(read("1.5kB"), Ok(1500));
-        assert_eq!(read("4096"), Ok(4096));
-        assert_eq!(read("0"), Ok(0));
+        for (text, bytes) in [
+            ("512KiB", 512 << 10),
+            ("512 K", 512 << 10),
+            ("1.5GiB", 3 << 29),
+            ("1.5kB", 1500),
+            ("4096", 4096),
+            ("0", 0),
+        ] {
+            assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
+        }
     }
 
     #[test]
     fn nonsense_is_refused_with_a_reason() {
-        let refuse = |text: &str| text.parse::<Bytes>().unwrap_err().to_string();
-        assert!(refuse("").contains("must begin with a number"));
-        assert!(refuse(".").contains("must begin with a number"));
-        assert!(refuse("-1").contains("must begin with a number"));
-        assert!(refuse("4 sheep").contains("'sheep'"));
-        assert!(refuse("1.3").contains("whole number of bytes"));
-        assert!(refuse("99999999TiB").contains("too large"));
-        assert!(refuse("999999999999999999999999").contains("too large"));
+        for (text, reason) in [
+            ("", "must begin with a number"),
+            (".", "must begin with a number"),
+            ("-1", "must begin with a number"),
+            ("4 sheep", "'sheep'"),
+            ("1.3", "whole number of bytes"),
+            ("99999999TiB", "too large"),
+            ("999999999999999999999999", "too large"),
+        ] {
+            let error = text.parse::<Bytes>().unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+        let error = "15".parse::<Nanoseconds>().unwrap_err().to_string();
+        assert!(error.contains("unit is missing"), "{error}");
     }
 
     #[test]
     fn printing_for_people_rounds() {
-        assert_eq!(format!("{:.3}", Bytes(2_818_738_176)), "2.63 GiB");
-        assert_eq!(format!("{:.3}", Bytes(1_048_575)), "1.00 MiB");
-        assert_eq!(format!("{}", Bytes(524_288)), "512 KiB");
-        assert_eq!(format!("{:>9}|", Bytes(1024)), "    1 KiB|");
+        for (printed, expected) in [
+            (format!("{:.3}", Bytes(2_818_738_176)), "2.63 GiB"),
+            (format!("{:.3}", Bytes(1_048_575)), "1.00 MiB"),
+            (format!("{}", Bytes(524_288)), "512 KiB"),
+            (format!("{:>9}|", Bytes(1024)), "    1 KiB|"),
+            (format!("{:.3}", Nanoseconds(1239.0)), "1.24 µs"),
+            (format!("{:.3}", Nanoseconds(0.3)), "0.300 ns"),
+            (format!("{}", Nanoseconds(250e3)), "250 µs"),
+            (
+                format!("{:.3}", BytesPerSecond(1536.0 * 1024.0)),
+                "1.50 MiB/s",
+            ),
+            (
+                format!("{:.3}", OperationsPerSecond(1_486_700.0)),
+                "1.49 Mops/s",
+            ),
+        ] {
+            assert_eq!(printed, expected);
+        }
     }
 
     #[test]
@@ -257,32 +281,10 @@ mod tests {
     }
 
     #[test]
-    fn lengths_of_time_are_read_and_printed() {
-        let read = |text: &str| text.parse::<Nanoseconds>().map(|time| time.0);
-        assert_eq!(read("250us"), Ok(250e3));
-        assert_eq!(read("2 min"), Ok(120e9));
-        assert_eq!(read("1.5s"), Ok(1.5e9));
-        assert!(
-            read("15")
-                .unwrap_err()
-                .to_string()
-                .contains("unit is missing")
-        );
-        assert_eq!(format!("{:.3}", Nanoseconds(1239.0)), "1.24 µs");
-        assert_eq!(format!("{:.3}", Nanoseconds(0.3)), "0.300 ns");
-        assert_eq!(format!("{}", Nanoseconds(250e3)), "250 µs");
-    }
-
-    #[test]
-    fn rates_are_printed_for_people() {
-        assert_eq!(
-            format!("{:.3}", BytesPerSecond(1.5 * 1024.0 * 1024.0)),
-            "1.50 MiB/s"
-        );
-        assert_eq!(
-            format!("{:.3}", OperationsPerSecond(1_486_700.0)),
-            "1.49 Mops/s"
-        );
+    fn times_and_rates_are_read_as_people_write_them() {
+        for (text, ns) in [("250us", 250e3), ("2 min", 120e9), ("1.5s", 1.5e9)] {
+            assert_eq!(text.parse(), Ok(Nanoseconds(ns)), "{text}");
+        }
         assert_eq!("100 Mbit/s".parse(), Ok(BytesPerSecond(12.5e6)));
     }
 

@@ -128,8 +128,7 @@ impl Quantity {
     /// Half the width of the interval over the value; `None` without an interval or if the value is
     /// about zero.
     pub fn relative_half_width(&self) -> Option<f64> {
-        let relative = self.interval?.half_width() / self.value.abs();
-        relative.is_finite().then_some(relative)
+        self.interval?.relative_to(self.value)
     }
 
     /// True if the interval is so wide that a sentence with this number would tell nothing: its end is
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_has_no_unit_and_none_is_told_of_what_is_not_positive() {
+    fn a_ratio_has_no_unit_and_needs_positive_values() {
         let ratio = quantity(300.0, 9.0).over(quantity(100.0, 4.0));
         let ratio = ratio.expect("both are positive");
         assert_eq!((ratio.value, ratio.unit), (3.0, Unit::Ratio));

@@ -59,7 +59,7 @@ pub enum Event<'a> {
     /// A process of a run with limits is about to start.
     Using {
         /// The resources used so far, with the bytes that the process is expected to write: if the run is
-        /// killed meanwhile, they count as written.
+        /// killed before its end, they count as written.
         used: Used,
     },
     /// No more samples will be taken at a point.

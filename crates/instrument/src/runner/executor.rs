@@ -19,7 +19,7 @@ pub struct Request {
     pub confinement: Option<Confinement>,
     /// Disk space of the experiment's scratch files, in bytes.
     pub space_bytes: u64,
-    /// Sampling instructions for each point. Each visit has a seed of its own
+    /// Sampling instructions for each point. Each visit has its own seed
     /// ([`Request::visits`]).
     pub task: Task,
 }
@@ -37,7 +37,7 @@ impl Request {
         })
     }
 
-    /// The same visits, each in a process of its own.
+    /// The same visits, each in a separate process.
     pub fn apart(&self) -> impl Iterator<Item = Self> {
         self.visits().map(|(point, task)| Self {
             points: vec![point.clone()],

@@ -28,9 +28,9 @@
 mod event;
 mod executor;
 mod limited;
-mod measured;
 mod passes;
 mod refine;
+mod running;
 mod surroundings;
 mod worker;
 
@@ -42,8 +42,8 @@ pub use limited::LimitedExecutor;
 pub use surroundings::Surroundings;
 pub use worker::{Swap, WorkerExecutor, serve};
 
-use measured::Measured;
 use passes::Passes;
+use running::RunningExperiment;
 
 use crate::clock::{Calibration, Clock};
 use crate::given::Givens;
@@ -166,7 +166,7 @@ impl Runner<'_> {
         plan: &'p Plan<'p>,
         earlier: &Earlier,
         outcome: &mut Outcome,
-    ) -> Result<Vec<Measured<'p>>, ObserverError> {
+    ) -> Result<Vec<RunningExperiment<'p>>, ObserverError> {
         let mut begun = Vec::new();
         for planned in &plan.experiments {
             let definition = &planned.definition;
@@ -179,7 +179,7 @@ impl Runner<'_> {
                 (Some(EarlierExperiment::Skipped), _) => *skipped += 1,
                 (Some(EarlierExperiment::Started(points)), _) => {
                     outcome.started += 1;
-                    begun.push(Measured::earlier(planned, plan.precision, points));
+                    begun.push(RunningExperiment::earlier(planned, plan.precision, points));
                 }
                 (None, Err(reason)) => {
                     *skipped += 1;
@@ -189,7 +189,8 @@ impl Runner<'_> {
                     outcome.started += 1;
                     self.announce(&Event::Started { definition, points })?;
                     let costs = &self.visit_costs;
-                    let mut measured = Measured::new(planned, plan.precision, points, costs);
+                    let mut measured =
+                        RunningExperiment::new(planned, plan.precision, points, costs);
                     measured.close_beyond(self)?;
                     begun.push(measured);
                 }

@@ -3,7 +3,7 @@
 
 use super::Runner;
 use super::event::{Earlier, Event, ObserverError, Progress};
-use super::measured::{Candidate, Measured};
+use super::running::{Candidate, RunningExperiment};
 use crate::core_state::Speeds;
 use crate::plan::{Plan, SPARE};
 use crate::quantity::Nanoseconds;
@@ -24,7 +24,7 @@ const KNOWN: f64 = 0.9;
 /// The experiments of a run while it passes over them.
 pub(super) struct Passes<'p> {
     plan: &'p Plan<'p>,
-    pub experiments: Vec<Measured<'p>>,
+    pub experiments: Vec<RunningExperiment<'p>>,
     random: Random,
     speed: Speeds,
     /// Numbers of the passes of this session.
@@ -57,7 +57,7 @@ impl<'p> Passes<'p> {
     pub fn new(
         plan: &'p Plan<'p>,
         earlier: &Earlier,
-        experiments: Vec<Measured<'p>>,
+        experiments: Vec<RunningExperiment<'p>>,
         runner: &Runner<'_>,
     ) -> Self {
         let first = earlier.passes_begun;

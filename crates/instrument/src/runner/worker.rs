@@ -41,7 +41,7 @@ impl From<MeasureError> for BatchError {
     fn from(error: MeasureError) -> Self {
         match error {
             MeasureError::Disturbed(reason) => Self::Disturbed(reason),
-            error if error.is_lacking() => Self::Unsupported(error.to_string()),
+            error if error.is_unavailable() => Self::Unsupported(error.to_string()),
             error => Self::Failed(error.to_string()),
         }
     }
@@ -249,7 +249,7 @@ impl WorkerExecutor {
     /// allocation failed.
     fn blame(&self, reason: String, peak_bytes: Option<u64>) -> BatchError {
         /// The standard library's message before it aborts. Stable Rust has no other way to learn the
-        /// cause of the abort but an allocator of its own, which would be part of each measurement.
+        /// cause of the abort but a custom allocator, which would be part of each measurement.
         const NO_MEMORY: &str = "memory allocation of";
         let Some(beyond) = Bound::Memory.reason(&self.limits) else {
             return BatchError::Worker(reason);
@@ -403,7 +403,7 @@ fn with_limit(reason: &str, limit: Confinement) -> String {
 }
 
 fn refused(error: &platform::Error) -> BatchError {
-    if error.is_lacking() {
+    if error.is_unavailable() {
         BatchError::Unsupported(error.to_string())
     } else {
         BatchError::Failed(error.to_string())
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_feature_a_disturbance_and_a_failure_are_told_apart() {
+    fn a_missing_feature_a_disturbance_and_a_failure_differ() {
         let refused =
             |kind: ErrorKind| MeasureError::system("open a ring")(Error::from(kind)).into();
         assert!(matches!(

@@ -57,7 +57,7 @@ pub(super) fn sharing_costs(visits: &[Visit]) -> bool {
 pub(super) struct Process {
     pub(super) pass: usize,
     /// The mean of all legs.
-    pub(super) as_met: f64,
+    pub(super) uncorrected: f64,
     /// Those during which nothing shared the core, if they are enough and sharing costs something, else
     /// all.
     legs: Vec<Leg>,
@@ -73,7 +73,7 @@ impl Process {
         let costs: Vec<f64> = visit.legs.iter().map(|leg| leg.cost).collect();
         Some(Self {
             pass: visit.pass,
-            as_met: mean(&costs)?,
+            uncorrected: mean(&costs)?,
             legs: enough(&visit.legs, |leg| !(sharing_costs && leg.core.is_shared())),
         })
     }
@@ -170,24 +170,24 @@ impl Growth {
     }
 
     /// The error of the cost that the usual state of the core adds.
-    pub(super) fn error(self, met: &Met) -> f64 {
+    pub(super) fn error(self, states: &CoreStates) -> f64 {
         let error = |slope: Option<Slope>, state: Option<f64>| {
             slope
                 .zip(state)
                 .map_or(0.0, |(slope, state)| slope.error * state)
         };
-        let sharing = error(self.by_sharing, met.usual(|core| core.sharing));
-        error(self.by_clock, met.usual(|core| core.clock)).hypot(sharing)
+        let sharing = error(self.by_sharing, states.usual(|core| core.sharing));
+        error(self.by_clock, states.usual(|core| core.clock)).hypot(sharing)
     }
 }
 
 /// The states of the core during the legs that an estimate rests on.
-pub(super) struct Met {
+pub(super) struct CoreStates {
     pub(super) cores: Vec<Core>,
 }
 
-impl Met {
-    pub(super) fn by<'p>(processes: impl Iterator<Item = &'p Process>) -> Self {
+impl CoreStates {
+    pub(super) fn of<'p>(processes: impl Iterator<Item = &'p Process>) -> Self {
         let legs = processes.flat_map(|process| &process.legs);
         Self {
             cores: legs.map(|leg| leg.core).collect(),
@@ -236,7 +236,7 @@ impl Met {
 /// 1 % is a third of the difference that is looked for.
 const LEAST_SPAN: f64 = 0.03;
 
-/// This many legs at an end of the range show that it was met, and is not the error of a reading.
+/// This many legs at an end of the range show that it is real, and not the error of a reading.
 const ENOUGH: usize = 5;
 
 /// This many processes at either end show how far processes differ.
@@ -431,7 +431,8 @@ mod tests {
 
     #[test]
     fn a_low_clock_that_is_known_is_no_disturbance() {
-        let disturbed = |legs: &[Leg]| Met::by([process(legs.into())].iter()).disturbed(true);
+        let disturbed =
+            |legs: &[Leg]| CoreStates::of([process(legs.into())].iter()).disturbed(true);
         let low = leg(1.0, Some(1.14), Some(1.0));
         let unknown = leg(1.0, None, Some(1.0));
         let shared = leg(1.0, Some(1.0), Some(1.3));
@@ -445,8 +446,8 @@ mod tests {
     #[test]
     fn a_wait_is_not_disturbed_by_its_unknown_clock() {
         let legs = vec![leg(1.0, None, Some(1.0)), leg(1.0, Some(1.0), Some(1.4))];
-        let met = Met::by([process(legs)].iter()).disturbed(false);
-        assert_eq!(met, Some(0.5));
+        let disturbed = CoreStates::of([process(legs)].iter()).disturbed(false);
+        assert_eq!(disturbed, Some(0.5));
     }
 
     /// Processes of five legs, in turns at the highest clock and at one of `low`.

@@ -2,8 +2,7 @@
 //!
 //! The unit of a sample is a fresh process wherever memory layout can matter: each process gives
 //! its median, and [`prediction::predict`] gives the interval that contains the value of the next run.
-//! Every function states the parameter that its interval estimates; `tests/suite/statistics/coverage.rs`
-//! shows how often the interval contains it.
+//! Every function states the parameter that its interval estimates.
 //!
 //! Functions return `None` where the data cannot support an answer: too few values, values that
 //! are not finite, or a result too large for a number. They never panic on data.
@@ -77,6 +76,12 @@ impl Interval {
         self.low <= other.high && other.low <= self.high
     }
 
+    /// Half the width over `centre`; `None` if the centre is zero or close to it.
+    pub fn relative_to(&self, centre: f64) -> Option<f64> {
+        let relative = self.half_width() / centre.abs();
+        relative.is_finite().then_some(relative)
+    }
+
     /// Half the distance between the ends.
     pub fn half_width(&self) -> f64 {
         self.high / 2.0 - self.low / 2.0
@@ -112,8 +117,7 @@ impl Estimated {
     /// Half the width of the interval over the centre, which a target of ±2 % limits. `None`
     /// without an interval, or if the centre is zero or close to it.
     pub fn relative_half_width(&self) -> Option<f64> {
-        let relative = self.interval?.half_width() / self.centre.abs();
-        relative.is_finite().then_some(relative)
+        self.interval?.relative_to(self.centre)
     }
 
     /// True if the relative half width is known and within `target` (0.02 for ±2 %).

@@ -30,20 +30,15 @@ const FLOOR: f64 = 0.006;
 /// `t(d₀ + P − 1) · √2 · √(σ² + floor²)`, `σ = e · min(√(e / typical), 2)`,
 /// `e² = (d₀ typical² + (P − 1) error²) / (d₀ + P − 1)`
 ///
-/// where √2 stands for the deviation of the next run in addition to that of this one. The deviation of runs
+/// where √2 is for the deviation of the next run in addition to that of this one. The deviation of runs
 /// σ grows faster than the error within them: a point that wanders between passes wanders further
 /// until the next run, and one that does not has an error that is mostly that of its estimate. Over
 /// 28 points in thirty recorded sessions it grew as the power 1.2 to 1.3 of the error; 1.5 covers
 /// the points that wander better and the others as well.
 ///
-/// Share stands for a share of `unit`, in which `error` is given: 1 for logarithms, else the
+/// A share is one of `unit`, in which `error` is given: 1 for logarithms, else the
 /// absolute value. `None` for fewer than two passes, and for a width too large for a number.
-pub(super) fn half_width(
-    error: f64,
-    unit: f64,
-    passes: usize,
-    confidence: Confidence,
-) -> Option<f64> {
+pub(super) fn half_width(error: f64, unit: f64, passes: usize) -> Option<f64> {
     let degrees = degrees(passes)?;
     let typical = TYPICAL * unit;
     let found = degrees - PRIOR_DEGREES;
@@ -55,7 +50,7 @@ pub(super) fn half_width(
         MOST_WIDENED
     };
     let deviation = (moderated * widened).hypot(FLOOR * unit);
-    finite(t_quantile(confidence, degrees)? * SQRT_2 * deviation)
+    finite(t_quantile(Confidence::NINETY_FIVE, degrees)? * SQRT_2 * deviation)
 }
 
 /// The degrees of freedom of that half-width; `None` for fewer than two passes.
@@ -166,7 +161,7 @@ mod tests {
     use crate::statistics::summary::quantile;
 
     fn percent(error: f64, passes: usize) -> f64 {
-        100.0 * half_width(error, 1.0, passes, Confidence::NINETY_FIVE).unwrap()
+        100.0 * half_width(error, 1.0, passes).unwrap()
     }
 
     /// Values of the same rule in SciPy.
@@ -189,22 +184,22 @@ mod tests {
 
     #[test]
     fn one_pass_knows_nothing() {
-        assert_eq!(half_width(0.01, 1.0, 1, Confidence::NINETY_FIVE), None);
-        assert_eq!(half_width(0.01, 1.0, 0, Confidence::NINETY_FIVE), None);
+        assert_eq!(half_width(0.01, 1.0, 1), None);
+        assert_eq!(half_width(0.01, 1.0, 0), None);
     }
 
     #[test]
     fn a_unit_of_zero_leaves_the_error() {
-        let found = half_width(0.01, 0.0, 10, Confidence::NINETY_FIVE).unwrap();
+        let found = half_width(0.01, 0.0, 10).unwrap();
         assert!(found > 0.04 && found < 0.1, "{found}");
-        assert_eq!(half_width(0.0, 0.0, 10, Confidence::NINETY_FIVE), Some(0.0));
-        assert_eq!(half_width(f64::MAX, 1.0, 2, Confidence::NINETY_FIVE), None);
+        assert_eq!(half_width(0.0, 0.0, 10), Some(0.0));
+        assert_eq!(half_width(f64::MAX, 1.0, 2), None);
     }
 
     #[test]
     fn the_unit_scales_the_width() {
-        let one = half_width(0.02, 1.0, 7, Confidence::NINETY_FIVE).unwrap();
-        let many = half_width(20.0, 1000.0, 7, Confidence::NINETY_FIVE).unwrap();
+        let one = half_width(0.02, 1.0, 7).unwrap();
+        let many = half_width(20.0, 1000.0, 7).unwrap();
         assert!((many / one / 1000.0 - 1.0).abs() < 1e-12);
     }
 

@@ -73,7 +73,7 @@ pub struct Metric {
     pub nodes: Vec<Option<Observation>>,
 }
 
-/// The deviations of all nodes. `None` stands for what a node or too many of its peers did not measure.
+/// The deviations of all nodes. `None` for what a node or too many of its peers did not measure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deviations {
     /// For each metric, those of all nodes.
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn heavy_tails_are_told_from_normal_ones() {
+    fn heavy_tails_differ_from_normal_ones() {
         let mut random = Random::new(1);
         let normal = tail_degrees(&column(5000, || random.normal())).unwrap();
         assert!(normal > 20.0, "{normal}");

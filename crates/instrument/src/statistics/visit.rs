@@ -83,7 +83,7 @@ pub struct Clocks {
     pub earlier: Vec<f64>,
 }
 
-/// The distance by which the clock may leave what was met, in logarithms; neither is negative.
+/// The distance by which the clock may differ from what was measured, in logarithms; neither is negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Reach {
     /// Towards shorter cycles.
@@ -112,7 +112,7 @@ impl Clocks {
     /// The highest clock of the next run against this run's. The runs of the store show it, but
     /// for the odd ones that the confidence leaves out; a first run
     /// knows only what its own clock did.
-    pub(super) fn of_next_run(&self, confidence: Confidence) -> Reach {
+    pub(super) fn of_next_run(&self) -> Reach {
         if self.earlier.is_empty() {
             let unseen = (BETWEEN_RUNS - self.span()).max(0.0);
             return Reach {
@@ -124,7 +124,7 @@ impl Clocks {
         clocks.push(0.0);
         clocks.sort_unstable_by(f64::total_cmp);
         let last = clocks.len() - 1;
-        let left_out = (confidence.tail() * last as f64) as usize;
+        let left_out = (Confidence::NINETY_FIVE.tail() * last as f64) as usize;
         Reach {
             faster: (-clocks[left_out]).max(0.0),
             slower: clocks[last - left_out].max(0.0),
@@ -159,7 +159,7 @@ mod tests {
             longest,
             earlier: earlier.into(),
         };
-        let Reach { faster, slower } = clocks.of_next_run(Confidence::NINETY_FIVE);
+        let Reach { faster, slower } = clocks.of_next_run();
         [faster, slower].map(|reach| (100.0 * reach).round() as i64)
     }
 

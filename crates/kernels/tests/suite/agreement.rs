@@ -84,7 +84,7 @@ fn every_short_length_agrees() {
 }
 
 #[test]
-fn words_of_four_bytes_are_told_from_words_of_eight() {
+fn words_of_four_bytes_are_summed_apart() {
     assert_eq!(oscope_kernels::xor_words(&[]), 0);
     for len in 0..70_u8 {
         let bytes: Vec<u8> = (0..len).map(|index| index.wrapping_mul(151)).collect();

@@ -35,7 +35,7 @@ fn a_comparison_is_a_run_like_any_other() {
     let found = compared(&place, "true 'sleep 0.01' -r 4 -n nothing");
     assert_eq!(found["programs"][0]["name"], "nothing");
     assert_eq!(found["programs"][1]["runs"], 4);
-    assert_eq!(found["pairs"][0]["verdict"], "untold");
+    assert_eq!(found["pairs"][0]["verdict"], "undecided");
     assert_eq!(found["ending"], "runs_used");
     check!(place => "
         show latest ab | 0 | > nothing | > wall time

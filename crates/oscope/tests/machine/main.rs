@@ -63,7 +63,7 @@ fn the_levels_of_an_axis_and_of_a_variable_are_compared() {
     let compare = "ab --json --dir $scratch process.calls -r 2 --at";
     let found = place.json(&format!("{compare} call=getpid --vary env:A=1,2"));
     assert_eq!(found["points"][0]["ending"], "runs_used");
-    assert_eq!(found["points"][0]["pairs"][0]["verdict"], "untold");
+    assert_eq!(found["points"][0]["pairs"][0]["verdict"], "undecided");
     let found = place.json(&format!(
         "{compare} optimisation=3 --vary call=getpid,lseek"
     ));

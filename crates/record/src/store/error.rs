@@ -24,7 +24,7 @@ pub enum Error {
     /// The store does not exist.
     #[error("there is no store at {}: `oscope run` makes one", .0.display())]
     Missing(PathBuf),
-    /// The user lacks the rights to open the store.
+    /// The user does not have the rights to open the store.
     #[error("the store {} cannot be opened: {reason}", path.display())]
     NoAccess {
         /// The store.
@@ -236,7 +236,7 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
             // The file ends within a page.
             _ => failure.extended_code == SQLITE_IOERR_SHORT_READ,
         },
-        // Value types that oscope never writes, and a schema that lacks expected columns.
+        // Value types that oscope never writes, and a schema without expected columns.
         Sqlite::SqlInputError { .. }
         | Sqlite::FromSqlConversionFailure(..)
         | Sqlite::IntegralValueOutOfRange(..)

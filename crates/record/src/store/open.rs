@@ -3,7 +3,7 @@
 use super::claims::Claims;
 use super::error::{Error, Fault, Result};
 use super::location::{default_path, make_folder};
-use super::room::{allocate_index, ensure_room_beside, with_suffix};
+use super::room::{allocate_index, ensure_room_next_to, with_suffix};
 use super::schema::{APPLICATION_ID, create, ensure_version};
 use platform::storage::Storage;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 ///
 /// Several processes may read and record at the same time. On a local file system, changes go
 /// through a [write-ahead log](https://www.sqlite.org/wal.html), the files `…-wal` and `…-shm`
-/// beside the store. On a network file system, where that cannot work, they go through a rollback
+/// next to the store. On a network file system, where that cannot work, they go through a rollback
 /// journal.
 #[derive(Debug)]
 pub struct Store {
@@ -66,13 +66,13 @@ impl Store {
         if let Some(folder) = folder.filter(|folder| is_missing(folder)) {
             return Err(Error::NoFolder(folder.to_owned()));
         }
-        // The system says more clearly than SQLite why a file cannot be written.
+        // If a file cannot be written, the error of the system is clearer than that of SQLite.
         let mut touch = File::options();
         let file = touch.read(true).append(true).create(true).open(path);
         let file = file.map_err(|error| no_access(path, &error))?;
         let open = || {
             let real = real(path)?;
-            ensure_room_beside(&real)?;
+            ensure_room_next_to(&real)?;
             let mut connection = connect(&real)?;
             create(&mut connection)?;
             let remote = Storage::behind(&real).is_ok_and(|storage| storage.is_remote());
@@ -89,7 +89,7 @@ impl Store {
         })
     }
 
-    /// Opens the store at `path` for reading. This needs no files beside it, so it works on a
+    /// Opens the store at `path` for reading. This needs no files next to it, so it works on a
     /// read-only disk and on a full one, and it leaves none behind.
     ///
     /// # Errors
@@ -159,9 +159,9 @@ enum Content {
 fn real(path: &Path) -> Result<PathBuf> {
     let real = dunce::canonicalize(path).map_err(|error| no_access(path, &error))?;
     // SQLite would wait for the writer of a pipe.
-    for beside in ["-wal", "-shm", "-journal"].map(|suffix| with_suffix(&real, suffix)) {
-        if fs::metadata(&beside).is_ok_and(|found| !found.is_file()) {
-            return Err(irregular(&beside).into());
+    for companion in ["-wal", "-shm", "-journal"].map(|suffix| with_suffix(&real, suffix)) {
+        if fs::metadata(&companion).is_ok_and(|found| !found.is_file()) {
+            return Err(irregular(&companion).into());
         }
     }
     Ok(real)
@@ -227,20 +227,19 @@ fn no_access(path: &Path, error: &io::Error) -> Error {
 }
 
 fn connect(path: &Path) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = Connection::open_with_flags(path, EXISTING | OpenFlags::SQLITE_OPEN_CREATE)?;
     prepare(&connection)?;
     Ok(connection)
 }
 
+const EXISTING: OpenFlags =
+    OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
 /// Opens the existing store at `path` for writing; changes nothing.
 pub(super) fn connect_to_existing(path: &Path) -> Result<Connection> {
     let path = real(path)?;
-    ensure_room_beside(&path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(&path, flags)?;
+    ensure_room_next_to(&path)?;
+    let connection = Connection::open_with_flags(&path, EXISTING)?;
     prepare(&connection)?;
     allocate_index(&connection, &path)?;
     ensure_version(&connection)?;
@@ -252,12 +251,11 @@ pub(super) fn connect_to_existing(path: &Path) -> Result<Connection> {
 /// killed process left behind is merged at that moment.
 fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
     let usual = || {
-        ensure_room_beside(path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
+        ensure_room_next_to(path)?;
+        let connection = Connection::open_with_flags(path, EXISTING)?;
         let has_index = || with_suffix(path, "-shm").try_exists().unwrap_or(true);
         if connection.is_readonly(MAIN_DB)? && has_log(path) && !has_index() {
-            // Without the right to write the store, SQLite would leave an index beside it.
+            // Without the right to write the store, SQLite would leave an index next to it.
             return Err(Error::ReadOnly(path.to_owned()).into());
         }
         prepare(&connection)?;
@@ -268,8 +266,8 @@ fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
     };
     match usual() {
         // SQLite cannot create the log's index here, or must not. If another process had the store open, the
-        // index would exist, so nobody changes the file meanwhile.
-        Err(fault) if needs_room_beside(&fault) => {
+        // index would exist, so nobody changes the file.
+        Err(fault) if needs_room_next_to(&fault) => {
             if log_bytes(path).map_err(|error| no_access(path, &error))? > 0 {
                 let (connection, copy) = connect_to_copy(path).map_err(|_| fault)?;
                 return Ok((connection, Some(copy)));
@@ -292,8 +290,8 @@ fn ready_to_read(connection: &Connection) -> Result<()> {
     ensure_version(connection)
 }
 
-/// True if there was no way to make a file beside the store.
-fn needs_room_beside(fault: &Fault) -> bool {
+/// True if there was no way to make a file next to the store.
+fn needs_room_next_to(fault: &Fault) -> bool {
     if matches!(fault, Fault::Other(Error::Full(_) | Error::ReadOnly(_))) {
         return true;
     }
@@ -333,7 +331,7 @@ fn copy_into(place: &Path, path: &Path) -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Size of the write-ahead log beside the store, in bytes; 0 if there is none.
+/// Size of the write-ahead log next to the store, in bytes; 0 if there is none.
 fn log_bytes(path: &Path) -> io::Result<u64> {
     match fs::metadata(with_suffix(path, "-wal")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),

@@ -159,20 +159,16 @@ impl Recorder<'_> {
 
     fn record(&mut self, event: &Event<'_>) -> Result<()> {
         match *event {
-            Event::Started { definition, points } => {
-                validation::definition(definition)?;
+            Event::Started { definition, points } | Event::Refined { definition, points } => {
+                let is_new = matches!(event, Event::Started { .. });
+                if is_new {
+                    validation::definition(definition)?;
+                }
                 validation::points(&definition.id, points.iter())?;
                 self.write(|connection, run| {
-                    run.add_experiment(connection, definition, None)?;
-                    let experiment = run.experiment(&definition.id)?;
-                    run.add_points(connection, experiment, points)?;
-                    run.seal_experiment(connection, experiment)?;
-                    run.seal(connection)
-                })
-            }
-            Event::Refined { definition, points } => {
-                validation::points(&definition.id, points.iter())?;
-                self.write(|connection, run| {
+                    if is_new {
+                        run.add_experiment(connection, definition, None)?;
+                    }
                     let experiment = run.experiment(&definition.id)?;
                     run.add_points(connection, experiment, points)?;
                     run.seal_experiment(connection, experiment)?;
@@ -197,9 +193,9 @@ impl Recorder<'_> {
             } => {
                 validation::batch(&definition.id, batch)?;
                 self.write(|connection, run| {
-                    let place = run.place(&definition.id, point)?;
-                    run.add_batch(connection, place, batch)?;
-                    run.seal_all_above(connection, place)
+                    let position = run.position(&definition.id, point)?;
+                    run.add_batch(connection, position, batch)?;
+                    run.seal_all_above(connection, position)
                 })
             }
             Event::Closed {
@@ -214,9 +210,9 @@ impl Recorder<'_> {
                 };
                 validation::closing(&definition.id, &closing)?;
                 self.write(|connection, run| {
-                    let place = run.place(&definition.id, point)?;
-                    run.close_point(connection, place, Some(closing))?;
-                    run.seal_all_above(connection, place)
+                    let position = run.position(&definition.id, point)?;
+                    run.close_point(connection, position, Some(closing))?;
+                    run.seal_all_above(connection, position)
                 })
             }
             Event::Pass { .. } => self.checkpoint(),

@@ -1,4 +1,4 @@
-//! Space for the files that SQLite keeps beside a store.
+//! Space for the files that SQLite keeps next to a store.
 
 use super::error::Error;
 use platform::file::allocate_open_file;
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 /// More than the index of a log takes at first.
 const INDEX_BYTES: usize = 64 << 10;
 
-/// Reserves space for the index of the log beside the store at `path`. SQLite reserves one byte in each
+/// Reserves space for the index of the log next to the store at `path`. SQLite reserves one byte in each
 /// page of it; where a file system has smaller blocks, a write to the rest of the mapped index would then
 /// end this process by SIGBUS.
 ///
 /// # Errors
 /// [`Error::Full`]. SQLite reports all other problems of the place.
-pub(super) fn ensure_room_beside(path: &Path) -> Result<(), Error> {
+pub(super) fn ensure_room_next_to(path: &Path) -> Result<(), Error> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -34,7 +34,7 @@ pub(super) fn ensure_room_beside(path: &Path) -> Result<(), Error> {
 }
 
 /// Allocates the index of the log of the store at `path`, which a connection has open, as
-/// [`ensure_room_beside`] found room for it: other files may take that room before the index does.
+/// [`ensure_room_next_to`] found room for it: other files may take that room before the index does.
 ///
 /// # Errors
 /// [`Error::Full`].

@@ -103,7 +103,7 @@ pub(super) struct WrittenRun {
 }
 
 /// The positions of an experiment in its run, and of a point in the experiment.
-pub(super) type Place = [usize; 2];
+pub(super) type PointPosition = [usize; 2];
 
 impl WrittenRun {
     /// Stores `run` in its current state.
@@ -115,11 +115,11 @@ impl WrittenRun {
             let points = record.points.iter().map(|record| &record.point);
             written.add_points(connection, experiment, points)?;
             for (point, record) in record.points.iter().enumerate() {
-                let place = [experiment, point];
+                let position = [experiment, point];
                 for batch in &record.batches {
-                    written.add_batch(connection, place, batch)?;
+                    written.add_batch(connection, position, batch)?;
                 }
-                written.close_point(connection, place, record.closing.clone())?;
+                written.close_point(connection, position, record.closing.clone())?;
             }
             written.seal_experiment(connection, experiment)?;
         }
@@ -171,7 +171,7 @@ impl WrittenRun {
         })
     }
 
-    /// A stored run that goes on.
+    /// A stored run that is continued.
     pub fn reopen(mut stored: StoredRun) -> Self {
         let samples = stored.run.sample_count() as u64;
         let mut full_speeds = FullSpeeds::default();
@@ -250,10 +250,10 @@ impl WrittenRun {
     pub fn add_batch(
         &mut self,
         connection: &Connection,
-        place @ [experiment, point]: Place,
+        position @ [experiment, point]: PointPosition,
         batch: &Batch,
     ) -> Result<()> {
-        let key = self.key(place);
+        let key = self.key(position);
         let blob = encode(batch);
         let checksum = Checksum::of(&blob);
         let checksums = &mut self.stored.checksums.experiments[experiment].points[point].batches;
@@ -278,7 +278,7 @@ impl WrittenRun {
     pub fn close_point(
         &mut self,
         connection: &Connection,
-        place @ [experiment, point]: Place,
+        position @ [experiment, point]: PointPosition,
         closing: Option<Closing>,
     ) -> Result<()> {
         let record = &mut self.stored.run.experiments[experiment].points[point];
@@ -286,23 +286,27 @@ impl WrittenRun {
         let content = json(&(&record.point, &record.closing));
         connection
             .prepare_cached("UPDATE points SET content = ?2 WHERE key = ?1")?
-            .execute(params![self.key(place), content])?;
-        self.seal_point(connection, place)
+            .execute(params![self.key(position), content])?;
+        self.seal_point(connection, position)
     }
 
     /// Updates the checksums of a point and of everything above it.
-    pub fn seal_all_above(&mut self, connection: &Connection, place: Place) -> Result<()> {
-        self.seal_point(connection, place)?;
-        self.seal_experiment(connection, place[0])?;
+    pub fn seal_all_above(
+        &mut self,
+        connection: &Connection,
+        position: PointPosition,
+    ) -> Result<()> {
+        self.seal_point(connection, position)?;
+        self.seal_experiment(connection, position[0])?;
         self.seal(connection)
     }
 
     fn seal_point(
         &mut self,
         connection: &Connection,
-        place @ [experiment, point]: Place,
+        position @ [experiment, point]: PointPosition,
     ) -> Result<()> {
-        let key = self.key(place);
+        let key = self.key(position);
         let record = &self.stored.run.experiments[experiment].points[point];
         let checksums = &mut self.stored.checksums.experiments[experiment].points[point];
         checksums.point = checksums.joined(record);
@@ -374,8 +378,8 @@ impl WrittenRun {
         found.ok_or_else(|| Error::NotAnnounced(id.to_owned()).into())
     }
 
-    /// The place of a point that was added before.
-    pub fn place(&self, id: &str, point: &Point) -> Result<Place> {
+    /// The position of a point that was added before.
+    pub fn position(&self, id: &str, point: &Point) -> Result<PointPosition> {
         let experiment = self.experiment(id)?;
         let points = &mut self.stored.run.experiments[experiment].points.iter();
         let found = points.position(|record| record.point == *point);
@@ -384,7 +388,7 @@ impl WrittenRun {
             .ok_or_else(|| Error::NotAnnounced(format!("the point ({point}) of {id}")).into())
     }
 
-    fn key(&self, [experiment, point]: Place) -> i64 {
+    fn key(&self, [experiment, point]: PointPosition) -> i64 {
         self.stored.keys[experiment].1[point]
     }
 }

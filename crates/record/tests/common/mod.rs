@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// An empty store with its path, in a directory of its own.
+/// An empty store with its path, in a new directory.
 pub fn new_store() -> (TempDir, PathBuf, Store) {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("oscope.db");

@@ -1,11 +1,10 @@
 //! A batch is stored as the bytes that `blob.rs` describes, and each of their bits is guarded.
 
-use crate::common::{complete, new_store, random};
+use crate::common::{complete, new_store};
 use instrument::sample::{Batch, Disturbance, Legs, Reading, Sample};
 use oscope_record::store::{Error, RunSelector, Store};
 use oscope_record::{Part, Run};
 use platform::usage::Usage;
-use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -113,23 +112,4 @@ fn each_flipped_bit_of_a_batch_is_found() {
     }
     let mended = stored.store.run(&RunSelector::Latest).unwrap();
     assert_eq!(mended, complete(1));
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
-
-    #[test]
-    fn a_flipped_bit_of_any_batch_is_found(
-        run in random::run(),
-        at: prop::sample::Index,
-        bit: prop::sample::Index,
-    ) {
-        let stored = Stored::new(&run);
-        let blobs = stored.blobs();
-        if !blobs.is_empty() {
-            let (key, blob) = &blobs[at.index(blobs.len())];
-            let parts = stored.flipped(*key, blob, bit.index(8 * blob.len()));
-            prop_assert!(matches!(parts[..], [Part::Batch { .. }]), "{:?}", parts);
-        }
-    }
 }

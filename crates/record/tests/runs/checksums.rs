@@ -54,7 +54,7 @@ fn found(path: &Path) -> Proof {
 }
 
 #[test]
-fn each_change_is_told_with_its_place() {
+fn each_change_is_named_with_its_place() {
     for (sql, parts) in [
         (
             "UPDATE runs SET name = 'x' WHERE number = 1",

@@ -26,7 +26,7 @@ fn environment(name: &str) -> Option<usize> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// A run with so many batches that most of its bytes are samples.
+/// A run with many batches, so that most of its bytes are samples.
 fn large(id: u128) -> Run {
     let mut run = complete(id);
     for name in ["process.calls", "memory.latency"] {
@@ -74,13 +74,13 @@ fn cut(bytes: &[u8], random: &mut Random) -> (Vec<u8>, String) {
 }
 
 /// Everything that a damaged store returned.
-struct Told {
+struct Returned {
     runs: Vec<Option<Run>>,
     history: Option<Vec<HistoryRun>>,
     has_found: bool,
 }
 
-fn read(bytes: &[u8], folder: &Path) -> Told {
+fn read(bytes: &[u8], folder: &Path) -> Returned {
     // The log and its index belong to the previous copy.
     let path = folder.join("damaged.db");
     for left in ["damaged.db-wal", "damaged.db-shm"] {
@@ -88,7 +88,7 @@ fn read(bytes: &[u8], folder: &Path) -> Told {
     }
     fs::write(&path, bytes).unwrap();
     let Ok(store) = Store::open_read_only(&path) else {
-        return Told {
+        return Returned {
             runs: vec![None; 3],
             history: None,
             has_found: true,
@@ -102,10 +102,10 @@ fn read(bytes: &[u8], folder: &Path) -> Told {
         limit: 10,
     };
     let mut history = Vec::new();
-    let told = store.history(&query, |_| true, |run| history.push(run));
-    Told {
+    let read = store.history(&query, |_| true, |run| history.push(run));
+    Returned {
         runs: ["1", "2", "3"].into_iter().map(run).collect(),
-        history: told.is_ok().then_some(history),
+        history: read.is_ok().then_some(history),
         has_found: match store.verify(None) {
             Ok(found) => found.has_damage(),
             Err(error) => matches!(error, Error::Damaged { .. }),
@@ -114,24 +114,24 @@ fn read(bytes: &[u8], folder: &Path) -> Told {
 }
 
 /// Compares what a damaged copy of the store returned with the intact store.
-fn is_whole_or_refused(told: &Told, runs: &[Run], whole: &Told, place: &str) {
-    for (told, run) in told.runs.iter().zip(runs) {
-        assert!(told.as_ref().is_none_or(|told| told == run), "{place}");
+fn is_whole_or_refused(found: &Returned, runs: &[Run], whole: &Returned, place: &str) {
+    for (read, run) in found.runs.iter().zip(runs) {
+        assert!(read.as_ref().is_none_or(|read| read == run), "{place}");
     }
     let known = whole.history.as_ref().unwrap();
-    for run in told.history.iter().flatten() {
+    for run in found.history.iter().flatten() {
         assert!(
             known.contains(run),
             "{place}: the history of {}",
             run.number
         );
     }
-    let is_whole = told.runs.iter().all(Option::is_some);
-    assert!(is_whole || told.has_found, "{place}: nothing was found");
+    let is_whole = found.runs.iter().all(Option::is_some);
+    assert!(is_whole || found.has_found, "{place}: nothing was found");
 }
 
 #[test]
-fn a_store_with_one_wrong_bit_never_tells_another_run() {
+fn a_store_with_one_wrong_bit_never_gives_another_run() {
     let folder = tempfile::tempdir().unwrap();
     let (bytes, runs) = store(folder.path());
     let whole = read(&bytes, folder.path());
@@ -140,29 +140,29 @@ fn a_store_with_one_wrong_bit_never_tells_another_run() {
     let mut refused = 0;
     for _ in 0..copies() {
         let (flipped, place) = flip(&bytes, &mut random);
-        let told = read(&flipped, folder.path());
-        is_whole_or_refused(&told, &runs, &whole, &place);
-        refused += usize::from(told.runs.iter().any(Option::is_none));
+        let found = read(&flipped, folder.path());
+        is_whole_or_refused(&found, &runs, &whole, &place);
+        refused += usize::from(found.runs.iter().any(Option::is_none));
     }
     println!("{refused} of {} flips made a run unreadable", copies());
     assert!(refused > copies() / 4, "{refused}");
 }
 
 #[test]
-fn a_store_that_was_cut_short_never_tells_another_run() {
+fn a_store_that_was_cut_short_never_gives_another_run() {
     let folder = tempfile::tempdir().unwrap();
     let (bytes, runs) = store(folder.path());
     let whole = read(&bytes, folder.path());
     let mut random = random();
     for _ in 0..copies() / 4 {
         let (rest, place) = cut(&bytes, &mut random);
-        let told = read(&rest, folder.path());
-        is_whole_or_refused(&told, &runs, &whole, &place);
+        let found = read(&rest, folder.path());
+        is_whole_or_refused(&found, &runs, &whole, &place);
     }
 }
 
 #[test]
-fn a_file_with_one_wrong_bit_or_cut_short_never_tells_another_run() {
+fn a_file_with_one_wrong_bit_or_cut_short_never_gives_another_run() {
     let run = large(1);
     let mut bytes = Vec::new();
     file::export(&run, &mut bytes).unwrap();
@@ -172,7 +172,7 @@ fn a_file_with_one_wrong_bit_or_cut_short_never_tells_another_run() {
         let damage = if index % 4 == 0 { cut } else { flip };
         let (damaged, place) = damage(&bytes, &mut random);
         match file::import(damaged.as_slice()) {
-            Ok(told) => assert!(told == run, "{place}"),
+            Ok(read) => assert!(read == run, "{place}"),
             Err(_) => refused += 1,
         }
     }

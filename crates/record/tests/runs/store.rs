@@ -310,7 +310,7 @@ fn two_recorders_share_a_store() {
 }
 
 /// The names in the directory of a store.
-fn beside(path: &Path) -> Vec<String> {
+fn names_next_to(path: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(path.parent().unwrap()).unwrap();
     let name = |entry: std::io::Result<DirEntry>| entry.unwrap().file_name().into_string();
     let mut names: Vec<String> = entries.map(|entry| name(entry).unwrap()).collect();
@@ -319,13 +319,13 @@ fn beside(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_reader_leaves_nothing_beside_the_store() {
+fn a_reader_leaves_nothing_next_to_the_store() {
     let (_folder, path) = stored(1);
     let before = std::fs::read(&path).unwrap();
     let reader = Store::open_read_only(&path).unwrap();
     assert_eq!(reader.run(&RunSelector::Latest).unwrap(), complete(0));
     drop(reader);
-    assert_eq!(beside(&path), ["oscope.db"]);
+    assert_eq!(names_next_to(&path), ["oscope.db"]);
     assert!(std::fs::read(&path).unwrap() == before, "it was only read");
 }
 
@@ -338,7 +338,7 @@ fn a_reader_may_change_nothing() {
 }
 
 #[test]
-fn readers_beside_a_writer_see_whole_runs_and_leave_it_its_log() {
+fn readers_next_to_a_writer_see_whole_runs_and_leave_it_its_log() {
     let (_folder, path, mut writer) = new_store();
     let mut last = None;
     for id in 1..=4 {
@@ -346,7 +346,7 @@ fn readers_beside_a_writer_see_whole_runs_and_leave_it_its_log() {
         writer.insert(&complete(id)).unwrap();
         assert_eq!(reader.runs().unwrap().len() as u128, id);
         drop(reader);
-        assert!(beside(&path).contains(&"oscope.db-wal".to_owned()));
+        assert!(names_next_to(&path).contains(&"oscope.db-wal".to_owned()));
         last = Some(Store::open_read_only(&path).unwrap());
     }
     // The writer ends first: then the reader is the one that cleans up.
@@ -354,7 +354,7 @@ fn readers_beside_a_writer_see_whole_runs_and_leave_it_its_log() {
     let last = last.unwrap();
     assert_eq!(last.run(&select("4")).unwrap(), complete(4));
     drop(last);
-    assert_eq!(beside(&path), ["oscope.db"]);
+    assert_eq!(names_next_to(&path), ["oscope.db"]);
     let again = Store::open_read_only(&path).unwrap();
     assert_eq!(again.run(&select("4")).unwrap(), complete(4));
 }

@@ -5,7 +5,7 @@ use crate::common::{batch, begun, complete, definition, start, stored, take};
 use instrument::point::Point;
 use oscope_record::store::{Error, Judged, RunSelector, Store};
 use rusqlite::Connection;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -113,15 +113,15 @@ fn a_store_is_a_regular_file() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), before);
     let (_folder, path) = stored(1);
     for suffix in ["-wal", "-shm", "-journal"] {
-        let mut beside = path.clone().into_os_string();
-        beside.push(suffix);
-        fs::rename(&pipe, &beside).unwrap();
+        let mut companion = path.clone().into_os_string();
+        companion.push(suffix);
+        fs::rename(&pipe, &companion).unwrap();
         let error = no_access(&path).to_string();
         assert!(
             error.contains(&format!("{suffix} cannot be opened")),
             "{error}"
         );
-        fs::rename(&beside, &pipe).unwrap();
+        fs::rename(&companion, &pipe).unwrap();
     }
 }
 
@@ -139,31 +139,41 @@ fn a_store_that_cannot_be_reached_is_not_called_missing() {
 
 #[test]
 fn a_damaged_store_says_so() {
-    let (_folder, path) = stored(20);
-    let bytes = fs::metadata(&path).unwrap().len();
-    // Every page but the first, which holds the header.
-    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
-    file.seek(SeekFrom::Start(4096)).unwrap();
-    file.write_all(&vec![0xa5; bytes as usize - 4096]).unwrap();
-    let error = read_all(&path).unwrap_err();
-    assert!(matches!(error, Error::Damaged { .. }), "{error}");
-    // The beginning of the header.
-    file.seek(SeekFrom::Start(0)).unwrap();
-    file.write_all(&[0xa5; 64]).unwrap();
-    assert!(matches!(refused(&path), Error::NotAStore(_)));
-}
-
-#[test]
-fn damage_within_a_page_is_found_by_the_check() {
-    let (_folder, path) = stored(20);
-    let bytes = fs::metadata(&path).unwrap().len();
-    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
-    for page in 1..bytes / 4096 {
-        file.seek(SeekFrom::Start(page * 4096 + 8)).unwrap();
-        file.write_all(&[0xff; 32]).unwrap();
+    let write = |file: &mut File, at: u64, bytes: &[u8]| {
+        file.seek(SeekFrom::Start(at)).unwrap();
+        file.write_all(bytes).unwrap();
+    };
+    // Every page but the first, which holds the header; and a part of each of them.
+    let overwritten = |file: &mut File, bytes: u64| {
+        write(file, 4096, &vec![0xa5; bytes as usize - 4096]);
+    };
+    let scratched = |file: &mut File, bytes: u64| {
+        for page in 1..bytes / 4096 {
+            write(file, page * 4096 + 8, &[0xff; 32]);
+        }
+    };
+    let cut_to = |length: fn(u64) -> u64| {
+        move |file: &mut File, bytes: u64| file.set_len(length(bytes)).unwrap()
+    };
+    let damages: [&dyn Fn(&mut File, u64); 6] = [
+        &overwritten,
+        &scratched,
+        &cut_to(|bytes| bytes / 2),
+        &cut_to(|bytes| bytes - 4096),
+        &cut_to(|_| 5000),
+        &cut_to(|_| 4096),
+    ];
+    for (number, damage) in damages.into_iter().enumerate() {
+        let (_folder, path) = stored(20);
+        let mut file = File::options().write(true).open(&path).unwrap();
+        let bytes = file.metadata().unwrap().len();
+        damage(&mut file, bytes);
+        let error = read_all(&path).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }), "{number}: {error}");
+        // The beginning of the header.
+        write(&mut file, 0, &[0xa5; 64]);
+        assert!(matches!(refused(&path), Error::NotAStore(_)));
     }
-    let error = read_all(&path).unwrap_err();
-    assert!(matches!(error, Error::Damaged { .. }), "{error}");
 }
 
 #[test]
@@ -193,25 +203,6 @@ fn content_that_oscope_never_wrote_is_damage() {
             "{change}: {error:?}"
         );
         assert!(error.to_string().contains(word), "{change}: {error}");
-    }
-}
-
-#[test]
-fn a_truncated_store_says_so() {
-    let (_folder, path) = stored(20);
-    let bytes = fs::metadata(&path).unwrap().len();
-    for kept in [bytes / 2, bytes - 4096, 5000, 4096] {
-        fs::OpenOptions::new()
-            .write(true)
-            .open(&path)
-            .unwrap()
-            .set_len(kept)
-            .unwrap();
-        let error = read_all(&path).unwrap_err();
-        assert!(
-            matches!(error, Error::Damaged { .. }),
-            "{kept} of {bytes}: {error:?}"
-        );
     }
 }
 
@@ -275,7 +266,7 @@ fn a_store_on_a_read_only_disk_is_read_through_a_link_with_its_log() {
 /// The user who owns the directory, but not the right to write the store in it.
 #[test]
 #[cfg(unix)]
-fn a_store_that_may_not_be_written_is_read_without_files_beside_it() {
+fn a_store_that_may_not_be_written_is_read_without_files_next_to_it() {
     use std::os::unix::fs::PermissionsExt;
     let (folder, path) = stored(1);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();

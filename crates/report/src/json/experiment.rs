@@ -99,7 +99,7 @@ struct EstimateJson<'a> {
     raw: Option<f64>,
     /// The mean that a program met during the run, on a processor that others may have slowed
     /// down. The value itself is that at full speed.
-    as_met: Option<f64>,
+    uncorrected: Option<f64>,
     processes: usize,
     /// The passes of the run in which the processes ran; 0 for a printed value.
     passes: usize,
@@ -152,7 +152,7 @@ impl<'a> PointJson<'a> {
             },
             doubtful: point.is_doubtful(&estimate.metric),
             raw: estimate.raw,
-            as_met: estimate.as_met,
+            uncorrected: estimate.uncorrected,
             processes: estimate.processes,
             passes: estimate.passes,
             samples: estimate.samples,

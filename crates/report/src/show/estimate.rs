@@ -93,7 +93,7 @@ mod tests {
             centre,
             interval: Interval::new(low, high),
             raw: None,
-            as_met: None,
+            uncorrected: None,
             processes: 5,
             passes: 5,
             samples: 25,

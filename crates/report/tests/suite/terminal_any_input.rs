@@ -68,7 +68,7 @@ fn estimate() -> impl Strategy<Value = Estimate> {
                 centre,
                 interval: Interval::new(low.min(high), high.max(low)),
                 raw: Some(low),
-                as_met: Some(high),
+                uncorrected: Some(high),
                 passes: by_process.len(),
                 processes: by_process.len(),
                 samples: 1,

@@ -226,7 +226,7 @@ impl Reader<'_> {
                 // Windows takes no advice on the order of access.
                 let advised = mapping.advise(Advice::Random);
                 advised.or_else(|error| {
-                    if error.is_lacking() {
+                    if error.is_unavailable() {
                         Ok(())
                     } else {
                         Err(error)

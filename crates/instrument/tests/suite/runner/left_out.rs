@@ -1,6 +1,6 @@
 //! Points and experiments that are not measured, and the reasons.
 
-use super::mocks::{MS, Mock, MockExecutor, plan, quiet, run, setting};
+use super::mocks::{MS, Mock, MockExecutor, PRECISION, plan, quiet, run, run_points, setting};
 use oscope_instrument::given::Taken;
 use oscope_instrument::need::Need;
 use oscope_instrument::plan::Plan;
@@ -70,8 +70,6 @@ fn disturbed() -> BatchError {
 
 #[test]
 fn a_point_that_was_disturbed_is_tried_again() {
-    let mock = Mock::new("mock.one", 2);
-    let plan = plan(&[&mock]);
     let mut attempts = 0;
     // Two of three attempts are disturbed, never three in a row.
     let often = |n, given| {
@@ -82,11 +80,10 @@ fn a_point_that_was_disturbed_is_tried_again() {
             quiet(n, given)
         }
     };
-    let mut executor = MockExecutor::new(MS, often);
-    let (outcome, log) = run(&mut executor, &plan);
+    let (outcome, log, executor) = run_points(2, MS, often);
     assert_eq!((outcome.missing, outcome.failed), (0, 0));
     assert_eq!(log.count("TargetReached"), 2);
-    assert!(executor.given[&1] >= plan.precision.passes);
+    assert!(executor.given[&1] >= PRECISION.passes);
 }
 
 #[test]

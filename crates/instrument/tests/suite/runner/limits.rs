@@ -143,7 +143,7 @@ fn an_experiment_that_needs_more_is_left_out_as_the_limits_ask() {
     let reason = "skip mock.large: beyond the limit of 100 MiB of scratch files: it needs 500 MiB";
     assert_eq!(log.count(reason), 1, "{:?}", log.lines);
 
-    // A lack of the machine itself is not reported as a limit.
+    // What the machine itself does not have is not reported as a limit.
     large.needs = vec![Need::Space(Bytes(5000 * MIB))];
     let (outcome, log) = carried_out(&large, limits);
     assert_eq!((outcome.left_out, outcome.skipped), (0, 1));

@@ -8,7 +8,7 @@ use oscope_instrument::given::Givens;
 use oscope_instrument::limits::Limits;
 use oscope_instrument::need::Need;
 use oscope_instrument::noise::Warning;
-use oscope_instrument::plan::{Plan, Profile, Setting, VisitCosts};
+use oscope_instrument::plan::{Plan, Precision, Profile, Setting, VisitCosts};
 use oscope_instrument::point::{AxisOf, Point};
 use oscope_instrument::quantity::{Count, Nanoseconds};
 use oscope_instrument::results::Results;
@@ -168,8 +168,8 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
     }
 }
 
-/// The time left as it was told with a batch.
-pub(crate) struct Told {
+/// The time left as it was reported with a batch.
+pub(crate) struct Reported {
     pub(crate) pass: usize,
     /// The time of all batches so far, in ns.
     pub(crate) spent_ns: f64,
@@ -181,7 +181,7 @@ pub(crate) struct Told {
 pub(crate) struct Log {
     pub(crate) lines: Vec<String>,
     pub(crate) warnings: Vec<Warning>,
-    pub(crate) told: Vec<Told>,
+    pub(crate) reported: Vec<Reported>,
     pub(crate) fail_at: Option<usize>,
 }
 
@@ -200,8 +200,8 @@ impl Observer for Log {
                 progress,
                 ..
             } => {
-                let before_ns = self.told.last().map_or(0.0, |told| told.spent_ns);
-                self.told.push(Told {
+                let before_ns = self.reported.last().map_or(0.0, |last| last.spent_ns);
+                self.reported.push(Reported {
                     pass: progress.pass,
                     spent_ns: before_ns + batch.wall_ns as f64,
                     remaining: progress.remaining,
@@ -264,6 +264,24 @@ where
     let outcome = run_before(&mut log, executor, plan).expect("a log keeps everything");
     (outcome, log)
 }
+
+/// As [`run`], of one experiment with `points` points whose batches take `batch_ns`.
+pub(crate) fn run_points<F>(
+    points: u64,
+    batch_ns: i64,
+    answer: F,
+) -> (Outcome, Log, MockExecutor<F>)
+where
+    F: FnMut(u64, usize) -> Result<f64, BatchError>,
+{
+    let mock = Mock::new("mock.one", points);
+    let mut executor = MockExecutor::new(batch_ns, answer);
+    let (outcome, log) = run(&mut executor, &plan(&[&mock]));
+    (outcome, log, executor)
+}
+
+/// The precision of all plans.
+pub(crate) const PRECISION: Precision = Profile::Quick.precision();
 
 /// As [`run`], on a machine whose earlier runs tell what visits take.
 pub(crate) fn run_knowing<F>(

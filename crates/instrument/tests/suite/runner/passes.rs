@@ -1,16 +1,15 @@
 //! The points that a pass visits, and their order.
 
-use super::mocks::{MS, Mock, MockExecutor, plan, quiet, run, setting, wild};
+use super::mocks::{
+    MS, Mock, MockExecutor, PRECISION, plan, quiet, run, run_points, setting, wild,
+};
 use oscope_instrument::experiment::Better;
 use oscope_instrument::plan::Plan;
 use oscope_instrument::runner::Outcome;
 
 #[test]
 fn the_passes_fill_the_time_and_quiet_points_reach_their_target() {
-    let mock = Mock::new("mock.one", 3);
-    let plan = plan(&[&mock]);
-    let mut executor = MockExecutor::new(20 * MS, quiet);
-    let (outcome, log) = run(&mut executor, &plan);
+    let (outcome, log, _) = run_points(3, 20 * MS, quiet);
     assert_eq!(
         outcome,
         Outcome {
@@ -19,7 +18,7 @@ fn the_passes_fill_the_time_and_quiet_points_reach_their_target() {
         }
     );
     assert_eq!(log.count("TargetReached"), 3);
-    assert_eq!(log.count("pass "), plan.precision.passes);
+    assert_eq!(log.count("pass "), PRECISION.passes);
     assert!(log.warnings.is_empty(), "{:?}", log.warnings);
 }
 
@@ -51,17 +50,14 @@ fn the_first_pass_visits_every_point_once_and_later_ones_in_another_order() {
 
 #[test]
 fn every_pass_visits_a_point_for_which_there_is_time() {
-    let mock = Mock::new("mock.one", 4);
-    let plan = plan(&[&mock]);
-    let mut executor = MockExecutor::new(40 * MS, quiet);
-    let (_, log) = run(&mut executor, &plan);
+    let (_, log, _) = run_points(4, 40 * MS, quiet);
     let mut taken = 0;
     let mut passes = log.lines.split(|line| line.starts_with("pass ")).skip(1);
     assert!(passes.all(|pass| {
         taken += 1;
         (0..4).all(|n| pass.contains(&format!("take n={n}")))
     }));
-    assert_eq!(taken, plan.precision.passes);
+    assert_eq!(taken, PRECISION.passes);
 }
 
 #[test]
@@ -99,10 +95,7 @@ fn a_process_visits_many_points_if_they_share_it_and_each_of_them_once() {
 
 #[test]
 fn each_process_gets_a_seed_of_its_own() {
-    let mock = Mock::new("mock.one", 2);
-    let plan = plan(&[&mock]);
-    let mut executor = MockExecutor::new(20 * MS, quiet);
-    run(&mut executor, &plan);
+    let (_, _, executor) = run_points(2, 20 * MS, quiet);
     let mut seeds: Vec<u64> = executor
         .tasks
         .iter()

@@ -1,6 +1,8 @@
 //! The use of the available time.
 
-use super::mocks::{MS, Mock, MockExecutor, plan, quiet, run, run_knowing, setting, wild};
+use super::mocks::{
+    MS, Mock, MockExecutor, PRECISION, plan, quiet, run, run_knowing, run_points, setting, wild,
+};
 use oscope_instrument::clock::Clock;
 use oscope_instrument::experiment::Experiment;
 use oscope_instrument::noise::Warning;
@@ -27,12 +29,9 @@ fn the_budget_ends_what_never_settles_and_says_so() {
 
 #[test]
 fn what_is_seen_too_seldom_for_an_estimate_is_not_called_wide() {
-    let mock = Mock::new("mock.one", 2);
-    let plan = plan(&[&mock]);
     // The time suffices for two visits of each point.
-    let visit_ns = plan.precision.point_budget_ns.cast_signed() / 2;
-    let mut executor = MockExecutor::new(visit_ns, wild);
-    let (_, log) = run(&mut executor, &plan);
+    let visit_ns = PRECISION.point_budget_ns.cast_signed() / 2;
+    let (_, log, _) = run_points(2, visit_ns, wild);
     assert_eq!(log.count("BudgetUsed"), 2);
     let missed = |warning: &Warning| matches!(warning, Warning::TargetMissed { .. });
     assert!(!log.warnings.iter().any(missed), "{:?}", log.warnings);
@@ -53,13 +52,10 @@ fn a_budget_for_the_run_is_divided_by_points() {
 
 #[test]
 fn every_point_gets_what_an_estimate_needs_before_others_get_more() {
-    let mock = Mock::new("mock.one", 4);
-    let plan = plan(&[&mock]);
     // The time suffices for about six visits of each.
-    let visit_ns = plan.precision.point_budget_ns.cast_signed() / 6;
-    let mut executor = MockExecutor::new(visit_ns, wild);
-    run(&mut executor, &plan);
-    let fewest = plan.precision.min_processes;
+    let visit_ns = PRECISION.point_budget_ns.cast_signed() / 6;
+    let (_, _, executor) = run_points(4, visit_ns, wild);
+    let fewest = PRECISION.min_processes;
     assert!(
         executor.given.values().all(|given| *given >= fewest),
         "{:?}",
@@ -87,15 +83,13 @@ fn points_that_the_time_will_not_reach_are_named_after_the_first_pass() {
     executor.dear = Some((0, 400 * MS));
     let (_, log) = run(&mut executor, &plan);
     // The point 0 is dear in both.
-    let told = r#"scarce [("mock.cheap", 1), ("mock.dear", 1)]"#;
-    assert_eq!(log.count(told), 1, "{:?}", log.lines);
+    let named = r#"scarce [("mock.cheap", 1), ("mock.dear", 1)]"#;
+    assert_eq!(log.count(named), 1, "{:?}", log.lines);
     assert_eq!(log.count("scarce"), 1);
 }
 
 #[test]
 fn spare_time_goes_to_points_that_are_not_known_well_enough() {
-    let mock = Mock::new("mock.one", 2);
-    let plan = plan(&[&mock]);
     let mixed = |n, given| {
         if n == 0 {
             quiet(n, given)
@@ -103,9 +97,8 @@ fn spare_time_goes_to_points_that_are_not_known_well_enough() {
             wild(n, given)
         }
     };
-    let visit_ns = plan.precision.point_budget_ns.cast_signed() / 15;
-    let mut executor = MockExecutor::new(visit_ns, mixed);
-    run(&mut executor, &plan);
+    let visit_ns = PRECISION.point_budget_ns.cast_signed() / 15;
+    let (_, _, executor) = run_points(2, visit_ns, mixed);
     assert!(
         executor.given[&1] > executor.given[&0] + 2,
         "{:?}",
@@ -177,10 +170,10 @@ fn with_known_costs_only_points_in_reach_are_visited_and_the_others_named_first(
         costs.add("mock.one", point, visit_ms * 1e6);
     }
     let (_, log) = run_knowing(costs, &mut executor, &plan);
-    let told = r#"scarce [("mock.one", 1)]"#;
+    let named = r#"scarce [("mock.one", 1)]"#;
     let lines = log.lines.iter().map(String::as_str);
     let first: Vec<&str> = lines.skip_while(|line| line.starts_with("start")).collect();
-    assert_eq!(first[..2], [told, "pass 0 of 3"]);
+    assert_eq!(first[..2], [named, "pass 0 of 3"]);
     assert_eq!(log.count("scarce"), 1);
     assert!((1..=3).all(|n| executor.given[&n] >= plan.precision.passes));
 }
@@ -202,12 +195,12 @@ fn the_time_left_falls_and_never_exceeds_the_budget() {
     let mut executor = MockExecutor::new(10 * MS, wild);
     let (_, log) = run(&mut executor, &plan);
     let budget_ns = plan.budget().0;
-    let mut left = log.told.iter().map(|told| told.remaining.0);
+    let mut left = log.reported.iter().map(|it| it.remaining.0);
     assert!(left.clone().all(|left| left >= 0.0 && left <= budget_ns));
     assert!(left.next_back() < left.next());
 }
 
-/// The largest error of the time left that is told after the first pass, as a share of the time left. The
+/// The largest error of the time left that is reported after the first pass, as a share of the time left. The
 /// last visits are left out: with one visit less the rest is another.
 fn worst_error(takes: fn(u64, usize) -> i64, points: u64, budget_s: f64) -> f64 {
     let mocks = ["mock.one", "mock.two"].map(|name| Mock::new(name, points));
@@ -223,10 +216,10 @@ fn worst_error(takes: fn(u64, usize) -> i64, points: u64, budget_s: f64) -> f64 
     let (_, log) = run(&mut executor, &plan);
     let end_ns = executor.clock.now_ns() as f64;
     let dearest_ns = (0..points).map(|n| takes(n, 1)).max().unwrap_or(0) as f64;
-    let errors = log.told.iter().filter_map(|told| {
-        let left_ns = end_ns - told.spent_ns;
-        let error = (told.remaining.0 - left_ns).abs() / left_ns;
-        (told.pass > 0 && left_ns > 10.0 * dearest_ns).then_some(error)
+    let errors = log.reported.iter().filter_map(|it| {
+        let left_ns = end_ns - it.spent_ns;
+        let error = (it.remaining.0 - left_ns).abs() / left_ns;
+        (it.pass > 0 && left_ns > 10.0 * dearest_ns).then_some(error)
     });
     let errors: Vec<f64> = errors.collect();
     assert!(errors.len() > 20, "{}", errors.len());
@@ -234,7 +227,7 @@ fn worst_error(takes: fn(u64, usize) -> i64, points: u64, budget_s: f64) -> f64 
 }
 
 #[test]
-fn after_the_first_pass_the_time_left_is_told_within_a_tenth() {
+fn after_the_first_pass_the_time_left_is_known_within_a_tenth() {
     let even: fn(u64, usize) -> i64 = |_, _| 10 * MS;
     let mixed: fn(u64, usize) -> i64 = |n, given| {
         let usual_ms = 5 + (n * 7) % 40;

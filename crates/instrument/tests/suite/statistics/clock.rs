@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use oscope_instrument::statistics::Confidence;
 use oscope_instrument::statistics::prediction::{
     Centre, Clocks, Core, Leg, Prediction, Visit, predict,
 };
@@ -65,13 +64,7 @@ fn predicted(visits: &[Visit], with_clock: bool) -> Prediction {
         earlier: vec![1.0],
     };
     let clocks = Some(&clocks).filter(|_| with_clock);
-    predict(
-        visits,
-        Centre::LowerQuartile,
-        clocks,
-        Confidence::NINETY_FIVE,
-    )
-    .unwrap()
+    predict(visits, Centre::LowerQuartile, clocks).unwrap()
 }
 
 /// As a run with one reference sees these visits.

@@ -1,4 +1,4 @@
-//! Compares the statistics with values from `SciPy`, stored in `golden/statistics.json` beside the
+//! Compares the statistics with values from `SciPy`, stored in `golden/statistics.json` next to the
 //! script that computes them.
 
 #![expect(clippy::unwrap_used, reason = "the golden data are known")]

@@ -3,7 +3,6 @@
 mod changes;
 mod clock;
 mod course;
-mod coverage;
 mod golden;
 mod moderation;
 mod modes;

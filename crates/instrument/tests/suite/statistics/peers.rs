@@ -15,7 +15,7 @@ struct Fleet {
     /// Of each family.
     metrics: usize,
     between_nodes: f64,
-    /// So many times as much in each family as in that before.
+    /// The factor from each family to the next.
     widening: f64,
     margin: f64,
     /// Degrees of freedom of Student's t for all that is drawn; normal if infinite.

@@ -10,15 +10,13 @@ use oscope_instrument::statistics::prediction::{
     Centre, Clocks, Core, Leg, Prediction, Visit, predict,
 };
 use oscope_instrument::statistics::random::Random;
-use oscope_instrument::statistics::{Confidence, summary};
+use oscope_instrument::statistics::summary;
 use proptest::collection::vec;
 use proptest::num::f64::{ANY, NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
 use proptest::option;
 use proptest::prelude::*;
 
 use super::strata::{CALM, Machine};
-
-const LEVEL: Confidence = Confidence::NINETY_FIVE;
 
 fn centre() -> impl Strategy<Value = Centre> {
     prop_oneof![Just(Centre::LowerQuartile), Just(Centre::Median)]
@@ -59,7 +57,7 @@ fn number_of_legs(visits: &[Visit]) -> usize {
 fn assert_sound(found: &Prediction) {
     let estimated = &found.estimated;
     assert!(
-        estimated.centre.is_finite() && found.as_met.is_finite(),
+        estimated.centre.is_finite() && found.uncorrected.is_finite(),
         "{found:?}"
     );
     assert!(summary::all_finite(&found.by_process), "{found:?}");
@@ -98,7 +96,7 @@ fn assert_close(a: &Prediction, b: &Prediction, factor: f64) {
         close(a.estimated.centre * factor, b.estimated.centre),
         "{a:?} {b:?}"
     );
-    assert!(close(a.as_met * factor, b.as_met), "{a:?} {b:?}");
+    assert!(close(a.uncorrected * factor, b.uncorrected), "{a:?} {b:?}");
     assert_eq!(a.passes, b.passes);
     let (a, b) = (a.estimated.extent(), b.estimated.extent());
     assert!(
@@ -112,7 +110,7 @@ proptest! {
     fn any_numbers_give_a_sound_prediction_or_none(
         visits in visits(finite(), finite(), finite()), centre in centre(), clocks in clocks()
     ) {
-        if let Some(found) = predict(&visits, centre, clocks.as_ref(), LEVEL) {
+        if let Some(found) = predict(&visits, centre, clocks.as_ref()) {
             assert_sound(&found);
         }
     }
@@ -125,7 +123,7 @@ proptest! {
                 && leg.core.clock.is_none_or(is_ratio)
                 && leg.core.sharing.is_none_or(is_ratio)
         };
-        let found = predict(&visits, centre, clocks.as_ref(), LEVEL);
+        let found = predict(&visits, centre, clocks.as_ref());
         if !visits.iter().all(|visit| visit.legs.iter().all(finite)) {
             prop_assert_eq!(found, None);
         }
@@ -133,7 +131,7 @@ proptest! {
 
     #[test]
     fn measured_visits_always_have_a_prediction(visits in measured(), centre in centre(), clocks in clocks()) {
-        let found = predict(&visits, centre, clocks.as_ref(), LEVEL);
+        let found = predict(&visits, centre, clocks.as_ref());
         prop_assert_eq!(found.is_some(), number_of_legs(&visits) > 0);
         if let Some(found) = found {
             assert_sound(&found);
@@ -149,8 +147,8 @@ proptest! {
         for leg in scaled.iter_mut().flat_map(|visit| &mut visit.legs) {
             leg.cost *= factor;
         }
-        if let Some(found) = predict(&visits, centre, clocks.as_ref(), LEVEL) {
-            assert_close(&found, &predict(&scaled, centre, clocks.as_ref(), LEVEL).unwrap(), factor);
+        if let Some(found) = predict(&visits, centre, clocks.as_ref()) {
+            assert_close(&found, &predict(&scaled, centre, clocks.as_ref()).unwrap(), factor);
         }
     }
 
@@ -163,8 +161,8 @@ proptest! {
         for visit in &mut shuffled {
             visit.pass = visit.pass * 7 + 3;
         }
-        if let Some(found) = predict(&visits, centre, clocks.as_ref(), LEVEL) {
-            assert_close(&found, &predict(&shuffled, centre, clocks.as_ref(), LEVEL).unwrap(), 1.0);
+        if let Some(found) = predict(&visits, centre, clocks.as_ref()) {
+            assert_close(&found, &predict(&shuffled, centre, clocks.as_ref()).unwrap(), 1.0);
         }
     }
 
@@ -177,7 +175,7 @@ proptest! {
             for leg in visits.iter_mut().flat_map(|visit| &mut visit.legs) {
                 leg.core = core;
             }
-            predict(&visits, centre, Some(&seen), LEVEL).map(|found| found.estimated)
+            predict(&visits, centre, Some(&seen)).map(|found| found.estimated)
         };
         let alone = Core { clock: Some(1.0), sharing: Some(1.0) };
         prop_assert_eq!(with(Core::default()), with(alone));
@@ -193,7 +191,7 @@ fn typical_half_width(deviation: f64, passes: usize) -> f64 {
     };
     let sessions = machine.sessions(200, passes, 2, &mut Random::new(17));
     let half_width = |(visits, _): &(Vec<Visit>, Clocks)| {
-        let found = predict(visits, Centre::LowerQuartile, None, LEVEL).unwrap();
+        let found = predict(visits, Centre::LowerQuartile, None).unwrap();
         found.estimated.relative_half_width().unwrap()
     };
     let widths: Vec<f64> = sessions.iter().map(half_width).collect();

@@ -5,16 +5,15 @@
 
 use oscope_instrument::estimate::Estimate;
 use oscope_instrument::quantity::{Quantity, Unit};
-use oscope_instrument::statistics::Confidence;
+use oscope_instrument::statistics::Estimated;
 use oscope_instrument::statistics::prediction::{Centre, Visit, predict};
+use oscope_instrument::statistics::summary::mean;
 
+use super::prediction::{self, ALL};
 use super::strata::{Condition, recorded};
 
-/// Farther apart than any two recorded sessions, which lie within the half hour.
-const ALL: usize = 10;
-
 fn estimate(visits: &[Visit]) -> Estimate {
-    let found = predict(visits, Centre::LowerQuartile, None, Confidence::NINETY_FIVE).unwrap();
+    let found = predict(visits, Centre::LowerQuartile, None).unwrap();
     Estimate {
         processes: found.by_process.len(),
         passes: found.passes,
@@ -35,23 +34,18 @@ fn score(condition: Condition, keep: impl Fn(&Visit) -> bool) -> (f64, f64) {
     let points: Vec<Vec<Estimate>> = (recorded(condition).iter())
         .map(|sessions| sessions.iter().map(of_session).collect())
         .collect();
-    let (mut held, mut pairs, mut width, mut ratios) = (0_usize, 0_usize, 0.0, 0_usize);
-    for (index, above) in points.iter().enumerate() {
-        for below in &points[..index] {
-            let both = above.iter().zip(below);
-            let sessions: Vec<_> = both.map(|(a, b)| a.ratio_to(b).unwrap()).collect();
-            for (place, session) in sessions.iter().enumerate() {
-                let near = place.saturating_sub(ALL)..(place + ALL + 1).min(sessions.len());
-                for other in near.filter(|&other| other != place) {
-                    held += usize::from(session.interval.unwrap().contains(sessions[other].centre));
-                    pairs += 1;
-                }
-                width += session.relative_half_width().unwrap();
-                ratios += 1;
-            }
-        }
-    }
-    (held as f64 / pairs as f64, width / ratios as f64)
+    let pairs = (0..points.len()).flat_map(|above| (0..above).map(move |below| (above, below)));
+    let ratios = pairs.map(|(above, below)| {
+        let both = points[above].iter().zip(&points[below]);
+        both.map(|(a, b)| a.ratio_to(b).unwrap()).collect()
+    });
+    let ratios: Vec<Vec<Estimated>> = ratios.collect();
+    let widths = ratios.iter().flatten();
+    let widths: Vec<f64> = widths.map(|it| it.relative_half_width().unwrap()).collect();
+    (
+        prediction::score(&ratios, ALL).coverage,
+        mean(&widths).unwrap(),
+    )
 }
 
 #[test]

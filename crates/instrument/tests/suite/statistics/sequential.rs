@@ -158,7 +158,7 @@ fn equal_programs_are_seldom_called_different() {
 }
 
 #[test]
-fn a_difference_of_one_per_cent_is_told_soon_and_rightly() {
+fn a_difference_of_one_per_cent_is_found_soon_and_rightly() {
     for (noise, seconds, least) in [
         (Noise::Quiet, 10.0, 0.99),
         (Noise::Drift, 10.0, 0.99),
@@ -175,17 +175,17 @@ fn a_difference_of_one_per_cent_is_told_soon_and_rightly() {
             })
             .collect();
         let slower = |(outcome, _): &&(Outcome, f64)| outcome.pairs[0].verdict == Verdict::Slower;
-        let told = outcomes.iter().filter(slower).count() as f64 / outcomes.len() as f64;
+        let decided = outcomes.iter().filter(slower).count() as f64 / outcomes.len() as f64;
         let mut times: Vec<f64> = outcomes.iter().map(|(_, time)| *time).collect();
         times.sort_by(f64::total_cmp);
         let verdicts = outcomes.iter();
         let wrong = verdicts.filter(|(outcome, _)| outcome.pairs[0].verdict == Verdict::Faster);
         assert_eq!(wrong.count(), 0, "{noise:?}");
         println!(
-            "{noise:?}: {told} told, median {:.1} s, 90 % {:.1} s",
+            "{noise:?}: {decided} decided, median {:.1} s, 90 % {:.1} s",
             times[50], times[90]
         );
-        assert!(told >= least, "{noise:?}: {told}");
+        assert!(decided >= least, "{noise:?}: {decided}");
     }
 }
 
@@ -193,10 +193,10 @@ fn a_difference_of_one_per_cent_is_told_soon_and_rightly() {
 fn equal_programs_are_called_equivalent_within_the_margin() {
     for (noise, least) in [(Noise::Quiet, 0.99), (Noise::TwoSpeeds, 0.95)] {
         let outcomes = (0..100).map(|seed| run(noise, 1.0, 2, &rules(60.0), seed));
-        let told = outcomes
+        let decided = outcomes
             .filter(|outcome| outcome.pairs[0].verdict == Verdict::Equivalent)
             .count();
-        assert!(told as f64 >= 100.0 * least, "{noise:?}: {told}");
+        assert!(decided as f64 >= 100.0 * least, "{noise:?}: {decided}");
     }
 }
 
@@ -226,7 +226,7 @@ fn long_runs_are_decided_in_twelve_turns() {
     };
     let (outcome, Ok(())) = compare(2, &rules, 1, &mut slow);
     assert_eq!(outcome.pairs[0].verdict, Verdict::Slower);
-    assert_eq!(outcome.ending, Ending::Told);
+    assert_eq!(outcome.ending, Ending::Decided);
     assert!(outcome.blocks <= 12, "{}", outcome.blocks);
 }
 

@@ -5,7 +5,7 @@
 use oscope_instrument::statistics::prediction::{Clocks, Core, Leg, Visit};
 use oscope_instrument::statistics::random::Random;
 
-/// The load beside which sessions were recorded.
+/// The load next to which sessions were recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// Nothing else ran in the virtual machine.
@@ -42,7 +42,7 @@ pub fn recorded(condition: Condition) -> Vec<Vec<Session>> {
         .collect()
 }
 
-/// The value beside `name`, made where there is none.
+/// The value of `name`, made where there is none.
 fn entry<'list, 'name, T: Default>(
     list: &'list mut Vec<(&'name str, T)>,
     name: &'name str,

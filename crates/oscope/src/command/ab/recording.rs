@@ -120,7 +120,7 @@ impl<'s> Recording<'s> {
         self.flush()?;
         let is_interrupted = ending == Ok(Ending::Stopped);
         let ending = match ending {
-            Ok(Ending::Told) => runner::Ending::TargetReached,
+            Ok(Ending::Decided) => runner::Ending::TargetReached,
             Ok(Ending::BudgetUsed | Ending::RunsUsed) => runner::Ending::BudgetUsed,
             Ok(Ending::Stopped) => runner::Ending::Interrupted,
             Ok(Ending::Failed) => runner::Ending::Failed("it could not be measured further".into()),

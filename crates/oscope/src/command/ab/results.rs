@@ -258,7 +258,7 @@ pub fn sentence(first: &str, rival: &str, pair: &Pair) -> String {
             "'{rival}' takes as long as '{first}', within the margin: {ratio:.digits$} times {}",
             range(interval)
         ),
-        Verdict::Untold => format!(
+        Verdict::Undecided => format!(
             "not yet decided: '{rival}' takes {ratio:.digits$} times as long as '{first}' {}{}",
             range(interval),
             needed(pair)
@@ -307,7 +307,7 @@ fn all(programs: &[Program], summaries: &[Summary], outcome: &Outcome, margin: f
 
 fn ending(outcome: &Outcome, margin: f64) -> String {
     let why = match outcome.ending {
-        Ending::Told => "Stopped when all was decided",
+        Ending::Decided => "Stopped when all was decided",
         Ending::BudgetUsed => "Stopped at the end of the time (`--budget`)",
         Ending::RunsUsed => "Stopped at the number of runs",
         Ending::Stopped => "Stopped by a signal",

@@ -352,7 +352,7 @@ mod tests {
         match MemoryGroup::create(limit_bytes, scratch.path(), EXIT_WAIT) {
             Ok(group) => assert_eq!(limit(&group), Some(limit_bytes.to_string())),
             Err(error) => {
-                assert!(error.is_lacking(), "{error}");
+                assert!(error.is_unavailable(), "{error}");
                 println!("skipped: {error}");
             }
         }

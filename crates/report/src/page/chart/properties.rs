@@ -46,7 +46,7 @@ fn estimate() -> impl Strategy<Value = Estimate> {
             interval: Interval::new(low, high),
             by_process,
             verdict,
-            as_met: Some(low),
+            uncorrected: Some(low),
             ..crate::made_up::estimate(1.0)
         },
     )

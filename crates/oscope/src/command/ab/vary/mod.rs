@@ -244,7 +244,7 @@ fn all(judged: &[PointOutcome], values: &[String], rules: &Rules) -> String {
         count(Verdict::Faster),
         count(Verdict::Slower),
         count(Verdict::Equivalent),
-        count(Verdict::Untold),
+        count(Verdict::Undecided),
         rules.margin * 100.0
     )
 }

@@ -103,7 +103,7 @@ impl Session<'_, '_> {
             (Some(reason), _) => runner::Ending::Failed(reason.clone()),
             (None, None) => runner::Ending::Interrupted,
             (None, Some(metrics)) => match metrics.ending {
-                Ending::Told => runner::Ending::TargetReached,
+                Ending::Decided => runner::Ending::TargetReached,
                 Ending::BudgetUsed | Ending::RunsUsed => runner::Ending::BudgetUsed,
                 Ending::Stopped | Ending::Failed => runner::Ending::Interrupted,
             },

@@ -14,7 +14,7 @@ use crate::sampler::Task;
 use std::fs;
 
 /// An experiment with its points.
-pub(super) struct Measured<'p> {
+pub(super) struct RunningExperiment<'p> {
     planned: &'p Planned<'p>,
     precision: Precision,
     open: Vec<Open>,
@@ -24,7 +24,7 @@ pub(super) struct Measured<'p> {
     beyond: usize,
 }
 
-impl<'p> Measured<'p> {
+impl<'p> RunningExperiment<'p> {
     pub fn new(
         planned: &'p Planned<'p>,
         precision: Precision,
@@ -293,7 +293,7 @@ impl<'p> Measured<'p> {
         let open = &mut self.open[index];
         let mut warnings = noise::judge(definition, &open.estimates, &open.batches);
         if ending == Ending::BudgetUsed || ending == Ending::Interrupted {
-            // A value without an estimate says so itself.
+            // A value without an estimate has its own verdict.
             let missed = open
                 .missed(definition, self.precision)
                 .filter(|estimate| !matches!(estimate.verdict, Verdict::TooFew));
@@ -422,7 +422,7 @@ impl Open {
     }
 
     /// The ending of a point that is still open at the end of the run. If every attempt was
-    /// disturbed, the cause is not a lack of time.
+    /// disturbed, time is not the cause.
     pub fn ending_or(
         &self,
         ending: &Ending,
