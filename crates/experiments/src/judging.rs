@@ -37,7 +37,7 @@ pub(crate) fn is_about(ratio: &Quantity, expected: f64, factor: f64) -> Ruling {
     }
 }
 
-/// Decides if all ratios are about 1: none is told to be more than `factor` away from it.
+/// Decides if all ratios are about 1: none is surely more than `factor` away from it.
 pub(crate) fn all_alike<'r>(factor: f64, ratios: impl IntoIterator<Item = &'r Quantity>) -> Ruling {
     let rulings = ratios.into_iter().map(|it| is_about(it, 1.0, factor));
     let rulings: Vec<Ruling> = rulings.collect();
@@ -83,8 +83,8 @@ pub(crate) fn a_little<L>(judged: Judgement, losses: &[(L, Quantity)]) -> Judgem
     Judgement { ruling, ..judged }
 }
 
-/// Judges "`one` is larger than `other`" by their ratio, which the sentence is made of. All three are
-/// beside it for programs, as `one`, `other` and `ratio`.
+/// Judges "`one` is larger than `other`" by their ratio, which `say` makes the sentence of. Programs find all
+/// three as `one`, `other` and `ratio`.
 pub(crate) fn larger(
     one: &Estimate,
     other: &Estimate,
@@ -264,7 +264,7 @@ pub(crate) fn decided(ruling: Ruling, because: Finding) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::{
-        MARGIN, a_little, about, alike, all_alike, both, exceeds, larger, larger_along, opposite,
+        MARGIN, a_little, about, all_alike, both, exceeds, larger, larger_along, opposite,
     };
     use crate::estimates::ratio;
     use crate::made_up::{RATE, estimate_of};
@@ -298,37 +298,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_about_the_same_differs_by_no_more_than_the_factor_either_way() {
-        let judged = |one: f64| {
+    fn what_is_about_as_large_differs_by_no_more_than_the_factor_either_way() {
+        let other = estimate_of(RATE, &[100.0, 100.1, 99.9]);
+        for (times, one, ruling) in [
+            (1.0, 90.0, Ruling::Holds),
+            (1.0, 70.0, Ruling::DoesNotHold),
+            (1.0, 150.0, Ruling::DoesNotHold),
+            (1.0, 125.0, Ruling::CannotBeTold),
+            (4.0, 386.0, Ruling::Holds),
+            (4.0, 228.0, Ruling::DoesNotHold),
+            (4.0, 600.0, Ruling::DoesNotHold),
+            (4.0, 500.0, Ruling::CannotBeTold),
+        ] {
             let one = estimate_of(RATE, &[one, one * 1.001, one * 0.999]);
-            let other = estimate_of(RATE, &[100.0, 100.1, 99.9]);
-            alike(1.25, &one, &other, |ratio| sentence!("{ratio}"))
-                .expect("sound")
-                .ruling
-        };
-        assert_eq!(judged(90.0), Ruling::Holds);
-        assert_eq!(judged(70.0), Ruling::DoesNotHold);
-        assert_eq!(judged(150.0), Ruling::DoesNotHold);
-        assert_eq!(judged(125.0), Ruling::CannotBeTold);
+            let judged = about(times, 1.25, &one, &other, |ratio| sentence!("{ratio}"));
+            assert_eq!(judged.expect("sound").ruling, ruling, "{times}: {one:?}");
+        }
     }
 
     #[test]
-    fn a_factor_is_met_by_what_is_about_as_large() {
-        let judged = |one: f64| {
-            let one = estimate_of(RATE, &[one, one * 1.001, one * 0.999]);
-            let other = estimate_of(RATE, &[100.0, 100.1, 99.9]);
-            about(4.0, 1.25, &one, &other, |ratio| sentence!("{ratio}"))
-                .expect("sound")
-                .ruling
-        };
-        assert_eq!(judged(386.0), Ruling::Holds);
-        assert_eq!(judged(228.0), Ruling::DoesNotHold);
-        assert_eq!(judged(600.0), Ruling::DoesNotHold);
-        assert_eq!(judged(500.0), Ruling::CannotBeTold);
-    }
-
-    #[test]
-    fn all_are_alike_if_none_is_told_to_be_away() {
+    fn all_are_alike_if_none_is_surely_away() {
         let judged = |factors: &[f64]| {
             let ratios: Vec<Quantity> = factors.iter().map(|factor| of(*factor)).collect();
             all_alike(1.25, &ratios)

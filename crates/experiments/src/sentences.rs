@@ -172,7 +172,7 @@ fn noise_that_hides_all_values_leaves_no_number_without_meaning() {
     }
 }
 
-/// Of a curve that is flat no step, no best place and no gain follows: no sentence tells a ratio between
+/// Of a curve that is flat no step, no best place and no gain follows: no sentence states a ratio between
 /// places of one metric as certain.
 #[test]
 fn a_flat_curve_gains_nothing() {

@@ -83,7 +83,7 @@ fn way_of_waiting(advised: &str) -> Option<&'static str> {
 pub struct KernelSetting {
     /// Its name.
     pub name: &'static str,
-    /// Its path; `{device}` stands for the block device of the scratch directory, and `*` for each
+    /// Its path; `{device}` is the block device of the scratch directory, and `*` for each
     /// processor.
     pub path: &'static str,
     /// The experiment.

@@ -4,7 +4,7 @@ use super::block_size::{self, Best, Pass, USUAL_BLOCK, best, best_below, cliff};
 use super::engine::{self, Through, best_of_large, best_queue};
 use super::group_commit;
 use super::sum::{self, Method, State, best_two, by_one_thread};
-use super::sync::{self, Method as Wait, Place};
+use super::sync::{self, Method as Wait, WriteKind};
 use crate::estimates::{ratio, ratios};
 use crate::judging::{MARGIN, advice, advised, exceeds};
 use crate::prelude::*;
@@ -179,7 +179,7 @@ fn safe_write(evidence: &Evidence<'_>) -> Option<Advice> {
         (Wait::DataSync, "o_dsync"),
     ];
     let results = evidence.of(sync::DESIGN.id)?;
-    let time = |way| sync::latency(results, way, Place::Overwrite);
+    let time = |way| sync::latency(results, way, WriteKind::Overwrite);
     let fsync = time(Wait::Fsync)?;
     let others = WAYS
         .iter()
@@ -196,7 +196,7 @@ fn safe_write(evidence: &Evidence<'_>) -> Option<Advice> {
 fn log_blocks(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(sync::DESIGN.id)?;
     let time = |place| sync::latency(results, Wait::Fdatasync, place);
-    let (append, exists) = (time(Place::Append)?, time(Place::Overwrite)?);
+    let (append, exists) = (time(WriteKind::Append)?, time(WriteKind::Overwrite)?);
     let said = sentence!(
         "A write of 4 KiB and fdatasync takes {exists} on blocks that exist, and {append} at the \
          end of a file that grows."
@@ -208,7 +208,7 @@ fn log_blocks(evidence: &Evidence<'_>) -> Option<Advice> {
 fn log_wait(evidence: &Evidence<'_>) -> Option<Advice> {
     let (writers, [apart, together]) = group_commit::rates(evidence.of(group_commit::DESIGN.id)?)?;
     let said = sentence!(
-        "{writers} threads commit {together} if one fdatasync serves all that wait, and {apart} if each \
+        "{writers} threads commit {together} with one fdatasync for all that wait, and {apart} if each \
          calls it."
     );
     advised(ratio(together, apart)?, "shared", "own", said)

@@ -12,7 +12,6 @@ use crate::prelude::*;
 use files::Watch;
 use files::dd::Dd;
 use platform::file::{null_device, zero_device};
-use platform::memory::{Mapping, PageSize};
 
 /// The experiment `file.against_dd`.
 pub(crate) struct AgainstDd;
@@ -177,8 +176,7 @@ fn ours(
     block_bytes: usize,
     sampler: &mut Sampler<'_>,
 ) -> Result<(), MeasureError> {
-    let mut buffer = Mapping::anonymous(block_bytes, PageSize::Base)?;
-    buffer.populate()?;
+    let mut buffer = super::buffer(block_bytes)?;
     let block = buffer.as_mut_slice();
     let (mut reading, mut writing) = (Walk::new(from), Walk::new(to));
     sampler.repeat(THROUGHPUT, block_bytes as f64, |blocks| match work {

@@ -121,7 +121,7 @@ impl Experiment for Call {
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
         let call = point.level(CALL).ok()?.counterpart();
-        Some(like(&point.clone().at(CALL, call), By::OwnCalls))
+        Some(like(&point.clone().at(CALL, call), By::OWN_CALLS))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

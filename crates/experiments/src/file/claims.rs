@@ -3,7 +3,7 @@
 use super::block_size::{self, Pass, curve};
 use super::rewrite_passes::{self, READ, REWRITE, WAY, Way};
 use super::sum::{self, State};
-use super::sync::{self, LATENCY, METHOD, Method, PLACE, Place};
+use super::sync::{self, Method, WriteKind};
 use super::{CHUNK_SIZE, call, phases};
 use crate::estimates::{ratio, ratios_within};
 use crate::judging::{
@@ -177,10 +177,8 @@ pub(crate) const ALL: &[Claim] = &[
         source: "folklore",
         experiments: &[sync::DESIGN.id],
         test: |evidence| {
-            let latency = |method| {
-                let levels = [METHOD.at(method), PLACE.at(Place::Overwrite)];
-                evidence.estimate(sync::DESIGN.id, LATENCY, &levels)
-            };
+            let results = evidence.of(sync::DESIGN.id)?;
+            let latency = |method| sync::latency(results, method, WriteKind::Overwrite);
             let (one, other) = (latency(Method::Fsync)?, latency(Method::Fdatasync)?);
             larger(one, other, |ratio| {
                 sentence!(

@@ -12,8 +12,6 @@ use crate::file;
 use crate::prelude::*;
 use instrument::figure::{Mark, MarkOrigin};
 use instrument::statistics::Interval;
-use platform::memory::{Mapping, PageSize};
-use std::cell::RefCell;
 
 /// The experiment `file.cold_warm`.
 pub(crate) struct ColdWarm;
@@ -122,7 +120,7 @@ impl Experiment for ColdWarm {
 
     fn counterpart(&self, point: &Point, metric: &str, _other: System) -> Option<Counterpart> {
         let is_warm = metric == WARM.name;
-        Some(like(point, if is_warm { By::OwnCalls } else { By::Cold }))
+        Some(like(point, if is_warm { By::OWN_CALLS } else { By::COLD }))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -131,30 +129,23 @@ impl Experiment for ColdWarm {
         whole_blocks(len, block_size as u64)?;
         let path = sampler.scratch().join(self.id());
         let mut file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
-        let mut buffer = Mapping::anonymous(block_size, PageSize::Base)?;
-        buffer.populate()?;
+        let mut buffer = super::buffer(block_size)?;
         let block = buffer.as_mut_slice();
         let mut chiller = Chiller::new(&file)?;
-        let bytes = len as f64;
         let can_be_cold = chiller.can_chill(&mut file)?;
-        let file = RefCell::new(file);
-
-        let mut cold = |metric, sampler: &mut Sampler<'_>, block: &mut [u8]| {
-            let prepare = || {
-                let mut file = file.borrow_mut();
-                let resident = chiller.chill(&mut file)?;
-                file.wind_back()?;
-                Ok(resident)
+        let mut cold =
+            |metric, sampler: &mut Sampler<'_>, file: &mut ScratchFile, block: &mut [u8]| {
+                let pass = (metric, len as f64);
+                OF_COLD.of_cold_passes(sampler, pass, (&mut chiller, file), |file| {
+                    file.read_through(block)
+                })
             };
-            let body = || file.borrow().read_through(block);
-            OF_COLD.of_passes(sampler, metric, bytes, prepare, body)
-        };
         if can_be_cold {
-            cold(COLD, sampler, block)?;
+            cold(COLD, sampler, &mut file, block)?;
         }
-        warm(sampler, &file.borrow(), block)?;
+        warm(sampler, &file, block)?;
         if can_be_cold {
-            cold(COLD_AGAIN, sampler, block)?;
+            cold(COLD_AGAIN, sampler, &mut file, block)?;
         }
         chiller.remark_on(sampler)
     }

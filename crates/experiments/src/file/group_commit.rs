@@ -79,7 +79,7 @@ impl Experiment for GroupCommit {
     }
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
-        Some(like(point, By::Waiting))
+        Some(like(point, By::WAITING))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -129,7 +129,7 @@ struct Log {
 #[derive(Default)]
 struct State {
     written: u64,
-    /// So many of the blocks that were written are safe.
+    /// The number of written blocks that are safe.
     safe: u64,
     is_waiting: bool,
 }
@@ -212,7 +212,7 @@ fn gain(results: &Results) -> Option<Finding> {
     let gain = ratio(together, apart)?;
     let said = if gain.value > 1.0 {
         sentence!(
-            "{writers} threads commit {together} to one log if one fdatasync serves all that wait, {gain} \
+            "{writers} threads commit {together} to one log with one fdatasync for all that wait, {gain} \
              what they reach if each calls it ({apart})."
         )
     } else {

@@ -76,7 +76,7 @@ impl Experiment for Metadata {
     }
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
-        Some(like(point, By::Names))
+        Some(like(point, By::NAMES))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

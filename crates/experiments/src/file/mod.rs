@@ -31,6 +31,7 @@ use crate::estimates::ratios;
 use crate::prelude::*;
 use instrument::experiment::Experiment;
 use instrument::plan::{Profile, Setting};
+use platform::memory::{Mapping, PageSize};
 use platform::storage::Storage;
 
 const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
@@ -112,55 +113,54 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &engine::Engines,
 ];
 
-/// The same point. Both systems read and write by calls of their own at a position or at the file's own.
-const OWN_CALLS: &str = "Each system has calls, a cache and file systems of its own: read and write, ReadFile and \
-                         WriteFile.";
-const COLD: &str = "Each system has calls, a cache and file systems of its own. A file is evicted alone on Linux, and \
-                    with the whole standby list on Windows.";
-const WAITING: &str = "Each system waits for the device in its own way: fsync and O_SYNC, FlushFileBuffers and \
-                       FILE_FLAG_WRITE_THROUGH.";
-const STREAM: &str =
-    "The calls of the C library are one source, the library is that of each system.";
-const VIEW: &str = "MapViewOfFile and FlushViewOfFile stand beside mmap and msync.";
-const NAMES: &str = "Each system has calls and a file system of its own: CreateFile, MoveFileEx and DeleteFile stand \
-                     beside open, rename and unlink.";
+/// The difference between the ways in which a value is found on each system.
+struct By(&'static str);
 
-const QUEUES: &str = "Several reads are in flight by io_uring on Linux, and as overlapped reads with a completion port on \
-                      Windows.";
-
-/// The way in which a value is found on each system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
-    /// Calls that read and write a file in the cache.
-    OwnCalls,
+impl By {
+    /// Calls that read and write a file in the cache, at a position or at the file's own.
+    const OWN_CALLS: Self = Self(
+        "Each system has calls, a cache and file systems of its own: read and write, ReadFile and WriteFile.",
+    );
     /// The same, of a file that is not in the cache.
-    Cold,
+    const COLD: Self = Self(
+        "Each system has calls, a cache and file systems of its own. A file is evicted alone on Linux, and with \
+         the whole standby list on Windows.",
+    );
     /// Writes that wait for the device.
-    Waiting,
+    const WAITING: Self = Self(
+        "Each system waits for the device in its own way: fsync and O_SYNC, FlushFileBuffers and \
+         FILE_FLAG_WRITE_THROUGH.",
+    );
     /// The streams of the C library.
-    Stream,
+    const STREAM: Self =
+        Self("The calls of the C library are one source, the library is that of each system.");
     /// A view of the file in memory.
-    View,
+    const VIEW: Self = Self("MapViewOfFile and FlushViewOfFile correspond to mmap and msync.");
     /// Several reads in flight.
-    Queues,
+    const QUEUES: Self = Self(
+        "Several reads are in flight by io_uring on Linux, and as overlapped reads with a completion port on \
+         Windows.",
+    );
     /// Files as names in a directory.
-    Names,
+    const NAMES: Self = Self(
+        "Each system has calls and a file system of its own: CreateFile, MoveFileEx and DeleteFile correspond to \
+         open, rename and unlink.",
+    );
 }
 
 /// The value at the same `point` of another system.
-fn like(point: &Point, by: By) -> Counterpart {
+fn like(point: &Point, By(difference): By) -> Counterpart {
     Counterpart::Like {
         point: point.clone(),
-        difference: match by {
-            By::OwnCalls => OWN_CALLS,
-            By::Cold => COLD,
-            By::Waiting => WAITING,
-            By::Stream => STREAM,
-            By::View => VIEW,
-            By::Queues => QUEUES,
-            By::Names => NAMES,
-        },
+        difference,
     }
+}
+
+/// A buffer whose pages are mapped already.
+fn buffer(bytes: usize) -> Result<Mapping, MeasureError> {
+    let mut buffer = Mapping::anonymous(bytes, PageSize::Base)?;
+    buffer.populate()?;
+    Ok(buffer)
 }
 
 const KIB: u64 = 1 << 10;
@@ -206,7 +206,7 @@ fn cold_file_size(setting: &Setting, files: u64, wanted: u64) -> u64 {
 }
 
 /// Powers of two from `smallest` to `largest`, both powers themselves.
-fn powers(smallest: u64, largest: u64) -> impl DoubleEndedIterator<Item = u64> {
+pub(crate) fn powers(smallest: u64, largest: u64) -> impl DoubleEndedIterator<Item = u64> {
     (smallest.ilog2()..=largest.ilog2()).map(|exponent| 1 << exponent)
 }
 

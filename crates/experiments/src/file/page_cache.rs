@@ -9,6 +9,7 @@ use platform::file::{OpenMode, ResidencyMethod, evict, open_read, residency, tel
 use platform::machine::hypervisor;
 use platform::storage::{Storage, loop_file};
 use platform::usage::storage_read_bytes;
+use std::cell::RefCell;
 use std::fs::File;
 
 /// The least share of a cold file that a pass reads from storage, on a system that does not report what is in memory.
@@ -41,6 +42,24 @@ impl Evidence {
         body: impl FnMut() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         self.of_passes_as(sampler, &[(metric, bytes)], bytes, prepare, body)
+    }
+
+    /// As [`Evidence::of_passes`], each over a file that `chiller` evicts before. `read` begins at its start.
+    pub(super) fn of_cold_passes(
+        &self,
+        sampler: &mut Sampler<'_>,
+        (metric, bytes): (Metric<&'static str>, f64),
+        (chiller, file): (&mut Chiller, &mut ScratchFile),
+        mut read: impl FnMut(&ScratchFile) -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        let file = RefCell::new(file);
+        let prepare = || {
+            let mut file = file.borrow_mut();
+            let resident = chiller.chill(&mut file)?;
+            file.wind_back()?;
+            Ok(resident)
+        };
+        self.of_passes(sampler, metric, bytes, prepare, || read(&file.borrow()))
     }
 
     /// As [`Evidence::of_passes`], for passes with several metrics: see [`Sampler::once_as`].
@@ -187,7 +206,7 @@ impl Chiller {
         self.seen.end_of_pass();
         if !tells_residency() && storage_read_bytes().is_none() {
             return Err(MeasureError::Unsupported(
-                "no file can be shown to be cold here: the system tells neither which part of a file \
+                "no file can be shown to be cold here: the system reports neither which part of a file \
                  is in memory nor how much is read from storage"
                     .into(),
             ));

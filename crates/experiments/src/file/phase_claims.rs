@@ -1,7 +1,7 @@
 //! Claims of report E about the phases of changing a file in place, and about streams.
 
 use super::phases::{self, BUFFER_SIZE, LOOP, MAP, MAP_LOOP, READ, UNMAP, WRITE};
-use super::remote::{self, Place};
+use super::remote::{self, Location};
 use super::rewrite_passes::{self, READ as READ_PASS, REWRITE, WAY, Way};
 use super::{CHUNK_SIZE, THROUGHPUT};
 use crate::estimates::{ratio, ratios, ratios_within};
@@ -97,7 +97,7 @@ pub(crate) const ALL: &[Claim] = &[
         test: |evidence| {
             let results = evidence.of(remote::DESIGN.id)?;
             let last = |place| remote::along(results, place).pop();
-            let ((_, one), (_, other)) = (last(Place::Remote)?, last(Place::Local)?);
+            let ((_, one), (_, other)) = (last(Location::Remote)?, last(Location::Local)?);
             larger_by(ORDERS, one, other, |ratio| {
                 sentence!(
                     "A write of the largest chunk takes {one} there and {other} here: {ratio}."
@@ -163,7 +163,7 @@ fn larger_chunks_gain(evidence: &Evidence<'_>) -> Option<Judgement> {
         let curve = results.along(CHUNK_SIZE, THROUGHPUT, &[remote::PLACE.at(place)]);
         ratio(curve.last()?.1, curve.first()?.1)
     };
-    let (here, there) = (gain(Place::Local)?, gain(Place::Remote)?);
+    let (here, there) = (gain(Location::Local)?, gain(Location::Remote)?);
     let gains = |gain| exceeds(gain, 1.0 + MARGIN);
     let said = sentence!(
         "In the largest chunks, writes move {here} as many bytes a second as in the smallest here, and \

@@ -7,7 +7,7 @@ use crate::estimates::{grade, known, part, ratio, ratio_within};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use platform::file::{Access, LockedFile, OpenMode, open_read_write};
-use platform::memory::{self, FileMapping, Mapping, PageSize};
+use platform::memory::{self, FileMapping, PageSize};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -123,11 +123,11 @@ impl Experiment for PhaseByPhase {
         Some(if is_any(&[LOOP]) {
             Counterpart::Same
         } else if is_any(&[READ]) {
-            like(point, By::OwnCalls)
+            like(point, By::OWN_CALLS)
         } else if is_any(&[WRITE, TOTAL]) {
-            like(point, By::Waiting)
+            like(point, By::WAITING)
         } else {
-            like(point, By::View)
+            like(point, By::VIEW)
         })
     }
 
@@ -138,8 +138,8 @@ impl Experiment for PhaseByPhase {
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         by_read_and_write(sampler, &file, buffer_size)?;
-        by_mapping(sampler, &file, buffer_size)?;
-        by_mapping_of_start(sampler, &file, buffer_size)
+        by_mapping(sampler, &file, buffer_size, false)?;
+        by_mapping(sampler, &file, buffer_size, true)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -282,8 +282,7 @@ fn by_read_and_write(
     buffer_size: u64,
 ) -> Result<(), MeasureError> {
     let mut synchronous = open_synchronous(&file.path)?;
-    let mut memory = Mapping::anonymous(buffer_size as usize, PageSize::Base)?;
-    memory.populate()?;
+    let mut memory = super::buffer(buffer_size as usize)?;
     let buffer = memory.as_mut_slice();
     sampler.phases(kibibytes(file), |phases| {
         start_clean(file)?;
@@ -309,72 +308,53 @@ fn by_read_and_write(
     })
 }
 
+/// `of_start`: the report's listing as it is printed, which maps the first buffer each time.
 fn by_mapping(
     sampler: &mut Sampler<'_>,
     file: &ScratchFile,
     buffer_size: u64,
+    of_start: bool,
 ) -> Result<(), MeasureError> {
+    let [map, change, unmap, total] = if of_start {
+        [START, START_LOOP, START_UNMAP, START_TOTAL]
+    } else {
+        [MAP, MAP_LOOP, UNMAP, MAP_TOTAL]
+    };
     let page_bytes = memory::page_bytes(PageSize::Base).unwrap_or(PAGE);
     let mut locked = LockedFile::lock(open_synchronous(&file.path)?, Access::Write)?;
     sampler.phases(kibibytes(file), |phases| {
         start_clean(file)?;
-        for offset in (0..file.len).step_by(buffer_size as usize) {
+        for position in (0..file.len).step_by(buffer_size as usize) {
+            let offset = if of_start { 0 } else { position };
             let before = offset % page_bytes;
             let len = (before + buffer_size) as usize;
-            let mut mapping = phases.time(&[MAP, MAP_TOTAL], || {
+            let mut mapping = phases.time(&[map, total], || {
                 Ok(FileMapping::new(&mut locked, offset - before, len)?)
             })?;
             let bytes = mapping
                 .as_mut_slice()
                 .expect("the file is locked for writing");
             let bytes = &mut bytes[before as usize..];
-            phases.time(&[MAP_LOOP, MAP_TOTAL], || {
+            phases.time(&[change, total], || {
                 kernels::change(bytes);
                 Ok(())
             })?;
             mapping.ensure_whole()?;
-            phases.time(&[UNMAP, MAP_TOTAL], || {
+            phases.time(&[unmap, total], || {
                 drop(mapping);
                 Ok(())
             })?;
+            if of_start {
+                phases.time(&[unmap, total], || move_on(&locked, buffer_size as usize))?;
+            }
+        }
+        if of_start {
+            return Ok(());
         }
         phases.time(&[MAP_SYNC], || {
             let synced = locked.file().sync_all();
             synced.map_err(MeasureError::system("synchronise the scratch file"))
         })
-    })
-}
-
-/// The report's listing as it is printed.
-fn by_mapping_of_start(
-    sampler: &mut Sampler<'_>,
-    file: &ScratchFile,
-    buffer_size: u64,
-) -> Result<(), MeasureError> {
-    let mut locked = LockedFile::lock(open_synchronous(&file.path)?, Access::Write)?;
-    sampler.phases(kibibytes(file), |phases| {
-        start_clean(file)?;
-        for _ in (0..file.len).step_by(buffer_size as usize) {
-            let mut mapping = phases.time(&[START, START_TOTAL], || {
-                Ok(FileMapping::new(&mut locked, 0, buffer_size as usize)?)
-            })?;
-            let bytes = mapping
-                .as_mut_slice()
-                .expect("the file is locked for writing");
-            phases.time(&[START_LOOP, START_TOTAL], || {
-                kernels::change(bytes);
-                Ok(())
-            })?;
-            mapping.ensure_whole()?;
-            phases.time(&[START_UNMAP, START_TOTAL], || {
-                drop(mapping);
-                Ok(())
-            })?;
-            phases.time(&[START_UNMAP, START_TOTAL], || {
-                move_on(&locked, buffer_size as usize)
-            })?;
-        }
-        Ok(())
     })
 }
 

@@ -12,8 +12,6 @@ use crate::prelude::*;
 use instrument::figure::{Mark, MarkOrigin};
 use instrument::statistics::random::Random;
 use platform::block_io::read_exact_at;
-use platform::memory::{Mapping, PageSize};
-use std::cell::RefCell;
 
 /// The experiment `file.random`.
 pub(crate) struct InRandomOrder;
@@ -82,7 +80,7 @@ impl Experiment for InRandomOrder {
     }
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
-        Some(like(point, By::Cold))
+        Some(like(point, By::COLD))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -210,32 +208,27 @@ pub(super) const OF_RANDOM: Evidence = Evidence {
 /// Reads the whole cold file in chunks, in order and then, cold again, in random order.
 pub(super) fn measure(
     sampler: &mut Sampler<'_>,
-    file: ScratchFile,
+    mut file: ScratchFile,
     Bytes(chunk_size): Bytes,
 ) -> Result<(), MeasureError> {
-    let mut buffer = Mapping::anonymous(chunk_size as usize, PageSize::Base)?;
-    buffer.populate()?;
+    let mut buffer = super::buffer(chunk_size as usize)?;
     let chunk = buffer.as_mut_slice();
     let mut chiller = Chiller::new(&file)?;
     let in_order: Vec<u64> = (0..file.len / chunk_size).map(|n| n * chunk_size).collect();
     let mut shuffled = in_order.clone();
     Random::new(sampler.seed()).shuffle(&mut shuffled);
 
-    let file = RefCell::new(file);
     let passes = [
         (SEQUENTIAL, OF_SEQUENTIAL, &in_order),
         (RANDOM, OF_RANDOM, &shuffled),
     ];
     for (metric, evidence, offsets) in passes {
         let bytes = (offsets.len() as u64 * chunk_size) as f64;
-        let body = || {
-            let file = file.borrow();
-            offsets
-                .iter()
-                .try_for_each(|offset| Ok(read_exact_at(&file.file, chunk, *offset)?))
-        };
-        let prepare = || chiller.chill(&mut file.borrow_mut());
-        evidence.of_passes(sampler, metric, bytes, prepare, body)?;
+        let cold = (&mut chiller, &mut file);
+        evidence.of_cold_passes(sampler, (metric, bytes), cold, |file| {
+            let mut offsets = offsets.iter();
+            offsets.try_for_each(|offset| Ok(read_exact_at(&file.file, chunk, *offset)?))
+        })?;
     }
     chiller.remark_on(sampler)
 }

@@ -92,7 +92,7 @@ impl Experiment for ReadAhead {
     }
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
-        Some(like(point, By::Cold))
+        Some(like(point, By::COLD))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

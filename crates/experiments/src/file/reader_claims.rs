@@ -81,11 +81,8 @@ pub(crate) const ALL: &[Claim] = &[
         test: |evidence| {
             let results = evidence.of(against_dd::DESIGN.id)?;
             let copied = |program| {
-                let curve = against_dd::curve(results, Work::Copy, program);
-                let mut there = curve
-                    .into_iter()
-                    .filter(|(block, _)| *block == REPORTED_BLOCK);
-                there.next().map(|(_, rate)| rate)
+                let mut curve = against_dd::curve(results, Work::Copy, program).into_iter();
+                curve.find_map(|(block, rate)| (block == REPORTED_BLOCK).then_some(rate))
             };
             let (one, other) = (copied(Program::Dd)?, copied(Program::Ours)?);
             alike(ALMOST, one, other, |ratio| {

@@ -31,12 +31,12 @@ impl Given for RemoteDirectory {
     };
 }
 
-pub(super) const PLACE: AxisOf<Place> = AxisOf::new("place", "place");
+pub(super) const PLACE: AxisOf<Location> = AxisOf::new("place", "place");
 const WRITE: Metric<&str> = Metric::time("write", "time of a write");
 
 /// The place of the directory.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Location {
     Local,
     Remote,
 }
@@ -94,13 +94,13 @@ impl Experiment for Remote {
                 ],
             ],
         );
-        let at = |place: &Place| {
+        let at = |place: &Location| {
             let point = Point::new().at(PLACE, *place);
             sizes
                 .iter()
                 .map(move |size| point.clone().at(CHUNK_SIZE, Bytes(*size)))
         };
-        Place::ALL.iter().flat_map(at).collect()
+        Location::ALL.iter().flat_map(at).collect()
     }
 
     fn open_axes(&self) -> &'static [OpenAxis] {
@@ -108,15 +108,17 @@ impl Experiment for Remote {
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
-        let is_remote = point.level(PLACE).is_ok_and(|place| place == Place::Remote);
+        let is_remote = point
+            .level(PLACE)
+            .is_ok_and(|place| place == Location::Remote);
         is_remote.then_some(Component::Network)
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let place = point.level(PLACE)?;
         let directory = match place {
-            Place::Local => sampler.scratch().to_owned(),
-            Place::Remote => remote(sampler)?,
+            Location::Local => sampler.scratch().to_owned(),
+            Location::Remote => remote(sampler)?,
         };
         let Bytes(chunk_size) = point.level(CHUNK_SIZE)?;
         let path = directory.join(self.id());
@@ -153,11 +155,11 @@ impl Experiment for Remote {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let figure = |metric: Metric<&'static str>, title: &str, axis: &str| {
-            let line = |place: &Place| {
+            let line = |place: &Location| {
                 results.series(place.name(), metric, CHUNK_SIZE, &[PLACE.at(*place)])
             };
             let axes = (axis_of(CHUNK_SIZE), logarithmic(axis, metric.unit));
-            let lines = Place::ALL.iter().map(line).collect();
+            let lines = Location::ALL.iter().map(line).collect();
             curves(metric, title, axes, lines, Vec::new())
         };
         vec![
@@ -179,9 +181,9 @@ const fn most_bytes(profile: Profile) -> u64 {
 }
 
 /// The file system and the device behind the directory.
-fn remark(place: Place, storage: &Storage) -> String {
+fn remark(place: Location, storage: &Storage) -> String {
     let source = storage.source.as_deref().unwrap_or("an unnamed source");
-    let doubt = if place == Place::Remote && !storage.is_remote() {
+    let doubt = if place == Location::Remote && !storage.is_remote() {
         ", which is not known to be on another machine"
     } else {
         ""
@@ -194,8 +196,8 @@ fn remark(place: Place, storage: &Storage) -> String {
 }
 
 fn small_writes(results: &Results) -> Option<Finding> {
-    let (chunk, remote) = *along(results, Place::Remote).first()?;
-    let local = results.sound(WRITE, &[PLACE.at(Place::Local), CHUNK_SIZE.at(chunk)])?;
+    let (chunk, remote) = *along(results, Location::Remote).first()?;
+    let local = results.sound(WRITE, &[PLACE.at(Location::Local), CHUNK_SIZE.at(chunk)])?;
     let times = ratio(remote, local)?;
     let extra = remote.quantity().minus(local.quantity());
     let said = if extra.value > 0.0 {
@@ -214,13 +216,13 @@ fn small_writes(results: &Results) -> Option<Finding> {
     Some(finding.graded(grade(&times, 1.0)).weighing(0.7))
 }
 
-pub(super) fn along<'r>(results: &'r Results, place: Place) -> Vec<(Bytes, &'r Estimate)> {
+pub(super) fn along<'r>(results: &'r Results, place: Location) -> Vec<(Bytes, &'r Estimate)> {
     results.along(CHUNK_SIZE, WRITE, &[PLACE.at(place)])
 }
 
 /// The wait of a remote write, and the speed of the line.
 fn line(results: &Results) -> Option<Finding> {
-    let remote = along(results, Place::Remote);
+    let remote = along(results, Location::Remote);
     let line = line_through(&values(&remote))?;
     let waits = Quantity::estimated(&line.intercept, Unit::Nanoseconds);
     let speed = bytes_in(1e9, &line.slope, Unit::BytesPerSecond)?;
@@ -271,13 +273,13 @@ mod tests {
         let scratch = scratch();
         let mut given = Givens::default();
         given.add(Ok(RemoteDirectory(scratch.path().to_owned())));
-        for &place in Place::ALL {
+        for &place in Location::ALL {
             let point = Point::new().at(PLACE, place).at(CHUNK_SIZE, Bytes(KIB));
             let measured = measure_with(given.clone(), &Remote, &point, scratch.path());
             let (samples, remarks) = measured.unwrap_or_else(|error| panic!("{place}: {error}"));
             assert!(count(&samples, WRITE) >= 1 && count(&samples, THROUGHPUT) >= 1);
             let is_doubted = remarks[0].contains("not known to be on another machine");
-            assert_eq!(is_doubted, place == Place::Remote, "{remarks:?}");
+            assert_eq!(is_doubted, place == Location::Remote, "{remarks:?}");
         }
         assert_eq!(std::fs::read_dir(scratch.path()).expect("there").count(), 0);
     }

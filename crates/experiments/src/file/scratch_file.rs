@@ -45,7 +45,7 @@ impl ScratchFile {
     ) -> Result<T, MeasureError> {
         let synced = self.file.sync_all();
         synced.map_err(MeasureError::system("synchronise the scratch file"))?;
-        // Another handle takes its place meanwhile.
+        // Another handle takes its place until then.
         self.file = open_read(null_device()?, OpenMode::Plain)?;
         let outcome = act(&self.path);
         self.file = open_read_write(&self.path, OpenMode::Plain)?;

@@ -10,7 +10,6 @@ use crate::figures::{axis_of, curves, scale_of};
 use crate::file;
 use crate::lines::{bytes_in, line_through};
 use crate::prelude::*;
-use platform::memory::{Mapping, PageSize};
 use std::collections::BTreeSet;
 
 /// The experiment `file.size`.
@@ -76,7 +75,7 @@ impl Experiment for SizeForATime {
     }
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
-        Some(like(point, By::OwnCalls))
+        Some(like(point, By::OWN_CALLS))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -84,8 +83,7 @@ impl Experiment for SizeForATime {
         let block_size = point.level(BLOCK_SIZE)?.0 as usize;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
-        let mut buffer = Mapping::anonymous(block_size, PageSize::Base)?;
-        buffer.populate()?;
+        let mut buffer = super::buffer(block_size)?;
         let mut walk = Walk::new(&file);
         let metrics = [(THROUGHPUT, block_size as f64)];
         Evidence::PLAIN.of_legs(sampler, &metrics, &file, |blocks| {

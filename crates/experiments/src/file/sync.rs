@@ -14,7 +14,7 @@ use std::path::Path;
 pub(crate) struct WaitingWrites;
 
 pub(super) const METHOD: AxisOf<Method> = AxisOf::new("method", "way of waiting");
-pub(super) const PLACE: AxisOf<Place> = AxisOf::new("place", "place");
+pub(super) const PLACE: AxisOf<WriteKind> = AxisOf::new("place", "place");
 pub(super) const LATENCY: Metric<&str> = Metric::time("latency", "time of a write");
 
 /// A way of waiting until a write is on the device.
@@ -30,9 +30,9 @@ pub(super) enum Method {
     DataSync,
 }
 
-/// The place of a write in its file.
+/// A write over blocks that exist, or one that makes the file longer.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum WriteKind {
     Overwrite,
     Append,
 }
@@ -73,7 +73,7 @@ impl Experiment for WaitingWrites {
     fn points(&self, _setting: &Setting) -> Vec<Point> {
         let of_method = |method: &Method| {
             let point = Point::new().at(METHOD, *method);
-            let places = Place::ALL.iter();
+            let places = WriteKind::ALL.iter();
             places.map(move |place| point.clone().at(PLACE, *place))
         };
         Method::ALL.iter().flat_map(of_method).collect()
@@ -84,7 +84,7 @@ impl Experiment for WaitingWrites {
     }
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
-        Some(like(point, By::Waiting))
+        Some(like(point, By::WAITING))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -108,7 +108,7 @@ impl Experiment for WaitingWrites {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let series = Place::ALL
+        let series = WriteKind::ALL
             .iter()
             .map(|place| results.series(place.name(), LATENCY, METHOD, &[PLACE.at(*place)]));
         let axes = (axis_of(METHOD), logarithmic("median", Unit::Nanoseconds));
@@ -131,14 +131,14 @@ struct Target {
 }
 
 impl Target {
-    fn make(path: &Path, method: Method, place: Place) -> Result<Self, MeasureError> {
+    fn make(path: &Path, method: Method, place: WriteKind) -> Result<Self, MeasureError> {
         let (mode, wait): (_, fn(&File) -> std::io::Result<()>) = match method {
             Method::Fsync => (OpenMode::Plain, File::sync_all),
             Method::Fdatasync => (OpenMode::Plain, File::sync_data),
             Method::Sync => (OpenMode::Synchronous, |_| Ok(())),
             Method::DataSync => (OpenMode::DataSynchronous, |_| Ok(())),
         };
-        let is_appending = place == Place::Append;
+        let is_appending = place == WriteKind::Append;
         let blocks = if is_appending {
             0
         } else {
@@ -180,13 +180,13 @@ impl Target {
 pub(super) fn latency<'r>(
     results: &'r Results,
     method: Method,
-    place: Place,
+    place: WriteKind,
 ) -> Option<&'r Estimate> {
     results.sound(LATENCY, &[METHOD.at(method), PLACE.at(place)])
 }
 
 fn safe_write(results: &Results) -> Option<Finding> {
-    let median = latency(results, Method::Fsync, Place::Overwrite)?;
+    let median = latency(results, Method::Fsync, WriteKind::Overwrite)?;
     let p99 = Quantity::nanoseconds(median.percentiles?.p99_ns);
     let said = if p99.value > median.centre {
         sentence!(
@@ -209,7 +209,7 @@ fn safe_write(results: &Results) -> Option<Finding> {
 
 /// The fastest way for blocks that exist, against fsync.
 fn cheapest(results: &Results) -> Option<Finding> {
-    let over = |method| latency(results, method, Place::Overwrite);
+    let over = |method| latency(results, method, WriteKind::Overwrite);
     let others = Method::ALL
         .iter()
         .filter(|method| **method != Method::Fsync);
@@ -232,10 +232,10 @@ fn cheapest(results: &Results) -> Option<Finding> {
 }
 
 fn append(results: &Results) -> Option<Finding> {
-    let append = latency(results, Method::Fdatasync, Place::Append)?;
+    let append = latency(results, Method::Fdatasync, WriteKind::Append)?;
     let times = ratio(
         append,
-        latency(results, Method::Fdatasync, Place::Overwrite)?,
+        latency(results, Method::Fdatasync, WriteKind::Overwrite)?,
     )?;
     let said = sentence!(
         "A write of 4 KiB and fdatasync takes {append} at the end of a file that grows, {times} \
@@ -306,7 +306,7 @@ mod tests {
         let scratch = scratch();
         let path = scratch.path().join("file");
         let mut target =
-            Target::make(&path, Method::Fdatasync, Place::Append).expect("there is room");
+            Target::make(&path, Method::Fdatasync, WriteKind::Append).expect("there is room");
         target.position = FILE_BYTES - BLOCK_BYTES;
         target.write().expect("there is room");
         assert_eq!(target.file.metadata().expect("open").len(), 0);

@@ -69,9 +69,13 @@ const SMALL_PIECES: Claim = Claim {
         let (_, best) = curve.iter().find(|(piece, _)| *piece == REPORTED_PIECE)?;
         let smaller = curve.iter().filter(|(piece, _)| *piece < REPORTED_PIECE);
         let ratios = smaller.filter_map(|(piece, write)| Some((*piece, ratio(best, write)?)));
-        larger_along("pieces of ", &ratios.collect::<Vec<_>>(), |[least, most]| {
-            sentence!("Pieces of 64 KiB are written {least} to {most} as fast as smaller ones.")
-        })
+        larger_along(
+            "pieces of ",
+            &ratios.collect::<Vec<_>>(),
+            |[least, most]| {
+                sentence!("Pieces of 64 KiB are written {least} to {most} as fast as smaller ones.")
+            },
+        )
     },
 };
 

@@ -9,7 +9,7 @@ use instrument::statistics::linear::Line;
 const MIB: f64 = 1_048_576.0;
 /// A line through fewer sizes than this says little about its ends.
 const FEWEST_SIZES: usize = 4;
-/// A line that misses a size by more than this factor does not tell what a file costs: a burst that a
+/// A line that misses a size by more than this factor does not show what a file costs: a burst that a
 /// link lets through at once, or a cache that ends, bends the curve.
 const FARTHEST: f64 = 1.5;
 
@@ -105,7 +105,7 @@ fn fastest(results: &Results) -> Option<Finding> {
             (said, grade(gain, 1.0))
         } else {
             let said = sentence!(
-                "It cannot be told which method is the fastest for files of {largest}. Sending \
+                "The measurement does not decide which method is the fastest for files of {largest}. Sending \
                  with {sender} and receiving with {receiver} was {gain} as fast as read and write \
                  on both sides, in {time}."
             );

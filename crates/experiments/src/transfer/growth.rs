@@ -2,11 +2,12 @@
 
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
-use crate::file::page_cache;
 use crate::file::scratch_file::ScratchFile;
+use crate::file::{page_cache, powers};
 use crate::judging::{MARGIN, decided, exceeds};
 use crate::other_core::cpu_of_another_core;
 use crate::prelude::*;
+use crate::together::Slot;
 use instrument::claim::{Judgement, Ruling};
 use platform::file::{Access, LockedFile};
 use platform::memory::FileMapping;
@@ -16,7 +17,6 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -45,16 +45,16 @@ const FILES: u64 = 2;
 
 const DESIGN: Design = Design {
     id: "transfer.growth",
-    title: "A receiver that is not told the size",
+    title: "A receiver that does not know the size",
     question: "Is a receiver that maps its file slower because the mapping has to grow?",
     method: "A file in the page cache goes over TCP on loopback, from one core to another if there are \
              two. The sender makes a socket, connects, maps the whole file at once, writes the mapping to \
-             the socket and closes its side. The receiver is told no size: it makes a new file and stores \
+             the socket and closes its side. The receiver knows no size: it makes a new file and stores \
              what arrives until the stream ends. mmap: it grows the file by one step, maps the step, \
              receives into the mapping and unmaps it, step after step. At the end it cuts the file to its \
              length. file: it receives into a buffer of one step and writes the buffer. The largest step \
              is the whole file: there the receiver knows the size, and maps once. There are no \
-             checksums. `time` runs from before the sender makes its socket until the receiver tells it \
+             checksums. `time` runs from before the sender makes its socket until the receiver reports \
              that the file is stored and closed. A mapping also notices if another program cuts the file \
              short, which costs time at each step.",
     source: "Report C",
@@ -74,26 +74,18 @@ impl Experiment for Growth {
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
         let size = largest(setting);
-        let quick = [4 * KIB, 64 * KIB, size];
-        let longer = [4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, size];
-        let steps: &[u64] = match setting.profile {
-            Profile::Quick => &quick,
-            Profile::Standard | Profile::Thorough => &longer,
+        let mut steps = match setting.profile {
+            Profile::Quick => vec![4 * KIB, 64 * KIB],
+            Profile::Standard | Profile::Thorough => powers(4 * KIB, 4 * MIB).step_by(2).collect(),
         };
-        let steps = steps.iter().filter(|step| **step <= size);
-        let point = |receiver, step| {
-            let point = Point::new().at(RECEIVER, receiver).at(STEP, Bytes(step));
-            point.at(SIZE, Bytes(size))
-        };
+        steps.retain(|step| *step < size);
+        steps.push(size);
         let of = |receiver: &Receiver| {
-            let mut points: Vec<Point> = Vec::new();
-            for step in steps.clone() {
-                let point = point(*receiver, *step);
-                if !points.contains(&point) {
-                    points.push(point);
-                }
-            }
-            points
+            let point = Point::new().at(RECEIVER, *receiver);
+            let points = steps
+                .iter()
+                .map(move |step| point.clone().at(STEP, Bytes(*step)));
+            points.map(|point| point.at(SIZE, Bytes(size)))
         };
         Receiver::ALL.iter().flat_map(of).collect()
     }
@@ -128,17 +120,20 @@ impl Experiment for Growth {
         sampler.remark(format!("from processor {here} to {there}"));
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(no_loopback)?;
         let address = listener.local_addr().map_err(no_loopback)?;
-        let (is_over, failure) = (AtomicBool::new(false), Mutex::new(None));
+        let (is_over, failure) = (AtomicBool::new(false), Slot::default());
         thread::scope(|scope| {
             let receiving = || {
-                let placed = pin_to(&[there]).map_err(MeasureError::from);
-                note(&failure, placed);
+                if let Err(error) = pin_to(&[there]) {
+                    failure.set(Some(error.into()));
+                }
                 while let Ok((mut stream, _)) = listener.accept() {
                     if is_over.load(Ordering::Acquire) {
                         return;
                     }
                     // The reason is noted before the sender sees the stream end.
-                    note(&failure, receive(&mut stream, &target, receiver, step));
+                    if let Err(error) = receive(&mut stream, &target, receiver, step) {
+                        failure.set(Some(error));
+                    }
                 }
             };
             let started = thread::Builder::new().spawn_scoped(scope, receiving);
@@ -150,8 +145,7 @@ impl Experiment for Growth {
                 || {
                     let sent = send(address, &source);
                     // The receiver knows why there was no answer.
-                    let found = failure.lock().map_or(None, |mut failure| failure.take());
-                    found.map_or(sent, Err)
+                    failure.outcome().and(sent)
                 },
             );
             is_over.store(true, Ordering::Release);
@@ -183,13 +177,6 @@ impl Experiment for Growth {
 
 fn no_loopback(error: io::Error) -> MeasureError {
     MeasureError::system("use TCP on loopback")(error)
-}
-
-/// Keeps the first failure.
-fn note(failure: &Mutex<Option<MeasureError>>, outcome: Result<(), MeasureError>) {
-    if let (Err(error), Ok(mut first)) = (outcome, failure.lock()) {
-        first.get_or_insert(error);
-    }
 }
 
 fn remove(target: &Path) -> Result<(), MeasureError> {

@@ -191,7 +191,7 @@ impl Reading {
         });
         match method {
             SendMethod::Mmap => Ok(Prepared::Mapped {
-                source: Source::map(file, len)?,
+                mapping: map(file, len)?,
                 order,
             }),
             _ => Ok(Prepared::Open { file, order }),
@@ -207,31 +207,19 @@ enum Prepared {
         order: Option<Vec<u64>>,
     },
     Mapped {
-        source: Source,
+        mapping: FileMapping<'static>,
         order: Option<Vec<u64>>,
     },
 }
 
-/// A file that stays mapped. Its mapping borrows the lock, which never moves.
-struct Source {
-    mapping: FileMapping<'static>,
-}
-
-impl Source {
-    fn map(file: File, len: u64) -> Result<Self, MeasureError> {
-        // Leaked: the mapping lives as long as the process, which ends after the
-        // measurement.
-        let locked = Box::leak(Box::new(LockedFile::lock(file, Access::Read)?));
-        let mapping = FileMapping::new(locked, 0, len as usize)?;
-        // Touches every page, so that all are present.
-        std::hint::black_box(
-            mapping
-                .as_slice()
-                .iter()
-                .fold(0, |sum: u8, byte| sum ^ byte),
-        );
-        Ok(Self { mapping })
-    }
+/// Maps a file for as long as the process lives, which ends after the measurement: the mapping borrows the lock.
+fn map(file: File, len: u64) -> Result<FileMapping<'static>, MeasureError> {
+    let locked = Box::leak(Box::new(LockedFile::lock(file, Access::Read)?));
+    let mapping = FileMapping::new(locked, 0, len as usize)?;
+    // Touches every page, so that all are present.
+    let bytes = mapping.as_slice().iter();
+    std::hint::black_box(bytes.fold(0, |sum: u8, byte| sum ^ byte));
+    Ok(mapping)
 }
 
 impl Prepared {
@@ -247,25 +235,22 @@ impl Prepared {
                 file,
                 order: Some(order),
             } => {
-                let offsets = &mut order.iter().copied();
-                connection.transfer(
-                    size,
-                    Contents::Scattered {
-                        file,
-                        block: BLOCK,
-                        offsets,
-                    },
-                )
+                let scattered = Contents::Scattered {
+                    file,
+                    block: BLOCK,
+                    offsets: &mut order.iter().copied(),
+                };
+                connection.transfer(size, scattered)
             }
             Self::Mapped {
-                source,
+                mapping,
                 order: None,
-            } => connection.transfer(size, Contents::Memory(source.mapping.as_slice())),
+            } => connection.transfer(size, Contents::Memory(mapping.as_slice())),
             Self::Mapped {
-                source,
+                mapping,
                 order: Some(order),
             } => {
-                let bytes = source.mapping.as_slice();
+                let bytes = mapping.as_slice();
                 let mut blocks = order.iter().map(|offset| {
                     let start = *offset as usize;
                     (*offset, &bytes[start..(start + BLOCK).min(bytes.len())])

@@ -14,7 +14,6 @@ use super::{
 use crate::file;
 use crate::prelude::*;
 use platform::memory::{Mapping, PageSize};
-use std::cell::RefCell;
 
 pub(super) const PASS: AxisOf<Pass> = AxisOf::new("pass", "pass");
 
@@ -103,8 +102,8 @@ impl Experiment for BlockSize {
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
         Some(match point.level(PASS).ok()? {
-            Pass::ReadCold => like(point, By::Cold),
-            Pass::Write | Pass::ReadWarm | Pass::WriteNew => like(point, By::OwnCalls),
+            Pass::ReadCold => like(point, By::COLD),
+            Pass::Write | Pass::ReadWarm | Pass::WriteNew => like(point, By::OWN_CALLS),
         })
     }
 
@@ -121,7 +120,7 @@ impl Experiment for BlockSize {
             let file = NewFile::make(&path, len)?;
             return sampler.single(THROUGHPUT, len as f64, || file.write_through(block));
         }
-        let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
+        let mut file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         if pass != Pass::ReadCold {
             let mut walk = Walk::new(&file);
             let metrics = [(THROUGHPUT, block_size as f64)];
@@ -131,15 +130,8 @@ impl Experiment for BlockSize {
             });
         }
         let mut chiller = Chiller::new(&file)?;
-        let file = RefCell::new(file);
-        let prepare = || {
-            let mut file = file.borrow_mut();
-            let resident = chiller.chill(&mut file)?;
-            file.wind_back()?;
-            Ok(resident)
-        };
-        let body = || file.borrow().read_through(block);
-        Evidence::PLAIN.of_passes(sampler, THROUGHPUT, len as f64, prepare, body)?;
+        let (pass, cold) = ((THROUGHPUT, len as f64), (&mut chiller, &mut file));
+        Evidence::PLAIN.of_cold_passes(sampler, pass, cold, |file| file.read_through(block))?;
         chiller.remark_on(sampler)
     }
 

@@ -1,10 +1,11 @@
 //! The ways of reading, and how each reads.
 
+use crate::file::buffer;
 use crate::prelude::*;
 use instrument::point::{AxisKind, Level, LevelOf};
 use platform::block_io::{ReadManner, read_at, read_at_as};
 use platform::file::{Access, LockedFile, OpenMode, open_read};
-use platform::memory::{Advice, FileMapping, Mapping, PageSize};
+use platform::memory::{Advice, FileMapping, Mapping};
 use platform::ring::{ReadRing, RingOptions};
 use std::fmt;
 use std::fs::File;
@@ -149,11 +150,7 @@ enum Way<'a> {
 impl Reads<'_> {
     /// Makes all that is needed once.
     pub(super) fn reader(&self, engine: Engine) -> Result<Reader<'_>, MeasureError> {
-        let buffer = || {
-            let mut buffer = Mapping::anonymous(self.block_bytes, PageSize::Base)?;
-            buffer.populate()?;
-            Ok::<_, MeasureError>(buffer)
-        };
+        let buffer = || buffer(self.block_bytes);
         let way = match engine {
             Engine::Pread => Way::Pread(buffer()?),
             Engine::WithoutWaiting => Way::Manner(buffer()?, ReadManner::WithoutWaiting),

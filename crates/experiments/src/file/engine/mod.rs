@@ -44,7 +44,7 @@ pub(super) const DESIGN: Design = Design {
              copy out of it; page faults and the mapping itself are timed. io_uring with 1 to 64 \
              reads in flight: each read that ends is replaced, and all are submitted and reaped \
              in batches; also with registered buffers and file. On Windows these are overlapped \
-             reads, whose ends a completion port tells. Through the page cache, the \
+             reads, whose ends a completion port reports. Through the page cache, the \
              whole file is in it beforehand. Direct reads (O_DIRECT) go past it, to the device. \
              `resident` is the share of the file in the page cache before, `from_storage` the \
              share that came from storage. A read that fails fails the point.",
@@ -103,19 +103,19 @@ impl Experiment for Engines {
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
         Some(match point.level(ENGINE).ok()? {
-            Engine::Pread => like(point, By::OwnCalls),
-            Engine::Mmap => like(point, By::View),
+            Engine::Pread => like(point, By::OWN_CALLS),
+            Engine::Mmap => like(point, By::VIEW),
             Engine::Ring {
                 depth,
                 registered: false,
             } => {
                 let other = Engine::Overlapped { depth };
-                like(&point.clone().at(ENGINE, other), By::Queues)
+                like(&point.clone().at(ENGINE, other), By::QUEUES)
             }
             Engine::Overlapped { depth } => {
                 let registered = false;
                 let other = Engine::Ring { depth, registered };
-                like(&point.clone().at(ENGINE, other), By::Queues)
+                like(&point.clone().at(ENGINE, other), By::QUEUES)
             }
             Engine::Ring { .. } => Counterpart::Missing("Windows registers no buffers"),
             Engine::WithoutWaiting | Engine::WithoutCaching => {

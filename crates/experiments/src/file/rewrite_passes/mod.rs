@@ -11,7 +11,6 @@ use crate::file;
 use crate::prelude::*;
 use instrument::experiment::Confinement;
 use platform::file::{residency, tells_residency};
-use platform::memory::{Mapping, PageSize};
 use platform::usage::storage_read_bytes;
 use way::{
     FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED, READ_AGAIN, least_memory,
@@ -126,10 +125,10 @@ impl Experiment for RewritePasses {
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
         let by = match point.level(WAY).ok()? {
-            Way::Stdio | Way::StdioUnbuffered => By::Stream,
-            Way::Calls => By::OwnCalls,
-            Way::CallsSync => By::Waiting,
-            Way::Mapping | Way::MappingOfStart => By::View,
+            Way::Stdio | Way::StdioUnbuffered => By::STREAM,
+            Way::Calls => By::OWN_CALLS,
+            Way::CallsSync => By::WAITING,
+            Way::Mapping | Way::MappingOfStart => By::VIEW,
         };
         Some(like(point, by))
     }
@@ -148,8 +147,7 @@ impl Experiment for RewritePasses {
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
         let mut file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         let way = point.level(WAY)?;
-        let mut memory = Mapping::anonymous(point.level(CHUNK_SIZE)?.0 as usize, PageSize::Base)?;
-        memory.populate()?;
+        let mut memory = file::buffer(point.level(CHUNK_SIZE)?.0 as usize)?;
         let chunk = memory.as_mut_slice();
         let mut chiller = Chiller::new(&file)?;
         let is_cold = chiller.can_chill(&mut file)?;

@@ -100,10 +100,10 @@ impl Way {
             Self::StdioUnbuffered => Opened::Stdio(Stream::over(plain()?, Buffering::None)?),
             Self::Calls => Opened::Calls(plain()?),
             Self::CallsSync => Opened::Calls(open(OpenMode::Synchronous)?),
-            Self::Mapping => Opened::Mapping(LockedFile::lock(plain()?, Access::Write)?),
-            Self::MappingOfStart => {
-                Opened::MappingOfStart(LockedFile::lock(plain()?, Access::Write)?)
-            }
+            Self::Mapping | Self::MappingOfStart => Opened::Mapping {
+                file: LockedFile::lock(plain()?, Access::Write)?,
+                of_start: self == Self::MappingOfStart,
+            },
         })
     }
 }
@@ -112,8 +112,11 @@ impl Way {
 pub(super) enum Opened {
     Stdio(Stream),
     Calls(File),
-    Mapping(LockedFile),
-    MappingOfStart(LockedFile),
+    Mapping {
+        file: LockedFile,
+        /// Maps the first chunk each time, and moves the position on.
+        of_start: bool,
+    },
 }
 
 impl Opened {
@@ -135,17 +138,16 @@ impl Opened {
                 .seek(SeekFrom::Start(0))
                 .and_then(|_| offsets.into_iter().try_for_each(|_| file.read_exact(chunk)))
                 .map_err(MeasureError::system("read the scratch file")),
-            Self::Mapping(file) => offsets.into_iter().try_for_each(|offset| {
+            Self::Mapping { file, of_start } => offsets.into_iter().try_for_each(|offset| {
+                let offset = if *of_start { 0 } else { offset };
                 let mapping = FileMapping::new(file, offset, chunk.len())?;
                 chunk.copy_from_slice(mapping.as_slice());
-                Ok(mapping.ensure_whole()?)
-            }),
-            Self::MappingOfStart(file) => offsets.into_iter().try_for_each(|_| {
-                let mapping = FileMapping::new(file, 0, chunk.len())?;
-                chunk.copy_from_slice(mapping.as_slice());
                 mapping.ensure_whole()?;
-                drop(mapping);
-                move_on(file, chunk.len())
+                if *of_start {
+                    drop(mapping);
+                    move_on(file, chunk.len())?;
+                }
+                Ok(())
             }),
         }
     }
@@ -165,24 +167,20 @@ impl Opened {
                 .seek(SeekFrom::Start(0))
                 .and_then(|_| offsets.into_iter().try_for_each(|_| file.write_all(chunk)))
                 .map_err(MeasureError::system("write the scratch file")),
-            Self::Mapping(file) => offsets.into_iter().try_for_each(|offset| {
+            Self::Mapping { file, of_start } => offsets.into_iter().try_for_each(|offset| {
+                let offset = if *of_start { 0 } else { offset };
                 let mut mapping = FileMapping::new(file, offset, chunk.len())?;
                 let bytes = mapping.as_mut_slice();
                 bytes
                     .expect("the file is locked for writing")
                     .copy_from_slice(chunk);
                 mapping.ensure_whole()?;
-                Ok(mapping.sync()?)
-            }),
-            Self::MappingOfStart(file) => offsets.into_iter().try_for_each(|_| {
-                let mut mapping = FileMapping::new(file, 0, chunk.len())?;
-                let bytes = mapping.as_mut_slice();
-                bytes
-                    .expect("the file is locked for writing")
-                    .copy_from_slice(chunk);
-                mapping.ensure_whole()?;
-                drop(mapping);
-                move_on(file, chunk.len())
+                if *of_start {
+                    drop(mapping);
+                    move_on(file, chunk.len())
+                } else {
+                    Ok(mapping.sync()?)
+                }
             }),
         }
     }

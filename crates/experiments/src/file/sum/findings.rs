@@ -123,7 +123,7 @@ fn fastest(results: &Results, state: State) -> Option<Finding> {
     let verdict = match gain.interval {
         Some(interval) if interval.low > 1.0 => "threads help here",
         Some(interval) if interval.high < 1.0 => "threads do not help here",
-        _ => "it cannot be told if threads help here",
+        _ => "the measurement does not decide if threads help here",
     };
     let said = sentence!(
         "{file} is summed at {several} by {threads} threads ({manner}) and at {one} by a single \

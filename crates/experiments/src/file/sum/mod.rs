@@ -173,9 +173,9 @@ impl Experiment for SumOfWords {
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
         let by = match (point.level(STATE).ok()?, point.level(METHOD).ok()?) {
-            (State::Cold, _) => By::Cold,
-            (State::Warm, Method::Mmap) => By::View,
-            (State::Warm, Method::Pread | Method::Seek) => By::OwnCalls,
+            (State::Cold, _) => By::COLD,
+            (State::Warm, Method::Mmap) => By::VIEW,
+            (State::Warm, Method::Pread | Method::Seek) => By::OWN_CALLS,
         };
         Some(like(point, by))
     }
