@@ -8,7 +8,6 @@ use kernels::CopyMethod;
 use platform::memory::{Mapping, PageSize};
 use std::hint::black_box;
 
-/// The speed at which one core copies memory, by size and by method.
 pub(crate) struct Copy;
 
 pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");

@@ -15,7 +15,6 @@ use std::collections::BTreeSet;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The time that a cache line takes from core to core.
 pub(crate) struct Cores;
 
 const ONE: AxisOf<Count> = AxisOf::new("one", "processor");

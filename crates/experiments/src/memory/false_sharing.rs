@@ -10,7 +10,6 @@ use platform::placement::current_cpu;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The cost of a cache line that two threads write to.
 pub(crate) struct FalseSharing;
 
 const COUNTERS: AxisOf<Counters> = AxisOf::new("counters", "counters");

@@ -16,7 +16,6 @@ use platform::memory::{Mapping, PageSize};
 use std::collections::BTreeSet;
 use std::hint::black_box;
 
-/// The part of a cache that is left to data, by the optimisation of the code.
 pub(crate) struct Footprint;
 
 pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");

@@ -37,7 +37,6 @@ const DESIGN: Design = Design {
     metrics: &[LOAD],
 };
 
-/// The time of a load that the processor cannot predict, by working set.
 pub(crate) struct Latency;
 
 impl Experiment for Latency {
@@ -49,8 +48,44 @@ impl Experiment for Latency {
         vec![Need::Memory(Bytes(LEAST_MEMORY))]
     }
 
+    /// The whole curve in the largest pages, where capacities show best, and a few working sets in base
+    /// pages and with longer strides.
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        all_points(setting)
+        let largest = largest(setting);
+        let (Some(base), true) = (Pages::base(&setting.machine), largest > SMALLEST) else {
+            return Vec::new();
+        };
+        let huge = Pages::huge(&setting.machine);
+        let point = |size: u64, stride: Bytes, pages: Pages| {
+            Point::new()
+                .at(WORKING_SET, Bytes(size))
+                .at(STRIDE, stride)
+                .at(PAGES, pages)
+        };
+        let finest = huge.unwrap_or(base);
+        let mut points: Vec<Point> = working_sets(setting, largest)
+            .into_iter()
+            .map(|size| point(size, SHORTEST_STRIDE, finest))
+            .collect();
+        let (few, strides): (Vec<u64>, &[u64]) = match setting.profile {
+            Profile::Quick => (vec![16 * KIB, 512 * KIB, 16 * MIB, largest], &[256]),
+            Profile::Standard | Profile::Thorough => {
+                let is_thorough = setting.profile == Profile::Thorough;
+                let step = if is_thorough { 1 } else { 2 };
+                let powers = (SMALLEST.ilog2()..=largest.ilog2()).step_by(step);
+                let sizes = powers.map(|exponent| 1 << exponent).chain([largest]);
+                (sizes.collect(), &[256, 1024])
+            }
+        };
+        let few: BTreeSet<u64> = few.into_iter().filter(|size| *size <= largest).collect();
+        if huge.is_some() {
+            points.extend(few.iter().map(|size| point(*size, SHORTEST_STRIDE, base)));
+        }
+        for stride in strides {
+            let beyond_caches = few.iter().rev().take(2);
+            points.extend(beyond_caches.map(|size| point(*size, Bytes(*stride), finest)));
+        }
+        points
     }
 
     fn refined_axes(&self) -> &'static [RefinedAxis] {
@@ -104,46 +139,6 @@ const AT_LEAST_UP_TO: u64 = 128 * MIB;
 const AT_MOST_UP_TO: u64 = 1024 * MIB;
 /// With less there would be no curve.
 const LEAST_MEMORY: u64 = 16 * MIB * SHARE_OF_MEMORY;
-
-/// The whole curve in the largest pages, where capacities show best, and a few working sets in base
-/// pages and with longer strides.
-fn all_points(setting: &Setting) -> Vec<Point> {
-    let largest = largest(setting);
-    let (Some(base), true) = (Pages::base(&setting.machine), largest > SMALLEST) else {
-        return Vec::new();
-    };
-    let huge = Pages::huge(&setting.machine);
-    let point = |size: u64, stride: Bytes, pages: Pages| {
-        Point::new()
-            .at(WORKING_SET, Bytes(size))
-            .at(STRIDE, stride)
-            .at(PAGES, pages)
-    };
-    let finest = huge.unwrap_or(base);
-    let mut points: Vec<Point> = working_sets(setting, largest)
-        .into_iter()
-        .map(|size| point(size, SHORTEST_STRIDE, finest))
-        .collect();
-    let (few, strides): (Vec<u64>, &[u64]) = match setting.profile {
-        Profile::Quick => (vec![16 * KIB, 512 * KIB, 16 * MIB, largest], &[256]),
-        Profile::Standard | Profile::Thorough => {
-            let is_thorough = setting.profile == Profile::Thorough;
-            let step = if is_thorough { 1 } else { 2 };
-            let powers = (SMALLEST.ilog2()..=largest.ilog2()).step_by(step);
-            let sizes = powers.map(|exponent| 1 << exponent).chain([largest]);
-            (sizes.collect(), &[256, 1024])
-        }
-    };
-    let few: BTreeSet<u64> = few.into_iter().filter(|size| *size <= largest).collect();
-    if huge.is_some() {
-        points.extend(few.iter().map(|size| point(*size, SHORTEST_STRIDE, base)));
-    }
-    for stride in strides {
-        let beyond_caches = few.iter().rev().take(2);
-        points.extend(beyond_caches.map(|size| point(*size, Bytes(*stride), finest)));
-    }
-    points
-}
 
 fn largest(setting: &Setting) -> u64 {
     let beyond = match setting.profile {
@@ -321,7 +316,7 @@ mod tests {
     #[test]
     fn the_quick_curve_is_short_and_looks_about_every_cache() {
         let mut setting = setting(Profile::Quick);
-        let points = all_points(&setting);
+        let points = Latency.points(&setting);
         assert!(points.len() <= 26, "{} points", points.len());
         let has = |points: &[Point], size| {
             let levels = [WORKING_SET.at(Bytes(size)), PAGES.at(HUGE)];
@@ -332,7 +327,7 @@ mod tests {
         }
         // The far size is the same where a cache is huge.
         setting.machine.caches[3].size_bytes = Some(300 * MIB);
-        assert!(has(&all_points(&setting), 128 * MIB));
+        assert!(has(&Latency.points(&setting), 128 * MIB));
     }
 
     #[test]
@@ -344,7 +339,7 @@ mod tests {
             },
             ..setting(Profile::Quick)
         };
-        let points = all_points(&setting);
+        let points = Latency.points(&setting);
         assert!(points.len() >= 12, "{} points", points.len());
         assert!(points.iter().all(|point| point.level(PAGES) == Ok(BASE)));
     }

@@ -62,7 +62,6 @@ const DESIGN: Design = Design {
     metrics: &[LOAD, READ, WRITE],
 };
 
-/// The cost of memory that is near to other processors.
 pub(crate) struct Nodes;
 
 /// All blocks together: no cache may hold a good part of them.

@@ -52,7 +52,6 @@ const DESIGN: Design = Design {
     metrics: &[COST, MINOR, MAJOR],
 };
 
-/// The cost of touching a page that is not there yet.
 pub(crate) struct PageFault;
 
 const LEAST_MEMORY: u64 = 128 << 20;

@@ -9,7 +9,6 @@ use platform::memory::{
 };
 use std::hint::black_box;
 
-/// The first touch of memory that the host of a virtual machine took back.
 pub(crate) struct PageReporting;
 
 const JUST_USED: Metric<&str> = Metric::time("just_used", "first touch of a huge page just used");

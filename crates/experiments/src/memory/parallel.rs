@@ -8,7 +8,6 @@ use crate::prelude::*;
 use crate::together::cpus_for;
 use platform::machine::Machine;
 
-/// The memory bandwidth that several cores get together.
 pub(crate) struct Parallel;
 
 const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");

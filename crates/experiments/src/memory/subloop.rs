@@ -11,7 +11,6 @@ use platform::memory::{Mapping, PageSize};
 use std::collections::BTreeSet;
 use std::hint::black_box;
 
-/// Repeated writes to a block, as a whole or piece by piece.
 pub(crate) struct Subloop;
 
 pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");

@@ -8,7 +8,6 @@ use crate::figures::{axis_of, curves, linear};
 use crate::prelude::*;
 use instrument::statistics::random::Random;
 
-/// The number of pages that a program can use before address translation costs time.
 pub(crate) struct Tlb;
 
 pub(super) const STRIDES: AxisOf<Count> = AxisOf::new("strides", "places, 4 KiB apart");

@@ -121,7 +121,6 @@ const DESIGN: Design = Design {
     ],
 };
 
-/// The bandwidth of one core that writes and reads blocks, by their size.
 pub(crate) struct Bandwidth;
 
 /// Bytes read before anything is timed: a last-level cache takes in a new block over a dozen passes or
