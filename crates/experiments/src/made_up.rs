@@ -179,6 +179,21 @@ pub(crate) fn measure_with(
     Ok((batch.samples, batch.remarks))
 }
 
+/// The samples of a very short task at `point` here, of which each of `metrics` has one at least.
+pub(crate) fn sampled(
+    experiment: &dyn Experiment,
+    point: &Point,
+    metrics: &[Metric<&'static str>],
+) -> Vec<Sample> {
+    let scratch = tempfile::tempdir().expect("a directory for temporary files");
+    let (samples, _) = measure(experiment, point, scratch.path())
+        .unwrap_or_else(|error| panic!("{point}: {error}"));
+    for metric in metrics {
+        assert!(count(&samples, metric) >= 1, "{point}: {}", metric.name);
+    }
+    samples
+}
+
 /// The number of samples of `metric`.
 pub(crate) fn count(samples: &[Sample], metric: impl AsRef<str>) -> usize {
     samples
@@ -217,6 +232,21 @@ pub(crate) fn judgement(
 pub(crate) fn findings(experiment: &dyn Experiment, points: Vec<PointResult>) -> Vec<Finding> {
     let (definition, machine) = (experiment.definition(), machine());
     experiment.findings(&results(&definition, &machine, points))
+}
+
+/// Makes sure that these are the findings, in order. An expectation begins with the grade and the key, and `…` is
+/// any text: `Certain choice: With any number … by epoll`.
+pub(crate) fn assert_said(findings: &[Finding], expected: &[&str]) {
+    let text = |it: &Finding| format!("{:?} {}: {}", it.grade, it.key, it.sentence);
+    let said: Vec<String> = findings.iter().map(text).collect();
+    assert_eq!(said.len(), expected.len(), "{said:#?}");
+    for (said, expected) in said.iter().zip(expected) {
+        let mut rest = said.as_str();
+        for part in expected.split('…') {
+            let found = rest.split_once(part);
+            (_, rest) = found.unwrap_or_else(|| panic!("no '{part}' in: {said}"));
+        }
+    }
 }
 
 /// The figures that `experiment` draws of these points, on [`machine`].

@@ -183,24 +183,20 @@ mod tests {
     use crate::memory::hierarchy::tests::cost_of;
     use crate::memory::pages::Pages;
     use crate::memory::pages::made_up::{BASE, HUGE};
-    use crate::memory::{latency, subloop, tlb};
+    use crate::memory::{KIB, MIB, latency, subloop, tlb};
     use crate::prelude::*;
     use instrument::advice::Advice;
     use instrument::claim::Evidence;
     use instrument::point::LevelOf;
     use instrument::results::PointResult;
 
-    const KIB: u64 = 1 << 10;
-    const MIB: u64 = 1 << 20;
-    const BLOCK: Bytes = Bytes(64 * MIB);
+    /// An experiment, and what it gave.
+    type Gave = (&'static str, Vec<PointResult>);
 
-    /// The advice on `name` after experiments that gave these points.
-    fn advised(name: &str, gave: Vec<(&str, Vec<PointResult>)>) -> Option<Advice> {
+    fn advised(name: &str, gave: Vec<Gave>) -> Option<Advice> {
         let machine = machine();
-        let definitions: Vec<_> = gave
-            .iter()
-            .map(|(id, _)| find(id).expect("it exists").definition())
-            .collect();
+        let definition = |(id, _): &Gave| find(id).expect("it exists").definition();
+        let definitions: Vec<_> = gave.iter().map(definition).collect();
         let points = gave.into_iter().map(|(_, points)| points);
         let results: Vec<_> = definitions
             .iter()
@@ -212,16 +208,13 @@ mod tests {
     }
 
     /// Pieces that a cache holds are written at its speed, in GB/s.
-    fn written(speed: impl Fn(u64) -> f64) -> (&'static str, Vec<PointResult>) {
-        let id = "memory.subloop";
-        let points = find(id)
-            .expect("it exists")
-            .points(&setting(Profile::Thorough));
+    fn written(speed: impl Fn(u64) -> f64) -> Gave {
+        let points = subloop::Subloop.points(&setting(Profile::Thorough));
         let each = points.into_iter().map(|point| {
             let Bytes(piece) = point.level(subloop::PIECE_SIZE).expect("all have one");
             measured(point, &[(subloop::WRITE, speed(piece) * 1e9)])
         });
-        (id, each.collect())
+        ("memory.subloop", each.collect())
     }
 
     fn by_level(piece: u64) -> f64 {
@@ -234,7 +227,7 @@ mod tests {
     }
 
     /// Caches that hold 40 KiB, 1.5 MiB and 24 MiB; loads take `factor` as long in base pages.
-    fn loads(factor: f64) -> (&'static str, Vec<PointResult>) {
+    fn loads(factor: f64) -> Gave {
         let levels = [
             (40.0 * KIB as f64, 4.0),
             (1.5 * MIB as f64, 20.0),
@@ -255,102 +248,70 @@ mod tests {
     }
 
     #[test]
-    fn each_cache_has_pieces_of_its_own() {
-        for (name, piece, gain) in [
-            ("loop_piece_size_l1", 32 * KIB, 12.0),
-            ("loop_piece_size_l2", MIB, 6.0),
-            ("loop_piece_size_l3", 16 * MIB, 3.0),
+    fn pieces_are_those_that_gain_most_in_each_cache_or_the_whole() {
+        const BLOCK: u64 = 64 * MIB;
+        let shown = || vec![loads(1.0), written(by_level)];
+        let same = || vec![loads(1.0), written(|_| 10.0)];
+        let documented = || vec![written(by_level)];
+        for (name, gave, piece, gain) in [
+            ("loop_piece_size", documented(), 32 * KIB, Some(12.0)),
+            ("loop_piece_size_l1", shown(), 32 * KIB, Some(12.0)),
+            ("loop_piece_size_l2", shown(), MIB, Some(6.0)),
+            ("loop_piece_size_l3", shown(), 16 * MIB, Some(3.0)),
+            ("loop_piece_size_l2", documented(), MIB, Some(6.0)),
+            ("loop_piece_size", same(), BLOCK, None),
+            ("loop_piece_size_l1", same(), BLOCK, None),
+            ("loop_piece_size_l3", same(), BLOCK, None),
         ] {
-            let advice = advised(name, vec![loads(1.0), written(by_level)]).expect(name);
-            assert_eq!(
-                (advice.value, advice.usual),
-                (Bytes(piece).level(), BLOCK.level())
-            );
-            let found = advice.gain.expect("it gains").value;
-            assert!((found / gain - 1.0).abs() < 0.01, "{name}: {found}");
+            let advice = advised(name, gave).expect(name);
+            let expected = (Bytes(piece).level(), Bytes(BLOCK).level());
+            assert_eq!((advice.value, advice.usual), expected, "{name}");
+            assert_eq!(advice.gain.map(|gain| gain.value.round()), gain, "{name}");
         }
-    }
-
-    #[test]
-    fn where_pieces_gain_nothing_the_whole_is_advised() {
-        for name in [
-            "loop_piece_size",
-            "loop_piece_size_l1",
-            "loop_piece_size_l3",
-        ] {
-            let advice = advised(name, vec![loads(1.0), written(|_| 10.0)]).expect(name);
-            assert_eq!((&advice.value, &advice.gain), (&BLOCK.level(), &None));
-            assert_eq!(advice.usual, advice.value);
-        }
-    }
-
-    #[test]
-    fn the_best_piece_is_the_largest_that_is_as_good_as_any() {
-        let advice = advised("loop_piece_size", vec![written(by_level)]).expect("it gains");
-        assert_eq!(advice.value, Bytes(32 * KIB).level());
-    }
-
-    #[test]
-    fn caches_that_loads_do_not_show_are_as_documented() {
-        let name = "loop_piece_size_l2";
-        let advice = advised(name, vec![written(by_level)]).expect("2 MiB are documented");
-        assert_eq!(advice.value, Bytes(MIB).level());
-        let said = advice.because.sentence.to_string();
-        assert!(
-            said.contains("holds these pieces if it has the documented 2 MiB"),
-            "{said}"
-        );
-        let shown = advised(name, vec![loads(1.0), written(by_level)]).expect("shown");
-        let said = shown.because.sentence.to_string();
-        assert!(said.contains("holds these pieces: "), "{said}");
-        assert_eq!(advised(name, vec![loads(1.0)]), None);
+        let l2 =
+            |gave| advised("loop_piece_size_l2", gave).map(|it| it.because.sentence.to_string());
+        let says = |gave, part| l2(gave).is_some_and(|said| said.contains(part));
+        assert!(says(documented(), "if it has the documented 2 MiB"));
+        assert!(says(shown(), "holds these pieces: "));
+        assert_eq!(l2(vec![loads(1.0)]), None);
     }
 
     #[test]
     fn pages_are_huge_where_that_surely_gains_and_base_where_it_surely_does_not() {
-        let name = "large_block_pages";
-        let huge = advised(name, vec![loads(1.4)]).expect("told");
-        assert_eq!(
-            (huge.value, huge.usual),
-            (PagesFor::Huge.level(), PagesFor::Base.level())
-        );
-        assert!((huge.gain.expect("it gains").value - 1.4).abs() < 0.01);
-        let base = advised(name, vec![loads(0.9)]).expect("told");
-        assert_eq!((base.value, base.gain), (PagesFor::Base.level(), None));
-    }
-
-    #[test]
-    fn pages_are_told_by_places_or_by_reading_in_order_where_loads_were_not_measured() {
         let places = |pages: Pages, load: f64| {
             let point = Point::new().at(tlb::STRIDES, Count(1 << 14));
             measured(point.at(tlb::PAGES, pages), &[(tlb::LOAD, load)])
         };
-        let tlb = ("memory.tlb", vec![places(BASE, 6.0), places(HUGE, 4.0)]);
         let block = |pages: Pages, read: f64| {
             let point = Point::new()
                 .at(bandwidth::BLOCK_SIZE, Bytes(256 * MIB))
                 .at(bandwidth::PAGES, Backing::Pages(pages));
             measured(point, &[(bandwidth::READ, read)])
         };
+        let tlb = ("memory.tlb", vec![places(BASE, 6.0), places(HUGE, 4.0)]);
         let bandwidth = (
             "memory.bandwidth",
             vec![block(BASE, 9e9), block(HUGE, 18e9)],
         );
-        let gain = |gave| {
-            let advice = advised("large_block_pages", gave).expect("told");
-            assert_eq!(advice.value, PagesFor::Huge.level());
-            advice.gain.expect("it gains").value
-        };
-        assert!((gain(vec![tlb, bandwidth.clone()]) - 1.5).abs() < 0.01);
-        assert!((gain(vec![bandwidth]) - 2.0).abs() < 0.01);
-    }
-
-    #[test]
-    fn pages_whose_loads_differ_by_chance_are_not_advised() {
-        let (id, mut points) = loads(1.0);
-        let last = points.pop().expect("that in base pages");
+        let (id, mut by_chance) = loads(1.0);
+        let last = by_chance.pop().expect("that in base pages");
         let load = last.estimates[0].centre;
-        points.push(measured_apart(last.point, &[(latency::LOAD, load)], 0.1));
-        assert_eq!(advised("large_block_pages", vec![(id, points)]), None);
+        by_chance.push(measured_apart(last.point, &[(latency::LOAD, load)], 0.1));
+        for (gave, expected) in [
+            (vec![loads(1.4)], Some((PagesFor::Huge, Some(14.0)))),
+            (vec![loads(0.9)], Some((PagesFor::Base, None))),
+            (vec![(id, by_chance)], None),
+            // Where loads were not measured.
+            (
+                vec![tlb, bandwidth.clone()],
+                Some((PagesFor::Huge, Some(15.0))),
+            ),
+            (vec![bandwidth], Some((PagesFor::Huge, Some(20.0)))),
+        ] {
+            let advice = advised("large_block_pages", gave);
+            let tenths = |gain: Quantity| (gain.value * 10.0).round();
+            let found = advice.map(|it| (it.value, it.gain.map(tenths)));
+            assert_eq!(found, expected.map(|(pages, gain)| (pages.level(), gain)));
+        }
     }
 }

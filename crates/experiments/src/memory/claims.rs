@@ -110,8 +110,7 @@ fn nearest_cache_over_memory(evidence: &Evidence<'_>) -> Option<Judgement> {
     let [cache, memory] = cache_and_memory(evidence, READ)?;
     let ratio = ratio(cache, memory)?;
     let said = sentence!("The fastest block is read {ratio} as fast as the largest.");
-    let because = Finding::new("because", said);
-    Some(decided(exceeds(&ratio, 2.0), because))
+    Some(decided(exceeds(&ratio, 2.0), Finding::new("because", said)))
 }
 
 /// The nearest cache over memory, against the ratio that the report states.
@@ -174,11 +173,6 @@ mod tests {
     use super::super::bandwidth::{BLOCK_SIZE, Backing, Bandwidth, PAGES};
     use super::*;
     use crate::made_up::{judgement, machine, measured};
-    use instrument::results::PointResult;
-
-    fn ruling(key: &str, experiment: &dyn Experiment, points: Vec<PointResult>) -> Ruling {
-        judgement(ALL, key, experiment, points).ruling
-    }
 
     /// The rates in MB/s that report E's table has for Linux.
     #[test]
@@ -190,7 +184,7 @@ mod tests {
             measured(point.at(PAGES, Backing::Pages(base)), &rates)
         };
         let points = || vec![at(16 << 10, 2035.7, 2888.2), at(128 << 20, 528.0, 1264.6)];
-        let judged = |key| ruling(key, &Bandwidth, points());
+        let judged = |key| judgement(ALL, key, &Bandwidth, points()).ruling;
         assert_eq!(judged("cache_is_written_four_times_as_fast"), Ruling::Holds);
         assert_eq!(
             judged("cache_is_read_three_times_as_fast"),
@@ -204,19 +198,13 @@ mod tests {
             let at = |index: u64| {
                 let point = Point::new().at(footprint::BLOCK_SIZE, Bytes((index + 1) << 17));
                 let point = point.at(COMPILER, Compiler::Rust);
-                let step = |size: f64| {
-                    if index.is_multiple_of(2) {
-                        1e9
-                    } else {
-                        1e9 * size
-                    }
-                };
+                let step = |size: f64| 1e9 * [1.0, size][index as usize % 2];
                 let [(none, _), _, _, (full, _)] = footprint::METRICS;
                 measured(point, &[(none, step(low)), (full, step(high))])
             };
             let points = (0..8).map(at).collect();
             let key = "curves_are_noisier_at_low_optimisation";
-            ruling(key, &footprint::Footprint, points)
+            judgement(ALL, key, &footprint::Footprint, points).ruling
         };
         assert_eq!(judged(1.2, 1.0), Ruling::Holds);
         assert_eq!(judged(1.0, 1.2), Ruling::DoesNotHold);

@@ -1,6 +1,6 @@
 //! `memory.copy`: the speed at which one core copies memory, by size and by method.
 
-use super::{hierarchy, of_block, of_library};
+use super::{KIB, MIB, SHARE_OF_MEMORY, hierarchy, of_block, of_library};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
@@ -8,10 +8,9 @@ use kernels::CopyMethod;
 use platform::memory::{Mapping, PageSize};
 use std::hint::black_box;
 
-/// The speed at which one core copies memory, by size and by method.
 pub(crate) struct Copy;
 
-const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
+pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
 const METHOD: AxisOf<Method> = AxisOf::new("method", "method");
 const COPY: Metric<&str> = Metric::bandwidth("copy", "copy").bounded(MOST_BYTES_PER_SECOND);
 
@@ -26,12 +25,8 @@ enum Method {
     RepMovsb,
 }
 
-const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
 /// One register of 64 bytes loaded and one stored in a cycle at 8 GHz.
 const MOST_BYTES_PER_SECOND: f64 = 64.0 * 8e9;
-/// Source and target together take no more than this part of the memory available.
-const SHARE_OF_MEMORY: u64 = 4;
 const LEAST_MEMORY: u64 = 2 * MIB * SHARE_OF_MEMORY;
 
 const DESIGN: Design = Design {
@@ -68,6 +63,7 @@ impl Experiment for Copy {
     fn points(&self, setting: &Setting) -> Vec<Point> {
         let last = hierarchy::last_bytes(&setting.machine);
         let largest = (2 * last).clamp(128 * MIB, 512 * MIB);
+        // The source and the target together take no more than their share.
         let largest = largest.min(setting.available_bytes / SHARE_OF_MEMORY / 2);
         let powers = || (KIB.ilog2()..=(64 * MIB).ilog2()).map(|exponent| 1 << exponent);
         let sizes: Vec<u64> = match setting.profile {
@@ -142,15 +138,9 @@ impl Experiment for Copy {
             axis_of(BLOCK_SIZE),
             logarithmic("bytes copied", Unit::BytesPerSecond),
         );
-        let measured = series.filter(|series| !series.points.is_empty());
+        let series = series.filter(|series| !series.points.is_empty()).collect();
         let marks = hierarchy::marks(&[], results.machine);
-        vec![curves(
-            COPY,
-            "Copying memory",
-            axes,
-            measured.collect(),
-            marks,
-        )]
+        vec![curves(COPY, "Copying memory", axes, series, marks)]
     }
 }
 
@@ -191,27 +181,21 @@ fn comparison(
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, COPY, Copy, MIB, Method, point};
-    use crate::made_up::{count, figures, findings, measure, measured, number, setting};
+    use super::{COPY, Copy, Method, point};
+    use crate::made_up::{assert_said, figures, findings, measured, sampled};
     use crate::prelude::*;
     use kernels::CopyMethod;
-    use std::path::Path;
 
     #[test]
     fn every_method_is_measured_here() {
         for method in CopyMethod::available() {
             let method = Method::named(method.name()).expect("every method is a level");
-            let point = point(64 << 10, method);
-            let (samples, _) = measure(&Copy, &point, Path::new("/")).expect("memory works");
-            assert!(count(&samples, COPY) >= 1, "{point}");
+            sampled(&Copy, &point(64 << 10, method), &[COPY]);
         }
-        let without = Point::new().at(BLOCK_SIZE, Bytes(1024));
-        assert!(measure(&Copy, &without, Path::new("/")).is_err());
-        assert!(Method::named("by hand").is_err());
     }
 
     #[test]
-    fn the_best_way_is_set_against_the_usual_one_at_either_end() {
+    fn the_best_other_method_is_compared_with_memcpy_at_either_end() {
         let points = [
             (1 << 10, Method::Memcpy, 100e9),
             (1 << 10, Method::RepMovsb, 50e9),
@@ -221,27 +205,13 @@ mod tests {
         ];
         let points =
             points.map(|(size, method, rate)| measured(point(size, method), &[(COPY, rate)]));
-        let found = findings(&Copy, points.to_vec());
-        let said = found[0].sentence.to_string();
-        assert!(said.contains("non-temporal"), "{said}");
-        let gain = |index: usize| number(&found[index], "gain").value;
-        assert!((gain(0) - 1.5).abs() < 0.01 && found[0].grade == Grade::Certain);
-        assert!((gain(1) - 0.5).abs() < 0.01);
+        assert_said(
+            &findings(&Copy, points.to_vec()),
+            &[
+                "Certain largest: …128 MiB… with non-temporal stores it is 1.50 × as fast",
+                "Certain smallest: …1 KiB… with rep movsb it is 0.500 × as fast",
+            ],
+        );
         assert_eq!(figures(&Copy, points.to_vec())[0].series.len(), 3);
-    }
-
-    #[test]
-    fn no_more_than_a_share_of_the_memory_is_taken() {
-        let points = Copy.points(&setting(Profile::Quick));
-        assert!(points.len() <= 12, "{} points", points.len());
-        let little = Setting {
-            available_bytes: 80 * MIB,
-            ..setting(Profile::Standard)
-        };
-        let sizes = Copy.points(&little);
-        let largest = sizes
-            .iter()
-            .filter_map(|point| point.level(BLOCK_SIZE).ok());
-        assert_eq!(largest.max(), Some(Bytes(10 * MIB)));
     }
 }

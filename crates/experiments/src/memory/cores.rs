@@ -1,5 +1,6 @@
 //! `memory.cores`: the time that a cache line takes from core to core.
 
+use super::SHORTEST_LOAD_NS;
 use crate::estimates::{grade, ratio, told};
 use crate::figures::{matrix, names, scale_of};
 use crate::judging::exceeds;
@@ -10,20 +11,18 @@ use instrument::figure::{FigurePoint, Series};
 use instrument::point::Level;
 use instrument::results::PointResult;
 use platform::placement::shared_cache_level;
+use std::collections::BTreeSet;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The time that a cache line takes from core to core.
 pub(crate) struct Cores;
 
 const ONE: AxisOf<Count> = AxisOf::new("one", "processor");
 const OTHER: AxisOf<Count> = AxisOf::new("other", "and processor");
-const ONE_WAY: Metric<&str> = Metric::time("one_way", "time one way").bounded(SHORTEST_WAY_NS);
+const ONE_WAY: Metric<&str> = Metric::time("one_way", "time one way").bounded(SHORTEST_LOAD_NS);
 /// Only where the two share a cache and the system reports it.
 const SHARED: Metric<&str> = Metric::fact("shared_cache", "level of the shared cache", Unit::Count);
 
-/// A load from the nearest cache takes several cycles; no processor does ten in a nanosecond.
-const SHORTEST_WAY_NS: f64 = 0.1;
 /// Enough that no single home of a line, such as a slice of the last-level cache, decides the time;
 /// few enough for the first-level cache.
 const LINES: usize = 64;
@@ -107,20 +106,14 @@ impl Experiment for Cores {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let mut cpus: Vec<Count> = results
-            .points
-            .iter()
-            .filter_map(|result| cpus_of(&result.point))
-            .flatten()
-            .collect();
-        cpus.sort_unstable();
-        cpus.dedup();
-        let column = |column: &Count| Series {
-            label: column.0.to_string(),
-            points: cpus
-                .iter()
-                .filter_map(|row| cell(results, *row, *column))
-                .collect(),
+        let pairs = results.points.iter().filter_map(|it| cpus_of(&it.point));
+        let cpus: BTreeSet<Count> = pairs.flatten().collect();
+        let column = |column: &Count| {
+            let cells = cpus.iter().filter_map(|row| cell(results, *row, *column));
+            Series {
+                label: column.0.to_string(),
+                points: cells.collect(),
+            }
         };
         vec![matrix(
             ONE_WAY,
@@ -182,8 +175,7 @@ fn pairs(cpus: &[usize]) -> Vec<Point> {
 fn cell(results: &Results, row: Count, column: Count) -> Option<FigurePoint> {
     let pair = [row.min(column), row.max(column)];
     let is_pair = |result: &&PointResult| {
-        cpus_of(&result.point)
-            .is_some_and(|cpus| [cpus[0].min(cpus[1]), cpus[0].max(cpus[1])] == pair)
+        cpus_of(&result.point).is_some_and(|[one, other]| [one.min(other), one.max(other)] == pair)
     };
     let result = results.points.iter().find(is_pair)?;
     let estimate = result.estimate(ONE_WAY)?;
@@ -242,22 +234,19 @@ fn range(ways: &[Way<'_>]) -> Option<Finding> {
     let (fastest, slowest) = (nearest.time, farthest.time);
     let times = ratio(slowest, fastest)?;
     let differ = exceeds(&times, CHANCE) == Ruling::Holds;
-    let said = if differ {
-        sentence!(
+    let (said, sure) = if differ {
+        let said = sentence!(
             "A cache line takes {fastest} between the nearest processors, {a} and {b}, and {slowest} \
              between the farthest, {c} and {d}: {times} as long."
-        )
+        );
+        (said, Grade::Certain)
     } else {
-        sentence!(
+        let said = sentence!(
             "No processors stand out: a cache line takes {fastest} between the fastest pair of {count} \
              and {slowest} between the slowest.",
             count = Count(ways.len() as u64),
-        )
-    };
-    let sure = if differ {
-        Grade::Certain
-    } else {
-        Grade::Likely
+        );
+        (said, Grade::Likely)
     };
     let finding = Finding::new("range", said).beside("times", times);
     Some(finding.graded(sure).weighing(0.55))
@@ -293,21 +282,18 @@ fn near(ways: &[Way<'_>]) -> Option<Finding> {
          each other belong on the former.",
     );
     let follows = exceeds(&times, CHANCE) == Ruling::Holds;
-    follows.then(|| {
-        let finding = Finding::new("near", said).graded(grade(&times, 1.0));
-        finding.weighing(0.6)
-    })
+    let finding = Finding::new("near", said).graded(grade(&times, 1.0));
+    follows.then(|| finding.weighing(0.6))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Cores, ONE, ONE_WAY, OTHER, SHARED, pairs, picked};
-    use crate::made_up::{count, figures, findings, measure, measured, setting, value, values};
+    use crate::made_up::{assert_said, figures, findings, measured, sampled, values};
     use crate::prelude::*;
-    use instrument::figure::{FigureKind, FigurePoint};
+    use instrument::figure::FigureKind;
     use instrument::results::PointResult;
     use platform::placement::{allowed_cpus, shared_cache_level};
-    use std::path::Path;
 
     fn pair(one: u64, other: u64) -> Point {
         Point::new().at(ONE, Count(one)).at(OTHER, Count(other))
@@ -319,10 +305,6 @@ mod tests {
         measured(pair(one, other), &values)
     }
 
-    fn keys(findings: &[Finding]) -> Vec<&str> {
-        findings.iter().map(|it| it.key.as_str()).collect()
-    }
-
     #[test]
     fn of_many_processors_neighbours_at_even_places_are_picked() {
         assert_eq!(picked(&[3, 5], 4), [3, 5]);
@@ -330,71 +312,52 @@ mod tests {
         assert_eq!(picked(&many, 4), [0, 1, 32, 33]);
         assert_eq!(picked(&many, 8), [0, 1, 16, 17, 32, 33, 48, 49]);
         assert_eq!(picked(&many[..5], 4), [0, 1, 2, 3]);
-        assert_eq!(pairs(&picked(&many, 8)).len(), 28);
         assert_eq!(pairs(&[2, 4, 6]), [pair(2, 4), pair(2, 6), pair(4, 6)]);
     }
 
     #[test]
-    fn near_and_far_pairs_are_told_with_what_the_near_share() {
-        let found = findings(
-            &Cores,
-            vec![
-                at(0, 1, 10.0, Some(1.0)),
-                at(0, 2, 40.0, Some(3.0)),
-                at(1, 2, 44.0, Some(3.0)),
-                at(0, 3, 120.0, None),
+    fn near_and_far_pairs_are_compared_where_they_differ() {
+        let shared = Some(3.0);
+        let apart = vec![
+            at(0, 1, 10.0, Some(1.0)),
+            at(0, 2, 40.0, shared),
+            at(1, 2, 44.0, shared),
+            at(0, 3, 120.0, None),
+        ];
+        assert_said(
+            &findings(&Cores, apart),
+            &[
+                "Certain range: …10.0 ns between the nearest …120 ns… 12.0 × as long",
+                "Certain near: …on one core…share only level 3…4.40 × as long",
             ],
         );
-        assert_eq!(keys(&found), ["range", "near"]);
-        assert!((value(&found, "range", "times") - 12.0).abs() < 0.1);
-        assert!((value(&found, "range", "d") - 3.0).abs() < f64::EPSILON);
-        assert!((value(&found, "near", "times") - 4.4).abs() < 0.1);
-        let said = found[1].sentence.to_string();
-        assert!(
-            said.contains("on one core") && said.contains("share only level 3"),
-            "{said}"
-        );
-    }
-
-    #[test]
-    fn pairs_that_are_alike_and_a_single_one_are_not_set_against_each_other() {
-        let shared = Some(3.0);
-        let alike = [
+        let alike = vec![
             at(0, 1, 40.0, shared),
             at(0, 2, 41.0, shared),
             at(1, 2, 40.5, shared),
         ];
-        let found = findings(&Cores, alike.to_vec());
-        assert_eq!(keys(&found), ["range"]);
-        assert_eq!(found[0].grade, Grade::Likely);
-        let found = findings(&Cores, vec![at(0, 1, 40.0, None)]);
-        assert_eq!(keys(&found), ["only"]);
-        assert!(findings(&Cores, Vec::new()).is_empty());
-        let drawn = figures(&Cores, alike.to_vec());
-        assert_eq!(drawn[0].series.len(), 3);
+        let expected = ["Likely range: No processors stand out"];
+        assert_said(&findings(&Cores, alike), &expected);
+        let single = vec![at(0, 1, 40.0, None)];
+        assert_said(&findings(&Cores, single), &["Certain only: …40.0 ns"]);
+        assert_said(&findings(&Cores, Vec::new()), &[]);
     }
 
     #[test]
-    fn each_pair_stands_in_two_cells_of_a_matrix_and_the_diagonal_is_blank() {
-        let drawn = figures(&Cores, vec![at(2, 10, 40.0, None), at(2, 3, 9.0, None)]);
-        let [figure] = drawn.as_slice() else {
-            panic!("one figure");
-        };
+    fn each_pair_has_two_cells_of_a_matrix_and_the_diagonal_is_blank() {
+        let figure = &figures(&Cores, vec![at(2, 10, 40.0, None), at(2, 3, 9.0, None)])[0];
         assert_eq!(figure.kind, FigureKind::Matrix);
-        let cells = |label: &str| -> Vec<(String, f64)> {
-            let column = figure.series.iter().find(|it| it.label == label);
-            let points = &column.expect("a column").points;
-            let cell = |point: &FigurePoint| {
-                let time = point.estimate.centre.round();
-                (point.x.to_string(), time)
-            };
-            points.iter().map(cell).collect()
-        };
-        assert_eq!(cells("2"), [("3".into(), 9.0), ("10".into(), 40.0)]);
-        assert_eq!(cells("3"), [("2".into(), 9.0)]);
-        assert_eq!(cells("10"), [("2".into(), 40.0)]);
-        let columns: Vec<&str> = figure.series.iter().map(|it| it.label.as_str()).collect();
-        assert_eq!(columns, ["2", "3", "10"]);
+        let cells: Vec<Vec<String>> = figure
+            .series
+            .iter()
+            .map(|column| {
+                let cells = column.points.iter();
+                let cell = cells.map(|it| format!("{}: {:.0}", it.x, it.estimate.centre));
+                [column.label.clone()].into_iter().chain(cell).collect()
+            })
+            .collect();
+        let expected: [&[&str]; 3] = [&["2", "3: 9", "10: 40"], &["3", "2: 9"], &["10", "2: 40"]];
+        assert_eq!(cells, expected);
     }
 
     #[test]
@@ -403,16 +366,8 @@ mod tests {
         if cpus.len() < 2 {
             return println!("skipped: there is one processor");
         }
-        let most = |profile| Cores.points(&setting(profile)).len();
-        assert!((1..=6).contains(&most(Profile::Quick)));
-        assert!((1..=28).contains(&most(Profile::Standard)));
-        let (samples, _) = measure(
-            &Cores,
-            &pair(cpus[0] as u64, cpus[1] as u64),
-            Path::new("/"),
-        )
-        .expect("runs");
-        assert!(count(&samples, ONE_WAY) >= 1);
+        let here = pair(cpus[0] as u64, cpus[1] as u64);
+        let samples = sampled(&Cores, &here, &[ONE_WAY]);
         let stated = shared_cache_level(cpus[0], cpus[1]).map(f64::from);
         assert_eq!(values(&samples, SHARED), Vec::from_iter(stated));
     }

@@ -1,5 +1,6 @@
 //! `memory.false_sharing`: the cost of a cache line that two threads write to.
 
+use super::SHORTEST_LOAD_NS;
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::other_core::cpu_of_another_core;
@@ -9,15 +10,11 @@ use platform::placement::current_cpu;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The cost of a cache line that two threads write to.
 pub(crate) struct FalseSharing;
 
 const COUNTERS: AxisOf<Counters> = AxisOf::new("counters", "counters");
 const INCREMENT: Metric<&str> =
-    Metric::time("increment", "time of an increment").bounded(SHORTEST_INCREMENT_NS);
-
-/// A locked instruction takes several cycles; no processor does ten in a nanosecond.
-const SHORTEST_INCREMENT_NS: f64 = 0.1;
+    Metric::time("increment", "time of an increment").bounded(SHORTEST_LOAD_NS);
 
 /// The place of the second counter.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,37 +125,27 @@ fn cost(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::{COUNTERS, Counters, FalseSharing, INCREMENT};
-    use crate::made_up::{count, finding, findings, measure, measured, setting, value};
+    use crate::made_up::{assert_said, findings, measured, sampled, setting};
     use crate::other_core::cpu_of_another_core;
     use crate::prelude::*;
-    use std::path::Path;
-
-    fn found(shared: f64, apart: f64) -> Vec<Finding> {
-        let times = [(Counters::OneLine, shared), (Counters::TwoLines, apart)];
-        let point =
-            |(counters, ns)| measured(Point::new().at(COUNTERS, counters), &[(INCREMENT, ns)]);
-        findings(&FalseSharing, times.map(point).to_vec())
-    }
 
     #[test]
     fn padding_is_advised_only_where_it_gains() {
-        let costly = found(40.0, 4.0);
-        assert!((value(&costly, "two_lines", "gain") - 10.0).abs() < 0.1);
-        let said = finding(&costly, "two_lines").sentence.to_string();
-        assert!(said.contains("Pad"), "{said}");
-        let alike = found(4.0, 4.0);
-        let alike = finding(&alike, "two_lines");
-        assert_eq!(alike.grade, Grade::CannotBeTold);
-        assert!(!alike.sentence.to_string().contains("Pad"), "{alike:?}");
-        assert!(findings(&FalseSharing, Vec::new()).is_empty());
-    }
-
-    #[test]
-    fn one_processor_leaves_it_out_with_the_reason() {
-        let mut setting = setting(Profile::Quick);
-        setting.machine.topology.threads = Some(1);
-        let needs = FalseSharing.needs(&setting);
-        assert!(needs[0].is_left_out(&setting), "{needs:?}");
+        for (shared, apart, expected) in [
+            (40.0, 4.0, "Certain two_lines: …10.0 × as fast as one. Pad"),
+            (
+                4.0,
+                4.0,
+                "CannotBeTold two_lines: …costs nothing that shows",
+            ),
+        ] {
+            let times = [(Counters::OneLine, shared), (Counters::TwoLines, apart)];
+            let point =
+                |(counters, ns)| measured(Point::new().at(COUNTERS, counters), &[(INCREMENT, ns)]);
+            let found = findings(&FalseSharing, times.map(point).to_vec());
+            assert_said(&found, &[expected]);
+        }
+        assert_said(&findings(&FalseSharing, Vec::new()), &[]);
     }
 
     #[test]
@@ -167,9 +154,7 @@ mod tests {
             return println!("skipped: there is one core");
         }
         for point in FalseSharing.points(&setting(Profile::Quick)) {
-            let (samples, remarks) = measure(&FalseSharing, &point, Path::new("/")).expect("runs");
-            assert!(count(&samples, INCREMENT) >= 1, "{point}");
-            assert_eq!(remarks.len(), 1, "{point}");
+            sampled(&FalseSharing, &point, &[INCREMENT]);
         }
     }
 }

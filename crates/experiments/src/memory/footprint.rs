@@ -1,6 +1,7 @@
 //! `memory.footprint`: the part of a cache that is left to data, by the optimisation of the code.
 
-use super::hierarchy::{DataCache, found, marks};
+use super::KIB;
+use super::hierarchy::{DataCache, caches, found, marks};
 use crate::estimates::ratio;
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::judging::exceeds;
@@ -15,7 +16,6 @@ use platform::memory::{Mapping, PageSize};
 use std::collections::BTreeSet;
 use std::hint::black_box;
 
-/// The part of a cache that is left to data, by the optimisation of the code.
 pub(crate) struct Footprint;
 
 pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
@@ -27,7 +27,6 @@ pub(super) const METRICS: [(Metric<&str>, Level); 4] = [
     (write("optimisation_3", "write, optimisation 3"), Level::O3),
 ];
 
-const KIB: u64 = 1 << 10;
 const SMALLEST: u64 = 4 * KIB;
 /// The size assumed for the cache if none is documented.
 const USUAL_CACHE: u64 = 1024 * KIB;
@@ -141,17 +140,8 @@ impl Experiment for Footprint {
 
 /// The first cache that is documented to hold code and data alike.
 fn shared_cache(machine: &Machine) -> Option<DataCache> {
-    let shared = machine
-        .caches
-        .iter()
-        .filter(|cache| cache.kind == CacheKind::Unified);
-    let sized = shared.filter_map(|cache| {
-        Some(DataCache {
-            level: cache.level,
-            size: Bytes(cache.size_bytes?),
-        })
-    });
-    sized.min_by_key(|cache| (cache.level, cache.size))
+    let shared = caches(machine, |kind| kind == CacheKind::Unified);
+    shared.min_by_key(|cache| (cache.level, cache.size))
 }
 
 /// The size in bytes of the first cache that holds code and data alike.
@@ -271,12 +261,12 @@ fn held(results: &Results, metric: Metric<&'static str>, level: Level) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, COMPILER, Compiler, Footprint, METRICS, block_sizes, unevenness};
-    use crate::made_up::{count, findings, machine, measure, measured, number, results, setting};
+    use super::{BLOCK_SIZE, COMPILER, Compiler, Footprint, METRICS, block_sizes};
+    use crate::made_up::{assert_said, findings, measured, results, sampled, setting, value};
     use crate::memory::hierarchy::tests::cost_of;
     use crate::prelude::*;
+    use instrument::results::PointResult;
     use platform::machine::Machine;
-    use std::path::Path;
 
     const MIB: f64 = 1024.0 * 1024.0;
 
@@ -286,106 +276,60 @@ mod tests {
             .at(COMPILER, compiler)
     }
 
-    #[test]
-    fn a_curve_is_as_uneven_as_its_steps() {
-        let at = |(index, size): (usize, u64)| {
-            let jagged = if index % 2 == 0 { 1e9 } else { 1.2e9 };
-            measured(
-                point(size, Compiler::Rust),
-                &[(METRICS[0].0, jagged), (METRICS[3].0, 1e9)],
-            )
-        };
+    /// The rates of each loop by the number of the size and the size.
+    fn points(rate: impl Fn(usize, f64) -> f64) -> Vec<PointResult> {
         let sizes = block_sizes(&setting(Profile::Standard)).into_iter();
-        let points = sizes.enumerate().map(at).collect();
-        let (definition, machine) = (Footprint.definition(), machine());
-        let results = results(&definition, &machine, points);
-        let unevenness = |level| unevenness(&results, level).expect("sizes enough");
-        let (jagged, smooth) = (unevenness(0), unevenness(3));
-        assert!((0.15..0.21).contains(&jagged.value), "{jagged:?}");
-        assert!(smooth.value < 0.01, "{smooth:?}");
-        assert!(jagged.extent().low > smooth.extent().high);
+        let at = |(index, size): (usize, u64)| {
+            let rate = rate(index, size as f64);
+            let rates = METRICS.map(|(metric, _)| (metric, rate));
+            measured(point(size, Compiler::Rust), &rates)
+        };
+        sizes.enumerate().map(at).collect()
     }
 
     #[test]
     fn sizes_go_to_twice_the_shared_cache() {
         let sizes = block_sizes(&setting(Profile::Quick));
-        assert!(sizes.len() <= 16, "{sizes:?}");
+        assert!(sizes.len() <= 16 && sizes.iter().all(|size| size % 1024 == 0));
         assert_eq!(sizes.first(), Some(&4096));
         assert_eq!(sizes.last(), Some(&(4 << 20)));
-        assert!(block_sizes(&setting(Profile::Standard)).len() > sizes.len());
-        assert!(sizes.iter().all(|size| size % 1024 == 0));
     }
 
     #[test]
     fn every_level_is_measured_here_by_either_compiler() {
         for compiler in Compiler::ALL {
-            let (samples, _) =
-                measure(&Footprint, &point(64 << 10, *compiler), Path::new("/")).expect("memory");
-            for (metric, _) in METRICS {
-                assert!(count(&samples, metric) >= 1, "{compiler} {}", metric.name);
-            }
+            let metrics = METRICS.map(|(metric, _)| metric);
+            sampled(&Footprint, &point(64 << 10, *compiler), &metrics);
         }
     }
 
-    /// Findings where a loop takes `base` ns for a byte, and 0.1 ns more out of a cache that holds
-    /// `capacity`, but no less than `floor`.
-    fn found(base: f64, floor: f64, capacity: f64) -> Vec<Finding> {
-        let sizes = block_sizes(&setting(Profile::Standard)).into_iter();
-        let points = sizes.map(|size| {
-            let cost = cost_of(base, &[(capacity, 0.1)], size as f64);
-            let rate = 1e9 / cost.max(floor);
-            measured(
-                point(size, Compiler::Rust),
-                &METRICS.map(|(metric, _)| (metric, rate)),
-            )
+    #[test]
+    fn a_part_of_the_cache_is_held_only_where_the_rate_drops_beyond_it() {
+        // Out of a cache that holds 1.6 of 2 MiB, a byte takes 0.1 ns more.
+        let cost = |size| cost_of(0.02, &[(1.6 * MIB, 0.1)], size);
+        let dropped = findings(&Footprint, points(|_, size| 1e9 / cost(size)));
+        let expected = [3, 2, 1, 0].map(|level| {
+            format!("Certain held_{level}: …beyond blocks of…: code and everything else hold")
         });
-        findings(&Footprint, points.collect())
+        assert_said(&dropped, &expected.each_ref().map(String::as_str));
+        let held = value(&dropped, "held_3", "held");
+        assert!((held / MIB - 0.4).abs() < 0.1, "{held}");
+
+        let flat = points(|_, _| 1e10);
+        let noisy = points(|index, _| 1e10 * (1.0 + 0.04 * (index as f64 * 2.1).sin()));
+        // The loop is slower than the next cache.
+        let slow = points(|_, size| 1e9 / cost(size).max(0.5));
+        let expected = [3, 2, 1, 0].map(|level| format!("Likely held_{level}: …not slow down"));
+        for points in [flat, noisy, slow] {
+            let found = findings(&Footprint, points);
+            assert_said(&found, &expected.each_ref().map(String::as_str));
+        }
     }
 
     #[test]
     fn no_cache_is_called_documented_where_none_is() {
-        let machine = Machine::default();
-        let points = [
-            4_u64, 64, 256, 384, 512, 640, 768, 896, 1024, 1280, 1536, 2048,
-        ]
-        .map(|kib| measured(point(kib << 10, Compiler::Rust), &[(METRICS[3].0, 1e10)]));
-        let definition = Footprint.definition();
-        let results = results(&definition, &machine, points.to_vec());
-        assert_eq!(Footprint.findings(&results), []);
-    }
-
-    #[test]
-    fn of_a_flat_or_noisy_curve_no_part_is_held() {
-        let noisy = |share: f64| {
-            let sizes = block_sizes(&setting(Profile::Standard)).into_iter();
-            let points = sizes.enumerate().map(|(index, size)| {
-                let rate = 1e10 * (1.0 + share * (index as f64 * 2.1).sin());
-                let rates = METRICS.map(|(metric, _)| (metric, rate));
-                measured(point(size, Compiler::Rust), &rates)
-            });
-            findings(&Footprint, points.collect())
-        };
-        for found in [0.0, 0.04].map(noisy).into_iter().flatten() {
-            let said = found.sentence.to_string();
-            assert!(said.contains("does not slow down"), "{said}");
-        }
-    }
-
-    #[test]
-    fn what_is_missing_of_the_cache_is_held_by_something_else() {
-        let found = found(0.02, 0.0, 1.6 * MIB);
-        assert_eq!(found.len(), 4);
-        assert_eq!(found[0].key, "held_3");
-        let held = number(&found[0], "held").value;
-        assert!((held / MIB - 0.4).abs() < 0.1, "{found:?}");
-        assert_eq!(found[0].grade, Grade::Certain);
-    }
-
-    #[test]
-    fn a_loop_slower_than_the_next_cache_shows_no_drop() {
-        let found = found(0.02, 0.5, 1.6 * MIB);
-        let said = found[0].sentence.to_string();
-        assert!(said.contains("does not slow down"), "{said}");
-        assert_eq!(found[0].grade, Grade::Likely);
+        let (definition, machine) = (Footprint.definition(), Machine::default());
+        let results = results(&definition, &machine, points(|_, _| 1e10));
+        assert_said(&Footprint.findings(&results), &[]);
     }
 }

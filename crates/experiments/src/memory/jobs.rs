@@ -1,6 +1,7 @@
 //! Passes over memory by several threads at the same time, for `memory.parallel` and
 //! `memory.nodes`.
 
+use super::MOST_BYTES_PER_SECOND;
 use crate::prelude::*;
 use crate::together::on_cpus;
 use kernels::InstructionSet;
@@ -11,13 +12,11 @@ pub(super) const READ: Metric<&str> = bandwidth("read");
 pub(super) const WRITE: Metric<&str> = bandwidth("write");
 pub(super) const COPY: Metric<&str> = bandwidth("copy");
 
-/// Two registers of 64 bytes a cycle at 8 GHz, on each core.
-const MOST_BYTES_PER_SECOND_AND_CORE: f64 = 128.0 * 8e9;
 /// More cores than any machine has.
 const MOST_CORES: f64 = 4096.0;
 
 const fn bandwidth(name: &'static str) -> Metric<&'static str> {
-    Metric::bandwidth(name, name).bounded(MOST_BYTES_PER_SECOND_AND_CORE * MOST_CORES)
+    Metric::bandwidth(name, name).bounded(MOST_BYTES_PER_SECOND * MOST_CORES)
 }
 
 /// The work of a pass.

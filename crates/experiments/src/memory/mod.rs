@@ -41,10 +41,20 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &page_reporting::PageReporting,
 ];
 
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
 /// Blocks up to this lie in the caches of one core.
-const CACHES_OF_CORE: Bytes = Bytes(1 << 20);
+const CACHES_OF_CORE: Bytes = Bytes(MIB);
 /// Blocks from this on lie beyond the cache that cores share: what one core gets of it is rarely more.
-const BEYOND_CACHES: Bytes = Bytes(64 << 20);
+const BEYOND_CACHES: Bytes = Bytes(64 * MIB);
+/// No block takes more than this part of the memory available.
+const SHARE_OF_MEMORY: u64 = 4;
+
+/// A load from the nearest cache takes several cycles; no processor does ten in a nanosecond.
+const SHORTEST_LOAD_NS: f64 = 0.1;
+/// Two registers of 64 bytes a cycle at 8 GHz: more than any core loads or stores.
+const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
 
 /// The component that a block of this size in these pages speaks of; huge pages show where translating
 /// addresses costs, which is beyond the caches of the core.
@@ -126,14 +136,38 @@ fn time_loads_from(
 mod tests {
     use super::pages::made_up::{BASE, HUGE};
     use super::*;
+    use crate::made_up::setting;
 
     #[test]
     fn blocks_speak_of_the_place_in_which_they_lie() {
-        let of = |mib: u64, pages| of_block(Bytes(mib << 20), Some(pages));
+        let of = |mib: u64, pages| of_block(Bytes(mib * MIB), Some(pages));
         assert_eq!(of(1, BASE), Component::Core);
         assert_eq!(of(1, HUGE), Component::Core);
         assert_eq!(of(8, BASE), Component::SharedCache);
         assert_eq!(of(256, BASE), Component::Memory);
         assert_eq!(of(256, HUGE), Component::HugePages);
+    }
+
+    #[test]
+    fn no_block_takes_more_than_its_share_of_memory() {
+        let largest = |experiment: &dyn Experiment, axis: AxisOf<Bytes>, available_bytes| {
+            let setting = Setting {
+                available_bytes,
+                ..setting(Profile::Thorough)
+            };
+            let points = experiment.points(&setting).into_iter();
+            points.filter_map(|point| point.level(axis).ok()).max()
+        };
+        let cases: [(&dyn Experiment, _, _); 4] = [
+            (&bandwidth::Bandwidth, bandwidth::BLOCK_SIZE, 25 * MIB),
+            (&latency::Latency, latency::WORKING_SET, 25 * MIB),
+            (&subloop::Subloop, subloop::BLOCK_SIZE, 8 * MIB),
+            // The source and the target together.
+            (&copy::Copy, copy::BLOCK_SIZE, 25 * MIB / 2),
+        ];
+        for (experiment, axis, expected) in cases {
+            assert_eq!(largest(experiment, axis, 100 * MIB), Some(Bytes(expected)));
+            assert_eq!(largest(experiment, axis, 0), None);
+        }
     }
 }

@@ -9,7 +9,6 @@ use platform::memory::{
 };
 use std::hint::black_box;
 
-/// The first touch of memory that the host of a virtual machine took back.
 pub(crate) struct PageReporting;
 
 const JUST_USED: Metric<&str> = Metric::time("just_used", "first touch of a huge page just used");
@@ -100,7 +99,10 @@ impl Experiment for PageReporting {
         let just_used = Touched::just_used(page)?;
         let usual_ns = median(&just_used.times_ns).expect("pages were touched");
         let idle = Touched::until_taken_back(page, usual_ns)?;
-        let taken_back: Vec<f64> = taken_back(&idle.times_ns, usual_ns).collect();
+        let times_ns = idle.times_ns.iter().copied();
+        let taken_back: Vec<f64> = times_ns
+            .filter(|it| was_taken_back(*it, usual_ns))
+            .collect();
         let dear_ns = median(&taken_back).ok_or_else(|| {
             let looked = Bytes((idle.times_ns.len() * page) as u64);
             MeasureError::Disturbed(format!(
@@ -179,12 +181,6 @@ impl Touched {
     }
 }
 
-/// The times of the pages that the host had taken back.
-fn taken_back(times_ns: &[f64], usual_ns: f64) -> impl Iterator<Item = f64> {
-    let times_ns = times_ns.iter().copied();
-    times_ns.filter(move |spent_ns| was_taken_back(*spent_ns, usual_ns))
-}
-
 /// True if the host had taken back a page whose touch took `spent_ns`, where a page just used takes
 /// `usual_ns`.
 fn was_taken_back(spent_ns: f64, usual_ns: f64) -> bool {
@@ -213,57 +209,25 @@ fn cost(results: &Results) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AFTER_IDLING, JUST_USED, PageReporting, TAKEN_BACK, taken_back, was_taken_back};
-    use crate::file::testing::scratch;
-    use crate::made_up::{findings, measure, measured, setting, value, values};
+    use super::{AFTER_IDLING, JUST_USED, PageReporting, TAKEN_BACK};
+    use crate::made_up::{assert_said, findings, measure, measured, setting, values};
     use crate::prelude::*;
-    use proptest::prelude::*;
+    use std::path::Path;
 
     #[test]
-    fn both_states_are_set_against_each_other_and_what_to_do_is_said() {
+    fn both_states_are_compared_and_what_to_do_is_said() {
         let costs = [(JUST_USED, 87_000.0), (AFTER_IDLING, 4_800_000.0)];
-        let found = findings(&PageReporting, vec![measured(Point::new(), &costs)]);
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].grade, Grade::Certain);
-        assert!((value(&found, "taken_back", "ratio") - 55.2).abs() < 0.1);
-        assert!((value(&found, "taken_back", "each") - 9375.0).abs() < 1.0);
-        let said = found[0].sentence.to_string();
-        for part in [
-            "MAP_POPULATE",
-            "free-page-reporting=off",
-            "4.80 ms for 2 MiB",
-        ] {
-            assert!(said.contains(part), "{said}");
-        }
-    }
-
-    #[test]
-    fn one_state_alone_says_nothing() {
-        let alone = vec![measured(Point::new(), &[(AFTER_IDLING, 4_800_000.0)])];
-        assert_eq!(findings(&PageReporting, alone), []);
-    }
-
-    proptest! {
-        #[test]
-        fn pages_are_split_where_their_cost_leaps(
-            is_taken_back in prop::collection::vec(any::<bool>(), 0..200),
-            usual_ns in 10_000.0..200_000.0_f64,
-            times_dearer in 8.0..100.0_f64,
-            spread in 0.8..1.9_f64,
-        ) {
-            let cost = |is_taken: &bool| usual_ns * spread * if *is_taken { times_dearer } else { 1.0 };
-            let times_ns: Vec<f64> = is_taken_back.iter().map(cost).collect();
-            let found: Vec<f64> = taken_back(&times_ns, usual_ns).collect();
-            let expected = is_taken_back.iter().filter(|it| **it).count();
-            prop_assert_eq!(found.len(), expected);
-            prop_assert!(found.iter().all(|spent_ns| was_taken_back(*spent_ns, usual_ns)));
-        }
+        let both = findings(&PageReporting, vec![measured(Point::new(), &costs)]);
+        let expected = "Certain taken_back: …4.80 ms for 2 MiB, 9.38 µs for 4 KiB: 55.2 × the \
+                        cost…MAP_POPULATE…free-page-reporting=off";
+        assert_said(&both, &[expected]);
+        let alone = vec![measured(Point::new(), &costs[1..])];
+        assert_said(&findings(&PageReporting, alone), &[]);
     }
 
     #[test]
     fn pages_after_idling_are_dear_or_the_point_says_why_not() {
-        let scratch = scratch();
-        match measure(&PageReporting, &Point::new(), scratch.path()) {
+        match measure(&PageReporting, &Point::new(), Path::new("/")) {
             Ok((samples, _)) => {
                 let first = |metric| values(&samples, metric)[0];
                 assert!(first(AFTER_IDLING) > 4.0 * first(JUST_USED));
@@ -278,15 +242,16 @@ mod tests {
     }
 
     #[test]
-    fn the_question_does_not_arise_on_bare_metal() {
-        let bare = setting(Profile::Quick);
+    fn the_question_does_not_arise_on_bare_metal_or_without_huge_pages() {
+        let mut bare = setting(Profile::Quick);
+        bare.machine.huge_page_bytes = None;
         let needs = PageReporting.needs(&bare);
-        let missing = needs[0].missing(&bare).expect("no host");
-        assert!(missing.contains("is not a virtual machine"), "{missing}");
+        let missing = [0, 1].map(|need: usize| needs[need].missing(&bare).expect("it is"));
+        assert!(
+            missing[0].contains("is not a virtual machine"),
+            "{missing:?}"
+        );
+        assert_eq!(missing[1], "this system has no huge pages");
         assert!(needs[0].is_left_out(&bare));
-        let mut plain = bare.clone();
-        plain.machine.huge_page_bytes = None;
-        let missing = PageReporting.needs(&plain)[1].missing(&plain);
-        assert_eq!(missing.as_deref(), Some("this system has no huge pages"));
     }
 }

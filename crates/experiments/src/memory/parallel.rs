@@ -1,24 +1,20 @@
 //! `memory.parallel`: the memory bandwidth that several cores get together.
 
 use super::jobs::{self, COPY, Job, READ, WRITE};
-use super::{hierarchy, of_library};
+use super::{MIB, SHARE_OF_MEMORY, hierarchy, of_library};
 use crate::estimates::{grade, ratio};
 use crate::figures::{curves, linear};
 use crate::prelude::*;
 use crate::together::cpus_for;
 use platform::machine::Machine;
 
-/// The memory bandwidth that several cores get together.
 pub(crate) struct Parallel;
 
 const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
 
-const MIB: u64 = 1 << 20;
 /// All blocks together: no cache may hold a good part of them.
 const AT_LEAST: u64 = 256 * MIB;
 const AT_MOST: u64 = 2048 * MIB;
-/// They take no more than this part of the memory available.
-const SHARE_OF_MEMORY: u64 = 4;
 const LEAST_MEMORY: u64 = 64 * MIB * SHARE_OF_MEMORY;
 
 const DESIGN: Design = Design {
@@ -69,13 +65,7 @@ impl Experiment for Parallel {
         let wanted = (4 * hierarchy::last_bytes(&Machine::read())).clamp(AT_LEAST, AT_MOST);
         let available = platform::memory::available_bytes().unwrap_or(LEAST_MEMORY);
         let each = (wanted.min(available / SHARE_OF_MEMORY) as usize / threads) & !(2 * 4096 - 1);
-        jobs::run(
-            sampler,
-            &[Job::Read, Job::Write, Job::Copy],
-            &cpus,
-            each,
-            None,
-        )
+        jobs::run(sampler, Job::ALL, &cpus, each, None)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -84,20 +74,14 @@ impl Experiment for Parallel {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let series = Job::ALL
-            .iter()
-            .map(|job| results.series(job.name(), job.metric(), THREADS, &[]));
+        let series = |job: &Job| results.series(job.name(), job.metric(), THREADS, &[]);
+        let series = Job::ALL.iter().map(series).collect();
         let axes = (
             linear("threads", Unit::Count),
             linear("bandwidth of all threads", Unit::BytesPerSecond),
         );
-        vec![curves(
-            "bandwidth",
-            "Memory bandwidth by number of threads",
-            axes,
-            series.collect(),
-            Vec::new(),
-        )]
+        let title = "Memory bandwidth by number of threads";
+        vec![curves("bandwidth", title, axes, series, Vec::new())]
     }
 }
 
@@ -114,19 +98,16 @@ fn gain(results: &Results, job: Job) -> Option<Finding> {
         cores = Count(results.machine.topology.cores? as u64),
         does = job.name(),
     );
-    Some(
-        Finding::new(job.name(), said)
-            .graded(grade(&gain, 1.0))
-            .weighing(0.6),
-    )
+    let finding = Finding::new(job.name(), said);
+    Some(finding.graded(grade(&gain, 1.0)).weighing(0.6))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{COPY, Job, Parallel, READ, THREADS, WRITE};
-    use crate::made_up::{count, machine, measure, measured, number, results, setting};
+    use super::{COPY, Parallel, READ, THREADS, WRITE};
+    use crate::made_up::{assert_said, machine, measure, measured, results, sampled, setting};
     use crate::prelude::*;
-    use platform::machine::{Machine, Topology};
+    use platform::machine::Machine;
     use platform::placement::allowed_cpus;
     use std::path::Path;
 
@@ -135,25 +116,17 @@ mod tests {
     }
 
     fn with_cores(cores: usize) -> Machine {
-        Machine {
-            topology: Topology {
-                cores: Some(cores),
-                threads: Some(cores),
-                ..Topology::default()
-            },
-            ..machine()
-        }
+        let mut machine = machine();
+        machine.topology.cores = Some(cores);
+        machine.topology.threads = Some(cores);
+        machine
     }
 
     #[test]
     fn every_job_is_measured_here() {
         let cpus = allowed_cpus().expect("this system has them").len() as u64;
         for threads in [1, cpus] {
-            let point = point(threads);
-            let (samples, _) = measure(&Parallel, &point, Path::new("/")).expect("memory works");
-            for job in Job::ALL {
-                assert!(count(&samples, job.metric()) >= 1, "{point}: {job}");
-            }
+            sampled(&Parallel, &point(threads), &[READ, WRITE, COPY]);
         }
         let error = measure(&Parallel, &point(100_000), Path::new("/"));
         let error = error.expect_err("too many").to_string();
@@ -162,35 +135,33 @@ mod tests {
 
     #[test]
     fn threads_go_up_to_all_processors() {
-        let counts = |profile| {
-            let setting = Setting {
-                machine: with_cores(12),
-                ..setting(profile)
-            };
-            let points = Parallel.points(&setting);
-            let counts = points.iter().filter_map(|point| point.level(THREADS).ok());
-            counts.map(|Count(count)| count).collect::<Vec<_>>()
-        };
-        assert_eq!(counts(Profile::Quick), [1, 2, 4, 8, 12]);
-        assert_eq!(counts(Profile::Standard), [1, 2, 3, 4, 5, 6, 7, 8, 12]);
+        for (profile, expected) in [
+            (Profile::Quick, &[1, 2, 4, 8, 12][..]),
+            (Profile::Standard, &[1, 2, 3, 4, 5, 6, 7, 8, 12]),
+        ] {
+            let mut setting = setting(profile);
+            setting.machine = with_cores(12);
+            let expected: Vec<Point> = expected.iter().map(|count| point(*count)).collect();
+            assert_eq!(Parallel.points(&setting), expected);
+        }
     }
 
     #[test]
-    fn what_all_gain_over_one_is_told() {
-        let rates = |factor: f64| {
-            [
-                (READ, 10e9 * factor),
-                (WRITE, 8e9 * factor),
-                (COPY, 6e9 * factor),
-            ]
-        };
-        let at = |threads: u64, factor| measured(point(threads), &rates(factor));
+    fn all_threads_are_compared_with_one() {
         let (definition, machine) = (Parallel.definition(), with_cores(4));
-        let of = |points| Parallel.findings(&results(&definition, &machine, points));
-        let found = of(vec![at(1, 1.0), at(2, 1.8), at(4, 2.5)]);
-        assert_eq!(found.len(), 2);
-        assert!((number(&found[0], "gain").value - 2.5).abs() < 0.01);
-        assert!(of(vec![at(1, 1.0)]).is_empty());
-        assert!(of(Vec::new()).is_empty());
+        let found = |factors: &[(u64, f64)]| {
+            let points = factors.iter().map(|(threads, factor)| {
+                let rates = [(READ, 10e9), (WRITE, 8e9), (COPY, 6e9)];
+                let rates = rates.map(|(metric, rate)| (metric, rate * factor));
+                measured(point(*threads), &rates)
+            });
+            Parallel.findings(&results(&definition, &machine, points.collect()))
+        };
+        let expected = [
+            "Certain read: …together read memory at …2.50 × as fast",
+            "Certain copy: …together copy memory at …2.50 × as fast",
+        ];
+        assert_said(&found(&[(1, 1.0), (2, 1.8), (4, 2.5)]), &expected);
+        assert_said(&found(&[(1, 1.0)]), &[]);
     }
 }

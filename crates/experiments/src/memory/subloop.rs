@@ -1,6 +1,6 @@
 //! `memory.subloop`: repeated writes to a block, as a whole or piece by piece.
 
-use super::{hierarchy, of_block};
+use super::{MIB, MOST_BYTES_PER_SECOND, SHARE_OF_MEMORY, hierarchy, of_block};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::judging::{ALMOST, MARGIN, alike, larger_along, larger_by};
@@ -11,10 +11,9 @@ use platform::memory::{Mapping, PageSize};
 use std::collections::BTreeSet;
 use std::hint::black_box;
 
-/// Repeated writes to a block, as a whole or piece by piece.
 pub(crate) struct Subloop;
 
-const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
+pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
 pub(super) const PIECE_SIZE: AxisOf<Bytes> = AxisOf::new("piece_size", "piece size");
 pub(super) const WRITE: Metric<&str> =
     Metric::bandwidth("write", "write").bounded(MOST_BYTES_PER_SECOND);
@@ -22,20 +21,16 @@ pub(super) const WRITE: Metric<&str> =
 /// Pieces whose intervals overlap that of the best count as equally good if they come within this
 /// share of it.
 const NEARLY: f64 = 0.10;
-const MIB: u64 = 1 << 20;
 /// The blocks of the report, in bytes.
 const BLOCKS: [u64; 2] = [8 * MIB, 32 * MIB];
 /// Below this, starting a piece takes more time than writing it.
 const SMALLEST_PIECE: u64 = 128;
 /// The number of times that each byte is written.
 const PASSES: u64 = 8;
-/// No block takes more than this part of the memory available, and none takes longer than a point may.
-const SHARE_OF_MEMORY: u64 = 4;
+/// A larger one takes longer than a point may.
 const LARGEST_BLOCK: u64 = 1024 * MIB;
 /// A bandwidth known to this share of itself is enough to choose between pieces.
 const KNOWN: f64 = 0.1;
-/// Two registers of 64 bytes a cycle at 8 GHz: more than any core stores.
-const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
 
 const DESIGN: Design = Design {
     id: "memory.subloop",
@@ -65,7 +60,7 @@ const SMALL_PIECES: Claim = Claim {
     experiments: &["memory.subloop"],
     test: |evidence| {
         let results = evidence.of("memory.subloop")?;
-        let curve = results.along(PIECE_SIZE, WRITE, &[BLOCK_SIZE.at(Bytes(BLOCKS[0]))]);
+        let curve = curve(results, Bytes(BLOCKS[0]));
         let (_, best) = curve.iter().find(|(piece, _)| *piece == REPORTED_PIECE)?;
         let smaller = curve.iter().filter(|(piece, _)| *piece < REPORTED_PIECE);
         let ratios = smaller.filter_map(|(piece, write)| Some((*piece, ratio(best, write)?)));
@@ -86,10 +81,8 @@ const BOTH_BLOCKS: Claim = Claim {
     experiments: &["memory.subloop"],
     test: |evidence| {
         let results = evidence.of("memory.subloop")?;
-        let [(_, one), (_, other)] = [
-            best(results, Bytes(BLOCKS[0]))?,
-            best(results, Bytes(BLOCKS[1]))?,
-        ];
+        let [one, other] = BLOCKS.map(|block| best(results, Bytes(block)));
+        let ((_, one), (_, other)) = (one?, other?);
         alike(ALMOST, one, other, |ratio| {
             sentence!(
                 "The best pieces are written at {one} in 8 MiB and {other} in 32 MiB: {ratio}."
@@ -172,19 +165,11 @@ impl Experiment for Subloop {
                     set.write(black_box(&mut *piece), word);
                 }
             }
+            Ok(())
         };
         // Takes the page faults, and puts the caches into the state that every timed run starts from.
-        run();
-        let work_bytes = (PASSES * block_size) as f64;
-        sampler.once(
-            WRITE,
-            work_bytes,
-            |_| Ok(()),
-            || {
-                run();
-                Ok(())
-            },
-        )
+        run()?;
+        sampler.once(WRITE, (PASSES * block_size) as f64, |_| Ok(()), run)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -309,23 +294,22 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCKS, CLAIMS, MIB, PIECE_SIZE, Subloop, WRITE, point};
+    use super::{BLOCK_SIZE, BLOCKS, CLAIMS, MIB, PIECE_SIZE, Subloop, WRITE, point};
     use crate::made_up::{
-        count, findings, machine, measure, measured, measured_apart, number, results, setting,
+        assert_said, findings, judgement, measured, measured_apart, sampled, setting,
     };
     use crate::prelude::*;
-    use instrument::claim::{Evidence, Ruling};
+    use instrument::claim::Ruling;
     use instrument::results::PointResult;
-    use std::path::Path;
 
-    /// Pieces up to `cache` bytes are written at 60 GB/s, others at `slow`.
-    fn points(cache: u64, slow: f64) -> Vec<PointResult> {
+    /// Pieces up to `cache` bytes are written at 60 GB/s, others at 10.
+    fn points(cache: u64) -> Vec<PointResult> {
         let points = Subloop.points(&setting(Profile::Thorough)).into_iter();
         let each = points.map(|point| {
             let Bytes(piece) = point.level(PIECE_SIZE).expect("all have one");
             // A short piece takes time to start.
             let start = 1.0 - 100.0 / piece as f64;
-            let rate = if piece <= cache { 60e9 * start } else { slow };
+            let rate = if piece <= cache { 60e9 * start } else { 10e9 };
             measured(point, &[(WRITE, rate)])
         });
         each.collect()
@@ -335,91 +319,52 @@ mod tests {
     fn quick_points_are_few_and_the_longer_profiles_go_beyond_the_last_cache() {
         let quick = Subloop.points(&setting(Profile::Quick));
         assert!(quick.len() <= 16, "{}", quick.len());
-        for block in BLOCKS {
-            assert!(quick.contains(&point(block, block)));
-        }
+        let has_whole = |block: &u64| quick.contains(&point(*block, *block));
+        assert!(BLOCKS.iter().all(has_whole));
         let standard = Subloop.points(&setting(Profile::Standard));
-        assert!(
-            standard.contains(&point(64 * MIB, 64 * MIB)),
-            "twice the last cache"
-        );
-        let little = Setting {
-            available_bytes: 40 * MIB,
-            ..setting(Profile::Standard)
-        };
-        let most = Subloop.points(&little).into_iter();
-        assert_eq!(
-            most.filter_map(|point| point.level(super::BLOCK_SIZE).ok())
-                .max(),
-            Some(Bytes(8 * MIB))
-        );
-    }
-
-    /// The ruling on the claim by these points.
-    fn ruling(points: Vec<PointResult>) -> Ruling {
-        let (definition, machine) = (Subloop.definition(), machine());
-        let results = [results(&definition, &machine, points)];
-        CLAIMS[0].judge(&Evidence::new(&results)).ruling
+        // Twice the last cache.
+        assert!(standard.contains(&point(64 * MIB, 64 * MIB)));
     }
 
     #[test]
     fn the_best_piece_is_the_largest_that_gains_all() {
-        let found = findings(&Subloop, points(MIB, 10e9));
-        assert_eq!(found.len(), 3);
-        let number = |name| number(&found[0], name).value;
-        assert!((number("piece") - MIB as f64).abs() < 1.0, "{found:?}");
-        assert!((number("gain") - 6.0).abs() < 0.1);
-        assert!((number("saved") - 0.83).abs() < 0.01);
-        assert_eq!(ruling(points(MIB, 10e9)), Ruling::Holds);
-    }
-
-    #[test]
-    fn a_best_piece_at_the_edge_is_called_the_smallest_measured() {
-        let found = findings(&Subloop, points(128, 10e9));
-        for finding in found.iter().filter(|found| found.number("piece").is_some()) {
-            let said = finding.sentence.to_string();
-            assert!(said.contains("the smallest measured"), "{said}");
-        }
-    }
-
-    #[test]
-    fn of_pieces_that_the_intervals_do_not_tell_apart_the_largest_is_best() {
-        let each = points(MIB, 10e9).into_iter().map(|result| {
+        let by_chance = points(MIB).into_iter().map(|result| {
             let Bytes(piece) = result.point.level(PIECE_SIZE).expect("all have one");
             let rate = result.estimates[0].centre * if piece <= 1024 { 1.06 } else { 1.0 };
-            measured_apart(result.point.clone(), &[(WRITE, rate)], 0.04)
+            measured_apart(result.point, &[(WRITE, rate)], 0.04)
         });
-        let found = findings(&Subloop, each.collect());
-        let piece = number(&found[0], "piece").value;
-        assert!((piece - MIB as f64).abs() < 1.0, "{found:?}");
-    }
-
-    #[test]
-    fn a_block_that_a_cache_may_hold_decides_no_claim_about_memory() {
-        let in_cache = |result: &PointResult| {
-            let block = result.point.level(super::BLOCK_SIZE).expect("all have one");
-            block < Bytes(64 * MIB)
-        };
-        let points = points(MIB, 10e9).into_iter().filter(in_cache).collect();
-        assert_eq!(ruling(points), Ruling::CannotBeTold);
-    }
-
-    #[test]
-    fn where_nothing_is_gained_nothing_is_recommended() {
-        let found = findings(&Subloop, points(0, 10e9));
-        assert_eq!(found.len(), 3);
-        for finding in found {
-            assert_eq!(finding.number("piece"), None, "{finding:?}");
+        for (points, expected) in [
+            (points(MIB), "in pieces of 1 MiB, 6.00 × as fast"),
+            (by_chance.collect(), "in pieces of 1 MiB"),
+            (points(128), "in pieces of 128 B, the smallest measured"),
+            (points(0), "gains nothing from being cut into pieces"),
+        ] {
+            let expected = [64, 32, 8].map(|mib| format!("best_piece_{mib}: …{expected}"));
+            assert_said(
+                &findings(&Subloop, points),
+                &expected.each_ref().map(String::as_str),
+            );
         }
-        assert_eq!(ruling(points(0, 10e9)), Ruling::DoesNotHold);
+    }
+
+    #[test]
+    fn only_a_block_that_no_cache_holds_decides_a_claim_about_memory() {
+        let in_cache = |result: &PointResult| result.point.level(BLOCK_SIZE) != Ok(Bytes(64 * MIB));
+        let in_cache = points(MIB).into_iter().filter(in_cache).collect();
+        for (points, expected) in [
+            (points(MIB), Ruling::Holds),
+            (points(0), Ruling::DoesNotHold),
+            (in_cache, Ruling::CannotBeTold),
+        ] {
+            let judged = judgement(CLAIMS, CLAIMS[0].key, &Subloop, points);
+            assert_eq!(judged.ruling, expected);
+        }
     }
 
     #[test]
     fn a_block_is_measured_here_in_pieces_and_whole() {
         for piece in [3 << 10, MIB] {
-            let (samples, _) =
-                measure(&Subloop, &point(MIB, piece), Path::new("/")).expect("memory");
-            assert!(count(&samples, WRITE) >= 1);
+            sampled(&Subloop, &point(MIB, piece), &[WRITE]);
         }
     }
 }

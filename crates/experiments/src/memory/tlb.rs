@@ -2,13 +2,12 @@
 
 pub(super) use super::pages::AXIS as PAGES;
 use super::pages::Pages;
-use super::time_loads;
+use super::{SHARE_OF_MEMORY, time_loads};
 use crate::estimates::{extra_cost, ratio, side_by_side};
 use crate::figures::{axis_of, curves, linear};
 use crate::prelude::*;
 use instrument::statistics::random::Random;
 
-/// The number of pages that a program can use before address translation costs time.
 pub(crate) struct Tlb;
 
 pub(super) const STRIDES: AxisOf<Count> = AxisOf::new("strides", "places, 4 KiB apart");
@@ -21,8 +20,6 @@ const STRIDE: u64 = 4096;
 const LINE: usize = 64;
 const FEWEST: u64 = 16;
 const MOST: u64 = 1 << 15;
-/// The places take no more than this part of the memory available.
-const SHARE_OF_MEMORY: u64 = 4;
 const LEAST_MEMORY: u64 = 1024 * STRIDE * SHARE_OF_MEMORY;
 /// A load that takes this much longer is slowed down.
 const SLOWED_DOWN: f64 = 1.1;
@@ -115,13 +112,8 @@ impl Experiment for Tlb {
             axis_of(STRIDES),
             linear("time of a load", Unit::Nanoseconds),
         );
-        vec![curves(
-            LOAD,
-            "Loads from many pages",
-            axes,
-            series.collect(),
-            Vec::new(),
-        )]
+        let title = "Loads from many pages";
+        vec![curves(LOAD, title, axes, series.collect(), Vec::new())]
     }
 }
 
@@ -202,54 +194,40 @@ fn reach(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::{LOAD, PAGES, STRIDES, Tlb};
-    use crate::made_up::{count, finding, findings, measure, measured, setting, value};
+    use crate::made_up::{assert_said, findings, measured, sampled, value};
     use crate::memory::pages::Pages;
     use crate::memory::pages::made_up::{BASE, HUGE};
     use crate::prelude::*;
-    use instrument::results::PointResult;
     use platform::machine::Machine;
-    use std::path::Path;
 
-    fn at(count: u64, pages: Pages, load: f64) -> PointResult {
-        let point = Point::new().at(STRIDES, Count(count)).at(PAGES, pages);
-        measured(point, &[(LOAD, load)])
+    /// Loads by the number of places, in base and in huge pages.
+    fn found(loads: &[(u64, f64, f64)]) -> Vec<Finding> {
+        let at = |count, pages, load| {
+            let point = Point::new().at(STRIDES, Count(count)).at(PAGES, pages);
+            measured(point, &[(LOAD, load)])
+        };
+        let both = |(count, base, huge): &_| [at(*count, BASE, *base), at(*count, HUGE, *huge)];
+        findings(&Tlb, loads.iter().flat_map(both).collect())
     }
 
     #[test]
     fn pages_beyond_the_reach_cost_and_larger_ones_do_not() {
-        let mut points = Vec::new();
-        for (count, base) in [(16, 2.0), (64, 2.0), (256, 4.0), (1024, 6.0)] {
-            points.push(at(count, BASE, base));
-            points.push(at(count, HUGE, 2.0));
-        }
-        let found = findings(&Tlb, points);
-        let value = |key, name| value(&found, key, name);
-        assert!((value("translation", "extra") - 4.0).abs() < 0.1);
-        assert!((value("reach", "free") - 64.0).abs() < 1e-9);
-        assert!((value("reach", "slow") - 256.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn no_cost_below_zero_is_told() {
-        let found = findings(&Tlb, vec![at(1024, BASE, 2.0), at(1024, HUGE, 3.0)]);
-        let translation = finding(&found, "translation");
-        let mut said = translation.sentence.numbers();
-        assert!(said.all(|it| it.quantity.value > 0.0), "{translation:?}");
-        assert_eq!(translation.grade, Grade::CannotBeTold);
-        assert!(value(&found, "translation", "extra") < 0.0);
-    }
-
-    #[test]
-    fn without_a_second_page_size_nothing_is_claimed() {
-        assert!(findings(&Tlb, vec![at(16, BASE, 2.0)]).is_empty());
-        assert!(findings(&Tlb, Vec::new()).is_empty());
-    }
-
-    #[test]
-    fn the_quick_profile_takes_few_points() {
-        let count = |profile| Tlb.points(&setting(profile)).len();
-        assert!(count(Profile::Quick) <= 17, "{}", count(Profile::Quick));
-        assert!(count(Profile::Standard) > count(Profile::Quick));
+        let loads = [
+            (16, 2.0, 2.0),
+            (64, 2.0, 2.0),
+            (256, 4.0, 2.0),
+            (1024, 6.0, 2.0),
+        ];
+        let slow = found(&loads);
+        let expected = [
+            "Certain translation: …6.00 ns in 4 KiB pages and 2.00 ns in 2 MiB pages: …costs 4.00 ns",
+            "Certain reach: …up to 64.0 of the 4 KiB pages (256 KiB)…from 256 on",
+        ];
+        assert_said(&slow, &expected);
+        let free = found(&[(1024, 2.0, 3.0)]);
+        assert_said(&free, &["CannotBeTold translation: …does not show"]);
+        assert!(value(&free, "translation", "extra") < 0.0);
+        assert_said(&found(&[]), &[]);
     }
 
     #[test]
@@ -259,7 +237,6 @@ mod tests {
             return;
         };
         let point = Point::new().at(STRIDES, Count(64)).at(PAGES, base);
-        let (samples, _) = measure(&Tlb, &point, Path::new("/")).expect("memory works");
-        assert!(count(&samples, LOAD) >= 1);
+        sampled(&Tlb, &point, &[LOAD]);
     }
 }

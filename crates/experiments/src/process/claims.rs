@@ -5,14 +5,13 @@ use super::fork_size::{self, DESIGN as FORK_SIZE};
 use super::ipc::findings::{conditions, round_trip};
 use super::ipc::{BANDWIDTH, DESIGN as IPC, MECHANISM, MESSAGE, Mechanism};
 use super::poll::{self, DESIGN as POLL};
-use super::switch::findings::pair;
-use super::switch::{DESIGN as SWITCH, Kind};
+use super::switch::{DESIGN as SWITCH, Kind, pair};
 use super::{PLACEMENT, Placement};
-use crate::judging::{ALMOST, MARGIN, alike, larger, larger_by};
+use crate::judging::{ALMOST, MARGIN, alike, larger, larger_by, opposite};
 use crate::memory::pages::Pages;
 use crate::prelude::*;
 use crate::subjects::ROUND_TRIP;
-use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::claim::{Claim, Evidence, Judgement};
 
 /// The message whose bandwidth is compared: what a pipe holds.
 const LARGE_MESSAGE: Bytes = Bytes(64 << 10);
@@ -27,17 +26,8 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 5: 11.69 against 1.49 million a second",
         experiments: &[CALLS.id],
         test: |evidence| {
-            faster(
-                evidence,
-                3.0,
-                Call::Malloc,
-                Call::Getpid,
-                |[one, other, ratio]| {
-                    sentence!(
-                        "malloc and free: {one}; a bare system call: {other}; {ratio} as many."
-                    )
-                },
-            )
+            let malloc = (Call::Malloc, "malloc and free");
+            faster(evidence, 3.0, malloc, SYSTEM_CALL)
         },
     },
     Claim {
@@ -46,15 +36,8 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 5: 0.0946 against 0.3895 million a second",
         experiments: &[CALLS.id],
         test: |evidence| {
-            faster(
-                evidence,
-                FASTER,
-                Call::Open,
-                Call::Fopen,
-                |[one, other, ratio]| {
-                    sentence!("open and close: {one}; fopen and fclose: {other}; {ratio} as many.")
-                },
-            )
+            let stream = (Call::Fopen, "fopen and fclose");
+            faster(evidence, FASTER, (Call::Open, "open and close"), stream)
         },
     },
     Claim {
@@ -63,17 +46,8 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 5: 0.0033 against 1.4867 million a second",
         experiments: &[CALLS.id],
         test: |evidence| {
-            faster(
-                evidence,
-                200.0,
-                Call::Getpid,
-                Call::Fork,
-                |[one, other, ratio]| {
-                    sentence!(
-                        "a bare system call: {one}; fork, exit and wait: {other}; {ratio} as many."
-                    )
-                },
-            )
+            let fork = (Call::Fork, "fork, exit and wait");
+            faster(evidence, 200.0, SYSTEM_CALL, fork)
         },
     },
     Claim {
@@ -82,15 +56,8 @@ pub(crate) const ALL: &[Claim] = &[
         source: "folklore",
         experiments: &[CALLS.id],
         test: |evidence| {
-            faster(
-                evidence,
-                FASTER,
-                Call::Spawn,
-                Call::ForkExec,
-                |[one, other, ratio]| {
-                    sentence!("posix_spawn: {one}; fork and exec: {other}; {ratio} as many.")
-                },
-            )
+            let fork = (Call::ForkExec, "fork and exec");
+            faster(evidence, FASTER, (Call::Spawn, "posix_spawn"), fork)
         },
     },
     Claim {
@@ -99,18 +66,9 @@ pub(crate) const ALL: &[Claim] = &[
         source: "folklore",
         experiments: &[CALLS.id],
         test: |evidence| {
-            faster(
-                evidence,
-                2.0,
-                Call::Clock,
-                Call::ClockSyscall,
-                |[one, other, ratio]| {
-                    sentence!(
-                        "clock_gettime through the library: {one}; as a system call: {other}; {ratio} as \
-                     many."
-                    )
-                },
-            )
+            let library = (Call::Clock, "clock_gettime through the library");
+            let kernel = (Call::ClockSyscall, "as a system call");
+            faster(evidence, 2.0, library, kernel)
         },
     },
     Claim {
@@ -220,19 +178,19 @@ pub(crate) const ALL: &[Claim] = &[
     },
 ];
 
-/// Judges "`one` can be called more than `factor` times as often as `other`". The sentence is made of
-/// both rates and their ratio.
+const SYSTEM_CALL: (Call, &str) = (Call::Getpid, "a bare system call");
+
+/// Judges "`one` can be called more than `factor` times as often as `other`", each with its name.
 fn faster(
     evidence: &Evidence<'_>,
     factor: f64,
-    one: Call,
-    other: Call,
-    say: fn([Quantity; 3]) -> Sentence,
+    (one, one_name): (Call, &str),
+    (other, other_name): (Call, &str),
 ) -> Option<Judgement> {
     let results = evidence.of(CALLS.id)?;
     let (one, other) = (rate(results, one)?, rate(results, other)?);
     larger_by(factor, one, other, |ratio| {
-        say([one.quantity(), other.quantity(), ratio])
+        sentence!("{one_name}: {one}; {other_name}: {other}; {ratio} as many.")
     })
 }
 
@@ -246,10 +204,5 @@ fn fork_is_free_of_size(evidence: &Evidence<'_>) -> Option<Judgement> {
             "A fork of the largest parent measured takes {one}, of the smallest {other}: {ratio}."
         )
     })?;
-    let ruling = match grows.ruling {
-        Ruling::Holds => Ruling::DoesNotHold,
-        Ruling::DoesNotHold => Ruling::Holds,
-        undecided => undecided,
-    };
-    Some(Judgement::new(ruling, grows.because))
+    Some(Judgement::new(opposite(grows.ruling), grows.because))
 }

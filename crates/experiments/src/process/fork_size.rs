@@ -7,7 +7,6 @@ use crate::prelude::*;
 use platform::call;
 use platform::memory::Mapping;
 
-/// The cost of a fork as the process that forks grows.
 pub(crate) struct ForkSize;
 
 const SIZE: AxisOf<Bytes> = AxisOf::new("resident_size", "resident size");
@@ -137,15 +136,10 @@ fn gain(results: &Results, base_page: Pages, huge_page: Pages) -> Option<Finding
 
 #[cfg(test)]
 mod tests {
-    use super::{COST, ForkSize, MIB, Pages, SIZE, point as of};
-    use crate::made_up::{count, finding, findings, measure, measured, number, setting};
+    use super::{COST, ForkSize, MIB, SIZE, point};
+    use crate::made_up::{assert_said, findings, measured, sampled, setting};
     use crate::memory::pages::made_up::{BASE, HUGE};
     use crate::prelude::*;
-    use std::path::Path;
-
-    fn point(mibs: u64, pages: Pages) -> Point {
-        of(Bytes(mibs * MIB), pages)
-    }
 
     #[test]
     fn sizes_stay_within_the_memory_there_is() {
@@ -157,44 +151,29 @@ mod tests {
         assert_eq!(largest(&setting), Some(Bytes(1024 * MIB)));
         setting.available_bytes = 300 * MIB;
         assert_eq!(largest(&setting), Some(Bytes(64 * MIB)));
-        setting.profile = Profile::Quick;
-        assert!(ForkSize.points(&setting).len() <= 6);
     }
 
     #[test]
-    fn the_slope_and_the_gain_of_huge_pages_are_told() {
-        let cost = |mibs: f64, per_mib: f64| 100e3 + per_mib * mibs;
-        let points = [
-            (1, BASE, cost(1.0, 10e3)),
-            (256, BASE, cost(256.0, 10e3)),
-            (256, HUGE, cost(256.0, 1e3)),
-        ];
-        let points = points.map(|(mibs, page, cost)| measured(point(mibs, page), &[(COST, cost)]));
-        let findings = findings(&ForkSize, points.into());
-        let value = |key: &str, name: &str| {
-            let finding = finding(&findings, key);
-            assert_eq!(finding.grade, Grade::Certain);
-            number(finding, name).value
-        };
-        assert!((value("growth", "per_mib") / 10e3 - 1.0).abs() < 0.01);
-        assert!((value("huge_pages", "times") - 2660.0 / 356.0).abs() < 0.1);
-    }
-
-    #[test]
-    fn one_size_has_no_slope() {
-        let points = vec![measured(point(1, BASE), &[(COST, 1e5)])];
-        assert_eq!(findings(&ForkSize, points), []);
-    }
-
-    #[test]
-    fn forks_that_get_cheaper_with_the_size_give_no_advice() {
-        let at = |mibs, cost| measured(point(mibs, BASE), &[(COST, cost)]);
-        assert_eq!(findings(&ForkSize, vec![at(1, 1.2e5), at(256, 1e5)]), []);
+    fn growth_with_the_size_and_the_gain_of_huge_pages_are_found_where_they_are() {
+        let (small, large) = ((1, BASE, 110e3), (256, BASE, 2660e3));
+        let huge = (256, HUGE, 356e3);
+        let growth = "Certain growth: Each MiB…adds 10.0 µs to each of its forks";
+        let gain = "Certain huge_pages: …356 µs in 2 MiB pages and 2.66 ms in 4 KiB pages: 7.47 ×";
+        for (costs, expected) in [
+            (&[small, large, huge][..], &[growth, gain][..]),
+            (&[small], &[]),
+            // A cost that falls with the size is noise.
+            (&[(1, BASE, 1.2e5), (256, BASE, 1e5)], &[]),
+        ] {
+            let points = costs.iter().map(|(mibs, pages, cost)| {
+                measured(point(Bytes(mibs * MIB), *pages), &[(COST, *cost)])
+            });
+            assert_said(&findings(&ForkSize, points.collect()), expected);
+        }
     }
 
     #[test]
     fn a_fork_is_measured_here() {
-        let (samples, _) = measure(&ForkSize, &point(1, BASE), Path::new("/")).expect("forks");
-        assert!(count(&samples, COST) >= 1);
+        sampled(&ForkSize, &point(Bytes(MIB), BASE), &[COST]);
     }
 }

@@ -12,7 +12,6 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::atomic::AtomicU32;
 
-/// The same system call on one, several and all processors at once.
 pub(crate) struct Scale;
 
 const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
@@ -43,13 +42,6 @@ const fn rate(name: &'static str, title: &'static str) -> Metric<&'static str> {
     Metric::rate(name, title).bounded(MOST_PER_SECOND)
 }
 
-const GETPID: Metric<&str> = rate("getpid", "getpid");
-const OPEN: Metric<&str> = rate("open_close", "open+close");
-const PAGE_FAULT: Metric<&str> = rate("page_fault", "page fault");
-const WAKE: Metric<&str> = rate("futex_wake", "futex wake");
-const QUERY_PROCESS: Metric<&str> = rate("query_process", "NtQueryInformationProcess");
-const CREATE_FILE: Metric<&str> = rate("create_file", "CreateFile+CloseHandle");
-
 impl Call {
     /// The calls of `system`. Without a thread that waits, a wake-up on Windows makes no system call.
     fn of(system: System) -> &'static [Self] {
@@ -62,14 +54,14 @@ impl Call {
     }
 
     /// The rate of all threads together.
-    fn metric(self) -> Metric<&'static str> {
+    const fn metric(self) -> Metric<&'static str> {
         match self {
-            Self::Getpid => GETPID,
-            Self::Open => OPEN,
-            Self::PageFault => PAGE_FAULT,
-            Self::Wake => WAKE,
-            Self::QueryProcess => QUERY_PROCESS,
-            Self::CreateFile => CREATE_FILE,
+            Self::Getpid => rate("getpid", "getpid"),
+            Self::Open => rate("open_close", "open+close"),
+            Self::PageFault => rate("page_fault", "page fault"),
+            Self::Wake => rate("futex_wake", "futex wake"),
+            Self::QueryProcess => rate("query_process", "NtQueryInformationProcess"),
+            Self::CreateFile => rate("create_file", "CreateFile+CloseHandle"),
         }
     }
 }
@@ -93,7 +85,14 @@ const DESIGN: Design = Design {
     ),
     source: "common practice (will-it-scale)",
     axes: &[THREADS.axis()],
-    metrics: &[GETPID, OPEN, PAGE_FAULT, WAKE, QUERY_PROCESS, CREATE_FILE],
+    metrics: &[
+        Call::Getpid.metric(),
+        Call::Open.metric(),
+        Call::PageFault.metric(),
+        Call::Wake.metric(),
+        Call::QueryProcess.metric(),
+        Call::CreateFile.metric(),
+    ],
 };
 
 impl Experiment for Scale {
@@ -107,9 +106,8 @@ impl Experiment for Scale {
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
         let counts = counts(usable_cpus(setting).len() as u64).into_iter();
-        counts
-            .map(|count| Point::new().at(THREADS, Count(count)))
-            .collect()
+        let point = |count| Point::new().at(THREADS, Count(count));
+        counts.map(point).collect()
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
@@ -135,12 +133,12 @@ impl Experiment for Scale {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let shares = Call::ALL
-            .iter()
-            .filter_map(|call| Shares::of(results, *call));
+        let shares = Call::ALL.iter();
+        let shares = shares.filter_map(|call| Shares::of(results, *call));
         let shares: Vec<Shares> = shares.collect();
+        let stops = first(&shares).or_else(|| none_stops(&shares));
         let each = shares.iter().map(Shares::finding);
-        first_to_stop(&shares).into_iter().chain(each).collect()
+        stops.into_iter().chain(each).collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -150,13 +148,9 @@ impl Experiment for Scale {
             linear("threads", Unit::Count),
             logarithmic("calls of all threads", Unit::OperationsPerSecond),
         );
-        vec![curves(
-            "rate",
-            "Calls by number of threads",
-            axes,
-            series.filter(|it| !it.points.is_empty()).collect(),
-            Vec::new(),
-        )]
+        let series = series.filter(|it| !it.points.is_empty()).collect();
+        let title = "Calls by number of threads";
+        vec![curves("rate", title, axes, series, Vec::new())]
     }
 }
 
@@ -263,10 +257,6 @@ impl<'r> Shares<'r> {
     }
 }
 
-fn first_to_stop(shares: &[Shares<'_>]) -> Option<Finding> {
-    first(shares).or_else(|| none_stops(shares))
-}
-
 /// The call that stops scaling at the fewest threads; of several, the one that reaches least there.
 fn first(shares: &[Shares<'_>]) -> Option<Finding> {
     let stopped = shares.iter().filter_map(|it| Some((it.call, it.stop()?)));
@@ -310,94 +300,74 @@ fn none_stops(shares: &[Shares<'_>]) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Call, GETPID, OPEN, PAGE_FAULT, Scale, THREADS, WAKE, counts};
-    use crate::file::testing::scratch;
-    use crate::made_up::{count, figures, finding, findings, measure, measured, setting, value};
+    use super::{Call, Scale, THREADS, counts};
+    use crate::made_up::{assert_said, figures, findings, measure, measured, sampled};
     use crate::prelude::*;
     use instrument::results::PointResult;
     use platform::placement::allowed_cpus;
+    use std::path::Path;
 
     fn point(threads: u64) -> Point {
         Point::new().at(THREADS, Count(threads))
     }
 
     /// Open+close reaches `open` of linear scaling, page faults `fault`, and the others all of it.
-    fn at(threads: u64, open: f64, fault: f64) -> PointResult {
+    fn at((threads, open, fault): (u64, f64, f64)) -> PointResult {
         let all = threads as f64;
         let rates = [
-            (GETPID, 20e6 * all),
-            (OPEN, 1e6 * all * open),
-            (PAGE_FAULT, 2e6 * all * fault),
-            (WAKE, 10e6 * all),
+            (Call::Getpid, 20e6 * all),
+            (Call::Open, 1e6 * all * open),
+            (Call::PageFault, 2e6 * all * fault),
+            (Call::Wake, 10e6 * all),
         ];
-        measured(point(threads), &rates)
+        measured(
+            point(threads),
+            &rates.map(|(call, rate)| (call.metric(), rate)),
+        )
     }
 
     #[test]
     fn threads_go_in_powers_of_two_up_to_all_processors() {
         assert_eq!(counts(1), [1]);
-        assert_eq!(counts(2), [1, 2]);
         assert_eq!(counts(12), [1, 2, 4, 8, 12]);
     }
 
     #[test]
-    fn what_each_call_reaches_is_told_and_which_stops_first() {
-        let points = vec![at(1, 1.0, 1.0), at(2, 0.8, 0.6), at(4, 0.3, 0.5)];
-        assert_eq!(figures(&Scale, points.clone())[0].series.len(), 4);
-        let found = findings(&Scale, points);
-        let keys: Vec<_> = found.iter().map(|it| it.key.as_str()).collect();
-        assert_eq!(
-            keys,
-            ["first", "getpid", "open_close", "page_fault", "futex_wake"]
-        );
-        assert!((value(&found, "open_close", "share") - 0.3).abs() < 0.01);
+    fn the_call_that_stops_scaling_first_is_named_if_one_does() {
+        const ALONE: (u64, f64, f64) = (1, 1.0, 1.0);
+        let each = ["getpid", "open_close", "page_fault", "futex_wake"];
         // Open+close reaches least of all at the end, but page faults stopped before.
-        assert!((value(&found, "first", "threads") - 2.0).abs() < f64::EPSILON);
-        let said = finding(&found, "first").sentence.to_string();
-        assert!(said.starts_with("page fault is the first"), "{said}");
-    }
-
-    #[test]
-    fn where_all_scale_none_is_told_to_stop() {
-        let found = findings(&Scale, vec![at(1, 1.0, 1.0), at(2, 0.9, 0.95)]);
-        let said = finding(&found, "first").sentence.to_string();
-        assert!(
-            said.starts_with("No call") && said.contains("open+close"),
-            "{said}"
-        );
-        assert_eq!(finding(&found, "first").grade, Grade::Certain);
+        let stopped = [ALONE, (2, 0.8, 0.6), (4, 0.3, 0.5)];
+        let first = "Certain first: page fault is the first of the calls to stop";
+        let none = "Certain first: No call stops scaling…open+close comes nearest";
         // About the limit, nothing is sure.
-        let found = findings(&Scale, vec![at(1, 1.0, 1.0), at(2, 0.75, 0.95)]);
-        assert_eq!(finding(&found, "first").grade, Grade::CannotBeTold);
+        let open = "CannotBeTold first: No call";
+        for (points, expected) in [
+            (&stopped[..], [&[first][..], &each].concat()),
+            (&[ALONE, (2, 0.9, 0.95)], [&[none][..], &each].concat()),
+            (&[ALONE, (2, 0.75, 0.95)], [&[open][..], &each].concat()),
+            (&[ALONE], vec![]),
+            (&[(2, 1.0, 1.0)], vec![]),
+        ] {
+            let points: Vec<_> = points.iter().copied().map(at).collect();
+            assert_eq!(figures(&Scale, points.clone())[0].series.len(), 4);
+            assert_said(&findings(&Scale, points), &expected);
+        }
         // A call that is not known might have stopped.
-        let mut partly = vec![at(1, 1.0, 1.0), at(2, 0.9, 0.95)];
+        let mut partly = vec![at(ALONE), at((2, 0.9, 0.95))];
         partly[1].estimates.pop();
-        let found = findings(&Scale, partly);
-        assert!(found.iter().all(|it| it.key != "first") && found.len() == 3);
-        assert!(findings(&Scale, vec![at(1, 1.0, 1.0)]).is_empty());
-        assert!(findings(&Scale, vec![at(2, 1.0, 1.0)]).is_empty());
-        assert!(findings(&Scale, Vec::new()).is_empty());
+        assert_said(&findings(&Scale, partly), &each[..3]);
     }
 
     #[test]
     fn every_call_is_measured_here_on_one_and_on_all() {
-        let scratch = scratch();
         let all = allowed_cpus().expect("this system has them").len() as u64;
+        let calls = Call::of(System::here()).iter();
+        let metrics: Vec<_> = calls.map(|call| call.metric()).collect();
         for threads in [1, all] {
-            let (samples, _) = measure(&Scale, &point(threads), scratch.path()).expect("runs");
-            for call in Call::of(System::here()) {
-                assert!(count(&samples, call.metric()) >= 1, "{threads}: {call}");
-            }
+            sampled(&Scale, &point(threads), &metrics);
         }
-        let error = measure(&Scale, &point(100_000), scratch.path()).expect_err("too many");
+        let error = measure(&Scale, &point(100_000), Path::new("/")).expect_err("too many");
         assert!(error.to_string().contains("processors"), "{error}");
-    }
-
-    #[test]
-    fn one_processor_leaves_it_out_with_the_reason() {
-        let mut setting = setting(Profile::Quick);
-        setting.machine.topology.threads = Some(1);
-        let needs = Scale.needs(&setting);
-        assert!(needs[0].is_left_out(&setting), "{needs:?}");
     }
 }

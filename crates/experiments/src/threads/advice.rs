@@ -84,14 +84,14 @@ mod tests {
     use instrument::advice::Advice;
     use instrument::claim::Evidence;
 
-    /// A step takes 2 ns; a mutex costs 200 ns, and a spin lock `per_step` for each step.
-    fn advised(per_step: f64, start: f64) -> Option<Advice> {
+    /// A step takes 2 ns; a mutex costs 200 ns, and a spin lock `start` and 3 ns for each step.
+    fn advised(start: f64) -> Option<Advice> {
         let locks = find(LOCKS).expect("it exists");
         let points = locks.points(&setting(Profile::Standard)).into_iter();
         let measured = points.map(|point| {
             let steps = point.level(BODY).expect("all have one").steps() as f64;
             let entry = match point.level(LOCK).expect("all have one") {
-                LockType::PthreadSpin => start + per_step * steps,
+                LockType::PthreadSpin => start + 3.0 * steps,
                 LockType::PthreadMutex => 200.0 + 2.0 * steps,
                 _ => 20.0 + 2.0 * steps,
             };
@@ -105,19 +105,15 @@ mod tests {
     #[test]
     fn sections_are_spun_for_up_to_the_longest_that_gains() {
         // 100 steps: 310 against 400; 1000 steps: 3010 against 2200.
-        let advice = advised(3.0, 10.0).expect("told");
+        let advice = advised(10.0).expect("it is decided");
         assert_eq!((advice.value, advice.usual), (200.into(), 0.into()));
         assert!((advice.gain.expect("it gains").value - 400.0 / 310.0).abs() < 0.01);
+        let blocking = advised(900.0).expect("it is decided");
+        assert_eq!((blocking.value, blocking.gain), (0.into(), None));
     }
 
     #[test]
-    fn where_the_shortest_section_is_faster_blocked_nothing_is_spun_for() {
-        let advice = advised(3.0, 900.0).expect("told");
-        assert_eq!((advice.value, advice.gain), (0.into(), None));
-    }
-
-    #[test]
-    fn a_length_is_told_in_two_digits() {
+    fn a_length_has_two_digits() {
         assert_eq!([123.4, 9876.0, 7.6].map(two_digits), [120, 9900, 8]);
     }
 }

@@ -4,7 +4,6 @@ use super::kind::UserThreads;
 use crate::figures::{axis_of, bars, logarithmic};
 use crate::prelude::*;
 
-/// Other threads run while one waits for a file.
 pub(crate) struct AsyncIo;
 
 pub(super) const BACKEND: AxisOf<Backend> = AxisOf::new("backend", "backend");
@@ -20,7 +19,7 @@ pub(super) enum Backend {
 pub(super) struct Step {
     does: &'static str,
     pub(super) time: Metric<&'static str>,
-    /// The turns that the other thread had meanwhile.
+    /// The turns that the other thread had in that time.
     pub(super) turns: Metric<&'static str>,
 }
 
@@ -101,11 +100,10 @@ impl Experiment for AsyncIo {
             let axes = (axis_of(BACKEND), logarithmic(key, metric(&WRITE).unit));
             bars(key, title, axes, STEPS.iter().map(series).collect())
         };
+        let turns: fn(&Step) -> Metric<&'static str> = |step| step.turns;
         vec![
             figure("time", "What the waiting thread sees", |step| step.time),
-            figure("turns", "Turns of the other thread meanwhile", |step| {
-                step.turns
-            }),
+            figure("turns", "Turns of the other thread in that time", turns),
         ]
     }
 }

@@ -101,14 +101,14 @@ pub(crate) const ALL: &[Claim] = &[
     },
     Claim {
         key: "one_io_thread_is_slower_asynchronously",
-        says: "One I/O thread beside one that computes takes longer asynchronously, whatever it transfers.",
+        says: "One I/O thread next to one that computes takes longer asynchronously, whatever it transfers.",
         source: "Report D, Table 2, first sweep",
         experiments: &[IO],
         test: |evidence| reported_sweep(evidence, io::LENGTH, Sweep::ReportedLengths),
     },
     Claim {
         key: "beside_computing_io_is_slower_asynchronously",
-        says: "One I/O thread takes longer asynchronously beside any number of threads that compute.",
+        says: "One I/O thread takes longer asynchronously next to any number of threads that compute.",
         source: "Report D, Table 2, third sweep",
         experiments: &[IO],
         test: |evidence| reported_sweep(evidence, io::COMPUTING, Sweep::ReportedComputing),
@@ -279,7 +279,7 @@ pub(crate) const ALL: &[Claim] = &[
 ];
 
 /// The longest slice below those of the textbooks decides: if it is cheap, they need not be so long.
-pub(super) fn short_slices_cost(evidence: &Evidence<'_>) -> Option<Judgement> {
+fn short_slices_cost(evidence: &Evidence<'_>) -> Option<Judgement> {
     let curve = evidence
         .of(SLICE)?
         .along(slice::SLICE, slice::IN_TICKS, &[]);
@@ -365,10 +365,8 @@ fn length_matters_little(evidence: &Evidence<'_>) -> Option<Judgement> {
         "The longest transfer takes {plain} as long as one of a byte synchronously, and {other} \
          asynchronously."
     );
-    Some(decided(
-        both(ruling[0], ruling[1]),
-        Finding::new("because", said),
-    ))
+    let because = Finding::new("because", said);
+    Some(decided(both(ruling[0], ruling[1]), because))
 }
 
 /// The time that the most computing threads add, both ways.
@@ -472,41 +470,30 @@ mod tests {
     use super::super::inversion::{HIGH_ENDS, Inversion, MIDDLE_ENDS, PROTOCOL, Protocol};
     use super::super::lock::Lock;
     use super::{ALL, MOST, Mode, Sweep, io};
-    use crate::made_up::{judgement, machine, measured, results};
+    use crate::made_up::{judgement, measured};
     use crate::prelude::*;
     use crate::threads::lock::{Body, LockType, RUN, point};
-    use instrument::claim::{Evidence, Ruling};
+    use instrument::claim::Ruling;
 
     #[test]
     fn a_lock_that_collapses_is_judged_so() {
         let at = |lock, ns| measured(point(Body::SimpleYield, lock, MOST), &[(RUN, ns)]);
-        let (definition, machine) = (Lock.definition(), machine());
         let points = vec![at(LockType::Lock, 1e5), at(LockType::SpinLock, 5e8)];
-        let results = [results(&definition, &machine, points)];
-        let judged: Vec<_> = ALL
-            .iter()
-            .map(|claim| claim.judge(&Evidence::new(&results)).ruling)
-            .collect();
-        assert_eq!(judged[0], Ruling::Holds);
-        assert!(
-            judged[1..]
-                .iter()
-                .all(|ruling| *ruling == Ruling::CannotBeTold)
-        );
+        let judged = judgement(ALL, ALL[0].key, &Lock, points);
+        assert_eq!(judged.ruling, Ruling::Holds);
     }
 
     /// The ruling on times in µs by length or by computing threads, synchronously and asynchronously.
     fn by_table_2(key: &str, [plain, other]: [[f64; 2]; 2]) -> Ruling {
-        let point = |mode| Point::new().at(io::MODE, mode);
         let at = |mode, index: usize, us: f64| {
-            let lengths = point(mode).at(io::SWEEP, Sweep::ReportedLengths);
-            let computing = point(mode).at(io::SWEEP, Sweep::ReportedComputing);
+            let point = |sweep| Point::new().at(io::MODE, mode).at(io::SWEEP, sweep);
             let length = [Bytes(1), Bytes(100_000)][index];
             let threads = [Count(1), Count(90)][index];
             [
-                measured(lengths.at(io::LENGTH, length), &[(io::RUN, us * 1e3)]),
-                measured(computing.at(io::COMPUTING, threads), &[(io::RUN, us * 1e3)]),
+                point(Sweep::ReportedLengths).at(io::LENGTH, length),
+                point(Sweep::ReportedComputing).at(io::COMPUTING, threads),
             ]
+            .map(|point| measured(point, &[(io::RUN, us * 1e3)]))
         };
         let points = [
             at(Mode::Synchronous, 0, plain[0]),
@@ -534,20 +521,20 @@ mod tests {
 
     #[test]
     fn decay_is_a_remedy_where_the_section_is_short() {
-        let judged = |short: [f64; 2], long: [f64; 2]| {
-            let at = |protocol, [high, middle]: [f64; 2]| {
-                let point = Point::new().at(PROTOCOL, protocol);
-                measured(point, &[(HIGH_ENDS, high), (MIDDLE_ENDS, middle)])
-            };
-            let points = vec![at(Protocol::DecayShort, short), at(Protocol::Decay, long)];
-            let (definition, machine) = (Inversion.definition(), machine());
-            let results = [results(&definition, &machine, points)];
-            super::decay_keeps_the_order(&Evidence::new(&results)).map(|it| it.ruling)
+        let at = |protocol, [high, middle]: [f64; 2]| {
+            let point = Point::new().at(PROTOCOL, protocol);
+            measured(point, &[(HIGH_ENDS, high), (MIDDLE_ENDS, middle)])
         };
         let (a_first, b_first) = ([1e6, 2e6], [3e6, 2e6]);
-        assert_eq!(judged(a_first, a_first), Some(Ruling::Holds));
-        assert_eq!(judged(a_first, b_first), Some(Ruling::HoldsInPart));
-        assert_eq!(judged(b_first, b_first), Some(Ruling::DoesNotHold));
-        assert_eq!(judged(b_first, a_first), Some(Ruling::CannotBeTold));
+        for (short, long, expected) in [
+            (a_first, a_first, Ruling::Holds),
+            (a_first, b_first, Ruling::HoldsInPart),
+            (b_first, b_first, Ruling::DoesNotHold),
+            (b_first, a_first, Ruling::CannotBeTold),
+        ] {
+            let points = vec![at(Protocol::DecayShort, short), at(Protocol::Decay, long)];
+            let key = "decay_that_spares_owners_keeps_the_order";
+            assert_eq!(judgement(ALL, key, &Inversion, points).ruling, expected);
+        }
     }
 }

@@ -4,7 +4,6 @@ use super::kind::{self, KIND, Kind, THREADS, UserThreads};
 use crate::estimates::{grade, ratio};
 use crate::prelude::*;
 
-/// The cost of starting a thread, and of keeping one.
 pub(crate) struct Create;
 
 pub(super) const CREATE: Metric<&str> = Metric::time("create", "start and join");
@@ -94,7 +93,7 @@ fn memory(results: &Results) -> Option<Finding> {
 mod tests {
     use super::kind::{Kind, point};
     use super::{CREATE, Create, MEMORY};
-    use crate::made_up::{findings, measured, value};
+    use crate::made_up::{assert_said, findings, measured};
 
     #[test]
     fn time_and_memory_are_compared() {
@@ -103,8 +102,10 @@ mod tests {
             at(Kind::User, 100.0, 4000.0),
             at(Kind::Kernel, 20_000.0, 16_000.0),
         ];
-        let findings = findings(&Create, points);
-        let times = |key| value(&findings, key, "times");
-        assert!((times("time") - 200.0).abs() < 1.0 && (times("memory") - 4.0).abs() < 0.1);
+        let expected = [
+            "Certain time: …200 × as long",
+            "Certain memory: …4.00 × as much",
+        ];
+        assert_said(&findings(&Create, points), &expected);
     }
 }

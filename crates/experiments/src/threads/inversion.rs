@@ -6,7 +6,6 @@ use crate::prelude::*;
 use instrument::figure::{FigureKind, FigurePoint, Series};
 use instrument::results::PointResult;
 
-/// A thread of low priority holds up one of high priority, and the remedies.
 pub(crate) struct Inversion;
 
 pub(super) const PROTOCOL: AxisOf<Protocol> = AxisOf::new("protocol", "protocol");
@@ -132,16 +131,11 @@ fn order(results: &Results, protocol: Protocol) -> Option<Finding> {
         order = names.join(", "),
         wait = wait(result)?,
     );
-    let finding = Finding::new(&format!("order_{protocol}"), said).graded(if apart {
-        Grade::Certain
-    } else {
-        Grade::Likely
-    });
-    Some(finding.weighing(if protocol == Protocol::None {
-        0.6
-    } else {
-        0.55
-    }))
+    let grade = if apart { Grade::Certain } else { Grade::Likely };
+    let is_inverted = protocol == Protocol::None;
+    let weight = if is_inverted { 0.6 } else { 0.55 };
+    let finding = Finding::new(&format!("order_{protocol}"), said);
+    Some(finding.graded(grade).weighing(weight))
 }
 
 /// The time that A waits for the lock.
@@ -228,25 +222,12 @@ fn timeline(result: &PointResult) -> Option<Figure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        HIGH_BEGINS, HIGH_ENDS, HIGH_LOCKS, Inversion, LOW_ENDS, MIDDLE_BEGINS, MIDDLE_ENDS,
-        PROTOCOL, Protocol,
-    };
-    use crate::made_up::{figures, findings, measured};
-    use crate::prelude::*;
-    use instrument::figure::FigureKind;
-    use instrument::results::PointResult;
+    use super::*;
+    use crate::made_up::{assert_said, figures, findings, measured};
 
     fn at(protocol: Protocol, moments: [f64; 6]) -> PointResult {
-        let names = [
-            LOW_ENDS,
-            HIGH_BEGINS,
-            HIGH_LOCKS,
-            HIGH_ENDS,
-            MIDDLE_BEGINS,
-            MIDDLE_ENDS,
-        ];
-        let moments: Vec<_> = names.into_iter().zip(moments).collect();
+        let metrics = &DESIGN.metrics[..6];
+        let moments: Vec<_> = metrics.iter().copied().zip(moments).collect();
         measured(Point::new().at(PROTOCOL, protocol), &moments)
     }
 
@@ -256,27 +237,18 @@ mod tests {
             at(Protocol::None, [2e6, 1e4, 2.1e6, 3e6, 2e4, 1e6]),
             at(Protocol::Inheritance, [1e6, 1e4, 1.1e6, 2e6, 2.1e6, 3e6]),
         ];
-        let findings = findings(&Inversion, points.clone());
-        let says = |index: usize, order| findings[index].sentence.to_string().contains(order);
-        assert!(says(0, "order B, C, A"), "{findings:?}");
-        assert!(says(1, "order C, A, B"), "{findings:?}");
-        assert!(
-            findings
-                .iter()
-                .all(|finding| finding.grade == Grade::Certain)
-        );
-
+        let expected = [
+            "Certain order_none: …order B, C, A: B, which does not use the lock, delays A…2.09 ms",
+            "Certain order_inheritance: …order C, A, B: A waits for C alone…1.09 ms",
+        ];
+        assert_said(&findings(&Inversion, points.clone()), &expected);
         let figures = figures(&Inversion, points);
-        assert!(
-            figures
-                .iter()
-                .all(|figure| figure.kind == FigureKind::Timeline)
-        );
-        let states = |figure: usize, lane: usize| -> Vec<String> {
-            let points = &figures[figure].series[lane].points;
-            points.iter().map(|point| point.x.to_string()).collect()
+        let states = |figure: usize| -> Vec<String> {
+            assert_eq!(figures[figure].kind, FigureKind::Timeline);
+            let points = figures[figure].series[0].points.iter();
+            points.map(|point| point.x.to_string()).collect()
         };
-        assert_eq!(states(0, 0), ["runs", "ready", "runs", ""]);
-        assert_eq!(states(1, 0), ["runs", ""]);
+        assert_eq!(states(0), ["runs", "ready", "runs", ""]);
+        assert_eq!(states(1), ["runs", ""]);
     }
 }

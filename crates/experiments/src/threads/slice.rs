@@ -6,7 +6,6 @@ use crate::figures::{axis_of, curves, scale_of};
 use crate::judging::MARGIN;
 use crate::prelude::*;
 
-/// The length of a time slice, and the cost of the tick that ends it.
 pub(crate) struct Slice;
 
 pub(super) const SLICE: AxisOf<Count> = AxisOf::new("slice", "slice in µs");
@@ -127,11 +126,10 @@ fn cost(results: &Results) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::claims::short_slices_cost;
-    use super::{GOT, GOT_P99, IN_TICKS, SLICE, Slice, TICK, TICK_P99};
-    use crate::made_up::{figures, finding, findings, machine, measured, results, setting, value};
-    use crate::prelude::*;
-    use instrument::claim::{Evidence, Ruling};
+    use super::*;
+    use crate::made_up::{assert_said, findings, judgement, measured};
+    use crate::threads::claims;
+    use instrument::claim::Ruling;
     use instrument::results::PointResult;
 
     /// A point at which a slice lasts `got_ns` and each tick takes `tick_ns`.
@@ -139,81 +137,58 @@ mod tests {
         let values = [
             (GOT, got_ns),
             (TICK, tick_ns),
-            (TICK_P99, 2.0 * tick_ns),
             (IN_TICKS, tick_ns / (got_ns + tick_ns)),
         ];
         measured(Point::new().at(SLICE, Count(slice_us)), &values)
     }
 
-    fn exact(slice_us: u64) -> PointResult {
-        at(slice_us, slice_us as f64 * 1e3 - 10e3, 10e3)
-    }
-
     #[test]
-    fn the_usual_slice_and_the_price_of_short_ones_are_told() {
-        let points = vec![exact(200), exact(1000), exact(16_000)];
-        let found = findings(&Slice, points.clone());
-        assert!((value(&found, "length", "got") - 990e3).abs() < 1e3);
-        let said = finding(&found, "length").sentence.to_string();
-        assert!(
-            said.contains("takes the rest") && !said.contains("in a hundred"),
-            "{said}"
-        );
-        assert!((value(&found, "cost", "most") - 0.05).abs() < 1e-3);
-        assert!(
-            found.iter().all(|it| it.grade == Grade::Certain),
-            "{found:?}"
-        );
-        assert_eq!(figures(&Slice, points)[0].series[0].points.len(), 3);
-    }
-
-    #[test]
-    fn a_late_tick_is_told_and_not_explained_by_its_cost() {
+    fn the_usual_slice_and_the_price_of_short_ones_are_stated() {
+        let exact = |slice_us: u64| at(slice_us, slice_us as f64 * 1e3 - 10e3, 10e3);
+        let usual = "Certain length: Of a slice of 1.00 ms…gets 990 µs: …takes the rest.";
+        let cost = "Certain cost: Slices of 200 µs leave 5.00 %";
         let mut late = at(500, 600e3, 10e3);
-        let point = late.point.clone();
-        late.estimates
-            .extend(measured(point, &[(GOT_P99, 700e3)]).estimates);
-        let found = findings(&Slice, vec![late, exact(4000)]);
-        let said = finding(&found, "length").sentence.to_string();
-        assert!(!said.contains("the rest"), "{said}");
-        assert!((value(&found, "length", "p99") - 700e3).abs() < 1e3);
-    }
-
-    #[test]
-    fn one_slice_has_no_price_and_none_is_told_where_short_ones_cost_no_more() {
-        let keys = |points| -> Vec<String> {
-            let found = findings(&Slice, points).into_iter();
-            found.map(|it| it.key).collect()
-        };
-        assert_eq!(keys(vec![exact(1000)]), ["length"]);
-        let as_dear = at(4000, 3800e3, 200e3);
-        assert_eq!(keys(vec![exact(200), as_dear]), ["length"]);
-        assert!(keys(Vec::new()).is_empty());
-    }
-
-    #[test]
-    fn the_quick_profile_has_few_slices_all_of_which_are_in_the_others() {
-        let quick = Slice.points(&setting(Profile::Quick));
-        let standard = Slice.points(&setting(Profile::Standard));
-        assert!(quick.len() <= 3 && quick.iter().all(|point| standard.contains(point)));
+        let longest = measured(late.point.clone(), &[(GOT_P99, 700e3)]);
+        late.estimates.extend(longest.estimates);
+        for (points, expected) in [
+            (
+                vec![exact(200), exact(1000), exact(16_000)],
+                &[usual, cost][..],
+            ),
+            // Its cost does not explain that a tick is late.
+            (
+                vec![late, exact(4000)],
+                &[
+                    "length: …gets 600 µs. One slice in a hundred lasts 700 µs",
+                    "cost",
+                ],
+            ),
+            (vec![exact(1000)], &[usual]),
+            // The long slice costs as much.
+            (vec![exact(200), at(4000, 3800e3, 200e3)], &["length"]),
+            (Vec::new(), &[]),
+        ] {
+            assert_said(&findings(&Slice, points), expected);
+        }
     }
 
     #[test]
     fn the_longest_slice_below_those_of_textbooks_decides_what_slices_cost() {
-        let judged = |shares: &[(u64, f64)]| {
+        for (shares, expected) in [
+            (
+                &[(200, 0.05), (4000, 0.002), (16_000, 0.05)][..],
+                Ruling::DoesNotHold,
+            ),
+            (&[(4000, 0.05), (16_000, 0.002)], Ruling::Holds),
+            (&[(4000, 0.01)], Ruling::CannotBeTold),
+            (&[(16_000, 0.002)], Ruling::CannotBeTold),
+        ] {
             let points = shares.iter().map(|(slice_us, share)| {
                 let point = Point::new().at(SLICE, Count(*slice_us));
                 measured(point, &[(IN_TICKS, *share)])
             });
-            let (definition, machine) = (Slice.definition(), machine());
-            let results = [results(&definition, &machine, points.collect())];
-            short_slices_cost(&Evidence::new(&results)).map(|it| it.ruling)
-        };
-        let cheap = [(200, 0.05), (4000, 0.002), (16_000, 0.05)];
-        assert_eq!(judged(&cheap), Some(Ruling::DoesNotHold));
-        let dear = [(4000, 0.05), (16_000, 0.002)];
-        assert_eq!(judged(&dear), Some(Ruling::Holds));
-        assert_eq!(judged(&[(4000, 0.01)]), Some(Ruling::CannotBeTold));
-        assert_eq!(judged(&[(16_000, 0.002)]), None);
+            let (key, points) = ("short_slices_cost_too_much", points.collect());
+            assert_eq!(judgement(claims::ALL, key, &Slice, points).ruling, expected);
+        }
     }
 }

@@ -4,7 +4,6 @@ use super::kind::{self, KIND, Kind, THREADS, UserThreads};
 use crate::estimates::{grade, ratio};
 use crate::prelude::*;
 
-/// The cost of giving the turn to another thread.
 pub(crate) struct Switch;
 
 pub(super) const SWITCH: Metric<&str> = Metric::time("switch", "switch");
@@ -85,21 +84,20 @@ fn crowd(results: &Results) -> Option<Finding> {
 mod tests {
     use super::kind::{Kind, point};
     use super::{SWITCH, Switch};
-    use crate::made_up::{findings, measured, value};
-    use crate::prelude::*;
+    use crate::made_up::{assert_said, findings, measured};
 
     #[test]
-    fn kernel_threads_are_set_beside_user_threads() {
+    fn kernel_threads_are_compared_with_user_threads() {
         let at = |kind, threads, ns| measured(point(kind, threads), &[(SWITCH, ns)]);
         let points = vec![
             at(Kind::User, 2, 10.0),
             at(Kind::User, 1000, 20.0),
             at(Kind::Kernel, 2, 1000.0),
         ];
-        let findings = findings(&Switch, points);
-        assert_eq!(findings.len(), 2);
-        let times = value(&findings, "kinds", "times");
-        assert!((times - 100.0).abs() < 1.0, "{times}");
-        assert_eq!(findings[0].grade, Grade::Certain);
+        let expected = [
+            "Certain kinds: …takes 10.0 ns…it takes 1.00 µs: 100 × as long",
+            "Certain crowd: Among 1000 user threads a switch takes 20.0 ns, 2.00 × the time",
+        ];
+        assert_said(&findings(&Switch, points), &expected);
     }
 }

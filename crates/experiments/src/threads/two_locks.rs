@@ -42,20 +42,18 @@ const OPPOSITES: [(KernelLock, KernelLock); 2] = [
 
 impl KernelLock {
     /// The locks that `system` has, those of the shortest profile first.
-    pub(super) fn of(system: System) -> impl Iterator<Item = Self> {
-        let locks = match system {
-            System::Windows => [
+    pub(super) fn of(system: System) -> &'static [Self] {
+        match system {
+            System::Windows => &[
                 Self::CriticalSection,
                 Self::SpinningSection,
                 Self::SlimLock,
                 Self::StdMutex,
-            ]
-            .as_slice(),
+            ],
             System::Linux | System::Other => {
-                [Self::PthreadMutex, Self::PthreadSpin, Self::StdMutex].as_slice()
+                &[Self::PthreadMutex, Self::PthreadSpin, Self::StdMutex]
             }
-        };
-        locks.iter().copied()
+        }
     }
 }
 
@@ -98,10 +96,10 @@ impl Experiment for TwoLocks {
         processors.push(all);
         let most_locks = if quick { 2 } else { KernelLock::ALL.len() };
         let mut points = Vec::new();
-        for lock in KernelLock::of(System::here()).take(most_locks) {
+        for lock in KernelLock::of(System::here()).iter().take(most_locks) {
             for steps in [SHORT, LONG] {
                 for count in &processors {
-                    let point = Point::new().at(LOCK, lock).at(STEPS, steps);
+                    let point = Point::new().at(LOCK, *lock).at(STEPS, steps);
                     points.push(point.at(PROCESSORS, Count(*count)));
                 }
             }
@@ -173,37 +171,23 @@ fn blocking_or_spinning(results: &Results, steps: Count) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ENTRY, KernelLock, LOCK, LONG, PROCESSORS, SHORT, STEPS, TwoLocks};
-    use crate::made_up::{findings, measured, setting, value};
+    use super::{ENTRY, KernelLock, LOCK, PROCESSORS, SHORT, STEPS, TwoLocks};
+    use crate::made_up::{assert_said, findings, measured};
     use crate::prelude::*;
 
     #[test]
-    fn spinning_is_held_against_blocking_on_the_most_processors() {
-        let at = |lock, processors, ns| {
+    fn spinning_is_compared_with_blocking_on_the_most_processors() {
+        let points = [
+            (KernelLock::PthreadMutex, 1, 100.0),
+            (KernelLock::PthreadMutex, 4, 200.0),
+            (KernelLock::PthreadSpin, 1, 50.0),
+            (KernelLock::PthreadSpin, 4, 600.0),
+        ];
+        let points = points.map(|(lock, processors, ns)| {
             let point = Point::new().at(LOCK, lock).at(STEPS, SHORT);
             measured(point.at(PROCESSORS, Count(processors)), &[(ENTRY, ns)])
-        };
-        let points = vec![
-            at(KernelLock::PthreadMutex, 1, 100.0),
-            at(KernelLock::PthreadMutex, 4, 200.0),
-            at(KernelLock::PthreadSpin, 1, 50.0),
-            at(KernelLock::PthreadSpin, 4, 600.0),
-        ];
-        let found = findings(&TwoLocks, points);
-        assert_eq!(found.len(), 1);
-        assert!((value(&found, "spinning_100", "times") - 3.0).abs() < 0.01);
-    }
-
-    #[test]
-    fn the_quick_profile_has_one_and_all_processors() {
-        let points = TwoLocks.points(&setting(Profile::Quick));
-        assert_eq!(points.len(), 8);
-        let of = |steps| {
-            points
-                .iter()
-                .filter(|it| it.level(STEPS) == Ok(steps))
-                .count()
-        };
-        assert_eq!((of(SHORT), of(LONG)), (4, 4));
+        });
+        let expected = "Certain spinning_100: On 4.00 processors…200 ns…3.00 × as long";
+        assert_said(&findings(&TwoLocks, points.to_vec()), &[expected]);
     }
 }

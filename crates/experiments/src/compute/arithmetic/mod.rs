@@ -1,7 +1,6 @@
 //! `compute.arithmetic`: the cost of integer and floating-point operations.
 
 pub(crate) mod claims;
-mod figures;
 mod findings;
 mod operations;
 
@@ -50,7 +49,7 @@ const DESIGN: Design = Design {
          {ELEMENTS_BYTES} bytes; the first array takes the result. Its loads and stores are \
          included, and the compiler may vectorise it. Vectors: the operation on all elements of \
          the widest registers of this processor, in its own instructions, {VECTORS_IN_A_TURN} of \
-         them in one iteration, in independent chains. Vectors are measured once, beside \
+         them in one iteration, in independent chains. Vectors are measured once, next to \
          optimisation 3 in Rust, and not for integer division, which has no vector instruction. \
          The other loops are one source, compiled at optimisation 0 to 3 by rustc, and a second \
          source in C, for AVX2 and FMA if the processor has them. Each result is hidden from the \
@@ -83,7 +82,6 @@ const DESIGN: Design = Design {
     ],
 };
 
-/// The cost of integer and floating-point operations.
 pub(crate) struct Arithmetic;
 
 impl Experiment for Arithmetic {
@@ -91,8 +89,19 @@ impl Experiment for Arithmetic {
         &DESIGN
     }
 
+    /// Every operation on every type. The shorter profiles have the middle levels and C only where they
+    /// show most.
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        all_points(setting)
+        let mut points = Vec::new();
+        for work in Work::all() {
+            for &compiler in Compiler::ALL {
+                let levels = Level::ALL.map(Optimisation).into_iter();
+                let wanted =
+                    levels.filter(|level| is_wanted(setting.profile, work, *level, compiler));
+                points.extend(wanted.map(|level| point(work, level, compiler)));
+            }
+        }
+        points
     }
 
     fn shares_process(&self, _point: &Point) -> bool {
@@ -138,7 +147,7 @@ impl Experiment for Arithmetic {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        figures::all(results)
+        findings::figures(results)
     }
 }
 
@@ -199,24 +208,6 @@ fn best<'r>(
     work: Work,
 ) -> Option<&'r Estimate> {
     at(results, metric, work, Optimisation::FULL, Compiler::Rust)
-}
-
-/// Every operation on every type. The shorter profiles have the middle levels and C only where they
-/// show most.
-fn all_points(setting: &Setting) -> Vec<Point> {
-    let mut points = Vec::new();
-    for &number in Number::ALL {
-        for &operation in number.operations() {
-            let work = Work(operation, number);
-            for &compiler in Compiler::ALL {
-                let levels = Level::ALL.map(Optimisation).into_iter();
-                let wanted =
-                    levels.filter(|level| is_wanted(setting.profile, work, *level, compiler));
-                points.extend(wanted.map(|level| point(work, level, compiler)));
-            }
-        }
-    }
-    points
 }
 
 fn is_wanted(
@@ -290,12 +281,11 @@ fn time_ns(run: &impl Fn(u64) -> u64, turns: u64) -> u64 {
 mod tests {
     use super::operations::{Number, Operation};
     use super::*;
-    use crate::made_up::{measure, setting};
-    use std::collections::BTreeSet;
-    use std::path::Path;
+    use crate::made_up::{count, sampled};
 
     #[test]
     fn every_metric_is_measured_here() {
+        let of_vectors = [VECTORS, VECTOR_CYCLES];
         let has_vectors = Vectors::available("add_f64").count() > 0;
         for (work, level) in [
             (
@@ -304,58 +294,12 @@ mod tests {
             ),
             (Work(Operation::Add, Number::Float64), Optimisation::FULL),
         ] {
-            let point = point(work, level, Compiler::Rust);
-            let (samples, _) = measure(&Arithmetic, &point, Path::new("/")).expect("it computes");
+            let samples = sampled(&Arithmetic, &point(work, level, Compiler::Rust), &[]);
             for metric in DESIGN.metrics {
-                let is_of_vectors = [VECTORS, VECTOR_CYCLES].contains(metric);
-                assert_eq!(
-                    samples.iter().any(|sample| sample.metric == metric.name),
-                    !is_of_vectors || (has_vectors && level == Optimisation::FULL),
-                    "{metric:?}"
-                );
+                let is_expected =
+                    !of_vectors.contains(metric) || (has_vectors && level == Optimisation::FULL);
+                assert_eq!(count(&samples, metric) >= 1, is_expected, "{metric:?}");
             }
         }
-    }
-
-    #[test]
-    fn an_operation_of_another_version_is_refused() {
-        #[derive(Choice, Clone, Copy, PartialEq)]
-        enum Other {
-            Modulo,
-        }
-        let work = Work(Operation::Add, Number::Integer64);
-        let unknown = point(work, Optimisation::FULL, Compiler::Rust)
-            .at(AxisOf::new(OPERATION.name(), "operation"), Other::Modulo);
-        let error = measure(&Arithmetic, &unknown, Path::new("/")).expect_err("no such operation");
-        assert!(error.to_string().contains("operation=modulo"), "{error}");
-    }
-
-    #[test]
-    fn a_longer_profile_has_more_points_and_none_twice() {
-        let points = |profile| all_points(&setting(profile));
-        let (quick, standard, thorough) = (
-            points(Profile::Quick),
-            points(Profile::Standard),
-            points(Profile::Thorough),
-        );
-        assert!(quick.len() <= 50, "{}", quick.len());
-        assert!(quick.len() < standard.len() && standard.len() < thorough.len());
-        assert_eq!(thorough.len(), 20 * 4 * 2);
-        for points in [quick, standard, thorough] {
-            assert_eq!(points.iter().collect::<BTreeSet<_>>().len(), points.len());
-        }
-    }
-
-    #[test]
-    fn every_loop_takes_some_cycles() {
-        let loops = Loops::of(levels::Compiler::Rust, Level::O3);
-        let division = loops
-            .operation("divide_u64")
-            .expect("every processor divides");
-        let cycles = of(|turns| division.latency(turns, 0x1_0000_000f, u64::MAX));
-        assert!(
-            cycles.is_some_and(|cycles| cycles.is_finite() && cycles > 0.0),
-            "{cycles:?}"
-        );
     }
 }

@@ -109,6 +109,15 @@ impl Work {
         types.iter().flat_map(of)
     }
 
+    /// Every operation on every type.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        let of = |number: &'static Number| {
+            let operations = number.operations().iter();
+            operations.map(|operation| Self(*operation, *number))
+        };
+        Number::ALL.iter().flat_map(of)
+    }
+
     /// Its name among the loops.
     pub(super) fn kernel(self) -> String {
         format!("{}_{}", self.0.kernel(), self.1.kernel())
@@ -134,88 +143,62 @@ pub(super) struct Core {
     family: u32,
     models: &'static [std::ops::RangeInclusive<u32>],
     /// Fewest and most cycles of latency.
-    integer_multiply: [f64; 2],
     float_add: [f64; 2],
     float_multiply: [f64; 2],
-    fused: [f64; 2],
     divide_32: [f64; 2],
     divide_64: [f64; 2],
     root_32: [f64; 2],
     root_64: [f64; 2],
 }
 
+const SKYLAKE: Core = Core {
+    name: "Skylake server",
+    vendor: "GenuineIntel",
+    family: 6,
+    models: &[85..=85],
+    float_add: [4.0, 4.0],
+    float_multiply: [4.0, 4.0],
+    divide_32: [11.0, 11.0],
+    divide_64: [13.0, 14.0],
+    root_32: [12.0, 13.0],
+    root_64: [13.0, 19.0],
+};
+
+const ZEN_3: Core = Core {
+    name: "Zen 3 and 4",
+    vendor: "AuthenticAMD",
+    family: 25,
+    models: &[0..=255],
+    float_add: [3.0, 3.0],
+    float_multiply: [3.0, 3.0],
+    divide_32: [10.0, 11.0],
+    divide_64: [13.0, 14.0],
+    root_32: [14.0, 15.0],
+    root_64: [20.0, 21.0],
+};
+
+/// A sum that feeds another one is there a cycle earlier.
+const EARLIER_ADD: [f64; 2] = [2.0, 3.0];
+
 const CORES: &[Core] = &[
-    Core {
-        name: "Skylake server",
-        vendor: "GenuineIntel",
-        family: 6,
-        models: &[85..=85],
-        integer_multiply: [3.0, 3.0],
-        float_add: [4.0, 4.0],
-        float_multiply: [4.0, 4.0],
-        fused: [4.0, 4.0],
-        divide_32: [11.0, 11.0],
-        divide_64: [13.0, 14.0],
-        root_32: [12.0, 13.0],
-        root_64: [13.0, 19.0],
-    },
+    SKYLAKE,
     Core {
         name: "Ice Lake server",
-        vendor: "GenuineIntel",
-        family: 6,
         models: &[106..=106, 108..=108],
-        integer_multiply: [3.0, 3.0],
-        float_add: [4.0, 4.0],
-        float_multiply: [4.0, 4.0],
-        fused: [4.0, 4.0],
-        divide_32: [11.0, 11.0],
-        divide_64: [13.0, 14.0],
-        root_32: [12.0, 13.0],
-        root_64: [13.0, 19.0],
+        ..SKYLAKE
     },
     Core {
-        // A sum that feeds another one is there a cycle earlier.
         name: "Golden Cove",
-        vendor: "GenuineIntel",
-        family: 6,
         models: &[143..=143, 151..=151, 154..=154, 207..=207],
-        integer_multiply: [3.0, 3.0],
-        float_add: [2.0, 3.0],
-        float_multiply: [4.0, 4.0],
-        fused: [4.0, 4.0],
-        divide_32: [11.0, 11.0],
-        divide_64: [13.0, 14.0],
-        root_32: [12.0, 13.0],
-        root_64: [13.0, 19.0],
+        float_add: EARLIER_ADD,
+        ..SKYLAKE
     },
+    ZEN_3,
     Core {
-        name: "Zen 3 and 4",
-        vendor: "AuthenticAMD",
-        family: 25,
-        models: &[0..=255],
-        integer_multiply: [3.0, 3.0],
-        float_add: [3.0, 3.0],
-        float_multiply: [3.0, 3.0],
-        fused: [4.0, 4.0],
-        divide_32: [10.0, 11.0],
-        divide_64: [13.0, 14.0],
-        root_32: [14.0, 15.0],
-        root_64: [20.0, 21.0],
-    },
-    Core {
-        // A sum that feeds another one is there a cycle earlier.
         name: "Zen 5",
-        vendor: "AuthenticAMD",
         family: 26,
-        models: &[0..=255],
-        integer_multiply: [3.0, 3.0],
-        float_add: [2.0, 3.0],
-        float_multiply: [3.0, 3.0],
-        fused: [4.0, 4.0],
-        divide_32: [10.0, 11.0],
-        divide_64: [13.0, 14.0],
-        root_32: [14.0, 15.0],
-        root_64: [20.0, 21.0],
+        float_add: EARLIER_ADD,
+        ..ZEN_3
     },
 ];
 
@@ -236,10 +219,10 @@ impl Core {
         use Operation::{Add, Divide, Fused, Multiply, Root, Subtract};
         match (operation, number) {
             (Add | Subtract, Integer32 | Integer64) => Some([1.0, 1.0]),
-            (Multiply, Integer32 | Integer64) => Some(self.integer_multiply),
+            (Multiply, Integer32 | Integer64) => Some([3.0, 3.0]),
             (Add | Subtract, Float32 | Float64) => Some(self.float_add),
             (Multiply, Float32 | Float64) => Some(self.float_multiply),
-            (Fused, Float32 | Float64) => Some(self.fused),
+            (Fused, Float32 | Float64) => Some([4.0, 4.0]),
             (Divide, Float32) => Some(self.divide_32),
             (Divide, Float64) => Some(self.divide_64),
             (Root, Float32) => Some(self.root_32),

@@ -1,16 +1,17 @@
-//! The meaning of the bandwidths.
+//! The meaning of the bandwidths, and their curves against block size.
 
 use super::{
     BLOCK_SIZE, Backing, FIRST_WRITE, Faults, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS,
 };
 use crate::estimates::{extra_cost, grade, ratio, time_ns};
+use crate::figures::{axis_of, curves, logarithmic};
 use crate::memory::hierarchy::{self, DataCache, FoundCache};
 use crate::memory::pages::Pages;
 use crate::prelude::*;
 use crate::subjects::GAIN_FROM_HUGE_PAGES;
 use instrument::results::PointResult;
 
-/// The page in which the report tells its costs, in bytes.
+/// The page in which the report states its costs, in bytes.
 const REPORT_PAGE_BYTES: f64 = 4096.0;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
@@ -40,8 +41,30 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
     findings
 }
 
+pub(super) fn figures(results: &Results) -> Vec<Figure> {
+    let base = Pages::base(results.machine);
+    let found = base.map_or_else(Vec::new, |base| caches_found(results, base));
+    let marks = hierarchy::marks(&found, results.machine);
+    let figure = |metric: Metric<&'static str>, title: &str| {
+        let series = Pages::of_machine(results.machine).map(|pages| {
+            let levels = [PAGES.at(Backing::Pages(pages))];
+            results.series(&pages.to_string(), metric, BLOCK_SIZE, &levels)
+        });
+        let axes = (
+            axis_of(BLOCK_SIZE),
+            logarithmic("bandwidth", Unit::BytesPerSecond),
+        );
+        curves(metric, title, axes, series.collect(), marks.clone())
+    };
+    vec![
+        figure(READ, "Reading memory"),
+        figure(WRITE, "Writing memory"),
+        figure(FIRST_WRITE, "Writing memory for the first time"),
+    ]
+}
+
 /// The caches that the reading curve shows.
-pub(super) fn caches_found(results: &Results, pages: Pages) -> Vec<FoundCache> {
+fn caches_found(results: &Results, pages: Pages) -> Vec<FoundCache> {
     hierarchy::found(&curve(results, READ, pages), results.machine)
 }
 
@@ -282,4 +305,177 @@ fn no_swap() -> Finding {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::super::Bandwidth;
+    use super::*;
+    use crate::made_up::{self, finding, findings, machine, measured, results, value};
+    use crate::memory::hierarchy::tests::cost_of;
+    use crate::memory::pages::made_up::{BASE, HUGE};
+    use instrument::figure::MarkOrigin;
+    use instrument::results::Verdict;
+    use platform::machine::Machine;
+
+    const KIB: f64 = 1024.0;
+    const MIB: f64 = 1024.0 * KIB;
+
+    /// ns for a byte of a block that is read through caches of 48 KiB, 2 MiB and 32 MiB.
+    fn cost(size: f64) -> f64 {
+        let levels = [(48.0 * KIB, 0.01), (2.0 * MIB, 0.03), (32.0 * MIB, 0.1)];
+        cost_of(0.005, &levels, size)
+    }
+
+    fn at(size: f64, pages: Pages, factor: f64) -> PointResult {
+        let point = Point::new()
+            .at(BLOCK_SIZE, Bytes(size as u64))
+            .at(PAGES, Backing::Pages(pages));
+        let rate = factor * 1e9 / cost(size);
+        // A first write costs 0.2 ns a byte more than a write: 819.2 ns for 4 KiB.
+        let first = 1e9 / (2.0 * cost(size) / factor + 0.2);
+        let rates = [(FIRST_WRITE, first), (READ, rate), (WRITE, rate / 2.0)];
+        measured(point, &rates)
+    }
+
+    fn curve(pages: Pages, factor: f64) -> Vec<PointResult> {
+        let half_steps = (20..=57).map(|step| 2_f64.powf(f64::from(step) / 2.0).round());
+        half_steps.map(|size| at(size, pages, factor)).collect()
+    }
+
+    fn in_swap(swap: Swap, read: f64, write: f64) -> PointResult {
+        let point = Point::new().at(BLOCK_SIZE, Bytes(64 << 20));
+        let rates = [(READ, read), (WRITE, write)];
+        let faults = [(READ_FAULTS.major, 0.125), (WRITE_FAULTS.major, 0.125)];
+        let point = point.at(PAGES, Backing::Swap(swap));
+        measured(point, &[rates, faults].concat())
+    }
+
+    fn findings_on(machine: &Machine, points: Vec<PointResult>) -> Vec<Finding> {
+        Bandwidth.findings(&results(&Bandwidth.definition(), machine, points))
+    }
+
+    /// Makes sure that these numbers of findings are within 5 % of what is expected.
+    fn assert_near(found: &[Finding], expected: &[(&str, &str, f64)]) {
+        for (key, name, expected) in expected {
+            let value = value(found, key, name);
+            let is_near = (value / expected - 1.0).abs() < 0.05;
+            assert!(is_near, "{key} {name}: {value}");
+        }
+    }
+
+    #[test]
+    fn caches_memory_and_pages_are_found() {
+        let points = [curve(BASE, 1.0), curve(HUGE, 1.25)].concat();
+        let found = findings(&Bandwidth, points);
+        let memory = cost(2_f64.powf(28.5));
+        let expected = [
+            ("capacity_1", "capacity", 48.0 * KIB),
+            ("capacity_1", "documented", 48.0 * KIB),
+            ("capacity_2", "capacity", 2.0 * MIB),
+            ("capacity_3", "capacity", 32.0 * MIB),
+            ("memory", "read", 1e9 / memory),
+            ("memory_over_cache", "read", 4096.0 * (memory - 0.005)),
+            ("first_touch", "cost", 819.2),
+            ("huge_pages", "read", 1.25),
+            ("huge_first_touch", "gain", 1.13),
+        ];
+        assert_near(&found, &expected);
+        assert!(found.iter().all(|it| !it.key.starts_with("not_seen")));
+        assert_eq!(finding(&found, "first_touch").grade, Grade::Certain);
+        let alike = [curve(BASE, 1.0), curve(HUGE, 1.0)].concat();
+        let alike = findings(&Bandwidth, alike);
+        assert_eq!(finding(&alike, "huge_pages").grade, Grade::CannotBeTold);
+    }
+
+    #[test]
+    fn a_documented_cache_that_does_not_show_is_named() {
+        let mut machine = machine();
+        machine.caches[2].size_bytes = Some(256 << 10);
+        let found = findings_on(&machine, curve(BASE, 1.0));
+        assert_near(&found, &[("not_seen_2", "documented", 256.0 * KIB)]);
+        let unexplained = finding(&found, "capacity_2");
+        let said = unexplained.sentence.to_string();
+        assert!(said.contains("no cache of that size"), "{said}");
+        assert_eq!(unexplained.grade, Grade::Likely);
+    }
+
+    #[test]
+    fn swap_is_compared_with_memory_or_named_as_missing() {
+        let mut points = curve(BASE, 1.0);
+        let is_missing = |points| {
+            let found = findings(&Bandwidth, points);
+            found.iter().any(|finding| finding.key == "no_swap")
+        };
+        assert!(is_missing(points.clone()));
+        // 4 KiB in 40.96 µs and 81.92 µs.
+        let swapped = in_swap(Swap::MemoryLimited, 1e8, 5e7);
+        points.push(swapped.clone());
+        let expected = [
+            ("swap", "read", 40_960.0),
+            ("swap", "write", 81_920.0),
+            ("swap", "read_faults", 0.125),
+        ];
+        assert_near(&findings(&Bandwidth, points.clone()), &expected);
+        assert!(!is_missing(points) && !is_missing(vec![swapped]));
+    }
+
+    #[test]
+    fn no_time_below_zero_is_stated() {
+        // Writes are faster in memory than in the nearest cache, first writes than later ones, and swap
+        // than memory.
+        let mut points = curve(BASE, 1.0);
+        let largest = points.pop().expect("a curve");
+        let read = largest.sound(READ).expect("it was read").centre;
+        let rates = [(FIRST_WRITE, 9e11), (READ, read), (WRITE, 5e11)];
+        points.push(measured(largest.point, &rates));
+        points.push(in_swap(Swap::PagedOut, 8e11, 8e11));
+        let found = findings(&Bandwidth, points);
+        for (key, number) in [
+            ("memory_over_cache", "write"),
+            ("first_touch", "cost"),
+            ("swap", "write"),
+        ] {
+            let finding = finding(&found, key);
+            let mut said = finding.sentence.numbers();
+            assert!(said.all(|it| it.quantity.value > 0.0), "{finding:?}");
+            assert_eq!(finding.grade, Grade::CannotBeTold, "{finding:?}");
+            assert!(value(&found, key, number) < 0.0);
+        }
+    }
+
+    #[test]
+    fn memory_is_the_largest_block_that_is_known_both_ways() {
+        let mut points = curve(BASE, 1.0);
+        let mut estimates = points.last_mut().expect("a curve").estimates.iter_mut();
+        let write = estimates.find(|it| it.metric == WRITE.name);
+        write.expect("it was measured").verdict = Verdict::BelowResolution;
+        let known = 2_f64.powf(28.0);
+        let expected = [
+            ("memory", "size", known),
+            ("memory", "write", 0.5e9 / cost(known)),
+        ];
+        assert_near(&findings(&Bandwidth, points), &expected);
+    }
+
+    #[test]
+    fn too_little_gives_no_finding_but_what_is_missing() {
+        let keys = |points| -> Vec<String> {
+            let found = findings(&Bandwidth, points).into_iter();
+            found.map(|finding| finding.key).collect()
+        };
+        assert_eq!(keys(Vec::new()), ["no_swap"]);
+        assert_eq!(findings_on(&Machine::default(), curve(BASE, 1.0)), []);
+        // They are within a cache.
+        let found = findings(&Bandwidth, vec![at(64.0 * KIB, BASE, 1.0)]);
+        assert!(found.iter().all(|it| !it.key.starts_with("capacity")));
+        assert_eq!(finding(&found, "memory").grade, Grade::CannotBeTold);
+    }
+
+    #[test]
+    fn figures_mark_what_was_found_and_what_is_documented() {
+        let figures = made_up::figures(&Bandwidth, curve(BASE, 1.0));
+        assert_eq!((figures.len(), figures[0].series.len()), (3, 2));
+        let marks = figures[0].marks.iter().map(|mark| mark.origin);
+        let found = marks.filter(|origin| *origin == MarkOrigin::Found);
+        // Three are documented too: the instruction cache holds no data.
+        assert_eq!((found.count(), figures[0].marks.len()), (3, 6));
+    }
+}

@@ -1,16 +1,14 @@
 //! `memory.bandwidth`: the bandwidth of one core that writes and reads blocks, by their size.
 
-mod figures;
 mod findings;
 mod points;
 mod swap;
 
 pub(super) use findings::{curve, in_both_pages};
 
-use super::SUPPLIED;
 use super::hierarchy::MODEL;
-use super::of_block;
 use super::pages::{self, Pages};
+use super::{MOST_BYTES_PER_SECOND, SUPPLIED, of_block};
 use crate::prelude::*;
 use instrument::experiment::Confinement;
 use instrument::point::{AxisKind, Level, LevelOf};
@@ -77,9 +75,6 @@ impl LevelOf for Backing {
     }
 }
 
-/// Two registers of 64 bytes a cycle at 8 GHz: more than any core loads or stores.
-const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
-
 const fn rate(name: &'static str, title: &'static str) -> Metric<&'static str> {
     Metric::bandwidth(name, title).bounded(MOST_BYTES_PER_SECOND)
 }
@@ -126,7 +121,6 @@ const DESIGN: Design = Design {
     ],
 };
 
-/// The bandwidth of one core that writes and reads blocks, by their size.
 pub(crate) struct Bandwidth;
 
 /// Bytes read before anything is timed: a last-level cache takes in a new block over a dozen passes or
@@ -191,7 +185,7 @@ impl Experiment for Bandwidth {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        figures::all(results)
+        findings::figures(results)
     }
 }
 
@@ -227,7 +221,7 @@ fn in_memory(
     }
 
     let mut memory = fresh.into_inner();
-    if let Some(remark) = pages::remark(memory.mapping(), page_size)? {
+    if let Some(remark) = pages::remark(&memory.mapping, page_size)? {
         sampler.remark(remark);
     }
     let block = memory.first_block();
@@ -256,17 +250,13 @@ fn time(
             Ok(())
         });
     }
+    let mut once = || {
+        pass();
+        Ok(())
+    };
     // Puts the caches into the state that every timed pass starts from.
-    pass();
-    sampler.once(
-        metric,
-        work_bytes,
-        |_| Ok(()),
-        || {
-            pass();
-            Ok(())
-        },
-    )
+    once()?;
+    sampler.once(metric, work_bytes, |_| Ok(()), once)
 }
 
 /// One or more blocks in memory fresh from the system, each starting on a page of its own.
@@ -290,9 +280,8 @@ impl FreshMemory {
     ) -> Result<Self, MeasureError> {
         let stride = block_size.next_multiple_of(page_bytes);
         let len = LEAST_BYTES.next_multiple_of(stride);
-        let mapping = Mapping::anonymous(len, page_size)?;
         Ok(Self {
-            mapping,
+            mapping: Mapping::anonymous(len, page_size)?,
             block_size,
             stride,
         })
@@ -311,18 +300,13 @@ impl FreshMemory {
     fn first_block(&mut self) -> &mut [u8] {
         &mut self.mapping.as_mut_slice()[..self.block_size]
     }
-
-    /// The memory, to be asked about its pages.
-    fn mapping(&self) -> &Mapping {
-        &self.mapping
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{count, measure};
-    use crate::memory::pages::made_up::{BASE, ODD};
+    use crate::made_up::{count, measure, sampled};
+    use crate::memory::pages::made_up::BASE;
     use platform::machine::Machine;
     use std::path::Path;
 
@@ -352,21 +336,11 @@ mod tests {
             return;
         };
         for size in [1 << 10, 1 << 20] {
-            let point = point(size, base);
-            let (samples, remarks) =
-                measure(&Bandwidth, &point, Path::new("/")).expect("memory works here");
-            for metric in [FIRST_WRITE, READ, WRITE] {
-                assert!(count(&samples, metric) >= 1, "{point}: {}", metric.name);
-            }
-            let first = samples
-                .iter()
-                .find(|sample| sample.metric == FIRST_WRITE.name);
+            let samples = sampled(&Bandwidth, &point(size, base), &[FIRST_WRITE, READ, WRITE]);
+            let mut samples = samples.iter();
+            let first = samples.find(|sample| sample.metric == FIRST_WRITE.name);
             let faults = first.map(|sample| sample.usage.minor_faults);
-            assert!(
-                faults >= Some(512 * 1024 / page_bytes),
-                "{point}: {faults:?}"
-            );
-            assert!(remarks.is_empty());
+            assert!(faults >= Some(512 * 1024 / page_bytes), "{faults:?}");
         }
     }
 
@@ -385,51 +359,17 @@ mod tests {
                     assert!(count(&samples, READ) >= 1);
                     assert_eq!(count(&samples, FIRST_WRITE) >= 1, first_writes);
                 }
-                Err(MeasureError::Unsupported(reason)) => assert!(reason.contains("huge pages")),
-                Err(MeasureError::Platform(error)) => assert!(error.to_string().contains("huge")),
-                Err(other) => panic!("{other}"),
+                Err(error) => assert!(error.to_string().contains("huge"), "{error}"),
             }
         }
     }
 
     #[test]
-    fn memory_that_cannot_be_had_is_an_error() {
-        let Some(base) = Pages::base(&Machine::read()) else {
-            println!("skipped: the system does not report its page size");
-            return;
-        };
-        let error = measure(&Bandwidth, &point(1 << 50, base), Path::new("/"));
-        let error = error.expect_err("no machine has as much");
-        assert!(error.to_string().contains("map memory"), "{error}");
-    }
-
-    #[test]
-    fn pages_of_another_machine_are_refused() {
-        let error = measure(&Bandwidth, &point(1 << 10, ODD), Path::new("/"));
-        let error = error.expect_err("no machine has such pages");
-        assert!(
-            error
-                .to_string()
-                .starts_with("this machine has no 12345 B pages"),
-            "{error}"
-        );
-    }
-
-    #[test]
     fn small_blocks_come_by_the_dozen_and_large_ones_alone() {
         let mut small = FreshMemory::new(1 << 10, PageSize::Base, 4096).expect("memory");
-        assert_eq!(small.blocks().count(), LEAST_BYTES / 4096);
-        assert!(
-            small
-                .blocks()
-                .all(|block| block.len() == 1 << 10 && block.iter().all(|b| *b == 0))
-        );
-        let apart = small
-            .blocks()
-            .map(|block| block.as_ptr().addr())
-            .collect::<Vec<_>>();
-        assert!(apart.is_sorted() && apart[1] - apart[0] == 4096);
-
+        let starts: Vec<usize> = small.blocks().map(|it| it.as_ptr().addr()).collect();
+        assert_eq!(starts.len(), LEAST_BYTES / 4096);
+        assert!(starts.windows(2).all(|two| two[1] - two[0] == 4096));
         let mut large = FreshMemory::new(5 << 20, PageSize::Base, 4096).expect("memory");
         assert_eq!(large.blocks().count(), 1);
         assert_eq!(large.first_block().len(), 5 << 20);

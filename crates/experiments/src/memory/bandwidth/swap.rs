@@ -1,6 +1,7 @@
 //! The level beyond memory: blocks whose pages are in swap.
 
 use super::{BLOCK_SIZE, Backing, Faults, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS};
+use crate::memory::{MIB, SHARE_OF_MEMORY};
 use crate::prelude::*;
 use instrument::experiment::Confinement;
 use instrument::statistics::random::Random;
@@ -12,9 +13,6 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Duration;
 
-const MIB: u64 = 1 << 20;
-/// No more than this part of the memory available is filled on the way to swap.
-const SHARE_OF_MEMORY: u64 = 4;
 /// The page size where the system does not report it.
 const USUAL_PAGE_BYTES: u64 = 4096;
 /// The most times that the kernel is asked to move a block to swap, and the pause after each. A page
@@ -183,74 +181,55 @@ fn time(
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, Backing, MIB, PAGES, Swap, confinement, level, needs};
+    use super::*;
     use crate::made_up::setting;
     use crate::memory::pages::made_up::BASE;
-    use crate::prelude::*;
 
-    fn with_swap() -> Setting {
-        Setting {
+    #[test]
+    fn swap_is_measured_where_there_is_enough_of_it_and_left_out_with_the_reason() {
+        let enough = Setting {
             swap_bytes: 1 << 30,
             can_limit_memory: true,
             ..setting(Profile::Quick)
+        };
+        let without_rights = Setting {
+            can_limit_memory: false,
+            ..enough.clone()
+        };
+        let without_swap = Setting {
+            swap_bytes: 64 * MIB,
+            ..enough.clone()
+        };
+        let without_memory = Setting {
+            available_bytes: 200 * MIB,
+            ..enough.clone()
+        };
+        let limited = [PAGES.at(Backing::Swap(Swap::MemoryLimited))];
+        for (setting, way, missing) in [
+            (enough, Some(Swap::MemoryLimited), None),
+            (without_rights, Some(Swap::PagedOut), Some("limit")),
+            (without_swap, None, Some("free swap")),
+            (without_memory, None, Some("memory")),
+        ] {
+            assert_eq!(level(&setting), way.map(|way| (64 * MIB, way)));
+            let needs = needs(&setting).into_iter();
+            let needs = needs.filter(|(point, _)| point.matches(&limited));
+            let found: Vec<_> = needs.filter_map(|(_, it)| it.missing(&setting)).collect();
+            assert_eq!(found.len(), usize::from(missing.is_some()), "{found:?}");
+            let is_named = missing.is_none_or(|missing| found[0].contains(missing));
+            assert!(is_named, "{found:?}");
         }
     }
 
     #[test]
-    fn swap_is_measured_where_there_is_enough_of_it() {
-        assert_eq!(level(&with_swap()), Some((64 * MIB, Swap::MemoryLimited)));
-        let without_rights = Setting {
-            can_limit_memory: false,
-            ..with_swap()
-        };
-        assert_eq!(level(&without_rights), Some((64 * MIB, Swap::PagedOut)));
-        let without_swap = Setting {
-            swap_bytes: 64 * MIB,
-            ..with_swap()
-        };
-        assert_eq!(level(&without_swap), None);
-        let without_memory = Setting {
-            available_bytes: 200 * MIB,
-            ..with_swap()
-        };
-        assert_eq!(level(&without_memory), None);
-    }
-
-    #[test]
-    fn the_reason_why_swap_is_left_out_is_told() {
-        let missing = |setting: &Setting| -> Vec<String> {
-            let limited = PAGES.at(Backing::Swap(Swap::MemoryLimited));
-            let needs = needs(setting).into_iter();
-            let of_level = needs.filter(|(point, _)| point.matches(std::slice::from_ref(&limited)));
-            of_level
-                .filter_map(|(_, need)| need.missing(setting))
-                .collect()
-        };
-        assert_eq!(missing(&with_swap()), Vec::<String>::new());
-        let found = missing(&Setting {
-            swap_bytes: 0,
-            ..with_swap()
-        });
-        assert!(
-            found.len() == 1 && found[0].contains("free swap"),
-            "{found:?}"
-        );
-        let found = missing(&Setting {
-            can_limit_memory: false,
-            ..with_swap()
-        });
-        assert!(found.len() == 1 && found[0].contains("limit"), "{found:?}");
-    }
-
-    #[test]
     fn only_a_worker_at_the_limited_level_is_confined_and_to_less_than_its_block() {
-        let point = |backing| {
+        let confined = |backing| {
             let point = Point::new().at(BLOCK_SIZE, Bytes(64 * MIB));
-            point.at(PAGES, backing)
+            confinement(&point.at(PAGES, backing))
         };
-        let limits = confinement(&point(Backing::Swap(Swap::MemoryLimited))).expect("limited");
+        let limits = confined(Backing::Swap(Swap::MemoryLimited)).expect("limited");
         assert!(limits.memory_bytes < 64 * MIB && limits.swap_bytes > 64 * MIB);
-        assert_eq!(confinement(&point(Backing::Swap(Swap::PagedOut))), None);
-        assert_eq!(confinement(&point(Backing::Pages(BASE))), None);
+        assert_eq!(confined(Backing::Swap(Swap::PagedOut)), None);
+        assert_eq!(confined(Backing::Pages(BASE)), None);
     }
 }

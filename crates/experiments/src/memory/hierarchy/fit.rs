@@ -1,4 +1,4 @@
-//! The levels of a memory hierarchy, fitted to the curve of cost against working-set size.
+//! The capacities of a memory hierarchy, fitted to the curve of cost against working-set size.
 
 use super::miss_share;
 use instrument::statistics::random::Random;
@@ -14,22 +14,17 @@ const FEWEST_SIZES: usize = 8;
 /// Refits from which the intervals are read.
 const RESAMPLES: usize = 200;
 
-/// A level of the hierarchy. It holds `capacity_bytes`; an access that misses it costs more.
+/// A level of the hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Level {
+pub(super) struct Level {
     /// The largest working set that fits.
-    pub(crate) capacity_bytes: f64,
-    /// The interval of the capacity.
-    pub(crate) capacity_interval: Option<Interval>,
-    /// The extra cost of an access that misses this level, in the unit of the costs.
-    pub(crate) added_cost: f64,
-    /// The interval of the added cost.
-    pub(crate) added_cost_interval: Option<Interval>,
+    pub(super) capacity_bytes: f64,
+    pub(super) interval: Option<Interval>,
 }
 
 /// Fits that this process has made. Findings, figures, claims and advice ask for those of the same
 /// few curves, and a fit is the most expensive part of judging a run.
-static FITTED: Mutex<Vec<(Input, Option<Hierarchy>)>> = Mutex::new(Vec::new());
+static FITTED: Mutex<Vec<(Input, Option<Vec<Level>>)>> = Mutex::new(Vec::new());
 
 /// Everything that determines a fit.
 #[derive(Clone, PartialEq)]
@@ -39,33 +34,12 @@ struct Input {
     seed: u64,
 }
 
-/// The fitted curve.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Hierarchy {
-    /// The cost of an access that hits the first level, in the unit of the costs.
-    pub(crate) base_cost: f64,
-    /// The levels found, smallest first; none when the curve is flat.
-    pub(crate) levels: Vec<Level>,
-    /// The root mean square of the relative errors of the fit: 0.02 for 2 %.
-    pub(crate) relative_error: f64,
-}
-
-impl Hierarchy {
-    /// The cost that the model gives for a working set of `size_bytes`.
-    pub(crate) fn predicted(&self, size_bytes: f64) -> f64 {
-        let added = |(index, level): (usize, &Level)| {
-            level.added_cost * miss_share(index, (size_bytes / level.capacity_bytes).log2())
-        };
-        self.base_cost + self.levels.iter().enumerate().map(added).sum::<f64>()
-    }
-}
-
-/// Finds the levels in a curve of positive costs (of one access, or one byte) against working-set
-/// sizes in ascending order. Each size has the values of the processes that measured it.
+/// Finds the levels, the smallest first, in a curve of positive costs (of one access, or one byte) against
+/// working-set sizes in ascending order. Each size has the values of the processes that measured it. A flat
+/// curve has none.
 ///
 /// The model is `t(S) = t₁ + Σ aₖ mₖ(S / Cₖ)` with `aₖ > 0`, where m is the share of accesses that
-/// miss in repeated passes over the working set (`misses.rs`). It is fitted to the medians of the
-/// processes by least squares of the relative error. For given capacities that is a linear
+/// miss in repeated passes over the working set. It is fitted to the medians of the processes by least squares of the relative error. For given capacities that is a linear
 /// problem. The capacities are searched on a logarithmic grid, one exchanged at a time, and then
 /// refined. The number of levels is the one with the smallest Bayesian information criterion
 /// (G. Schwarz, Annals of Statistics 6, 1978)
@@ -77,19 +51,17 @@ impl Hierarchy {
 ///
 /// The intervals hold 95 % of 200 refits with the same number of levels to resampled processes.
 /// Deviations are stretched by `√(2 m / (m − 1))` for m processes: they predict another run, which
-/// errs as much. There are no intervals unless some
-/// size has a second process. They are intervals *of the model*: if the last level has too few sizes
-/// beyond it, `added_cost` is an extrapolation.
+/// errs as much. There are no intervals unless some size has a second process.
 ///
 /// On simulated curves of 40 sizes from 1 KiB to 1 GiB with 2 % noise, the number of levels is right
 /// in at least 98 of 100 curves, for each of five hierarchies of 1 to 3 levels and for a flat curve.
-/// With ten processes the intervals hold the true capacity in 91 % and the true cost in 93 % of 600
-/// levels (`tests.rs`). Fewer sizes and more noise raise false levels: on 2000 flat curves 3 % at
-/// 8 sizes and 2 % noise, 6 % at 8 sizes and 5 % noise, 2 % at 20 sizes and 5 %.
+/// With ten processes the intervals hold the true capacity in 91 % of 600 levels (`tests.rs`). Fewer
+/// sizes and more noise raise false levels: on 2000 flat curves 3 % at 8 sizes and 2 % noise, 6 % at
+/// 8 sizes and 5 % noise, 2 % at 20 sizes and 5 %.
 ///
 /// `None` for fewer than eight sizes, sizes out of order, a size without a cost, or a cost that is
 /// not positive. A cost below the resolution has no relative error: leave such a size out.
-pub(crate) fn fit(sizes_bytes: &[f64], costs: &[Vec<f64>], seed: u64) -> Option<Hierarchy> {
+pub(super) fn fit(sizes_bytes: &[f64], costs: &[Vec<f64>], seed: u64) -> Option<Vec<Level>> {
     let input = Input {
         sizes_bytes: sizes_bytes.to_vec(),
         costs: costs.to_vec(),
@@ -104,7 +76,7 @@ pub(crate) fn fit(sizes_bytes: &[f64], costs: &[Vec<f64>], seed: u64) -> Option<
     found
 }
 
-fn fitted_anew(sizes_bytes: &[f64], costs: &[Vec<f64>], seed: u64) -> Option<Hierarchy> {
+fn fitted_anew(sizes_bytes: &[f64], costs: &[Vec<f64>], seed: u64) -> Option<Vec<Level>> {
     let ascending = sizes_bytes.is_sorted_by(|left, right| left < right);
     let positive = sizes_bytes.first().is_some_and(|&size| size > 0.0);
     if sizes_bytes.len() < FEWEST_SIZES
@@ -123,26 +95,19 @@ fn fitted_anew(sizes_bytes: &[f64], costs: &[Vec<f64>], seed: u64) -> Option<Hie
         .map(|logarithms| Some(median(logarithms)?.exp()))
         .collect::<Option<_>>()?;
 
-    let curve = Curve::new(sizes_bytes, &centres);
-    let best = curve.best_fit()?;
+    let best = Curve::new(sizes_bytes, &centres).best_fit()?;
     let refits = refits(sizes_bytes, &log_costs, &centres, &best, seed);
-    let interval = |centre: f64, of: &dyn Fn(&Fit) -> f64| {
-        let values: Vec<f64> = refits.iter().map(of).collect();
+    let interval = |index: usize, centre: f64| {
+        let values: Vec<f64> = refits.iter().map(|fit| fit.capacities[index]).collect();
         let tail = Confidence::NINETY_FIVE.tail();
         let low = quantile(&values, tail)?.min(centre);
         Interval::new(low, quantile(&values, 1.0 - tail)?.max(centre))
     };
-    let level = |index: usize| Level {
-        capacity_bytes: best.capacities[index],
-        capacity_interval: interval(best.capacities[index], &|fit| fit.capacities[index]),
-        added_cost: best.added_costs[index],
-        added_cost_interval: interval(best.added_costs[index], &|fit| fit.added_costs[index]),
+    let level = |(index, capacity_bytes): (usize, &f64)| Level {
+        capacity_bytes: *capacity_bytes,
+        interval: interval(index, *capacity_bytes),
     };
-    Some(Hierarchy {
-        base_cost: best.base_cost,
-        levels: (0..best.capacities.len()).map(level).collect(),
-        relative_error: (best.residual / sizes_bytes.len() as f64).sqrt(),
-    })
+    Some(best.capacities.iter().enumerate().map(level).collect())
 }
 
 /// Fits curves of resampled processes, each with as many levels as `best`.
@@ -187,11 +152,11 @@ fn deviation_of_resample(logarithms: &[f64], random: &mut Random) -> f64 {
 }
 
 /// The most unknowns that a system can have.
-pub(super) const MOST_UNKNOWNS: usize = 5;
+const MOST_UNKNOWNS: usize = 5;
 
 /// The normal equations of a least-squares problem whose measurements are all 1.
 #[derive(Clone)]
-pub(super) struct NormalEquations {
+struct NormalEquations {
     unknowns: usize,
     products: [[f64; MOST_UNKNOWNS]; MOST_UNKNOWNS],
     sums: [f64; MOST_UNKNOWNS],
@@ -199,7 +164,7 @@ pub(super) struct NormalEquations {
 
 impl NormalEquations {
     /// The equations of these columns, one for each unknown.
-    pub(super) fn new(columns: &[Vec<f64>]) -> Self {
+    fn new(columns: &[Vec<f64>]) -> Self {
         let mut equations = Self {
             unknowns: columns.len(),
             products: [[0.0; MOST_UNKNOWNS]; MOST_UNKNOWNS],
@@ -212,7 +177,7 @@ impl NormalEquations {
     }
 
     /// Puts `column` in the place of the column at `index`; all others are as in `columns`.
-    pub(super) fn replace(&mut self, index: usize, column: &[f64], columns: &[Vec<f64>]) {
+    fn replace(&mut self, index: usize, column: &[f64], columns: &[Vec<f64>]) {
         self.sums[index] = column.iter().sum();
         for (other, with) in columns.iter().enumerate() {
             let with = if other == index { column } else { with };
@@ -226,13 +191,13 @@ impl NormalEquations {
     }
 
     /// The part of the squares of all measurements that a solution explains.
-    pub(super) fn explained(&self, solution: &[f64]) -> f64 {
+    fn explained(&self, solution: &[f64]) -> f64 {
         let parts = solution.iter().zip(&self.sums);
         parts.map(|(solved, sum)| solved * sum).sum()
     }
 
     /// The solution by Cholesky factorisation; `None` when the columns depend on each other.
-    pub(super) fn solve(&self) -> Option<Vec<f64>> {
+    fn solve(&self) -> Option<Vec<f64>> {
         let mut factor = self.products;
         let mut solution = self.sums[..self.unknowns].to_vec();
         for i in 0..self.unknowns {
@@ -285,13 +250,11 @@ const FINEST_FACTOR: f64 = 1.001;
 
 /// The model with certain capacities, fitted to a curve.
 #[derive(Clone)]
-pub(super) struct Fit {
-    pub(super) base_cost: f64,
+struct Fit {
     /// In ascending order.
-    pub(super) capacities: Vec<f64>,
-    pub(super) added_costs: Vec<f64>,
+    capacities: Vec<f64>,
     /// The sum of the squared relative errors.
-    pub(super) residual: f64,
+    residual: f64,
 }
 
 impl Fit {
@@ -303,11 +266,9 @@ impl Fit {
 }
 
 /// The costs to which the model is fitted, and the capacities to try.
-pub(super) struct Curve {
-    /// The first cost, in which all are expressed so that squares stay in range.
-    unit: f64,
-    /// `unit` over each cost: with rows divided by their measured cost, each measurement is 1 and
-    /// errors are relative.
+struct Curve {
+    /// The first cost over each cost, so that squares stay in range: with rows divided by their measured
+    /// cost, each measurement is 1 and errors are relative.
     weights: Vec<f64>,
     /// The logarithm of each size, which every candidate needs.
     log2_sizes: Vec<f64>,
@@ -315,7 +276,7 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    pub(super) fn new(sizes: &[f64], costs: &[f64]) -> Self {
+    fn new(sizes: &[f64], costs: &[f64]) -> Self {
         let (smallest, largest) = (sizes[1], sizes[sizes.len() - 1 - SIZES_BEYOND]);
         let steps = ((largest / smallest).log2() * STEPS_PER_OCTAVE)
             .ceil()
@@ -323,18 +284,15 @@ impl Curve {
         let grid = (0..=steps as usize)
             .map(|step| smallest * (largest / smallest).powf(step as f64 / steps))
             .collect();
-        let log2_sizes = sizes.iter().map(|size| size.log2()).collect();
-        let unit = costs[0];
         Self {
-            unit,
-            weights: costs.iter().map(|cost| unit / cost).collect(),
-            log2_sizes,
+            weights: costs.iter().map(|cost| costs[0] / cost).collect(),
+            log2_sizes: sizes.iter().map(|size| size.log2()).collect(),
             grid,
         }
     }
 
     /// The fit with the number of levels that the information criterion prefers.
-    pub(super) fn best_fit(&self) -> Option<Fit> {
+    fn best_fit(&self) -> Option<Fit> {
         let mut best = self.solve(&[])?;
         let mut latest = best.clone();
         while latest.capacities.len() < MOST_LEVELS {
@@ -370,7 +328,7 @@ impl Curve {
 
     /// Moves one capacity at a time by ever smaller factors. No such move changes the order of the
     /// capacities, so all other columns of the equations stay as they are.
-    pub(super) fn refine(&self, mut best: Fit) -> Fit {
+    fn refine(&self, mut best: Fit) -> Fit {
         let mut columns = self.columns(&best.capacities);
         let mut equations = NormalEquations::new(&columns);
         let mut factor = LEAST_RATIO;
@@ -425,7 +383,7 @@ impl Curve {
 
     /// The least-squares costs for given capacities; `None` when the capacities are out of range
     /// or too close, or when a cost would not be positive.
-    pub(super) fn solve(&self, capacities: &[f64]) -> Option<Fit> {
+    fn solve(&self, capacities: &[f64]) -> Option<Fit> {
         let mut capacities = capacities.to_vec();
         capacities.sort_unstable_by(f64::total_cmp);
         if !self.is_allowed(&capacities) {
@@ -466,8 +424,6 @@ impl Curve {
         }
         let explained = equations.explained(&solution);
         Some(Fit {
-            base_cost: solution[0] * self.unit,
-            added_costs: solution[1..].iter().map(|cost| cost * self.unit).collect(),
             residual: (self.weights.len() as f64 - explained).max(0.0),
             capacities,
         })

@@ -1,13 +1,6 @@
 //! The caches of a machine: those that its processor documents, and those that a curve of costs
 //! against size shows.
 
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "experiments use the capacities; tests check the whole model"
-    )
-)]
 mod fit;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -28,19 +21,23 @@ pub(super) struct DataCache {
     pub(super) size: Bytes,
 }
 
-/// The caches that hold data, the first level first.
-pub(super) fn documented(machine: &Machine) -> Vec<DataCache> {
-    let data = machine
-        .caches
-        .iter()
-        .filter(|cache| cache.kind != CacheKind::Instruction);
-    data.filter_map(|cache| {
+/// The caches of such a kind whose size is documented.
+pub(super) fn caches(
+    machine: &Machine,
+    is_wanted: impl Fn(CacheKind) -> bool,
+) -> impl Iterator<Item = DataCache> {
+    let wanted = machine.caches.iter().filter(move |it| is_wanted(it.kind));
+    wanted.filter_map(|cache| {
         Some(DataCache {
             level: cache.level,
             size: Bytes(cache.size_bytes?),
         })
     })
-    .collect()
+}
+
+/// The caches that hold data, the first level first.
+pub(super) fn documented(machine: &Machine) -> Vec<DataCache> {
+    caches(machine, |kind| kind != CacheKind::Instruction).collect()
 }
 
 /// The size of the last-level cache in bytes; 0 if none is documented.
@@ -103,13 +100,13 @@ fn found_by_cost(curve: &[(Bytes, Vec<f64>)], machine: &Machine) -> Vec<FoundCac
         return Vec::new();
     };
     let mut before = SMALLEST_FITTED.0 as f64;
-    let caches = fitted.levels.into_iter().map(|level| {
+    let caches = fitted.into_iter().map(|level| {
         let typical = (before * level.capacity_bytes).sqrt();
         before = level.capacity_bytes;
         FoundCache {
             capacity: Quantity {
                 value: level.capacity_bytes,
-                interval: level.capacity_interval,
+                interval: level.interval,
                 unit: Unit::Bytes,
             },
             documented: documented_near(machine, level.capacity_bytes),
@@ -170,26 +167,15 @@ fn factor(one: f64, other: f64) -> f64 {
 
 /// The share of accesses that miss the level of this index, at a working set of 2 to the power of
 /// `log2_load` times its capacity.
-fn miss_share(index: usize, log2_load: f64) -> f64 {
-    if index == 0 {
-        of_first_level(log2_load)
-    } else {
-        of_further_level(log2_load)
-    }
-}
-
-/// The share that misses the first level of a hierarchy. Its sets are chosen by virtual addresses
-/// (no way of it is larger than a page), so a working set loads them evenly.
-fn of_first_level(log2_load: f64) -> f64 {
-    static SHARES: LazyLock<Shares> = LazyLock::new(|| Shares::tabulated(evenly));
-    SHARES.at(log2_load)
-}
-
-/// The share that misses any further level. Its sets are chosen by physical addresses. Pages lie
+///
+/// The sets of the first level are chosen by virtual addresses (no way of it is larger than a page), so a
+/// working set loads them evenly. Those of further levels are chosen by physical addresses. Pages lie
 /// anywhere, so some sets get more of them than others and overflow before the cache is full.
-fn of_further_level(log2_load: f64) -> f64 {
-    static SHARES: LazyLock<Shares> = LazyLock::new(|| Shares::tabulated(by_chance));
-    SHARES.at(log2_load)
+fn miss_share(index: usize, log2_load: f64) -> f64 {
+    static FIRST: LazyLock<Shares> = LazyLock::new(|| Shares::tabulated(evenly));
+    static FURTHER: LazyLock<Shares> = LazyLock::new(|| Shares::tabulated(by_chance));
+    let shares = if index == 0 { &FIRST } else { &FURTHER };
+    shares.at(log2_load)
 }
 
 /// Lines in a set: 8 to 20 in the caches of today.

@@ -156,7 +156,6 @@ pub(super) mod tests {
     use crate::made_up::{machine, measured, results, setting};
     use crate::optimisation::Optimisation;
     use crate::prelude::*;
-    use crate::process::call_styles::all_points;
     use crate::process::call_styles::{OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED};
     use instrument::claim::{Evidence, Ruling};
     use instrument::results::PointResult;
@@ -166,7 +165,7 @@ pub(super) mod tests {
         cost_ns: impl Fn(Style, Optimisation) -> f64,
         power: f64,
     ) -> Vec<PointResult> {
-        let points = all_points(&setting(Profile::Quick)).into_iter();
+        let points = CallStyles.points(&setting(Profile::Quick)).into_iter();
         let each = points.map(|point| {
             let style = point.level(STYLE).expect("all have one");
             let Count(rows) = point.level(ROWS).expect("all have one");

@@ -105,7 +105,6 @@ fn process_style(results: &Results) -> Style {
     }
 }
 
-/// The same loop inline, by function, by recursion and with a process for each row.
 pub(crate) struct CallStyles;
 
 /// The part of the stack that a recursion leaves free.
@@ -116,8 +115,30 @@ impl Experiment for CallStyles {
         &DESIGN
     }
 
+    /// Rows from few to as many as take about a second in the thorough profile, which alone has C.
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        all_points(setting)
+        let (most, most_children) = match setting.profile {
+            Profile::Quick => (6_400, 16),
+            Profile::Standard => (409_600, 256),
+            Profile::Thorough => (26_214_400, 4096),
+        };
+        let compilers = match setting.profile {
+            Profile::Quick | Profile::Standard => &[Compiler::Rust],
+            Profile::Thorough => Compiler::ALL,
+        };
+        let mut points = Vec::new();
+        for style in Style::of(System::here()) {
+            let range = match style {
+                Style::Fork | Style::Program => (1, most_children),
+                Style::Recursion => (FEWEST, most.min(DEEPEST_RECURSION)),
+                Style::Inline | Style::Function => (FEWEST, most),
+            };
+            for rows in steps(range) {
+                let with = compilers.iter().map(|it| point(style, rows, *it));
+                points.extend(with);
+            }
+        }
+        points
     }
 
     /// A new process costs more from one that has visited other points.
@@ -244,32 +265,6 @@ fn point(style: Style, rows: u64, compiler: Compiler) -> Point {
         .at(COMPILER, compiler)
 }
 
-/// Rows from few to as many as take about a second in the thorough profile, which alone has C.
-fn all_points(setting: &Setting) -> Vec<Point> {
-    let (most, most_children) = match setting.profile {
-        Profile::Quick => (6_400, 16),
-        Profile::Standard => (409_600, 256),
-        Profile::Thorough => (26_214_400, 4096),
-    };
-    let compilers = match setting.profile {
-        Profile::Quick | Profile::Standard => &[Compiler::Rust],
-        Profile::Thorough => Compiler::ALL,
-    };
-    let mut points = Vec::new();
-    for style in Style::of(System::here()) {
-        let range = match style {
-            Style::Fork | Style::Program => (1, most_children),
-            Style::Recursion => (FEWEST, most.min(DEEPEST_RECURSION)),
-            Style::Inline | Style::Function => (FEWEST, most),
-        };
-        for rows in steps(range) {
-            let with = compilers.iter().map(|it| point(style, rows, *it));
-            points.extend(with);
-        }
-    }
-    points
-}
-
 fn steps((fewest, most): (u64, u64)) -> impl Iterator<Item = u64> {
     std::iter::successors(Some(fewest), |rows| Some(rows * FACTOR))
         .take_while(move |rows| *rows <= most)
@@ -278,17 +273,14 @@ fn steps((fewest, most): (u64, u64)) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{count, measure, setting};
-    use std::path::Path;
+    use crate::made_up::{count, sampled};
 
     #[test]
     fn every_style_is_measured_here_with_either_compiler() {
         for compiler in Compiler::ALL {
             for style in Style::of(System::here()) {
                 let point = point(style, 3, *compiler);
-                let (samples, _) = measure(&CallStyles, &point, Path::new("/")).expect("it runs");
-                assert!(count(&samples, UNOPTIMISED) >= 1, "{point}");
-                assert!(count(&samples, OPTIMISED) >= 1, "{point}");
+                let samples = sampled(&CallStyles, &point, &[UNOPTIMISED, OPTIMISED]);
                 let is_recursion = style == Style::Recursion;
                 assert_eq!(count(&samples, DEEPEST), usize::from(is_recursion));
             }
@@ -304,55 +296,9 @@ mod tests {
             // The frames of the functions themselves differ by a little.
             guard(&loops, deepest - 100).expect("it fits");
             loops.by_recursion(deepest - 100, 1);
-            guard(&loops, deepest + 100)
-                .expect_err("it does not fit")
-                .to_string()
+            guard(&loops, deepest + 100).expect_err("it does not fit")
         });
         let error = thread.expect("a thread").join().expect("no overflow");
-        assert!(error.contains("ulimit -s"), "{error}");
-    }
-
-    #[test]
-    fn a_wrong_sum_is_an_error() {
-        check(7, 7).expect("the same");
-        let error = check(7, 8).expect_err("not the same");
-        assert!(error.to_string().contains("it is 7"), "{error}");
-    }
-
-    #[test]
-    fn a_style_of_another_version_is_refused() {
-        #[derive(Choice, Clone, Copy, PartialEq)]
-        enum Other {
-            Jump,
-        }
-        let unknown = point(Style::Inline, 3, Compiler::Rust)
-            .at(AxisOf::new(STYLE.name(), "style"), Other::Jump);
-        let error = measure(&CallStyles, &unknown, Path::new("/")).expect_err("no such style");
-        assert!(error.to_string().contains("style=jump"), "{error}");
-    }
-
-    #[test]
-    fn each_style_has_at_least_three_numbers_of_rows() {
-        let quick = all_points(&setting(Profile::Quick));
-        assert!(quick.len() <= 20, "{}", quick.len());
-        for style in Style::of(System::here()) {
-            let points = quick.iter();
-            let of_style = points.filter(|point| point.level(STYLE) == Ok(style));
-            let count = of_style.count();
-            assert!(count >= 3, "{style}: {count}");
-        }
-        assert!(all_points(&setting(Profile::Standard)).len() > quick.len());
-    }
-
-    #[test]
-    fn no_recursion_goes_deeper_than_usual_stacks() {
-        for point in all_points(&setting(Profile::Thorough)) {
-            let rows = point.level(ROWS).expect("all have a number");
-            let is_deep = rows > Count(DEEPEST_RECURSION);
-            assert!(
-                !is_deep || point.level(STYLE) != Ok(Style::Recursion),
-                "{point}"
-            );
-        }
+        assert!(error.to_string().contains("ulimit -s"), "{error}");
     }
 }

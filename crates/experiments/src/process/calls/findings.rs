@@ -7,18 +7,57 @@ use crate::prelude::*;
 
 /// All findings, the most telling first.
 pub(super) fn all(results: &Results) -> Vec<Finding> {
+    let compared = |key, weight, calls, say: fn(&Compared) -> Sentence| {
+        Some(comparison(results, key, calls, say)?.weighing(weight))
+    };
     let findings = [
         system_call(results),
         fork(results),
-        spawn(results),
-        thread(results),
-        vfork(results),
-        clock(results),
-        signal(results),
-        library(results),
-        create_delete(results),
+        compared("spawn", 0.6, (Call::ForkExec, Call::Spawn), spawn),
+        compared("thread", 0.55, (Call::Fork, Call::Thread), |it| {
+            let Compared { cost, other, times } = it;
+            sentence!(
+                "Creating a process and waiting for its end takes {cost}, a thread {other}: {times} as \
+                 long."
+            )
+        }),
+        compared("vfork", 0.5, (Call::Fork, Call::Vfork), |it| {
+            let Compared { cost, other, times } = it;
+            sentence!(
+                "A child that borrows its parent's memory (vfork) takes {other}, a child with a copy of \
+                 it (fork) {cost}: {times} as long."
+            )
+        }),
+        compared("clock", 0.45, (Call::ClockSyscall, Call::Clock), clock),
+        compared("signal", 0.35, (Call::SignalDeliver, Call::Getpid), |it| {
+            let Compared { cost, times, .. } = it;
+            sentence!(
+                "A signal that a thread sends to itself and handles takes {cost}, {times} the time of \
+                 the shortest system call."
+            )
+        }),
+        compared("library", 0.45, (Call::Fopen, Call::Open), |it| {
+            let Compared { cost, other, times } = it;
+            sentence!(
+                "Opening and closing a file takes {other}; as a stream of the C library it takes {cost}, \
+                 {times} as long, before a byte is read."
+            )
+        }),
+        compared("create_delete", 0.45, (Call::Create, Call::Open), |it| {
+            let Compared { cost, times, .. } = it;
+            sentence!(
+                "Creating and deleting an empty file takes {cost}, {times} the time of opening and \
+                 closing one that exists."
+            )
+        }),
         allocation(results),
-        read_byte(results),
+        compared("read_byte", 0.4, (Call::Read, Call::Getpid), |it| {
+            let Compared { cost, times, .. } = it;
+            sentence!(
+                "Reading a single byte of a file in memory takes {cost}, {times} the time of the \
+                 shortest system call: read in larger blocks."
+            )
+        }),
         range(results),
         optimisation(results),
         tail(results),
@@ -44,102 +83,40 @@ fn fork(results: &Results) -> Option<Finding> {
     Some(finding.graded(grade(&calls, 1.0)).weighing(0.65))
 }
 
-fn spawn(results: &Results) -> Option<Finding> {
-    let calls = (Call::ForkExec, Call::Spawn);
-    let say = |Compared { cost, other, times }: &Compared| {
-        if !times.differs_from(1.0) {
-            sentence!(
-                "Starting a program that does nothing takes {other} with posix_spawn and {cost} with \
-                 fork and exec, {times} as long: this measurement does not show which is faster."
-            )
-        } else if times.value > 1.0 {
-            sentence!(
-                "Starting a program that does nothing takes {other} with posix_spawn and {cost} \
-                 with fork and exec, {times} as long. So start programs with posix_spawn, from \
-                 large processes above all."
-            )
-        } else {
-            sentence!(
-                "Starting a program that does nothing takes {other} with posix_spawn and {cost} \
-                 with fork and exec, {times} as long. For a process as small as this one, fork is \
-                 no slower."
-            )
-        }
-    };
-    Some(comparison(results, "spawn", calls, say)?.weighing(0.6))
-}
-
-fn thread(results: &Results) -> Option<Finding> {
-    let calls = (Call::Fork, Call::Thread);
-    let say = |Compared { cost, other, times }: &Compared| {
+fn spawn(Compared { cost, other, times }: &Compared) -> Sentence {
+    if !times.differs_from(1.0) {
         sentence!(
-            "Creating a process and waiting for its end takes {cost}, a thread {other}: {times} as long."
+            "Starting a program that does nothing takes {other} with posix_spawn and {cost} with \
+             fork and exec, {times} as long: this measurement does not show which is faster."
         )
-    };
-    Some(comparison(results, "thread", calls, say)?.weighing(0.55))
-}
-
-fn vfork(results: &Results) -> Option<Finding> {
-    let calls = (Call::Fork, Call::Vfork);
-    let say = |Compared { cost, other, times }: &Compared| {
+    } else if times.value > 1.0 {
         sentence!(
-            "A child that borrows its parent's memory (vfork) takes {other}, a child with a copy of it \
-             (fork) {cost}: {times} as long."
+            "Starting a program that does nothing takes {other} with posix_spawn and {cost} \
+             with fork and exec, {times} as long. So start programs with posix_spawn, from \
+             large processes above all."
         )
-    };
-    Some(comparison(results, "vfork", calls, say)?.weighing(0.5))
-}
-
-fn clock(results: &Results) -> Option<Finding> {
-    let calls = (Call::ClockSyscall, Call::Clock);
-    let say = |Compared { cost, other, times }: &Compared| {
-        // A library that enters the kernel takes as long as a system call.
-        if times.value > 1.5 {
-            sentence!(
-                "Reading the clock takes {other} without entering the kernel. A system call takes \
-                 {cost}, {times} as long: programs can read the clock often."
-            )
-        } else {
-            sentence!(
-                "Reading the clock takes {other}, and {cost} by a system call, {times} as long: only \
-                 the kernel can read the clock source of this machine, so read the clock sparingly."
-            )
-        }
-    };
-    Some(comparison(results, "clock", calls, say)?.weighing(0.45))
-}
-
-fn signal(results: &Results) -> Option<Finding> {
-    let calls = (Call::SignalDeliver, Call::Getpid);
-    let say = |Compared { cost, times, .. }: &Compared| {
+    } else {
         sentence!(
-            "A signal that a thread sends to itself and handles takes {cost}, {times} the time of the \
-             shortest system call."
+            "Starting a program that does nothing takes {other} with posix_spawn and {cost} \
+             with fork and exec, {times} as long. For a process as small as this one, fork is \
+             no slower."
         )
-    };
-    Some(comparison(results, "signal", calls, say)?.weighing(0.35))
+    }
 }
 
-fn library(results: &Results) -> Option<Finding> {
-    let calls = (Call::Fopen, Call::Open);
-    let say = |Compared { cost, other, times }: &Compared| {
+fn clock(Compared { cost, other, times }: &Compared) -> Sentence {
+    // A library that enters the kernel takes as long as a system call.
+    if times.value > 1.5 {
         sentence!(
-            "Opening and closing a file takes {other}; as a stream of the C library it takes {cost}, \
-             {times} as long, before a byte is read."
+            "Reading the clock takes {other} without entering the kernel. A system call takes \
+             {cost}, {times} as long: programs can read the clock often."
         )
-    };
-    Some(comparison(results, "library", calls, say)?.weighing(0.45))
-}
-
-fn create_delete(results: &Results) -> Option<Finding> {
-    let calls = (Call::Create, Call::Open);
-    let say = |Compared { cost, times, .. }: &Compared| {
+    } else {
         sentence!(
-            "Creating and deleting an empty file takes {cost}, {times} the time of opening and \
-             closing one that exists."
+            "Reading the clock takes {other}, and {cost} by a system call, {times} as long: only \
+             the kernel can read the clock source of this machine, so read the clock sparingly."
         )
-    };
-    Some(comparison(results, "create_delete", calls, say)?.weighing(0.45))
+    }
 }
 
 fn allocation(results: &Results) -> Option<Finding> {
@@ -153,17 +130,6 @@ fn allocation(results: &Results) -> Option<Finding> {
     let faster = count.extent().low > 1.0;
     let finding = Finding::new("allocation", said);
     faster.then(|| finding.graded(grade(&count, 1.0)).weighing(0.4))
-}
-
-fn read_byte(results: &Results) -> Option<Finding> {
-    let calls = (Call::Read, Call::Getpid);
-    let say = |Compared { cost, times, .. }: &Compared| {
-        sentence!(
-            "Reading a single byte of a file in memory takes {cost}, {times} the time of the \
-             shortest system call: read in larger blocks."
-        )
-    };
-    Some(comparison(results, "read_byte", calls, say)?.weighing(0.4))
 }
 
 /// The cheapest call and the dearest, if every call that was measured has a sound rate.
@@ -239,7 +205,7 @@ fn tail(results: &Results) -> Option<Finding> {
 mod tests {
     use super::super::Calls;
     use super::{Call, Optimisation, RATE};
-    use crate::made_up::{figures, findings, measured, measured_apart, number};
+    use crate::made_up::{assert_said, findings, measured, measured_apart};
     use crate::prelude::*;
     use crate::process::calls::point;
     use instrument::results::{PointResult, Verdict};
@@ -248,146 +214,78 @@ mod tests {
         measured(point(call, Optimisation::FULL), &[(RATE, rate)])
     }
 
-    fn find<'f>(findings: &'f [Finding], key: &str) -> Option<&'f Finding> {
-        findings.iter().find(|finding| finding.key == key)
+    fn noisy(call: Call, rate: f64, step: f64) -> PointResult {
+        measured_apart(point(call, Optimisation::FULL), &[(RATE, rate)], step)
+    }
+
+    /// The findings but that on the range of all calls, which any two calls have.
+    fn found(points: Vec<PointResult>) -> Vec<Finding> {
+        let mut found = findings(&Calls, points);
+        found.retain(|finding| finding.key != "range");
+        found
     }
 
     #[test]
-    fn the_cost_of_a_fork_is_told_in_system_calls() {
-        let findings = findings(&Calls, vec![at(Call::Getpid, 1e7), at(Call::Fork, 1e4)]);
-        let fork = find(&findings, "fork").expect("both are there");
-        assert!(
-            (number(fork, "calls").value - 1000.0).abs() < 1.0,
-            "{fork:?}"
-        );
-        assert_eq!(fork.grade, Grade::Certain);
-    }
-
-    #[test]
-    fn what_was_not_measured_gives_no_finding() {
-        let points = || vec![at(Call::Fork, 1e4), at(Call::Open, 1e6)];
-        let findings = findings(&Calls, points());
-        assert!(
-            findings.iter().all(|finding| finding.key == "range"),
-            "{findings:?}"
-        );
-        let figures = figures(&Calls, points());
-        assert_eq!(figures[0].series[0].points.len(), 2);
+    fn calls_are_compared_and_advice_follows() {
+        let (clock, by_kernel) = (Call::Clock, Call::ClockSyscall);
+        let (spawn, fork) = (Call::Spawn, Call::ForkExec);
+        for (points, expected) in [
+            (
+                [at(clock, 5e7), at(by_kernel, 5e6)],
+                "Certain clock: …without entering…10.0 × as long",
+            ),
+            (
+                [at(clock, 5e6), at(by_kernel, 5.1e6)],
+                "clock: …only the kernel can read the clock source",
+            ),
+            (
+                [at(spawn, 4e3), at(fork, 2e3)],
+                "Certain spawn: …2.00 × as long. So start programs with posix_spawn",
+            ),
+            (
+                [at(spawn, 2e3), at(fork, 4e3)],
+                "Certain spawn: …fork is no slower",
+            ),
+            (
+                [noisy(spawn, 4e3, 0.4), noisy(fork, 2e3, 0.4)],
+                "CannotBeTold spawn: …does not show which is faster",
+            ),
+        ] {
+            assert_said(&found(points.to_vec()), &[expected]);
+        }
+        let system_call = "Certain system_call: …at least 100 ns";
+        let calls = vec![at(Call::Getpid, 1e7), at(Call::Fork, 1e4)];
+        let fork = "Certain fork: …100 µs, the time of 1000 system calls";
+        assert_said(&found(calls), &[system_call, fork]);
+        // An allocator no faster than the kernel is not called so.
+        let calls = vec![at(Call::Getpid, 1e7), noisy(Call::Malloc, 1.05e7, 0.1)];
+        assert_said(&found(calls), &[system_call]);
     }
 
     #[test]
     fn no_call_is_the_cheapest_while_another_may_be_cheaper() {
-        let range = |points| find(&findings(&Calls, points), "range").cloned();
-        let told = range(vec![at(Call::Getpid, 1e7), at(Call::Fork, 1e4)]).expect("both are there");
-        let said = told.sentence.to_string();
-        assert!(said.contains(Call::Fork.name()) && said.contains(Call::Getpid.name()));
-        let mut lost = at(Call::Getpid, 1e7);
-        lost.estimates[0].verdict = Verdict::BelowResolution;
-        assert_eq!(
-            range(vec![lost, at(Call::Open, 1e6), at(Call::Fork, 1e4)]),
-            None
-        );
+        let mut points = vec![
+            at(Call::Malloc, 1e7),
+            at(Call::Open, 1e6),
+            at(Call::Fork, 1e4),
+        ];
+        let expected = ["Certain range: …fork+exit+wait, takes…cheapest, malloc+free"];
+        assert_said(&findings(&Calls, points.clone()), &expected);
+        points[0].estimates[0].verdict = Verdict::BelowResolution;
+        assert_said(&findings(&Calls, points), &[]);
     }
 
     #[test]
-    fn an_allocator_no_faster_than_the_kernel_is_not_called_so() {
-        let noisy = measured_apart(
-            point(Call::Malloc, Optimisation::FULL),
-            &[(RATE, 1.05e7)],
-            0.1,
-        );
-        let findings = findings(&Calls, vec![at(Call::Getpid, 1e7), noisy]);
-        assert_eq!(find(&findings, "allocation"), None);
-    }
-
-    #[test]
-    fn what_optimisation_gains_is_told_of_the_call_that_gains_most() {
-        let unoptimised = |call, rate| measured(point(call, Optimisation::NONE), &[(RATE, rate)]);
-        let gained = findings(
-            &Calls,
-            vec![
-                at(Call::Malloc, 1e8),
-                at(Call::Fork, 1e4),
-                unoptimised(Call::Malloc, 8e7),
-                unoptimised(Call::Fork, 1e4),
-            ],
-        );
-        let gained = find(&gained, "optimisation").expect("both are there");
-        assert!(
-            gained.sentence.to_string().contains("most for malloc"),
-            "{gained:?}"
-        );
-        assert!((number(gained, "gain").value - 1.25).abs() < 0.01);
-        let same = findings(
-            &Calls,
-            vec![at(Call::Fork, 1e4), unoptimised(Call::Fork, 1e4)],
-        );
-        let same = find(&same, "optimisation").expect("both are there");
-        assert_eq!(same.grade, Grade::CannotBeTold);
-    }
-
-    #[test]
-    fn a_clock_that_must_be_asked_in_the_kernel_is_found() {
-        let quick = findings(
-            &Calls,
-            vec![at(Call::Clock, 5e7), at(Call::ClockSyscall, 5e6)],
-        );
-        let quick = find(&quick, "clock").expect("both are there");
-        assert!(
-            (number(quick, "times").value - 10.0).abs() < 0.1,
-            "{quick:?}"
-        );
-        assert!(
-            quick.sentence.to_string().contains("without entering"),
-            "{quick:?}"
-        );
-        let slow = findings(
-            &Calls,
-            vec![at(Call::Clock, 5e6), at(Call::ClockSyscall, 5.1e6)],
-        );
-        let slow = find(&slow, "clock").expect("both are there");
-        assert!(
-            slow.sentence.to_string().contains("clock source"),
-            "{slow:?}"
-        );
-    }
-
-    #[test]
-    fn the_advice_on_starting_programs_follows_the_figures() {
-        let spawn = |spawn, fork| {
-            findings(
-                &Calls,
-                vec![at(Call::Spawn, spawn), at(Call::ForkExec, fork)],
-            )
+    fn the_call_that_gains_most_from_optimisation_is_named() {
+        let gained = |optimised| {
+            let levels = [(Optimisation::FULL, optimised), (Optimisation::NONE, 8e7)];
+            let malloc =
+                levels.map(|(level, rate)| measured(point(Call::Malloc, level), &[(RATE, rate)]));
+            found(malloc.to_vec())
         };
-        let better = spawn(4e3, 2e3);
-        let better = find(&better, "spawn").expect("both are there");
-        assert!(
-            better
-                .sentence
-                .to_string()
-                .contains("start programs with posix_spawn"),
-            "{better:?}"
-        );
-        let worse = spawn(2e3, 2e3);
-        let worse = find(&worse, "spawn").expect("both are there");
-        assert_eq!(worse.grade, Grade::CannotBeTold);
-        assert!(
-            !worse
-                .sentence
-                .to_string()
-                .contains("start programs with posix_spawn"),
-            "{worse:?}"
-        );
-        let noisy =
-            |call, rate| measured_apart(point(call, Optimisation::FULL), &[(RATE, rate)], 0.4);
-        let open = findings(
-            &Calls,
-            vec![noisy(Call::Spawn, 4e3), noisy(Call::ForkExec, 2e3)],
-        );
-        let open = find(&open, "spawn").expect("both are there");
-        assert_eq!(open.grade, Grade::CannotBeTold);
-        let said = open.sentence.to_string();
-        assert!(said.contains("does not show which is faster"), "{said}");
+        let expected = "Certain optimisation: …most for malloc+free, which runs 1.25 × as often";
+        assert_said(&gained(1e8), &[expected]);
+        let expected = "CannotBeTold optimisation: …gains nothing measurable";
+        assert_said(&gained(8e7), &[expected]);
     }
 }

@@ -56,11 +56,7 @@ pub(super) fn measure(
             time(level, sampler, || Ok(call::fopen_fclose(name)?))
         }
         Call::Create | Call::CreateDeleteFile => {
-            let parent = sampler.scratch().join("process.calls places");
-            let place = FreshPlace::find(parent, sampler.seed())?;
-            let path = ScratchPath::new(place.path(), "file")?;
-            let name = &path.of_calls;
-            time(level, sampler, || Ok(call::create_delete(name)?))
+            time_in_fresh_place(level, sampler, |name| Ok(call::create_delete(name)?))
         }
         Call::FopenWrite => {
             path.make_empty()?;
@@ -71,11 +67,7 @@ pub(super) fn measure(
             time(level, sampler, || Ok(call::open_sync_close(name)?))
         }
         Call::CreateSync | Call::CreateDeleteFileThrough => {
-            let parent = sampler.scratch().join("process.calls places");
-            let place = FreshPlace::find(parent, sampler.seed())?;
-            let path = ScratchPath::new(place.path(), "file")?;
-            let name = &path.of_calls;
-            time(level, sampler, || Ok(call::create_sync_delete(name)?))
+            time_in_fresh_place(level, sampler, |name| Ok(call::create_sync_delete(name)?))
         }
         Call::Map | Call::VirtualAlloc => {
             // The kernel places the next mapping below this one. This one is in base pages only, so the
@@ -135,6 +127,18 @@ fn time(
     Ok(())
 }
 
+/// As [`time`], of an operation that makes the file of this name in a directory where that is cheap.
+fn time_in_fresh_place(
+    level: Level,
+    sampler: &mut Sampler<'_>,
+    operation: fn(&CallPath) -> Result<(), MeasureError>,
+) -> Result<(), MeasureError> {
+    let parent = sampler.scratch().join("process.calls places");
+    let place = FreshPlace::find(parent, sampler.seed())?;
+    let path = ScratchPath::new(place.path(), "file")?;
+    time(level, sampler, || operation(&path.of_calls))
+}
+
 /// Reads the next byte, or seeks back to the start at the end of the file.
 #[inline]
 fn read_byte(file: &mut File) -> Result<(), MeasureError> {
@@ -181,12 +185,12 @@ const OPEN_FILE: &str = "Each system has calls of its own for open files: read, 
 const NAMED_FILE: &str = "Each system has calls and a file system of its own: GetFileAttributesEx for stat, \
                           CreateFile for open, CloseHandle for close, DeleteFile for unlink.";
 const WRITE_THROUGH: &str =
-    "CreateFile with FILE_FLAG_WRITE_THROUGH stands beside open with O_SYNC.";
+    "CreateFile with FILE_FLAG_WRITE_THROUGH is compared with open with O_SYNC.";
 const MEMORY: &str =
-    "VirtualAlloc and VirtualFree stand beside mmap and munmap; the memory is not touched.";
+    "VirtualAlloc and VirtualFree are compared with mmap and munmap; the memory is not touched.";
 const LIBRARY: &str = "The source is the same, the C library is that of each system.";
 const THREAD: &str =
-    "CreateThread and a wait for the thread stand beside pthread_create and pthread_join.";
+    "CreateThread and a wait for the thread are compared with pthread_create and pthread_join.";
 pub(in crate::process) const PROGRAM: &str = "CreateProcess makes a process and starts its program in one call, Linux by fork and exec. The \
                        program is cmd.exe on Windows and true on Linux.";
 
@@ -230,7 +234,7 @@ impl Call {
         }
     }
 
-    /// The call of Linux for the same purpose: itself, or the one in whose place it stands.
+    /// The call of Linux for the same purpose: itself, or the one that it replaces.
     pub(super) fn on_linux(self) -> Self {
         let pair = PAIRS.iter().find(|(_, windows, _)| *windows == self);
         pair.map_or(self, |(linux, ..)| *linux)

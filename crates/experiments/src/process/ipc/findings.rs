@@ -185,80 +185,77 @@ fn spinning(results: &Results) -> Option<Finding> {
 mod tests {
     use super::super::Ipc;
     use super::{BANDWIDTH, MECHANISM, MESSAGE, Mechanism, PLACEMENT, Placement, ROUND_TRIP};
-    use crate::made_up::{figures, findings, measured, value};
+    use crate::made_up::{assert_said, figures, findings, measured};
     use crate::prelude::*;
     use instrument::results::PointResult;
 
-    fn point(means: Mechanism, message: u64, placement: Placement) -> Point {
-        Point::new()
+    fn at(
+        means: Mechanism,
+        message: u64,
+        placement: Placement,
+        value: (Metric<&'static str>, f64),
+    ) -> PointResult {
+        let point = Point::new()
             .at(MECHANISM, means)
             .at(MESSAGE, Bytes(message))
-            .at(PLACEMENT, placement)
+            .at(PLACEMENT, placement);
+        measured(point, &[value])
     }
 
     fn answer(means: Mechanism, placement: Placement, ns: f64) -> PointResult {
-        measured(point(means, 1, placement), &[(ROUND_TRIP, ns)])
+        at(means, 1, placement, (ROUND_TRIP, ns))
     }
 
     fn stream(means: Mechanism, message: u64, rate: f64) -> PointResult {
-        let point = point(means, message, Placement::TwoCores);
-        measured(point, &[(BANDWIDTH, rate)])
+        at(means, message, Placement::TwoCores, (BANDWIDTH, rate))
     }
 
     #[test]
-    fn the_quickest_means_is_named_and_told_apart_from_the_next() {
-        let points = vec![
-            answer(Mechanism::Pipe, Placement::TwoCores, 12_000.0),
-            answer(Mechanism::SharedMemory, Placement::TwoCores, 200.0),
-            answer(Mechanism::Tcp, Placement::TwoCores, 30_000.0),
-        ];
-        let findings = findings(&Ipc, points);
-        assert_eq!(findings.len(), 1);
-        assert_eq!(findings[0].key, "quickest_two_cores");
-        let said = findings[0].sentence.to_string();
-        assert!(said.contains("shared memory has the shortest"), "{said}");
-        assert!(said.contains("The next, pipe"), "{said}");
-        assert!((value(&findings, "quickest_two_cores", "times") - 60.0).abs() < 0.1);
-        assert_eq!(findings[0].grade, Grade::Certain);
-    }
-
-    #[test]
-    fn two_that_cannot_be_told_apart_are_not() {
-        let points = vec![
-            answer(Mechanism::Pipe, Placement::OneCore, 3000.0),
-            answer(Mechanism::EventCounter, Placement::OneCore, 3001.0),
-        ];
-        let findings = findings(&Ipc, points);
-        assert_eq!(findings[0].grade, Grade::CannotBeTold);
-        let said = findings[0].sentence.to_string();
-        assert!(
-            said.contains("pipe and eventfd have the shortest"),
-            "{said}"
-        );
-        assert!(said.contains("neither is measurably shorter"), "{said}");
-    }
-
-    #[test]
-    fn the_widest_stream_is_set_against_another_means() {
-        let points = vec![
-            stream(Mechanism::Pipe, 4096, 1e9),
-            stream(Mechanism::Pipe, 65536, 3e9),
-            stream(Mechanism::UnixSocket, 65536, 2e9),
-        ];
-        let findings = findings(&Ipc, points);
-        let said = findings[0].sentence.to_string();
-        assert!(said.contains("pipe has the highest"), "{said}");
-        assert!((value(&findings, "widest_two_cores", "times") - 1.5).abs() < 0.01);
-    }
-
-    #[test]
-    fn spinning_on_one_core_is_advised_against() {
-        let points = vec![
-            answer(Mechanism::Futex, Placement::OneCore, 3000.0),
-            answer(Mechanism::SharedMemory, Placement::OneCore, 6e6),
-        ];
-        let findings = findings(&Ipc, points);
-        assert!(findings.iter().any(|finding| finding.key == "spinning"));
+    fn the_best_means_is_compared_with_the_next() {
+        let (one, two) = (Placement::OneCore, Placement::TwoCores);
+        for (points, expected) in [
+            (
+                vec![
+                    answer(Mechanism::Pipe, two, 12_000.0),
+                    answer(Mechanism::SharedMemory, two, 200.0),
+                    answer(Mechanism::Tcp, two, 30_000.0),
+                ],
+                &[
+                    "Certain quickest_two_cores: …shared memory has the shortest…The next, pipe, \
+                   takes…60.0 × as long",
+                ][..],
+            ),
+            (
+                vec![
+                    answer(Mechanism::Pipe, one, 3000.0),
+                    answer(Mechanism::EventCounter, one, 3001.0),
+                ],
+                &[
+                    "CannotBeTold quickest_one_core: …pipe and eventfd have the shortest…neither is \
+                   measurably shorter",
+                ],
+            ),
+            (
+                vec![
+                    stream(Mechanism::Pipe, 4096, 1e9),
+                    stream(Mechanism::Pipe, 65536, 3e9),
+                    stream(Mechanism::UnixSocket, 65536, 2e9),
+                ],
+                &["Certain widest_two_cores: …pipe has the highest…1.50 × that of the next, Unix"],
+            ),
+            (
+                vec![
+                    answer(Mechanism::Futex, one, 3000.0),
+                    answer(Mechanism::SharedMemory, one, 6e6),
+                ],
+                &[
+                    "Certain quickest_one_core",
+                    "Certain spinning: …Spin only if",
+                ],
+            ),
+        ] {
+            assert_said(&findings(&Ipc, points), expected);
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl UserThreads for AsyncIo {
     }
 }
 
-/// The time of a step, and the turns that the other thread had meanwhile.
+/// The time of a step, and the turns that the other thread had in it.
 struct Spent {
     time_ns: f64,
     turns: u64,
@@ -106,21 +106,14 @@ fn whole(bytes: usize) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::{AsyncIo, STEPS};
-    use crate::made_up::{count, measure, setting};
+    use crate::made_up::{sampled, setting};
     use crate::prelude::*;
 
     #[test]
     fn every_step_is_measured_with_either_backend() {
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        let metrics = STEPS.map(|step| [step.time, step.turns]).concat();
         for point in AsyncIo.points(&setting(Profile::Standard)) {
-            let (samples, _) = measure(&AsyncIo, &point, scratch.path()).expect("it works here");
-            for step in STEPS {
-                assert!(count(&samples, step.time) >= 1 && count(&samples, step.turns) >= 1);
-            }
+            sampled(&AsyncIo, &point, &metrics);
         }
-        let left = std::fs::read_dir(scratch.path())
-            .expect("it is there")
-            .count();
-        assert_eq!(left, 0, "the file is removed");
     }
 }

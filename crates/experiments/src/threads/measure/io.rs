@@ -68,16 +68,17 @@ impl UserThreads for Io {
             .scratch()
             .join(format!("{name} {}", work.file_bytes));
         let scratch = ScratchFile::open_or_make(&path, work.file_bytes, sampler.seed())?;
-        let (file, from_device) = match sweep {
-            Sweep::Lengths | Sweep::Cached => {
-                warm(&scratch)?;
-                (open_read(&path, OpenMode::Plain)?, false)
-            }
-            Sweep::ReportedLengths | Sweep::ReportedThreads | Sweep::ReportedComputing => {
-                warm(&scratch)?;
-                (open_read_write(&path, OpenMode::Plain)?, false)
-            }
-            Sweep::Device | Sweep::BesideComputing => (open_read(&path, OpenMode::Direct)?, true),
+        let from_device = matches!(sweep, Sweep::Device | Sweep::BesideComputing);
+        let file = if from_device {
+            open_read(&path, OpenMode::Direct)?
+        } else {
+            warm(&scratch)?;
+            let open = if is_reported {
+                open_read_write
+            } else {
+                open_read
+            };
+            open(&path, OpenMode::Plain)?
         };
         let file = Arc::new(match point.level(MODE)? {
             Mode::Synchronous => file,
@@ -193,36 +194,30 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::{COMPUTING, IO_THREADS, Io, LENGTH, MODE, Mode, RUN, SWEEP, Sweep, file_bytes};
-    use crate::made_up::{count, measure};
+    use crate::made_up::sampled;
     use crate::prelude::*;
 
     #[test]
     fn every_thread_has_a_whole_part_of_the_file() {
         for length in [1, 4096, 65_536, 1_000_000, 10_000_000, 100_000_000] {
             let bytes = file_bytes(length);
-            assert!(
-                bytes >= length && bytes.is_multiple_of(length),
-                "{length}: {bytes}"
-            );
+            let is_whole = bytes >= length && bytes.is_multiple_of(length);
+            assert!(is_whole, "{length}: {bytes}");
         }
     }
 
     #[test]
     fn both_modes_are_measured_here() {
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
-        let sweeps = [Sweep::Cached, Sweep::ReportedThreads];
-        for (mode, sweep) in Mode::ALL
-            .iter()
-            .flat_map(|mode| sweeps.map(|sweep| (mode, sweep)))
-        {
-            let point = Point::new()
-                .at(MODE, *mode)
-                .at(SWEEP, sweep)
-                .at(IO_THREADS, Count(3))
-                .at(LENGTH, Bytes(300_000))
-                .at(COMPUTING, Count(2));
-            let (samples, _) = measure(&Io, &point, scratch.path()).expect("it works here");
-            assert!(count(&samples, RUN) >= 1, "{mode} {sweep}");
+        for sweep in [Sweep::Cached, Sweep::ReportedThreads] {
+            for mode in Mode::ALL {
+                let point = Point::new()
+                    .at(MODE, *mode)
+                    .at(SWEEP, sweep)
+                    .at(IO_THREADS, Count(3))
+                    .at(LENGTH, Bytes(300_000))
+                    .at(COMPUTING, Count(2));
+                sampled(&Io, &point, &[RUN]);
+            }
         }
     }
 }

@@ -114,16 +114,12 @@ fn user(
 
     if yields && lock == LockKind::Spinning && threads > 1 {
         let mut turns = Vec::new();
-        sampler.once(
-            RUN,
-            1.0,
-            |_| Ok(()),
-            || {
-                let entered = take(run.enter_once(1))?;
-                turns.push(entered.statistics.preemptions);
-                check(entered.value, section, threads)
-            },
-        )?;
+        let enter = || {
+            let entered = take(run.enter_once(1))?;
+            turns.push(entered.statistics.preemptions);
+            check(entered.value, section, threads)
+        };
+        sampler.once(RUN, 1.0, |_| Ok(()), enter)?;
         let turns = turns.into_iter();
         turns.for_each(|turns| sampler.value(TURNS_TAKEN, turns as f64));
         return Ok(());
@@ -152,12 +148,8 @@ fn kernel(
     all_processors()?;
     let enter = || lock.with(|value| section.enter(value, thread::yield_now));
     let together = |entries: u64| {
-        start_together(
-            threads as usize,
-            || (),
-            |_| (0..entries).for_each(|_| enter()),
-        )
-        .map_err(MeasureError::system(START))
+        let work = |_| (0..entries).for_each(|_| enter());
+        start_together(threads as usize, || (), work).map_err(MeasureError::system(START))
     };
     together(CHECKED_ENTRIES)?;
     let mut found = 0;
@@ -173,89 +165,49 @@ fn kernel(
 
 #[cfg(test)]
 mod tests {
-    use super::{BODY, ENTRY, LOCK, Lock, LockType, RUN, SLICE, THREADS, TURNS_TAKEN};
-    use crate::made_up::{count, measure, values};
+    use super::{ENTRY, Lock, LockType, RUN, SLICE, TURNS_TAKEN};
+    use crate::made_up::{count, measure, sampled, values};
     use crate::prelude::*;
     use crate::threads::lock::{Body, point};
+    use std::path::Path;
 
     #[test]
     fn every_lock_is_measured_here() {
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
         for lock in LockType::ALL.iter().copied() {
+            let on_one = [LockType::Lock, LockType::SpinLock].contains(&lock);
+            let metrics: &[_] = if on_one { &[ENTRY, RUN] } else { &[ENTRY] };
             for body in [Body::Simple, Body::complex(100)] {
-                let point = point(body, lock, Count(3));
-                let (samples, _) = measure(&Lock, &point, scratch.path()).expect("they work");
-                assert!(count(&samples, ENTRY) >= 1, "{point}");
-                let on_one = [LockType::Lock, LockType::SpinLock].contains(&lock);
-                assert!(!on_one || count(&samples, RUN) >= 1, "{point}");
+                sampled(&Lock, &point(body, lock, Count(3)), metrics);
             }
         }
     }
 
     #[test]
-    fn every_spinner_loses_its_turn_once_for_each_who_goes_before() {
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+    fn every_spinner_loses_its_turn_once_for_each_that_goes_before_it() {
         let point = point(Body::SimpleYield, LockType::SpinLock, Count(5));
-        let (samples, _) = measure(&Lock, &point, scratch.path()).expect("it works");
+        let samples = sampled(&Lock, &point, &[TURNS_TAKEN]);
         assert_eq!(count(&samples, ENTRY), 0);
-        let turns = values(&samples, TURNS_TAKEN);
-        assert!(!turns.is_empty());
         // On a busy machine a tick may be late, and strike twice as well as not at all.
+        let turns = values(&samples, TURNS_TAKEN);
         assert!(turns.iter().all(|turns| *turns >= 4.0), "{turns:?}");
     }
 
     #[test]
     fn a_chosen_slice_is_what_spinners_burn_and_too_long_a_run_is_refused() {
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
         let at = |lock, threads, slice| {
-            let point = point(Body::SimpleYield, lock, Count(threads)).at(SLICE, Count(slice));
-            measure(&Lock, &point, scratch.path())
+            point(Body::SimpleYield, lock, Count(threads)).at(SLICE, Count(slice))
         };
-        let (samples, _) = at(LockType::SpinLock, 3, 4000).expect("it works");
+        let samples = sampled(&Lock, &at(LockType::SpinLock, 3, 4000), &[RUN]);
         // Three slices are burnt: 12 ms.
         let of_run = samples.iter().filter(|sample| sample.metric == RUN.name);
-        let runs: Vec<f64> = of_run
-            .flat_map(|sample| sample.reading.costs())
-            .map(|cost| cost.raw_ns)
-            .collect();
-        assert!(
-            !runs.is_empty() && runs.iter().all(|ns| *ns > 8e6),
-            "{runs:?}"
-        );
-        let error = at(LockType::SpinLock, 99, 16_000).expect_err("77 s");
-        assert!(error.to_string().contains("4851 slices"), "{error}");
-        let error = at(LockType::PthreadSpin, 3, 4000).expect_err("no such slice");
-        assert!(error.to_string().contains("cannot be chosen"), "{error}");
-    }
-
-    #[test]
-    fn a_body_or_lock_of_another_version_is_refused() {
-        #[derive(Choice, Clone, Copy, PartialEq)]
-        enum Other {
-            Heavy,
-            Ticket,
-        }
-        let other = |axis: &'static str| AxisOf::<Other>::new(axis, axis);
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
-        let start = Point::new().at(THREADS, Count(2));
-        for (axis, point) in [
-            (
-                "lock",
-                start
-                    .clone()
-                    .at(BODY, Body::Simple)
-                    .at(other("lock"), Other::Ticket),
-            ),
-            (
-                "body",
-                start
-                    .at(other("body"), Other::Heavy)
-                    .at(LOCK, LockType::Lock),
-            ),
+        let mut costs = of_run.flat_map(|sample| sample.reading.costs());
+        assert!(costs.all(|cost| cost.raw_ns > 8e6));
+        for (point, expected) in [
+            (at(LockType::SpinLock, 99, 16_000), "4851 slices"),
+            (at(LockType::PthreadSpin, 3, 4000), "cannot be chosen"),
         ] {
-            let error = measure(&Lock, &point, scratch.path()).expect_err("there is none");
-            let reason = format!("no usable level on the axis '{axis}'");
-            assert!(error.to_string().ends_with(&reason), "{error}");
+            let error = measure(&Lock, &point, Path::new("/")).expect_err("it is refused");
+            assert!(error.to_string().contains(expected), "{error}");
         }
     }
 }

@@ -71,16 +71,8 @@ fn among_kernel_threads(threads: u64, turns: u64) -> Result<(), MeasureError> {
 #[cfg(test)]
 mod tests {
     use super::{KERNEL_SWITCHES, Kind, Switch};
-    use crate::made_up::{measure, values};
+    use crate::made_up::{sampled, values};
     use crate::threads::kind::point;
-
-    /// The kernel's switches for each turn.
-    fn count(kind: Kind) -> f64 {
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
-        let measured = measure(&Switch, &point(kind, 3), scratch.path());
-        let (samples, _) = measured.expect("it works here");
-        values(&samples, KERNEL_SWITCHES)[0]
-    }
 
     #[test]
     fn the_kernel_switches_for_its_own_threads_only() {
@@ -88,9 +80,10 @@ mod tests {
             // The tests next to this one are threads of the same process, and their switches are counted
             // too. They cannot fill each of a hundred short counts.
             let is_few = (0..100).any(|_| {
-                let count = count(kind);
-                assert!(count >= least, "{kind}: {count}");
-                count <= most
+                let samples = sampled(&Switch, &point(kind, 3), &[]);
+                let for_each_turn = values(&samples, KERNEL_SWITCHES)[0];
+                assert!(for_each_turn >= least, "{kind}: {for_each_turn}");
+                for_each_turn <= most
             });
             assert!(is_few, "{kind}");
         }

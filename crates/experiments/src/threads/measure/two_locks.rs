@@ -22,42 +22,26 @@ impl UserThreads for TwoLocks {
     fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Count(processors) = point.level(PROCESSORS)?;
         let Count(steps) = point.level(STEPS)?;
-        let section = Section::Compute(steps);
+        let work = (processors, Section::Compute(steps));
         match point.level(LOCK)? {
-            KernelLock::PthreadMutex => {
-                let locks = [PthreadMutex::new(1)?, PthreadMutex::new(1)?];
-                at_two(sampler, processors, section, &locks)
-            }
-            KernelLock::PthreadSpin => {
-                let locks = [PthreadSpin::new(1)?, PthreadSpin::new(1)?];
-                at_two(sampler, processors, section, &locks)
-            }
-            KernelLock::SlimLock => {
-                let locks = [SlimLock::new(1)?, SlimLock::new(1)?];
-                at_two(sampler, processors, section, &locks)
-            }
-            KernelLock::CriticalSection => {
-                let locks = [CriticalSection::new(1, 0)?, CriticalSection::new(1, 0)?];
-                at_two(sampler, processors, section, &locks)
-            }
+            KernelLock::PthreadMutex => at_two(sampler, work, || PthreadMutex::new(1)),
+            KernelLock::PthreadSpin => at_two(sampler, work, || PthreadSpin::new(1)),
+            KernelLock::SlimLock => at_two(sampler, work, || SlimLock::new(1)),
+            KernelLock::CriticalSection => at_two(sampler, work, || CriticalSection::new(1, 0)),
             KernelLock::SpinningSection => {
-                let lock = || CriticalSection::new(1, SPIN_COUNT);
-                at_two(sampler, processors, section, &[lock()?, lock()?])
+                at_two(sampler, work, || CriticalSection::new(1, SPIN_COUNT))
             }
-            KernelLock::StdMutex => {
-                let locks = [Mutex::new(1), Mutex::new(1)];
-                at_two(sampler, processors, section, &locks)
-            }
+            KernelLock::StdMutex => at_two(sampler, work, || Ok(Mutex::new(1))),
         }
     }
 }
 
-fn at_two(
+fn at_two<Lock: Exclusive>(
     sampler: &mut Sampler<'_>,
-    processors: u64,
-    section: Section,
-    locks: &[impl Exclusive; 2],
+    (processors, section): (u64, Section),
+    new: impl Fn() -> platform::Result<Lock>,
 ) -> Result<(), MeasureError> {
+    let locks = [new()?, new()?];
     let cpus = parent_cpus()?;
     let half = processors as usize;
     let Some(unused) = cpus.len().checked_sub(half) else {
@@ -76,7 +60,7 @@ fn at_two(
         start_together(threads, || (), work).map_err(MeasureError::system(START))
     };
     together(CHECKED_ENTRIES)?;
-    for lock in locks {
+    for lock in &locks {
         let mut found = 0;
         lock.with(|value| found = *value);
         check(found, section, processors * CHECKED_ENTRIES)?;
@@ -85,10 +69,8 @@ fn at_two(
     sampler.long_runs(ENTRY, threads as f64, LONG_RUN_NS, |entries| {
         let (cpu_ns, begun_ns) = (process_cpu_ns()?, now_ns());
         together(entries)?;
-        let (cpu_ns, wall_ns) = (
-            process_cpu_ns()?.saturating_sub(cpu_ns),
-            now_ns() - begun_ns,
-        );
+        let cpu_ns = process_cpu_ns()?.saturating_sub(cpu_ns);
+        let wall_ns = now_ns() - begun_ns;
         busy.push(cpu_ns as f64 / wall_ns.max(1) as f64);
         Ok(())
     })?;
@@ -102,25 +84,21 @@ fn at_two(
 #[cfg(test)]
 mod tests {
     use super::{BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, STEPS, TwoLocks};
-    use crate::made_up::{count, measure};
+    use crate::made_up::{measure, sampled};
     use crate::prelude::*;
+    use std::path::Path;
 
     #[test]
     fn every_lock_is_measured_here() {
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
         let at = |lock, processors| {
             let point = Point::new().at(LOCK, lock).at(STEPS, Count(100));
-            measure(
-                &TwoLocks,
-                &point.at(PROCESSORS, Count(processors)),
-                scratch.path(),
-            )
+            point.at(PROCESSORS, Count(processors))
         };
         for lock in KernelLock::of(System::here()) {
-            let (samples, _) = at(lock, 1).expect("it works here");
-            assert!(count(&samples, ENTRY) >= 1 && count(&samples, BUSY) == 1);
+            sampled(&TwoLocks, &at(*lock, 1), &[ENTRY, BUSY]);
         }
-        let error = at(KernelLock::StdMutex, 1024).expect_err("not here");
-        assert!(error.to_string().contains("may use"), "{error}");
+        let many = measure(&TwoLocks, &at(KernelLock::StdMutex, 1024), Path::new("/"));
+        let error = many.expect_err("not here").to_string();
+        assert!(error.contains("may use"), "{error}");
     }
 }

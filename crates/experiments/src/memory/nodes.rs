@@ -1,11 +1,9 @@
 //! `memory.nodes`: the cost of memory that is near to other processors (NUMA).
 
-mod findings;
-
-pub(super) use super::jobs::{READ, WRITE};
-
-use super::jobs::{self, Job};
-use super::{hierarchy, time_loads_from};
+use super::jobs::{self, Job, READ, WRITE};
+use super::{MIB, SHORTEST_LOAD_NS, hierarchy, time_loads_from};
+use crate::estimates::{grade, ratio};
+use crate::figures::{bars, linear, names};
 use crate::prelude::*;
 use instrument::finding::Say;
 use instrument::point::{AxisKind, Level, LevelOf, read_back};
@@ -18,9 +16,6 @@ use std::fmt;
 const PROCESSORS: AxisOf<NodeName> = AxisOf::new("processors", "processors of");
 const MEMORY: AxisOf<NodeName> = AxisOf::new("memory", "memory of");
 const LOAD: Metric<&str> = Metric::time("load", "load").bounded(SHORTEST_LOAD_NS);
-
-/// A load from the nearest cache takes several cycles; no processor does ten in a nanosecond.
-const SHORTEST_LOAD_NS: f64 = 0.1;
 
 /// A node by its number in the system. The level is called `node 0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,10 +62,8 @@ const DESIGN: Design = Design {
     metrics: &[LOAD, READ, WRITE],
 };
 
-/// The cost of memory that is near to other processors.
 pub(crate) struct Nodes;
 
-const MIB: u64 = 1 << 20;
 /// All blocks together: no cache may hold a good part of them.
 const AT_LEAST: u64 = 64 * MIB;
 const AT_MOST: u64 = 1024 * MIB;
@@ -109,11 +102,33 @@ impl Experiment for Nodes {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        findings::all(results)
+        let findings = [latency(results), bandwidth(results)];
+        findings.into_iter().flatten().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        findings::figures(results)
+        let mut nodes: Vec<NodeName> = Vec::new();
+        for result in &results.points {
+            if let Ok(node) = result.point.level(PROCESSORS)
+                && !nodes.contains(&node)
+            {
+                nodes.push(node);
+            }
+        }
+        let figure = |metric: Metric<&'static str>, title: &str| {
+            let series = nodes.iter().map(|node| {
+                let label = format!("processors of {node}");
+                results.series(&label, metric, MEMORY, &[PROCESSORS.at(*node)])
+            });
+            let axes = (names("memory of"), linear(title, metric.unit));
+            let title = format!("Memory by node: {title}");
+            bars(metric, &title, axes, series.collect())
+        };
+        vec![
+            figure(LOAD, "time of a load"),
+            figure(READ, "read by all processors"),
+            figure(WRITE, "written by all processors"),
+        ]
     }
 }
 
@@ -194,10 +209,59 @@ fn time_load(
     })
 }
 
+/// The processors of one node, the memory of another, and the first one's own memory and that of the other.
+type Pair<'r> = (NodeName, NodeName, &'r Estimate, &'r Estimate);
+
+/// The value of the far memory over that of the near.
+fn times((.., near, far): &Pair<'_>) -> f64 {
+    far.centre / near.centre
+}
+
+/// Every pair of different nodes whose first one has memory of its own.
+fn compared<'r>(results: &'r Results, metric: Metric<&'static str>) -> Vec<Pair<'r>> {
+    let of =
+        |processors, memory| results.sound(metric, &[PROCESSORS.at(processors), MEMORY.at(memory)]);
+    let pairs = results.points.iter().filter_map(|result| {
+        let processors = result.point.level(PROCESSORS).ok()?;
+        let memory = result.point.level(MEMORY).ok()?;
+        let [near, far] = [of(processors, processors)?, of(processors, memory)?];
+        (processors != memory).then_some((processors, memory, near, far))
+    });
+    pairs.collect()
+}
+
+/// The pair whose loads take longest.
+fn latency(results: &Results) -> Option<Finding> {
+    let pairs = compared(results, LOAD).into_iter();
+    let slowest = pairs.max_by(|one, other| times(one).total_cmp(&times(other)));
+    let (processors, memory, near, far) = slowest?;
+    let times = ratio(far, near)?;
+    let said = sentence!(
+        "On {processors}, a load from the memory of {memory} takes {far}, {times} as long as from its \
+         own ({near}): this is the slowest pair of nodes."
+    );
+    let finding = Finding::new("latency", said);
+    Some(finding.graded(grade(&times, 1.0)).weighing(0.65))
+}
+
+/// The pair with the least bandwidth.
+fn bandwidth(results: &Results) -> Option<Finding> {
+    let pairs = compared(results, READ).into_iter();
+    let narrowest = pairs.min_by(|one, other| times(one).total_cmp(&times(other)));
+    let (processors, memory, near, far) = narrowest?;
+    let times = ratio(far, near)?;
+    let said = sentence!(
+        "All processors of {processors} together read the memory of {memory} at {far}, {times} as \
+         fast as their own ({near}): this is the pair of nodes with the least bandwidth."
+    );
+    let finding = Finding::new("bandwidth", said);
+    Some(finding.graded(grade(&times, 1.0)).weighing(0.65))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{count, measure};
+    use crate::made_up::{assert_said, count, figures, findings, measure, measured};
     use std::path::Path;
 
     #[test]
@@ -231,9 +295,8 @@ mod tests {
             node(1, &[2, 3], None),
             node(4, &[], Some(1000)),
         ];
-        let shown: Vec<String> = pairs(&nodes).iter().map(ToString::to_string).collect();
-        assert_eq!(shown.len(), 4, "{shown:?}");
-        assert!(pairs(&nodes).contains(&point(1, 4)));
+        let expected = [point(0, 0), point(0, 4), point(1, 0), point(1, 4)];
+        assert_eq!(pairs(&nodes), expected);
     }
 
     #[test]
@@ -248,14 +311,11 @@ mod tests {
     #[test]
     fn the_memory_of_a_node_is_measured_here() {
         let nodes = node::all();
-        let Some(first) = nodes
-            .iter()
-            .find(|it| it.available_bytes.is_some() && !it.cpus.is_empty())
-        else {
+        let is_whole = |it: &&Node| it.available_bytes.is_some() && !it.cpus.is_empty();
+        let Some(first) = nodes.iter().find(is_whole) else {
             return println!("skipped: the system reports no nodes");
         };
-        let point = point(first.number, first.number);
-        match measure(&Nodes, &point, Path::new("/")) {
+        match measure(&Nodes, &point(first.number, first.number), Path::new("/")) {
             Ok((samples, _)) => {
                 for metric in [LOAD, READ, WRITE] {
                     assert!(count(&samples, metric) >= 1, "{}", metric.name);
@@ -263,5 +323,37 @@ mod tests {
             }
             Err(error) => println!("skipped: {error}"),
         }
+    }
+
+    /// Pairs of nodes with a load in ns and a bandwidth in bytes a ns.
+    fn found(pairs: &[(usize, usize, f64, f64)]) -> Vec<Finding> {
+        let points = pairs.iter().map(|(processors, memory, load, rate)| {
+            let rates = [(LOAD, *load), (READ, rate * 1e9), (WRITE, rate * 5e8)];
+            measured(point(*processors, *memory), &rates)
+        });
+        let points: Vec<_> = points.collect();
+        for figure in figures(&Nodes, points.clone()) {
+            let points: usize = figure.series.iter().map(|series| series.points.len()).sum();
+            assert_eq!(points, pairs.len(), "{}", figure.key);
+        }
+        findings(&Nodes, points)
+    }
+
+    #[test]
+    fn the_farthest_pair_is_named() {
+        let apart = found(&[
+            (0, 0, 100.0, 20.0),
+            (0, 1, 150.0, 12.0),
+            (1, 0, 180.0, 14.0),
+            (1, 1, 100.0, 20.0),
+        ]);
+        let expected = [
+            "Certain latency: On node 1, a load from the memory of node 0 takes …1.80 × as long",
+            "Certain bandwidth: …node 0 together read the memory of node 1…0.600 × as fast",
+        ];
+        assert_said(&apart, &expected);
+        let alike = found(&[(0, 0, 100.0, 20.0), (0, 1, 100.0, 20.0)]);
+        assert_said(&alike, &["CannotBeTold latency", "CannotBeTold bandwidth"]);
+        assert_said(&found(&[(0, 0, 100.0, 20.0)]), &[]);
     }
 }

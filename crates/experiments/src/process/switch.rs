@@ -1,9 +1,10 @@
 //! `process.switch`: the cost of going from one process or thread to another.
 
-pub(super) mod findings;
-
 use super::{PLACEMENT, Placement, Sides};
+use crate::estimates::{grade, ratio};
+use crate::figures::{axis_of, bars, curves, scale_of};
 use crate::prelude::*;
+use instrument::point::LevelOf;
 use kernels::InstructionSet;
 use platform::clock::now_ns;
 use platform::memory::{Mapping, PageSize};
@@ -21,6 +22,10 @@ const WORKING_SET: AxisOf<Bytes> = AxisOf::new("working_set", "working set");
 const SWITCH: Metric<&str> = Metric::time("switch", "context switch");
 const PASS: Metric<&str> = Metric::time("pass", "pass of the token");
 const ALONE: Metric<&str> = Metric::time("alone", "pass without a switch");
+
+/// The smallest ring.
+const TWO: Count = Count(2);
+const NOTHING: Bytes = Bytes(0);
 
 /// The members of a ring.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +69,6 @@ pub(super) const DESIGN: Design = Design {
     metrics: &[SWITCH, PASS, ALONE],
 };
 
-/// The cost of going from one process or thread to another.
 pub(crate) struct Switch;
 
 const KIB: u64 = 1 << 10;
@@ -139,11 +143,47 @@ impl Experiment for Switch {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        findings::all(results)
+        let findings = [
+            least(results),
+            cores(results),
+            address_space(results),
+            crowd(results),
+        ];
+        findings.into_iter().flatten().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        findings::figures(results)
+        let lines = Kind::ALL.iter().flat_map(|kind| {
+            let working_sets = levels(results, WORKING_SET).into_iter();
+            working_sets.map(move |bytes| {
+                let levels = [
+                    KIND.at(*kind),
+                    WORKING_SET.at(bytes),
+                    PLACEMENT.at(Placement::OneCore),
+                ];
+                results.series(&format!("{kind}, {bytes}"), SWITCH, COUNT, &levels)
+            })
+        });
+        let lines = lines.filter(|line| line.points.len() > 1).collect();
+        let placements = Kind::ALL.iter().map(|kind| {
+            let levels = [KIND.at(*kind), COUNT.at(TWO), WORKING_SET.at(NOTHING)];
+            results.series(kind.name(), SWITCH, PLACEMENT, &levels)
+        });
+        vec![
+            curves(
+                "number",
+                "Context switches on one core",
+                (axis_of(COUNT), scale_of(SWITCH)),
+                lines,
+                Vec::new(),
+            ),
+            bars(
+                PLACEMENT,
+                "Context switches between two on one core and on two",
+                (axis_of(PLACEMENT), scale_of(SWITCH)),
+                placements.collect(),
+            ),
+        ]
     }
 }
 
@@ -152,7 +192,7 @@ fn time_rounds(
     sampler: &mut Sampler<'_>,
     metric: Metric<&'static str>,
     count: usize,
-    first: &mut First,
+    first: &mut Member,
 ) -> Result<f64, MeasureError> {
     (0..WARMING_ROUNDS).try_for_each(|_| first.round())?;
     sampler.latencies_of(metric, count as f64, || {
@@ -215,13 +255,9 @@ impl Member {
     }
 }
 
-/// The member that measures: it sends the token and waits for its return.
-struct First {
-    member: Member,
-}
-
-impl First {
-    /// Sends the token round once; each member reads its working set once.
+/// Of the member that measures.
+impl Member {
+    /// Sends the token round once and waits for its return; each member reads its working set once.
     fn round(&mut self) -> Result<(), MeasureError> {
         self.go_round().map_err(|error| match error.kind() {
             ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe => {
@@ -232,31 +268,29 @@ impl First {
     }
 
     fn go_round(&mut self) -> io::Result<()> {
-        self.member.output.write_all(&[1])?;
-        self.member.input.read_exact(&mut [0])?;
-        self.member.work.read();
+        self.output.write_all(&[1])?;
+        self.input.read_exact(&mut [0])?;
+        self.work.read();
         Ok(())
     }
 }
 
 /// The members of a ring of `count`, each with a working set of its own; the first is the caller's.
-fn members(count: usize, working_set_bytes: usize) -> Result<(First, Vec<Member>), MeasureError> {
+fn members(count: usize, working_set_bytes: usize) -> Result<(Member, Vec<Member>), MeasureError> {
     let pipes: io::Result<Vec<_>> = (0..count).map(|_| io::pipe()).collect();
     let pipes = pipes.map_err(MeasureError::system("make the pipes of a ring"))?;
     let (inputs, mut outputs): (Vec<_>, Vec<_>) = pipes.into_iter().unzip();
     // A member reads from its own pipe and writes into that of the next.
     outputs.rotate_left(1.min(count));
     let members = inputs.into_iter().zip(outputs).map(|(input, output)| {
-        let work = WorkingSet::new(working_set_bytes)?;
         Ok(Member {
             input,
             output,
-            work,
+            work: WorkingSet::new(working_set_bytes)?,
         })
     });
     let mut members = members.collect::<Result<Vec<_>, MeasureError>>()?;
-    let member = members.remove(0);
-    Ok((First { member }, members))
+    Ok((members.remove(0), members))
 }
 
 /// Starts each of `members` as a process, which ends when its partner is dropped.
@@ -289,43 +323,144 @@ fn as_threads<'scope>(
     Ok(())
 }
 
+/// The levels that were measured on an axis.
+fn levels<L: LevelOf + Ord>(results: &Results, axis: AxisOf<L>) -> BTreeSet<L> {
+    let points = results.points.iter();
+    points
+        .filter_map(|result| result.point.level(axis).ok())
+        .collect()
+}
+
+/// The switch in a ring.
+fn switch<'r>(results: &'r Results, ring: &Point) -> Option<&'r Estimate> {
+    let mut points = results.points.iter();
+    points.find(|result| result.point == *ring)?.sound(SWITCH)
+}
+
+/// The switch between two members that read nothing.
+pub(super) fn pair<'r>(
+    results: &'r Results,
+    kind: Kind,
+    placement: Placement,
+) -> Option<&'r Estimate> {
+    switch(results, &point_of(kind, TWO, NOTHING, placement))
+}
+
+fn least(results: &Results) -> Option<Finding> {
+    let switch = pair(results, Kind::Processes, Placement::OneCore)?;
+    let said = sentence!(
+        "A switch between two processes on the same core takes at least {switch}, if neither has a \
+         working set."
+    );
+    Some(Finding::new("least", said).weighing(0.65))
+}
+
+fn cores(results: &Results) -> Option<Finding> {
+    let one = pair(results, Kind::Processes, Placement::OneCore)?;
+    let two = pair(results, Kind::Processes, Placement::TwoCores)?;
+    let times = ratio(two, one)?;
+    let advice = if !times.differs_from(1.0) {
+        "the placement makes no measurable difference."
+    } else if times.value > 1.0 {
+        "put processes that only take turns on one core."
+    } else {
+        "give each process a core of its own."
+    };
+    let said = sentence!(
+        "Passing control to a process that waits on another core takes {two}, {times} as long as on \
+         the same core: {advice}"
+    );
+    let finding = Finding::new("cores", said);
+    Some(finding.graded(grade(&times, 1.0)).weighing(0.6))
+}
+
+fn address_space(results: &Results) -> Option<Finding> {
+    let processes = pair(results, Kind::Processes, Placement::OneCore)?;
+    let threads = pair(results, Kind::Threads, Placement::OneCore)?;
+    let times = ratio(processes, threads)?;
+    let is_slower = times.differs_from(1.0) && times.value > 1.0;
+    let said = if is_slower {
+        sentence!(
+            "A switch between threads of one process takes {threads}; between processes it takes \
+             {times} as long, since the address space changes too."
+        )
+    } else {
+        sentence!(
+            "A switch between threads of one process takes {threads}; between processes it takes \
+             {times} as long: the change of address space does not show."
+        )
+    };
+    let finding = Finding::new("address_space", said);
+    Some(finding.graded(grade(&times, 1.0)).weighing(0.45))
+}
+
+/// The largest ring with the largest working set against the smallest with none.
+fn crowd(results: &Results) -> Option<Finding> {
+    let count = *levels(results, COUNT).last()?;
+    let working_set = *levels(results, WORKING_SET).last()?;
+    let largest = point_of(Kind::Processes, count, working_set, Placement::OneCore);
+    let crowd = switch(results, &largest)?;
+    let times = ratio(crowd, pair(results, Kind::Processes, Placement::OneCore)?)?;
+    let said = sentence!(
+        "Among {count} processes with a working set of {working_set} each, a switch takes \
+         {crowd}, {times} as long as between two without one. Each has to fetch again what the \
+         others displaced from the caches."
+    );
+    let follows = times.differs_from(1.0) && times.value > 1.0 && working_set > NOTHING;
+    follows.then(|| Finding::new("crowd", said).weighing(0.5))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{count, measure, setting, values};
-    use std::path::Path;
-
-    #[test]
-    fn the_quick_profile_has_few_points_and_the_others_have_them_too() {
-        let quick = Switch.points(&setting(Profile::Quick));
-        assert!(quick.len() <= 20, "{}", quick.len());
-        let standard = Switch.points(&setting(Profile::Standard));
-        assert!(quick.iter().all(|point| standard.contains(point)));
-    }
-
-    fn point() -> Point {
-        point_of(Kind::Threads, Count(3), Bytes(4096), Placement::OneCore)
-    }
+    use crate::made_up::{assert_said, figures, findings, measured, sampled};
+    use instrument::results::{PointResult, Verdict};
 
     #[test]
     fn a_ring_of_threads_goes_round_and_ends() {
-        let taken = measure(&Switch, &point(), Path::new("/"));
-        let (samples, _) = taken.expect("threads can be made");
-        assert!(count(&samples, ALONE) >= 1 && count(&samples, PASS) >= 1);
-        assert_eq!(values(&samples, SWITCH).len(), 1);
+        let ring = point_of(Kind::Threads, Count(3), Bytes(4096), Placement::OneCore);
+        sampled(&Switch, &ring, &[ALONE, PASS, SWITCH]);
+    }
+
+    fn at(kind: Kind, count: u64, working_set: u64, placement: Placement, ns: f64) -> PointResult {
+        let point = point_of(kind, Count(count), Bytes(working_set), placement);
+        measured(point, &[(SWITCH, ns)])
     }
 
     #[test]
-    fn levels_of_another_version_are_refused() {
-        #[derive(Choice, Clone, Copy, PartialEq)]
-        enum Other {
-            Fibres,
-        }
-        for axis in [KIND.name(), PLACEMENT.name()] {
-            let point = point().at(AxisOf::new(axis, axis), Other::Fibres);
-            let taken = measure(&Switch, &point, Path::new("/"));
-            let error = taken.expect_err("there is no such level").to_string();
-            assert!(error.contains(axis) && error.contains("fibres"), "{error}");
-        }
+    fn switches_are_compared_by_kind_number_and_placement() {
+        let mut points = vec![
+            at(Kind::Processes, 2, 0, Placement::OneCore, 1500.0),
+            at(Kind::Processes, 32, 65536, Placement::OneCore, 9000.0),
+            at(Kind::Threads, 2, 0, Placement::OneCore, 1200.0),
+            at(Kind::Processes, 2, 0, Placement::TwoCores, 6000.0),
+        ];
+        let [least, cores, address_space, crowd] = [
+            "Certain least: …at least 1.50 µs",
+            "Certain cores: …6.00 µs, 4.00 × as long…put processes that only take turns on one core",
+            "Certain address_space: …takes 1.20 µs…1.25 × as long, since",
+            "Certain crowd: Among 32.0 processes with a working set of 64 KiB…6.00 × as long",
+        ];
+        let all = [least, cores, address_space, crowd];
+        assert_said(&findings(&Switch, points.clone()), &all);
+        points.pop();
+        let on_one_core = findings(&Switch, points.clone());
+        assert_said(&on_one_core, &[least, address_space, crowd]);
+        points[0].estimates[0].verdict = Verdict::BelowResolution;
+        assert_said(&findings(&Switch, points), &[]);
+    }
+
+    #[test]
+    fn figures_have_a_line_for_each_working_set_with_several_numbers() {
+        let points = vec![
+            at(Kind::Processes, 2, 0, Placement::OneCore, 1500.0),
+            at(Kind::Processes, 8, 0, Placement::OneCore, 1600.0),
+            at(Kind::Processes, 32, 65536, Placement::OneCore, 9000.0),
+            at(Kind::Processes, 2, 0, Placement::TwoCores, 6000.0),
+        ];
+        let figures = figures(&Switch, points);
+        assert_eq!(figures[0].series.len(), 1);
+        assert_eq!(figures[0].series[0].label, "processes, 0 B");
+        assert_eq!(figures[1].series[0].points.len(), 2);
     }
 }

@@ -1,0 +1,370 @@
+//! Findings and figures of `compute.arithmetic`.
+
+use super::operations::{self, Number, Operation, Work};
+use super::{
+    ARRAY, LATENCY, LATENCY_CYCLES, OPERATION, THROUGHPUT, THROUGHPUT_CYCLES, TYPE, VECTOR_CYCLES,
+    VECTORS, at, best,
+};
+use crate::estimates::{grade, ratio, ratio_within};
+use crate::figures::{axis_of, bars, linear, logarithmic};
+use crate::optimisation::{COMPILER, Compiler, OPTIMISATION, Optimisation};
+use crate::prelude::*;
+use kernels::levels::Level;
+
+pub(super) fn all(results: &Results) -> Vec<Finding> {
+    let found = [
+        against_published(results),
+        optimisation(results, LATENCY_CYCLES, "latency"),
+        optimisation(results, THROUGHPUT_CYCLES, "throughput"),
+        overlap(results),
+        division(results),
+        vectors(results),
+        widest(results),
+        compilers(results),
+        cycle(results),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+pub(super) fn figures(results: &Results) -> Vec<Figure> {
+    let figure = |key, title, metric: Metric<&'static str>, optimisation| {
+        let series = Number::ALL.iter().map(|number| {
+            let levels = [
+                TYPE.at(*number),
+                OPTIMISATION.at(optimisation),
+                COMPILER.at(Compiler::Rust),
+            ];
+            results.series(number.name(), metric, OPERATION, &levels)
+        });
+        let scale = match metric.unit {
+            Unit::Count => linear("cycles", metric.unit),
+            _ => logarithmic("operations", metric.unit),
+        };
+        bars(key, title, (axis_of(OPERATION), scale), series.collect())
+    };
+    let (none, full) = (Optimisation::NONE, Optimisation::FULL);
+    let [unoptimised, throughput, vectors] = [
+        "Latency in cycles without optimisation",
+        "Throughput of independent operations",
+        "Operations in the widest vector registers",
+    ];
+    vec![
+        figure("latency", "Latency in cycles", LATENCY_CYCLES, full),
+        figure("unoptimised", unoptimised, LATENCY_CYCLES, none),
+        figure("throughput", throughput, THROUGHPUT, full),
+        figure("array", "Operations on array elements", ARRAY, full),
+        figure("vectors", vectors, VECTORS, full),
+    ]
+}
+
+// Against what is published.
+
+/// The largest distance of a latency from a published one. Half of it is the rounding of the tables.
+const PUBLISHED_TOLERANCE: f64 = 0.15;
+
+/// The latencies against those of the instruction tables.
+fn against_published(results: &Results) -> Option<Finding> {
+    let core = operations::core(&results.machine.cpu)?;
+    let compared = Work::all().filter_map(|work| {
+        let [fewest, most] = core.latency_cycles(work)?;
+        let measured = best(results, LATENCY_CYCLES, work)?.centre;
+        let allowed = fewest * (1.0 - PUBLISHED_TOLERANCE)..=most * (1.0 + PUBLISHED_TOLERANCE);
+        Some((work, allowed.contains(&measured)))
+    });
+    let compared: Vec<_> = compared.collect();
+    if compared.is_empty() {
+        return None;
+    }
+    let apart = compared.iter().filter(|(_, is_near)| !is_near);
+    let names: Vec<_> = apart.map(|(work, _)| work.title()).collect();
+    let name = core.name;
+    let count = Count(compared.len() as u64);
+    let tolerance = Quantity::exact(PUBLISHED_TOLERANCE, Unit::Share);
+    let finding = if names.is_empty() {
+        let said = sentence!(
+            "All {count} latencies are within {tolerance} of those published for {name}."
+        );
+        Finding::new("published", said)
+    } else {
+        let said = sentence!(
+            "Of {count} latencies, {apart} are not within {tolerance} of those published for {name}: \
+             {names}.",
+            apart = Count(names.len() as u64),
+            names = names.join(", "),
+        );
+        Finding::new("published", said).graded(Grade::Likely)
+    };
+    Some(finding.weighing(0.5))
+}
+
+// The compiler's part: the gain by its optimisation, and the difference between two compilers.
+
+/// A smaller gain or loss counts as none.
+const NEGLIGIBLE: f64 = 0.03;
+
+/// The gain by optimisation.
+fn optimisation(results: &Results, metric: Metric<&'static str>, title: &str) -> Option<Finding> {
+    let gains = Work::basic(Number::ALL).filter_map(|work| {
+        let unoptimised = at(results, metric, work, Optimisation::NONE, Compiler::Rust)?;
+        Some((work, ratio(unoptimised, best(results, metric, work)?)?))
+    });
+    let gains: Vec<(Work, Quantity)> = gains.collect();
+    let by_gain =
+        |(_, a): &&(Work, Quantity), (_, b): &&(Work, Quantity)| a.value.total_cmp(&b.value);
+    let &(most, greatest) = gains.iter().max_by(by_gain)?;
+    let is_gaining = |gain: &Quantity| gain.extent().low > 1.0 + NEGLIGIBLE;
+    let without = gains.iter().filter(|(_, gain)| !is_gaining(gain));
+    let without: Vec<String> = without.map(|(work, _)| work.title()).collect();
+    let count = Count(gains.len() as u64);
+    let gaining = Count(count.0 - without.len() as u64);
+    let most = most.title();
+    let said = if gaining == Count(0) {
+        sentence!(
+            "Optimisation 3 improves the {title} of none of {count} operations over optimisation 0; at \
+             most {greatest}, for {most}."
+        )
+    } else if without.is_empty() {
+        sentence!(
+            "Optimisation 3 improves the {title} of all {count} operations over optimisation 0, most \
+             for {most}, {greatest}."
+        )
+    } else {
+        sentence!(
+            "Optimisation 3 improves the {title} of {gaining} of {count} operations over optimisation \
+             0, most for {most}, {greatest}; no gain for {without}.",
+            without = without.join(", "),
+        )
+    };
+    let finding = Finding::new(&format!("optimisation_{title}"), said).beside("gaining", gaining);
+    Some(finding.graded(grade(&greatest, 1.0)).weighing(0.6))
+}
+
+/// The gain by the compiler's vectors.
+fn vectors(results: &Results) -> Option<Finding> {
+    let addition = Work(Operation::Add, Number::Float64);
+    let array = |level| {
+        at(
+            results,
+            ARRAY,
+            addition,
+            Optimisation(level),
+            Compiler::Rust,
+        )
+    };
+    let gain = ratio(array(Level::O2)?, array(Level::O1)?)?;
+    let consequence = if gain.extent().low > 1.0 {
+        "from optimisation 2 on, Rust vectorises the loop"
+    } else {
+        "optimisation 2 gains nothing over 1"
+    };
+    let said = sentence!(
+        "On arrays of 64-bit floats, additions run {gain} as fast at optimisation 2 as at 1: \
+         {consequence}."
+    );
+    let finding = Finding::new("vectors", said);
+    Some(finding.graded(grade(&gain, 1.0)).weighing(0.5))
+}
+
+/// The greatest difference between the two compilers.
+fn compilers(results: &Results) -> Option<Finding> {
+    let metrics = [
+        (LATENCY, "one after the other"),
+        (THROUGHPUT, "independent"),
+        (ARRAY, "in arrays"),
+    ];
+    let differences = Work::basic(Number::ALL).flat_map(|work| metrics.map(|it| (work, it)));
+    let differences = differences.filter_map(|(work, (metric, title))| {
+        let c = at(results, metric, work, Optimisation::FULL, Compiler::C)?;
+        let rust = best(results, metric, work)?;
+        // The speed of C over that of Rust.
+        let times = if metric == LATENCY {
+            ratio(rust, c)?
+        } else {
+            ratio(c, rust)?
+        };
+        times.differs_from(1.0).then_some((work, title, times))
+    });
+    let size = |times: &Quantity| times.value.ln().abs();
+    let (work, title, times) =
+        differences.max_by(|(.., a), (.., b)| size(a).total_cmp(&size(b)))?;
+    let said = sentence!(
+        "At optimisation 3, the two compilers differ most in {work}, {title}: the C loop runs {times} as \
+         fast as the Rust loop.",
+        work = work.title(),
+    );
+    let finding = Finding::new("compilers", said);
+    Some(finding.graded(grade(&times, 1.0)).weighing(0.35))
+}
+
+// The core's part: the time of operations, how many overlap, and the width of its registers.
+
+/// The number of operations that are under way at once.
+fn overlap(results: &Results) -> Option<Finding> {
+    let overlap = |work| {
+        let latency = best(results, LATENCY_CYCLES, work)?;
+        let times = ratio(latency, best(results, THROUGHPUT_CYCLES, work)?)?;
+        Some((work, times.in_unit(Unit::Count)))
+    };
+    let operations = Operation::BASIC.iter().flat_map(|operation| {
+        [Number::Integer64, Number::Float64].map(|number| Work(*operation, number))
+    });
+    let mut overlaps: Vec<_> = operations.filter_map(overlap).collect();
+    overlaps.sort_by(|(_, a), (_, b)| a.value.total_cmp(&b.value));
+    let &[(idlest, least), .., (busiest, most)] = overlaps.as_slice() else {
+        return None;
+    };
+    let said = sentence!(
+        "Of independent operations, the core overlaps {most} at a time for {busiest} and {least} for \
+         {idlest}: a chain of dependent operations leaves the rest of the core idle.",
+        busiest = busiest.title(),
+        idlest = idlest.title(),
+    );
+    let finding = Finding::new("overlap", said);
+    Some(finding.graded(grade(&most, 1.0)).weighing(0.55))
+}
+
+fn division(results: &Results) -> Option<Finding> {
+    let cycles = |operation| best(results, LATENCY_CYCLES, Work(operation, Number::Integer64));
+    let division = cycles(Operation::Divide)?;
+    let times = ratio(division, cycles(Operation::Multiply)?)?;
+    let said = sentence!(
+        "A division of 64-bit integers takes {cycles} cycles, {times} as long as a multiplication.",
+        cycles = division,
+    );
+    let finding = Finding::new("division", said);
+    Some(finding.graded(grade(&times, 1.0)).weighing(0.4))
+}
+
+/// The gain by the widest registers.
+fn widest(results: &Results) -> Option<Finding> {
+    let work = Work(Operation::Fused, Number::Float32);
+    let rate = best(results, VECTORS, work)?;
+    let gain = ratio_within(rate, best(results, THROUGHPUT, work)?)?;
+    let said = sentence!(
+        "In the widest vector registers, one core multiplies and adds 32-bit floats at {rate}, {gain} \
+         as fast as one by one: {cycles} cycles for each register.",
+        cycles = best(results, VECTOR_CYCLES, work)?,
+    );
+    let finding = Finding::new("widest", said);
+    Some(finding.graded(grade(&gain, 1.0)).weighing(0.55))
+}
+
+fn cycle(results: &Results) -> Option<Finding> {
+    let cycle = best(results, LATENCY, Work(Operation::Add, Number::Integer64))?;
+    let said =
+        sentence!("A cycle of the core's clock lasts {cycle}: the latency of a 64-bit addition.");
+    Some(Finding::new("cycle", said).weighing(0.3))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::{Arithmetic, has_vectors};
+    use super::*;
+    use crate::made_up::{assert_said, machine, measured, results, setting};
+    use instrument::results::PointResult;
+    use platform::machine::{Cpu, Machine};
+
+    /// A machine with Zen 5.
+    pub(in super::super) fn zen_5() -> Machine {
+        let cpu = Cpu {
+            vendor: Some("AuthenticAMD".into()),
+            family: Some(26),
+            model_number: Some(2),
+            ..Cpu::default()
+        };
+        Machine { cpu, ..machine() }
+    }
+
+    /// Every point of the quick profile; an operation takes `cycles`.
+    pub(in super::super) fn points(cycles: impl Fn(Work, Optimisation) -> f64) -> Vec<PointResult> {
+        let each = |point: Point| {
+            let operation = point.level(OPERATION).expect("all have one");
+            let number = point.level(TYPE).expect("all have one");
+            let level = point.level(OPTIMISATION).expect("all have one");
+            let cycles = cycles(Work(operation, number), level);
+            let vector = if level.digit() >= 2 { 4.0 } else { 1.0 };
+            let mut metrics = vec![
+                (LATENCY, cycles / 4.0),
+                (THROUGHPUT, 8e9 / cycles),
+                (ARRAY, vector * 1e9),
+                (LATENCY_CYCLES, cycles),
+                (THROUGHPUT_CYCLES, cycles / 2.0),
+            ];
+            if has_vectors(&point) {
+                metrics.push((VECTORS, 16.0 * 8e9 / cycles));
+                metrics.push((VECTOR_CYCLES, cycles / 2.0));
+            }
+            measured(point, &metrics)
+        };
+        let points = Arithmetic.points(&setting(Profile::Quick)).into_iter();
+        points.map(each).collect()
+    }
+
+    /// As Zen 5 does it.
+    pub(in super::super) fn as_published(work: Work, level: Optimisation) -> f64 {
+        let Work(operation, number) = work;
+        let is_integer = [Number::Integer32, Number::Integer64].contains(&number);
+        let cycles = match operation {
+            Operation::Add | Operation::Subtract if is_integer => 1.0,
+            Operation::Add | Operation::Subtract => 2.0,
+            Operation::Multiply => 3.0,
+            Operation::Fused => 4.0,
+            Operation::Root if number == Number::Float64 => 20.2,
+            Operation::Root => 14.2,
+            Operation::Divide if number == Number::Float64 => 13.0,
+            Operation::Divide if is_integer => 14.0,
+            Operation::Divide => 10.0,
+        };
+        let is_gained = !(is_integer && operation == Operation::Divide);
+        if level == Optimisation::NONE && is_gained {
+            cycles + 4.0
+        } else {
+            cycles
+        }
+    }
+
+    fn found(points: Vec<PointResult>) -> Vec<Finding> {
+        Arithmetic.findings(&results(&Arithmetic.definition(), &zen_5(), points))
+    }
+
+    #[test]
+    fn the_costs_of_operations_are_found() {
+        // Four integer types and operations less the divisions, and all of the floats.
+        let expected = [
+            "Certain published: All 18.0 latencies",
+            "Certain optimisation_latency: …14.0 of 16.0 operations…no gain for divide (integer \
+             32), divide (integer 64).",
+            "Certain optimisation_throughput",
+            "Certain overlap: …overlaps 2.00 at a time",
+            "Certain division: …14.0 cycles, 4.67 × as long",
+            "Certain vectors: …4.00 × as fast at optimisation 2 as at 1: from optimisation 2 on",
+            "Certain widest: …16.0 × as fast as one by one: 2.00 cycles",
+            "Certain cycle: …0.250 ns",
+        ];
+        assert_said(&found(points(as_published)), &expected);
+    }
+
+    #[test]
+    fn a_latency_far_from_the_published_one_is_named() {
+        let folded = |work, level| match work {
+            Work(Operation::Multiply, Number::Integer64) => 0.04,
+            _ => as_published(work, level),
+        };
+        let expected = "Likely published: Of 18.0 latencies, 1.00 are…: multiply (integer 64).";
+        assert_said(&found(points(folded))[..1], &[expected]);
+    }
+
+    #[test]
+    fn nothing_is_gained_most_where_nothing_is_gained() {
+        let same = |work, _| as_published(work, Optimisation::FULL);
+        let expected = ["published", "optimisation_latency: …none of 16.0"];
+        assert_said(&found(points(same))[..2], &expected);
+    }
+
+    #[test]
+    fn too_little_gives_no_finding() {
+        assert_eq!(found(Vec::new()), []);
+        let few = points(as_published).into_iter().take(1).collect();
+        assert!(found(few).iter().all(|finding| finding.key == "published"));
+    }
+}

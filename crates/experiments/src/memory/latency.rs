@@ -1,0 +1,394 @@
+//! `memory.latency`: the time of a load that the processor cannot predict, by working set.
+
+pub(super) use super::pages::AXIS as PAGES;
+
+use super::hierarchy::{self, FoundCache, MODEL, found, marks};
+use super::pages::Pages;
+use super::{KIB, MIB, SHARE_OF_MEMORY, SHORTEST_LOAD_NS, of_block, time_loads};
+use crate::estimates::{extra_cost, side_by_side, told};
+use crate::figures::{axis_of, curves, logarithmic};
+use crate::prelude::*;
+use instrument::point::Level;
+use std::collections::BTreeSet;
+
+pub(super) const WORKING_SET: AxisOf<Bytes> = AxisOf::new("working_set", "working set");
+pub(super) const STRIDE: AxisOf<Bytes> = AxisOf::new("stride", "stride");
+pub(super) const LOAD: Metric<&str> = Metric::time("load", "load").bounded(SHORTEST_LOAD_NS);
+
+/// The usual length of a cache line: the shortest stride at which each place has its own.
+const SHORTEST_STRIDE: Bytes = Bytes(64);
+
+const DESIGN: Design = Design {
+    id: "memory.latency",
+    title: "Load latency by working set",
+    question: "How long does a program wait for a value from each cache and from memory, and how large \
+               is each cache?",
+    method: formatcp!(
+        "A chain of addresses lies in memory, one in each stride, linked in random order. Each \
+         load yields the address of the next, so loads cannot overlap and the processor cannot \
+         prefetch. The time of a load is that of n steps over n, less the fixed cost that fewer \
+         steps show; each leg continues where the last ended. Untimed steps before that bring what \
+         fits into the caches. Huge pages keep address translation out of the time, and are \
+         verified; base pages include it. Capacities are found from the curve with the largest \
+         pages and the smallest stride, {MODEL}."
+    ),
+    source: "common practice (lmbench's lat_mem_rd, in random order)",
+    axes: &[WORKING_SET.axis(), STRIDE.axis(), PAGES.axis()],
+    metrics: &[LOAD],
+};
+
+pub(crate) struct Latency;
+
+impl Experiment for Latency {
+    fn design(&self) -> &'static Design {
+        &DESIGN
+    }
+
+    fn needs(&self, _setting: &Setting) -> Vec<Need> {
+        vec![Need::Memory(Bytes(LEAST_MEMORY))]
+    }
+
+    /// The whole curve in the largest pages, where capacities show best, and a few working sets in base
+    /// pages and with longer strides.
+    fn points(&self, setting: &Setting) -> Vec<Point> {
+        let largest = largest(setting);
+        let (Some(base), true) = (Pages::base(&setting.machine), largest > SMALLEST) else {
+            return Vec::new();
+        };
+        let huge = Pages::huge(&setting.machine);
+        let point = |size: u64, stride: Bytes, pages: Pages| {
+            Point::new()
+                .at(WORKING_SET, Bytes(size))
+                .at(STRIDE, stride)
+                .at(PAGES, pages)
+        };
+        let finest = huge.unwrap_or(base);
+        let mut points: Vec<Point> = working_sets(setting, largest)
+            .into_iter()
+            .map(|size| point(size, SHORTEST_STRIDE, finest))
+            .collect();
+        let (few, strides): (Vec<u64>, &[u64]) = match setting.profile {
+            Profile::Quick => (vec![16 * KIB, 512 * KIB, 16 * MIB, largest], &[256]),
+            Profile::Standard | Profile::Thorough => {
+                let is_thorough = setting.profile == Profile::Thorough;
+                let step = if is_thorough { 1 } else { 2 };
+                let powers = (SMALLEST.ilog2()..=largest.ilog2()).step_by(step);
+                let sizes = powers.map(|exponent| 1 << exponent).chain([largest]);
+                (sizes.collect(), &[256, 1024])
+            }
+        };
+        let few: BTreeSet<u64> = few.into_iter().filter(|size| *size <= largest).collect();
+        if huge.is_some() {
+            points.extend(few.iter().map(|size| point(*size, SHORTEST_STRIDE, base)));
+        }
+        for stride in strides {
+            let beyond_caches = few.iter().rev().take(2);
+            points.extend(beyond_caches.map(|size| point(*size, Bytes(*stride), finest)));
+        }
+        points
+    }
+
+    fn refined_axes(&self) -> &'static [RefinedAxis] {
+        const { &[WORKING_SET.refined_by(1 << 10)] }
+    }
+
+    fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
+        let pages = point.level(PAGES).ok();
+        Some(of_block(point.level(WORKING_SET).ok()?, pages))
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let working_set = point.level(WORKING_SET)?.0 as usize;
+        let stride = point.level(STRIDE)?.0 as usize;
+        let places = working_set / stride;
+        let pages = point.level(PAGES)?;
+        time_loads(sampler, LOAD, pages, working_set, places, |place, _| {
+            place * stride
+        })
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        let Some(pages) = finest(results) else {
+            return Vec::new();
+        };
+        let curve = curve(results, pages);
+        let caches = found(&curve, results.machine);
+        let capacities = caches.iter().enumerate();
+        let capacities = capacities.filter_map(|(index, cache)| capacity(&curve, index, cache));
+        let others = [memory(results, &curve), translation(results, pages)];
+        capacities.chain(others.into_iter().flatten()).collect()
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        let series = Pages::of_machine(results.machine)
+            .map(|pages| results.series(&pages.to_string(), LOAD, WORKING_SET, &line(pages)));
+        let axes = (
+            axis_of(WORKING_SET),
+            logarithmic("time of a load", Unit::Nanoseconds),
+        );
+        let marks = marks(&capacities(results), results.machine);
+        let title = "Waiting for a load";
+        vec![curves(LOAD, title, axes, series.collect(), marks)]
+    }
+}
+
+const SMALLEST: u64 = 8 * KIB;
+/// The curve goes at least as far as the first, whatever is documented, and in no profile beyond the
+/// second.
+const AT_LEAST_UP_TO: u64 = 128 * MIB;
+const AT_MOST_UP_TO: u64 = 1024 * MIB;
+/// With less there would be no curve.
+const LEAST_MEMORY: u64 = 16 * MIB * SHARE_OF_MEMORY;
+
+fn largest(setting: &Setting) -> u64 {
+    let beyond = match setting.profile {
+        Profile::Quick => 2,
+        Profile::Standard | Profile::Thorough => 4,
+    };
+    let wanted = beyond * hierarchy::last_bytes(&setting.machine);
+    let wanted = wanted.clamp(AT_LEAST_UP_TO, AT_MOST_UP_TO);
+    let possible = setting.available_bytes / SHARE_OF_MEMORY;
+    wanted.min(possible) / KIB * KIB
+}
+
+/// Sizes about the documented caches, in eighths of their size: just below, and well above, where the
+/// share of misses rises. The longer profiles, and machines that document no caches, add sizes in
+/// between.
+fn working_sets(setting: &Setting, largest: u64) -> BTreeSet<u64> {
+    let (eighths, of_last, steps_per_doubling): (&[u64], &[u64], u64) = match setting.profile {
+        Profile::Quick => (&[4, 7, 8, 9, 12, 20], &[4, 8, 12], 0),
+        Profile::Standard => (&[4, 6, 7, 8, 9, 10, 12, 16, 20], &[4, 6, 8, 10, 12, 16], 1),
+        Profile::Thorough => (
+            &[4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24],
+            &[4, 5, 6, 7, 8, 9, 10, 12, 14, 16],
+            2,
+        ),
+    };
+    let caches = hierarchy::documented(&setting.machine);
+    let last = hierarchy::last_bytes(&setting.machine);
+    let steps = if caches.is_empty() {
+        steps_per_doubling.max(1)
+    } else {
+        steps_per_doubling
+    };
+    let about = caches.iter().flat_map(|cache| {
+        let size = cache.size.0;
+        let eighths = if size == last { of_last } else { eighths };
+        eighths.iter().map(move |eighths| size / 8 * eighths)
+    });
+    let doublings = (SMALLEST.ilog2()..=largest.ilog2()).map(|exponent| 1_u64 << exponent);
+    let between = doublings.flat_map(|size| (0..steps).map(move |step| size + size / steps * step));
+    about
+        .chain(between)
+        .chain([SMALLEST, AT_LEAST_UP_TO, largest / 2, largest])
+        .map(|size| size / KIB * KIB)
+        .filter(|size| (SMALLEST..=largest).contains(size))
+        .collect()
+}
+
+/// The pages of the whole curve.
+fn finest(results: &Results) -> Option<Pages> {
+    Pages::huge(results.machine)
+        .filter(|huge| !curve(results, *huge).is_empty())
+        .or_else(|| Pages::base(results.machine))
+}
+
+fn line(pages: Pages) -> [(&'static str, Level); 2] {
+    [STRIDE.at(SHORTEST_STRIDE), PAGES.at(pages)]
+}
+
+/// The loads by working set.
+fn curve<'r>(results: &'r Results, pages: Pages) -> Vec<(Bytes, &'r Estimate)> {
+    results.along(WORKING_SET, LOAD, &line(pages))
+}
+
+/// The caches that the whole curve shows, the smallest first.
+pub(super) fn capacities(results: &Results) -> Vec<FoundCache> {
+    let curve = finest(results).map_or_else(Vec::new, |pages| curve(results, pages));
+    found(&curve, results.machine)
+}
+
+/// The largest working set that was measured in both page sizes, and its loads in base and in huge
+/// pages.
+pub(super) fn in_both_pages<'r>(
+    results: &'r Results,
+) -> Option<(Bytes, &'r Estimate, &'r Estimate)> {
+    let base = curve(results, Pages::base(results.machine)?);
+    let huge = curve(results, Pages::huge(results.machine)?);
+    side_by_side(&base, &huge).pop()
+}
+
+fn capacity(curve: &[(Bytes, &Estimate)], index: usize, cache: &FoundCache) -> Option<Finding> {
+    let (_, load) = curve.iter().find(|(size, _)| *size == cache.typical)?;
+    let capacity = cache.capacity;
+    let (said, grade) = match cache.documented {
+        Some(it) => (
+            sentence!(
+                "A load from the level {level} cache takes {load}. Working sets of up to {capacity} stay \
+                 in it; it is documented as {documented}.",
+                level = it.level.to_string(),
+                documented = it.size,
+            ),
+            told(load),
+        ),
+        None => (
+            sentence!(
+                "Loads slow down beyond working sets of {capacity}, from {load} below, though no \
+                 cache of that size is documented. A shared part of a cache, or the reach of the \
+                 TLB, may end there."
+            ),
+            told(load).max(Grade::Likely),
+        ),
+    };
+    let grade = if capacity.interval.is_some() {
+        grade
+    } else {
+        Grade::Likely
+    };
+    let finding = Finding::new(&format!("capacity_{}", index + 1), said);
+    Some(finding.graded(grade).weighing(0.65))
+}
+
+fn memory(results: &Results, curve: &[(Bytes, &Estimate)]) -> Option<Finding> {
+    let (size, load) = *curve.last()?;
+    let is_beyond = size.0 >= 2 * hierarchy::last_bytes(results.machine);
+    let (said, grade) = if is_beyond {
+        (
+            sentence!("A load from memory takes {load} (working set {size})."),
+            told(load),
+        )
+    } else {
+        (
+            sentence!(
+                "A load from the largest working set that fits into a quarter of the memory \
+                 available, {size}, takes {load}. A cache may hold much of it."
+            ),
+            Grade::CannotBeTold,
+        )
+    };
+    Some(Finding::new("memory", said).graded(grade).weighing(0.75))
+}
+
+/// The extra time for the translation of addresses in base pages, where the curve is in huge ones.
+fn translation(results: &Results, pages: Pages) -> Option<Finding> {
+    let base = Pages::base(results.machine).filter(|base| *base != pages)?;
+    let (size, in_base, in_huge) = in_both_pages(results)?;
+    let extra = in_base.quantity().minus(in_huge.quantity());
+    let said = if extra.value > 0.0 {
+        sentence!(
+            "In {base}, each load from a working set of {size} takes {extra} longer than in {pages}: \
+             this is the time to translate its address."
+        )
+    } else {
+        sentence!(
+            "In {base}, a load from a working set of {size} takes no longer than in {pages}: the \
+             translation of addresses does not show."
+        )
+    };
+    let finding = Finding::new("translation", said).beside("extra", extra);
+    Some(finding.graded(extra_cost(&extra)).weighing(0.6))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::{assert_said, findings, measured, sampled, setting, value};
+    use crate::memory::hierarchy::tests::cost_of;
+    use crate::memory::pages::made_up::{BASE, HUGE};
+    use instrument::results::PointResult;
+    use platform::machine::Machine;
+
+    #[test]
+    fn a_load_is_timed_here() {
+        let Some(base) = Pages::base(&Machine::read()) else {
+            println!("skipped: the system does not report its page size");
+            return;
+        };
+        for (working_set, stride) in [(16 << 10, 64), (1 << 20, 256)] {
+            let point = Point::new()
+                .at(WORKING_SET, Bytes(working_set))
+                .at(STRIDE, Bytes(stride))
+                .at(PAGES, base);
+            sampled(&Latency, &point, &[LOAD]);
+        }
+    }
+
+    #[test]
+    fn the_quick_curve_is_short_and_looks_about_every_cache() {
+        let mut setting = setting(Profile::Quick);
+        let points = Latency.points(&setting);
+        assert!(points.len() <= 26, "{} points", points.len());
+        let has = |points: &[Point], size| {
+            let levels = [WORKING_SET.at(Bytes(size)), PAGES.at(HUGE)];
+            points.iter().any(|point| point.matches(&levels))
+        };
+        for size in [42 * KIB, 48 * KIB, 54 * KIB, 2 * MIB, 32 * MIB, 128 * MIB] {
+            assert!(has(&points, size), "{size}");
+        }
+        // The far size is the same where a cache is huge.
+        setting.machine.caches[3].size_bytes = Some(300 * MIB);
+        assert!(has(&Latency.points(&setting), 128 * MIB));
+    }
+
+    #[test]
+    fn without_documented_caches_or_huge_pages_there_is_a_curve_all_the_same() {
+        let setting = Setting {
+            machine: Machine {
+                page_bytes: Some(4096),
+                ..Machine::default()
+            },
+            ..setting(Profile::Quick)
+        };
+        let points = Latency.points(&setting);
+        assert!(points.len() >= 12, "{} points", points.len());
+        assert!(points.iter().all(|point| point.level(PAGES) == Ok(BASE)));
+    }
+
+    fn at(size: f64, pages: Pages, factor: f64) -> PointResult {
+        let (kib, mib) = (KIB as f64, MIB as f64);
+        let levels = [(48.0 * kib, 4.0), (2.0 * mib, 20.0), (32.0 * mib, 80.0)];
+        let point = Point::new()
+            .at(WORKING_SET, Bytes(size as u64))
+            .at(STRIDE, Bytes(64))
+            .at(PAGES, pages);
+        measured(point, &[(LOAD, factor * cost_of(1.5, &levels, size))])
+    }
+
+    /// Nearly all loads miss all caches.
+    const FAR: f64 = 128.0 * MIB as f64;
+
+    #[test]
+    fn caches_memory_and_translation_are_found() {
+        let sizes = (26..=54).map(|step| 2_f64.powf(f64::from(step) / 2.0).round());
+        let mut points: Vec<_> = sizes.map(|size| at(size, HUGE, 1.0)).collect();
+        points.push(at(FAR, BASE, 1.3));
+        let found = findings(&Latency, points);
+        for (key, capacity) in [
+            ("capacity_1", 48 * KIB),
+            ("capacity_2", 2 * MIB),
+            ("capacity_3", 32 * MIB),
+        ] {
+            let value = value(&found, key, "capacity") / capacity as f64;
+            assert!((value - 1.0).abs() < 0.1, "{key}: {value}");
+        }
+        assert_said(
+            &found[3..],
+            &[
+                "Certain memory: A load from memory takes 104 ns",
+                "Certain translation: …takes 31.…ns longer",
+            ],
+        );
+    }
+
+    #[test]
+    fn no_time_below_zero_is_stated_and_too_little_is_not_called_memory() {
+        let found = findings(&Latency, vec![at(FAR, HUGE, 1.0), at(FAR, BASE, 0.9)]);
+        let expected = ["Certain memory", "CannotBeTold translation: …does not show"];
+        assert_said(&found, &expected);
+        assert!(value(&found, "translation", "extra") < 0.0);
+        let near = vec![at(16.0 * MIB as f64, HUGE, 1.0)];
+        let expected = ["CannotBeTold memory: …A cache may hold much of it"];
+        assert_said(&findings(&Latency, near), &expected);
+        assert_said(&findings(&Latency, Vec::new()), &[]);
+    }
+}
