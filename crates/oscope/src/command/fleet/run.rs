@@ -261,7 +261,7 @@ fn judge(member: &Member<'_>, measured: Runs) -> Result<(Judged, Option<Again>)>
     };
     nodes.retain(|_, node| request.nodes().any(|name| name == node));
     if !member.common.quiet {
-        output::say(&request.sentence());
+        output::say(&request.sentence);
     }
     let again = Again {
         next: Next {
