@@ -6,12 +6,12 @@ use crate::surroundings::Surroundings;
 use advice::Advice;
 use instrument::advice::{Advice as Recommended, Rule};
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
-use instrument::experiment::Definition;
+use instrument::experiment::{Definition, Metric};
 use instrument::figure::Figure;
 use instrument::finding::Finding;
 use instrument::grading;
 use instrument::point::Point;
-use instrument::results::{PointResult, Results};
+use instrument::results::{Estimate, PointResult, Results};
 use record::{ExperimentRecord, Failure, Run};
 
 /// All results of one run.
@@ -138,6 +138,18 @@ fn make_consistent(
 }
 
 impl<'a> ExperimentAnalysis<'a> {
+    /// The sound estimates, each with its point and its metric.
+    pub(crate) fn sound(&self) -> impl Iterator<Item = (&Point, &'a Metric, &Estimate)> {
+        let points = self.points.iter();
+        points.flat_map(|point| {
+            let estimates = point.estimates.iter().filter(|it| it.is_sound());
+            estimates.filter_map(|estimate| {
+                let metric = self.definition.metric(&estimate.metric)?;
+                Some((&point.point, metric, estimate))
+            })
+        })
+    }
+
     fn new(record: &'a ExperimentRecord, results: Results<'a>) -> Self {
         let known = experiments::find(&record.definition.id);
         let (mut findings, mut figures) = known.map_or_else(Default::default, |known| {

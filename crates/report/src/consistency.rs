@@ -13,10 +13,10 @@ pub(crate) struct Statement<'s> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// No other statement disagrees.
-    Stands,
-    /// Another disagrees under other conditions, and the sentence now says under which.
+    Kept,
+    /// Another disagrees under other conditions, and the sentence now names them.
     Explained,
-    /// Another disagrees under the same conditions: the sentence tells only that.
+    /// Another disagrees under the same conditions: the sentence is only about that.
     Withheld,
 }
 
@@ -42,8 +42,7 @@ impl Dispute<'_> {
 
 /// Finds the statements whose numbers measure one subject and disagree beyond their intervals.
 /// If the conditions differ, each sentence names its own and the farthest value of another
-/// experiment. Where they are the same, neither value is told as a result, and no other sentence refers
-/// to it.
+/// experiment. Where they are the same, neither value is a result, and no other sentence refers to it.
 pub(crate) fn reconcile(statements: &mut [Statement<'_>]) -> Vec<Outcome> {
     let all = said(statements);
     let withheld: Vec<Dispute<'_>> = all
@@ -51,16 +50,16 @@ pub(crate) fn reconcile(statements: &mut [Statement<'_>]) -> Vec<Outcome> {
         .filter_map(|ours| farthest(ours, &all, Dispute::has_same_conditions))
         .collect();
     let is_withheld = |index: usize| withheld.iter().any(|it| it.ours.index == index);
-    // The sentences of one experiment stand side by side and name what differs between them.
-    let stands = |dispute: &Dispute<'_>| {
+    // The sentences of one experiment are side by side and name what differs between them.
+    let counts = |dispute: &Dispute<'_>| {
         !is_withheld(dispute.theirs.index) && dispute.ours.from != dispute.theirs.from
     };
     let explained: Vec<Dispute<'_>> = all
         .iter()
         .filter(|ours| !is_withheld(ours.index))
-        .filter_map(|ours| farthest(ours, &all, stands))
+        .filter_map(|ours| farthest(ours, &all, counts))
         .collect();
-    let mut outcomes = vec![Outcome::Stands; statements.len()];
+    let mut outcomes = vec![Outcome::Kept; statements.len()];
     for dispute in &explained {
         let index = dispute.ours.index;
         explain(statements[index].finding, dispute);
@@ -74,18 +73,19 @@ pub(crate) fn reconcile(statements: &mut [Statement<'_>]) -> Vec<Outcome> {
     outcomes
 }
 
-/// The numbers of all statements that tell something.
+/// The numbers of all statements that are certain or likely.
 fn said(statements: &[Statement<'_>]) -> Vec<Said> {
     let each = statements.iter().enumerate();
-    let told = each.filter(|(_, it)| it.finding.grade != Grade::CannotBeTold);
-    told.flat_map(|(index, it)| {
-        it.finding.aspects.iter().map(move |aspect| Said {
-            index,
-            from: it.from.to_owned(),
-            aspect: aspect.clone(),
+    let decided = each.filter(|(_, it)| it.finding.grade != Grade::CannotBeTold);
+    decided
+        .flat_map(|(index, it)| {
+            it.finding.aspects.iter().map(move |aspect| Said {
+                index,
+                from: it.from.to_owned(),
+                aspect: aspect.clone(),
+            })
         })
-    })
-    .collect()
+        .collect()
 }
 
 /// The largest dispute of `ours` that `counts`.
@@ -189,24 +189,16 @@ mod tests {
     }
 
     #[test]
-    fn of_several_the_farthest_explains() {
-        let mut said = [gain(1.0, "a"), gain(2.0, "b"), gain(4.0, "c")];
-        reconciled(&mut said);
-        assert!(said[0].sentence.to_string().contains("(memory.tlb)"));
-    }
-
-    #[test]
-    fn a_withheld_value_explains_no_other() {
-        let mut said = [gain(1.0, "a"), gain(2.0, "b"), gain(4.0, "b")];
-        let outcomes = reconciled(&mut said);
-        let expected = [Outcome::Stands, Outcome::Withheld, Outcome::Withheld];
-        assert_eq!(outcomes, expected);
-    }
-
-    #[test]
-    fn a_number_that_cannot_be_told_disputes_no_other() {
-        let mut said = [gain(1.0, "a"), gain(2.0, "a").graded(Grade::CannotBeTold)];
-        assert_eq!(reconciled(&mut said), [Outcome::Stands; 2]);
+    fn of_several_the_farthest_explains_and_none_that_is_withheld_or_undecided() {
+        use Outcome::{Explained, Kept, Withheld};
+        let undecided = gain(2.0, "a").graded(Grade::CannotBeTold);
+        let [a, b, c] = [gain(1.0, "a"), gain(2.0, "b"), gain(4.0, "c")];
+        let mut several = [a.clone(), b.clone(), c];
+        assert_eq!(reconciled(&mut several), [Explained; 3]);
+        assert!(several[0].sentence.to_string().contains("(memory.tlb)"));
+        let mut contradicted = [a.clone(), b, gain(4.0, "b")];
+        assert_eq!(reconciled(&mut contradicted), [Kept, Withheld, Withheld]);
+        assert_eq!(reconciled(&mut [a, undecided]), [Kept; 2]);
     }
 
     #[test]
@@ -222,10 +214,10 @@ mod tests {
     }
 
     #[test]
-    fn values_that_agree_stand_as_they_are() {
+    fn values_that_agree_are_kept() {
         let mut said = [gain(2.0, "reads in order"), gain(2.05, "random loads")];
         let before = said.clone();
-        assert_eq!(reconciled(&mut said), [Outcome::Stands; 2]);
+        assert_eq!(reconciled(&mut said), [Outcome::Kept; 2]);
         assert_eq!(said, before);
     }
 }

@@ -1,5 +1,7 @@
 //! The conditions of a run.
 
+use crate::document::capitalised;
+use crate::lists::and;
 use instrument::quantity::{Unit, counted, significant};
 use instrument::run_clock::{CoreClock, RunClock};
 use instrument::sample::{Batch, Disturbance};
@@ -35,7 +37,7 @@ pub struct Surroundings {
     /// reference loop, unknown in runs with one.
     #[serde(default)]
     pub clock: Option<RunClock>,
-    /// The share of the timings beside which the reference loop was slowed by more than 5 %; `None`
+    /// The share of the timings next to which the reference loop was slowed by more than 5 %; `None`
     /// in runs without a reference loop.
     pub slowed_share: Option<f64>,
     /// The speed of the processor in those timings over its full speed, by their median; `None` if
@@ -132,17 +134,12 @@ impl Surroundings {
         let notable = self.notable().into_iter();
         let named = notable.filter(|it| it.matters).map(|it| it.text);
         let named: Vec<String> = named.collect();
-        let (last, before) = named.split_last()?;
-        let named = match before {
-            [] => last.clone(),
-            before => format!("{} and {last}", before.join(", ")),
-        };
         // A run at the lowest clock alone would give these times.
         let expected = (self.low_clock())
             .filter(|(share, _)| *share > FIRST)
             .map(|(_, longer)| format!(": expect the next run within ±{}", percent(longer)))
             .unwrap_or_default();
-        Some(format!("During this run, {named}{expected}."))
+        (!named.is_empty()).then(|| format!("During this run, {}{expected}.", and(&named)))
     }
 
     /// Sentences on what is notable and not in the first line; `None` if there is nothing.
@@ -150,7 +147,7 @@ impl Surroundings {
         let notable = self.notable().into_iter();
         let sentences = notable
             .filter(|it| !it.matters)
-            .map(|it| sentence(&it.text));
+            .map(|it| format!("{}.", capitalised(&it.text)));
         let sentences: Vec<String> = sentences.collect();
         (!sentences.is_empty()).then(|| sentences.join(" "))
     }
@@ -211,13 +208,10 @@ impl Surroundings {
                     text: format!("each system call passed {filters} seccomp filters"),
                     matters: false,
                 }),
-            state(
-                self.is_first_run,
-                "no earlier run here shows the highest clock: a second run has narrower intervals",
-            )
-            .map(|first| Notable {
+            (self.is_first_run == Some(true)).then(|| Notable {
+                text: "no earlier run here shows the highest clock: a second run has narrower intervals"
+                    .into(),
                 matters: false,
-                ..first
             }),
         ];
         known.into_iter().flatten().collect()
@@ -296,15 +290,7 @@ fn processors(count: f64) -> String {
     counted(significant(count, 2), "processor")
 }
 
-/// The words as a sentence.
-fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().map(char::to_uppercase);
-    let first: String = first.into_iter().flatten().collect();
-    format!("{first}{}.", letters.as_str())
-}
-
-/// The slowness of the processor beside each timing of `batch`.
+/// The slowness of the processor next to each timing of `batch`.
 fn slowdowns(batch: &Batch) -> Vec<f64> {
     let of_both = batch.full_speed.map(|it| it.chain_ns * it.alone_ratio);
     let full_speed_ns = of_both.or(batch.full_speed_ns);
@@ -375,71 +361,64 @@ mod tests {
             is_first_run: Some(true),
             ..Surroundings::default()
         };
-        assert_eq!(
-            busy.first().unwrap(),
-            "During this run, other programs kept 1.2 processors busy."
-        );
-        assert_eq!(
-            busy.text().unwrap(),
-            "The hypervisor gave 1.3 % of the time to others. Programs waited for memory during 5.0 % of \
-             the minute before. A control group allowed 1 GiB of memory. No earlier run here shows the \
-             highest clock: a second run has narrower intervals."
-        );
-    }
-
-    #[test]
-    fn states_of_the_whole_run_lead() {
         let states = Surroundings {
             is_traced: Some(true),
             is_on_battery: Some(true),
             allowed_processors: Some(0.5),
             ..Surroundings::default()
         };
-        assert_eq!(
-            states.first().unwrap(),
-            "During this run, another program traced oscope, the machine ran on its battery and a control \
-             group allowed 0.50 processors."
-        );
-        assert_eq!(states.text(), None);
-    }
-
-    #[test]
-    fn a_low_clock_says_how_far_the_next_run_may_be() {
-        let with_levels = |levels: &[(f64, f64)]| Surroundings {
+        let at_levels = |levels: &[(f64, f64)]| Surroundings {
             clock: Some(clock(levels)),
             others: Some(1.2),
             ..Surroundings::default()
         };
-        assert_eq!(
-            with_levels(&[(1.0, 0.39), (0.877, 0.61)]).first().unwrap(),
-            "During this run, other programs kept 1.2 processors busy and the clock was low for 61 % of \
-             the time: expect the next run within ±14 %."
-        );
-        assert_eq!(
-            with_levels(&[(1.0, 0.81), (0.877, 0.19)]).first().unwrap(),
-            "During this run, other programs kept 1.2 processors busy."
-        );
-    }
-
-    #[test]
-    fn sharing_and_unknown_states_lead_from_a_fifth_of_the_time_on() {
         let with_shares = |shared, unknown| {
             let mut found = clock(&[(1.0, 1.0)]);
             found.cores[0].shared = shared;
             found.cores[0].unknown = unknown;
-            let found = Surroundings {
+            Surroundings {
                 clock: Some(found),
                 ..Surroundings::default()
-            };
-            assert_eq!(found.text(), None);
-            found.first()
+            }
         };
-        assert_eq!(with_shares(0.2, 0.2), None);
-        assert_eq!(
-            with_shares(0.3, 0.46).unwrap(),
-            "During this run, something shared the core for 30 % of the time and timings were \
-             interrupted, or the clock changed in them, for 46 % of the time."
-        );
+        let cases = [
+            (
+                busy,
+                "other programs kept 1.2 processors busy.",
+                "The hypervisor gave 1.3 % of the time to others. Programs waited for memory during 5.0 % of \
+                 the minute before. A control group allowed 1 GiB of memory. No earlier run here shows the \
+                 highest clock: a second run has narrower intervals.",
+            ),
+            (
+                states,
+                "another program traced oscope, the machine ran on its battery and a control group allowed \
+                 0.50 processors.",
+                "",
+            ),
+            (
+                at_levels(&[(1.0, 0.39), (0.877, 0.61)]),
+                "other programs kept 1.2 processors busy and the clock was low for 61 % of the time: expect \
+                 the next run within ±14 %.",
+                "",
+            ),
+            (
+                at_levels(&[(1.0, 0.81), (0.877, 0.19)]),
+                "other programs kept 1.2 processors busy.",
+                "",
+            ),
+            (with_shares(0.2, 0.2), "", ""),
+            (
+                with_shares(0.3, 0.46),
+                "something shared the core for 30 % of the time and timings were interrupted, or the clock \
+                 changed in them, for 46 % of the time.",
+                "",
+            ),
+        ];
+        for (found, first, text) in cases {
+            let expected = (!first.is_empty()).then(|| format!("During this run, {first}"));
+            assert_eq!(found.first(), expected);
+            assert_eq!(found.text().unwrap_or_default(), text);
+        }
     }
 
     #[test]

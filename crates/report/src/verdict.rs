@@ -1,8 +1,10 @@
 //! The verdict on a run: how many of its values are known how well, and how sure its findings are.
 
-use crate::{Analysis, ExperimentAnalysis, show};
+use crate::lists::counts;
+use crate::{Analysis, show};
 use instrument::finding::Grade;
 use instrument::noise::Warning;
+use instrument::quantity::counted;
 use instrument::results::{self, Estimate, PointResult};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,7 +33,7 @@ pub struct Verdict {
     pub certain: usize,
     /// Findings that are likely.
     pub likely: usize,
-    /// Findings that cannot be told.
+    /// Findings that the measurements do not decide.
     pub cannot_be_told: usize,
     /// True if the values are those that a publication printed.
     #[serde(skip)]
@@ -42,18 +44,12 @@ impl Verdict {
     /// The verdict on all values of a run.
     pub fn of(analysis: &Analysis<'_>) -> Self {
         let target = analysis.run.header.profile.precision().target;
-        Self {
-            reported: analysis.run.header.is_reported(),
-            ..Self::over(&analysis.experiments, target)
-        }
-    }
-
-    fn over(experiments: &[ExperimentAnalysis<'_>], target: f64) -> Self {
         let mut verdict = Self {
             target,
+            reported: analysis.run.header.is_reported(),
             ..Self::default()
         };
-        for experiment in experiments {
+        for experiment in &analysis.experiments {
             for point in &experiment.points {
                 for estimate in &point.estimates {
                     verdict.add(point, estimate);
@@ -93,18 +89,18 @@ impl Verdict {
         if self.reported {
             return format!(
                 "{} as printed. Their spread was not printed, so none has an interval.",
-                counted(self.values)
+                counted(self.values, "value")
             );
         }
         let are = |count: usize| if count == 1 { "is" } else { "are" };
         let of_all = format!(
             "{} of {} {} known to ±{} % or better",
             self.at_target,
-            counted(self.values),
+            counted(self.values, "value"),
             are(self.at_target),
             self.target_percent()
         );
-        let parts = [
+        let rest = counts([
             (self.wider, format!("{} wider", are(self.wider))),
             (self.touched, "touched by a warning".into()),
             (self.too_few, "seen too seldom for an estimate".into()),
@@ -113,12 +109,9 @@ impl Verdict {
                 "below the resolution of the method".into(),
             ),
             (self.broken, "broken".into()),
-        ];
-        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-        let rest = parts.map(|(count, words)| format!("{count} {words}"));
-        let counts = rest.collect::<Vec<_>>().join(", ");
-        let separator = if counts.is_empty() { "" } else { "; " };
-        format!("{of_all}{separator}{counts}.{}", self.of_findings())
+        ]);
+        let separator = if rest.is_empty() { "" } else { "; " };
+        format!("{of_all}{separator}{rest}.{}", self.of_findings())
     }
 
     /// The most important of it in one line.
@@ -129,7 +122,7 @@ impl Verdict {
         let values = format!(
             "{} of {} known to ±{} %",
             self.at_target,
-            counted(self.values),
+            counted(self.values, "value"),
             self.target_percent()
         );
         match self.certain + self.likely + self.cannot_be_told {
@@ -146,32 +139,26 @@ impl Verdict {
 
     /// A sentence on the findings; empty if there are none.
     fn of_findings(&self) -> String {
+        let word = |grade, count| {
+            let word = show::grade(grade).text;
+            match (grade, count) {
+                (Grade::CannotBeTold, _) => word.to_owned(),
+                (_, 1) => format!("is {word}"),
+                _ => format!("are {word}"),
+            }
+        };
         let parts = [
-            (self.certain, Grade::Certain),
-            (self.likely, Grade::Likely),
-            (self.cannot_be_told, Grade::CannotBeTold),
+            (self.certain, word(Grade::Certain, self.certain)),
+            (self.likely, word(Grade::Likely, self.likely)),
+            (
+                self.cannot_be_told,
+                word(Grade::CannotBeTold, self.cannot_be_told),
+            ),
         ];
-        let all: usize = parts.iter().map(|(count, _)| count).sum();
-        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts
-            .map(|(count, grade)| match (grade, show::grade(grade).text) {
-                (Grade::CannotBeTold, word) => format!("{count} {word}"),
-                (_, word) if count == 1 => format!("1 is {word}"),
-                (_, word) => format!("{count} are {word}"),
-            })
-            .collect();
-        match all {
+        match self.certain + self.likely + self.cannot_be_told {
             0 => String::new(),
-            1 => format!(" Of 1 finding, {}.", parts.join(", ")),
-            all => format!(" Of {all} findings, {}.", parts.join(", ")),
+            all => format!(" Of {}, {}.", counted(all, "finding"), counts(parts)),
         }
-    }
-}
-
-fn counted(values: usize) -> String {
-    match values {
-        1 => "1 value".into(),
-        count => format!("{count} values"),
     }
 }
 
@@ -211,15 +198,26 @@ mod tests {
             at_target: 1,
             ..Verdict::default()
         };
-        assert_eq!(good.text(), "1 of 1 value is known to ±2 % or better.");
-        assert_eq!(good.line(), "1 of 1 value known to ±2 %.");
         let printed = Verdict {
             reported: true,
             ..good
         };
-        let said = "1 value as printed. Their spread was not printed, so none has an interval.";
-        assert_eq!([printed.text(), printed.line()], [said; 2]);
-        assert_eq!(Verdict::default().text(), "Nothing was measured.");
-        assert_eq!(Verdict::default().line(), "Nothing was measured.");
+        let as_printed =
+            "1 value as printed. Their spread was not printed, so none has an interval.";
+        for (verdict, text, line) in [
+            (
+                good,
+                "1 of 1 value is known to ±2 % or better.",
+                "1 of 1 value known to ±2 %.",
+            ),
+            (printed, as_printed, as_printed),
+            (
+                Verdict::default(),
+                "Nothing was measured.",
+                "Nothing was measured.",
+            ),
+        ] {
+            assert_eq!((&*verdict.text(), &*verdict.line()), (text, line));
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::comparison::{
     reasons, united,
 };
 use crate::history::{Entry, History};
+use crate::lists::grouped;
 use crate::{Analysis, Surroundings};
 use instrument::experiment::{Better, Definition};
 use instrument::point::Point;
@@ -151,33 +152,24 @@ impl Gathering {
         });
         for experiment in &analysis.experiments {
             let definition = Arc::new(experiment.definition.clone());
-            for point in &experiment.points {
-                let of_point = Arc::new(point.point.clone());
-                for estimate in &point.estimates {
-                    let Some(metric) = definition.metric(&estimate.metric) else {
-                        continue;
-                    };
-                    if metric.better == Better::Neither || !estimate.is_sound() {
-                        continue;
-                    }
-                    let key = (
-                        definition.id.clone(),
-                        point.point.clone(),
-                        metric.name.clone(),
-                    );
-                    let place = *self.places.entry(key).or_insert_with(|| {
-                        let history = History::new(&definition, &of_point, metric);
-                        self.histories.push(history);
-                        self.histories.len() - 1
-                    });
-                    let entry = Entry {
-                        run: number,
-                        started,
-                        value: estimate.centre,
-                        interval: estimate.interval,
-                    };
-                    self.histories[place].add(metric, entry);
+            for (point, metric, estimate) in experiment.sound() {
+                if metric.better == Better::Neither {
+                    continue;
                 }
+                let key = (definition.id.clone(), point.clone(), metric.name.clone());
+                let place = *self.places.entry(key).or_insert_with(|| {
+                    let point = Arc::new(point.clone());
+                    self.histories
+                        .push(History::new(&definition, &point, metric));
+                    self.histories.len() - 1
+                });
+                let entry = Entry {
+                    run: number,
+                    started,
+                    value: estimate.centre,
+                    interval: estimate.interval,
+                };
+                self.histories[place].add(metric, entry);
             }
         }
     }
@@ -352,41 +344,32 @@ fn together(mut steps: Vec<Found>) -> Vec<Group> {
 }
 
 /// The values of `found` by experiment and metric, the largest change first.
-fn moved(found: &[Found], histories: &[History]) -> Vec<Moved> {
-    let mut moved: Vec<Moved> = Vec::new();
-    for found in found {
-        let history = &histories[found.history];
-        let value = MovedValue {
-            point: history.point.clone(),
+fn moved<'h>(found: &[Found], histories: &'h [History]) -> Vec<Moved> {
+    let name =
+        |history: &'h History| (history.definition.id.as_str(), history.metric.name.as_str());
+    let groups = grouped(found, |found| name(&histories[found.history]));
+    let moved = groups.into_iter().map(|(of_metric, found)| {
+        let History {
+            definition, metric, ..
+        } = &histories[found[0].history];
+        let values = found.iter().map(|found| MovedValue {
+            point: histories[found.history].point.clone(),
             departure: found.departure,
             adjusted_p: found.adjusted_p,
-        };
-        let name = (history.definition.id.as_str(), history.metric.name.as_str());
-        let known = moved
-            .iter_mut()
-            .find(|known| (known.definition.id.as_str(), known.metric.as_str()) == name);
-        if let Some(known) = known {
-            known.values.push(value);
-            continue;
-        }
-        let searched = histories
-            .iter()
-            .filter(|it| (it.definition.id.as_str(), it.metric.name.as_str()) == name);
-        moved.push(Moved {
-            definition: history.definition.clone(),
-            title: history.metric.title.clone(),
-            metric: history.metric.name.clone(),
-            better: history.metric.better,
-            searched: searched.count(),
-            ratio: 1.0,
-            values: vec![value],
         });
-    }
-    for of_metric in &mut moved {
-        let values = of_metric.values.iter();
-        let ratios: Vec<f64> = values.map(|value| value.departure.ratio().centre).collect();
-        of_metric.ratio = median(&ratios).unwrap_or(1.0);
-    }
+        let ratios = found.iter().map(|found| found.departure.ratio().centre);
+        let searched = histories.iter().filter(|it| name(it) == of_metric);
+        Moved {
+            definition: definition.clone(),
+            title: metric.title.clone(),
+            metric: metric.name.clone(),
+            better: metric.better,
+            searched: searched.count(),
+            ratio: median(&ratios.collect::<Vec<_>>()).unwrap_or(1.0),
+            values: values.collect(),
+        }
+    });
+    let mut moved: Vec<Moved> = moved.collect();
     moved.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
     moved
 }

@@ -1,8 +1,10 @@
-//! The reason why two sides have no value to compare.
+//! The reason why two sides have no value to compare, also where one is not measured yet.
 
-use super::pair::Refusal;
+use super::NothingInCommon;
+use super::pair::{Refusal, Values, obstacle_before};
 use super::side::Side;
 use crate::lists::distinct;
+use instrument::experiment::Definition;
 
 /// The reason why nothing remains to compare, where these values were refused; for a published report
 /// with the command that compares it with a machine.
@@ -32,26 +34,22 @@ fn reason(refused: &[Refusal], a: &Side, b: &Side) -> String {
             refusal.experiment, refusal.metric, refusal.reason
         );
     }
-    let (ours, theirs) = (measured(a), measured(b));
-    let both: Vec<&str> = ours
-        .iter()
-        .copied()
-        .filter(|id| theirs.contains(id))
-        .collect();
+    let (ours, mut both) = (measured(a), measured(b));
+    both.retain(|id| ours.contains(id));
     if both.is_empty() {
-        other_experiments(&ours, &theirs)
+        other_experiments(&ours, &measured(b))
     } else {
         format!("both measured {}, at other points", named(&both))
     }
 }
 
 /// The words for sides that have no experiment in common.
-pub(super) fn other_experiments(ours: &[&str], theirs: &[&str]) -> String {
+fn other_experiments(ours: &[&str], theirs: &[&str]) -> String {
     format!("one measured {}, the other {}", named(ours), named(theirs))
 }
 
 /// The experiments with samples on a side, in its order.
-pub(super) fn measured(side: &Side) -> Vec<&str> {
+fn measured(side: &Side) -> Vec<&str> {
     let records = side.runs.iter().flat_map(|run| &run.experiments);
     let measured =
         records.filter(|record| record.points.iter().any(|point| !point.batches.is_empty()));
@@ -66,6 +64,35 @@ fn named(ids: &[&str]) -> String {
         count if count > MOST => format!("{} and {} more", ids[..MOST].join(", "), count - MOST),
         _ => ids.join(", "),
     }
+}
+
+/// Checks, before a run of the experiments in `definitions` by this version, that at least one of its
+/// values can be compared with `before`. Which points there will be is not known yet.
+///
+/// # Errors
+/// [`NothingInCommon`] if none can.
+pub fn check_comparable(before: &Side, definitions: &[Definition]) -> Result<(), NothingInCommon> {
+    let values = Values::of(before, &[]);
+    let mut first_reason = None;
+    for (experiment, entry) in values.in_order() {
+        let definition = definitions.iter().find(|it| it.id == experiment);
+        let metrics = definition.iter().flat_map(|it| &it.metrics);
+        for metric in metrics.filter(|metric| metric.name == entry.metric().name) {
+            match obstacle_before(entry, before, metric) {
+                None => return Ok(()),
+                Some(reason) => {
+                    let reason = || format!("{experiment} {}: {reason}", metric.name);
+                    first_reason.get_or_insert_with(reason);
+                }
+            }
+        }
+    }
+    let ids: Vec<&str> = definitions.iter().map(|it| it.id.as_str()).collect();
+    Err(NothingInCommon {
+        a: before.label.clone(),
+        b: "what is to be measured".into(),
+        reason: first_reason.unwrap_or_else(|| other_experiments(&measured(before), &ids)),
+    })
 }
 
 #[cfg(test)]

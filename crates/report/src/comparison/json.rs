@@ -4,8 +4,8 @@
 //! [`FORMAT`] increases if a field changes its meaning or is removed; new fields may appear at any
 //! time.
 
-use super::row::{Basis, Remedy, Row, Verdict};
-use super::{Circumstance, Comparison, Counts, Excluded, Refusal, Side, Together};
+use super::row::{Remedy, Row, Verdict};
+use super::{Comparison, Counts, Excluded, Side, Together};
 use instrument::point::Level;
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
@@ -22,7 +22,7 @@ pub fn schema() -> Schema {
 }
 
 /// The comparisons of each further side with the first.
-pub fn json(comparisons: &[Comparison<'_>]) -> serde_json::Value {
+pub fn json<'a>(comparisons: &'a [Comparison<'a>]) -> serde_json::Value {
     let document = Document {
         format: FORMAT,
         comparisons: comparisons.iter().map(ComparisonJson::new).collect(),
@@ -47,29 +47,18 @@ struct ComparisonJson<'a> {
     a: SideJson<'a>,
     /// The side under judgement.
     b: SideJson<'a>,
-    /// Source of the spread.
-    basis: Basis,
-    /// The clock to which the values of all sessions were brought, in Hz; `null` if they are as measured.
-    clock_hz: Option<f64>,
+    #[serde(flatten)]
+    comparison: &'a Comparison<'a>,
     /// Number of values with each verdict.
     counts: Counts,
     /// The counts by group of experiments.
     groups: BTreeMap<&'a str, Counts>,
-    /// Caveats to read before the numbers.
-    remarks: &'a [String],
     /// The differences that the intervals exclude; `null` without intervals.
     excluded: Option<Excluded>,
     /// The metrics whose values moved together, the largest move first.
     together: Vec<Together>,
-    /// Differences between the machines, their states and what disturbed them.
-    circumstances: &'a [Circumstance],
     /// All values that both sides have.
     values: Vec<ValueJson<'a>>,
-    /// Values that cannot be compared.
-    refused: &'a [Refusal],
-    /// For each experiment, the number of values that exist only on the first and only on the
-    /// second side.
-    unmatched: &'a BTreeMap<String, [usize; 2]>,
 }
 
 /// One side.
@@ -126,21 +115,16 @@ struct ValueJson<'a> {
 }
 
 impl<'a> ComparisonJson<'a> {
-    fn new(comparison: &'a Comparison<'_>) -> Self {
+    fn new(comparison: &'a Comparison<'a>) -> Self {
         Self {
             a: SideJson::new(comparison.question.a),
             b: SideJson::new(comparison.question.b),
-            basis: comparison.basis,
-            clock_hz: comparison.clock_hz,
+            comparison,
             counts: comparison.counts(),
             groups: comparison.groups().into_iter().collect(),
-            remarks: &comparison.remarks,
             excluded: comparison.excluded(),
             together: comparison.together(),
-            circumstances: &comparison.circumstances,
             values: comparison.rows.iter().map(ValueJson::new).collect(),
-            refused: &comparison.refused,
-            unmatched: &comparison.unmatched,
         }
     }
 }

@@ -18,7 +18,6 @@ mod json;
 mod judge;
 mod one_clock;
 mod pair;
-mod prospect;
 mod remarks;
 mod row;
 mod sessions;
@@ -26,6 +25,7 @@ mod side;
 mod text;
 mod whole;
 
+pub use absence::check_comparable;
 pub use circumstances::{Circumstance, circumstances};
 pub(crate) use circumstances::{Facts, changed, differing, facts_of, united};
 use conditions::Conditions;
@@ -34,7 +34,6 @@ pub use json::{FORMAT, json, schema};
 pub(crate) use judge::FALSE_DISCOVERY_RATE;
 pub use pair::Refusal;
 pub(crate) use pair::{each_value, usable};
-pub use prospect::check_comparable;
 pub(crate) use row::merit;
 pub use row::{Basis, OtherPoint, Remedy, Row, Value, Verdict};
 pub use side::Side;
@@ -43,6 +42,8 @@ pub use whole::{Excluded, Together};
 use crate::lists::{counts, grouped};
 use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, NOT_COMPARABLE, SLOWER, UNTESTED};
 use one_clock::{OneClock, UNKNOWN_SLOPES};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The input of a comparison.
@@ -62,24 +63,26 @@ pub struct Question<'a> {
 pub const MARGIN: f64 = 0.02;
 
 /// A comparison of two sides.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Comparison<'a> {
     /// The input.
+    #[serde(skip)]
     pub question: Question<'a>,
     /// Source of the spread.
     pub basis: Basis,
     /// One row for each metric at each point that both sides have, in the order of the first side.
+    #[serde(skip)]
     pub rows: Vec<Row<'a>>,
-    /// Values that both sides have but that cannot be compared, with the reason.
+    /// Values that cannot be compared.
     pub refused: Vec<Refusal>,
     /// For each experiment, the number of values that exist only on the first and only on the
     /// second side.
     pub unmatched: BTreeMap<String, [usize; 2]>,
-    /// Differences between the machines and their states.
+    /// Differences between the machines, their states and what disturbed them.
     pub circumstances: Vec<Circumstance>,
     /// Caveats to read before the numbers.
     pub remarks: Vec<String>,
-    /// The clock to which the values of all sessions were brought, in Hz; `None` if they are as measured.
+    /// The clock to which the values of all sessions were brought, in Hz; `null` if they are as measured.
     pub clock_hz: Option<f64>,
 }
 
@@ -93,7 +96,7 @@ pub struct NothingInCommon {
 }
 
 /// Number of rows with each verdict.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
     /// Better on the second side.
     pub faster: usize,

@@ -48,17 +48,12 @@ pub fn google_benchmark(analysis: &Analysis<'_>) -> Value {
 }
 
 fn of_experiment(experiment: &ExperimentAnalysis<'_>) -> Vec<Value> {
-    let mut entries = Vec::new();
-    for point in &experiment.points {
-        for estimate in &point.estimates {
-            let metric = experiment.definition.metric(&estimate.metric);
-            if let Some(metric) = metric.filter(|_| estimate.is_sound()) {
-                let name = name(&experiment.definition.id, &point.point, metric);
-                entries.extend(repetitions(&name, metric, estimate));
-            }
-        }
-    }
-    entries
+    let sound = experiment.sound();
+    let entries = sound.flat_map(|(point, metric, estimate)| {
+        let name = name(&experiment.definition.id, point, metric);
+        repetitions(&name, metric, estimate)
+    });
+    entries.collect()
 }
 
 /// `group.name/metric/block_size:4096/page_size:base`, in the style of Google Benchmark's

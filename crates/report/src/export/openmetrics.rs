@@ -14,39 +14,32 @@ use std::fmt::Write as _;
 pub fn openmetrics(analysis: &Analysis<'_>) -> String {
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
     for experiment in &analysis.experiments {
-        for point in &experiment.points {
-            for estimate in &point.estimates {
-                let definition = experiment.definition;
-                let metric = definition.metric(&estimate.metric);
-                let Some(metric) = metric.filter(|_| estimate.is_sound()) else {
-                    continue;
-                };
-                let base = format!("oscope_{}_{}", definition.id, metric.name);
-                let ends = estimate.interval;
-                let parts = [
-                    ("", "", Some(estimate.centre)),
-                    (
-                        "_interval_low",
-                        ", lower end of the 95 % interval",
-                        ends.map(|i| i.low),
-                    ),
-                    (
-                        "_interval_high",
-                        ", upper end of the 95 % interval",
-                        ends.map(|i| i.high),
-                    ),
-                ];
-                for (suffix, words, value) in parts {
-                    let Some(value) = value else { continue };
-                    let (unit, factor) = base_unit(metric.unit);
-                    let name = legal(&format!("{base}{suffix}_{unit}"));
-                    let family = families.entry(name).or_insert_with(|| Family {
-                        unit,
-                        help: help(&definition.title, metric, words),
-                        samples: Vec::new(),
-                    });
-                    family.samples.push((labels(&point.point), value * factor));
-                }
+        let definition = experiment.definition;
+        for (point, metric, estimate) in experiment.sound() {
+            let ends = estimate.interval;
+            let parts = [
+                ("", "", Some(estimate.centre)),
+                (
+                    "_interval_low",
+                    ", lower end of the 95 % interval",
+                    ends.map(|ends| ends.low),
+                ),
+                (
+                    "_interval_high",
+                    ", upper end of the 95 % interval",
+                    ends.map(|ends| ends.high),
+                ),
+            ];
+            for (suffix, words, value) in parts {
+                let Some(value) = value else { continue };
+                let (unit, factor) = base_unit(metric.unit);
+                let name = format!("oscope_{}_{}{suffix}_{unit}", definition.id, metric.name);
+                let family = families.entry(legal(&name)).or_insert_with(|| Family {
+                    unit,
+                    help: help(&definition.title, metric, words),
+                    samples: Vec::new(),
+                });
+                family.samples.push((labels(point), value * factor));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Gathers the values of many runs by node.
 
-use super::reading::{Key, Meaning, Measured, Reading};
+use super::reading::{Key, Meaning, Reading, RunValue};
 use super::{Fleet, Unjudged, judge};
 use crate::comparison::Refusal;
 use instrument::experiment::Definition;
@@ -110,16 +110,11 @@ impl Gathering {
         sessions.readings.push(reading);
     }
 
-    fn take(&mut self, node: &str, value: Measured) {
+    fn take(&mut self, node: &str, value: RunValue) {
         let groups = self.values.entry(value.key).or_default();
-        let cell = |found| Cell {
-            found,
-            is_doubtful: value.is_doubtful,
-            sides: None,
-        };
         let session = Session {
             node: node.to_owned(),
-            found: value.found.map(cell),
+            found: value.found,
         };
         match groups.iter_mut().find(|it| it.meaning == value.meaning) {
             Some(group) => group.values.push(session),

@@ -31,7 +31,7 @@ pub use gathering::Gathering;
 pub use json::{FORMAT, json, schema};
 pub(crate) use judge::tested;
 pub use reading::{HOST, PART, Reading, SWITCH, name};
-pub use request::{NoPeers, Request, Suspect};
+pub use request::{NoPeers, Request};
 pub use second::{Alarm, Alone, Answers, Outcome, Second, settled, unmeasured};
 
 use crate::comparison::{Circumstance, Refusal};

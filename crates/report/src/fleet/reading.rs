@@ -1,5 +1,6 @@
 //! The values of one run, without its samples.
 
+use super::gathering::Cell;
 use crate::Surroundings;
 use crate::comparison::{each_value, facts_of, merit, usable};
 use instrument::component::Component;
@@ -37,7 +38,7 @@ pub struct Reading {
     pub(super) surroundings: Surroundings,
     /// The definitions of its experiments.
     pub(super) definitions: Vec<Definition>,
-    pub(super) values: Vec<Measured>,
+    pub(super) values: Vec<RunValue>,
     /// Number of values of experiments that this version of oscope does not know.
     pub(super) unknown: usize,
 }
@@ -53,12 +54,11 @@ pub(super) struct Key {
 
 /// A value of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
+pub(super) struct RunValue {
     pub key: Key,
     pub meaning: Meaning,
     /// The logarithm of the value, signed so that more is better; the reason if there is none.
-    pub found: Result<Observation, String>,
-    pub is_doubtful: bool,
+    pub found: Result<Cell, String>,
 }
 
 impl Reading {
@@ -87,7 +87,7 @@ impl Reading {
                     return;
                 };
                 let differs = |own: &System| differs_elsewhere(id, point, &metric.name, *own);
-                reading.values.push(Measured {
+                reading.values.push(RunValue {
                     key: Key {
                         component,
                         experiment: id.clone(),
@@ -100,11 +100,14 @@ impl Reading {
                         better: metric.better,
                         system: system.filter(differs),
                     },
-                    found: usable(estimate).map(|()| Observation {
-                        value: merit(metric, estimate.centre),
-                        error: estimate.error(),
+                    found: usable(estimate).map(|()| Cell {
+                        found: Observation {
+                            value: merit(metric, estimate.centre),
+                            error: estimate.error(),
+                        },
+                        is_doubtful,
+                        sides: None,
                     }),
-                    is_doubtful,
                 });
             });
             reading.definitions.push(record.definition);

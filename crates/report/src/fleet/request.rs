@@ -14,20 +14,13 @@ const HEALTHY: usize = 2;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The named nodes.
-    pub suspects: Vec<Suspect>,
+    pub suspects: Vec<String>,
     /// Two nodes that were not named.
     pub healthy: Vec<String>,
     /// The experiments that measure the components in question.
     pub experiments: Vec<String>,
-}
-
-/// A named node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Suspect {
-    /// Its name.
-    pub node: String,
-    /// The components for which it was named, each with its verdict.
-    pub components: Vec<(Component, Standing)>,
+    /// For readers: `node3 looks slower by its disk: measuring node3, node1 and node4 again`.
+    pub sentence: String,
 }
 
 /// Fewer than two nodes are there to compare the named ones with.
@@ -46,60 +39,45 @@ impl Request {
     pub fn of(fleet: &Fleet, seed: u64) -> Result<Option<Self>, NoPeers> {
         let named = fleet.nodes.iter();
         let named = named.filter(|node| node.standing != Standing::Alike);
-        let suspects: Vec<Suspect> = named.map(Suspect::of).collect();
-        if suspects.is_empty() {
+        let named: Vec<&Node> = named.collect();
+        if named.is_empty() {
             return Ok(None);
         }
-        let asked = suspects.iter().flat_map(|it| &it.components);
-        let asked: BTreeSet<Component> = asked.map(|(component, _)| *component).collect();
+        let asked = named.iter().flat_map(|node| node.differing());
+        let asked: BTreeSet<Component> = asked.map(|(component, _)| component).collect();
         let experiments = asked.iter().flat_map(|it| &fleet.components[it]);
+        let suspects: Vec<String> = named.iter().map(|node| node.name.clone()).collect();
+        let healthy = healthy(fleet, &asked, seed)?;
+        let looks: Vec<String> = named.iter().map(|node| looks(node)).collect();
+        let nodes = [&suspects[..], &healthy].concat();
         Ok(Some(Self {
-            healthy: healthy(fleet, &asked, seed)?,
+            sentence: format!("{}: measuring {} again", looks.join("; "), first_of(&nodes)),
             experiments: distinct(experiments.cloned()),
             suspects,
+            healthy,
         }))
     }
 
     /// The names of all who measure again, the named ones first.
     pub fn nodes(&self) -> impl Iterator<Item = &str> {
-        let suspects = self.suspects.iter().map(|it| it.node.as_str());
-        suspects.chain(self.healthy.iter().map(String::as_str))
-    }
-
-    /// The request as a sentence: `node3 looks slower by its disk: measuring node3, node1 and node4 again`.
-    pub fn sentence(&self) -> String {
-        let suspects: Vec<String> = self.suspects.iter().map(Suspect::sentence).collect();
-        let nodes: Vec<&str> = self.nodes().collect();
-        format!(
-            "{}: measuring {} again",
-            suspects.join("; "),
-            first_of(&nodes)
-        )
+        let nodes = self.suspects.iter().chain(&self.healthy);
+        nodes.map(String::as_str)
     }
 }
 
-impl Suspect {
-    fn of(node: &Node) -> Self {
-        let components = node.differing();
-        Self {
-            node: node.name.clone(),
-            components: components
-                .map(|(component, part)| (component, part.standing))
-                .collect(),
-        }
-    }
-
-    fn sentence(&self) -> String {
-        let looks = [Standing::Slower, Standing::Faster].map(|standing| {
-            let components = self.components.iter().filter(|(_, it)| *it == standing);
-            let components = components.map(|(component, _)| format!("its {}", component.name()));
-            let components: Vec<String> = components.collect();
-            let word = standing.word().text;
-            (!components.is_empty()).then(|| format!("{word} by {}", first_of(&components)))
-        });
-        let looks: Vec<String> = looks.into_iter().flatten().collect();
-        format!("{} looks {}", self.node, looks.join(" and "))
-    }
+/// `node3 looks slower by its disk`.
+fn looks(node: &Node) -> String {
+    let looks = [Standing::Slower, Standing::Faster].map(|standing| {
+        let parts = node
+            .differing()
+            .filter(|(_, part)| part.standing == standing);
+        let components = parts.map(|(component, _)| format!("its {}", component.name()));
+        let components: Vec<String> = components.collect();
+        let word = standing.word().text;
+        (!components.is_empty()).then(|| format!("{word} by {}", first_of(&components)))
+    });
+    let looks: Vec<String> = looks.into_iter().flatten().collect();
+    format!("{} looks {}", node.name, looks.join(" and "))
 }
 
 /// The nodes that deviate least in these components, of which they have all.

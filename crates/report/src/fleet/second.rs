@@ -101,9 +101,9 @@ impl Answers {
             }
             gathering.judge(margin).map_err(|error| error.to_string())
         };
-        let suspects = request.suspects.iter().map(|it| it.node.as_str());
+        let suspects = request.suspects.iter();
         suspects
-            .map(|node| (node.to_owned(), of_suspect(node)))
+            .map(|node| (node.clone(), of_suspect(node)))
             .collect()
     }
 }

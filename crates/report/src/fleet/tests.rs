@@ -1,6 +1,7 @@
 //! Made-up fleets: who is named, and who is not.
 
-use super::reading::{Key, Meaning, Measured};
+use super::gathering::Cell;
+use super::reading::{Key, Meaning, RunValue};
 use super::{Fleet, Gathering, Node, Reading, Standing, Unjudged, json};
 use crate::Surroundings;
 use crate::comparison::Circumstance;
@@ -36,7 +37,7 @@ pub(super) fn reading(
         let of_node = 0.005 * random.normal();
         for index in 0..VALUES {
             let value = 3.0 + of_node + ERROR * random.normal() - shift(component);
-            values.push(Measured {
+            values.push(RunValue {
                 key: Key {
                     component,
                     experiment: format!("made.{}", component.name()),
@@ -44,14 +45,17 @@ pub(super) fn reading(
                     metric: "cost".into(),
                 },
                 meaning: meaning(1),
-                found: Ok(Observation {
-                    value,
-                    error: Some(Variance {
-                        value: ERROR.powi(2),
-                        degrees: 9.0,
-                    }),
+                found: Ok(Cell {
+                    found: Observation {
+                        value,
+                        error: Some(Variance {
+                            value: ERROR.powi(2),
+                            degrees: 9.0,
+                        }),
+                    },
+                    is_doubtful: false,
+                    sides: None,
                 }),
-                is_doubtful: false,
             });
         }
     }
@@ -113,11 +117,8 @@ fn healthy(count: usize, seed: u64) -> Vec<(String, Reading)> {
 pub(super) fn improve(reading: &mut Reading, component: Component, by: f64) {
     let values = reading.values.iter_mut();
     for value in values.filter(|value| value.key.component == component) {
-        value
-            .found
-            .as_mut()
-            .expect("made-up values are sound")
-            .value += by;
+        let cell = value.found.as_mut().expect("made-up values are sound");
+        cell.found.value += by;
     }
 }
 
@@ -230,7 +231,7 @@ fn a_node_without_values_of_a_component_is_named_unless_most_have_none() {
 fn a_single_value_does_not_name_a_node() {
     let mut readings = healthy(12, 3);
     let value = &mut readings[0].1.values[0];
-    value.found.as_mut().unwrap().value -= 0.5;
+    value.found.as_mut().unwrap().found.value -= 0.5;
     let fleet = judged(readings);
     assert_eq!(named(&fleet), []);
     assert_eq!(node(&fleet, "n000").values.len(), 1);

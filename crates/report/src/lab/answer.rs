@@ -1,6 +1,6 @@
 //! Answers in a file: a line `key = value` for each, and the template that asks for them.
 
-use super::prediction::{Prediction, PredictionError, example};
+use super::prediction::{Prediction, example};
 use super::{Lab, Question};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,38 +21,17 @@ pub struct Answers {
     pub reasons: BTreeMap<&'static str, String>,
 }
 
-/// The reason why answers cannot be read.
+/// The reason why answers cannot be read, for readers.
 #[derive(Debug, thiserror::Error)]
-pub enum AnswersError {
-    /// A line that is no answer.
-    #[error("'{0}' is no line `key = value`")]
-    Line(String),
-    /// A key that the lab does not have.
-    #[error("lab {lab} asks nothing called '{key}'; it asks for {known}")]
-    Unknown {
-        /// The lab.
-        lab: &'static str,
-        /// The key.
-        key: String,
-        /// All keys.
-        known: String,
-    },
-    /// A value that is no prediction.
-    #[error("{key}: {source}")]
-    Prediction {
-        /// The question.
-        key: &'static str,
-        /// The reason.
-        source: PredictionError,
-    },
-}
+#[error("{0}")]
+pub struct AnswersError(String);
 
 impl Answers {
     /// Reads all lines of a file of answers. A line that begins with `#` is a remark; one without a
     /// value is not answered.
     ///
     /// # Errors
-    /// [`AnswersError`] for a line that answers nothing of the lab.
+    /// If a line answers nothing of the lab.
     pub fn read(lab: &'static Lab, text: &str) -> Result<Self, AnswersError> {
         let mut answers = Self::default();
         for line in text.lines().map(str::trim) {
@@ -61,7 +40,7 @@ impl Answers {
             }
             let (key, value) = line
                 .split_once('=')
-                .ok_or_else(|| AnswersError::Line(line.to_owned()))?;
+                .ok_or_else(|| AnswersError(format!("'{line}' is no line `key = value`")))?;
             answers.add(lab, key.trim(), value.trim())?;
         }
         Ok(answers)
@@ -85,11 +64,8 @@ impl Answers {
                 self.reasons.insert(&question.key, value.to_owned());
             }
             Some(question) => {
-                let read = Prediction::read(question, value);
-                let prediction = read.map_err(|source| AnswersError::Prediction {
-                    key: &question.key,
-                    source,
-                })?;
+                let prediction = Prediction::read(question, value)
+                    .map_err(|reason| AnswersError(format!("{plain}: {reason}")))?;
                 self.predictions.insert(&question.key, prediction);
             }
         }
@@ -105,13 +81,13 @@ impl Answers {
     }
 }
 
-fn unknown(lab: &'static Lab, key: &str) -> AnswersError {
+fn unknown(lab: &Lab, key: &str) -> AnswersError {
     let keys: Vec<&str> = lab.questions.iter().map(|it| it.key.as_str()).collect();
-    AnswersError::Unknown {
-        lab: &lab.name,
-        key: key.to_owned(),
-        known: format!("{STUDENT}, {}", keys.join(", ")),
-    }
+    AnswersError(format!(
+        "lab {} asks nothing called '{key}'; it asks for {STUDENT}, {}",
+        lab.name,
+        keys.join(", ")
+    ))
 }
 
 /// A file of answers to fill in.
@@ -126,11 +102,9 @@ pub fn template(lab: &Lab) -> String {
         for line in textwrap::wrap(&question.asks, 90) {
             let _ = writeln!(text, "# {line}");
         }
-        let choices = question.measured.choices();
-        let of = if choices.is_empty() {
-            example(&question.measured).to_owned()
-        } else {
-            choices.join(", ")
+        let of = match question.measured.choices() {
+            none if none.is_empty() => example(&question.measured).to_owned(),
+            choices => choices.join(", "),
         };
         let _ = writeln!(text, "# ({of})\n{} = ", question.key);
         let _ = writeln!(text, "# {}\n{}{WHY} = ", question.why, question.key);

@@ -1,6 +1,7 @@
 //! A class: the hand-ins of several students, question by question.
 
 use super::HandIn;
+use crate::lists::grouped;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::Serialize;
 
@@ -46,32 +47,31 @@ impl Class {
         sorted.sort_by(|one, other| {
             (&one.lab, &one.student.name).cmp(&(&other.lab, &other.student.name))
         });
-        let mut questions: Vec<ClassQuestion> = Vec::new();
-        for hand_in in sorted {
-            for answer in &hand_in.answers {
-                let row = ClassRow {
-                    student: hand_in.student.name.clone(),
-                    machine: hand_in.student.machine.clone(),
-                    answer: answer.clone(),
-                };
-                let is_same = |it: &&mut ClassQuestion| {
-                    it.lab == hand_in.lab && it.key == answer.key && it.asks == answer.asks
-                };
-                match questions.iter_mut().find(is_same) {
-                    Some(question) => question.rows.push(row),
-                    None => questions.push(ClassQuestion {
-                        lab: hand_in.lab.clone(),
-                        title: hand_in.title.clone(),
-                        key: answer.key.clone(),
-                        asks: answer.asks.clone(),
-                        rows: vec![row],
-                    }),
-                }
-            }
-        }
+        let answers = sorted.into_iter();
+        let answers =
+            answers.flat_map(|hand_in| hand_in.answers.iter().map(move |it| (hand_in, it)));
+        let questions = grouped(answers, |(hand_in, answer)| {
+            (&hand_in.lab, &answer.key, &answer.asks)
+        });
+        let questions = questions
+            .into_iter()
+            .map(|((lab, key, asks), answers)| ClassQuestion {
+                lab: lab.clone(),
+                title: answers[0].0.title.clone(),
+                key: key.clone(),
+                asks: asks.clone(),
+                rows: answers
+                    .into_iter()
+                    .map(|(hand_in, answer)| ClassRow {
+                        student: hand_in.student.name.clone(),
+                        machine: hand_in.student.machine.clone(),
+                        answer: answer.clone(),
+                    })
+                    .collect(),
+            });
         Self {
             format: crate::json::FORMAT,
-            questions,
+            questions: questions.collect(),
         }
     }
 

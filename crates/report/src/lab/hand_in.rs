@@ -149,13 +149,12 @@ impl HandIn {
 
     /// Number of right predictions, and of those that can be judged.
     pub fn score(&self) -> (usize, usize) {
-        let of = |it: &&Answered| it.outcome == Comparison::Right;
-        let open = |it: &&Answered| it.outcome == Comparison::CannotBeTold;
-        let answers = || self.answers.iter();
-        (
-            answers().filter(of).count(),
-            answers().count() - answers().filter(open).count(),
-        )
+        let count = |outcome| {
+            let answers = self.answers.iter();
+            answers.filter(|it| it.outcome == outcome).count()
+        };
+        let judged = self.answers.len() - count(Comparison::CannotBeTold);
+        (count(Comparison::Right), judged)
     }
 }
 
@@ -254,18 +253,22 @@ fn compared(prediction: &Prediction, measured: &Found, near: f64) -> Comparison 
     match (prediction, measured) {
         (Prediction::Number(predicted), Found::Number(found)) if found.interval.is_some() => {
             let ratio = predicted / found.value;
-            match ratio {
-                ratio if (1.0 / near..=near).contains(&ratio) => Comparison::Right,
-                ratio if ratio > 1.0 => Comparison::TooHigh,
-                _ => Comparison::TooLow,
+            if (1.0 / near..=near).contains(&ratio) {
+                Comparison::Right
+            } else if ratio > 1.0 {
+                Comparison::TooHigh
+            } else {
+                Comparison::TooLow
             }
         }
         (
             Prediction::Choice(predicted),
             Found::Choice {
-                choice, is_certain, ..
+                choice,
+                is_certain: true,
+                ..
             },
-        ) if *is_certain => {
+        ) => {
             if predicted == choice {
                 Comparison::Right
             } else {
@@ -297,6 +300,11 @@ fn reported(question: &Question, are_two: bool) -> Vec<Reported> {
         }
     });
     // The report's own machine is a third if two systems are compared.
+    let elsewhere = if are_two {
+        ""
+    } else {
+        ", the other system here"
+    };
     let against = match &question.measured {
         super::Measure::Against { printed, .. } => printed.find(),
         _ => None,
@@ -304,15 +312,10 @@ fn reported(question: &Question, are_two: bool) -> Vec<Reported> {
     let against = against.map(|(table, figure)| Reported {
         place: format!("Report {}, {}", table.report.letter(), table.place),
         says: format!(
-            "{} {} on a {}{}",
+            "{} {} on a {}{elsewhere}",
             figure.printed,
             figure.unit.name(),
             table.machine.as_deref().unwrap_or("machine without a name"),
-            if are_two {
-                ""
-            } else {
-                ", the other system here"
-            }
         ),
     });
     against.into_iter().chain(printed).chain(in_words).collect()

@@ -1,7 +1,7 @@
 //! The measured answer to a question.
 
 use super::{Candidate, Measure, Question};
-use crate::reproduce::{Here, Measured, Missing, Query};
+use crate::reproduce::{Here, Measurements, Missing, Query};
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::Results;
 use instrument::statistics::Interval;
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// The results that answer the questions: of one system, or of two that are compared.
 pub struct Sides<'a> {
-    here: Measured<'a>,
-    first: Option<Measured<'a>>,
+    here: Measurements<'a>,
+    first: Option<Measurements<'a>>,
 }
 
 /// The measured answer.
@@ -67,8 +67,8 @@ impl<'a> Sides<'a> {
     /// The results of one system, the newest first; `first` has those of another to compare with.
     pub fn new(here: &'a [Results<'a>], first: Option<&'a [Results<'a>]>) -> Self {
         Self {
-            here: Measured::new(here),
-            first: first.map(Measured::new),
+            here: Measurements::new(here),
+            first: first.map(Measurements::new),
         }
     }
 
@@ -148,7 +148,7 @@ fn over(one: &Here<'_>, other: &Here<'_>) -> Result<Quantity, Missing> {
 }
 
 fn no_ratio() -> Missing {
-    Missing::Unsound("no ratio of them can be told".to_owned())
+    Missing::Unsound("no ratio of them is known".to_owned())
 }
 
 /// `quantity` over an exact number, which a report prints.

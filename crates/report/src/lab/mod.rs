@@ -12,7 +12,7 @@ pub use class::{Class, ClassQuestion, ClassRow};
 pub use hand_in::{Answered, Comparison, HandIn, HandInError, Reported, Student};
 pub use labs::{Candidate, Lab, Measure, Printed, Question, Step, find, labs};
 pub use measured::{Estimated, Found, Rival, Sides};
-pub use prediction::{Prediction, PredictionError};
+pub use prediction::Prediction;
 
 use instrument::quantity::Unit;
 use schemars::{JsonSchema, Schema, schema_for};

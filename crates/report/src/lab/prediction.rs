@@ -3,7 +3,7 @@
 use super::{Measure, Question};
 use crate::show;
 use instrument::quantity::{
-    Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond, ParseQuantityError, Quantity, Unit,
+    Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond, ParseQuantityError, Unit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,103 +18,61 @@ pub enum Prediction {
     Choice(String),
 }
 
-/// The reason why a text is no prediction.
-#[derive(Debug, thiserror::Error)]
-pub enum PredictionError {
-    /// No number with a unit.
-    #[error("{0}")]
-    Quantity(#[from] ParseQuantityError),
-    /// A number without its unit.
-    #[error("'{said}' has no unit: give {example}")]
-    NoUnit {
-        /// The answer.
-        said: String,
-        /// An example of an answer.
-        example: &'static str,
-    },
-    /// No number.
-    #[error("'{0}' is no number above zero, such as `10` or `0.5`")]
-    Number(String),
-    /// None of the choices.
-    #[error("'{said}' is none of the choices: {choices}")]
-    Choice {
-        /// The answer.
-        said: String,
-        /// The choices.
-        choices: String,
-    },
-}
-
 impl Prediction {
-    /// Reads the prediction for a question.
-    ///
-    /// # Errors
-    /// [`PredictionError`] if it is none.
-    pub fn read(question: &Question, text: &str) -> Result<Self, PredictionError> {
+    /// Reads the prediction for a question; the error is the reason why the text is none.
+    pub(super) fn read(question: &Question, text: &str) -> Result<Self, String> {
         let text = text.trim();
         let Some(unit) = question.measured.unit() else {
             return choice(&question.measured, text);
         };
         let has_dimension = !matches!(unit, Unit::Count | Unit::Ratio | Unit::Share);
         if has_dimension && text.parse::<f64>().is_ok() {
-            return Err(PredictionError::NoUnit {
-                said: text.to_owned(),
-                example: example(&question.measured),
-            });
+            let example = example(&question.measured);
+            return Err(format!("'{text}' has no unit: give {example}"));
         }
+        let reason = |error: ParseQuantityError| error.to_string();
         let number = match unit {
-            Unit::Nanoseconds => text.parse::<Nanoseconds>()?.0,
-            Unit::Bytes => text.parse::<Bytes>()?.0 as f64,
-            Unit::BytesPerSecond => text.parse::<BytesPerSecond>()?.0,
-            Unit::OperationsPerSecond => text.parse::<OperationsPerSecond>()?.0,
-            Unit::Count | Unit::Ratio | Unit::Share => plain(text, unit)?,
+            Unit::Nanoseconds => text.parse::<Nanoseconds>().map_err(reason)?.0,
+            Unit::Bytes => text.parse::<Bytes>().map_err(reason)?.0 as f64,
+            Unit::BytesPerSecond => text.parse::<BytesPerSecond>().map_err(reason)?.0,
+            Unit::OperationsPerSecond => text.parse::<OperationsPerSecond>().map_err(reason)?.0,
+            Unit::Count | Unit::Ratio | Unit::Share => plain(text, unit).unwrap_or(f64::NAN),
         };
-        if number.is_finite() && number > 0.0 {
-            Ok(Self::Number(number))
-        } else {
-            Err(PredictionError::Number(text.to_owned()))
-        }
+        (number.is_finite() && number > 0.0)
+            .then_some(Self::Number(number))
+            .ok_or_else(|| format!("'{text}' is no number above zero, such as `10` or `0.5`"))
     }
 
     /// The prediction as text.
     pub fn show(&self, unit: Option<Unit>) -> String {
         match self {
-            Self::Number(number) => {
-                let unit = unit.unwrap_or(Unit::Count);
-                show::round(unit, Quantity::exact(*number, unit).value)
-            }
+            Self::Number(number) => show::round(unit.unwrap_or(Unit::Count), *number),
             Self::Choice(name) => name.clone(),
         }
     }
 }
 
 /// A bare number; `3 times`, `3 x` and `30 %` are understood, too.
-fn plain(text: &str, unit: Unit) -> Result<f64, PredictionError> {
+fn plain(text: &str, unit: Unit) -> Option<f64> {
     let ends = ["times", "x", "×"];
     let bare = ends.iter().find_map(|end| text.strip_suffix(end));
     let (number, factor) = match (unit, text.strip_suffix('%')) {
         (Unit::Share, Some(number)) => (number, 0.01),
         _ => (bare.unwrap_or(text), 1.0),
     };
-    let parsed = number.trim().parse::<f64>();
-    parsed
-        .map(|number| number * factor)
-        .map_err(|_| PredictionError::Number(text.to_owned()))
+    Some(number.trim().parse::<f64>().ok()? * factor)
 }
 
 /// The choice by its name or its number.
-fn choice(measured: &Measure, text: &str) -> Result<Prediction, PredictionError> {
+fn choice(measured: &Measure, text: &str) -> Result<Prediction, String> {
     let choices = measured.choices();
     let by_number = text.parse::<usize>().ok();
     let by_number = by_number.and_then(|number| choices.get(number.checked_sub(1)?));
     let by_name = choices.iter().find(|name| name.eq_ignore_ascii_case(text));
-    match by_name.or(by_number) {
-        Some(name) => Ok(Prediction::Choice((*name).to_owned())),
-        None => Err(PredictionError::Choice {
-            said: text.to_owned(),
-            choices: choices.join(", "),
-        }),
-    }
+    let found = by_name.or(by_number);
+    found
+        .map(|name| Prediction::Choice((*name).to_owned()))
+        .ok_or_else(|| format!("'{text}' is none of the choices: {}", choices.join(", ")))
 }
 
 /// An example of an answer.

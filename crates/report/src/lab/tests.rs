@@ -87,9 +87,8 @@ fn a_template_reads_back_as_no_answers() {
 fn predictions_are_numbers_with_units_or_choices() {
     let lab = find("blocks").expect("it is a lab");
     let read = |text: &str| Answers::read(lab, text);
-    let answers =
-        read("student = Anna\nspeed = 2 GB/s\ndearer = 2\nplateau=64KiB\ncall.why = a = b")
-            .expect("answers");
+    let text = "student = Anna\nspeed = 2 GB/s\ndearer = 2\nplateau=64KiB\ncall.why = a = b";
+    let answers = read(text).expect("answers");
     assert_eq!(answers.student.as_deref(), Some("Anna"));
     assert_eq!(answers.predictions["speed"], Prediction::Number(2e9));
     assert_eq!(
@@ -98,7 +97,7 @@ fn predictions_are_numbers_with_units_or_choices() {
     );
     assert_eq!(answers.predictions["plateau"], Prediction::Number(65536.0));
     assert_eq!(answers.reasons["call"], "a = b");
-    for (wrong, told) in [
+    for (wrong, expected) in [
         ("speed = 3", "speed"),
         ("speed = fast", "speed"),
         ("dearer = write", "read, lseek"),
@@ -106,7 +105,7 @@ fn predictions_are_numbers_with_units_or_choices() {
         ("no answer", "key = value"),
     ] {
         let error = read(wrong).expect_err(wrong).to_string();
-        assert!(error.contains(told), "{wrong}: {error}");
+        assert!(error.contains(expected), "{wrong}: {error}");
     }
     let caches = find("caches").expect("it is a lab");
     for wrong in ["read = 0", "read = -3", "read = nan", "near = 0 ns"] {
@@ -156,7 +155,7 @@ fn locks(us: f64) -> HandIn {
 }
 
 #[test]
-fn a_prediction_stands_beside_its_measurement_and_the_report() {
+fn a_prediction_is_next_to_its_measurement_and_the_report() {
     let hand_in = locks(2000.0);
     let outcomes: Vec<Comparison> = hand_in.answers.iter().map(|it| it.outcome).collect();
     assert_eq!(
@@ -177,12 +176,12 @@ fn a_prediction_stands_beside_its_measurement_and_the_report() {
         text.contains("Anna \\| Berta") && !text.contains("<b>"),
         "{text}"
     );
-    // Both are equal: it cannot be told which is the better.
+    // Both are equal: neither is the better one.
     assert_eq!(locks(20.0).answers[1].outcome, Comparison::CannotBeTold);
 }
 
 #[test]
-fn a_document_is_read_back_and_a_class_stands_side_by_side() {
+fn a_document_is_read_back_and_a_class_is_side_by_side() {
     let hand_in = locks(2000.0);
     let text = hand_in.to_json().expect("JSON");
     assert_eq!(HandIn::read(&text).expect("a hand-in"), hand_in);

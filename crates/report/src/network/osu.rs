@@ -36,34 +36,27 @@ enum Kind {
     Throughput,
 }
 
-/// The reason why a text has no such table.
+/// The reason why a text has no such table, for readers.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum OsuError {
-    /// It has none at all.
-    #[error("it has no output of osu_latency or osu_bw")]
-    NoTable,
-    /// A table has no rows: the benchmark failed.
-    #[error("the table '{0}' has no values: did the benchmark fail?")]
-    NoValues(String),
-    /// It has one of another benchmark.
-    #[error("'{0}' is another benchmark: only osu_latency and osu_bw are read")]
-    OtherBenchmark(String),
-}
+#[error("{0}")]
+pub struct OsuError(String);
 
 /// Reads the tables in the output of the benchmarks. What a launcher printed between them is skipped.
 ///
 /// # Errors
 /// If there is no such table, or one of another benchmark.
 pub fn tables(text: &str) -> Result<Vec<Table>, OsuError> {
-    let mut tables: Vec<(String, Table)> = Vec::new();
+    let mut tables: Vec<(&str, Table)> = Vec::new();
     for line in text.lines().map(str::trim) {
-        if let Some(title) = line
-            .strip_prefix("# ")
-            .filter(|title| title.starts_with("OSU "))
-        {
-            let kind = kind(title).ok_or_else(|| OsuError::OtherBenchmark(title.to_owned()))?;
+        let title = line.strip_prefix("# ");
+        if let Some(title) = title.filter(|title| title.starts_with("OSU ")) {
+            let kind = kind(title).ok_or_else(|| {
+                OsuError(format!(
+                    "'{title}' is another benchmark: only osu_latency and osu_bw are read"
+                ))
+            })?;
             let values = BTreeMap::new();
-            tables.push((title.to_owned(), Table { kind, values }));
+            tables.push((title, Table { kind, values }));
         } else if let Some((_, table)) = tables.last_mut()
             && let Some((bytes, value)) = row(line)
         {
@@ -75,16 +68,15 @@ pub fn tables(text: &str) -> Result<Vec<Table>, OsuError> {
         }
     }
     if tables.is_empty() {
-        return Err(OsuError::NoTable);
+        let reason = "it has no output of osu_latency or osu_bw";
+        return Err(OsuError(reason.to_owned()));
     }
-    let filled = tables.into_iter().map(|(title, table)| {
-        if table.values.is_empty() {
-            Err(OsuError::NoValues(title))
-        } else {
-            Ok(table)
-        }
-    });
-    filled.collect()
+    if let Some((title, _)) = tables.iter().find(|(_, table)| table.values.is_empty()) {
+        return Err(OsuError(format!(
+            "the table '{title}' has no values: did the benchmark fail?"
+        )));
+    }
+    Ok(tables.into_iter().map(|(_, table)| table).collect())
 }
 
 /// The benchmark by its title, which may name an accelerator: `OSU MPI-CUDA Latency Test v7.4`.
@@ -210,14 +202,20 @@ mod tests {
 
     #[test]
     fn other_texts_are_refused_with_a_reason() {
-        assert_eq!(tables("hello\n1 2\n"), Err(OsuError::NoTable));
-        let other = tables("# OSU MPI Bi-Directional Bandwidth Test v5.3\n1 2\n");
-        assert!(
-            matches!(other, Err(OsuError::OtherBenchmark(_))),
-            "{other:?}"
-        );
-        let failed = tables("# OSU MPI Latency Test v5.3\n# Size  Latency (us)\nmpirun died\n");
-        assert!(matches!(failed, Err(OsuError::NoValues(_))), "{failed:?}");
+        for (text, expected) in [
+            ("hello\n1 2\n", "no output of osu_latency"),
+            (
+                "# OSU MPI Bi-Directional Bandwidth Test v5.3\n1 2\n",
+                "another benchmark",
+            ),
+            (
+                "# OSU MPI Latency Test v5.3\n# Size  Latency (us)\nmpirun died\n",
+                "has no values",
+            ),
+        ] {
+            let error = tables(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

@@ -28,7 +28,7 @@ struct Document<'a> {
     machine: &'a str,
     tables: Vec<TableJson<'a>>,
     claims: Vec<ClaimJson<'a>>,
-    /// Commands that measure what lacks.
+    /// Commands that measure what is missing.
     commands: Vec<Vec<String>>,
     figures: Tally,
     shapes: Tally,

@@ -1,14 +1,18 @@
 //! Judging the figures of a table, one by one.
 
-use super::here::{Here, Measured, Missing, Wanted};
+use super::here::{Here, Measurements, Missing, Wanted};
 use super::judge::{self, Outcome, TOLERANCE, TOLERANCE_OF_PLACES};
 use super::printed::{Figure, System, Table};
 use super::shape;
 use super::{JudgedFigure, JudgedTable};
 
 /// The table with each figure and each shape judged by what was measured on `machine`.
-pub(super) fn judged(table: &'static Table, measured: &Measured<'_>, machine: &str) -> JudgedTable {
-    let found: Vec<(&'static Figure, Found<'_>)> = table
+pub(super) fn judged(
+    table: &'static Table,
+    measured: &Measurements<'_>,
+    machine: &str,
+) -> JudgedTable {
+    let found: Vec<(&'static Figure, Result<Here<'_>, Absence>)> = table
         .figures
         .iter()
         .map(|figure| (figure, found(table, figure, measured)))
@@ -29,27 +33,33 @@ pub(super) fn judged(table: &'static Table, measured: &Measured<'_>, machine: &s
     }
 }
 
-type Found<'a> = Result<Here<'a>, Lack>;
+/// The reason why a figure has no value here, and the measurement that would give it one.
+type Absence = (String, Option<Wanted>);
 
-/// The reason why a figure has no value here.
-enum Lack {
-    Elsewhere(&'static str),
-    NoCounterpart(String),
-    Missing(Missing),
-}
-
-fn found<'a>(table: &Table, figure: &Figure, measured: &Measured<'a>) -> Found<'a> {
+fn found<'a>(
+    table: &Table,
+    figure: &Figure,
+    measured: &Measurements<'a>,
+) -> Result<Here<'a>, Absence> {
     if figure.system(table) == System::Windows {
-        return Err(Lack::Elsewhere(
-            "printed for Windows, on which oscope does not run yet",
-        ));
+        let reason = "printed for Windows, on which oscope does not run yet";
+        return Err((reason.to_owned(), None));
     }
-    match &figure.here {
-        Some(counterpart) => measured.value(counterpart).map_err(Lack::Missing),
-        None => Err(Lack::NoCounterpart(
-            figure.why(table).unwrap_or_default().to_owned(),
-        )),
-    }
+    let Some(counterpart) = &figure.here else {
+        return Err((figure.why(table).unwrap_or_default().to_owned(), None));
+    };
+    measured
+        .value(counterpart)
+        .map_err(|missing| match missing {
+            Missing::Unsound(reason) => (reason, None),
+            Missing::Refused(reason) => (format!("it could not be measured here: {reason}"), None),
+            Missing::NotMeasured(wanted) => (not_measured(&wanted), Some(wanted)),
+            Missing::TooFew(wanted) => {
+                let reason =
+                    "measured here in too few processes for an interval: it takes more time";
+                (reason.to_owned(), Some(wanted))
+            }
+        })
 }
 
 /// The reason for a point that no run has.
@@ -66,50 +76,19 @@ fn not_measured(wanted: &Wanted) -> String {
 fn judged_figure(
     table: &Table,
     figure: &'static Figure,
-    found: Found<'_>,
+    found: Result<Here<'_>, Absence>,
     machine: &str,
 ) -> JudgedFigure {
-    let open = JudgedFigure {
-        figure,
-        here: None,
-        point: None,
-        outcome: Outcome::CannotBeTold,
-        reason: None,
-        wanted: None,
-    };
     let here = match found {
         Ok(here) => here,
-        Err(Lack::Elsewhere(reason)) => {
+        Err((reason, wanted)) => {
             return JudgedFigure {
-                reason: Some(reason.to_owned()),
-                ..open
-            };
-        }
-        Err(Lack::NoCounterpart(reason) | Lack::Missing(Missing::Unsound(reason))) => {
-            return JudgedFigure {
+                figure,
+                here: None,
+                point: None,
+                outcome: Outcome::CannotBeTold,
                 reason: Some(reason),
-                ..open
-            };
-        }
-        Err(Lack::Missing(Missing::Refused(reason))) => {
-            return JudgedFigure {
-                reason: Some(format!("it could not be measured here: {reason}")),
-                ..open
-            };
-        }
-        Err(Lack::Missing(Missing::NotMeasured(wanted))) => {
-            return JudgedFigure {
-                reason: Some(not_measured(&wanted)),
-                wanted: Some(wanted),
-                ..open
-            };
-        }
-        Err(Lack::Missing(Missing::TooFew(wanted))) => {
-            let reason = "measured here in too few processes for an interval: it takes more time";
-            return JudgedFigure {
-                reason: Some(reason.to_owned()),
-                wanted: Some(wanted),
-                ..open
+                wanted,
             };
         }
     };
@@ -144,10 +123,11 @@ fn judged_figure(
         Outcome::CannotBeTold => Some("the interval leaves both open".to_owned()),
     };
     JudgedFigure {
+        figure,
         here: Some(here.quantity),
         point: here.point,
         outcome,
         reason,
-        ..open
+        wanted: None,
     }
 }

@@ -1,6 +1,7 @@
 //! A table's graph as the report printed its numbers, and the same graph of the values here.
 
 use super::{JudgedFigure, JudgedTable};
+use crate::lists::grouped;
 use instrument::estimate::{Estimate, Verdict};
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
@@ -20,7 +21,7 @@ pub struct Graph {
     pub here: Option<Figure>,
     /// Number of printed values that have none here.
     pub missing: usize,
-    /// True if the report has this graph and tells its axes.
+    /// True if the report has this graph and names its axes.
     pub has_reported_axes: bool,
 }
 
@@ -48,20 +49,11 @@ pub fn graphs(judged: &JudgedTable) -> Vec<Graph> {
 
 /// The series of a table, one after the other, each of one unit.
 fn rows(judged: &JudgedTable) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
-    for figure in &judged.figures {
-        let label = figure.figure.series.as_str();
-        let is_same =
-            |row: &&mut Row<'_>| row.label == label && unit(row.figures[0]) == unit(figure);
-        match rows.iter_mut().find(is_same) {
-            Some(row) => row.figures.push(figure),
-            None => rows.push(Row {
-                label,
-                figures: vec![figure],
-            }),
-        }
-    }
-    rows
+    let figures = judged.figures.iter();
+    let rows = grouped(figures, |it| (it.figure.series.as_str(), unit(it)));
+    let rows = rows.into_iter();
+    rows.map(|((label, _), figures)| Row { label, figures })
+        .collect()
 }
 
 fn unit(figure: &JudgedFigure) -> Unit {
@@ -119,20 +111,17 @@ fn graph(judged: &JudgedTable, rows: &[Row<'_>]) -> Graph {
         has_reported_axes: false,
     };
     let axes = judged.table.axes.as_ref();
-    let told = axes.and_then(|axes| axes.y_scale);
-    let both = || [Some(&graph.reported), graph.here.as_ref()];
-    let is_wide = both().into_iter().flatten().any(is_wide);
-    let scale = told.unwrap_or(if is_wide {
+    let is_wide = is_wide(&graph.reported) || graph.here.as_ref().is_some_and(is_wide);
+    let usual = if is_wide {
         FigureScale::Logarithmic
     } else {
         FigureScale::Linear
-    });
+    };
+    let scale = axes.and_then(|axes| axes.y_scale).unwrap_or(usual);
     graph.has_reported_axes = axes.is_some_and(|axes| axes.as_reported);
-    for figure in [Some(&mut graph.reported), graph.here.as_mut()]
-        .into_iter()
-        .flatten()
-    {
-        figure.y.scale = scale;
+    graph.reported.y.scale = scale;
+    if let Some(here) = &mut graph.here {
+        here.y.scale = scale;
     }
     graph
 }
@@ -196,7 +185,7 @@ fn y_title(unit: Unit) -> &'static str {
     }
 }
 
-/// True if the smaller values could not be told apart on a linear scale.
+/// True if the smaller values look the same on a linear scale.
 fn is_wide(figure: &Figure) -> bool {
     let points = figure.series.iter().flat_map(|series| &series.points);
     let sound = points.filter(|it| it.estimate.is_sound() && it.estimate.centre > 0.0);

@@ -9,10 +9,10 @@ use instrument::statistics::Interval;
 use std::collections::BTreeMap;
 
 /// A place belongs to the plateau if it reaches this share of the best.
-const NEARLY: f64 = 0.9;
+pub(super) const NEARLY: f64 = 0.9;
 
 /// Everything measured on one machine: each experiment in one or several runs, the newest first.
-pub struct Measured<'a> {
+pub struct Measurements<'a> {
     results: &'a [Results<'a>],
     failed: &'a [Failed],
 }
@@ -61,7 +61,7 @@ pub struct Wanted {
     pub levels: BTreeMap<String, Level>,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> Measurements<'a> {
     /// Answers from these results. Of one experiment there may be several, the newest first.
     pub fn new(results: &'a [Results<'a>]) -> Self {
         Self {
@@ -81,15 +81,14 @@ impl<'a> Measured<'a> {
         if let Some(knee) = &query.knee {
             return self.knee(query, knee);
         }
-        let first = self.estimate(query, &query.levels)?;
-        let first = Here::of(first, query.inverse_of);
+        let first = self.at(query, &query.levels)?;
         let Some(levels) = query.second() else {
             return Ok(first);
         };
-        let second = Here::of(self.estimate(query, &levels)?, query.inverse_of);
+        let second = self.at(query, &levels)?;
         let quantity = if query.over.is_some() {
             let ratio = first.over(&second);
-            ratio.ok_or_else(|| Missing::Unsound("no ratio of them can be told".into()))?
+            ratio.ok_or_else(|| Missing::Unsound("no ratio of them is known".into()))?
         } else {
             first.quantity.minus(second.quantity)
         };
@@ -100,12 +99,8 @@ impl<'a> Measured<'a> {
         })
     }
 
-    /// The newest sound estimate at the first point with these levels.
-    fn estimate(
-        &self,
-        query: &Query,
-        levels: &BTreeMap<String, Level>,
-    ) -> Result<Found<'a>, Missing> {
+    /// The newest sound value at the first point with these levels.
+    fn at(&self, query: &Query, levels: &BTreeMap<String, Level>) -> Result<Here<'a>, Missing> {
         let version = query.metric().map(|metric| metric.version);
         let mut unsound = None;
         for (run, results) in self.results.iter().enumerate() {
@@ -128,11 +123,14 @@ impl<'a> Measured<'a> {
             for result in results.points.iter().filter(fits) {
                 match result.estimate(&query.metric) {
                     Some(estimate) if estimate.is_sound() => {
-                        let point = definition.show(&result.point);
-                        return Ok(Found {
-                            run,
-                            estimate,
-                            point,
+                        let quantity = estimate.quantity();
+                        return Ok(Here {
+                            quantity: match query.inverse_of {
+                                Some(work) => inverse(quantity, work),
+                                None => quantity,
+                            },
+                            point: Some(definition.show(&result.point)),
+                            behind: Some((run, estimate, query.inverse_of.is_some())),
                         });
                     }
                     Some(estimate) => unsound = unsound.or(Some(estimate)),
@@ -237,7 +235,7 @@ fn is_optional(experiment: &str, axis: &str) -> bool {
 
 /// The place on a curve, each point of which is given as its share of the best. The interval goes from
 /// the place that may be it to the one that certainly is.
-fn place(ratios: &[(f64, Quantity)], side: Side, top: f64) -> Option<Quantity> {
+pub(super) fn place(ratios: &[(f64, Quantity)], side: Side, top: f64) -> Option<Quantity> {
     let low = |ratio: &Quantity| ratio.extent().low;
     let high = |ratio: &Quantity| ratio.extent().high;
     let reaches = |share: fn(&Quantity) -> f64, from_end: bool| -> Option<f64> {
@@ -279,27 +277,7 @@ fn place(ratios: &[(f64, Quantity)], side: Side, top: f64) -> Option<Quantity> {
     })
 }
 
-/// An estimate, with the index of the run that made it.
-struct Found<'a> {
-    run: usize,
-    estimate: &'a Estimate,
-    point: String,
-}
-
-impl<'a> Here<'a> {
-    fn of(found: Found<'a>, inverse_of: Option<f64>) -> Self {
-        let estimate = found.estimate;
-        let quantity = match inverse_of {
-            Some(work) => inverse(estimate.quantity(), work),
-            None => estimate.quantity(),
-        };
-        Self {
-            quantity,
-            point: Some(found.point),
-            behind: Some((found.run, estimate, inverse_of.is_some())),
-        }
-    }
-
+impl Here<'_> {
     /// This value over `other`. What changes from pass to pass cancels if one run measured both.
     pub(crate) fn over(&self, other: &Self) -> Option<Quantity> {
         if let (Some((run, above, is_time)), Some((same, below, _))) = (self.behind, other.behind)
@@ -316,7 +294,7 @@ impl<'a> Here<'a> {
     }
 }
 
-/// The time in ns of so much work at `rate` per second.
+/// The time in ns of this work at `rate` per second.
 pub(crate) fn inverse(rate: Quantity, work: f64) -> Quantity {
     let time = |per_second: f64| work * 1e9 / per_second;
     Quantity {

@@ -1,7 +1,7 @@
 //! The published reports figure by figure: what each printed, what it is here, and why they differ.
 //!
 //! A figure is judged by its number, a table also by its shapes: ratios, order, growth, crossover and
-//! plateau, which can be held against a machine of another age.
+//! plateau, which can be compared with a machine of another age.
 
 mod document;
 mod figure;
@@ -15,7 +15,7 @@ pub(crate) mod words;
 
 pub use document::{json, schema};
 pub use graph::{Graph, graphs};
-pub use here::{Failed, Measured, Wanted};
+pub use here::{Failed, Measurements, Wanted};
 pub(crate) use here::{Here, Missing, inverse};
 pub use judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES};
 pub use printed::{Figure, Kind, Knee, Query, Report, ShapeKind, Side, System, Table, tables};
@@ -88,20 +88,15 @@ pub struct Tally {
 
 impl Tally {
     fn of(outcomes: impl Iterator<Item = Outcome>) -> Self {
-        outcomes.fold(Self::default(), |tally, outcome| match outcome {
-            Outcome::AsReported => Self {
-                as_reported: tally.as_reported + 1,
-                ..tally
-            },
-            Outcome::Differs => Self {
-                differs: tally.differs + 1,
-                ..tally
-            },
-            Outcome::CannotBeTold => Self {
-                cannot_be_told: tally.cannot_be_told + 1,
-                ..tally
-            },
-        })
+        let mut tally = Self::default();
+        for outcome in outcomes {
+            *match outcome {
+                Outcome::AsReported => &mut tally.as_reported,
+                Outcome::Differs => &mut tally.differs,
+                Outcome::CannotBeTold => &mut tally.cannot_be_told,
+            } += 1;
+        }
+        tally
     }
 
     /// All together.
@@ -120,15 +115,11 @@ impl JudgedTable {
 impl Choice {
     /// True if the table is chosen.
     pub fn includes(&self, table: &Table) -> bool {
-        let is_report = self.report.is_none_or(|report| report == table.report);
-        is_report
-            && self
-                .place
-                .as_ref()
-                .is_none_or(|place| is_named(table, place))
+        self.report.is_none_or(|report| report == table.report)
+            && (self.place.iter()).all(|place| is_named(table, place))
     }
 
-    /// The experiments that the chosen tables and claims rest on, each once.
+    /// The experiments that the chosen tables and claims need, each once.
     pub fn experiments(&self) -> Vec<&'static str> {
         let chosen = tables().iter().filter(|table| self.includes(table));
         let figures = chosen.flat_map(|table| &table.figures);
@@ -158,29 +149,20 @@ impl Choice {
     }
 }
 
-/// True if `words` is the table's name or stands in its place, as in `fig 26` for `Figure 26`.
+/// True if `words` is the table's name or part of its place, as in `fig 26` for `Figure 26`.
 fn is_named(table: &Table, words: &str) -> bool {
     let plain = |text: &str| {
-        let text = text
-            .to_lowercase()
-            .replace("fig.", "figure")
-            .replace("fig ", "figure ");
-        format!(
-            " {} ",
-            text.replace(',', " ")
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ")
-        )
+        let text = text.to_lowercase().replace("fig.", "figure");
+        let text = text.replace("fig ", "figure ").replace(',', " ");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        format!(" {} ", words.join(" "))
     };
     let (place, words) = (plain(&table.place), plain(words));
     table.id == words.trim() || place.contains(&words) || {
         // A section names its subsections, and a bare number a table or a figure.
         let number = format!(" section {}.", words.trim().trim_start_matches("section "));
-        place.contains(&number)
-            || place.contains(&format!(" figure{words}"))
-            || place.contains(&format!(" table{words}"))
-            || place.contains(&format!(" section{words}"))
+        let bare = ["figure", "table", "section"].map(|it| format!(" {it}{words}"));
+        place.contains(&number) || bare.iter().any(|it| place.contains(it))
     }
 }
 
@@ -189,7 +171,7 @@ impl Reproduction {
     /// first; claims are judged by all points together. `failed` holds what this machine refused to
     /// measure, and `machine` is the model of the processor.
     pub fn new(choice: &Choice, results: &[Results<'_>], failed: &[Failed], machine: &str) -> Self {
-        let measured = Measured::new(results).refused(failed);
+        let measured = Measurements::new(results).refused(failed);
         let chosen = tables().iter().filter(|table| choice.includes(table));
         let together = together(results);
         let evidence = Evidence::new(&together);
@@ -220,10 +202,8 @@ impl Reproduction {
     /// The claims by outcome: what holds, holds in part, does not hold, and is open.
     pub fn claims(&self) -> [usize; 4] {
         let of = |ruling| {
-            self.claims
-                .iter()
-                .filter(|(.., it)| it.ruling == ruling)
-                .count()
+            let claims = self.claims.iter();
+            claims.filter(|(.., it)| it.ruling == ruling).count()
         };
         [
             Ruling::Holds,
@@ -235,22 +215,22 @@ impl Reproduction {
     }
 
     /// Measurements that the missing figures need: for each experiment the levels of each axis, no axis
-    /// if all of it lacks. Figures that name other axes are apart, since a run has every combination of
+    /// if all of it is missing. Figures that name other axes are apart, since a run has every combination of
     /// its levels.
     fn wanted(&self) -> Vec<(&str, BTreeMap<&str, Vec<String>>)> {
         let mut wanted: Vec<(&str, BTreeMap<&str, Vec<String>>)> = Vec::new();
         let figures = self.tables.iter().flat_map(|table| &table.figures);
-        for lacking in figures.filter_map(|figure| figure.wanted.as_ref()) {
+        for missing in figures.filter_map(|figure| figure.wanted.as_ref()) {
             let is_alike = |(experiment, axes): &(&str, BTreeMap<&str, Vec<String>>)| {
-                *experiment == lacking.experiment && axes.keys().eq(lacking.levels.keys())
+                *experiment == missing.experiment && axes.keys().eq(missing.levels.keys())
             };
             let at = wanted.iter().position(is_alike).unwrap_or_else(|| {
-                let axes = lacking.levels.keys();
+                let axes = missing.levels.keys();
                 let axes = axes.map(|axis| (axis.as_str(), Vec::new())).collect();
-                wanted.push((&lacking.experiment, axes));
+                wanted.push((&missing.experiment, axes));
                 wanted.len() - 1
             });
-            for (axis, level) in &lacking.levels {
+            for (axis, level) in &missing.levels {
                 let levels = wanted[at].1.entry(axis).or_default();
                 let level = level.to_string();
                 if !levels.contains(&level) {
@@ -258,7 +238,7 @@ impl Reproduction {
                 }
             }
         }
-        // An experiment that lacks as a whole needs no other command.
+        // An experiment that is missing as a whole needs no other command.
         let whole: Vec<&str> = wanted
             .iter()
             .filter(|(_, axes)| axes.is_empty())
@@ -269,7 +249,7 @@ impl Reproduction {
         wanted
     }
 
-    /// The arguments of `oscope` that measure what lacks.
+    /// The arguments of `oscope` that measure what is missing.
     pub fn commands(&self) -> Vec<Vec<String>> {
         let command = |(experiment, axes): (&str, BTreeMap<&str, Vec<String>>)| {
             let mut words = vec!["run".to_owned(), experiment.to_owned()];

@@ -37,13 +37,7 @@ impl Report {
 
     /// Its letter.
     pub const fn letter(self) -> char {
-        match self {
-            Self::A => 'A',
-            Self::B => 'B',
-            Self::C => 'C',
-            Self::D => 'D',
-            Self::E => 'E',
-        }
+        (b'A' + self as u8) as char
     }
 
     /// Its subject in a few words.
@@ -59,12 +53,14 @@ impl Report {
 
     /// True if a claim's source names this report.
     pub fn is_source(self, source: &str) -> bool {
-        let named = source.strip_prefix("Reports ").map(|rest| {
-            let rest = rest.split(',').next().unwrap_or(rest);
-            rest.split(" and ")
-                .any(|name| name == self.letter().to_string())
-        });
-        named.unwrap_or_else(|| source.starts_with(&format!("Report {}", self.letter())))
+        let letter = self.letter().to_string();
+        match source.strip_prefix("Reports ") {
+            Some(several) => {
+                let several = several.split(',').next().unwrap_or(several);
+                several.split(" and ").any(|name| name == letter)
+            }
+            None => source.starts_with(&format!("Report {letter}")),
+        }
     }
 }
 
@@ -136,7 +132,7 @@ pub struct Axes {
     pub x_scale: FigureScale,
     /// Scale of the vertical axis; `None` if the values decide it.
     pub y_scale: Option<FigureScale>,
-    /// True if the report has this graph and tells its axes.
+    /// True if the report has this graph and names its axes.
     pub as_reported: bool,
 }
 
@@ -178,7 +174,7 @@ pub struct Figure {
     why: Option<String>,
 }
 
-/// The work of oscope that a figure is held against.
+/// The work of oscope that a figure is compared with.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Query {
@@ -192,7 +188,7 @@ pub struct Query {
     pub over: Option<BTreeMap<String, Level>>,
     /// Other levels of a second point, whose value is subtracted from the first.
     pub minus: Option<BTreeMap<String, Level>>,
-    /// The value is the time of so much work at the rate that the metric tells.
+    /// The value is the time of this work at the rate that the metric measures.
     pub inverse_of: Option<f64>,
     /// The amount of work was not printed: only ratios can be compared.
     #[serde(default)]
@@ -301,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_can_be_read_and_stands_once() {
+    fn every_figure_can_be_read_and_is_there_once() {
         let mut ids = BTreeSet::new();
         for table in tables() {
             assert!(ids.insert(&table.id), "{} is there twice", table.id);

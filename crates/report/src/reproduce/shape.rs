@@ -1,17 +1,16 @@
-//! The shapes of a table: what can be held against a machine of another age.
+//! The shapes of a table: what can be compared with a machine of another age.
 
-use super::here::Here;
+use super::here::{Here, NEARLY, place};
 use super::judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES, against, near};
-use super::printed::{Figure, ShapeKind, Table};
+use super::printed::{Figure, ShapeKind, Side, Table};
+use crate::lists::distinct;
 use instrument::quantity::{Quantity, Unit};
 use instrument::statistics::Interval;
 
-/// A place belongs to the plateau if it reaches this share of the best.
-const NEARLY: f64 = 0.9;
-/// A crossover or an order needs so many places.
+/// A crossover or an order needs this number of places.
 const FEWEST: usize = 3;
 
-/// A figure beside its value here, if there is one.
+/// A figure with its value here, if there is one.
 pub(super) type Pair<'a, 'r> = (&'a Figure, Option<&'r Here<'r>>);
 
 /// One shape of a table.
@@ -35,43 +34,31 @@ pub struct Shape {
 
 /// All shapes of a table, each judged by the figures that have a value here.
 pub(super) fn all(table: &Table, pairs: &[Pair<'_, '_>]) -> Vec<Shape> {
-    let mut series: Vec<&str> = Vec::new();
-    for (figure, _) in pairs.iter().filter(|(figure, _)| figure.here.is_some()) {
-        if !series.contains(&figure.series.as_str()) {
-            series.push(&figure.series);
-        }
-    }
+    let with_counterpart = pairs.iter().filter(|(figure, _)| figure.here.is_some());
+    let names = distinct(with_counterpart.map(|(figure, _)| figure.series.as_str()));
     let of = |series: &str| -> Vec<Pair<'_, '_>> {
         let of_series = pairs.iter().filter(|(figure, _)| figure.series == series);
         of_series.copied().collect()
     };
-    let each = |kind: ShapeKind| -> Vec<Shape> {
+    let series: Vec<Vec<Pair<'_, '_>>> = names.into_iter().map(of).collect();
+    let kinds = table.shapes.iter();
+    let each = kinds.flat_map(|kind| -> Vec<Shape> {
         match kind {
-            ShapeKind::Ratio => series
-                .iter()
-                .flat_map(|series| ratios(&of(series)))
+            ShapeKind::Ratio => series.iter().flat_map(|it| ratios(it)).collect(),
+            ShapeKind::Order => series.iter().filter_map(|it| order(it)).collect(),
+            ShapeKind::Growth => series.iter().filter_map(|it| growth(it)).collect(),
+            ShapeKind::Plateau => series.iter().filter_map(|it| plateau(it)).collect(),
+            ShapeKind::Crossover => (table.rivals.iter())
+                .filter_map(|[one, other]| crossover(&of(one), &of(other)))
                 .collect(),
-            ShapeKind::Order => series
-                .iter()
-                .filter_map(|series| order(&of(series)))
-                .collect(),
-            ShapeKind::Growth => series
-                .iter()
-                .filter_map(|series| growth(&of(series)))
-                .collect(),
-            ShapeKind::Plateau => series
-                .iter()
-                .filter_map(|series| plateau(&of(series)))
-                .collect(),
-            ShapeKind::Crossover => {
-                let rivals = table.rivals.iter();
-                rivals
-                    .filter_map(|[one, other]| crossover(&of(one), &of(other)))
-                    .collect()
-            }
         }
-    };
-    table.shapes.iter().flat_map(|kind| each(*kind)).collect()
+    });
+    each.collect()
+}
+
+/// One value here over another; `None` if one of them is missing.
+fn over(one: Option<&Here<'_>>, other: Option<&Here<'_>>) -> Option<Quantity> {
+    one?.over(other?)
 }
 
 /// Each figure of a series over its first.
@@ -86,9 +73,7 @@ fn ratios(series: &[Pair<'_, '_>]) -> Vec<Shape> {
         let reported = figure.value() / base.value();
         let relative = figure.rounding() / figure.value().max(figure.rounding())
             + base.rounding() / base.value();
-        let here = here
-            .zip(*base_here)
-            .and_then(|(here, base)| here.over(base));
+        let here = over(*here, *base_here);
         let judged = |here: &Quantity| against(here, reported, relative * reported, TOLERANCE);
         Shape {
             kind: ShapeKind::Ratio,
@@ -103,7 +88,7 @@ fn ratios(series: &[Pair<'_, '_>]) -> Vec<Shape> {
     others.map(ratio).collect()
 }
 
-/// The pairs of figures that stand in the same order here.
+/// The pairs of figures that have the same order here.
 fn order(series: &[Pair<'_, '_>]) -> Option<Shape> {
     let [mut same, mut turned, mut open] = [0_u32; 3];
     for (index, (one, one_here)) in series.iter().enumerate() {
@@ -112,10 +97,7 @@ fn order(series: &[Pair<'_, '_>]) -> Option<Shape> {
             if !reported.is_finite() || (1.0 / TOLERANCE..=TOLERANCE).contains(&reported) {
                 continue;
             }
-            let here = one_here
-                .zip(*other_here)
-                .and_then(|(one, other)| one.over(other));
-            match here.and_then(|ratio| ratio.interval) {
+            match over(*one_here, *other_here).and_then(|ratio| ratio.interval) {
                 Some(ratio) if ratio.low > 1.0 && reported > 1.0 => same += 1,
                 Some(ratio) if ratio.high < 1.0 && reported < 1.0 => same += 1,
                 Some(ratio) if ratio.low > 1.0 || ratio.high < 1.0 => turned += 1,
@@ -150,7 +132,7 @@ fn growth(series: &[Pair<'_, '_>]) -> Option<Shape> {
             .filter(|(figure, _)| figure.x.is_some() && figure.value() > 0.0)
     };
     let is_here = |pair: &&Pair<'_, '_>| pair.1.is_some();
-    // Both ends must be measured here; without them the report's own ends are told.
+    // Both ends must be measured here; without them the report's own ends count.
     let measured: Vec<_> = placed().filter(is_here).collect();
     let ends = if measured.len() >= 2 {
         (measured[0], measured[measured.len() - 1])
@@ -164,8 +146,7 @@ fn growth(series: &[Pair<'_, '_>]) -> Option<Shape> {
     }
     let exponent = |ratio: f64| ratio.ln() / doublings;
     let reported = exponent(last.value() / first.value());
-    let here = last_here.zip(*first_here).and_then(|(last, first)| {
-        let ratio = last.over(first)?;
+    let here = over(*last_here, *first_here).and_then(|ratio| {
         let ends = ratio.interval?;
         Some(Quantity {
             value: exponent(ratio.value),
@@ -195,10 +176,8 @@ fn crossover(one: &[Pair<'_, '_>], other: &[Pair<'_, '_>]) -> Option<Shape> {
         .filter_map(|(figure, here)| {
             let same = |(rival, _): &&Pair<'_, '_>| rival.x.is_some() && rival.x == figure.x;
             let (rival, rival_here) = other.iter().find(same)?;
-            let ratio = here
-                .zip(*rival_here)
-                .and_then(|(one, other)| one.over(other));
-            Some((figure.x?, figure.value() / rival.value(), ratio))
+            let ratio = figure.value() / rival.value();
+            Some((figure.x?, ratio, over(*here, *rival_here)))
         })
         .collect();
     let name = |series: &[Pair<'_, '_>]| Some(series.first()?.0.series.clone());
@@ -219,32 +198,26 @@ fn crossover(one: &[Pair<'_, '_>], other: &[Pair<'_, '_>]) -> Option<Shape> {
         Outcome::CannotBeTold
     };
     let place = |x: f64| x.is_finite().then(|| Quantity::exact(x, Unit::Count));
+    let words = |from: Option<f64>| match from {
+        Some(from) if from.is_finite() => format!("from {from} on"),
+        Some(_) => "never up to the end".to_owned(),
+        None => "not measured".to_owned(),
+    };
     let is_measured = both.iter().any(|(.., ratio)| ratio.is_some());
+    let here = is_measured.then_some(must);
     (both.len() >= FEWEST).then(|| Shape {
         kind: ShapeKind::Crossover,
         series: String::new(),
         of,
         reported: place(reported),
-        here: place(must).filter(|_| is_measured),
+        here: here.and_then(place),
         outcome,
         remark: Some(format!(
             "reported {}; here {}",
-            told(reported),
-            if is_measured {
-                told(must)
-            } else {
-                "not measured".into()
-            }
+            words(Some(reported)),
+            words(here)
         )),
     })
-}
-
-fn told(from: f64) -> String {
-    if from.is_finite() {
-        format!("from {from} on")
-    } else {
-        "never up to the end".into()
-    }
 }
 
 /// The place from which on a series of speeds gains nothing.
@@ -262,24 +235,11 @@ fn plateau(series: &[Pair<'_, '_>]) -> Option<Shape> {
     let by_value =
         |one: &&Here<'_>, other: &&Here<'_>| one.quantity.value.total_cmp(&other.quantity.value);
     let top = placed.iter().filter_map(|(_, here)| *here).max_by(by_value);
-    let shares: Option<Vec<(f64, Interval)>> = placed
+    let shares: Option<Vec<(f64, Quantity)>> = placed
         .iter()
-        .map(|(figure, here)| Some((figure.x?, here.as_ref()?.over(top?)?.extent())))
+        .map(|(figure, here)| Some((figure.x?, over(*here, top)?)))
         .collect();
-    let from = |share: fn(&Interval) -> f64| {
-        let holds = |(_, ratio): &&(f64, Interval)| share(ratio) >= NEARLY;
-        let tail = shares.as_ref()?.iter().rev().take_while(holds).last();
-        tail.map(|(x, _)| *x)
-    };
-    let centre = |ratio: &Interval| f64::midpoint(ratio.low, ratio.high);
-    let here = from(centre).map(|value| Quantity {
-        value,
-        interval: Interval::new(
-            from(|ratio| ratio.high).unwrap_or(value).min(value),
-            from(|ratio| ratio.low).unwrap_or(value).max(value),
-        ),
-        unit: Unit::Bytes,
-    });
+    let here = shares.and_then(|shares| place(&shares, Side::From, 0.0));
     let judged = |here: &Quantity| against(here, reported, 0.0, TOLERANCE_OF_PLACES);
     Some(Shape {
         kind: ShapeKind::Plateau,

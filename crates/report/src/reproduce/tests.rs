@@ -24,7 +24,7 @@ fn a_place_is_named_as_the_report_names_it() {
 }
 
 #[test]
-fn without_measurements_each_figure_says_why_and_the_commands_measure_what_lacks() {
+fn without_measurements_each_figure_has_a_reason_and_the_commands_measure_it() {
     let reproduced = Reproduction::new(&Choice::default(), &[], &[], "a processor");
     let figures = reproduced.figures();
     assert_eq!(figures.cannot_be_told, figures.all());
@@ -49,7 +49,7 @@ fn without_measurements_each_figure_says_why_and_the_commands_measure_what_lacks
 }
 
 #[test]
-fn a_level_for_which_the_machine_lacks_something_is_told_and_not_asked_for() {
+fn a_level_that_the_machine_refuses_has_the_reason_and_no_command() {
     let refused = Failed {
         experiment: "memory.bandwidth".into(),
         point: Some(Point::new().with("pages", "swap, memory limited")),
@@ -57,11 +57,11 @@ fn a_level_for_which_the_machine_lacks_something_is_told_and_not_asked_for() {
     };
     let reproduced = Reproduction::new(&Choice::default(), &[], &[refused], "a processor");
     let figures = reproduced.tables.iter().flat_map(|table| &table.figures);
-    let told = figures.filter(|judged| {
+    let refused = figures.filter(|judged| {
         let reason = judged.reason.as_deref().unwrap_or_default();
         reason.contains("it needs swap")
     });
-    let what: Vec<&str> = told.map(|judged| judged.figure.what.as_str()).collect();
+    let what: Vec<&str> = refused.map(|judged| judged.figure.what.as_str()).collect();
     assert!(
         what.contains(&"Swap Disk") && !what.contains(&"RAM"),
         "{what:?}"

@@ -1,108 +1,56 @@
 //! The units that the reports print.
 
 use instrument::quantity::Unit;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 /// A unit as a report prints it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub enum PrintedUnit {
-    /// Minutes.
-    #[serde(rename = "min")]
-    Minutes,
-    /// Seconds.
-    #[serde(rename = "s")]
-    Seconds,
-    /// Milliseconds.
-    #[serde(rename = "ms")]
-    Milliseconds,
-    /// Microseconds.
-    #[serde(rename = "us")]
-    Microseconds,
-    /// Nanoseconds.
-    #[serde(rename = "ns")]
-    Nanoseconds,
-    /// Bytes per second.
-    #[serde(rename = "B/s")]
-    BytesPerSecond,
-    /// 2^20 bytes per second.
-    #[serde(rename = "MiB/s")]
-    MebibytesPerSecond,
-    /// 10^6 bytes per second.
-    #[serde(rename = "MB/s")]
-    MegabytesPerSecond,
-    /// 10^9 bytes per second.
-    #[serde(rename = "GB/s")]
-    GigabytesPerSecond,
-    /// 10^6 bits per second.
-    #[serde(rename = "Mbit/s")]
-    MegabitsPerSecond,
-    /// Bytes.
-    #[serde(rename = "B")]
-    Bytes,
-    /// 1024 bytes.
-    #[serde(rename = "KB")]
-    Kilobytes,
-    /// 1024 KB.
-    #[serde(rename = "MB")]
-    Megabytes,
-    /// A number of things.
-    #[serde(rename = "count")]
-    Count,
-    /// Operations per second.
-    #[serde(rename = "1/s")]
-    PerSecond,
-    /// 10^6 operations per second.
-    #[serde(rename = "million/s")]
-    MillionsPerSecond,
-    /// One value over another.
-    #[serde(rename = "ratio")]
-    Ratio,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PrintedUnit {
+    name: &'static str,
+    unit: Unit,
+    factor: f64,
+}
+
+/// The key in the list of figures, the unit as the report writes it, the unit of oscope, and how many of it one is.
+const UNITS: [(&str, &str, Unit, f64); 17] = [
+    ("min", "min", Unit::Nanoseconds, 60e9),
+    ("s", "s", Unit::Nanoseconds, 1e9),
+    ("ms", "ms", Unit::Nanoseconds, 1e6),
+    ("us", "µs", Unit::Nanoseconds, 1e3),
+    ("ns", "ns", Unit::Nanoseconds, 1.0),
+    ("B/s", "B/s", Unit::BytesPerSecond, 1.0),
+    ("MiB/s", "MiB/s", Unit::BytesPerSecond, 1_048_576.0),
+    ("MB/s", "MB/s", Unit::BytesPerSecond, 1e6),
+    ("GB/s", "GB/s", Unit::BytesPerSecond, 1e9),
+    ("Mbit/s", "Mbit/s", Unit::BytesPerSecond, 1e6 / 8.0),
+    ("B", "B", Unit::Bytes, 1.0),
+    ("KB", "KB", Unit::Bytes, 1024.0),
+    ("MB", "MB", Unit::Bytes, 1_048_576.0),
+    ("count", "", Unit::Count, 1.0),
+    ("1/s", "/s", Unit::OperationsPerSecond, 1.0),
+    ("million/s", "million/s", Unit::OperationsPerSecond, 1e6),
+    ("ratio", "×", Unit::Ratio, 1.0),
+];
+
+impl<'de> Deserialize<'de> for PrintedUnit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let key = String::deserialize(deserializer)?;
+        let found = UNITS.into_iter().find(|(known, ..)| *known == key);
+        let unknown = || D::Error::custom(format!("no report prints '{key}'"));
+        let (_, name, unit, factor) = found.ok_or_else(unknown)?;
+        Ok(Self { name, unit, factor })
+    }
 }
 
 impl PrintedUnit {
     /// The unit of oscope, and how many of it one of these is.
     pub const fn in_base(self) -> (Unit, f64) {
-        match self {
-            Self::Minutes => (Unit::Nanoseconds, 60e9),
-            Self::Seconds => (Unit::Nanoseconds, 1e9),
-            Self::Milliseconds => (Unit::Nanoseconds, 1e6),
-            Self::Microseconds => (Unit::Nanoseconds, 1e3),
-            Self::Nanoseconds => (Unit::Nanoseconds, 1.0),
-            Self::BytesPerSecond => (Unit::BytesPerSecond, 1.0),
-            Self::MebibytesPerSecond => (Unit::BytesPerSecond, 1_048_576.0),
-            Self::MegabytesPerSecond => (Unit::BytesPerSecond, 1e6),
-            Self::GigabytesPerSecond => (Unit::BytesPerSecond, 1e9),
-            Self::MegabitsPerSecond => (Unit::BytesPerSecond, 1e6 / 8.0),
-            Self::Bytes => (Unit::Bytes, 1.0),
-            Self::Kilobytes => (Unit::Bytes, 1024.0),
-            Self::Megabytes => (Unit::Bytes, 1_048_576.0),
-            Self::Count => (Unit::Count, 1.0),
-            Self::PerSecond => (Unit::OperationsPerSecond, 1.0),
-            Self::MillionsPerSecond => (Unit::OperationsPerSecond, 1e6),
-            Self::Ratio => (Unit::Ratio, 1.0),
-        }
+        (self.unit, self.factor)
     }
 
     /// The unit as the report writes it.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Minutes => "min",
-            Self::Seconds => "s",
-            Self::Milliseconds => "ms",
-            Self::Microseconds => "µs",
-            Self::Nanoseconds => "ns",
-            Self::BytesPerSecond => "B/s",
-            Self::MebibytesPerSecond => "MiB/s",
-            Self::MegabytesPerSecond => "MB/s",
-            Self::GigabytesPerSecond => "GB/s",
-            Self::MegabitsPerSecond => "Mbit/s",
-            Self::Bytes => "B",
-            Self::Kilobytes => "KB",
-            Self::Megabytes => "MB",
-            Self::Count => "",
-            Self::PerSecond => "/s",
-            Self::MillionsPerSecond => "million/s",
-            Self::Ratio => "×",
-        }
+        self.name
     }
 }

@@ -39,26 +39,19 @@ pub(crate) fn shape_word(kind: ShapeKind) -> &'static str {
     }
 }
 
-fn said(quantity: &Quantity) -> String {
-    show::value(quantity.unit, quantity.value, quantity.interval)
-}
-
-/// The ends of its interval.
-fn range(quantity: &Quantity) -> Option<String> {
-    let interval = quantity.interval?;
-    Some(show::range(quantity.unit, interval, quantity.value))
-}
-
-/// A wider interval than this is told by its ends.
+/// A wider interval than this is shown by its ends.
 const WIDE: f64 = 0.3;
 
 /// A value with half the width of its interval in per cent, or with its ends if it is wide.
 pub(crate) fn brief(quantity: &Quantity) -> String {
-    let said = said(quantity);
-    match (range(quantity), quantity.relative_half_width()) {
-        (Some(range), Some(width)) if width > WIDE => format!("{said} ({range})"),
-        (_, Some(width)) if width >= 0.0005 => format!("{said} ±{}", Unit::Share.show(width, 2)),
-        _ => said,
+    let value = show::value(quantity.unit, quantity.value, quantity.interval);
+    match (quantity.interval, quantity.relative_half_width()) {
+        (Some(interval), Some(width)) if width > WIDE => {
+            let range = show::range(quantity.unit, interval, quantity.value);
+            format!("{value} ({range})")
+        }
+        (_, Some(width)) if width >= 0.0005 => format!("{value} ±{}", Unit::Share.show(width, 2)),
+        _ => value,
     }
 }
 

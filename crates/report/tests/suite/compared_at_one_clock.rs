@@ -1,10 +1,10 @@
 //! Comparisons of sessions of one machine whose clock changed between them.
 
-use crate::fixture;
+use crate::{comparison_of_systems, fixture};
 use instrument::cycles::clock_hz;
 use instrument::point::Point;
 use instrument::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
-use oscope_report::comparison::{Comparison, MARGIN, Question, Side, Verdict};
+use oscope_report::comparison::{Side, Verdict};
 use platform::usage::Usage;
 use record::{ExperimentRecord, PointRecord, Run};
 
@@ -93,23 +93,14 @@ fn session(id: usize, clocks_hz: &[f64], works: &[Work]) -> Run {
 }
 
 fn side(label: &str, clocks_hz: &[f64], works: &[Work]) -> Side {
-    Side {
-        label: label.into(),
-        runs: (0..3).map(|id| session(id, clocks_hz, works)).collect(),
-        is_reported: false,
-    }
+    let runs = (0..3).map(|id| session(id, clocks_hz, works));
+    comparison_of_systems::side(label, runs.collect())
 }
 
 /// The verdicts in the order of the work, and the remarks.
 fn compared(a: &Side, b: &Side) -> (Vec<Verdict>, String) {
-    let question = Question {
-        a,
-        b,
-        baseline: None,
-        margin: MARGIN,
-    };
-    let found = Comparison::new(question).expect("they have values in common");
-    let verdicts = found.rows.iter().map(|row| row.verdict.clone());
+    let found = comparison_of_systems::compared(a, b);
+    let verdicts = found.rows.iter().map(|row| row.verdict);
     (verdicts.collect(), found.remarks.join("\n"))
 }
 
@@ -124,7 +115,7 @@ fn a_clock_that_the_sessions_show_the_effect_of_is_taken_off() {
     let lower = LOW_HZ * LOW_HZ / HIGH_HZ;
     let b = |works| side("B", &[LOW_HZ, lower, LOW_HZ, lower, LOW_HZ, lower], works);
     let (verdicts, remarks) = compared(&a, &b(&both));
-    assert_eq!(verdicts, [const { Verdict::Equivalent }; 4], "{remarks}");
+    assert_eq!(verdicts, [Verdict::Equivalent; 4], "{remarks}");
     let expected = "A's processor ran 14 % faster than B's (4.08 GHz and 3.58 GHz): that explains 2 of 2 \
                     differences. Values are compared at 4.08 GHz.";
     assert!(remarks.contains(expected), "{remarks}");
@@ -132,11 +123,7 @@ fn a_clock_that_the_sessions_show_the_effect_of_is_taken_off() {
     let changed = [slower_core as Work, memory, core, memory];
     let (verdicts, remarks) = compared(&a, &b(&changed));
     assert_eq!(verdicts[0], Verdict::Slower, "{remarks}");
-    assert_eq!(
-        verdicts[1..],
-        [const { Verdict::Equivalent }; 3],
-        "{remarks}"
-    );
+    assert_eq!(verdicts[1..], [Verdict::Equivalent; 3], "{remarks}");
 }
 
 #[test]
@@ -148,11 +135,7 @@ fn what_the_clock_may_explain_is_not_comparable() {
     for (a, b, expected) in [(&a, &b, Verdict::Slower), (&b, &a, Verdict::Faster)] {
         let (verdicts, remarks) = compared(a, b);
         assert_eq!(verdicts[0], expected, "{remarks}");
-        assert_eq!(
-            verdicts[1..],
-            [const { Verdict::NotComparable }; 3],
-            "{remarks}"
-        );
+        assert_eq!(verdicts[1..], [Verdict::NotComparable; 3], "{remarks}");
         assert!(remarks.contains("and may explain 1 more"), "{remarks}");
     }
 }
@@ -160,11 +143,8 @@ fn what_the_clock_may_explain_is_not_comparable() {
 #[test]
 fn one_clock_changes_nothing() {
     let works = [core as Work, memory, core, memory];
-    let (a, b) = (
-        side("A", &[HIGH_HZ; 6], &works),
-        side("B", &[HIGH_HZ; 6], &works),
-    );
+    let [a, b] = ["A", "B"].map(|label| side(label, &[HIGH_HZ; 6], &works));
     let (verdicts, remarks) = compared(&a, &b);
-    assert_eq!(verdicts, [const { Verdict::Equivalent }; 4]);
+    assert_eq!(verdicts, [Verdict::Equivalent; 4]);
     assert!(!remarks.contains("GHz"), "{remarks}");
 }

@@ -53,7 +53,7 @@ fn run(id: &str, system: &str, values: &[Made<'_>]) -> Run {
     run
 }
 
-fn side(label: &str, runs: Vec<Run>) -> Side {
+pub(crate) fn side(label: &str, runs: Vec<Run>) -> Side {
     Side {
         label: label.into(),
         runs,
@@ -61,7 +61,7 @@ fn side(label: &str, runs: Vec<Run>) -> Side {
     }
 }
 
-fn compared<'a>(a: &'a Side, b: &'a Side) -> Comparison<'a> {
+pub(crate) fn compared<'a>(a: &'a Side, b: &'a Side) -> Comparison<'a> {
     let question = Question {
         a,
         b,
@@ -71,7 +71,7 @@ fn compared<'a>(a: &'a Side, b: &'a Side) -> Comparison<'a> {
     Comparison::new(question).expect("they have values in common")
 }
 
-fn on_linux() -> Run {
+fn on_linux(id: &str) -> Run {
     let values = [
         ("process.calls", call("read 1 byte"), "rate", 1000.0),
         ("process.calls", call("lseek"), "rate", 2000.0),
@@ -79,7 +79,7 @@ fn on_linux() -> Run {
         ("process.scale", threads(), "page_fault", 1000.0),
         ("memory.latency", memory(), "load", 1000.0),
     ];
-    run("1", LINUX, &values)
+    run(id, LINUX, &values)
 }
 
 fn on_windows() -> Run {
@@ -90,6 +90,11 @@ fn on_windows() -> Run {
         ("memory.latency", memory(), "load", 1000.0),
     ];
     run("2", WINDOWS, &values)
+}
+
+fn linux_and_windows() -> [Side; 2] {
+    let (a, b) = (on_linux("1"), on_windows());
+    [side("a", vec![a]), side("b", vec![b])]
 }
 
 fn threads() -> Point {
@@ -103,23 +108,25 @@ fn memory() -> Point {
         .with("pages", "4 KiB pages")
 }
 
+fn remarks_with<'c>(compared: &'c Comparison<'_>, words: &str) -> Vec<&'c String> {
+    let remarks = compared.remarks.iter();
+    remarks.filter(|remark| remark.contains(words)).collect()
+}
+
 #[test]
-fn calls_for_one_purpose_are_joined_and_their_difference_is_told_once() {
-    let (a, b) = (side("a", vec![on_linux()]), side("b", vec![on_windows()]));
+fn calls_for_one_purpose_are_joined_and_their_difference_is_named_once() {
+    let [a, b] = linux_and_windows();
     for (first, second, ratio) in [(&a, &b, 0.5), (&b, &a, 2.0)] {
         let compared = compared(first, second);
-        let calls: Vec<_> = compared
-            .rows
-            .iter()
-            .filter(|row| row.definition.id == "process.calls")
-            .collect();
-        assert_eq!(calls.len(), 2);
-        for row in &calls {
-            assert!((row.ratio - ratio).abs() < 0.01, "{}", row.ratio);
-        }
-        let told = compared.remarks.iter();
-        let told = told.filter(|remark| remark.contains("read, write and lseek"));
-        assert_eq!(told.count(), 1, "{:?}", compared.remarks);
+        let rows = compared.rows.iter();
+        let calls = rows.filter(|row| row.definition.id == "process.calls");
+        let ratios: Vec<f64> = calls.map(|row| row.ratio).collect();
+        assert_eq!(ratios.len(), 2);
+        assert!(
+            ratios.iter().all(|it| (it - ratio).abs() < 0.01),
+            "{ratios:?}"
+        );
+        assert_eq!(remarks_with(&compared, "read, write and lseek").len(), 1);
     }
     let compared = compared(&a, &b);
     assert_eq!(
@@ -134,10 +141,10 @@ fn calls_for_one_purpose_are_joined_and_their_difference_is_told_once() {
 }
 
 #[test]
-fn a_side_whose_system_is_another_one_is_told_first() {
+fn a_side_whose_system_is_another_one_is_named_first() {
     let mut windows = on_windows();
     windows.environment.stand_in = Some("Wine 8.0".into());
-    let (a, b) = (side("a", vec![on_linux()]), side("b", vec![windows]));
+    let (a, b) = (side("a", vec![on_linux("1")]), side("b", vec![windows]));
     assert_eq!(
         compared(&a, &b).remarks[0],
         "b: Measured under Wine 8.0, not on Windows NT: its times say nothing about that system."
@@ -145,7 +152,7 @@ fn a_side_whose_system_is_another_one_is_told_first() {
 }
 
 #[test]
-fn experiments_with_one_difference_are_told_together() {
+fn experiments_with_one_difference_are_named_together() {
     let values = |work| {
         let sized = Point::new().with("block_size", 4096);
         let file_size = 1_u64 << 20;
@@ -161,26 +168,22 @@ fn experiments_with_one_difference_are_told_together() {
     };
     let a = side("a", vec![run("1", LINUX, &values(1000.0))]);
     let b = side("b", vec![run("2", WINDOWS, &values(500.0))]);
-    let told = compared(&a, &b).remarks;
-    let told = told.iter().filter(|remark| remark.contains("ReadFile"));
-    let told: Vec<_> = told.collect();
-    assert_eq!(told.len(), 1, "{told:?}");
+    let compared = compared(&a, &b);
+    let [remark] = remarks_with(&compared, "ReadFile")[..] else {
+        panic!("{:?}", compared.remarks)
+    };
     assert!(
-        told[0].starts_with("file.block_size, file.size: "),
-        "{told:?}"
+        remark.starts_with("file.block_size, file.size: "),
+        "{remark}"
     );
 }
 
 #[test]
 fn what_each_system_does_in_its_own_way_is_refused_with_the_reason() {
-    let (a, b) = (side("a", vec![on_linux()]), side("b", vec![on_windows()]));
+    let [a, b] = linux_and_windows();
     let compared = compared(&a, &b);
-    assert!(
-        compared
-            .rows
-            .iter()
-            .all(|row| row.definition.id != "process.scale")
-    );
+    let mut rows = compared.rows.iter();
+    assert!(rows.all(|row| row.definition.id != "process.scale"));
     let [refused] = &compared.refused[..] else {
         panic!("{:?}", compared.refused);
     };
@@ -191,24 +194,17 @@ fn what_each_system_does_in_its_own_way_is_refused_with_the_reason() {
 
 #[test]
 fn what_is_the_same_everywhere_needs_no_words() {
-    let (a, b) = (side("a", vec![on_linux()]), side("b", vec![on_windows()]));
+    let [a, b] = linux_and_windows();
     let compared = compared(&a, &b);
     let mut rows = compared.rows.iter();
     let row = rows.find(|row| row.definition.id == "memory.latency");
     assert_eq!(row.expect("it is joined").other_point, None);
-    assert!(
-        !compared
-            .remarks
-            .iter()
-            .any(|remark| remark.contains("memory.latency"))
-    );
+    assert_eq!(remarks_with(&compared, "memory.latency"), [""; 0]);
 }
 
 #[test]
 fn on_one_system_everything_is_joined_by_its_name() {
-    let mut later = on_linux();
-    later.header.id = "3".into();
-    let (a, b) = (side("a", vec![on_linux()]), side("b", vec![later]));
+    let [a, b] = ["1", "3"].map(|id| side(id, vec![on_linux(id)]));
     let compared = compared(&a, &b);
     assert_eq!(compared.rows.len(), 5);
     assert!(compared.rows.iter().all(|row| row.other_point.is_none()));
@@ -217,18 +213,14 @@ fn on_one_system_everything_is_joined_by_its_name() {
 
 #[test]
 fn sessions_of_two_systems_are_no_side_where_the_system_is_asked() {
-    let mixed = side("mixed", vec![on_linux(), on_windows()]);
-    let mut later = on_linux();
-    later.header.id = "3".into();
-    let other = side("other", vec![later]);
+    let mixed = side("mixed", vec![on_linux("1"), on_windows()]);
+    let other = side("other", vec![on_linux("3")]);
     let compared = compared(&mixed, &other);
-    let refused = compared.refused.iter();
-    let refused: Vec<_> = refused.map(|it| it.experiment.as_str()).collect();
-    assert_eq!(refused, ["process.scale"]);
-    assert!(
-        compared.refused[0].reason.contains("Linux")
-            && compared.refused[0].reason.contains("Windows")
-    );
+    let [refused] = &compared.refused[..] else {
+        panic!("{:?}", compared.refused);
+    };
+    assert_eq!(refused.experiment, "process.scale");
+    assert!(refused.reason.contains("Linux") && refused.reason.contains("Windows"));
     let mut rows = compared.rows.iter();
     assert!(rows.any(|row| row.definition.id == "memory.latency" && row.a.sessions.len() == 2));
 }

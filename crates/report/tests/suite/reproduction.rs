@@ -115,7 +115,7 @@ fn a_figure_is_judged_by_its_number_and_by_its_ratio() {
 }
 
 #[test]
-fn what_lacks_is_told_as_a_command() {
+fn what_is_missing_has_a_command() {
     let commands = calls().commands();
     assert_eq!(commands.len(), 1);
     let words = commands[0].join(" ");
@@ -139,8 +139,8 @@ fn two_series_cross_where_the_report_has_it_or_elsewhere() {
     };
     let counts = [1, 3, 10, 30, 99];
     // Of each number of threads: the spin lock's time, and the lock's.
-    let of = |times: [(f64, f64); 5]| {
-        let pair = |(threads, (spin, lock)): (u64, (f64, f64))| {
+    let of = |times: &[(f64, f64)]| {
+        let pair = |(threads, &(spin, lock)): (u64, &(f64, f64))| {
             [
                 run("simple", "SpinLock", threads, spin),
                 run("simple", "Lock", threads, lock),
@@ -148,41 +148,23 @@ fn two_series_cross_where_the_report_has_it_or_elsewhere() {
         };
         crossing(counts.into_iter().zip(times).flat_map(pair).collect())
     };
-    let below = of([
-        (1.0, 2.0),
-        (3.0, 6.0),
-        (10.0, 20.0),
-        (30.0, 60.0),
-        (99.0, 200.0),
-    ]);
-    assert_eq!(below.outcome, Outcome::AsReported, "{below:?}");
-    let above = of([
-        (2.0, 1.0),
-        (6.0, 3.0),
-        (10.0, 20.0),
-        (30.0, 60.0),
-        (99.0, 200.0),
-    ]);
-    assert_eq!(above.outcome, Outcome::Differs, "{above:?}");
-    let alike = of([
-        (2.0, 2.0),
-        (6.0, 6.0),
-        (10.0, 20.0),
-        (30.0, 60.0),
-        (99.0, 200.0),
-    ]);
-    assert_eq!(alike.outcome, Outcome::CannotBeTold, "{alike:?}");
+    let later = [(10.0, 20.0), (30.0, 60.0), (99.0, 200.0)];
+    for (first, second, expected) in [
+        ((1.0, 2.0), (3.0, 6.0), Outcome::AsReported),
+        ((2.0, 1.0), (6.0, 3.0), Outcome::Differs),
+        ((2.0, 2.0), (6.0, 6.0), Outcome::CannotBeTold),
+    ] {
+        let times: Vec<_> = [first, second].into_iter().chain(later).collect();
+        let found = of(&times);
+        assert_eq!(found.outcome, expected, "{found:?}");
+    }
 }
 
 #[test]
 fn growth_is_the_exponent_along_the_axis() {
     let points = [1_u64, 3, 10, 30, 99].map(|threads| {
-        run(
-            "simple",
-            "Lock",
-            threads,
-            10.0 * (threads as f64).powf(0.84),
-        )
+        let us = 10.0 * (threads as f64).powf(0.84);
+        run("simple", "Lock", threads, us)
     });
     let judged = reproduced(Report::D, "Table 1", "threads.lock", points.into());
     let mut shapes = judged.tables[0].shapes.iter();

@@ -206,7 +206,7 @@ fn judge(member: &Member<'_>, measured: Runs) -> Result<(Fleet, bool, Option<Aga
     };
     nodes.retain(|_, node| request.nodes().any(|name| name == node));
     if !member.common.quiet {
-        output::say(&request.sentence());
+        output::say(&request.sentence);
     }
     let again = Again {
         next: Next {

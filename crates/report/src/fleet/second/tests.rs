@@ -86,7 +86,7 @@ fn a_named_node_is_asked_with_two_healthy_ones_for_the_experiments_of_its_compon
         "n000 looks slower by its system calls: measuring n000, {} and {} again",
         nodes[1], nodes[2]
     );
-    assert_eq!(request.sentence(), expected);
+    assert_eq!(request.sentence, expected);
 }
 
 #[test]
