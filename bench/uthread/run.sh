@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Measures uthread and its peers, interleaved, each round in fresh processes, and prints a table.
+# Measures uthread and its peers, interleaved, each round in fresh processes, and prints two tables: medians with the lowest
+# and the highest of all rounds, and the ratios to uthread in the same round.
 #
 #   bench/uthread/run.sh [ROUNDS [PEER]...]
 #
-# Without names, all peers: uthread c fifo cooperative kernel corosensei may tokio go boost dill. c is uthread through
+# Without names, all peers: uthread c fifo cooperative kernel corosensei may tokio go boost dill st. c is uthread through
 # its interface of C, fifo its lock that is handed over in the order of coming.
-# Go and Boost.Fiber (Debian: golang, g++, libboost-fiber-dev) are left out if they are not there. So is
-# libdill, which Debian does not have: DILL names the folder where it was built, with libdill.h and
-# libdill.a.
+# Go, Boost.Fiber and State Threads (Debian: golang, g++, libboost-fiber-dev, libst-dev) are left out if they are not there.
+# So is libdill, which Debian does not have: DILL names the folder where it was built, with libdill.h and libdill.a.
 # Processes run on the first two processors, so that no peer has more than another.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -37,6 +37,9 @@ fi
 if [ -n "${DILL:-}" ]; then
     cc -O2 -I "$DILL" dill.c "$DILL/libdill.a" -pthread -o "$target/peer-dill" && names+=(dill)
 fi
+if command -v cc >/dev/null && cc -O2 st.c -lst -o "$target/peer-st" 2>/dev/null; then
+    names+=(st)
+fi
 
 if ((${#wanted[@]})); then
     for peer in "${wanted[@]}"; do
@@ -51,7 +54,7 @@ for round in $(seq "$rounds"); do
     for peer in "${names[@]}"; do
         echo "round $round of $rounds: $peer" >&2
         case $peer in
-        c | go | boost | dill) command=("$target/peer-$peer") ;;
+        c | go | boost | dill | st) command=("$target/peer-$peer") ;;
         *) command=("$peers" measure "$peer") ;;
         esac
         taskset -c 0,1 "${command[@]}" | sed "s/^/$peer /" >>"$results" || echo "$peer failed" >&2

@@ -1,12 +1,17 @@
 // The same work through the interface of C.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 #include <uthread.h>
 
 enum {
     SWITCHES = 400000, CREATIONS = 50000, LOCKS = 1000000, LOCKS_EACH = 10000, ITEMS = 400000,
-    CAPACITY = 16, ROUNDS = 200000, MOST = 1000
+    CAPACITY = 16, ROUNDS = 200000, MOST = 1000, ECHOES = 20000, MESSAGE_BYTES = 64
 };
 
 static double now_ns(void) {
@@ -15,7 +20,11 @@ static double now_ns(void) {
     return time.tv_sec * 1e9 + time.tv_nsec;
 }
 
+// The only metric to measure, or null.
+static const char *wanted;
+
 static void report(const char *metric, double operations, void (*work)(void)) {
+    if (wanted && strcmp(wanted, metric) != 0) return;
     work();
     double begin = now_ns();
     work();
@@ -119,6 +128,63 @@ static void turns(void) {
     check(uthread_join(other, NULL));
 }
 
+static void send_all(int fd, const char *message) {
+    for (int done = 0; done < MESSAGE_BYTES;) {
+        int sent = uthread_send(fd, message + done, MESSAGE_BYTES - done, 0);
+        check(sent);
+        done += sent;
+    }
+}
+
+// 0 if the other side has closed.
+static int receive_all(int fd, char *message) {
+    for (int done = 0; done < MESSAGE_BYTES;) {
+        int received = uthread_recv(fd, message + done, MESSAGE_BYTES - done, 0);
+        check(received);
+        if (received == 0) return 0;
+        done += received;
+    }
+    return 1;
+}
+
+static void send_at_once(int fd) {
+    int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+static void *echoes(void *listener) {
+    int fd = uthread_accept(*(int *)listener, NULL, NULL);
+    check(fd);
+    send_at_once(fd);
+    char message[MESSAGE_BYTES];
+    while (receive_all(fd, message)) send_all(fd, message);
+    close(fd);
+    return NULL;
+}
+
+static void echo(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t bytes = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
+    uthread_t *server;
+    if (bind(listener, (struct sockaddr *)&address, bytes) || listen(listener, 1) ||
+        getsockname(listener, (struct sockaddr *)&address, &bytes)) {
+        perror("no socket");
+        exit(1);
+    }
+    check(uthread_create(&server, NULL, echoes, &listener));
+    check(uthread_connect(fd, (struct sockaddr *)&address, bytes));
+    send_at_once(fd);
+    char message[MESSAGE_BYTES] = "";
+    for (int i = 0; i < ECHOES; i++) {
+        send_all(fd, message);
+        receive_all(fd, message);
+    }
+    close(fd);
+    check(uthread_join(server, NULL));
+    close(listener);
+}
+
 static void *on_one_worker(void *unused) {
     report("yield_2", SWITCHES, two);
     report("yield_1000", SWITCHES, thousand);
@@ -127,6 +193,7 @@ static void *on_one_worker(void *unused) {
     report("contended", 99.0 * LOCKS_EACH, ninety_nine);
     report("channel", ITEMS, transfer);
     report("mesa", ROUNDS, turns);
+    report("echo", ECHOES, echo);
     return unused;
 }
 
@@ -147,7 +214,8 @@ static void run(unsigned int workers, void *(*work)(void *)) {
     check(uthread_lock_destroy(lock));
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    if (count > 1) wanted = arguments[1];
     run(1, on_one_worker);
     run(2, on_two_workers);
     return 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs tests of the user threads under tools that find what tests alone do not: ThreadSanitizer (races),
 # miri (undefined behaviour) and valgrind (memory). By hand, since each takes minutes; what they found
-# stands in crates/uthread/README.md.
+# is in crates/uthread/README.md.
 #
 #     tests/uthread/sanitizers.sh [thread|miri|valgrind]...
 #
@@ -23,7 +23,7 @@ thread() {
         --test barging --test cancelling --test locks --test monitor --test net --test outside --test random --test scopes \
         --test select --test sharing --test threads --test timeouts --test transfers --test workers -- \
         --skip under_ticks --skip the_condition_holds_for_every_waiter_that_is_signalled \
-        --skip preempted_threads --skip beside_a_thread_that_computes --skip ticks_in_cached_reads \
+        --skip preempted_threads --skip next_to_a_thread_that_computes --skip ticks_in_cached_reads \
         --skip no_memory_for_a_stack
 }
 

@@ -3,6 +3,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"runtime"
 	"strings"
@@ -17,6 +19,8 @@ const (
 	contenders = 99
 	locksEach  = 10_000
 	idle       = 10_000
+	echoes     = 20_000
+	message    = 64
 )
 
 func report(metric string, operations int, work func()) {
@@ -81,6 +85,44 @@ func longestWait() time.Duration {
 	return longest
 }
 
+// A goroutine echoes what another sends. Connections send at once by default.
+func echo() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		connection, err := listener.Accept()
+		if err != nil {
+			panic(err)
+		}
+		buffer := make([]byte, message)
+		for {
+			if _, err := io.ReadFull(connection, buffer); err != nil {
+				break
+			}
+			connection.Write(buffer)
+		}
+		connection.Close()
+	}()
+	connection, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		panic(err)
+	}
+	buffer := make([]byte, message)
+	for range echoes {
+		connection.Write(buffer)
+		if _, err := io.ReadFull(connection, buffer); err != nil {
+			panic(err)
+		}
+	}
+	connection.Close()
+	<-done
+	listener.Close()
+}
+
 func memory() uint64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	var sum uint64
@@ -114,6 +156,7 @@ func main() {
 		}
 	})
 	report("contended", contenders*locksEach, func() { contended(contenders) })
+	report("echo", echoes, echo)
 	before := memory()
 	start := make(chan struct{})
 	var all sync.WaitGroup

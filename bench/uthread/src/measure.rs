@@ -11,9 +11,22 @@ pub const ITEMS: u64 = 400_000;
 pub const CAPACITY: usize = 16;
 pub const ROUNDS: u64 = 200_000;
 pub const IDLE: u64 = 10_000;
+/// Times that a message goes through TCP and comes back, and its size.
+pub const ECHOES: u64 = 20_000;
+pub const MESSAGE_BYTES: usize = 64;
+
+/// True if the command line names the metric, or none.
+fn is_wanted(metric: &str) -> bool {
+    std::env::args()
+        .nth(3)
+        .is_none_or(|wanted| wanted == metric)
+}
 
 /// Runs `work` once to warm up and once more, and prints what an operation took in ns.
 pub fn report(metric: &str, operations: u64, mut work: impl FnMut()) {
+    if !is_wanted(metric) {
+        return;
+    }
     work();
     let begin = Instant::now();
     work();
@@ -35,8 +48,27 @@ pub fn longest(mut work: impl FnMut()) -> Duration {
 
 /// Runs `work` once to warm up and once more, and prints the longest wait that it found, in us.
 pub fn report_wait(mut work: impl FnMut() -> Duration) {
+    if !is_wanted("wait_2") {
+        return;
+    }
     work();
     println!("wait_2 {:.1}", work().as_nanos() as f64 / 1000.0);
+}
+
+/// Prints the median time in us of sleeps of 1 ms.
+pub fn report_sleeps(mut sleep: impl FnMut(Duration)) {
+    const SLEEPS: usize = 200;
+    if !is_wanted("sleep") {
+        return;
+    }
+    let time = |_| {
+        let begin = Instant::now();
+        sleep(Duration::from_millis(1));
+        begin.elapsed().as_nanos() as f64 / 1000.0
+    };
+    let mut times: Vec<f64> = (0..SLEEPS).map(time).collect();
+    times.sort_by(f64::total_cmp);
+    println!("sleep {:.1}", times[SLEEPS / 2]);
 }
 
 /// Memory and page tables of the process, in bytes.
@@ -52,6 +84,9 @@ pub fn memory_bytes() -> u64 {
 
 /// Prints the memory of an idle thread in bytes, given what the process had before.
 pub fn report_memory(before: u64) {
+    if !is_wanted("memory") {
+        return;
+    }
     println!(
         "memory {:.0}",
         memory_bytes().saturating_sub(before) as f64 / IDLE as f64

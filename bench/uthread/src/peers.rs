@@ -1,11 +1,13 @@
 //! The same work on each peer.
 
+use std::io::{Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::measure::{
-    CAPACITY, CONTENDERS, CREATIONS, IDLE, ITEMS, LOCKS, LOCKS_EACH, ROUNDS, SWITCHES, longest,
-    memory_bytes, report, report_memory, report_wait,
+    CAPACITY, CONTENDERS, CREATIONS, ECHOES, IDLE, ITEMS, LOCKS, LOCKS_EACH, MESSAGE_BYTES, ROUNDS,
+    SWITCHES, longest, memory_bytes, report, report_memory, report_sleeps, report_wait,
 };
 
 pub const NAMES: [&str; 7] = [
@@ -21,8 +23,8 @@ pub const NAMES: [&str; 7] = [
 /// Measures a peer; `false` if there is none of this name.
 pub fn measure(peer: &str) -> bool {
     match peer {
-        "uthread" => uthread(preemptive),
-        "cooperative" => uthread(uthread::Runtime::builder),
+        "uthread" => uthread(preemptive, true),
+        "cooperative" => uthread(uthread::Runtime::builder, false),
         "fifo" => fifo(),
         "kernel" => kernel(),
         "corosensei" => corosensei(),
@@ -118,6 +120,65 @@ fn turns() {
     other.join().unwrap();
 }
 
+/// Sends messages, of which each comes back before the next.
+fn send_and_receive(mut stream: impl Read + Write) {
+    let mut message = [7; MESSAGE_BYTES];
+    for _ in 0..ECHOES {
+        stream.write_all(&message).unwrap();
+        stream.read_exact(&mut message).unwrap();
+    }
+}
+
+/// Sends all messages back.
+fn echo(mut stream: impl Read + Write) {
+    let mut message = [0; MESSAGE_BYTES];
+    while stream.read_exact(&mut message).is_ok() {
+        stream.write_all(&message).unwrap();
+    }
+}
+
+/// A thread echoes what another sends.
+fn echoes() {
+    use uthread::net::{TcpListener, TcpStream};
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = uthread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        stream.set_nodelay(true).unwrap();
+        echo(stream);
+    });
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_nodelay(true).unwrap();
+    send_and_receive(stream);
+    server.join().unwrap();
+}
+
+/// A thread above the other sleeps while that computes.
+fn sleeps() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let spinner = uthread::spawn(move || spin(&stopped));
+    let sleeper = uthread::Builder::new().priority(uthread::Priority::Red);
+    let sleeper = sleeper.spawn(|| report_sleeps(uthread::io::sleep)).unwrap();
+    sleeper.join().unwrap();
+    stop.store(true, Ordering::Relaxed);
+    spinner.join().unwrap();
+}
+
+fn spin(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {}
+}
+
+/// Lets this kernel thread and those that it starts run on the first processor only.
+fn stay_on_one_processor() {
+    // SAFETY: a set of processors is plain data, and the call reads it.
+    unsafe {
+        let mut first: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(0, &mut first);
+        libc::sched_setaffinity(0, size_of_val(&first), &raw const first);
+    }
+}
+
 /// Priorities do not fall: a thread that is above all others would yield to nobody.
 fn preemptive() -> uthread::RuntimeBuilder {
     let builder = uthread::Runtime::builder().decay(false);
@@ -125,9 +186,12 @@ fn preemptive() -> uthread::RuntimeBuilder {
     unsafe { builder.slice(Duration::from_millis(1)) }
 }
 
-fn uthread(builder: fn() -> uthread::RuntimeBuilder) {
+fn uthread(builder: fn() -> uthread::RuntimeBuilder, is_preemptive: bool) {
     use uthread::{Lock, Semaphore, spawn, yield_now};
     let runtime = builder().build().expect("threads can be preempted here");
+    if is_preemptive {
+        runtime.run(sleeps);
+    }
     runtime.run(|| {
         for (metric, threads) in [("yield_2", 2), ("yield_1000", 1000)] {
             report(metric, SWITCHES, || {
@@ -151,6 +215,7 @@ fn uthread(builder: fn() -> uthread::RuntimeBuilder) {
         });
         report("channel", ITEMS, transfer);
         report("mesa", ROUNDS, turns);
+        report("echo", ECHOES, echoes);
         let before = memory_bytes();
         let start = Arc::new(Semaphore::new(0));
         let idle: Vec<_> = (0..IDLE)
@@ -193,6 +258,20 @@ fn kernel() {
             });
         });
     }
+    report("echo", ECHOES, || {
+        use std::net::{TcpListener, TcpStream};
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            stream.set_nodelay(true).unwrap();
+            echo(stream);
+        });
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        send_and_receive(stream);
+        server.join().unwrap();
+    });
     report_wait(|| {
         let lock = parking_lot::Mutex::new(0u64);
         scope(|scope| {
@@ -201,6 +280,13 @@ fn kernel() {
             let waits = threads.into_iter().map(|thread| thread.join().unwrap());
             waits.max().unwrap_or_default()
         })
+    });
+    stay_on_one_processor();
+    let stop = AtomicBool::new(false);
+    scope(|scope| {
+        scope.spawn(|| spin(&stop));
+        report_sleeps(std::thread::sleep);
+        stop.store(true, Ordering::Relaxed);
     });
 }
 
@@ -272,6 +358,20 @@ fn may() {
                 (0..LOCKS).for_each(|_| *lock.lock().unwrap() += 1)
             });
             report("contended", CONTENDERS * LOCKS_EACH, contended);
+            report("echo", ECHOES, || {
+                use may::net::{TcpListener, TcpStream};
+                let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+                let address = listener.local_addr().unwrap();
+                let server = spawn(move || {
+                    let (stream, _) = listener.accept().unwrap();
+                    stream.set_nodelay(true).unwrap();
+                    echo(stream);
+                });
+                let stream = TcpStream::connect(address).unwrap();
+                stream.set_nodelay(true).unwrap();
+                send_and_receive(stream);
+                server.join().unwrap();
+            });
         })
     };
     main.join().expect("no panic");
@@ -301,7 +401,31 @@ fn tokio() {
             task.await.unwrap();
         }
     }
+    async fn echoes() {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        use tokio::net::{TcpListener, TcpStream};
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.set_nodelay(true).unwrap();
+            let mut message = [0; MESSAGE_BYTES];
+            while stream.read_exact(&mut message).await.is_ok() {
+                stream.write_all(&message).await.unwrap();
+            }
+        });
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        let mut message = [7; MESSAGE_BYTES];
+        for _ in 0..ECHOES {
+            stream.write_all(&message).await.unwrap();
+            stream.read_exact(&mut message).await.unwrap();
+        }
+        drop(stream);
+        server.await.unwrap();
+    }
     let one = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
         .build()
         .expect("a runtime");
     let on_one = |work: &dyn Fn() -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>>| {
@@ -342,6 +466,7 @@ fn tokio() {
     report("contended", CONTENDERS * LOCKS_EACH, || {
         on_one(&|| Box::pin(contended(CONTENDERS)))
     });
+    report("echo", ECHOES, || on_one(&|| Box::pin(echoes())));
     let before = memory_bytes();
     on_one(&move || {
         Box::pin(async move {

@@ -1,5 +1,6 @@
 //! Calls from C: error numbers instead of panics, and the points at which a terminated thread ends.
 
+use core::any::Any;
 use core::ffi::c_int;
 use std::panic::AssertUnwindSafe;
 
@@ -17,16 +18,31 @@ pub(crate) fn caught(work: impl FnOnce() -> Result<c_int, Errno>) -> c_int {
 
 /// The value of `work`, which may wait, or an error number. A terminated thread does not return.
 pub(crate) fn outcome<T>(work: impl FnOnce() -> Result<T, Errno>) -> Result<T, Errno> {
+    outcome_or(work, |payload| errno_of(&*payload))
+}
+
+/// The same, with the error number that `mend` finds for a panic, and may wait for.
+pub(crate) fn outcome_or<T>(
+    work: impl FnOnce() -> Result<T, Errno>,
+    mend: impl FnOnce(Box<dyn Any + Send>) -> Errno,
+) -> Result<T, Errno> {
     let _back_at_the_end = ErrorNumber::keep();
     let exceptions = Exceptions::put_aside();
     let result = uthread::catch_unwind(AssertUnwindSafe(work));
+    let result = result.unwrap_or_else(|payload| Err(mend(payload)));
     drop(exceptions);
-    let result = result.unwrap_or_else(|payload| Err(errno_of(&*payload)));
     if matches!(result, Err(libc::ECANCELED)) && obeys_terminate() {
         drop(result);
         unwind();
     }
     result
+}
+
+/// Does what may switch, but neither fails nor unwinds.
+#[inline]
+pub(crate) fn switching<T>(work: impl FnOnce() -> T) -> T {
+    let _back_at_the_end = (ErrorNumber::keep(), Exceptions::put_aside());
+    work()
 }
 
 /// Does what needs neither a switch nor an error. Otherwise, or if a tick was deferred meanwhile, calls what keeps
@@ -39,9 +55,16 @@ pub(crate) fn quickly<T>(
 ) -> c_int {
     // SAFETY: the header asks for null or a living object.
     if !unsafe { object.as_ref() }.is_some_and(quick) {
-        return slow();
+        return out_of_line(slow);
     }
     if is_tick_deferred() { make_tick() } else { 0 }
+}
+
+/// Keeps what is seldom needed from taking registers where it is not.
+#[cold]
+#[inline(never)]
+pub(crate) fn out_of_line<T>(work: impl FnOnce() -> T) -> T {
+    work()
 }
 
 #[cold]

@@ -1,13 +1,15 @@
 //! Condition variables.
 
+use core::any::Any;
+use core::cell::Cell;
 use core::ffi::{c_int, c_uint};
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::PoisonError;
 
 use uthread::{Cancelled, Condvar, LockGuard, LockResult, catch_unwind};
 
-use crate::call::{caught, created, destroy_unless};
-use crate::error::{limit, object};
+use crate::call::{caught, created, destroy_unless, outcome_or, quickly};
+use crate::error::{errno_of, limit, object};
 use crate::lock::CLock;
 
 /// Lets go of the lock's guard, works with it, and keeps what comes back. A thread whose wait is
@@ -21,33 +23,37 @@ unsafe fn with(
     waits: bool,
     work: impl FnOnce(&'static Condvar, LockGuard<'static, ()>) -> Option<LockGuard<'static, ()>>,
 ) -> c_int {
-    caught(|| {
-        // SAFETY: the caller's contract.
-        let (condition, lock) = unsafe { (object(condition)?, object::<'static, _>(lock)?) };
+    // SAFETY: the caller's contract.
+    let objects = unsafe { object(condition).and_then(|condition| Ok((condition, object(lock)?))) };
+    let (condition, lock): (&'static Condvar, &'static CLock) = match objects {
+        Ok(objects) => objects,
+        Err(errno) => return -errno,
+    };
+    let begun = Cell::new(false);
+    let work = || {
         let guard = lock.guard()?;
         if waits {
             lock.conditions.add_alone(1);
+            begun.set(true);
         }
-        let worked = catch_unwind(AssertUnwindSafe(|| work(condition, guard)));
-        let (guard, result) = match worked {
-            Ok(guard) => (guard, Ok(0)),
-            Err(payload) if payload.is::<Cancelled>() => {
-                (Some(lock_again(lock)), Err(libc::ECANCELED))
-            }
-            Err(payload) => {
-                // The misuse has cost the lock, so this may be at the same time as a change by its owner.
-                if waits {
-                    lock.conditions.remove();
-                }
-                resume_unwind(payload)
-            }
-        };
+        let guard = work(condition, guard);
         if waits {
             lock.conditions.add_alone(-1);
         }
         core::mem::forget(guard);
-        result
-    })
+        Ok(0)
+    };
+    let mend = |payload: Box<dyn Any + Send>| {
+        if payload.is::<Cancelled>() {
+            core::mem::forget(lock_again(lock));
+        }
+        if begun.get() {
+            // Misuse has cost the lock, so this may be at the same time as a change by its owner.
+            lock.conditions.remove();
+        }
+        errno_of(&*payload)
+    };
+    outcome_or(work, mend).unwrap_or_else(|errno| -errno)
 }
 
 /// Works with both without a wait.
@@ -193,8 +199,14 @@ unsafe extern "C-unwind" fn uthread_cond_notify(
     condition: *const Condvar,
     lock: *const CLock,
 ) -> c_int {
-    // SAFETY: the header asks for both.
-    unsafe { notify(condition, lock, Condvar::notify, Condvar::notify_outside) }
+    // SAFETY: the header asks for null or a living lock.
+    let locked = unsafe { lock.as_ref() };
+    let at_once =
+        |condition: &Condvar| locked.is_some_and(|lock| condition.notify_quickly(&lock.lock));
+    quickly(condition, at_once, || {
+        // SAFETY: the header asks for both.
+        unsafe { notify(condition, lock, Condvar::notify, Condvar::notify_outside) }
+    })
 }
 
 #[unsafe(no_mangle)]

@@ -6,8 +6,7 @@
 //! `uthread_exit` unwinds the caller's frames, as `pthread_exit` does in C++, and a wait of a terminated
 //! thread, as in `pthread_cancel`.
 //!
-//! Locks keep their guard beside them, so that this crate uses nothing but the safe interface of
-//! `uthread`. Its own `unsafe` is what C asks for: pointers from outside.
+//! Guards of locks are forgotten, since C has no place for them: a lock knows its owner.
 
 #![expect(
     unsafe_code,

@@ -88,7 +88,7 @@ unsafe fn build(configuration: *const Configuration) -> Result<Runtime, Errno> {
             builder = builder.main_stack_size(configuration.main_stack_size);
         }
     }
-    // Ticks may interrupt the program, also where this is a shared library beside it.
+    // Ticks may interrupt the program, also where this is a shared library next to it.
     // SAFETY: the query takes no pointers.
     let entry = unsafe { libc::getauxval(libc::AT_ENTRY) } as usize;
     let builder = builder.text(core::ptr::without_provenance(entry));

@@ -1,11 +1,11 @@
 //! Sockets whose waits block only the calling thread.
 
 use core::ffi::{c_int, c_uint, c_void};
+use core::slice;
 use core::time::Duration;
-use std::io;
 use std::time::Instant;
 
-use uthread::io::{Interest, poll_fd, poll_fd_timeout, sleep};
+use uthread::io::{self, Interest, poll_fd, poll_fd_timeout, sleep};
 
 use crate::call::caught;
 use crate::error::{Errno, limit};
@@ -41,7 +41,7 @@ impl Deadline {
 }
 
 fn last_error() -> Errno {
-    io::Error::last_os_error()
+    std::io::Error::last_os_error()
         .raw_os_error()
         .unwrap_or(libc::EIO)
 }
@@ -213,6 +213,16 @@ unsafe fn receive(
     from: From,
     microseconds: Option<c_uint>,
 ) -> isize {
+    if flags == 0 && from.address.is_null() && !buffer.is_null() {
+        return transferred(|| {
+            // SAFETY: the caller's contract.
+            let (socket, buffer) = unsafe {
+                let buffer = slice::from_raw_parts_mut(buffer.cast(), bytes);
+                (borrow(fd)?, buffer)
+            };
+            io::receive(socket, buffer, "uthread_recv", microseconds.map(limit)).map_err(errno)
+        });
+    }
     let flags = flags | libc::MSG_DONTWAIT;
     // SAFETY: the caller's contract.
     let receive = || unsafe { libc::recvfrom(fd, buffer, bytes, flags, from.address, from.length) };

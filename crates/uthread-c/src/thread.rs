@@ -4,15 +4,13 @@ use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::Ordering;
 use std::io::ErrorKind;
-use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::panic::AssertUnwindSafe;
 
 use uthread::{Builder, Errno as ErrorNumber, JoinHandle, Priority, Thread, no_preempt};
 
-use crate::call::caught;
+use crate::call::{caught, out_of_line, switching};
 use crate::error::{Errno, errno_of, limit};
-use crate::record::{
-    self, CThread, Pointer, Record, Share, Termination, give_back, lend, with_own,
-};
+use crate::record::{self, CThread, Handle, Joining, Pointer, Share, Termination, with_own};
 use crate::unwind::{Function, Terminated, enclose};
 
 /// The payload with which `uthread_exit` unwinds.
@@ -92,23 +90,30 @@ unsafe extern "C-unwind" fn uthread_create(
         let function = function.ok_or(libc::EINVAL)?;
         // SAFETY: the header asks for null or valid attributes.
         let builder = unsafe { builder_of(attributes) }?;
-        let ([own, other], argument) = (Share::new(Termination::Possible), Pointer(argument));
+        let (share, argument) = (Share::new(), Pointer(argument));
+        let record = share.record();
         let work = move || {
-            let argument = argument;
+            let (share, argument) = (share, argument);
             ErrorNumber::clear();
-            record::keep(own);
+            // SAFETY: the share is in the result, which is dropped after the end of the thread.
+            unsafe { record::remember(record) };
             // SAFETY: the header asks for a function that takes this argument.
-            unsafe { call(function, argument) }
+            record.leave(unsafe { call(function, argument) });
+            share
         };
-        let handle = builder.spawn(work).map_err(|error| match error.kind() {
+        let lend = |joins| {
+            let handle = record.lend(joins);
+            // SAFETY: the header asks for null or a place for a pointer.
+            match unsafe { thread.as_mut() } {
+                Some(place) => *place = handle,
+                None => record::take(handle).into_iter().for_each(Joining::detach),
+            }
+        };
+        let spawned = builder.spawn_with(work, lend);
+        spawned.map(|()| 0).map_err(|error| match error.kind() {
             ErrorKind::InvalidInput => libc::EINVAL,
             _ => libc::ENOMEM,
-        })?;
-        if !thread.is_null() {
-            // SAFETY: the header asks for null or a place for a pointer.
-            unsafe { thread.write(lend(other, handle)) };
-        }
-        Ok(0)
+        })
     })
 }
 
@@ -119,31 +124,20 @@ unsafe extern "C-unwind" fn uthread_create(
 unsafe fn join(
     thread: *const CThread,
     value: *mut *mut c_void,
-    wait: impl FnOnce(&mut JoinHandle<Result<Pointer, Errno>>) -> bool,
+    wait: impl FnOnce(&mut Handle) -> bool,
 ) -> c_int {
     caught(|| {
-        let me = uthread::current().id();
-        let mut handle = record::with(thread, |state| {
-            if state.thread.as_ref().map(Thread::id) == Some(me) {
-                return Err(libc::EDEADLK);
-            }
-            state.handle.take().ok_or(libc::EINVAL)
-        })?;
-        let waited = uthread::catch_unwind(AssertUnwindSafe(|| wait(&mut handle)));
-        if !matches!(waited, Ok(true)) {
-            record::with(thread, |state| {
-                state.handle = Some(handle);
-                Ok(())
-            })?;
-            waited.unwrap_or_else(|payload| resume_unwind(payload));
+        if !uthread::is_user_thread() {
+            return Err(libc::EPERM);
+        }
+        let mut joining = record::take(thread)?;
+        if !wait(joining.handle()) {
             return Err(libc::ETIMEDOUT);
         }
-        let result = handle.join();
-        give_back(thread);
-        let result = result.map_err(|payload| errno_of(&*payload))??;
+        let left = joining.left()?;
         if !value.is_null() {
             // SAFETY: the caller's contract.
-            unsafe { value.write(result.0) };
+            unsafe { value.write(left.0) };
         }
         Ok(0)
     })
@@ -176,9 +170,7 @@ unsafe extern "C-unwind" fn uthread_join_timed(
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_detach(thread: *const CThread) -> c_int {
     caught(|| {
-        let handle = record::with(thread, |state| state.handle.take().ok_or(libc::EINVAL))?;
-        drop(handle);
-        give_back(thread);
+        record::take(thread)?.detach();
         Ok(0)
     })
 }
@@ -189,13 +181,7 @@ unsafe extern "C-unwind" fn uthread_self() -> *const CThread {
         return ptr::null();
     }
     let _back_at_the_end = ErrorNumber::keep();
-    let find = || {
-        if with_own(|_| ()).is_none() {
-            let [own] = Share::new(Termination::Impossible);
-            record::keep(own);
-        }
-        with_own(Record::handle).unwrap_or(ptr::null())
-    };
+    let find = || record::own().unwrap_or_else(record::adopt).handle();
     uthread::catch_unwind(find).unwrap_or(ptr::null())
 }
 
@@ -210,10 +196,15 @@ unsafe extern "C-unwind" fn uthread_id() -> u64 {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_yield() -> c_int {
-    caught(|| {
+    let waits = || {
         uthread::yield_now();
         Ok(0)
-    })
+    };
+    if switching(uthread::yield_quickly) {
+        0
+    } else {
+        out_of_line(|| caught(waits))
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -234,8 +225,7 @@ unsafe extern "C-unwind" fn uthread_suspend_timed(microseconds: c_uint) -> c_int
 
 /// Works with the thread behind a handle.
 fn with(thread: *const CThread, work: impl FnOnce(&Thread) -> Result<c_int, Errno>) -> c_int {
-    let find = |state: &mut record::State| state.thread.clone().ok_or(libc::EINVAL);
-    caught(|| work(&record::with(thread, find)?))
+    caught(|| work(&record::with(thread, |state| state.thread())?))
 }
 
 #[unsafe(no_mangle)]
@@ -251,7 +241,7 @@ unsafe extern "C-unwind" fn uthread_cancel(thread: *const CThread) -> c_int {
     caught(|| {
         record::with(thread, |state| {
             if state.termination != Termination::Obeyed {
-                state.thread.as_ref().ok_or(libc::EINVAL)?.cancel();
+                state.thread()?.cancel();
             }
             Ok(0)
         })
@@ -275,7 +265,7 @@ unsafe extern "C-unwind" fn uthread_terminate(thread: *const CThread) -> c_int {
         record::with(thread, |state| match state.termination {
             Termination::Impossible => Err(libc::EINVAL),
             Termination::Possible => {
-                state.thread.as_ref().ok_or(libc::EINVAL)?.cancel();
+                state.thread()?.cancel();
                 state.termination = Termination::Requested;
                 Ok(0)
             }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use testing::Command;
 
-/// The folder of the built libraries: tests are built beside them.
+/// The folder of the built libraries: tests are built next to them.
 fn built() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     test.parent().expect("it is in a folder").to_owned()
@@ -155,9 +155,9 @@ fn a_handler_that_keeps_a_terminated_thread_ends_the_process() {
     let installed = Installed::new();
     if let Some(program) = installed.build(&source("tests/c/terminate.cpp"), &[], false) {
         let output = run(&program, &["keeps"]);
-        let told = String::from_utf8_lossy(&output.stderr);
+        let message = String::from_utf8_lossy(&output.stderr);
         assert!(
-            !output.status.success() && told.contains("must rethrow"),
+            !output.status.success() && message.contains("must rethrow"),
             "{output:?}"
         );
     }
@@ -294,6 +294,54 @@ fn a_fork_keeps_the_calling_thread_and_no_other() {
                 }
             }
         }
+    }
+}
+
+/// The slices in us and the numbers of workers with which programs run.
+const SLICES_AND_WORKERS: [[&str; 2]; 4] = [["0", "1"], ["100", "1"], ["0", "2"], ["100", "2"]];
+
+#[test]
+fn a_channel_of_several_senders_and_receivers_loses_nothing() {
+    let installed = Installed::new();
+    let program = installed.build(&source("tests/c/channels.cpp"), &["-pthread"], true);
+    let Some(program) = program else { return };
+    for arguments in SLICES_AND_WORKERS {
+        assert_eq!(text_of(&program, &arguments), "all was carried\n");
+    }
+}
+
+#[test]
+fn each_thread_has_its_own_exceptions() {
+    let installed = Installed::new();
+    for shared in [false, true] {
+        let program = installed.build(&source("tests/c/state_of_exceptions.cpp"), &[], shared);
+        let Some(program) = program else { return };
+        for slice_us in ["0", "100"] {
+            assert_eq!(text_of(&program, &[slice_us]), "each thread has its own\n");
+        }
+    }
+}
+
+#[test]
+fn threads_live_with_the_rest_of_the_process() {
+    check_output("tests/c/process.c", &[], "all went on\n");
+}
+
+#[test]
+fn a_process_ends_in_each_of_its_ways() {
+    let installed = Installed::new();
+    let program = installed.build(&source("tests/c/process.c"), &[], true);
+    let Some(program) = program else { return };
+    for (way, code, text) in [
+        ("exit", 5, ""),
+        ("return", 4, ""),
+        ("last thread", 0, "the last thread\n"),
+        ("handler before", 9, ""),
+        ("handler after", 9, ""),
+    ] {
+        let output = run(&program, &[way]);
+        assert_eq!(output.status.code(), Some(code), "{way}: {output:?}");
+        assert_eq!(output.stdout, text.as_bytes(), "{way}");
     }
 }
 
@@ -451,6 +499,53 @@ fn the_programs_of_the_report_with_the_address_sanitizer() {
     let flags = ["-fsanitize=address", "-g", "-fexceptions"];
     let expected = "all were terminated\n";
     check_output("tests/c/terminate.c", &flags, expected);
+}
+
+/// The code of this language in the README that has a line.
+fn in_readme<'a>(readme: &'a str, language: &str, line: &str) -> &'a str {
+    let start = format!("```{language}\n");
+    let blocks = readme.split(start.as_str()).skip(1);
+    let mut blocks = blocks.filter_map(|rest| rest.split_once("```").map(|(block, _)| block));
+    let found = blocks.find(|block| block.contains(line));
+    found.expect("the README has the block")
+}
+
+#[test]
+fn the_quick_start_of_the_readme_works() {
+    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    if !["cc", "c++", "pkg-config"].into_iter().all(has) {
+        eprintln!("skipped: no compiler or no pkg-config");
+        return;
+    }
+    let readme = std::fs::read_to_string(source("README.md")).expect("there is one");
+    let folder = tempfile::tempdir().expect("there is room for files");
+    let write = |name: &str, text| {
+        std::fs::write(folder.path().join(name), text).expect("there is room for a file");
+    };
+    write("program.c", in_readme(&readme, "c", "int main"));
+    write("program.cpp", in_readme(&readme, "cpp", "int main"));
+    // The libraries of the tests instead of those of the release.
+    let commands = in_readme(&readme, "sh", "install.sh");
+    write(
+        "commands",
+        commands.trim_start_matches("cargo build --release -p uthread-c\n"),
+    );
+    let link = |target: PathBuf, name: &str| {
+        let place = folder.path().join(name);
+        std::os::unix::fs::symlink(target, place).expect("there is room for a link");
+    };
+    link(source(".."), "crates");
+    link(built(), "release");
+    let output = Command::new("sh")
+        .args(["-e", "commands"])
+        .current_dir(folder.path())
+        .env("HOME", folder.path())
+        .env("CARGO_TARGET_DIR", folder.path())
+        .output()
+        .expect("there is a shell");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{output:?}");
+    assert!(text.ends_with("hello from one\nhello from one\n"), "{text}");
 }
 
 #[test]

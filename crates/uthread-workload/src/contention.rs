@@ -163,7 +163,7 @@ impl Contention {
     /// Starts the threads, lets each enter once, and joins them; repeats this `rounds` times.
     ///
     /// # Errors
-    /// If the system lacks the resources or does not allow preemption.
+    /// If the system has no resources for it or does not allow preemption.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -185,7 +185,7 @@ impl Contention {
     /// Starts the threads. When the last one is ready, each enters `entries` times.
     ///
     /// # Errors
-    /// If the system lacks the resources or does not allow preemption.
+    /// If the system has no resources for it or does not allow preemption.
     ///
     /// ```
     /// # use std::time::Duration;

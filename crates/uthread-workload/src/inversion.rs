@@ -161,7 +161,7 @@ impl Inversion {
     /// Runs the scenario once.
     ///
     /// # Errors
-    /// If the system lacks the resources or does not allow preemption.
+    /// If the system has no resources for it or does not allow preemption.
     ///
     /// ```
     /// # use std::time::Duration;

@@ -45,7 +45,7 @@ pub enum WorkloadError {
     /// The runtime cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The system lacks resources for the workers or threads.
+    /// The system has no resources for the workers or threads.
     #[error("cannot start the threads: {0}")]
     Start(#[from] io::Error),
 }

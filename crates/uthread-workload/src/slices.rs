@@ -23,7 +23,7 @@ use uthread::{Builder, JoinHandle, Runtime, SpawnError};
 pub struct Slices {
     /// The time slice.
     pub slice: Duration,
-    /// Number of slices to observe: at least so many.
+    /// The least number of slices to observe.
     pub count: usize,
 }
 
@@ -118,7 +118,7 @@ impl Slices {
     /// it does not start at a tick.
     ///
     /// # Errors
-    /// If the system lacks the resources or does not allow preemption.
+    /// If the system has no resources for it or does not allow preemption.
     ///
     /// ```
     /// use std::time::Duration;

@@ -49,7 +49,7 @@ struct Seen {
     ticks: Vec<f64>,
 }
 
-/// Reads the counter for so many counts, and writes each reading to `mine`. Where the other thread has written
+/// Reads the counter for this number of counts, and writes each reading to `mine`. Where the other thread has written
 /// to `theirs`, it ran since the last reading.
 fn watch(mine: &AtomicU64, theirs: &AtomicU64, counts: u64) -> Seen {
     let mut seen = Seen::default();

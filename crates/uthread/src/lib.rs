@@ -217,7 +217,7 @@ pub use thread::{
     take_cancel, yield_now,
 };
 #[doc(hidden)]
-pub use thread::{current_key, own_value, set_own_value};
+pub use thread::{current_key, own_value, set_own_value, yield_quickly};
 pub use trace::{Event, Kind, Trace};
 #[doc(hidden)]
 pub use worker::is_tick_deferred;

@@ -286,7 +286,7 @@ fn a_broadcast_comes_before_all_that_enter() {
 }
 
 #[test]
-fn a_cycle_of_waiting_threads_is_told() {
+fn a_cycle_of_waiting_threads_is_reported() {
     Runtime::builder().build().unwrap().run(|| {
         let locks = Arc::new([Lock::new(()), Lock::new(())]);
         let take = |mine: usize| {

@@ -1,4 +1,4 @@
-//! Workers without work sleep, and soon: their processor time stands still. Linux alone has exact clocks
+//! Workers without work sleep, and soon: their processor time does not grow. Linux alone has exact clocks
 //! for that.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
@@ -15,7 +15,7 @@ use uthread::{Runtime, no_preempt, spawn};
 
 /// Longer than a loaded machine keeps a worker waiting for a processor.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// A worker whose processor time stands still for so long sleeps.
+/// A worker whose processor time does not grow for this time sleeps.
 const STANDS_STILL: Duration = Duration::from_millis(5);
 /// The processor time in which a worker must find that it has no work.
 const SOON: Duration = Duration::from_millis(1);

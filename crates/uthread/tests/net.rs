@@ -221,6 +221,48 @@ fn every_wait_is_cancelled_with_its_thread() {
     }
 }
 
+/// The requests come at all times: while bytes arrive, and while none do.
+#[test]
+fn receipts_that_are_cancelled_or_late_lose_no_bytes() {
+    const BYTES: usize = 3000;
+    const SHORT: Duration = Duration::from_micros(20);
+    for runtime in kinds() {
+        runtime.run(|| {
+            let (left, right) = UnixStream::pair().unwrap();
+            let receiver = spawn(move || {
+                let mut found = Vec::new();
+                while found.len() < BYTES {
+                    let mut buffer = [0; 7];
+                    let limited = found.len() % 2 == 0;
+                    let received = if limited {
+                        right.recv_timeout(&mut buffer, SHORT)
+                    } else {
+                        right.recv(&mut buffer)
+                    };
+                    match received {
+                        Ok(bytes) => found.extend_from_slice(&buffer[..bytes]),
+                        Err(error) if error.kind() == ErrorKind::TimedOut => {}
+                        error => assert!(is_cancelled(error)),
+                    }
+                }
+                found
+            });
+            for i in 0..BYTES {
+                assert_eq!(left.send(&[i as u8]).unwrap(), 1);
+                match i % 8 {
+                    0 => uthread::io::sleep(SHORT),
+                    3 => receiver.cancel(),
+                    6 => yield_now(),
+                    _ => {}
+                }
+            }
+            // The last request may come after the last byte.
+            let found = receiver.join().unwrap();
+            assert!(found.into_iter().eq((0..BYTES).map(|i| i as u8)));
+        });
+    }
+}
+
 #[test]
 fn the_end_of_one_side_ends_the_waits_of_the_other() {
     for runtime in kinds() {

@@ -38,7 +38,7 @@ fn spin(stop: &AtomicBool) -> u64 {
 }
 
 /// Runs `work` in one thread while two others only compute.
-fn beside_spinners<T: Send + 'static>(
+fn next_to_spinners<T: Send + 'static>(
     runtime: &Runtime,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> T {
@@ -68,7 +68,7 @@ fn until_preempted(times: u64) {
 #[test]
 fn threads_that_never_yield_all_get_their_turn() {
     let runtime = preemptive(SLICE).build().unwrap();
-    beside_spinners(&runtime, || until_preempted(20));
+    next_to_spinners(&runtime, || until_preempted(20));
     let statistics = runtime.statistics();
     assert!(
         statistics.ticks_taken > 0 && statistics.preemptions >= 20,
@@ -127,7 +127,7 @@ impl Numbers {
 #[test]
 fn a_guard_defers_the_tick_to_its_end() {
     let runtime = preemptive(SLICE).build().unwrap();
-    beside_spinners(&runtime, || {
+    next_to_spinners(&runtime, || {
         until_preempted(1);
         let guard = no_preempt();
         let (deferred, preemptions) = (statistics().ticks_deferred, statistics().preemptions);
@@ -146,7 +146,7 @@ fn a_guard_defers_the_tick_to_its_end() {
 #[test]
 fn library_code_is_not_left_in_the_middle() {
     let runtime = preemptive(SLICE).build().unwrap();
-    beside_spinners(&runtime, || {
+    next_to_spinners(&runtime, || {
         // Nearly all of the time is spent in the C library.
         let (from, mut to) = (vec![1u8; 1 << 20], vec![0u8; 1 << 20]);
         let deferred = statistics().ticks_deferred;
@@ -161,7 +161,7 @@ fn library_code_is_not_left_in_the_middle() {
 #[test]
 fn panics_under_ticks_reach_join() {
     let runtime = preemptive(Duration::from_micros(50)).build().unwrap();
-    beside_spinners(&runtime, || {
+    next_to_spinners(&runtime, || {
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
         for round in 0..200u32 {
@@ -191,7 +191,7 @@ fn a_nearly_full_stack_defers_ticks_and_loses_nothing() {
         0
     }
     let runtime = preemptive(SLICE).build().unwrap();
-    let depth = beside_spinners(&runtime, || {
+    let depth = next_to_spinners(&runtime, || {
         let local = 0u8;
         let top = std::ptr::from_ref(black_box(&local)).addr();
         // After the first frames, too little remains for any signal frame.
@@ -261,7 +261,7 @@ fn a_thread_of_higher_priority_runs_at_once() {
 #[test]
 fn printing_and_formatting_under_ticks() {
     let runtime = preemptive(Duration::from_micros(50)).build().unwrap();
-    beside_spinners(&runtime, || {
+    next_to_spinners(&runtime, || {
         for i in 0..200 {
             uthread::println!("{i}: {:?} {:>8.3}", [i; 3], f64::from(i) / 7.0);
         }
@@ -273,7 +273,7 @@ fn several_runtimes_are_preempted_side_by_side() {
     let runtimes = [(); 3].map(|()| {
         std::thread::spawn(|| {
             let runtime = preemptive(SLICE).build().unwrap();
-            beside_spinners(&runtime, || until_preempted(5));
+            next_to_spinners(&runtime, || until_preempted(5));
         })
     });
     for runtime in runtimes {
@@ -345,7 +345,7 @@ fn unwinding_that_is_over_poisons_no_lock() {
 }
 
 #[test]
-fn a_sleeper_wakes_beside_a_thread_that_computes() {
+fn a_sleeper_wakes_next_to_a_thread_that_computes() {
     let runtime = preemptive(Duration::from_micros(200)).build().unwrap();
     runtime.run(|| {
         let awake = Arc::new(AtomicBool::new(false));

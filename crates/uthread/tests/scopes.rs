@@ -285,7 +285,7 @@ fn preempted_threads_borrow_too() {
 }
 
 #[test]
-fn misuse_is_told() {
+fn misuse_is_reported() {
     let outside = virtual_time(1).run(|| {
         scope(|scope| {
             let kernel_thread = std::thread::scope(|threads| {
@@ -322,9 +322,12 @@ fn a_scope_that_must_not_wait_ends_the_process() {
         "a_scope_that_must_not_wait_ends_the_process",
         "UTHREAD_LEAKS_A_GUARD",
     );
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success());
-    assert!(told.contains("ends while preemption is held off"), "{told}");
+    assert!(
+        reported.contains("ends while preemption is held off"),
+        "{reported}"
+    );
 }
 
 /// A thread of a random tree; times are in us.

@@ -76,7 +76,7 @@ fn stress(workers: usize, time: Duration) {
     assert!(preempted || cfg!(any(windows, uthread_tsan)));
 }
 
-fn only_unexpected_panics_are_told() {
+fn only_unexpected_panics_are_reported() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if panic.payload_as_str() != Some(BY_LOT) {
@@ -162,7 +162,7 @@ fn deep(depth: u64) -> u64 {
 fn everything_at_once() {
     let seconds = std::env::var("UTHREAD_STRESS_SECONDS").ok();
     let seconds: f64 = seconds.map_or(2.0, |text| text.parse().unwrap());
-    only_unexpected_panics_are_told();
+    only_unexpected_panics_are_reported();
     for workers in [1, 2] {
         stress(workers, Duration::from_secs_f64(seconds / 2.0));
     }

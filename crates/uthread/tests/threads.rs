@@ -96,7 +96,7 @@ fn a_panic_of_main_comes_out_of_run_when_the_others_have_ended() {
 }
 
 #[test]
-fn exit_unwinds_and_join_tells() {
+fn exit_unwinds_and_join_returns_it() {
     struct Count(Arc<AtomicUsize>);
     impl Drop for Count {
         fn drop(&mut self) {
@@ -441,7 +441,7 @@ fn order_of_coroutines(yields: &[u64]) -> Vec<(usize, u64)> {
 }
 
 #[test]
-fn a_trace_holds_the_last_events_and_tells_what_was_waited_for() {
+fn a_trace_holds_the_last_events_and_causes_of_waits() {
     let runtime = Runtime::builder().trace(50).build().unwrap();
     runtime.run(|| {
         (0..100).for_each(|_| yield_now());

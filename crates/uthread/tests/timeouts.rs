@@ -185,7 +185,7 @@ fn a_limit_breaks_a_cycle() {
 fn a_limit_belongs_to_one_wait() {
     static MONITOR: (Lock<()>, Condvar) = (Lock::new(()), Condvar::new());
     static OTHER: Lock<()> = Lock::new(());
-    let told = spawn_and_fail(|| {
+    let reported = spawn_and_fail(|| {
         let guard = MONITOR.0.lock().unwrap();
         let waiter = spawn(|| {
             assert!(MONITOR.0.lock_timeout(MINUTE).is_err());
@@ -203,7 +203,7 @@ fn a_limit_belongs_to_one_wait() {
         waiter.join().unwrap();
         std::panic::resume_unwind(cycle.unwrap_err());
     });
-    assert!(told.contains("deadlock"), "{told}");
+    assert!(reported.contains("deadlock"), "{reported}");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn spawn_and_fail(work: fn()) -> String {
 }
 
 #[test]
-fn timers_end_waits_on_several_workers_and_beside_a_thread_that_computes() {
+fn timers_end_waits_on_several_workers_and_next_to_a_thread_that_computes() {
     let limit = Duration::from_millis(2);
     for runtime in [
         Runtime::builder().build().unwrap(),

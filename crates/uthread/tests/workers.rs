@@ -64,7 +64,7 @@ fn unstarted_threads_are_stolen_and_started_ones_stay() {
 }
 
 #[test]
-fn a_trace_tells_where_threads_were_created_and_ran() {
+fn a_trace_shows_where_threads_were_created_and_ran() {
     let runtime = Runtime::builder().workers(2).trace(1000).build().unwrap();
     let moved = runtime.run(|| {
         let begun = Arc::new(AtomicUsize::new(0));

@@ -1,5 +1,5 @@
 // sync-vs-async IO_THREADS LENGTH COMPUTE_THREADS LOAD: threads that write and read back LENGTH bytes of
-// a file each, by system calls that block all threads and by those of this library, beside threads that
+// a file each, by system calls that block all threads and by those of this library, next to threads that
 // add LOAD random numbers each.
 #include "common.hpp"
 

@@ -1,4 +1,4 @@
-/* A runtime in place on kernel threads beside the first, one after another and at the same time. */
+/* A runtime in place on kernel threads other than the first, one after another and at the same time. */
 #include <pthread.h>
 #include <stdio.h>
 

@@ -121,7 +121,7 @@ static void *all(void *value) {
     check(calls_once, 11), check(calls_once, 11);    /* the second one calls it again */
     char byte;
     if (uthread_async_read_timed(ends[0], &byte, 1, 0, 1000) == -ETIMEDOUT) check(reads, 10);
-    /* Held off; before the thread has begun; after its end; beside an exit. */
+    /* Held off; before the thread has begun; after its end; together with an exit. */
     CHECK(uthread_create(&thread, NULL, holds_off, NULL) == 0);
     CHECK(uthread_join(thread, &value) == 0 && value == UTHREAD_TERMINATED);
     CHECK(!went_on);

@@ -10,11 +10,11 @@
 #include "check.h"
 #include "uthread.hpp"
 
-static std::string told;
+static std::string noted;
 
 struct note {
     const char *name;
-    ~note() { (told += name) += ' '; }
+    ~note() { (noted += name) += ' '; }
 };
 
 // Rests on its way out, as destructors may.
@@ -27,12 +27,12 @@ struct rests {
 
 template <typename Work>
 static std::string terminated(Work work) {
-    told.clear();
+    noted.clear();
     uthread::thread thread(work);
     for (int turn = 0; turn < 3; turn++) uthread::yield();
     thread.terminate();
     thread.join();
-    return told;
+    return noted;
 }
 
 static void outer(void (*wait)()) {
@@ -41,11 +41,11 @@ static void outer(void (*wait)()) {
     try {
         note first{"first"};
         wait();
-        told += "went-on ";
+        noted += "went-on ";
     } catch (const std::exception &) {
-        told += "exception ";
+        noted += "exception ";
     } catch (...) {
-        told += "all ";
+        noted += "all ";
         CHECK(!std::current_exception());
         throw;
     }
@@ -57,10 +57,10 @@ static void tells_apart() {
         note first{"first"};
         uthread::suspend();
     } catch (abi::__forced_unwind &) {
-        told += "forced ";
+        noted += "forced ";
         throw;
     } catch (...) {
-        told += "kept ";
+        noted += "kept ";
     }
 }
 
@@ -81,7 +81,7 @@ static void unwinding() {
         suspending_buffer buffer;
         std::ostream stream(&buffer);
         stream.flush();
-        told += "went-on ";
+        noted += "went-on ";
     }) == "last ");
     // A lock that a guard holds is free again.
     uthread::lock lock;
@@ -96,11 +96,11 @@ static void unwinding() {
     CHECK(terminated([] {
         uthread::thread inner([] {
             uthread::sleep_for(std::chrono::milliseconds(2));
-            told += "inner ";
+            noted += "inner ";
         });
     }) == "inner ");
     CHECK(terminated([] {
-        uthread::thread inner([] { told += "inner "; });
+        uthread::thread inner([] { noted += "inner "; });
         note first{"first"};
         uthread::suspend();
     }).find("first") != std::string::npos);
@@ -116,16 +116,16 @@ static void unwinding() {
     }) == "first last ");
     CHECK(terminated([] {
         struct suspends {
-            ~suspends() { told += uthread_suspend() == -ECANCELED ? "cancelled " : "resumed "; }
+            ~suspends() { noted += uthread_suspend() == -ECANCELED ? "cancelled " : "resumed "; }
         };
         try {
             suspends here;
             throw 7;
         } catch (int) {
-            told += "caught ";
+            noted += "caught ";
         }
         uthread::suspend();
-        told += "went-on ";
+        noted += "went-on ";
     }) == "cancelled caught ");
 }
 

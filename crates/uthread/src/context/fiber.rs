@@ -34,11 +34,20 @@ impl Context {
         }
     }
 
-    pub(crate) fn fresh(stack: Range<*mut u8>, entry: Entry, argument: *mut ()) -> Self {
-        Self {
-            machine: machine::Context::fresh(stack, entry, argument),
-            // SAFETY: without flags, it has no precondition.
-            fiber: unsafe { __tsan_create_fiber(0) },
+    /// Same as the machine's.
+    ///
+    /// # Safety
+    /// As there.
+    pub(crate) unsafe fn write_fresh(
+        place: *mut Self,
+        stack: Range<*mut u8>,
+        entry: Entry,
+        argument: *mut (),
+    ) {
+        // SAFETY: the caller's contract; without flags, a fiber has no precondition.
+        unsafe {
+            machine::Context::write_fresh(&raw mut (*place).machine, stack, entry, argument);
+            (&raw mut (*place).fiber).write(__tsan_create_fiber(0));
         }
     }
 

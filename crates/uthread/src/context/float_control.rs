@@ -13,9 +13,7 @@ pub(super) struct FloatControl;
 impl FloatControl {
     pub(super) const DEFAULT: Self = Self;
 
-    pub(super) fn current() -> Self {
-        Self
-    }
+    pub(super) unsafe fn save(_: *mut Self) {}
 }
 
 /// `MXCSR`, whose flags of exceptions go with it, and the control word of x87.
@@ -24,7 +22,9 @@ impl FloatControl {
 #[repr(C)]
 pub(super) struct FloatControl {
     sse: u32,
-    x87: u16,
+    /// In the lower half: with padding instead of the upper one, compilers copy fields by loads that wait for the stores
+    /// before them.
+    x87: u32,
 }
 
 #[cfg(all(feature = "float-control", target_arch = "x86_64"))]
@@ -34,22 +34,23 @@ impl FloatControl {
         x87: 0x37f,
     };
 
+    /// Writes what the registers have now.
+    ///
+    /// # Safety
+    /// `place` must be valid for writes.
     #[inline]
-    pub(super) fn current() -> Self {
-        // Two variables: the processor would wait to load both at once after two stores.
-        let Self { mut sse, mut x87 } = Self::DEFAULT;
-        // SAFETY: the instructions write the two variables.
+    #[cfg_attr(miri, expect(unused_variables, reason = "miri runs no assembly"))]
+    pub(super) unsafe fn save(place: *mut Self) {
+        // SAFETY: the instructions write four and two bytes there.
         #[cfg(not(miri))]
         unsafe {
             core::arch::asm!(
-                "stmxcsr [{sse}]",
-                "fnstcw [{x87}]",
-                sse = in(reg) &raw mut sse,
-                x87 = in(reg) &raw mut x87,
+                "stmxcsr [{place}]",
+                "fnstcw [{place} + 4]",
+                place = in(reg) place,
                 options(nostack, preserves_flags),
             );
         }
-        Self { sse, x87 }
     }
 }
 
@@ -65,19 +66,24 @@ pub(super) struct FloatControl {
 impl FloatControl {
     pub(super) const DEFAULT: Self = Self { fpcr: 0 };
 
+    /// Same as on x86-64.
+    ///
+    /// # Safety
+    /// `place` must be valid for writes.
     #[inline]
-    pub(super) fn current() -> Self {
-        let mut current = Self::DEFAULT;
-        // SAFETY: the instruction only reads the register.
+    #[cfg_attr(miri, expect(unused_variables, reason = "miri runs no assembly"))]
+    pub(super) unsafe fn save(place: *mut Self) {
+        // SAFETY: the caller's contract; the first instruction only reads the register.
         #[cfg(not(miri))]
         unsafe {
             core::arch::asm!(
                 "mrs {fpcr}, fpcr",
-                fpcr = out(reg) current.fpcr,
-                options(nomem, nostack, preserves_flags),
+                "str {fpcr}, [{place}]",
+                fpcr = out(reg) _,
+                place = in(reg) place,
+                options(nostack, preserves_flags),
             );
         }
-        current
     }
 }
 

@@ -32,7 +32,8 @@ impl Pair {
         let argument = core::ptr::from_ref(self).cast_mut().cast();
         let stack = stack.as_mut_ptr_range();
         let stack = stack.start.cast()..stack.end.cast();
-        self.there.set(Context::fresh(stack, entry, argument));
+        // SAFETY: a cell that nobody else uses now.
+        unsafe { Context::write_fresh(self.there.as_ptr(), stack, entry, argument) };
     }
 }
 

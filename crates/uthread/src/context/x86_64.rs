@@ -45,17 +45,30 @@ impl Context {
         }
     }
 
-    /// A context that calls `entry(argument)` on a stack. The end of that must be aligned to 16
+    /// Writes a context that calls `entry(argument)` on a stack. The end of that must be aligned to 16
     /// bytes.
+    ///
+    /// # Safety
+    /// `place` must be valid for writes.
     #[inline]
-    pub(crate) fn fresh(stack: Range<*mut u8>, entry: Entry, argument: *mut ()) -> Self {
+    pub(crate) unsafe fn write_fresh(
+        place: *mut Self,
+        stack: Range<*mut u8>,
+        entry: Entry,
+        argument: *mut (),
+    ) {
         debug_assert!(stack.end.addr().is_multiple_of(16));
-        Self {
+        let fresh = Self {
             stack_pointer: stack.end,
             program_counter: begin as *const u8,
             rbp: argument,
             rbx: entry as *const (),
-            float_control: FloatControl::current(),
+            float_control: FloatControl::DEFAULT,
+        };
+        // SAFETY: the caller's contract.
+        unsafe {
+            place.write(fresh);
+            FloatControl::save(&raw mut (*place).float_control);
         }
     }
 }

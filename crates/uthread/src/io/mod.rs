@@ -26,6 +26,9 @@ pub(crate) use driver::Driver;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::poll;
 #[cfg(target_os = "linux")]
+#[doc(hidden)]
+pub use linux::receive;
+#[cfg(target_os = "linux")]
 pub use linux::{Interest, poll_fd, poll_fd_timeout};
 pub use operation::{fsync, fsync_timeout, read_at, read_at_timeout, write_at, write_at_timeout};
 pub use sleep::sleep;

@@ -8,7 +8,11 @@ use std::io;
 use super::driver::Driver;
 use super::in_flight::Operation;
 use super::sleep::sleep_or_cancelled;
+#[cfg(target_os = "linux")]
+use super::system::KernelDriver;
 use super::system::{CANCELLED, InFlight, Request, was_cancelled};
+#[cfg(target_os = "linux")]
+use crate::preempt::no_preempt;
 use crate::thread::{Cancelled, Wait, Woken};
 use crate::worker::{Mode, Worker, leave_blocking};
 
@@ -117,14 +121,29 @@ unsafe fn wait_for(
 
 impl Worker {
     /// The driver, created at its first use.
-    fn with_driver(&self, work: impl FnOnce(&mut Driver)) -> io::Result<()> {
+    fn with_driver<R>(&self, work: impl FnOnce(&mut Driver) -> R) -> io::Result<R> {
         let mut driver = self.driver.borrow_mut();
         let driver = match &mut *driver {
             Some(driver) => driver,
             none => none.insert(self.watched_driver()?),
         };
-        work(driver);
-        Ok(())
+        Ok(work(driver))
+    }
+
+    /// Works with the ring; `None` without one, and in a deterministic run, which does not wait for it.
+    #[cfg(target_os = "linux")]
+    pub(super) fn with_ring<R>(
+        &self,
+        work: impl FnOnce(&mut KernelDriver) -> R,
+    ) -> io::Result<Option<R>> {
+        if matches!(self.shared.config.mode, Mode::Deterministic { .. }) {
+            return Ok(None);
+        }
+        let _guard = no_preempt();
+        self.with_driver(|driver| match driver {
+            Driver::Kernel(ring) => Some(work(ring)),
+            Driver::Threads(_) => None,
+        })
     }
 
     /// A driver whose finished requests make this worker tick. If nothing can watch it, ticks come while requests

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::wait::when_ready;
-use crate::io::Interest;
+use crate::io::{Interest, receive};
 
 /// A connected socket: a [`TcpStream`](super::TcpStream) or a [`UnixStream`](super::UnixStream). Threads may share it:
 /// one may receive while another sends.
@@ -68,9 +68,7 @@ where
         operation: &str,
         limit: Option<Duration>,
     ) -> io::Result<usize> {
-        when_ready(&self.0, Interest::READABLE, operation, limit, || {
-            (&self.0).read(buffer)
-        })
+        receive(&self.0, buffer, operation, limit)
     }
 
     /// Sends some of the bytes, and returns their number. Other threads run while the other side has no room.

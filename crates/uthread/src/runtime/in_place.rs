@@ -92,9 +92,10 @@ impl Runtime {
             first: Cell::new(ptr::null()),
             _stack: stack,
         })));
-        let fresh = Context::fresh(addresses, run_loop, state.as_ptr().cast());
+        let mut fresh = Context::empty();
         // SAFETY: the state lives on; `run_loop` or the first thread switches back to this place.
         let outcome = unsafe {
+            Context::write_fresh(&raw mut fresh, addresses, run_loop, state.as_ptr().cast());
             switch(state.as_ref().caller.get(), &raw const fresh);
             state.as_ref().outcome.take()
         };

@@ -110,7 +110,7 @@ impl Runtime {
             .unwrap_or_else(|error| panic!("cannot start the runtime: {error}"))
     }
 
-    /// Like [`Runtime::run`], but returns an error if the system lacks the resources for the
+    /// Like [`Runtime::run`], but returns an error if the system has no resources for the
     /// workers.
     ///
     /// # Errors

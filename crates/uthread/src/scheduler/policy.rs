@@ -57,6 +57,11 @@ impl<T: Schedulable> Scheduler<T> {
         self.fresh.set(true);
     }
 
+    /// True if the running thread was switched in after the last tick, for one caller.
+    pub(crate) fn has_just_begun(&self) -> bool {
+        self.fresh.replace(false)
+    }
+
     /// Notes that the slice began at a tick: a virtual tick needs no grace period.
     pub(crate) fn slice_began_at_a_tick(&self) {
         self.fresh.set(false);
@@ -73,7 +78,8 @@ impl<T: Schedulable> Scheduler<T> {
     ///
     /// # Safety
     /// Same as [`Ready::push_back`].
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much as it does")]
+    #[inline(always)]
     pub(crate) unsafe fn exchange(&self, current: &T) -> Option<*const T> {
         let (highest, own) = (self.ready.highest()?, current.rank().effective());
         if highest < own {

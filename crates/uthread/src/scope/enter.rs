@@ -158,7 +158,7 @@ fn watch(children: &Arc<Children>, limit: Duration) -> JoinHandle<()> {
         crate::io::sleep(limit);
         children.time_is_up();
     };
-    // The deadline comes first, also beside threads that compute.
+    // The deadline comes first, also while threads compute.
     let builder = Builder::new().name("deadline").priority(Priority::Red);
     match builder.spawn(work) {
         Ok(watcher) => watcher,
@@ -234,7 +234,7 @@ impl<'scope> Scope<'scope, '_> {
         // SAFETY: all that `work` borrows is used and dropped before its last call, and `enter` returns
         // only after that, however `body` ends. A runtime that ends before with threads that can never
         // run again neither continues nor unwinds them.
-        match unsafe { builder.spawn_unchecked(work) } {
+        match unsafe { builder.spawn_unchecked(work, |handle| handle) } {
             Ok(handle) => Ok(ScopedJoinHandle {
                 handle,
                 packet,

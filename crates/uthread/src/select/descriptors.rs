@@ -22,7 +22,7 @@ pub(super) struct Descriptors {
 
 struct All {
     epoll: OwnedFd,
-    /// An `epoll(7)` has each descriptor once: these stand for those that are there several times.
+    /// An `epoll(7)` has each descriptor once: these represent those that are there several times.
     _copies: Vec<OwnedFd>,
 }
 

@@ -60,7 +60,7 @@ pub(super) fn map(bytes: usize) -> Result<NonNull<u8>, MapError> {
 /// # Safety
 /// Nothing may use the range any more.
 pub(super) unsafe fn unmap(start: NonNull<u8>, _bytes: usize) {
-    // SAFETY: the caller's contract; zero stands for the whole reservation.
+    // SAFETY: the caller's contract; zero means the whole reservation.
     unsafe { VirtualFree(start.as_ptr().cast(), 0, MEM_RELEASE) };
 }
 

@@ -5,10 +5,13 @@ use core::ptr;
 use core::time::Duration;
 use std::sync::PoisonError;
 
-use super::{LockGuard, LockResult, RawLock};
+use super::{Lock, LockGuard, LockResult, RawLock};
 use crate::scheduler::Waiters;
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{Home, Worker, enter, leave, leave_blocking, require_worker};
+use crate::worker::{
+    Home, Worker, current_worker, enter, leave, leave_blocking, leave_without_tick, require_worker,
+    try_enter,
+};
 
 /// A condition variable: threads wait on it inside a [`Lock`](crate::Lock).
 ///
@@ -433,6 +436,34 @@ impl Condvar {
         self.requeue(guard, 1, |raw| &raw.entry);
     }
 
+    /// [`notify`](Self::notify) for a library of C: neither panics nor switches. `false`, and nothing is done, if the running
+    /// thread does not hold the lock, and where that is not certain.
+    #[doc(hidden)]
+    #[inline]
+    pub fn notify_quickly<T: ?Sized>(&self, lock: &Lock<T>) -> bool {
+        let raw = &lock.raw;
+        let Some(worker) = current_worker() else {
+            return false;
+        };
+        if !(raw.is_mine() && self.home.is_known(&worker.shared) && try_enter()) {
+            return false;
+        }
+        let notified = with_graph(worker, || {
+            // SAFETY: waiters are alive.
+            let Some(first) = (unsafe { self.waiters.front().as_ref() }) else {
+                return true;
+            };
+            let has_this_lock = ptr::eq(first.parcel.get(), ptr::from_ref(raw).cast());
+            if has_this_lock {
+                self.waiters.pop_front();
+                raw.enqueue(worker, &raw.entry, first);
+            }
+            has_this_lock
+        });
+        leave_without_tick();
+        notified
+    }
+
     /// Mesa's broadcast: all waiters queue for the lock, behind the threads already there.
     ///
     /// ```
@@ -519,6 +550,7 @@ impl Condvar {
         self.requeue(guard, usize::MAX, |raw| &raw.urgent);
     }
 
+    #[inline]
     fn requeue<T: ?Sized>(
         &self,
         guard: &LockGuard<'_, T>,

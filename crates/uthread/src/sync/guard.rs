@@ -106,6 +106,7 @@ impl<T: ?Sized> Lock<T> {
     /// # Safety
     /// The running thread has no other guard of this lock.
     #[doc(hidden)]
+    #[inline]
     pub unsafe fn guard_again(&self) -> Option<LockGuard<'_, T>> {
         let guard = || LockGuard::new(self).unwrap_or_else(PoisonError::into_inner);
         self.raw.is_mine().then(guard)

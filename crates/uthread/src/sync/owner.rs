@@ -89,7 +89,7 @@ impl<T, const MOST_PASSES: u32> Owner<T, MOST_PASSES> {
 
     /// Takes the lock if it is free and no thread waits.
     ///
-    /// Whoever takes the lock also publishes what it wrote before (`AcqRel`): others that find it as the
+    /// A thread that takes the lock also publishes what it wrote before (`AcqRel`): others that find it as the
     /// owner read its control block.
     #[inline]
     pub(crate) fn try_own(&self, several: bool, me: *mut T) -> bool {
@@ -198,7 +198,7 @@ impl<T, const MOST_PASSES: u32> Owner<T, MOST_PASSES> {
     }
 
     /// Takes the lock like [`Owner::inherit`]. Otherwise the heir must wait again, as the first of
-    /// all, and its owner is told to hand the lock over. The queues must be locked.
+    /// all, and its owner is asked to hand the lock over. The queues must be locked.
     pub(crate) fn inherit_or_contend(&self, several: bool, me: *mut T) -> Claim {
         loop {
             let claim = self.inherit(several, me);

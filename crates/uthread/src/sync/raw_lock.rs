@@ -176,6 +176,7 @@ impl RawLock {
     }
 
     /// True if the running thread owns the lock.
+    #[inline]
     pub(super) fn is_mine(&self) -> bool {
         current_worker().is_some_and(|worker| ptr::eq(self.owner.get(), worker.current()))
     }

@@ -167,7 +167,29 @@ impl Builder {
         T: Send + 'static,
     {
         // SAFETY: nothing is borrowed.
-        unsafe { self.spawn_unchecked(function) }
+        unsafe { self.spawn_unchecked(function, |handle| handle) }
+    }
+
+    /// Starts the thread after `prepare` has had its handle, with preemption disabled.
+    ///
+    /// # Errors
+    /// Those of [`spawn`](Self::spawn). Then nothing was prepared.
+    ///
+    /// # Panics
+    /// Outside a runtime.
+    #[doc(hidden)]
+    #[inline]
+    pub fn spawn_with<F, T, R>(
+        self,
+        function: F,
+        prepare: impl FnOnce(JoinHandle<T>) -> R,
+    ) -> Result<R, SpawnError>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.spawn_unchecked(function, prepare) }
     }
 
     /// Starts a thread that may borrow.
@@ -175,10 +197,11 @@ impl Builder {
     /// # Safety
     /// All that `function` and its result borrow must live until both are dropped.
     #[inline]
-    pub(crate) unsafe fn spawn_unchecked<F, T>(
+    pub(crate) unsafe fn spawn_unchecked<F, T, R>(
         self,
         function: F,
-    ) -> Result<JoinHandle<T>, SpawnError>
+        prepare: impl FnOnce(JoinHandle<T>) -> R,
+    ) -> Result<R, SpawnError>
     where
         F: FnOnce() -> T + Send,
         T: Send,
@@ -197,12 +220,14 @@ impl Builder {
             };
             make(worker, birth, function)
         });
-        if let Ok(thread) = &made {
-            worker.start(*thread);
-        }
+        let prepared = made.map(|thread| {
+            // SAFETY: `function` returns a `T`, and this is the only handle.
+            let prepared = prepare(unsafe { JoinHandle::new(thread) });
+            worker.start(thread);
+            prepared
+        });
         leave();
-        // SAFETY: `function` returns a `T`, and this is the only handle.
-        Ok(unsafe { JoinHandle::new(made?) })
+        Ok(prepared?)
     }
 }
 

@@ -354,6 +354,7 @@ impl Control {
     }
 
     /// True in the child of a fork, where the thread neither runs nor ends.
+    #[inline]
     pub(crate) fn stayed_in_parent(&self) -> bool {
         stayed_in_parent(self.runtime.get())
     }

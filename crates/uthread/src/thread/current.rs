@@ -6,7 +6,7 @@ use super::control::Permit;
 use super::handle::Thread;
 use super::wait::Wait;
 use super::waiting::Woken;
-use crate::worker::{current_worker, depth, leave_blocking, require_worker};
+use crate::worker::{Worker, current_worker, depth, leave_blocking, require_worker};
 
 /// The running thread.
 ///
@@ -25,6 +25,7 @@ pub fn current() -> Thread {
 /// # Panics
 /// Outside a runtime.
 #[doc(hidden)]
+#[inline]
 pub fn current_key() -> usize {
     core::ptr::from_ref(require_worker("current").current()).addr()
 }
@@ -35,6 +36,7 @@ pub fn current_key() -> usize {
 /// assert!(!uthread::is_user_thread());
 /// assert!(uthread::run(uthread::is_user_thread));
 /// ```
+#[inline]
 pub fn is_user_thread() -> bool {
     current_worker().is_some()
 }
@@ -72,6 +74,13 @@ pub fn yield_now() {
         Some(worker) => worker.yield_now(),
         None => std::thread::yield_now(),
     }
+}
+
+/// [`yield_now`] for a library of C: `false`, and nothing is done, where that would unwind.
+#[doc(hidden)]
+#[inline]
+pub fn yield_quickly() -> bool {
+    current_worker().is_some_and(Worker::yield_quickly)
 }
 
 /// Blocks the running thread until [`Thread::resume`]. If a `resume` came before, this consumes it

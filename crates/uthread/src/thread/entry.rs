@@ -58,8 +58,8 @@ where
         control.as_mut().packet = packet.cast();
         control.as_mut().run = run::<F, T>;
         control.as_mut().drop_result = drop_result::<T>;
-        let context = Context::fresh(slot.as_ptr()..top, begin, control.as_ptr().cast());
-        control.as_ref().context().write(context);
+        let (context, argument) = (control.as_ref().context(), control.as_ptr().cast());
+        Context::write_fresh(context, slot.as_ptr()..top, begin, argument);
         Ok(control)
     }
 }

@@ -207,6 +207,7 @@ impl Control {
     }
 }
 
+#[inline]
 fn is_gone(control: &Control) -> bool {
     control.stayed_in_parent() && control.joiner.load(Ordering::Acquire) != FINISHED
 }
@@ -326,6 +327,13 @@ impl<T> JoinHandle<T> {
         self.has_ended() || self.control().stayed_in_parent()
     }
 
+    /// True if the thread is [gone](Thread::is_gone).
+    #[doc(hidden)]
+    #[inline]
+    pub fn is_gone(&self) -> bool {
+        is_gone(self.control())
+    }
+
     /// True if the thread has a result.
     pub(crate) fn has_ended(&self) -> bool {
         self.control().joiner.load(Ordering::Acquire) == FINISHED
@@ -407,6 +415,7 @@ impl<T> JoinHandle<T> {
     ///     assert_eq!(thread.join().unwrap(), 7);
     /// });
     /// ```
+    #[inline]
     pub fn wait(&mut self) {
         self.wait_here("wait", None).in_time();
     }
@@ -431,6 +440,7 @@ impl<T> JoinHandle<T> {
         self.wait_here("wait_timeout", Some(limit)).in_time()
     }
 
+    #[inline]
     fn wait_here(&mut self, operation: &str, limit: Option<Duration>) -> Woken {
         match current_worker() {
             Some(worker) if worker.shared.id() == self.control().runtime.get() => {

@@ -88,6 +88,7 @@ impl<T: 'static> LocalKey<T> {
 
 /// The value that [`set_own_value`] has given to the running thread. Outside a runtime there is none.
 #[doc(hidden)]
+#[inline]
 pub fn own_value() -> Option<NonNull<()>> {
     let locals = current_worker()?.current().locals.get();
     // SAFETY: only the thread itself uses its locals.
@@ -103,6 +104,7 @@ pub fn own_value() -> Option<NonNull<()>> {
 /// # Safety
 /// The function must take this value, in this thread.
 #[doc(hidden)]
+#[inline]
 pub unsafe fn set_own_value(value: NonNull<()>, destroy: unsafe fn(NonNull<()>)) {
     let locals = require_worker("set_own_value").current().locals.get();
     // SAFETY: as above.

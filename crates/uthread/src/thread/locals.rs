@@ -50,10 +50,12 @@ impl Locals {
         value
     }
 
+    #[inline]
     pub(super) fn own(&self) -> Option<NonNull<()>> {
         self.own.map(|(value, _)| value)
     }
 
+    #[inline]
     pub(super) fn set_own(&mut self, own: Own) {
         self.own = Some(own);
     }

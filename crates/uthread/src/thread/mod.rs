@@ -23,7 +23,7 @@ pub(crate) use control::Places;
 pub(crate) use control::{Control, DETACHED, FINISHED, State};
 pub use current::{
     Exited, current, current_key, exit, is_user_thread, may_wait, suspend, suspend_timeout,
-    take_cancel, yield_now,
+    take_cancel, yield_now, yield_quickly,
 };
 pub use gone::Gone;
 pub use handle::{JoinHandle, Thread};

@@ -8,8 +8,8 @@
 //! * [`enter`] and [`leave`] count, so sections nest: code that never switches may run inside another
 //!   section, as an unlocking does under a [`no_preempt`](crate::no_preempt) guard.
 //! * [`try_enter`] and [`leave_blocking`] set the counter to one and to zero. What may switch needs that: the
-//!   thread that continues has a section of its own, which its own operation ends, and one counter serves
-//!   both. Where preemption is disabled already, blocking would be an error, which `try_enter` finds in passing.
+//!   thread that continues has a section of its own, which its own operation ends, and one counter is
+//!   enough for both. Where preemption is disabled already, blocking would be an error, which `try_enter` finds in passing.
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, compiler_fence};
 

@@ -18,6 +18,7 @@ pub(super) fn nobody() -> u32 {
 }
 
 /// True for a runtime that stayed in the parent, when this process was forked.
+#[inline]
 pub(crate) fn stayed_in_parent(id: u32) -> bool {
     id != 0 && id < FIRST.load(Ordering::Relaxed)
 }

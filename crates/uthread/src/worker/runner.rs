@@ -145,6 +145,31 @@ impl Worker {
         if me.is_cancelled() {
             obey_cancel(me);
         }
+        self.let_next_run(me);
+        leave_blocking();
+    }
+
+    /// The same, but does nothing and returns `false` where [`Worker::yield_now`] would unwind. So it never unwinds.
+    #[inline]
+    pub(crate) fn yield_quickly(&self) -> bool {
+        let me = self.current();
+        if me.is_cancelled() || !try_enter() {
+            return false;
+        }
+        if self.attention.get() {
+            self.attend();
+        }
+        self.let_next_run(me);
+        leave_blocking();
+        true
+    }
+
+    #[expect(
+        clippy::inline_always,
+        reason = "returning after a switch misses the predictor"
+    )]
+    #[inline(always)]
+    fn let_next_run(&self, me: &Control) {
         // SAFETY: the running thread is in no queue, and alive.
         if let Some(next) = unsafe { self.scheduler.exchange(me) } {
             self.trace(Kind::Yield, me);
@@ -153,7 +178,6 @@ impl Worker {
             // SAFETY: `next` was ready, and the running thread is in its queue.
             unsafe { self.switch_to(next) };
         }
-        leave_blocking();
     }
 
     /// Blocks the running thread until another thread wakes it. That thread knows it already. If it

@@ -32,11 +32,19 @@ impl Worker {
         }
     }
 
+    /// Stops the ticks if the running thread has been alone since the last one. A thread that waits often costs less with
+    /// ticks than by stopping and starting them, unless a time limit asks for an exact one. `false` if there is something to
+    /// do by now.
+    pub(super) fn rest_unless_it_waits_often(&self) -> bool {
+        let waits_often = self.scheduler.has_just_begun() && self.timers.is_empty();
+        waits_often || self.rest()
+    }
+
     /// Stops the ticks while nothing but the running thread is ready. The next one comes when a time limit passes, or
     /// when others have something for this worker. `false` if there is something by now: then ticks go on.
     ///
     /// A tick may do this in library code, with preemption enabled: nothing here allocates or takes a lock.
-    pub(super) fn rest(&self) -> bool {
+    fn rest(&self) -> bool {
         let Some(ticker) = self.ticker.get() else {
             return true;
         };
@@ -139,7 +147,7 @@ impl Worker {
                     if let Some(driver) = self.driver.borrow_mut().as_mut() {
                         driver.submit();
                     }
-                    self.rest();
+                    self.rest_unless_it_waits_often();
                 }
                 Verdict::Grace => {
                     if let Some(ticker) = self.ticker.get() {

@@ -1,4 +1,4 @@
-//! Stands in for loom where miri runs the models: kernel threads and the standard library's types.
+//! Replaces loom where miri runs the models: kernel threads and the standard library's types.
 
 pub(crate) mod sync {
     pub(crate) use std::sync::{Arc, Condvar, Mutex, atomic};

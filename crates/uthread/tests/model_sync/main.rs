@@ -188,7 +188,7 @@ impl<A: Touch> Touch for [A; 2] {
     }
 }
 
-/// A number that loom watches: it reports a use beside another, or without the other's result.
+/// A number that loom watches: it reports two uses at the same time, or one without the other's result.
 struct Number(UnsafeCell<u32>);
 
 // SAFETY: loom runs all threads of a model on one kernel thread.

@@ -38,6 +38,12 @@ pub(crate) enum Request {
     Sync {
         file: RawFile,
     },
+    /// Bytes that a socket has, or its next ones: on a kernel thread, it does not wait.
+    Receive {
+        socket: RawFile,
+        buffer: *mut u8,
+        bytes: usize,
+    },
     Poll {
         file: RawFile,
         events: libc::c_short,
@@ -55,7 +61,9 @@ impl Request {
                 events,
                 waits: false,
             }),
-            Self::Read { .. } | Self::Write { .. } | Self::Sync { .. } => None,
+            Self::Read { .. } | Self::Write { .. } | Self::Sync { .. } | Self::Receive { .. } => {
+                None
+            }
         }
     }
 
@@ -81,6 +89,11 @@ impl Request {
                     offset,
                 } => libc::pwrite(file, buffer.cast(), bytes, offset.cast_signed()),
                 Self::Sync { file } => libc::fsync(file) as isize,
+                Self::Receive {
+                    socket,
+                    buffer,
+                    bytes,
+                } => libc::recv(socket, buffer.cast(), bytes, libc::MSG_DONTWAIT),
                 Self::Poll {
                     file,
                     events,

@@ -6,9 +6,11 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
+use io_uring::cqueue::sock_nonempty;
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 
+use super::receive::EmptySockets;
 use super::request::Request;
 use crate::io::in_flight::Operation;
 use crate::thread::Control;
@@ -25,6 +27,10 @@ const PATIENCE: u32 = 64;
 const BELL: u64 = 0;
 const CANCELLATION: u64 = 1;
 
+/// The kernel waits before it looks for bytes, where a look was for nothing: `IORING_RECVSEND_POLL_FIRST`, which is older
+/// than rings that defer.
+const POLL_FIRST: u16 = 1;
+
 /// The kernel knows a request by its address.
 pub(crate) struct InFlight;
 
@@ -37,6 +43,7 @@ impl InFlight {
 /// The ring of one worker.
 pub(crate) struct RingDriver {
     ring: IoUring,
+    receipt_flags: u16,
     queued: usize,
     waited: u32,
     bell_watched: bool,
@@ -44,6 +51,7 @@ pub(crate) struct RingDriver {
     /// The kernel sets it at completions while it is enabled.
     done: Option<Event>,
     watched: bool,
+    pub(super) empty_sockets: EmptySockets,
 }
 
 /// The number under which the kernel reports the end of a request: its address.
@@ -64,14 +72,17 @@ fn deferring() -> io::Result<IoUring> {
 
 impl RingDriver {
     pub(crate) fn new(_: &Arc<Shared>, _worker: usize) -> io::Result<Self> {
+        let deferring = deferring();
         Ok(Self {
-            ring: deferring().or_else(|_| IoUring::builder().dontfork().build(ENTRIES))?,
+            receipt_flags: if deferring.is_ok() { POLL_FIRST } else { 0 },
+            ring: deferring.or_else(|_| IoUring::builder().dontfork().build(ENTRIES))?,
             queued: 0,
             waited: 0,
             bell_watched: false,
             in_flight: 0,
             done: None,
             watched: false,
+            empty_sockets: EmptySockets::new(),
         })
     }
 
@@ -146,6 +157,15 @@ impl RingDriver {
                     .offset(offset)
                     .build()
             }
+            Request::Receive {
+                socket,
+                buffer,
+                bytes,
+            } => {
+                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+                let receipt = opcode::Recv::new(Fd(socket), buffer, bytes);
+                receipt.ioprio(self.receipt_flags).build()
+            }
             Request::Sync { file } => opcode::Fsync::new(Fd(file)).build(),
             Request::Poll { file, events, .. } => {
                 opcode::PollAdd::new(Fd(file), events as u32).build()
@@ -219,6 +239,11 @@ impl RingDriver {
             // is woken.
             let operation = unsafe { &*operation };
             operation.result.set(entry.result());
+            if let Request::Receive { socket, .. } = operation.request {
+                // Before Linux 5.19, it seems to be empty each time.
+                let is_empty = !sock_nonempty(entry.flags());
+                self.empty_sockets.set(socket, is_empty);
+            }
             wake(operation.thread);
         }
         if self.queued > 0 {

@@ -178,7 +178,7 @@ impl KernelDriver {
         self.waited += 1;
         if self.waited >= PATIENCE {
             self.waited = 0;
-            // SAFETY: the handle stands for this process, whose end nobody sees here: the call returns at
+            // SAFETY: the handle is that of this process, whose end nobody sees here: the call returns at
             // once, after the routines that are due.
             unsafe { WaitForSingleObjectEx(GetCurrentProcess(), 0, 1) };
         }

@@ -136,21 +136,20 @@ fn report(worker: &Worker, stack_bytes: usize) -> ! {
 /// # Safety
 /// The arguments must be those of a signal handler.
 unsafe fn chain(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: sigaction(2) returned the previous action. After its restoration the fault occurs
-    // again when this handler returns, and the previous handler receives it.
+    let previous = PREVIOUS.get();
+    let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
+    let has_information = previous.is_some_and(|p| p.sa_flags & libc::SA_SIGINFO != 0);
+    // SAFETY: sigaction(2) returned the previous action, whose handler has the type that the flag says. Without one, the
+    // fault occurs again when this handler returns, and ends the process.
     unsafe {
-        match PREVIOUS.get() {
-            Some(previous)
-                if previous.sa_flags & libc::SA_SIGINFO != 0
-                    && previous.sa_sigaction > libc::SIG_IGN =>
-            {
-                type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-                let handler: Handler = mem::transmute(previous.sa_sigaction);
-                handler(signal, info, context);
-            }
-            _ => {
-                libc::signal(signal, libc::SIG_DFL);
-            }
+        if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+            libc::signal(signal, libc::SIG_DFL);
+        } else if has_information {
+            type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+            mem::transmute::<libc::sighandler_t, Handler>(handler)(signal, info, context);
+        } else {
+            type Handler = unsafe extern "C" fn(c_int);
+            mem::transmute::<libc::sighandler_t, Handler>(handler)(signal);
         }
     }
 }

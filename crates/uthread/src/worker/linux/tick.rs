@@ -18,7 +18,7 @@ impl Worker {
     /// Handles a tick in code that is not the program's own; preemption is enabled.
     pub(crate) fn postpone_tick(&self) {
         self.ticks_go_on();
-        if self.scheduler.ready.is_empty() && self.rest() {
+        if self.scheduler.ready.is_empty() && self.rest_unless_it_waits_often() {
             count(&self.remote().counters.taken);
             return;
         }
