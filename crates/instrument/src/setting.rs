@@ -4,14 +4,14 @@
 use crate::estimate::FEWEST_PROCESSES;
 use crate::given::Givens;
 use crate::limits::{Bound, Limits};
+use choice::Choice;
 use platform::machine::Machine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::path::PathBuf;
 
 /// Duration and precision of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
     /// ±5 %, seconds per experiment.
@@ -85,16 +85,6 @@ impl Profile {
                 batch_ns: 300 * MS,
             },
         }
-    }
-}
-
-impl fmt::Display for Profile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Quick => "quick",
-            Self::Standard => "standard",
-            Self::Thorough => "thorough",
-        })
     }
 }
 

@@ -21,10 +21,10 @@ const TCP_BYTES: [usize; 3] = [1, 1 << 10, 64 << 10];
 const UDP_BYTES: [usize; 2] = [64, 1400];
 /// Messages while a stream goes over the connection, in bytes.
 const LOADED_BYTES: usize = 1;
-/// The parts of a measurement share its time: each size of message has one, each direction of the throughput and the
-/// loaded round trips have three, of which the first one warms up.
-const PARTS: u32 = (TCP_BYTES.len() + UDP_BYTES.len()) as u32 + 3 * PARTS_OF_STREAM;
-const PARTS_OF_STREAM: u32 = 3;
+/// The parts of a measurement share its time: each size of message has one; each direction of the throughput, and the
+/// loaded round trips, have one to warm up and some that count.
+const PARTS: u32 = (TCP_BYTES.len() + UDP_BYTES.len()) as u32 + 3 * (1 + COUNTED_PARTS);
+const COUNTED_PARTS: u32 = 2;
 
 /// Another machine that answers.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ impl Peer {
         stream.read_exact(&mut answer)
     }
 
-    /// Measures the connection for about `time`. A part that fails is listed in [`Measured::lacking`].
+    /// Measures the connection for about `time`. A part that fails is listed in [`Measured::failures`].
     pub fn measure(&self, time: Duration) -> Measured {
         let part = time / PARTS;
         let mut measured = Measured::default();
@@ -85,7 +85,7 @@ impl Peer {
             Ok((there, back)) => measured.throughput = Some(Throughput { there, back }),
             Err(error) => measured.note_failure("throughput", &error),
         }
-        measured.keep_latency("round trips beside a stream", self.loaded_latency(part));
+        measured.keep_latency("round trips next to a stream", self.loaded_latency(part));
         measured
     }
 
@@ -123,15 +123,12 @@ impl Peer {
     /// Bytes per second to the other machine, as it counts them.
     fn throughput_there(&self, part: Duration) -> Result<f64> {
         let failed = Error::system("send a stream");
-        let counted = part * (PARTS_OF_STREAM - 1);
-        let question = Question::Receive {
+        let mut stream = self.connected(Question::Receive {
             warming: part,
-            counted,
-        };
-        let mut stream = self.connected(question)?;
+            counted: part * COUNTED_PARTS,
+        })?;
         // The receiver's time begins with the first byte that arrives.
-        let limit = part + counted + part;
-        send_stream(&mut stream, limit, &AtomicBool::new(false)).map_err(&failed)?;
+        send_stream(&mut stream, limit(part), &AtomicBool::new(false)).map_err(&failed)?;
         let mut found = [0; 8];
         stream.read_exact(&mut found).map_err(&failed)?;
         sound(f64::from_le_bytes(found))
@@ -139,34 +136,26 @@ impl Peer {
 
     /// Bytes per second from the other machine, as this one counts them.
     fn throughput_back(&self, part: Duration) -> Result<f64> {
-        let counted = part * (PARTS_OF_STREAM - 1);
-        let mut stream = self.connected(Question::Send {
-            limit: part + counted + part,
-        })?;
-        let found = receive_stream(&mut stream, part, counted);
-        sound(
-            found
-                .map_err(Error::system("receive a stream"))?
-                .unwrap_or(f64::NAN),
-        )
+        let mut stream = self.connected(Question::Send { limit: limit(part) })?;
+        let found = receive_stream(&mut stream, part, part * COUNTED_PARTS);
+        let found = found.map_err(Error::system("receive a stream"))?;
+        sound(found.unwrap_or(f64::NAN))
     }
 
     /// Round trips while a stream goes to the other machine.
     fn loaded_latency(&self, part: Duration) -> Result<Latency> {
-        let counted = part * (PARTS_OF_STREAM - 1);
-        let limit = part + counted + part;
         let mut stream = self.connected(Question::Receive {
             warming: Duration::ZERO,
-            counted: limit,
+            counted: limit(part),
         })?;
         let mut echo = self.connected(Question::Echo {
             message_bytes: LOADED_BYTES,
         })?;
         let enough = AtomicBool::new(false);
         thread::scope(|scope| {
-            let sender = scope.spawn(|| send_stream(&mut stream, 2 * limit, &enough));
+            let sender = scope.spawn(|| send_stream(&mut stream, 2 * limit(part), &enough));
             thread::sleep(part);
-            let found = of_stream(&mut echo, LOADED_BYTES, counted, true);
+            let found = of_stream(&mut echo, LOADED_BYTES, part * COUNTED_PARTS, true);
             enough.store(true, Ordering::Relaxed);
             match sender.join() {
                 Ok(Ok(())) => found,
@@ -175,6 +164,11 @@ impl Peer {
             }
         })
     }
+}
+
+/// A stream lasts at most this long: one part more than what is measured.
+fn limit(part: Duration) -> Duration {
+    part * (COUNTED_PARTS + 2)
 }
 
 fn sound(bytes_per_second: f64) -> Result<f64> {
@@ -195,8 +189,8 @@ impl Measured {
 
     fn note_failure(&mut self, what: &str, error: &Error) {
         let sentence = format!("{what}: {error}");
-        if !self.lacking.contains(&sentence) {
-            self.lacking.push(sentence);
+        if !self.failures.contains(&sentence) {
+            self.failures.push(sentence);
         }
     }
 }

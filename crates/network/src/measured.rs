@@ -3,7 +3,6 @@
 use crate::protocol::{MOST_BYTES, Protocol, TOKEN_BYTES};
 use crate::{Error, Result};
 use hdrhistogram::Histogram;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream, UdpSocket};
@@ -11,18 +10,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// One measurement of the connection between two machines, by the one that asked.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// The round trips.
     pub latencies: Vec<Latency>,
     /// The throughput in both directions; `None` if it could not be measured.
     pub throughput: Option<Throughput>,
     /// Reasons why parts could not be measured.
-    pub lacking: Vec<String>,
+    pub failures: Vec<String>,
 }
 
 /// Throughput by TCP, in bytes per second, counted where the bytes arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Throughput {
     /// From the machine that asked to the one that answered.
     pub there: f64,
@@ -40,7 +39,7 @@ pub(crate) const DATAGRAM_HEAD: usize = TOKEN_BYTES + 8;
 const FEWEST_FOR_SLOWEST: u64 = 1000;
 
 /// The round trips of messages of one size.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     /// The protocol.
     pub protocol: Protocol,
@@ -235,7 +234,7 @@ pub(crate) fn receive_stream(
     }
 }
 
-/// Sends until `limit` has passed, the receiver closes the connection or `stop` is set, and says that it was all.
+/// Sends until `limit` has passed, the receiver closes the connection or `stop` is set, and ends the stream.
 pub(crate) fn send_stream(
     stream: &mut TcpStream,
     limit: Duration,

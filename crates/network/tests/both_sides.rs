@@ -17,7 +17,7 @@ fn all_parts_of_a_connection_are_measured() {
     let peer = Peer::find(answerer.invitation()).expect("it answers");
     let time = Duration::from_millis(300);
     let measured = peer.measure(time);
-    assert_eq!(measured.lacking, [] as [&str; 0]);
+    assert_eq!(measured.failures, [] as [&str; 0]);
     let sizes: Vec<_> = (measured.latencies.iter())
         .map(|it| (it.protocol, it.message_bytes, it.loaded))
         .collect();
@@ -66,7 +66,7 @@ fn strangers_get_no_answer() {
 }
 
 #[test]
-fn a_machine_that_left_is_told_with_its_address() {
+fn a_machine_that_left_is_named_by_its_address() {
     let answerer = answerer();
     let invitation: Invitation = answerer.invitation().clone();
     let peer = Peer::find(&invitation).expect("it answers");
@@ -78,5 +78,5 @@ fn a_machine_that_left_is_told_with_its_address() {
     );
     let measured = peer.measure(Duration::from_millis(50));
     assert!(measured.latencies.is_empty() && measured.throughput.is_none());
-    assert!(!measured.lacking.is_empty());
+    assert!(!measured.failures.is_empty());
 }

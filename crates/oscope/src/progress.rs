@@ -7,6 +7,8 @@ use instrument::experiment::Definition;
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::results::Estimate;
 use instrument::runner::{Ending, Event, Observer, ObserverError};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Lines on standard error, above a live line if that is a terminal.
@@ -48,6 +50,51 @@ impl Voice {
             None => output::say(line),
         }
     }
+}
+
+/// A live line of moved bytes, out of `total` if that is known.
+pub fn bar_of_bytes(total: Option<u64>) -> ProgressBar {
+    let (bar, template) = match total {
+        Some(total) => (
+            ProgressBar::new(total),
+            "[{bar:24}] {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta} left",
+        ),
+        None => (
+            ProgressBar::no_length(),
+            "{binary_bytes} {binary_bytes_per_sec}",
+        ),
+    };
+    let style = ProgressStyle::with_template(template).expect("the template is well formed");
+    bar.with_style(style.progress_chars("━╸ "))
+}
+
+/// Does `work`, and draws `bar` at `position` until that is done. Short work needs no line.
+pub fn while_drawn<T>(
+    bar: Option<&ProgressBar>,
+    position: impl Fn() -> u64 + Send,
+    work: impl FnOnce() -> T,
+) -> T {
+    const SHORT: Duration = Duration::from_secs(1);
+    const STEP: Duration = Duration::from_millis(200);
+    let Some(bar) = bar else { return work() };
+    thread::scope(|scope| {
+        let (done, is_done) = channel::<()>();
+        let draw = move || {
+            let goes_on = |time| is_done.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+            if !goes_on(SHORT) {
+                return;
+            }
+            while goes_on(STEP) {
+                bar.set_position(position());
+            }
+            bar.finish_and_clear();
+        };
+        // Without a thread only the line is missing.
+        let _ = thread::Builder::new().spawn_scoped(scope, draw);
+        let outcome = work();
+        drop(done);
+        outcome
+    })
 }
 
 /// The live line of a comparison.
@@ -94,7 +141,8 @@ impl LiveLine {
 
 /// Reports the progress of a run. It draws only between batches, while nothing is being timed.
 pub struct Progress {
-    voice: Voice,
+    /// Lines between the passes.
+    pub voice: Voice,
     started: Instant,
     /// Title of the pass that is under way, and the number of its visits so far.
     pass: Option<(String, usize)>,
@@ -108,16 +156,6 @@ impl Progress {
             started: Instant::now(),
             pass: None,
         }
-    }
-
-    /// Prints a line, unless the user wants quiet.
-    pub fn say(&self, line: &str) {
-        self.voice.say(line);
-    }
-
-    /// Prints an error or a warning.
-    pub fn warn(&self, line: &str) {
-        self.voice.warn(line);
     }
 
     /// Starts a pass over all experiments.
@@ -144,7 +182,7 @@ impl Progress {
         }
         if visits > 0 {
             let visits = counted(visits, "visit");
-            self.say(&format!("{title}: {visits} in {took}"));
+            self.voice.say(&format!("{title}: {visits} in {took}"));
         }
     }
 }
@@ -157,7 +195,7 @@ impl Observer for Progress {
             | Event::Visiting { .. }
             | Event::Using { .. } => {}
             Event::Skipped { definition, reason } => {
-                self.warn(&format!(
+                self.voice.warn(&format!(
                     "{}: cannot be measured here: {reason}",
                     definition.id
                 ));
@@ -189,7 +227,7 @@ impl Observer for Progress {
             } => {
                 if let Ending::Failed(reason) = ending {
                     let point = definition.show(point);
-                    self.warn(&format!(
+                    self.voice.warn(&format!(
                         "{}, {point}: not measured: {reason}",
                         definition.id
                     ));
@@ -199,7 +237,7 @@ impl Observer for Progress {
                 experiments,
                 enough,
             } => {
-                self.say(&scarce(experiments, *enough));
+                self.voice.say(&scarce(experiments, *enough));
             }
             Event::Pass {
                 pass,

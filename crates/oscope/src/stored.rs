@@ -14,6 +14,7 @@ use report::advice;
 use report::comparison::Side;
 use report::kept::{self, Kept};
 use report::reference::{self, Reference};
+use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
@@ -56,28 +57,28 @@ pub fn run(common: &Common, name: &str) -> Result<Run> {
     sanitise::run(run_as_it_is(common, name)?)
 }
 
-/// The same as [`run`], redacted if `sharing` says so.
+/// The same as [`run`], redacted if `sharing` asks for it.
 pub fn run_to_share(common: &Common, name: &str, sharing: Sharing) -> Result<Run> {
     let run = run_as_it_is(common, name)?;
     sanitise::run(redacted_if(sharing, run, common)?)
 }
 
 /// A run to analyse.
-pub struct Judged {
+pub struct AnalysedRun {
     /// The run, or only its outline if its analysis is kept.
     pub run: Run,
     kept: Option<Kept>,
-    /// The place where a new analysis is kept.
-    place: Option<(PathBuf, Snapshot)>,
+    /// The store in which a new analysis is kept.
+    store: Option<(PathBuf, Snapshot)>,
 }
 
-/// The run called `name` for an analysis, redacted if `sharing` says so. Its text is sanitised.
-pub fn judged(common: &Common, name: &str, sharing: Sharing) -> Result<Judged> {
+/// The run called `name` for an analysis, redacted if `sharing` asks for it. Its text is sanitised.
+pub fn judged(common: &Common, name: &str, sharing: Sharing) -> Result<AnalysedRun> {
     if sharing.redact || name.starts_with(REFERENCE) || is_file(name) {
-        return Ok(Judged {
+        return Ok(AnalysedRun {
             run: run_to_share(common, name, sharing)?,
             kept: None,
-            place: None,
+            store: None,
         });
     }
     let store = open_to_read(common)?;
@@ -85,7 +86,7 @@ pub fn judged(common: &Common, name: &str, sharing: Sharing) -> Result<Judged> {
 }
 
 /// The run of `store` that `selector` names, for an analysis. Its text is sanitised.
-pub fn judged_in(store: &Store, selector: &RunSelector) -> Result<Judged> {
+pub fn judged_in(store: &Store, selector: &RunSelector) -> Result<AnalysedRun> {
     let found = store.judged(selector, &code());
     match found.map_err(wrong_use_if_unknown)? {
         record::store::Judged::Kept { outline, analysis } => {
@@ -95,21 +96,21 @@ pub fn judged_in(store: &Store, selector: &RunSelector) -> Result<Judged> {
                 Some(_) => outline,
                 None => sanitise::run(store.run(selector).map_err(wrong_use_if_unknown)?)?,
             };
-            Ok(Judged {
+            Ok(AnalysedRun {
                 run,
                 kept,
-                place: None,
+                store: None,
             })
         }
-        record::store::Judged::Anew { run, snapshot } => Ok(Judged {
+        record::store::Judged::Anew { run, snapshot } => Ok(AnalysedRun {
             run: sanitise::run(run)?,
             kept: None,
-            place: snapshot.map(|snapshot| (store.path().to_owned(), snapshot)),
+            store: snapshot.map(|snapshot| (store.path().to_owned(), snapshot)),
         }),
     }
 }
 
-impl Judged {
+impl AnalysedRun {
     /// The analysis, kept or made and then kept for the next time. A store that cannot be written
     /// now keeps none.
     pub fn analysis(&mut self) -> Analysis<'_> {
@@ -117,7 +118,7 @@ impl Judged {
             return kept.analysis(&self.run);
         }
         let analysis = Analysis::new(&self.run);
-        if let Some((path, snapshot)) = &self.place
+        if let Some((path, snapshot)) = &self.store
             && let Ok(text) = kept::to_text(&analysis)
         {
             // Without it the next analysis takes longer, and nothing else.
@@ -137,7 +138,7 @@ fn code() -> String {
     format!("{} {file:?}", env!("CARGO_PKG_VERSION"))
 }
 
-/// `run`, redacted if `sharing` says so. The store's secret determines the marks; without a store,
+/// `run`, redacted if `sharing` asks for it. The store's secret determines the marks; without a store,
 /// the marks are unique to this export.
 pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
     if !sharing.redact {
@@ -286,7 +287,7 @@ pub fn side(common: &Common, text: &str) -> Result<Side> {
         let id = &run.header.id;
         if runs[..index].iter().any(|other| other.header.id == *id) {
             return Err(WrongUse(format!(
-                "'{text}' names the same run twice; sessions are runs of their own"
+                "'{text}' names the same run twice; sessions are separate runs"
             ))
             .into());
         }
@@ -317,21 +318,27 @@ fn reference(name: &str) -> Result<&'static Reference, WrongUse> {
 
 /// Reads an exported run.
 pub fn read_file(path: &Path) -> Result<Run> {
-    let cannot_read = || format!("cannot read {}", path.display());
-    let opened = open_input(path).with_context(cannot_read)?;
-    file::import(BufReader::new(opened)).with_context(cannot_read)
-}
-
-/// The text of a file that somebody wrote for this program.
-pub fn text_of(path: &Path) -> io::Result<String> {
-    io::read_to_string(open_input(path)?)
+    reading(path, file::import)
 }
 
 /// Verifies the checksums of the run in an exported file.
 pub fn verify_file(path: &Path) -> Result<Proof> {
+    reading(path, file::verify)
+}
+
+fn reading<T>(
+    path: &Path,
+    read: impl FnOnce(BufReader<File>) -> Result<T, file::ImportError>,
+) -> Result<T> {
     let cannot_read = || format!("cannot read {}", path.display());
     let opened = open_input(path).with_context(cannot_read)?;
-    file::verify(BufReader::new(opened)).with_context(cannot_read)
+    read(BufReader::new(opened)).with_context(cannot_read)
+}
+
+/// The text of a file that somebody wrote for this program.
+pub fn text_of(path: &Path) -> Result<String> {
+    let text = open_input(path).and_then(io::read_to_string);
+    text.with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// The error for an empty store.

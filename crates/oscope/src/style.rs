@@ -1,9 +1,12 @@
 //! The terminal's capabilities.
 
 use crate::arguments::Common;
+use crate::output;
+use anyhow::Result;
 use clap::ColorChoice;
 use report::document::Document;
 use report::terminal::{self, Style};
+use serde::Serialize;
 use std::io::IsTerminal;
 
 /// Table width if there is no terminal.
@@ -29,6 +32,27 @@ pub fn of_stdout(common: &Common) -> Style {
         },
         unicode: speaks_unicode(),
     }
+}
+
+/// A result for standard output: JSON if the command line asks for it, else a document.
+pub fn text<'d, J: Serialize>(
+    common: &Common,
+    json: impl FnOnce() -> J,
+    document: impl FnOnce() -> Document<'d>,
+) -> Result<String> {
+    if common.json {
+        return output::json(&json());
+    }
+    Ok(painted(&document(), common))
+}
+
+/// Prints a result as [`text`].
+pub fn show<'d, J: Serialize>(
+    common: &Common,
+    json: impl FnOnce() -> J,
+    document: impl FnOnce() -> Document<'d>,
+) -> Result<()> {
+    output::show_painted(&text(common, json, document)?)
 }
 
 /// `document` for standard output.

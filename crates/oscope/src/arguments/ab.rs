@@ -253,14 +253,14 @@ impl FromStr for Vary {
 #[cfg(test)]
 mod tests {
     use super::{Codes, Varied, Vary, parse_codes, parse_parameter};
-    use proptest::prelude::*;
 
     #[test]
     fn a_parameter_has_a_name_and_values() {
         let expected = ("n".to_owned(), vec!["1".to_owned(), "a=b".to_owned()]);
         assert_eq!(parse_parameter("n=1,a=b"), Ok(expected));
-        assert!(parse_parameter("n").is_err() && parse_parameter("=1").is_err());
-        assert!(parse_parameter("n=").is_err());
+        for wrong in ["n", "=1", "n="] {
+            assert!(parse_parameter(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]
@@ -270,22 +270,26 @@ mod tests {
         assert!(parse_codes("one").is_err());
     }
 
-    fn varied(text: &str) -> Result<Varied, String> {
-        text.parse().map(|vary: Vary| vary.varied)
-    }
-
     #[test]
-    fn each_kind_is_told_by_its_key() {
-        assert_eq!(varied("dir=a,b"), Ok(Varied::Directory));
-        assert_eq!(varied("pages=base,huge"), Ok(Varied::Axis("pages".into())));
-        assert_eq!(varied("env:A=,1"), Ok(Varied::Environment("A".into())));
+    fn the_key_says_what_varies() {
         let path = "/proc/sys/vm/swappiness";
-        let setting = Ok(Varied::Setting(path.into()));
-        assert_eq!(varied(&format!("sysfs:{path}=1,2")), setting);
-    }
-
-    #[test]
-    fn what_cannot_be_compared_is_refused() {
+        for (text, varied, values) in [
+            ("dir=a,b", Varied::Directory, ["a", "b"]),
+            (
+                "pages=base,huge",
+                Varied::Axis("pages".into()),
+                ["base", "huge"],
+            ),
+            ("env:A=,1", Varied::Environment("A".into()), ["", "1"]),
+            (
+                &format!("sysfs:{path}=1,2"),
+                Varied::Setting(path.into()),
+                ["1", "2"],
+            ),
+        ] {
+            let values = values.map(str::to_owned).into();
+            assert_eq!(text.parse(), Ok(Vary { varied, values }));
+        }
         for wrong in [
             "dir",
             "dir=a",
@@ -296,27 +300,7 @@ mod tests {
             "sysfs:x=1,2",
             "x:y=1,2",
         ] {
-            assert!(varied(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_understood_or_refused(text in ".{0,40}") {
-            if let Ok(vary) = text.parse::<Vary>() {
-                prop_assert!(vary.values.len() >= 2);
-            }
-        }
-
-        #[test]
-        fn values_are_what_was_named(
-            axis in "[a-z_]{4,9}",
-            values in prop::collection::hash_set("[a-z0-9/=:]{1,6}", 2..5),
-        ) {
-            let values: Vec<String> = values.into_iter().collect();
-            let text = format!("{axis}={}", values.join(","));
-            let vary: Vary = text.parse().expect("it is well formed");
-            prop_assert_eq!(vary, Vary { varied: Varied::Axis(axis), values });
+            assert!(wrong.parse::<Vary>().is_err(), "{wrong}");
         }
     }
 }

@@ -32,7 +32,7 @@ pub enum Command {
     /// Sum files as fast as the machine allows: the exclusive or of their 32-bit words
     ///
     /// Prints the sum, the size and the name of each file. It tries on the file itself which method is
-    /// the fastest, and prints its choice on standard error. A file that changes meanwhile gives an
+    /// the fastest, and prints its choice on standard error. A file that changes during that gives an
     /// error and no sum.
     Sum(Sum),
     /// Copy a file by the method of your choice
@@ -192,7 +192,7 @@ pub enum Peer {
 }
 
 fn read_method() -> impl TypedValueParser<Value = Method> {
-    method(|method| match method {
+    named(|method| match method {
         Method::Read => "`read`, one call after the other",
         Method::Pread => "`pread`, at an offset",
         Method::Stdio => "`fread` of the C library, through its buffer",
@@ -239,14 +239,14 @@ pub type MethodOrAuto<M> = Option<M>;
 /// The name by which the program chooses the method.
 pub const AUTO: &str = "auto";
 
-/// Accepts the names of all methods.
-pub fn method<M: Choice + Send + Sync>(
+/// Accepts the names of all choices.
+pub fn named<M: Choice + Send + Sync>(
     help: fn(M) -> &'static str,
 ) -> impl TypedValueParser<Value = M> {
     PossibleValuesParser::new(values(help)).try_map(|name| M::named(&name))
 }
 
-/// As [`method`], and accepts [`AUTO`].
+/// As [`named`], and accepts [`AUTO`].
 pub fn method_or_auto<M: Choice + Send + Sync>(
     auto: &'static str,
     help: fn(M) -> &'static str,

@@ -1,8 +1,9 @@
 //! The command line of `oscope fleet`.
 
-use super::run::{ProfileName, parse_budget};
+use super::run::{parse_budget, profile};
 use super::stored::{parse_level, parse_percent};
 use clap::{Args, Subcommand, ValueEnum};
+use instrument::plan::Profile;
 use instrument::point::Level;
 use instrument::quantity::Nanoseconds;
 use std::path::PathBuf;
@@ -36,7 +37,7 @@ pub enum Command {
 /// Judge exported runs of many nodes against each other, without a baseline
 ///
 /// Each node runs `oscope run` and `oscope export`; ssh, pssh, Ansible, Slurm or Kubernetes gather the
-/// files. A node is called what the tag `host` of its run says (`oscope run --tag host=$HOSTNAME`), else
+/// files. A node is called by the tag `host` of its run (`oscope run --tag host=$HOSTNAME`), else
 /// as its file. Several runs of one node are its sessions. In a directory, each file is a node, and each
 /// folder is a node with its files as sessions.
 ///
@@ -63,7 +64,7 @@ pub struct Judge {
     /// Only these experiments or groups
     #[arg(long, value_name = "WHAT")]
     pub only: Vec<String>,
-    /// Tell which node changed since these earlier runs, beside what the nodes changed together; can be repeated
+    /// Report which node changed since these earlier runs, apart from what all nodes changed together; can be repeated
     #[arg(long, value_name = "FILE")]
     pub since: Vec<PathBuf>,
     #[command(flatten)]
@@ -100,12 +101,12 @@ pub struct JudgingLinks {
 
 /// Judge the network under MPI: the output of `osu_latency` and `osu_bw` between all pairs of nodes
 ///
-/// oscope has no MPI of its own: the OSU benchmarks measure, and this tells a slow port from a slow link, as
+/// oscope does not use MPI itself: the OSU benchmarks measure, and this distinguishes a slow port from a slow link, as
 /// `oscope fleet network` does for TCP. A file holds the output of one of them or both, and is called after its nodes:
 /// `FROM,TO.osu`, or `FROM,TO,1.osu` for the first of several runs. `osu_bw` sends one way only, so it takes each pair
 /// in both orders. Judged are the latency of the smallest message and the throughput of the largest one.
 ///
-/// Three runs of each pair or more tell noise from a slow link.
+/// It takes three runs of each pair or more to distinguish noise from a slow link.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -128,11 +129,11 @@ pub struct Fabric {
 /// Each node measures as `oscope run` does and writes its exported run to `OUTPUT/HOST/` there; the first
 /// process gathers the runs through the launcher (PMIx), so that no shared folder is needed, writes all of
 /// them to its `OUTPUT`, and judges them. Of several processes on a node, one measures; with `--per core`
-/// or `--per socket`, each measures a core or socket of its own. A node that fails or does not answer in
+/// or `--per socket`, each measures its own core or socket. A node that fails or does not answer in
 /// time is named, and the others are judged.
 ///
-/// A node that differs measures again, beside two healthy ones and only the experiments in question. The
-/// verdict names it only if the second measurement bears that out; `--once` switches it off.
+/// A node that differs measures again, together with two healthy ones and only the experiments in question. The
+/// verdict names it only if the second measurement confirms the first; `--once` switches it off.
 ///
 /// Leave each process all processors (`mpirun --bind-to none`, `srun --cpu-bind=none`), and let the job
 /// survive a dead process (`mpirun --enable-recovery`, `srun --kill-on-bad-exit=0`).
@@ -144,7 +145,7 @@ Examples:
   mpirun --host a,b,c,d --bind-to none oscope fleet run file.sync --in-turn --page fleet.html
   mpirun --map-by ppr:8:node --bind-to none oscope fleet run compute memory --per core --in-turn
 
-Exit code 3: a node is slower than the others; 1: a node lacks results. `mpirun --enable-recovery` ends
+Exit code 3: a node is slower than the others; 1: results of a node are missing. `mpirun --enable-recovery` ends
 with 0 all the same: `--json` has the verdict as well")]
 pub struct Run {
     /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
@@ -154,8 +155,8 @@ pub struct Run {
     #[arg(long, value_name = "AXIS=LEVEL", value_parser = parse_level)]
     pub at: Vec<(String, Level)>,
     /// Duration and precision of each run
-    #[arg(long, value_enum, default_value_t)]
-    pub profile: ProfileName,
+    #[arg(long, default_value_t = Profile::Quick, value_parser = profile())]
+    pub profile: Profile,
     /// Time for the run of a node
     #[arg(long, value_name = "TIME", default_value = "4min", value_parser = parse_budget)]
     pub budget: Nanoseconds,
@@ -173,7 +174,7 @@ pub struct Run {
     /// Measure and judge each node, each core or each socket: a process for each of them
     #[arg(long, value_enum, default_value_t)]
     pub per: Per,
-    /// Wait so much longer than its budget for a node that does not answer
+    /// Wait this much longer than its budget for a node that does not answer
     #[arg(long, value_name = "TIME", default_value = "1min", value_parser = parse_budget)]
     pub wait: Nanoseconds,
     /// Name a node by its first measurement, without a second one
@@ -189,9 +190,9 @@ pub struct Run {
 /// Measure the network between the nodes of a job: one process on each, started by `mpirun` or `srun`
 ///
 /// Each node measures its link to each other node, in rounds in which no node takes part in two measurements: round
-/// trips by TCP and UDP, idle and beside a stream, and throughput in both directions. A node that is slow to all
+/// trips by TCP and UDP, idle and next to a stream, and throughput in both directions. A node that is slow to all
 /// others has a slow port; two nodes that are slow to each other have a slow link. The first process gathers the
-/// measurements through the launcher (PMIx) and tells both apart, if there are four nodes or more.
+/// measurements through the launcher (PMIx) and distinguishes both, if there are four nodes or more.
 ///
 /// Nodes answer each other by TCP and UDP on ports that the system chooses, at all addresses but loopback, or at those
 /// of `--interface`.
@@ -216,7 +217,7 @@ pub struct Network {
     /// Only the addresses of this interface: its name, or an address of it
     #[arg(long, value_name = "NAME")]
     pub interface: Option<String>,
-    /// Wait so long for a node that does not answer
+    /// Wait this long for a node that does not answer
     #[arg(long, value_name = "TIME", default_value = "1min", value_parser = parse_budget)]
     pub wait: Nanoseconds,
     /// Seed of the order of the rounds [default: random]

@@ -20,7 +20,7 @@ pub use stored::{
 };
 
 /// An instrument for operating systems: it measures what memory, files, processes and threads cost
-/// on a machine, and says in words what the numbers mean.
+/// on a machine, and explains in words what the numbers mean.
 ///
 /// Without a command, everything is measured in the quick profile.
 #[derive(Debug, Parser)]
@@ -108,7 +108,7 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Labs for teachers and students: predict, measure, explain
     ///
-    /// A lab asks for predictions, measures, sets each prediction beside the measurement and beside the
+    /// A lab asks for predictions, measures, compares each prediction with the measurement and with the
     /// finding of a published report, and asks why. It writes a hand-in.
     Lab(lab::Lab),
     /// Recommend settings for programs on this machine: block sizes, loop pieces, threads, pages,
@@ -285,7 +285,7 @@ mod tests {
         below.for_each(|command| examples(command, found));
     }
 
-    /// Commands are described where they are listed. A group of options with a description of its own
+    /// Commands are described where they are listed. A group of options with its own description
     /// would take the place of that when the command is built.
     #[test]
     fn a_command_is_described_as_it_is_listed() {

@@ -1,7 +1,9 @@
 //! The command line of `oscope run`.
 
+use super::file::named;
 use super::stored::parse_level;
-use clap::{Args, Parser, ValueEnum};
+use clap::builder::TypedValueParser;
+use clap::{Args, Parser};
 use instrument::limits::Limits;
 use instrument::plan::Profile;
 use instrument::point::Level;
@@ -48,8 +50,8 @@ pub struct Run {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub file_size: Option<Bytes>,
     /// Duration and precision of the run
-    #[arg(long, value_enum, default_value_t)]
-    pub profile: ProfileName,
+    #[arg(long, default_value_t = Profile::Quick, value_parser = profile())]
+    pub profile: Profile,
     /// Directory for scratch files; file experiments measure its file system
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
@@ -84,10 +86,10 @@ pub struct Run {
     #[arg(long, value_name = "COUNT")]
     pub sessions: Option<NonZeroU8>,
     /// Compare with this run, or with several runs separated by commas, at the end; measures three
-    /// sessions unless `--sessions` says otherwise
+    /// sessions unless `--sessions` gives another number
     #[arg(long, value_name = "RUNS")]
     pub compare_with: Option<String>,
-    /// File for the page [default: `pages/run-NUMBER.html` beside the store, overwritten]
+    /// File for the page [default: `pages/run-NUMBER.html` next to the store, overwritten]
     #[arg(long, value_name = "FILE", conflicts_with = "no_page")]
     pub page: Option<PathBuf>,
     /// Overwrite an existing file that `--page` names
@@ -96,7 +98,7 @@ pub struct Run {
     /// Write no page
     #[arg(long)]
     pub no_page: bool,
-    /// Let every loop do so many per cent more iterations than it counts
+    /// Let every loop do this many per cent more iterations than it counts
     #[cfg(feature = "extra-work")]
     #[arg(long, value_name = "PERCENT", default_value = "0")]
     pub extra_work: u64,
@@ -135,7 +137,7 @@ pub struct Restraint {
     pub limit: Option<Limits>,
 }
 
-// A parser of its own: workers start by the thousand, and to build the commands of the whole program
+// A separate parser: workers start by the thousand, and to build the commands of the whole program
 // takes a third of a millisecond.
 /// Takes one batch of samples for the program that started it
 #[derive(Parser, Debug)]
@@ -161,25 +163,16 @@ impl Worker {
     }
 }
 
-/// A profile by its name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ProfileName {
-    /// ±5 %, about four minutes for everything
-    #[default]
-    Quick,
-    /// ±3 %, twenty minutes and more for everything
-    Standard,
-    /// ±2 %, hours for everything
-    Thorough,
+/// Accepts the names of profiles.
+pub(super) fn profile() -> impl TypedValueParser<Value = Profile> {
+    named(help_of_profile)
 }
 
-impl From<ProfileName> for Profile {
-    fn from(name: ProfileName) -> Self {
-        match name {
-            ProfileName::Quick => Self::Quick,
-            ProfileName::Standard => Self::Standard,
-            ProfileName::Thorough => Self::Thorough,
-        }
+fn help_of_profile(profile: Profile) -> &'static str {
+    match profile {
+        Profile::Quick => "±5 %, about four minutes for everything",
+        Profile::Standard => "±3 %, twenty minutes and more for everything",
+        Profile::Thorough => "±2 %, hours for everything",
     }
 }
 
@@ -204,19 +197,14 @@ pub(super) fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ProfileName, parse_budget, parse_tag};
-    use clap::ValueEnum;
+    use super::{help_of_profile, parse_budget, parse_tag};
     use instrument::plan::Profile;
 
     #[test]
     fn the_help_of_a_profile_names_its_precision() {
-        for name in ProfileName::value_variants() {
-            let target = Profile::from(*name).precision().target;
-            let help = name
-                .to_possible_value()
-                .and_then(|value| value.get_help().cloned());
-            let help = help.expect("each profile has help").to_string();
-            let percent = format!("±{} %,", 100.0 * target);
+        for profile in Profile::ALL {
+            let help = help_of_profile(profile);
+            let percent = format!("±{} %,", 100.0 * profile.precision().target);
             assert!(help.starts_with(&percent), "{help}");
         }
     }

@@ -256,7 +256,7 @@ pub struct Compare {
     /// Only these experiments or groups
     #[arg(long, value_name = "WHAT")]
     pub only: Vec<String>,
-    /// Show every value, curve beside curve, and not only the largest differences
+    /// Show every value, curve next to curve, and not only the largest differences
     #[arg(long)]
     pub all: bool,
     /// Ignore differences up to this

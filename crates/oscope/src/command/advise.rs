@@ -2,7 +2,7 @@
 
 use crate::arguments::{Advise, Arguments, Command, Common, HeaderLanguage, Sharing};
 use crate::exit::{Exit, WrongUse};
-use crate::settings::{self, Tried};
+use crate::kernel_settings::{self, Tried};
 use crate::target::{Replaces, Target, make_directory};
 use crate::{output, stored, style};
 use anyhow::Result;
@@ -23,29 +23,27 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
     stored::add_settings_of_system(&mut analysis, store.as_ref())?;
     drop(store);
     let advice = &analysis.advice;
-    let json = || serde_json::to_string_pretty(advice).map(|text| text + "\n");
     if arguments.save {
         let path = ::advice::default_path()?;
         let folder = path.parent().expect("a file in a folder of oscope's own");
         make_directory(folder)?;
         let target = Target::new(&path, Replaces::Own(is_advice), common)?;
-        target.write(json()?.as_bytes(), &Watch::default())?;
+        target.write(output::json(advice)?.as_bytes(), &Watch::default())?;
         output::show(&format!("{}\n", path.display()))?;
         return Ok(Exit::Done);
     }
     let text = match arguments.header {
         Some(HeaderLanguage::C) => advice::c_header(advice),
         None if arguments.env => advice::environment(advice),
-        None if common.json => json()?,
-        None => style::painted(&view::advice(&analysis), common),
+        None => style::text(common, || advice, || view::advice(&analysis))?,
     };
     output::show_painted(&text)?;
     Ok(Exit::Done)
 }
 
-/// Measures before and after a setting by `oscope ab --vary`, and tells how to keep it.
+/// Measures before and after a setting by `oscope ab --vary`, and prints how to keep it.
 fn attempt(name: &str, arguments: &Advise, common: &Common) -> Result<Exit> {
-    let (trial, set, undo) = match settings::trial(name, &arguments.dir)? {
+    let (trial, set, undo) = match kernel_settings::trial(name, &arguments.dir)? {
         Some(Tried { trial, set, undo }) => (trial, set, Some(undo)),
         None => advised(name, arguments, common)?,
     };
@@ -54,8 +52,7 @@ fn attempt(name: &str, arguments: &Advise, common: &Common) -> Result<Exit> {
     words.extend(trial.at.into_iter().flat_map(|at| ["--at".into(), at]));
     let budget = arguments.budget.iter().cloned();
     words.extend(budget.flat_map(|time| ["--budget".into(), time]));
-    let Arguments { command, .. } =
-        Arguments::try_parse_from(&words).map_err(|error| WrongUse(error.to_string()))?;
+    let Arguments { command, .. } = Arguments::try_parse_from(&words).map_err(WrongUse::from)?;
     let Some(Command::Ab(mut comparison)) = command else {
         return Err(WrongUse(format!("'{name}' cannot be tried")).into());
     };
@@ -77,7 +74,7 @@ fn advised(
     arguments: &Advise,
     common: &Common,
 ) -> Result<(Trial, String, Option<String>)> {
-    let mut all = settings::names(&arguments.dir);
+    let mut all = kernel_settings::names(&arguments.dir);
     let mut known = Vec::new();
     for run in asked(arguments, common)? {
         let mut judged = stored::judged(common, &run, Sharing { redact: false })?;

@@ -3,7 +3,7 @@
 use crate::arguments::{Common, Compare, FailOn};
 use crate::exit::{Exit, WrongUse};
 use crate::target::{Target, publish};
-use crate::{selection, stored, style};
+use crate::{output, selection, stored, style};
 use anyhow::Result;
 use record::Run;
 use report::comparison::{self, Basis, Comparison, Question, Side};
@@ -17,9 +17,8 @@ pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
         .map(|name| side(name, &arguments.only, common))
         .collect::<Result<Vec<Side>>>()?;
     let baseline = arguments.baseline.as_ref();
-    let baseline = baseline
-        .map(|name| stored::side(common, name))
-        .transpose()?;
+    let baseline = baseline.map(|name| stored::side(common, name));
+    let baseline = baseline.transpose()?;
     for other in &others {
         apart(&first, other)?;
     }
@@ -61,13 +60,25 @@ pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
         &text,
         common,
     )?;
-    Ok(exit(&comparisons, arguments.fail_on))
+    Ok(Exit::found_if(comparisons.iter().any(|comparison| {
+        let counts = comparison.counts();
+        is_found(counts.slower > 0, counts.faster > 0, arguments.fail_on)
+    })))
+}
+
+/// True if `fail_on` names one of the verdicts that are there.
+pub fn is_found(is_slower: bool, is_faster: bool, fail_on: Option<FailOn>) -> bool {
+    match fail_on {
+        None => false,
+        Some(FailOn::Slower) => is_slower,
+        Some(FailOn::Different) => is_slower || is_faster,
+    }
 }
 
 /// The comparisons as text or as JSON.
 pub fn shown(comparisons: &[Comparison<'_>], all: bool, common: &Common) -> Result<String> {
     if common.json {
-        return Ok(serde_json::to_string_pretty(&comparison::json(comparisons))? + "\n");
+        return output::json(&comparison::json(comparisons));
     }
     let document = view::comparison(comparisons);
     Ok(terminal::paint(&document, &style::of_stdout(common), all))
@@ -94,10 +105,9 @@ fn side(name: &str, only: &[String], common: &Common) -> Result<Side> {
     if only.is_empty() {
         return Ok(side);
     }
-    let is_meant = |id: &str| only.iter().any(|name| selection::is_meant(id, name));
     for run in &mut side.runs {
         run.experiments
-            .retain(|record| is_meant(&record.definition.id));
+            .retain(|record| selection::is_among(&record.definition.id, only));
     }
     if side.runs.iter().all(|run| run.experiments.is_empty()) {
         let only = only.join(", ");
@@ -107,20 +117,4 @@ fn side(name: &str, only: &[String], common: &Common) -> Result<Side> {
         .into());
     }
     Ok(side)
-}
-
-fn exit(comparisons: &[Comparison<'_>], fail_on: Option<FailOn>) -> Exit {
-    let found = |comparison: &Comparison<'_>| {
-        let counts = comparison.counts();
-        match fail_on {
-            None => false,
-            Some(FailOn::Slower) => counts.slower > 0,
-            Some(FailOn::Different) => counts.slower + counts.faster > 0,
-        }
-    };
-    if comparisons.iter().any(found) {
-        Exit::Found
-    } else {
-        Exit::Done
-    }
 }

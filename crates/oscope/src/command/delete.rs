@@ -4,7 +4,7 @@
 use crate::arguments::{Cleanup, Common, Delete, Verify};
 use crate::exit::{Exit, WrongUse};
 use crate::leftovers::{self, Leftover};
-use crate::{output, sanitise, settings, stored, style};
+use crate::{kernel_settings, output, sanitise, stored, style};
 use anyhow::Result;
 use instrument::quantity::counted;
 use record::store::{Candidate, RunSelector, Store};
@@ -107,13 +107,12 @@ pub fn verify(arguments: &Verify, common: &Common) -> Result<Exit> {
 
 fn verify_file(path: &Path, common: &Common) -> Result<Exit> {
     let proof = stored::verify_file(path)?;
-    let text = if common.json {
-        output::json(&json::proof(path, &proof))?
-    } else {
-        let name = output::on_one_line(&path.to_string_lossy());
-        style::painted(&view::proof(&name, &proof), common)
-    };
-    output::show_painted(&text)?;
+    let name = output::on_one_line(&path.to_string_lossy());
+    style::show(
+        common,
+        || json::proof(path, &proof),
+        || view::proof(&name, &proof),
+    )?;
     Ok(Exit::incomplete_if(proof.is_damage()))
 }
 
@@ -123,11 +122,11 @@ fn verify_store(run: Option<&str>, common: &Common) -> Result<Exit> {
     let found = store
         .verify(selector.as_ref())
         .map_err(stored::wrong_use_if_unknown)?;
-    let text = if common.json {
-        output::json(&json::verification(store.path(), &found))?
-    } else {
-        style::painted(&view::verification(&found), common)
-    };
+    let text = style::text(
+        common,
+        || json::verification(store.path(), &found),
+        || view::verification(&found),
+    )?;
     drop(store);
     output::show_painted(&text)?;
     Ok(Exit::incomplete_if(found.has_damage()))
@@ -143,7 +142,7 @@ pub fn cleanup(arguments: &Cleanup, common: &Common) -> Result<Exit> {
             arguments.dir.display()
         ));
     }
-    let recovered = settings::recover();
+    let recovered = kernel_settings::recover();
     let leftovers = leftovers::clear(store.as_ref(), &arguments.dir)?;
     let settings = recovered.iter().map(ToString::to_string);
     let lines: Vec<String> = settings

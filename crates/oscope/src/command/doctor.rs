@@ -9,6 +9,7 @@ use instrument::fitness::{Watch, clock, examine, harms};
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
+use report::{json, view};
 use std::fs;
 use std::time::Duration;
 
@@ -40,11 +41,6 @@ pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {
     );
     let mut checks = harms(&supplies);
     checks.extend(examine(&machine, &environment, storage.as_ref(), &watch));
-    let text = if common.json {
-        output::json(&report::json::entries(&checks))?
-    } else {
-        style::painted(&report::view::checks(&checks), common)
-    };
-    output::show_painted(&text)?;
+    style::show(common, || json::entries(&checks), || view::checks(&checks))?;
     Ok(Exit::Done)
 }

@@ -30,15 +30,11 @@ fn list(store: &Store, common: &Common) -> Result<(String, Exit)> {
     let damaged: Vec<_> = runs.iter().filter(|run| run.damaged).collect();
     for run in &damaged {
         output::say(&format!(
-            "oscope: the entry of run {} in the list of runs is damaged: `oscope verify` tells more",
+            "oscope: the entry of run {} in the list of runs is damaged: `oscope verify` names what is wrong",
             run.number
         ));
     }
-    let text = if common.json {
-        serde_json::to_string_pretty(&json::entries(&runs))? + "\n"
-    } else {
-        style::painted(&view::runs(&runs), common)
-    };
+    let text = style::text(common, || json::entries(&runs), || view::runs(&runs))?;
     Ok((text, Exit::incomplete_if(!damaged.is_empty())))
 }
 
@@ -86,11 +82,11 @@ fn over_runs(
         ))
         .into());
     }
-    let text = if common.json {
-        serde_json::to_string_pretty(&json::histories(&histories))? + "\n"
-    } else {
-        style::painted(&view::histories(&histories), common)
-    };
+    let text = style::text(
+        common,
+        || json::histories(&histories),
+        || view::histories(&histories),
+    )?;
     Ok((text, Exit::incomplete_if(!damaged.is_empty())))
 }
 
@@ -124,11 +120,11 @@ fn over_all(store: &Store, arguments: &History, common: &Common) -> Result<(Stri
         }
     }
     let found = gathering.finish();
-    let text = if common.json {
-        serde_json::to_string_pretty(&json::changes(&found, damaged))? + "\n"
-    } else {
-        style::painted(&view::changes(&found), common)
-    };
+    let text = style::text(
+        common,
+        || json::changes(&found, damaged),
+        || view::changes(&found),
+    )?;
     Ok((text, Exit::incomplete_if(damaged > 0)))
 }
 
@@ -147,15 +143,4 @@ fn machine(store: &Store, latest: RunSummary, arguments: &History) -> Result<Str
             "no stored run is of a machine {wanted}; `oscope history` lists them"
         ))
     })?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parts;
-
-    #[test]
-    fn a_metric_is_named_after_its_experiment() {
-        assert_eq!(parts("process.calls.rate"), ("process.calls", Some("rate")));
-        assert_eq!(parts("process.calls"), ("process.calls", None));
-    }
 }

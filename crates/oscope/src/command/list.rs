@@ -9,41 +9,30 @@ use instrument::at_levels;
 use instrument::experiment::Experiment;
 use instrument::plan::{Plan, Planned, Profile, Setting};
 use instrument::quantity::counted;
-use report::{json, reference, view};
+use report::reference::{self, Reference};
+use report::{json, view};
 use std::path::Path;
 
 /// `oscope list`.
 pub fn execute(arguments: &List, common: &Common) -> Result<Exit> {
-    let text = if arguments.references {
-        references(common)?
-    } else {
-        experiments(&arguments.what, common)?
-    };
-    output::show_painted(&text)?;
-    Ok(Exit::Done)
-}
-
-fn experiments(what: &[String], common: &Common) -> Result<String> {
-    let listed = selection::experiments(what)?;
-    let definitions: Vec<_> = listed.iter().map(|it| it.definition()).collect();
-    Ok(if common.json {
-        output::json(&json::entries(&definitions))?
-    } else {
-        style::painted(&view::list(&definitions), common)
-    })
-}
-
-fn references(common: &Common) -> Result<String> {
-    let references: Vec<_> = reference::ALL
-        .iter()
-        .map(reference::Reference::run)
-        .collect();
-    Ok(if common.json {
+    if arguments.references {
+        let references: Vec<_> = reference::ALL.iter().map(Reference::run).collect();
         let headers: Vec<_> = references.iter().map(|run| &run.header).collect();
-        output::json(&json::entries(&headers))?
-    } else {
-        style::painted(&view::references(&references), common)
-    })
+        style::show(
+            common,
+            || json::entries(&headers),
+            || view::references(&references),
+        )?;
+        return Ok(Exit::Done);
+    }
+    let listed = selection::experiments(&arguments.what)?;
+    let definitions: Vec<_> = listed.iter().map(|it| it.definition()).collect();
+    style::show(
+        common,
+        || json::entries(&definitions),
+        || view::list(&definitions),
+    )?;
+    Ok(Exit::Done)
 }
 
 /// `oscope explain`.
@@ -99,21 +88,6 @@ mod tests {
     use clap::Parser;
     use experiments::programs::PROGRAMS;
 
-    /// The words of a command line, of which some are quoted.
-    fn words(line: &str) -> Vec<String> {
-        let parts = line.split('\'').enumerate();
-        let plain = |part: &str| {
-            part.split_whitespace()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        };
-        let words = parts.flat_map(|(index, part)| match index % 2 {
-            0 => plain(part),
-            _ => vec![part.to_owned()],
-        });
-        std::iter::once("oscope".to_owned()).chain(words).collect()
-    }
-
     #[test]
     fn every_program_of_the_reports_has_a_command_that_is_understood() {
         let setting = quick_setting();
@@ -122,7 +96,8 @@ mod tests {
                 experiments::find(program.experiment).is_some(),
                 "{program:?}"
             );
-            let parsed = Arguments::try_parse_from(words(program.command));
+            let words = shlex::split(&format!("oscope {}", program.command));
+            let parsed = Arguments::try_parse_from(words.expect("quotes are closed"));
             let parsed = parsed.unwrap_or_else(|error| panic!("{program:?}: {error}"));
             let Some(Command::Run(run)) = parsed.command else {
                 continue;

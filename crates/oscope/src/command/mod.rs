@@ -26,7 +26,7 @@ mod transfer;
 
 use crate::arguments::{Arguments, Command, Worker};
 use crate::exit::Exit;
-use crate::{output, settings};
+use crate::{kernel_settings, output};
 use anyhow::Result;
 use instrument::runner;
 use platform::signal::Signal;
@@ -37,7 +37,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
     let command = command.unwrap_or_else(Command::usual);
     // `cleanup` reports it on standard output.
     if !matches!(command, Command::Cleanup(_))
-        && let Some(recovered) = settings::recover()
+        && let Some(recovered) = kernel_settings::recover()
     {
         output::say(&format!("oscope: {recovered}"));
     }

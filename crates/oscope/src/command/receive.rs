@@ -1,10 +1,10 @@
 //! `oscope receive`: receives files from `oscope send`.
 
-use super::transfer::{FORMAT, Watch, cost, line, totals, value, voice, warn_of_cover};
+use super::transfer::{FORMAT, MOST_LISTED, cost, line, totals, value, warn_of_cover};
 use crate::arguments::Common;
 use crate::arguments::transfer::Receive as Arguments;
 use crate::exit::Exit;
-use crate::progress::Voice;
+use crate::progress::{Voice, bar_of_bytes, while_drawn};
 use crate::{leftovers, output, token_file};
 use anyhow::Result;
 use instrument::quantity::{Nanoseconds, counted};
@@ -14,6 +14,7 @@ use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use transfer::receiver::{Event, Options, Receiver};
@@ -22,7 +23,7 @@ use transfer::{Cover, Limits, Outcome, Timing};
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     ignore_sigpipe();
-    let voice = voice(common, || None);
+    let voice = Voice::new(common, || bar_of_bytes(None));
     let named = arguments.dir.as_ref().or(arguments.into.as_ref());
     let dir = named.map_or(Path::new("."), PathBuf::as_path);
     let scratch = arguments.measure.then(|| scratch(dir, common));
@@ -35,7 +36,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         allow_hidden: named.is_some() || arguments.allow_hidden,
         ..options(arguments, directory, interrupt)?
     };
-    let watch = Watch::new(&voice, &options.progress);
+    let progress = Arc::clone(&options.progress);
     let (has_token, is_insecure) = (options.token.is_some(), options.insecure);
     let receiver = Receiver::bind(&arguments.listen, options)?;
     let address = receiver.address()?;
@@ -52,8 +53,10 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         is_json: common.json,
         state: Mutex::default(),
     };
-    receiver.serve(arguments.once, &|event| reported.take_in(event))?;
-    drop(watch);
+    let position = || progress.load(Ordering::Relaxed);
+    while_drawn(voice.bar(), position, || {
+        receiver.serve(arguments.once, &|event| reported.take_in(event))
+    })?;
     reported.finish()?;
     let state = reported
         .state
@@ -81,11 +84,7 @@ fn options(
         method: arguments.method,
         directory,
         measures: arguments.measure,
-        token: arguments
-            .token_file
-            .as_deref()
-            .map(token_file::read)
-            .transpose()?,
+        token: token_file::read(arguments.token_file.as_deref())?,
         insecure: arguments.insecure,
         unsealed: arguments.unsealed,
         allow_hidden: arguments.allow_hidden,
@@ -126,9 +125,6 @@ struct State {
     outcomes: Vec<Value>,
 }
 
-/// Beyond this number, files are reported only in total.
-const TOLD_SINGLY: u64 = 20;
-
 impl Reported<'_> {
     fn take_in(&self, event: &Event<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -160,7 +156,7 @@ impl Reported<'_> {
         } else {
             state.files += 1;
             state.bytes += outcome.size;
-            if state.files <= TOLD_SINGLY {
+            if state.files <= MOST_LISTED {
                 self.voice.say(&format!("{peer}: {}", line(outcome)));
             }
         }

@@ -1,12 +1,11 @@
 //! `oscope reproduce`: the published reports, figure by figure.
 
 use super::run;
-use crate::arguments::{Arguments, Command, Common, Reproduce};
+use crate::arguments::{Common, Reproduce};
 use crate::exit::{self, Exit, WrongUse};
 use crate::target::Target;
 use crate::{output, selection, setting, stored, style};
 use anyhow::Result;
-use clap::Parser;
 use files::Watch;
 use instrument::experiment::Experiment;
 use instrument::given::Givens;
@@ -20,10 +19,11 @@ use report::{markdown, page, view};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// An experiment, or points of it, is run at most so many times, each time for `MORE_TIME` times as long as before.
+/// An experiment, or points of it, is run at most this number of times, each time for `MORE_TIME` times as long as
+/// before.
 const TRIES: i32 = 3;
 const MORE_TIME: f64 = 4.0;
-/// Visits may take longer than earlier ones, beside other work: the time for them is so much longer.
+/// Visits may take longer than earlier ones, next to other work: they get this much more time.
 const MARGIN: f64 = 1.5;
 
 pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
@@ -54,7 +54,7 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     };
     let is_terminal = arguments.output.path() == Path::new("-");
     let text = if common.json {
-        serde_json::to_string_pretty(&reproduce::json(&reproduced))? + "\n"
+        output::json(&reproduce::json(&reproduced))?
     } else if is_page(arguments.output.path()) && !arguments.markdown {
         page::paint(
             &view::reproduction(&reproduced),
@@ -71,7 +71,7 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Measures what lacks: first the experiments that were never measured, then the points that their plan
+/// Measures what is missing: first the experiments that were never measured, then the points that their plan
 /// leaves out, and again with more time those that a run did not reach.
 fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exit)> {
     let mut exit = Exit::Done;
@@ -89,7 +89,7 @@ fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exi
                 Ok(Exit::Done) => {}
                 Ok(stopped @ Exit::Stopped(_)) => return Ok((reproduced, stopped)),
                 Ok(incomplete) => exit = incomplete,
-                // A level that this machine lacks does not prevent the other runs.
+                // A level that this machine does not have does not prevent the other runs.
                 Err(error) if error.is::<WrongUse>() => {
                     output::say(&format!("oscope: {}: {error}", words.join(" ")));
                     exit = Exit::Incomplete;
@@ -136,7 +136,7 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
     let results: Vec<_> = records.collect();
     let mut failed: Vec<Failed> = runs.iter().flat_map(failed).collect();
     if arguments.of.is_empty() {
-        failed.extend(lacking(&choice, arguments));
+        failed.extend(unmet(&choice, arguments));
     }
     let model = runs
         .first()
@@ -149,8 +149,8 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
     ))
 }
 
-/// The levels for which this machine lacks something.
-fn lacking(choice: &Choice, arguments: &Reproduce) -> Vec<Failed> {
+/// The levels whose needs this machine does not meet.
+fn unmet(choice: &Choice, arguments: &Reproduce) -> Vec<Failed> {
     let setting = setting(arguments, Profile::Quick);
     let of = |id: &str| {
         let needs = experiments::find(id).map_or(Vec::new(), |it| it.level_needs(&setting));
@@ -187,17 +187,12 @@ fn failed(run: &Run) -> impl Iterator<Item = Failed> {
 /// Measures the missing points like `oscope run`, for `stretch` times the usual time or for as long as
 /// earlier visits took.
 fn measure(words: &[String], stretch: f64, arguments: &Reproduce, common: &Common) -> Result<Exit> {
-    let mut line = vec!["oscope".to_owned()];
-    line.extend(words.iter().cloned());
-    let parsed = Arguments::try_parse_from(&line).map_err(|error| WrongUse(error.to_string()))?;
-    let Some(Command::Run(mut run)) = parsed.command else {
-        unreachable!("each command is `oscope run`");
-    };
+    let mut run = run::parsed(words)?;
     run.dir.clone_from(&arguments.dir);
     run.allow_swap_file = arguments.allow_swap_file;
     run.remote.clone_from(&arguments.remote);
     if stretch > 1.0 {
-        let setting = setting(arguments, run.profile.into());
+        let setting = setting(arguments, run.profile);
         let experiments = selection::experiments(&run.what)?;
         let chosen = selection::at(&experiments, &run.levels(), &setting)?;
         let chosen: Vec<&dyn Experiment> = chosen.iter().map(|it| it as _).collect();
@@ -212,7 +207,7 @@ fn measure(words: &[String], stretch: f64, arguments: &Reproduce, common: &Commo
     run::measure_only(&run, common, &mut [])
 }
 
-/// The circumstances of the runs that measure what lacks.
+/// The circumstances of the runs that measure what is missing.
 fn setting(arguments: &Reproduce, profile: Profile) -> Setting {
     let swap = arguments.allow_swap_file;
     setting::here(
@@ -308,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_only_a_longer_profile_plans_is_measured_beside_others_or_told() {
+    fn a_name_that_only_a_longer_profile_plans_is_measured_if_named_or_reported() {
         let setting = Setting {
             profile: Profile::Quick,
             ..able()
@@ -324,7 +319,7 @@ mod tests {
             one
         };
         let [getpid, sync] = ["getpid", "open O_SYNC+close"].map(Level::from);
-        // Named, it is measured, also beside one that the profile has.
+        // Named, it is measured, also next to one that the profile has.
         let both = [Level::Number(0), Level::Number(3)];
         let named = chosen(&[
             ("call", getpid),
@@ -334,14 +329,12 @@ mod tests {
         ]);
         assert_eq!(named.points(&setting).len(), 4);
         assert_eq!(named.left_out(&setting), Vec::<String>::new());
-        // Not named, it is told.
+        // Not named, it is reported.
         let level = chosen(&[("optimisation", both[1].clone())]);
-        let told = level.left_out(&setting);
-        assert!(
-            told.contains(&"call open O_SYNC+close".to_owned()),
-            "{told:?}"
-        );
-        assert_eq!(told.len(), 3);
+        let left_out = level.left_out(&setting);
+        let sync = "call open O_SYNC+close".to_owned();
+        assert!(left_out.contains(&sync), "{left_out:?}");
+        assert_eq!(left_out.len(), 3);
         // All is there in the profile that plans all.
         let whole = level.left_out(&able());
         assert_eq!(whole, Vec::<String>::new());

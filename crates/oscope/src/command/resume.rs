@@ -304,7 +304,7 @@ mod tests {
     use platform::environment::Environment;
 
     #[test]
-    fn another_kernel_is_told_and_another_load_is_not() {
+    fn another_kernel_is_a_difference_and_another_load_is_not() {
         let then = Environment {
             kernel_release: Some("6.1.0".into()),
             load_average: Some([0.1, 0.1, 0.1]),

@@ -1,9 +1,10 @@
 //! `oscope send`: sends files to an `oscope receive`.
 
-use super::transfer::{FORMAT, Watch, cost, legible, line, totals, value, voice, warn_of_cover};
+use super::transfer::{FORMAT, MOST_LISTED, cost, legible, line, totals, value, warn_of_cover};
 use crate::arguments::Common;
 use crate::arguments::transfer::Send as Arguments;
 use crate::exit::{Exit, WrongUse};
+use crate::progress::{Voice, bar_of_bytes, while_drawn};
 use crate::{output, token_file};
 use anyhow::{Context, Result};
 use instrument::quantity::{Nanoseconds, counted};
@@ -13,14 +14,13 @@ use serde_json::json;
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use transfer::method::SendMethod;
 use transfer::sender::{self, Job, Options, Plan, Source, Summary};
 use transfer::{Cover, Error, Limits, Outcome};
 
-/// Beyond this number, files are reported only in total.
-const TOLD_SINGLY: usize = 20;
 /// From this number of files on, a second connection is faster.
 const MANY: usize = 100;
 
@@ -35,7 +35,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         keep_mode: arguments.keep,
         keep_times: arguments.keep,
     };
-    let voice = voice(common, || total_size(&jobs));
+    let voice = Voice::new(common, || bar_of_bytes(total_size(&jobs)));
     let outcomes = Mutex::new(Vec::new());
     let observe = |outcome: &Outcome| {
         if outcome.failure.is_some() {
@@ -50,9 +50,10 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
              the files",
         );
     }
-    let watch = Watch::new(&voice, &options.progress);
-    let sent = sender::send(&arguments.to, &jobs, plan, &options, &observe);
-    drop(watch);
+    let position = || options.progress.load(Ordering::Relaxed);
+    let sent = while_drawn(voice.bar(), position, || {
+        sender::send(&arguments.to, &jobs, plan, &options, &observe)
+    });
     let outcomes = outcomes
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +84,7 @@ fn arrived(outcomes: &[Outcome], jobs: &[Job], cover: Cover) -> String {
     let names: Vec<_> = arrived.map(|outcome| legible(&outcome.name)).collect();
     let mut text = match &names[..] {
         [] => "no file arrived".to_owned(),
-        names if names.len() > TOLD_SINGLY => format!("{} files arrived", names.len()),
+        names if names.len() as u64 > MOST_LISTED => format!("{} files arrived", names.len()),
         names => format!("arrived: {}", names.join(", ")),
     };
     let can_be_read_again = |job: &Job| !matches!(job.source, Source::StandardInput);
@@ -112,7 +113,7 @@ fn present(
     }
     let mut text = String::new();
     let arrived = outcomes.iter().filter(|outcome| outcome.failure.is_none());
-    if outcomes.len() <= TOLD_SINGLY {
+    if outcomes.len() as u64 <= MOST_LISTED {
         arrived.for_each(|outcome| text += &(line(outcome) + "\n"));
     }
     let sum = format!(
@@ -126,11 +127,7 @@ fn present(
 }
 
 fn options(arguments: &Arguments, interrupt: Interrupt) -> Result<Options> {
-    let token = arguments
-        .token_file
-        .as_deref()
-        .map(token_file::read)
-        .transpose()?;
+    let token = token_file::read(arguments.token_file.as_deref())?;
     let is_sealed = token.is_some() && !arguments.unsealed;
     let cover = match (is_sealed, arguments.no_checksum) {
         (true, true) => {
@@ -163,26 +160,19 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job>> {
             source: Source::Zeros(size.0),
         }]);
     }
-    let inputs = arguments
-        .files
-        .iter()
-        .filter(|file| file.as_path() == Path::new("-"))
-        .count();
-    if inputs > 1 {
-        return wrong("standard input can be sent only once");
-    }
-    if inputs == 1 {
-        standard_input()?;
-    }
-    if inputs == 1
-        && arguments
-            .method
-            .is_some_and(|method| method != SendMethod::File)
-    {
-        return wrong("standard input can only be read: --method file");
-    }
-    if inputs == 1 && arguments.resume {
-        return wrong("standard input cannot be resumed, since its beginning is gone");
+    let files = arguments.files.iter();
+    match files.filter(|file| *file == Path::new("-")).count() {
+        0 => {}
+        1 => {
+            standard_input()?;
+            if arguments.method.is_some_and(|it| it != SendMethod::File) {
+                return wrong("standard input can only be read: --method file");
+            }
+            if arguments.resume {
+                return wrong("standard input cannot be resumed, since its beginning is gone");
+            }
+        }
+        _ => return wrong("standard input can be sent only once"),
     }
     if arguments.name.is_some() && arguments.files.len() > 1 {
         return wrong("--name names one file");
@@ -294,39 +284,40 @@ mod tests {
 
     #[test]
     fn resume_is_named_only_where_something_was_kept() {
-        let job = |source| Job {
-            name: b"file".to_vec(),
-            source,
+        let job = |source| {
+            let name = b"file".to_vec();
+            [Job { name, source }]
         };
-        let (path, input) = (
-            [job(Source::Path {
-                path: "file".into(),
-                size: Some(1),
-            })],
-            [job(Source::StandardInput)],
-        );
+        let path = job(Source::Path {
+            path: "file".into(),
+            size: Some(1),
+        });
+        let input = job(Source::StandardInput);
         let (here, lost) = (outcome("one\n", false, false), outcome("two", true, false));
         let kept = outcome("three", true, true);
-        for (outcomes, jobs, cover, resumes) in [
-            (&[][..], &path, Cover::Summed, false),
-            (std::slice::from_ref(&lost), &path, Cover::Summed, false),
-            (std::slice::from_ref(&kept), &path, Cover::Summed, true),
-            (&[here.clone(), lost.clone()], &path, Cover::Sealed, true),
-            (&[here.clone(), lost.clone()], &path, Cover::Bare, false),
-            (&[here.clone(), lost.clone()], &input, Cover::Summed, false),
+        let some = [here.clone(), lost.clone()];
+        for (outcomes, jobs, cover, expected) in [
+            (&[][..], &path, Cover::Summed, "no file arrived"),
+            (&[lost], &path, Cover::Summed, "no file arrived"),
+            (
+                &[kept],
+                &path,
+                Cover::Summed,
+                "no file arrived; the same with --resume",
+            ),
+            (
+                &some,
+                &path,
+                Cover::Sealed,
+                "arrived: one\u{fffd}; the same with --resume",
+            ),
+            (&some, &path, Cover::Bare, "arrived: one\u{fffd}"),
+            (&some, &input, Cover::Summed, "arrived: one\u{fffd}"),
+            (&vec![here; 21], &path, Cover::Bare, "21 files arrived"),
         ] {
             let text = arrived(outcomes, jobs, cover);
-            assert_eq!(text.contains("--resume"), resumes, "{text}");
+            let rest = " sends only what is missing";
+            assert_eq!(text.strip_suffix(rest).unwrap_or(&text), expected);
         }
-        let text = arrived(
-            &[here.clone(), lost, outcome("four", false, false)],
-            &path,
-            Cover::Bare,
-        );
-        assert_eq!(text, "arrived: one\u{fffd}, four");
-        assert_eq!(
-            arrived(&vec![here; 21], &path, Cover::Bare),
-            "21 files arrived"
-        );
     }
 }

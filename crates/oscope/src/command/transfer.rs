@@ -1,80 +1,23 @@
-//! Shared parts of `send` and `receive`: progress and results of a transfer; and `oscope token`.
+//! Shared parts of `send` and `receive`: the results of a transfer; and `oscope token`.
 
-use crate::arguments::Common;
 use crate::arguments::transfer as arguments;
 use crate::exit::Exit;
 use crate::output;
 use crate::progress::Voice;
 use anyhow::{Context, Result};
 use files::names_standard_output;
-use indicatif::{ProgressBar, ProgressStyle};
 use instrument::quantity::{BytesPerSecond, Nanoseconds, Unit};
 use platform::file::create_secret;
 use serde_json::{Value, json};
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 use transfer::{Cover, Outcome, Timing, Token};
 
 /// The version of the JSON format; its schema is `schema/transfer-1.schema.json` in this crate.
 pub(super) const FORMAT: u32 = 1;
 
-/// Messages on standard error during a transfer, and a live line of the transferred bytes, out of `total`
-/// if known. Without a terminal, `total` is not called.
-pub(super) fn voice(common: &Common, total: impl FnOnce() -> Option<u64>) -> Voice {
-    Voice::new(common, || {
-        let total = total();
-        let template = match total {
-            Some(_) => "[{bar:24}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
-            None => "{bytes} {bytes_per_sec}",
-        };
-        let style = ProgressStyle::with_template(template)
-            .expect("the template is well formed")
-            .progress_chars("━╸ ");
-        let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
-        bar.with_style(style)
-    })
-}
-
-/// Shows progress until it is dropped.
-pub(super) struct Watch {
-    is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Watch {
-    /// Shows the growth of `progress` on the live line of `voice`.
-    pub(super) fn new(voice: &Voice, progress: &Arc<AtomicU64>) -> Self {
-        let is_over = Arc::new(AtomicBool::new(false));
-        // Without a thread only the progress line is missing.
-        let thread = voice.bar().cloned().and_then(|bar| {
-            let (is_over, progress) = (Arc::clone(&is_over), Arc::clone(progress));
-            let thread = std::thread::Builder::new().name("progress".into());
-            let started = thread.spawn(move || {
-                while !is_over.load(Ordering::Acquire) {
-                    bar.set_position(progress.load(Ordering::Relaxed));
-                    std::thread::park_timeout(Duration::from_millis(200));
-                }
-                bar.finish_and_clear();
-            });
-            started.ok()
-        });
-        Self { is_over, thread }
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            // A panic in the drawing thread is no reason to fail.
-            let _ = thread.join();
-        }
-    }
-}
+/// Beyond this number, files are reported only in total.
+pub(super) const MOST_LISTED: u64 = 20;
 
 /// Warns of contents that are sent unprotected between peers with a token.
 pub(super) fn warn_of_cover(voice: &Voice, cover: Cover) {

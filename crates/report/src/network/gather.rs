@@ -69,7 +69,7 @@ impl Gathering {
             self.take(Metric::Throughput, (asks, answers), throughput.there);
             self.take(Metric::Throughput, (answers, asks), throughput.back);
         }
-        for reason in &measured.lacking {
+        for reason in &measured.failures {
             self.lack(asks, answers, reason.clone());
         }
     }

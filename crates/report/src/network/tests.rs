@@ -37,7 +37,7 @@ fn measured(random: &mut Random, there: f64, back: f64) -> Measured {
             there: 1e9 / there * noise(),
             back: 1e9 / back * noise(),
         }),
-        lacking: Vec::new(),
+        failures: Vec::new(),
     }
 }
 
@@ -179,7 +179,7 @@ fn what_lacks_is_told_with_its_links() {
     let mut random = Random::new(1);
     let mut lossy = measured(&mut random, 1.0, 1.0);
     lossy.latencies[2].lost = 100;
-    lossy.lacking.push("throughput: no".into());
+    lossy.failures.push("throughput: no".into());
     gathering.add(0, 1, &lossy);
     gathering.lack(2, 3, "d does not answer".into());
     let network = gathering.judge(MARGIN);

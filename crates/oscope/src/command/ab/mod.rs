@@ -8,13 +8,14 @@ mod results;
 mod runs;
 mod vary;
 
+use super::compare::is_found;
 use super::new_run;
 use crate::arguments::{Ab, Common, FailOn};
 use crate::exit::{self, Exit, WrongUse};
 use crate::progress::LiveLine;
 use crate::{output, stored};
 use anyhow::{Context, Result};
-use instrument::ab::{Bench, Block, Budget, Contest, Ending, Outcome, Rules, Verdict, compare};
+use instrument::ab::{Bench, Block, Budget, Contest, Ending, Pair, Rules, Verdict, compare};
 use instrument::quantity::{Nanoseconds, counted};
 use launch::{Launcher, Output};
 use platform::clock::now_ns;
@@ -67,7 +68,7 @@ pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     exit::first_error([worked, written, shown, cleaned])?;
     Ok(match compared {
         Some(Compared { outcome, .. }) if outcome.ending != Ending::Stopped => {
-            verdict(outcome, arguments.results.fail_on)
+            verdict(outcome.pairs.iter(), arguments.results.fail_on)
         }
         _ => Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt)),
     })
@@ -93,11 +94,11 @@ fn work(
 ) -> Result<()> {
     for program in programs {
         state.set_up += 1;
-        if !runs::run_around(launcher, program.setup.as_deref())? {
+        if !launcher.run_around(program.setup.as_deref())? {
             return Ok(());
         }
     }
-    launcher.keep_leftovers();
+    launcher.starter.keep_leftovers();
     let rules = rules(arguments);
     let Some(pace) = warm_up(launcher, programs, arguments.pace.warmup, &rules)? else {
         return Ok(());
@@ -201,22 +202,12 @@ fn clean_up(launcher: &Launcher, programs: &[Program]) -> Result<()> {
     exit::first_error(results)
 }
 
-fn verdict(outcome: &Outcome, fail_on: Option<FailOn>) -> Exit {
-    let mut pairs = outcome.pairs.iter();
-    if pairs.any(|pair| is_found(pair.verdict, fail_on)) {
-        Exit::Found
-    } else {
-        Exit::Done
-    }
-}
-
-/// True if `fail_on` names `verdict`.
-fn is_found(verdict: Verdict, fail_on: Option<FailOn>) -> bool {
-    match fail_on {
-        None => false,
-        Some(FailOn::Slower) => verdict == Verdict::Slower,
-        Some(FailOn::Different) => matches!(verdict, Verdict::Slower | Verdict::Faster),
-    }
+/// The outcome of a comparison with these pairs.
+fn verdict<'p>(mut pairs: impl Iterator<Item = &'p Pair>, fail_on: Option<FailOn>) -> Exit {
+    Exit::found_if(pairs.any(|pair| {
+        let is = |verdict| pair.verdict == verdict;
+        is_found(is(Verdict::Slower), is(Verdict::Faster), fail_on)
+    }))
 }
 
 /// The shortest time of a run of each program so far, with the commands around it, in ns.
@@ -378,35 +369,35 @@ mod tests {
 
     #[test]
     fn what_fits_is_announced() {
-        let said = |budget: Option<f64>, runs: Option<usize>, round_s: f64| {
+        for (budget_s, runs, round_s, expected) in [
+            (None, None, 0.01, "at most about 30 s"),
+            (None, None, 10.0, "at most 12 runs of each in about 2.0 min"),
+            (None, Some(3), 1.0, "3 runs of each in about 3.0 s"),
+            (
+                None,
+                Some(20),
+                10.0,
+                "12 runs of each in about 2.0 min, since there is no time for 20",
+            ),
+            (
+                Some(10.0),
+                None,
+                4.0,
+                "at most 10 s, enough for 2 runs of each. `--budget 48s` has time for 12 runs of each, the \
+                 fewest for a verdict.",
+            ),
+            (Some(10.0), None, 0.1, "at most 10 s"),
+            (Some(5.0), Some(1), 4.0, "1 run of each in about 4.0 s"),
+        ] {
+            let fixed = |seconds: f64| Budget::Fixed(Nanoseconds(seconds * 1e9));
             let rules = Rules {
                 error: Rules::ERROR,
                 margin: 0.01,
-                budget: budget.map_or(Budget::Usual, |it| Budget::Fixed(Nanoseconds(it * 1e9))),
+                budget: budget_s.map_or(Budget::Usual, fixed),
                 least_runs: runs.unwrap_or(0),
                 most_runs: runs,
             };
-            announcement(&rules, Some(round_s * 1e9))
-        };
-        assert_eq!(said(None, None, 0.01), "at most about 30 s");
-        assert_eq!(
-            said(None, None, 10.0),
-            "at most 12 runs of each in about 2.0 min"
-        );
-        assert_eq!(said(None, Some(3), 1.0), "3 runs of each in about 3.0 s");
-        assert_eq!(
-            said(None, Some(20), 10.0),
-            "12 runs of each in about 2.0 min, since there is no time for 20"
-        );
-        assert_eq!(
-            said(Some(10.0), None, 4.0),
-            "at most 10 s, enough for 2 runs of each. `--budget 48s` has time for 12 runs of each, the \
-             fewest for a verdict."
-        );
-        assert_eq!(said(Some(10.0), None, 0.1), "at most 10 s");
-        assert_eq!(
-            said(Some(5.0), Some(1), 4.0),
-            "1 run of each in about 4.0 s"
-        );
+            assert_eq!(announcement(&rules, Some(round_s * 1e9)), expected);
+        }
     }
 }

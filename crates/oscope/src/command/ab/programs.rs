@@ -152,7 +152,7 @@ fn fill(text: &str, parameters: &[(String, String)]) -> String {
     filled + rest
 }
 
-/// Each point of a record has a name of its own, also where a command is compared with itself.
+/// Each point of a record has a different name, also where a command is compared with itself.
 fn number_equal_names(programs: &mut [Program]) {
     for index in 1..programs.len() {
         let name = programs[index].name.clone();
@@ -184,57 +184,15 @@ pub fn shell(arguments: &Ab, programs: &[Program]) -> Result<Option<Vec<String>>
         "" | "default" => USUAL_SHELL,
         named => named,
     };
-    match split(text) {
+    match shlex::split(text) {
         Some(words) if !words.is_empty() => Ok(Some(words)),
         _ => Err(WrongUse(format!("'{text}' is no shell"))),
     }
 }
 
-/// The words of `text`, split as a POSIX shell does: at blanks, with `'…'`, `"…"` and `\` as quotes.
-/// `None` if a quote is not closed.
-fn split(text: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            ' ' | '\t' | '\n' => words.extend(word.take()),
-            '\'' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match characters.next()? {
-                        '\'' => break,
-                        inside => word.push(inside),
-                    }
-                }
-            }
-            '"' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match characters.next()? {
-                        '"' => break,
-                        '\\' => {
-                            let next = characters.next()?;
-                            if !['"', '\\', '$', '`'].contains(&next) {
-                                word.push('\\');
-                            }
-                            word.push(next);
-                        }
-                        inside => word.push(inside),
-                    }
-                }
-            }
-            '\\' => word.get_or_insert_default().push(characters.next()?),
-            other => word.get_or_insert_default().push(other),
-        }
-    }
-    words.extend(word);
-    Some(words)
-}
-
-/// The words of a command that is started without a shell.
+/// The words of a command that is started without a shell, split as POSIX shells do.
 pub fn words(text: &str) -> Result<Vec<String>, WrongUse> {
-    split(text)
+    shlex::split(text)
         .filter(|words| !words.is_empty())
         .ok_or_else(|| {
             WrongUse(format!(
@@ -267,7 +225,7 @@ pub fn needs_shell(text: &str) -> bool {
             _ => {}
         }
     }
-    let words = split(text).unwrap_or_default();
+    let words = shlex::split(text).unwrap_or_default();
     match words.first() {
         // `NAME=value program` sets a variable.
         Some(first) => first.contains('=') || !is_program(first),
@@ -291,139 +249,110 @@ pub fn on_one_line(command: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{needs_shell, programs, shell, split};
+    use super::{needs_shell, programs, shell, words};
     use crate::arguments::{Arguments, Command};
     use clap::Parser;
 
-    fn parsed(words: &[&str]) -> crate::arguments::ab::Ab {
-        let words = ["oscope", "ab"].iter().chain(words);
+    fn parsed(line: &str) -> crate::arguments::ab::Ab {
+        let words = shlex::split(&format!("oscope ab {line}")).unwrap();
         match Arguments::try_parse_from(words).unwrap().command {
             Some(Command::Ab(ab)) => *ab,
             other => panic!("{other:?}"),
         }
     }
 
-    fn names(words: &[&str]) -> Vec<String> {
-        let programs = programs(&parsed(words)).unwrap();
+    fn names(line: &str) -> Vec<String> {
+        let programs = programs(&parsed(line)).unwrap();
         programs.into_iter().map(|program| program.name).collect()
     }
 
-    fn refused(words: &[&str]) -> String {
-        programs(&parsed(words)).unwrap_err().to_string()
-    }
-
     #[test]
-    fn a_value_is_filled_in_once() {
-        let words = [
-            "--parameter",
-            "a={b},x",
-            "--parameter",
-            "b=1,2",
-            "echo {a} {b} {c} {",
-        ];
-        assert_eq!(
-            names(&words),
-            [
-                "echo {b} 1 {c} {",
-                "echo {b} 2 {c} {",
-                "echo x 1 {c} {",
-                "echo x 2 {c} {"
-            ]
-        );
-    }
-
-    #[test]
-    fn a_parameter_that_means_nothing_is_refused() {
-        let twice = refused(&["--parameter", "a=1,2", "--parameter", "a=3", "echo {a}"]);
-        assert!(twice.contains("`--parameter a=1,2,3`"), "{twice}");
-        let unused = refused(&["--parameter", "a=1,2", "-n", "{a}", "echo {b}"]);
-        assert!(
-            unused.contains("no command uses the parameter 'a'"),
-            "{unused}"
-        );
+    fn each_program_has_a_name_of_its_own() {
+        for (line, expected) in [
+            ("x x x", &["x", "x (2)", "x (3)"][..]),
+            ("-n old -n new x x", &["old", "new"]),
+            ("'a\nb' 'a b'", &["a b", "a b (2)"]),
+            (
+                "--parameter n=1,2 --parameter m=a,b -- 'x {n}{m}'",
+                &["x 1a", "x 1b", "x 2a", "x 2b"],
+            ),
+            // A value is filled in once.
+            (
+                "--parameter a={b},x --parameter b=1,2 'echo {a} {b} {c} {'",
+                &[
+                    "echo {b} 1 {c} {",
+                    "echo {b} 2 {c} {",
+                    "echo x 1 {c} {",
+                    "echo x 2 {c} {",
+                ],
+            ),
+        ] {
+            assert_eq!(names(line), expected, "{line}");
+        }
         for option in ["--prepare", "--conclude", "--setup", "--cleanup"] {
-            let words = ["--parameter", "a=1,2", option, "set {a}", "work"];
-            assert_eq!(names(&words), ["work", "work (2)"]);
+            let line = format!("--parameter a=1,2 {option} 'set {{a}}' work");
+            assert_eq!(names(&line), ["work", "work (2)"]);
         }
     }
 
     #[test]
-    fn an_empty_command_is_refused_and_an_empty_preparation_is_none() {
-        assert_eq!(refused(&["true", " "]), "command 2 is empty");
-        assert_eq!(
-            refused(&["-n", "", "a", "b"]),
-            "a name of `--name` is empty"
-        );
-        let by_value = ["--parameter", "c=true,", "{c}"];
-        assert_eq!(refused(&by_value), "command 2 is empty");
-        let programs = programs(&parsed(&["-p", "sync", "-p", "", "x", "y"])).unwrap();
-        assert_eq!(programs[0].prepare.as_deref(), Some("sync"));
-        assert_eq!(programs[1].prepare, None);
+    fn what_cannot_be_compared_is_refused() {
+        for (line, expected) in [
+            ("x", "two commands or more"),
+            ("true ' '", "command 2 is empty"),
+            ("--parameter c=true, {c}", "command 2 is empty"),
+            ("-n '' a b", "a name of `--name` is empty"),
+            (
+                "-n a -n b -n c x x",
+                "--name is there 3 times for 2 commands",
+            ),
+            (
+                "-p 1 -p 2 x y z",
+                "--prepare is there 2 times for 3 commands",
+            ),
+            (
+                "--parameter a=1,2 --parameter a=3 'echo {a}'",
+                "`--parameter a=1,2,3`",
+            ),
+            (
+                "--parameter a=1,2 -n {a} 'echo {b}'",
+                "no command uses the parameter 'a'",
+            ),
+        ] {
+            let refused = programs(&parsed(line)).unwrap_err().to_string();
+            assert!(refused.contains(expected), "{line}: {refused}");
+        }
     }
 
     #[test]
-    fn a_name_is_on_one_line() {
-        assert_eq!(names(&["a\nb", "a b"]), ["a b", "a b (2)"]);
-    }
-
-    #[test]
-    fn parameters_multiply_the_commands() {
-        let words = [
-            "--parameter",
-            "n=1,2",
-            "--parameter",
-            "m=a,b",
-            "--",
-            "x {n}{m}",
-        ];
-        assert_eq!(names(&words), ["x 1a", "x 1b", "x 2a", "x 2b"]);
-        assert!(programs(&parsed(&["x"])).is_err());
-    }
-
-    #[test]
-    fn equal_commands_get_names_of_their_own() {
-        assert_eq!(names(&["x", "x", "x"]), ["x", "x (2)", "x (3)"]);
-        assert_eq!(names(&["-n", "old", "-n", "new", "x", "x"]), ["old", "new"]);
-        assert!(programs(&parsed(&["-n", "a", "-n", "b", "-n", "c", "x", "x"])).is_err());
-    }
-
-    #[test]
-    fn each_command_may_have_a_preparation_of_its_own() {
-        let both = programs(&parsed(&["-p", "one", "-p", "two", "x", "y"])).unwrap();
-        assert_eq!(both[1].prepare.as_deref(), Some("two"));
-        let all = programs(&parsed(&["-p", "one", "x", "y"])).unwrap();
-        assert_eq!(all[1].prepare.as_deref(), Some("one"));
-        assert!(programs(&parsed(&["-p", "1", "-p", "2", "x", "y", "z"])).is_err());
+    fn a_preparation_is_for_all_commands_or_each_has_one() {
+        for (line, expected) in [
+            ("-p one -p two x y", [Some("one"), Some("two")]),
+            ("-p one x y", [Some("one"), Some("one")]),
+            ("-p sync -p '' x y", [Some("sync"), None]),
+        ] {
+            let programs = programs(&parsed(line)).unwrap();
+            let prepare = [0, 1].map(|index| programs[index].prepare.as_deref());
+            assert_eq!(prepare, expected, "{line}");
+        }
     }
 
     #[test]
     fn one_command_that_needs_a_shell_gives_all_one() {
-        let chosen = |words: &[&str]| {
-            let ab = parsed(words);
-            shell(&ab, &programs(&ab).unwrap()).unwrap()
-        };
-        assert_eq!(chosen(&["sleep 1", "sleep 2"]), None);
-        assert_eq!(
-            chosen(&["sleep 1", "sleep 1 | cat"]),
-            Some(vec!["sh".into()])
-        );
-        assert_eq!(chosen(&["-N", "sleep 1", "sleep 1 | cat"]), None);
-        let bash = chosen(&["--shell", "bash --norc", "sleep 1", "sleep 2"]);
-        assert_eq!(bash, Some(vec!["bash".into(), "--norc".into()]));
-    }
-
-    #[test]
-    fn words_are_split_as_a_shell_does() {
-        let words = |text: &str| split(text).unwrap();
-        assert_eq!(words("  a  b\tc "), ["a", "b", "c"]);
-        assert_eq!(
-            words(r#"a 'b  $c' "d \" \n" e\ f"#),
-            ["a", "b  $c", r#"d " \n"#, "e f"]
-        );
-        assert_eq!(words("a ''"), ["a", ""]);
-        assert_eq!(words("a'b'\"c\""), ["abc"]);
-        assert_eq!(split("a 'b"), None);
-        assert_eq!(split("a \"b"), None);
+        for (line, expected) in [
+            ("'sleep 1' 'sleep 2'", None),
+            ("'sleep 1' 'sleep 1 | cat'", Some("sh")),
+            ("-N 'sleep 1' 'sleep 1 | cat'", None),
+            (
+                "--shell 'bash --norc' 'sleep 1' 'sleep 2'",
+                Some("bash --norc"),
+            ),
+        ] {
+            let ab = parsed(line);
+            let chosen = shell(&ab, &programs(&ab).unwrap()).unwrap();
+            let chosen = chosen.map(|words| words.join(" "));
+            assert_eq!(chosen.as_deref(), expected, "{line}");
+        }
     }
 
     #[test]
@@ -432,7 +361,7 @@ mod tests {
             r#"printf '%s,' 'a  b' "c \" d" e\ f '' g"h"i"#,
             r#"printf '%s,' "a\b""#,
         ] {
-            let words = split(text).unwrap();
+            let words = words(text).unwrap();
             let direct = std::process::Command::new(&words[0])
                 .args(&words[1..])
                 .output();

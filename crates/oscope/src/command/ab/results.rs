@@ -116,7 +116,7 @@ pub fn present(
         let measured = programs.iter().zip(summaries);
         let rival = |pair: &Pair| programs[pair.rival].name.as_str();
         let pairs = outcome.pairs.iter();
-        return output::show_json(&Document {
+        return output::show_json(&ComparisonJson {
             format: FORMAT,
             run: compared.number,
             shell,
@@ -149,7 +149,7 @@ const FORMAT: u32 = 1;
 
 /// The comparison as JSON, as `schema/ab-1.schema.json` describes it.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ComparisonJson<'a> {
     format: u32,
     /// Number of the run in the store.
     run: u64,
@@ -233,7 +233,7 @@ pub fn pair(programs: &[Program], pair: &Pair) -> String {
 pub fn sentence(first: &str, rival: &str, pair: &Pair) -> String {
     let (first, rival) = (on_one_line(first), on_one_line(rival));
     let Some(interval) = pair.interval else {
-        return format!("'{rival}' and '{first}': too few runs to tell anything");
+        return format!("'{rival}' and '{first}': too few runs for a verdict");
     };
     let digits = digits(interval);
     let range = |interval: Interval| {
@@ -259,7 +259,7 @@ pub fn sentence(first: &str, rival: &str, pair: &Pair) -> String {
             range(interval)
         ),
         Verdict::Untold => format!(
-            "not yet told: '{rival}' takes {ratio:.digits$} times as long as '{first}' {}{}",
+            "not yet decided: '{rival}' takes {ratio:.digits$} times as long as '{first}' {}{}",
             range(interval),
             needed(pair)
         ),
@@ -269,7 +269,7 @@ pub fn sentence(first: &str, rival: &str, pair: &Pair) -> String {
 /// The time that a verdict would take.
 fn needed(pair: &Pair) -> String {
     pair.needed.map_or_else(String::new, |needed| {
-        format!("; about {needed:.2} more would tell at this spread")
+        format!("; about {needed:.2} more would decide it at this spread")
     })
 }
 
@@ -307,7 +307,7 @@ fn all(programs: &[Program], summaries: &[Summary], outcome: &Outcome, margin: f
 
 fn ending(outcome: &Outcome, margin: f64) -> String {
     let why = match outcome.ending {
-        Ending::Told => "Stopped when all was told",
+        Ending::Told => "Stopped when all was decided",
         Ending::BudgetUsed => "Stopped at the end of the time (`--budget`)",
         Ending::RunsUsed => "Stopped at the number of runs",
         Ending::Stopped => "Stopped by a signal",
@@ -449,40 +449,5 @@ fn remark(name: &str, remark: &Remark) -> String {
              The pairs share what the machine does, and the ratio stays",
             (factor - 1.0) * 100.0
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{remark, sentence};
-    use instrument::ab::{Pair, Remark, Verdict};
-
-    #[test]
-    fn one_outlier_is_no_outliers() {
-        let said = |count| remark("x", &Remark::Outliers { count, worst: 3.0 });
-        assert!(
-            said(1).starts_with("'x' had 1 outlier, up to"),
-            "{}",
-            said(1)
-        );
-        assert!(
-            said(2).starts_with("'x' had 2 outliers, up to"),
-            "{}",
-            said(2)
-        );
-    }
-
-    #[test]
-    fn a_sentence_is_on_one_line() {
-        let pair = Pair {
-            rival: 1,
-            ratio: 1.0,
-            interval: None,
-            verdict: Verdict::Untold,
-            needed: None,
-            spread: None,
-        };
-        let said = sentence("a\nb", "c\td", &pair);
-        assert_eq!(said, "'c d' and 'a b': too few runs to tell anything");
     }
 }

@@ -7,15 +7,14 @@ mod write;
 use crate::arguments::Common;
 use crate::arguments::file::{Command, File};
 use crate::exit::{Exit, WrongUse};
-use crate::{output, style};
+use crate::output;
+use crate::progress::{Voice, bar_of_bytes, while_drawn};
 use anyhow::Result;
 use files::Watch;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use instrument::quantity::{Bytes, BytesPerSecond, Nanoseconds, counted};
 use platform::signal::Interrupt;
 use serde_json::{Map, Value};
 use std::panic::resume_unwind;
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -32,7 +31,7 @@ pub fn execute(arguments: &File, common: &Common) -> Result<Exit> {
         Command::Sum(arguments) => read::sum_files(arguments, common, interrupt),
         Command::Copy(arguments) => write::copy_file(arguments, common, interrupt),
     };
-    beside_signals(work).or_else(|error| {
+    in_second_thread(work).or_else(|error| {
         match (error.downcast::<files::Error>(), interrupt.signal()) {
             (Ok(files::Error::Stopped), Some(signal)) => Ok(Exit::Stopped(signal)),
             (Ok(error), _) if is_wrong_use(&error) => Err(WrongUse(error.to_string()).into()),
@@ -44,7 +43,7 @@ pub fn execute(arguments: &File, common: &Common) -> Result<Exit> {
 
 /// Does `work` in a second thread, so that the first can handle signals. A handler runs only between
 /// system calls, and one call on a huge block takes seconds.
-fn beside_signals<T: Send>(work: impl Fn() -> T + Sync) -> T {
+fn in_second_thread<T: Send>(work: impl Fn() -> T + Sync) -> T {
     thread::scope(|scope| {
         match thread::Builder::new().spawn_scoped(scope, &work) {
             Ok(worker) => worker.join().unwrap_or_else(|panic| resume_unwind(panic)),
@@ -71,60 +70,19 @@ fn is_wrong_use(error: &files::Error) -> bool {
 }
 
 /// The block size as `usize`; a size that does not fit is refused later.
-fn block_bytes(size: instrument::quantity::Bytes) -> usize {
+fn block_bytes(size: Bytes) -> usize {
     usize::try_from(size.0).unwrap_or(usize::MAX)
 }
 
-/// Shorter work needs no progress line.
-const LONG: Duration = Duration::from_secs(1);
-const STEP: Duration = Duration::from_millis(200);
-
-/// Runs `work`. After one second, a terminal on standard error shows the progress, out of
-/// `total_bytes` if known.
+/// Does `work`, and shows its progress, out of `total_bytes` if known.
 fn while_doing<T>(
     watch: &Watch<'_>,
     total_bytes: Option<u64>,
     common: &Common,
     work: impl FnOnce() -> T,
 ) -> T {
-    if common.quiet || !style::is_stderr_live() {
-        return work();
-    }
-    thread::scope(|scope| {
-        let (done, is_done) = channel::<()>();
-        let show = move || {
-            let goes_on = |time| is_done.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
-            if !goes_on(LONG) {
-                return;
-            }
-            let bar = bar(total_bytes);
-            while goes_on(STEP) {
-                bar.set_position(watch.done_bytes());
-            }
-            bar.finish_and_clear();
-        };
-        // If the thread cannot start, the work continues without the progress line.
-        let _ = thread::Builder::new().spawn_scoped(scope, show);
-        let outcome = work();
-        drop(done);
-        outcome
-    })
-}
-
-fn bar(total_bytes: Option<u64>) -> ProgressBar {
-    let (bar, template) = match total_bytes {
-        Some(total) => (
-            ProgressBar::new(total),
-            "[{bar:24}] {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}",
-        ),
-        None => (
-            ProgressBar::no_length(),
-            "{binary_bytes} {binary_bytes_per_sec}",
-        ),
-    };
-    bar.set_draw_target(ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template(template).expect("the template is well formed");
-    bar.with_style(style.progress_chars("━╸ "))
+    let voice = Voice::new(common, || bar_of_bytes(total_bytes));
+    while_drawn(voice.bar(), || watch.done_bytes(), work)
 }
 
 /// The version of the JSON format; its schema is `schema/file-1.schema.json` in this crate.
@@ -139,12 +97,12 @@ const WIDTH: usize = 12;
 
 /// Facts in output order.
 #[derive(Default)]
-struct Outcome {
+struct Facts {
     lines: Vec<(&'static str, String)>,
     fields: Map<String, Value>,
 }
 
-impl Outcome {
+impl Facts {
     /// Adds a line for text output.
     fn line(mut self, name: &'static str, text: impl Into<String>) -> Self {
         self.lines.push((name, text.into()));
@@ -199,7 +157,7 @@ impl Outcome {
         }
         let note = format!(
             "calls that write 1 MiB or more to a new file are several times slower on some \
-             systems; `oscope run {}` tells if they are here",
+             systems; `oscope run {}` shows whether they are slow here",
             experiments::WRITES_BY_SIZE
         );
         self.line("note", note.clone()).field("note", note)

@@ -1,6 +1,6 @@
 //! `oscope file read`, `size` and `sum`: the commands that read files.
 
-use super::{Outcome, block_bytes, blocks, speed, while_doing};
+use super::{Facts, block_bytes, blocks, speed, while_doing};
 use crate::arguments::Common;
 use crate::arguments::file::{Read, Size, Sum as SumArguments};
 use crate::exit::Exit;
@@ -34,7 +34,7 @@ pub fn read_file(arguments: &Read, common: &Common, interrupt: Interrupt) -> Res
     let options = PassOptions {
         method,
         block_bytes: block_bytes(block_size),
-        // With more blocks than the file has, the command reads the whole file and says so.
+        // With more blocks than the file has, the command reads the whole file and reports that.
         count: arguments.count.filter(|_| cut.is_none()),
     };
     options.check(&source)?;
@@ -56,17 +56,17 @@ pub fn read_file(arguments: &Read, common: &Common, interrupt: Interrupt) -> Res
     let sum = timed.value;
     let there = resident.map_or("not known".into(), |share| Unit::Share.show(share, 3));
     let read = from_storage.map_or("not known".into(), |bytes| format!("{:.4}", Bytes(bytes)));
-    let outcome = Outcome::default()
+    let facts = Facts::default()
         .field("path", arguments.path.to_string_lossy())
         .line("read", blocks(sum.bytes, block_size.0));
-    let outcome = match cut {
-        Some(asked) => outcome.line(
+    let facts = match cut {
+        Some(asked) => facts.line(
             "ended",
             format!("the file ends here; {} were asked for", Bytes(asked)),
         ),
-        None => outcome,
+        None => facts,
     };
-    outcome
+    facts
         .line("method", method.name())
         .line(
             "from",
@@ -124,7 +124,7 @@ pub fn size_for(arguments: &Size, common: &Common, interrupt: Interrupt) -> Resu
             }
         );
     };
-    Outcome::default()
+    Facts::default()
         .line("size", blocks(found.bytes, arguments.block_size.0))
         .field("block_bytes", arguments.block_size.0)
         .field("blocks", found.blocks)
@@ -222,12 +222,12 @@ fn explain(path: &Path, timed: &Timed<(Sum, Choice)>) -> String {
 
 fn to_json(path: &Path, timed: &Timed<(Sum, Choice)>) -> serde_json::Value {
     let (sum, choice) = &timed.value;
-    let outcome = Outcome::default().field("path", path.to_string_lossy());
-    let outcome = match path.to_str() {
-        Some(_) => outcome,
-        None => outcome.field("path_bytes", path.as_os_str().as_encoded_bytes()),
+    let facts = Facts::default().field("path", path.to_string_lossy());
+    let facts = match path.to_str() {
+        Some(_) => facts,
+        None => facts.field("path_bytes", path.as_os_str().as_encoded_bytes()),
     };
-    outcome
+    facts
         .timed(sum.bytes, timed.wall_ns, timed.cpu_ns)
         .xor(sum.xor)
         .field("method", choice.options.method.name())

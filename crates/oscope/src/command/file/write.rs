@@ -1,6 +1,6 @@
 //! `oscope file write` and `copy`: the commands that write files.
 
-use super::{Outcome, block_bytes, blocks, while_doing};
+use super::{Facts, block_bytes, blocks, while_doing};
 use crate::arguments::Common;
 use crate::arguments::file::{Copy, Peer, Write};
 use crate::exit::{Exit, WrongUse};
@@ -54,7 +54,7 @@ pub fn write_file(arguments: &Write, common: &Common, interrupt: Interrupt) -> R
         timed(|| files::write(&arguments.path, &options, &watch))
     })?;
     let sum = timed.value;
-    let mut outcome = Outcome::default()
+    let mut facts = Facts::default()
         .field("path", arguments.path.to_string_lossy())
         .line("written", blocks(sum.bytes, block_size.0))
         .line("mode", waits)
@@ -64,9 +64,9 @@ pub fn write_file(arguments: &Write, common: &Common, interrupt: Interrupt) -> R
         .timed(sum.bytes, timed.wall_ns, timed.cpu_ns)
         .xor(sum.xor);
     if mode == OpenMode::Plain {
-        outcome = outcome.warned_of_large_calls(block_size.0);
+        facts = facts.warned_of_large_calls(block_size.0);
     }
-    outcome.show(common)?;
+    facts.show(common)?;
     Ok(Exit::Done)
 }
 
@@ -98,18 +98,18 @@ pub fn copy_file(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Res
         block_bytes,
     } = timed.value;
     let moved = timed.value.moved_bytes();
-    let mut outcome = Outcome::default()
+    let mut facts = Facts::default()
         .field("source", arguments.source.to_string_lossy())
         .field("target", target.to_string_lossy())
         .line("copied", blocks(bytes, block_bytes as u64));
     if hole_bytes > 0 {
         let (data, holes) = (Bytes(bytes - hole_bytes), Bytes(hole_bytes));
-        outcome = outcome.line(
+        facts = facts.line(
             "of that",
             format!("{data:.4} of data and {holes:.4} of holes"),
         );
     }
-    outcome = outcome
+    facts = facts
         .line("method", method.name())
         .field("block_bytes", block_bytes)
         .field("method", method.name())
@@ -117,24 +117,24 @@ pub fn copy_file(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Res
         .field("hole_bytes", hole_bytes)
         .times(timed.wall_ns, timed.cpu_ns);
     // Time that moved no bytes gives no speed.
-    outcome = if moved > 0 || bytes == 0 {
-        outcome.speed_of(moved, timed.wall_ns)
+    facts = if moved > 0 || bytes == 0 {
+        facts.speed_of(moved, timed.wall_ns)
     } else {
-        outcome
+        facts
             .line("speed", "none, since no bytes were moved")
             .field("bytes_per_second", 0.0)
     };
     if method.writes() {
-        outcome = outcome.warned_of_large_calls(block_bytes as u64);
+        facts = facts.warned_of_large_calls(block_bytes as u64);
     }
     if arguments.against == Some(Peer::Dd) {
         let watch = Watch::stopped_by(interrupt.flag());
         let against = while_doing(&watch, None, common, || {
             against_dd(&arguments.source, &target, &options, &watch)
         })?;
-        outcome = compared(outcome, &against);
+        facts = compared(facts, &against);
     }
-    outcome.show(common)?;
+    facts.show(common)?;
     Ok(Exit::Done)
 }
 
@@ -154,7 +154,7 @@ fn target(arguments: &Copy) -> Result<PathBuf, WrongUse> {
     }
 }
 
-fn compared(outcome: Outcome, against: &Against) -> Outcome {
+fn compared(facts: Facts, against: &Against) -> Facts {
     let ratio = |value: f64| Unit::Ratio.show(value, 3);
     let (least, middle, most) = against.ratios();
     let text = format!(
@@ -171,5 +171,5 @@ fn compared(outcome: Outcome, against: &Against) -> Outcome {
         .iter()
         .map(|(ours_ns, dd_ns)| serde_json::json!({ "oscope_ns": ours_ns, "dd_ns": dd_ns }))
         .collect();
-    outcome.line("against dd", text).field("against_dd", rounds)
+    facts.line("against dd", text).field("against_dd", rounds)
 }

@@ -1,6 +1,6 @@
 //! `oscope fleet fabric`: the network under MPI, from the output of OSU's benchmarks.
 
-use super::files::{entries, is_file, text};
+use super::files::{entries, expanded, is_file, text};
 use super::network::show;
 use crate::arguments::Common;
 use crate::arguments::fleet::Fabric as Arguments;
@@ -25,7 +25,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     for path in files(&arguments.files)? {
         let (from, to) = nodes(&path).ok_or_else(|| {
             WrongUse(format!(
-                "{}: the name of a file says whose pair it is: FROM,TO.osu, or FROM,TO,1.osu for the first of several",
+                "{}: the name of a file has to name its pair: FROM,TO.osu, or FROM,TO,1.osu for the first of several",
                 path.display()
             ))
         })?;
@@ -58,24 +58,13 @@ fn few(sentences: &[String]) -> Vec<String> {
 
 /// The files that `paths` name, those of directories included.
 fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            files.push(path.clone());
-            continue;
-        }
-        let mut found = entries(path)?;
+    let outputs = |directory: &Path| {
+        let mut found = entries(directory)?;
         found.retain(|it| is_output(it));
-        if found.is_empty() {
-            return Err(WrongUse(format!(
-                "{} has no file that is called FROM,TO.osu, after two nodes",
-                path.display()
-            ))
-            .into());
-        }
-        files.append(&mut found);
-    }
-    Ok(files)
+        Ok(found)
+    };
+    let missing = "no file that is called FROM,TO.osu, after two nodes";
+    expanded(paths, Path::to_owned, outputs, missing)
 }
 
 fn is_output(path: &Path) -> bool {

@@ -11,33 +11,40 @@ use std::{fs, io};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeFile {
     pub path: PathBuf,
-    /// The name of its node, unless the run itself says another.
+    /// The name of its node, unless the run itself has another.
     pub node: String,
 }
 
-/// The files that `paths` name, those of directories included.
+/// The exported runs that `paths` name, those of directories included.
 pub fn all(paths: &[PathBuf]) -> Result<Vec<NodeFile>> {
-    let mut files = Vec::new();
+    let file = |path: &Path| NodeFile {
+        node: name(path),
+        path: path.to_owned(),
+    };
+    let missing = "no exported run, a file whose name ends in .json: `oscope export` writes one";
+    expanded(paths, file, of_directory, missing)
+}
+
+/// Each of `paths` that is a file, and what each directory holds; `missing` is what is missing in an empty one.
+pub(super) fn expanded<T>(
+    paths: &[PathBuf],
+    file: impl Fn(&Path) -> T,
+    directory: impl Fn(&Path) -> Result<Vec<T>>,
+    missing: &str,
+) -> Result<Vec<T>> {
+    let mut all = Vec::new();
     for path in paths {
-        if path.is_dir() {
-            let found = of_directory(path)?;
-            if found.is_empty() {
-                let path = path.display();
-                return Err(WrongUse(format!(
-                    "{path} has no exported run, a file whose name ends in .json: `oscope export` \
-                     writes one"
-                ))
-                .into());
-            }
-            files.extend(found);
-        } else {
-            files.push(NodeFile {
-                node: name(path),
-                path: path.clone(),
-            });
+        if !path.is_dir() {
+            all.push(file(path));
+            continue;
         }
+        let mut found = directory(path)?;
+        if found.is_empty() {
+            return Err(WrongUse(format!("{} has {missing}", path.display())).into());
+        }
+        all.append(&mut found);
     }
-    Ok(files)
+    Ok(all)
 }
 
 /// The exported runs in a directory: each file is a node, and each folder is one with its files.
@@ -77,7 +84,7 @@ fn is_run(path: &Path) -> bool {
     path.extension() == Some(OsStr::new("json")) && is_file(path)
 }
 
-/// True for a regular file, and where this user may not look: whoever reads it reports that.
+/// True for a regular file, and where this user may not look: reading it reports that.
 pub(super) fn is_file(path: &Path) -> bool {
     match fs::metadata(path) {
         Ok(found) => found.is_file(),
@@ -103,8 +110,7 @@ pub(super) fn text(name: &OsStr) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{all, name};
-    use std::fs;
+    use super::name;
     use std::path::Path;
 
     #[test]
@@ -116,26 +122,5 @@ mod tests {
         assert_eq!(name(Path::new("node1.json")), "node1");
         assert_eq!(name(Path::new("node1")), "node1");
         assert_eq!(name(Path::new(".json")), ".json");
-    }
-
-    #[test]
-    fn a_folder_in_a_directory_is_a_node() {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path();
-        fs::create_dir(root.join("b")).unwrap();
-        for file in [
-            "a.oscope.json",
-            "notes.txt",
-            "b/1.oscope.json",
-            "b/2.oscope.json",
-        ] {
-            fs::write(root.join(file), "{}").unwrap();
-        }
-        let found = all(&[root.to_owned()]).unwrap();
-        let nodes: Vec<&str> = found.iter().map(|file| file.node.as_str()).collect();
-        assert_eq!(nodes, ["a", "b", "b"]);
-        let empty = tempfile::tempdir().unwrap();
-        let error = all(&[empty.path().to_owned()]).unwrap_err().to_string();
-        assert!(error.contains("oscope export"), "{error}");
     }
 }

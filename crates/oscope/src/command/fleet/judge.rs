@@ -2,7 +2,7 @@
 
 use super::files::{self, NodeFile};
 use crate::arguments::Common;
-use crate::arguments::fleet::{Judge, Judging};
+use crate::arguments::fleet::Judge;
 use crate::exit::{Exit, WrongUse, words};
 use crate::target::{Target, publish};
 use crate::{output, sanitise, selection, stored, style};
@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use record::file;
 use report::fleet::{self, Fleet, Gathering, Reading, Standing, Unjudged};
 use report::{page, view};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -18,26 +19,16 @@ use std::thread;
 const MOST_THREADS: usize = 16;
 
 pub fn execute(arguments: &Judge, common: &Common) -> Result<Exit> {
-    let page = page(&arguments.judging, common)?;
-    let now = Gathered::of(&files::all(&arguments.files)?, &arguments.only)?;
-    let mut lacks_something = now.lacks_something;
-    let mut runs = now.runs;
+    let judging = &arguments.judging;
+    let page = Target::if_named(judging.page.as_ref(), judging.force, common)?;
+    let (mut runs, mut are_whole) = gather(&arguments.files, &arguments.only)?;
     if !arguments.since.is_empty() {
-        let before = Gathered::of(&files::all(&arguments.since)?, &arguments.only)?;
-        lacks_something |= before.lacks_something;
-        runs = runs.since(before.runs).map_err(|it| wrong_use(&it))?;
+        let (before, are_also_whole) = gather(&arguments.since, &arguments.only)?;
+        are_whole &= are_also_whole;
+        runs = runs.since(before).map_err(|it| wrong_use(&it))?;
     }
-    let judged = judged(runs, arguments.judging.margin)?;
-    let exit = show(&judged, page.as_ref(), common)?;
-    Ok(match exit {
-        Exit::Done => Exit::incomplete_if(lacks_something),
-        other => other,
-    })
-}
-
-/// The page that `--page` asks for, which can be written.
-pub fn page(judging: &Judging, common: &Common) -> Result<Option<Target>> {
-    Target::if_named(judging.page.as_ref(), judging.force, common)
+    let judged = judged(runs, judging.margin)?;
+    show(&judged, are_whole, page.as_ref(), common)
 }
 
 /// The judgement of these runs.
@@ -50,9 +41,15 @@ fn wrong_use(unjudged: &Unjudged) -> WrongUse {
     WrongUse(unjudged.to_string())
 }
 
-/// Shows a judged fleet, and tells if a node is slower than the others, or could not be judged as they were.
-pub fn show(judged: &Fleet, page: Option<&Target>, common: &Common) -> Result<Exit> {
-    let text = shown(judged, common)?;
+/// Shows a judged fleet. The outcome is incomplete if a node could not be judged as the others were, or the runs are
+/// not whole.
+pub fn show(
+    judged: &Fleet,
+    are_whole: bool,
+    page: Option<&Target>,
+    common: &Common,
+) -> Result<Exit> {
+    let text = style::text(common, || fleet::json(judged), || view::fleet(judged))?;
     publish(
         page,
         || Ok(page::paint(&view::fleet(judged), None)?),
@@ -62,49 +59,31 @@ pub fn show(judged: &Fleet, page: Option<&Target>, common: &Common) -> Result<Ex
     Ok(if judged.count(Standing::Slower) > 0 {
         Exit::Found
     } else {
-        Exit::incomplete_if(judged.has_unjudged())
+        Exit::incomplete_if(judged.has_unjudged() || !are_whole)
     })
 }
 
-/// The fleet as text or as JSON.
-fn shown(judged: &Fleet, common: &Common) -> Result<String> {
-    if common.json {
-        return Ok(serde_json::to_string_pretty(&fleet::json(judged))? + "\n");
+/// Reads the experiments `only` of the runs that `paths` name, or all, and prints what cannot be read. False if
+/// there was something.
+fn gather(paths: &[PathBuf], only: &[String]) -> Result<(Gathering, bool)> {
+    let files = files::all(paths)?;
+    let mut runs = Gathering::default();
+    let mut unread = Vec::new();
+    read_all(&files, only, |index, read| match read {
+        Ok((node, reading)) => runs.add(&node, reading),
+        Err(error) => unread.push((index, error)),
+    });
+    unread.sort_by_key(|(index, _)| *index);
+    for (_, error) in &unread {
+        output::say(&format!("oscope: {}", words(error)));
     }
-    Ok(style::painted(&view::fleet(judged), common))
-}
-
-/// The runs of some files.
-struct Gathered {
-    runs: Gathering,
-    /// True if a file could not be read.
-    lacks_something: bool,
-}
-
-impl Gathered {
-    /// Reads the experiments `only` of the runs in `files`, or all, and tells what cannot be read.
-    fn of(files: &[NodeFile], only: &[String]) -> Result<Self> {
-        let mut runs = Gathering::default();
-        let mut unread = Vec::new();
-        read_all(files, only, |index, read| match read {
-            Ok((node, reading)) => runs.add(&node, reading),
-            Err(error) => unread.push((index, error)),
-        });
-        unread.sort_by_key(|(index, _)| *index);
-        for (_, error) in &unread {
-            output::say(&format!("oscope: {}", words(error)));
-        }
-        if unread.len() == files.len() {
-            return Err(WrongUse(
-                "none of the files can be judged: name runs that `oscope export` wrote".into(),
-            )
-            .into());
-        }
-        Ok(Self {
-            runs,
-            lacks_something: !unread.is_empty(),
-        })
+    if unread.len() == files.len() {
+        return Err(WrongUse(
+            "none of the files can be judged: name runs that `oscope export` wrote".into(),
+        )
+        .into());
     }
+    Ok((runs, unread.is_empty()))
 }
 
 /// Reads the runs in `files`, several at a time, and hands each to `take` with the index of its file.
@@ -141,7 +120,7 @@ fn following<'f>(next: &AtomicUsize, files: &'f [NodeFile]) -> Option<(usize, &'
 /// The values of a run, and the name of its node.
 fn read(file: &NodeFile, only: &[String]) -> Result<(String, Reading)> {
     let path = file.path.display();
-    let text = stored::text_of(&file.path).with_context(|| format!("cannot read {path}"))?;
+    let text = stored::text_of(&file.path)?;
     let run = file::parse(text.as_bytes()).with_context(|| format!("cannot read {path}"))?;
     if run.header.is_reported() {
         return Err(WrongUse(format!(
@@ -153,8 +132,8 @@ fn read(file: &NodeFile, only: &[String]) -> Result<(String, Reading)> {
     drop(text);
     let mut run = if is_clean { run } else { sanitise::run(run)? };
     if !only.is_empty() {
-        let is_meant = |id: &str| only.iter().any(|name| selection::is_meant(id, name));
-        run.experiments.retain(|it| is_meant(&it.definition.id));
+        run.experiments
+            .retain(|it| selection::is_among(&it.definition.id, only));
         if run.experiments.is_empty() {
             return Err(WrongUse(format!("{path} has no {}", only.join(", "))).into());
         }

@@ -8,6 +8,7 @@ use anyhow::{Result, anyhow};
 use instrument::quantity::Nanoseconds;
 use platform::job::{Job, JobError, Published};
 use platform::signal::Interrupt;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -20,12 +21,12 @@ use std::time::{Duration, Instant};
 pub const FIRST: u32 = 0;
 /// Time for answers that are there to arrive.
 pub const ARRIVAL: Duration = Duration::from_secs(10);
-/// A waiting process looks so often for a request to stop.
+/// A waiting process looks for a request to stop at this interval.
 const LOOK: Duration = Duration::from_millis(500);
 /// A process that has not published something yet is asked again after this. All but the first one, which
 /// publishes little, are asked less often later: each answer carries all that a process has published.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
-/// The first process stays so long after its last word: the others ask for it more often.
+/// The first process stays this long after its last word: the others ask for it more often.
 const LAST_WORD: Duration = Duration::from_secs(5);
 
 /// This process as a member of the job. It stays until the first one has its answers, since a launcher
@@ -39,21 +40,8 @@ pub struct Member<'a, A = Arguments> {
     pub is_apart: Cell<bool>,
 }
 
-/// Joins the job of `oscope fleet COMMAND`. `otherwise` is the way to the same without a job.
-pub fn join(command: &str, otherwise: Option<&str>) -> Result<Job> {
-    let without = |word: &str| match otherwise {
-        Some(otherwise) => format!("; without {word}, {otherwise}"),
-        None => String::new(),
-    };
-    Job::join().map_err(|error| match error {
-        JobError::NoLauncher => WrongUse(format!(
-            "{error}: start `oscope fleet {command}` with `mpirun` or `srun --mpi=pmix`{}",
-            without("them")
-        ))
-        .into(),
-        error => anyhow!(error).context(format!("cannot join the job{}", without("it"))),
-    })
-}
+/// The reason for a missing answer.
+pub const SILENT: &str = "has not answered in time: it died, hangs, or cannot be reached";
 
 /// A measurement of several processes at the same time, or in turn.
 pub struct Round {
@@ -65,7 +53,35 @@ pub struct Round {
     pub start: Instant,
 }
 
-impl<A> Member<'_, A> {
+impl<'a, A> Member<'a, A> {
+    /// Joins the job of `oscope fleet COMMAND`. `otherwise` is the way to the same without a job.
+    pub fn join(
+        command: &str,
+        otherwise: Option<&str>,
+        arguments: &'a A,
+        common: &'a Common,
+    ) -> Result<Self> {
+        let without = |word: &str| match otherwise {
+            Some(otherwise) => format!("; without {word}, {otherwise}"),
+            None => String::new(),
+        };
+        let job = Job::join().map_err(|error| match error {
+            JobError::NoLauncher => WrongUse(format!(
+                "{error}: start `oscope fleet {command}` with `mpirun` or `srun --mpi=pmix`{}",
+                without("them")
+            ))
+            .into(),
+            error => anyhow!(error).context(format!("cannot join the job{}", without("it"))),
+        })?;
+        Ok(Self {
+            arguments,
+            common,
+            job,
+            interrupt: Interrupt::install()?,
+            is_apart: Cell::new(false),
+        })
+    }
+
     /// Waits until the processes `ranks` are here, this one among them. Once one of them was late or asked to
     /// stop, this process goes on without the others.
     pub fn meet(&self, ranks: &[u32], limit: Duration) {
@@ -87,8 +103,13 @@ impl<A> Member<'_, A> {
         }
     }
 
-    /// The message that the first process publishes as `name`, if it comes in time.
-    pub fn hear_first(&self, name: &'static CStr, deadline: Instant) -> Result<Option<Vec<u8>>> {
+    /// The message that the first process publishes as `name`. `None`, and this process leaves, if it does not come
+    /// in time or is of another version.
+    pub fn hear_first<T: DeserializeOwned>(
+        &self,
+        name: &'static CStr,
+        deadline: Instant,
+    ) -> Result<Option<T>> {
         let mut heard = self.hear(name, &[FIRST], deadline)?;
         Ok(heard.remove(&FIRST).and_then(Result::ok))
     }
@@ -113,12 +134,12 @@ impl<A> Member<'_, A> {
     }
 
     /// The messages that the processes `ranks` publish as `name` in time, by rank.
-    pub fn hear(
+    pub fn hear<T: DeserializeOwned>(
         &self,
         name: &'static CStr,
         ranks: &[u32],
         deadline: Instant,
-    ) -> Result<BTreeMap<u32, platform::job::Result<Vec<u8>>>> {
+    ) -> Result<BTreeMap<u32, Result<T>>> {
         let start = Instant::now();
         let (sender, receiver) = channel();
         let mut heard = BTreeMap::new();
@@ -141,7 +162,10 @@ impl<A> Member<'_, A> {
             {
                 match bytes {
                     Err(JobError::NotYet) => to_ask.push(rank),
-                    bytes => drop(heard.insert(rank, bytes)),
+                    bytes => {
+                        let message = bytes.map_err(Into::into).and_then(|it| read(&it));
+                        heard.insert(rank, message);
+                    }
                 }
             }
             if Instant::now() >= deadline {
@@ -180,12 +204,7 @@ impl Member<'_> {
         let others = round.ranks.iter().copied().filter(|rank| *rank != own);
         let others: Vec<u32> = others.collect();
         let deadline = (round.start + self.limit(round)).max(Instant::now() + ARRIVAL);
-        let heard = self.hear(round.name, &others, deadline)?.into_iter();
-        let answers = heard.map(|(rank, bytes)| {
-            let answer = bytes.map_err(Into::into).and_then(|it| read(&it));
-            (rank, answer)
-        });
-        Ok(answers.collect())
+        self.hear(round.name, &others, deadline)
     }
 
     /// A node that takes longer is late.
@@ -210,20 +229,19 @@ pub fn duration(time: Nanoseconds) -> Duration {
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The answer of a process to the first one.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The answer of a process to the first one: by default an exported run.
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
-    /// An exported run.
-    Run(String),
+pub enum Answer<T = String> {
+    Here(T),
     /// The reason why there is none.
     Failed(String),
-    /// Another process measures this node.
-    Beside,
+    /// Another process of this node answers.
+    Other,
 }
 
 /// The word of the first process to the others, when it has their answers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Next {
     /// The processes that measure again; the others may leave.
     pub ranks: Vec<u32>,
@@ -253,7 +271,7 @@ fn written<T: Serialize>(message: T) -> Result<Vec<u8>> {
 }
 
 /// A message from bytes. A message that cannot be read names the version of its sender, if it is another.
-pub fn read<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T> {
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     let envelope: serde_json::Result<Envelope<T>> = serde_json::from_slice(bytes);
     envelope.map(|it| it.message).map_err(|error| {
         let error = anyhow!(error);
@@ -268,25 +286,8 @@ pub fn read<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Next, read, written};
+    use super::{Answer, read};
     use crate::exit::words;
-
-    #[test]
-    fn messages_arrive_as_they_were_sent() {
-        for answer in [
-            Answer::Run("{}".into()),
-            Answer::Failed("no room".into()),
-            Answer::Beside,
-        ] {
-            let bytes = written(&answer).unwrap();
-            assert_eq!(read::<Answer>(&bytes).unwrap(), answer);
-        }
-        let next = Next {
-            ranks: vec![2, 0],
-            experiments: vec!["process.calls".into()],
-        };
-        assert_eq!(read::<Next>(&written(&next).unwrap()).unwrap(), next);
-    }
 
     #[test]
     fn a_message_of_another_version_names_both_versions() {

@@ -1,7 +1,7 @@
 //! `oscope fleet network`: the nodes of a job measure the links between them in rounds, which all begin
 //! together, and the first process judges them.
 
-use super::member::{ARRIVAL, FIRST, Member, duration, join, read};
+use super::member::{ARRIVAL, Answer, FIRST, Member, SILENT, duration};
 use crate::arguments::Common;
 use crate::arguments::fleet::Network as Arguments;
 use crate::command::new_run;
@@ -14,16 +14,14 @@ use anyhow::Result;
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::statistics::random::Random;
 use platform::job::host_name;
-use platform::signal::Interrupt;
 use report::network::{Gathering, Network, json};
 use report::{page, view};
 use serde::{Deserialize, Serialize};
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::time::{Duration, Instant};
 
-/// The name under which each process says where it answers.
+/// The name under which each process publishes where it answers.
 const PRESENT: &CStr = c"oscope.network.present";
 /// The name of the schedule.
 const SCHEDULE: &CStr = c"oscope.network.schedule";
@@ -35,29 +33,13 @@ const LEAVE: &CStr = c"oscope.network.leave";
 const LEAST_TIME: Duration = Duration::from_millis(300);
 const MOST_TIME: Duration = Duration::from_secs(3);
 
-/// A process, as it presents itself.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Present {
-    /// It answers.
-    Here { host: String, at: Invitation },
-    /// It cannot answer, for this reason.
-    Failed(String),
-    /// Another process answers for this node.
-    Beside,
-}
+/// A process, as it presents itself: its host, and where it answers.
+type Present = Answer<(String, Invitation)>;
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let judging = &arguments.judging;
     let page = Target::if_named(judging.page.as_ref(), judging.force, common)?;
-    let job = join("network", None)?;
-    let member = Member {
-        arguments,
-        common,
-        interrupt: Interrupt::install()?,
-        job,
-        is_apart: Cell::new(false),
-    };
+    let member = Member::join("network", None, arguments, common)?;
     // Both sides of a link are measured while the other side answers.
     let (_answerer, present) = present(&member);
     member.publish(PRESENT, &present)?;
@@ -85,13 +67,11 @@ fn present(member: &Member<'_, Arguments>) -> (Option<Answerer>, Present) {
     match started() {
         Ok(Some(answerer)) => {
             let rank = member.job.rank();
-            let present = Present::Here {
-                host: host_name().unwrap_or_else(|| format!("rank{rank}")),
-                at: answerer.invitation().clone(),
-            };
+            let host = host_name().unwrap_or_else(|| format!("rank{rank}"));
+            let present = Present::Here((host, answerer.invitation().clone()));
             (Some(answerer), present)
         }
-        Ok(None) => (None, Present::Beside),
+        Ok(None) => (None, Present::Other),
         Err(error) => (None, Present::Failed(words(&error))),
     }
 }
@@ -100,12 +80,11 @@ fn present(member: &Member<'_, Arguments>) -> (Option<Answerer>, Present) {
 fn follow(member: &Member<'_, Arguments>) -> Result<Exit> {
     let wait = duration(member.arguments.wait);
     let deadline = Instant::now() + 2 * wait + ARRIVAL;
-    if let Some(bytes) = member.hear_first(SCHEDULE, deadline)? {
-        let schedule: Schedule = read(&bytes)?;
+    if let Some(schedule) = member.hear_first::<Schedule>(SCHEDULE, deadline)? {
         let asked = measure(member, &schedule);
         member.publish(MEASURED, &asked)?;
         let deadline = Instant::now() + schedule.limit() + wait + ARRIVAL;
-        member.hear_first(LEAVE, deadline)?;
+        member.hear_first::<()>(LEAVE, deadline)?;
     }
     Ok(member.exit())
 }
@@ -134,26 +113,19 @@ fn schedule(member: &Member<'_, Arguments>, own: Present) -> Result<(Schedule, V
         .filter(|rank| *rank != FIRST)
         .collect();
     let deadline = Instant::now() + duration(member.arguments.wait);
-    let heard = member.hear(PRESENT, &others, deadline)?;
-    let mut all: BTreeMap<u32, Result<Present>> = heard
-        .into_iter()
-        .map(|(rank, bytes)| {
-            let present = bytes.map_err(Into::into).and_then(|it| read(&it));
-            (rank, present)
-        })
-        .collect();
+    let mut all = member.hear(PRESENT, &others, deadline)?;
     all.insert(FIRST, Ok(own));
     let (mut nodes, mut missing) = (Vec::new(), Vec::new());
     for rank in 0..member.job.size() {
         let reason = match all.remove(&rank) {
-            Some(Ok(Present::Here { host, at })) => {
+            Some(Ok(Present::Here((host, at)))) => {
                 nodes.push((rank, on_one_line(&host), at));
                 continue;
             }
-            Some(Ok(Present::Beside)) => continue,
+            Some(Ok(Present::Other)) => continue,
             Some(Ok(Present::Failed(reason))) => reason,
             Some(Err(error)) => words(&error),
-            None => "has not answered in time: it died, hangs, or cannot be reached".into(),
+            None => SILENT.into(),
         };
         missing.push(format!("{}: {}.", member.name(rank), harmless(&reason)));
     }
@@ -201,7 +173,7 @@ fn gather(
         {
             match it.found {
                 Ok(mut measured) => {
-                    for reason in &mut measured.lacking {
+                    for reason in &mut measured.failures {
                         *reason = harmless(reason);
                     }
                     gathering.add(it.asks, it.answers, &measured);
@@ -213,10 +185,7 @@ fn gather(
     take(own);
     let mut silent = Vec::new();
     for rank in others {
-        let found = heard
-            .remove(&rank)
-            .map(|bytes| -> Result<Vec<Asked>> { read(&bytes?) });
-        match found {
+        match heard.remove(&rank) {
             Some(Ok(asked)) => take(asked),
             Some(Err(error)) => silent.push((rank, words(&error))),
             None => silent.push((rank, "gave no measurements in time".into())),
@@ -234,13 +203,9 @@ fn gather(
     Ok(gathering)
 }
 
-/// Shows a judged network, and tells if a part of it is slower than the others or could not be measured.
+/// Shows a judged network. The outcome is incomplete if a part of it could not be measured.
 pub(super) fn show(judged: &Network, page: Option<&Target>, common: &Common) -> Result<Exit> {
-    let text = if common.json {
-        output::json(&json(judged))?
-    } else {
-        style::painted(&view::network(judged), common)
-    };
+    let text = style::text(common, || json(judged), || view::network(judged))?;
     publish(
         page,
         || Ok(page::paint(&view::network(judged), None)?),

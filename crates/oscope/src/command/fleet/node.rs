@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::Path;
 
-/// Measures as `oscope run` does, with a store of its own unless `--store` names one, and exports the run. The
-/// run tells its events to `observer`.
+/// Measures as `oscope run` does, with a separate store unless `--store` names one, and exports the run. `observer`
+/// sees the events of the run.
 pub fn measure(run: &Run, common: &Common, observer: &mut dyn Observer) -> Result<String> {
     let mut common = common.clone();
     let mut own = None;
@@ -127,11 +127,11 @@ fn failure(record: &ExperimentRecord) -> Option<String> {
 }
 
 /// A sentence for each experiment that some of the nodes could not measure, with the reason of the first of
-/// them. A gap of all nodes says nothing of a node.
-pub fn sentences(nodes: &[(String, Vec<Gap>)]) -> Vec<String> {
+/// them. A gap of all nodes is no fault of a node.
+pub fn sentences(nodes: &[(String, &[Gap])]) -> Vec<String> {
     let mut found: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for (node, gaps) in nodes {
-        for gap in gaps {
+        for gap in *gaps {
             let of_experiment = found.entry(&gap.experiment).or_default();
             of_experiment.push((node, &gap.reason));
         }
@@ -201,13 +201,22 @@ mod tests {
 
     #[test]
     fn a_gap_of_some_nodes_is_reported_and_one_of_all_is_not() {
-        let node = |name: &str, gaps: &[Gap]| (name.to_owned(), gaps.to_vec());
-        let full = gap("it needs 32 MiB");
-        let found = sentences(&[node("a", &[]), node("b", std::slice::from_ref(&full))]);
-        assert_eq!(found, ["b: file.sync: it needs 32 MiB"]);
-        let two = [full.clone()];
-        let found = sentences(&[node("a", &two), node("b", &two), node("c", &[])]);
-        assert_eq!(found, ["a and 1 more: file.sync: it needs 32 MiB"]);
-        assert!(sentences(&[node("a", &two), node("b", &two)]).is_empty());
+        let full = [gap("it needs 32 MiB")];
+        let found = |nodes: &[(&str, bool)]| {
+            let nodes = nodes.iter().map(|(name, is_full)| {
+                let gaps: &[Gap] = if *is_full { &full } else { &[] };
+                ((*name).to_owned(), gaps)
+            });
+            sentences(&nodes.collect::<Vec<_>>())
+        };
+        assert_eq!(
+            found(&[("a", false), ("b", true)]),
+            ["b: file.sync: it needs 32 MiB"]
+        );
+        assert_eq!(
+            found(&[("a", true), ("b", true), ("c", false)]),
+            ["a and 1 more: file.sync: it needs 32 MiB"]
+        );
+        assert_eq!(found(&[("a", true), ("b", true)]), [""; 0]);
     }
 }

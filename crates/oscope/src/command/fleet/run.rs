@@ -2,20 +2,18 @@
 //! would name is measured again.
 
 use super::judge;
-use super::member::{ARRIVAL, Answer, FIRST, Member, Next, Round, duration, join, read};
-use super::node::{self, Gap, Saved};
+use super::member::{ARRIVAL, Answer, FIRST, Member, Next, Round, SILENT, duration};
+use super::node::{self, Saved};
 use super::turn;
 use crate::arguments::Common;
 use crate::arguments::fleet::Run as Arguments;
 use crate::command::new_run;
 use crate::exit::{Exit, WrongUse, words};
-use crate::target::make_directory;
+use crate::target::{Target, make_directory};
 use crate::{output, selection};
 use anyhow::Result;
 use instrument::statistics::peers::FEWEST_NODES;
-use platform::signal::Interrupt;
-use report::fleet::{Answers, Fleet, Gathering, Reading, Request, settled, unmeasured};
-use std::cell::Cell;
+use report::fleet::{Answers, Fleet, Gathering, Request, settled, unmeasured};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::time::{Duration, Instant};
@@ -24,28 +22,21 @@ use std::time::{Duration, Instant};
 const MEASURED: &CStr = c"oscope";
 /// The name of the second answers, and of the first process's word on them.
 const AGAIN: &CStr = c"oscope.again";
-/// The first process needs at most so long to read and judge a run.
+/// The first process needs at most this long to read and judge a run.
 const JUDGING: Duration = Duration::from_secs(1);
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     selection::experiments(&arguments.what)?;
     let otherwise = "`oscope run` and `oscope export` on each node, and `oscope fleet judge FILE…` judges the files";
-    let job = join("run", Some(otherwise))?;
-    if (job.size() as usize) < FEWEST_NODES {
+    let member = Member::join("run", Some(otherwise), arguments, common)?;
+    let size = member.job.size();
+    if (size as usize) < FEWEST_NODES {
         return Err(WrongUse(format!(
-            "the job is too small, with a size of {}: start one process on each of {FEWEST_NODES} nodes or more",
-            job.size()
+            "the job is too small, with a size of {size}: start one process on each of {FEWEST_NODES} nodes or more"
         ))
         .into());
     }
     make_directory(&arguments.output)?;
-    let member = Member {
-        arguments,
-        common,
-        interrupt: Interrupt::install()?,
-        job,
-        is_apart: Cell::new(false),
-    };
     if member.job.rank() == FIRST {
         let exit = lead(&member);
         member.stay_for_last_word();
@@ -90,7 +81,7 @@ fn follow(member: &Member<'_>) -> Result<Exit> {
 /// Measures and answers in one round; the word of the first process, if it comes in time.
 fn take_part(member: &Member<'_>, round: &Round) -> Result<Option<Next>> {
     let answer = turn::answer(member, round);
-    if let Answer::Run(exported) = &answer
+    if let Answer::Here(exported) = &answer
         && let Err(error) = node::save(exported, &member.arguments.output, member.common)
     {
         let rank = member.name(member.job.rank());
@@ -99,28 +90,27 @@ fn take_part(member: &Member<'_>, round: &Round) -> Result<Option<Next>> {
     member.publish(round.name, &answer)?;
     let patience = duration(member.arguments.wait) + ARRIVAL + JUDGING * member.job.size();
     let deadline = round.start + member.limit(round) + patience;
-    let word = member.hear_first(round.name, deadline)?;
-    // A word that another version of oscope cannot read is one to leave.
-    Ok(word.and_then(|bytes| read(&bytes).ok()))
+    member.hear_first(round.name, deadline)
 }
 
 /// Measures, gathers and judges.
 fn lead(member: &Member<'_>) -> Result<Exit> {
-    let page = judge::page(&member.arguments.judging, member.common)?;
+    let judging = &member.arguments.judging;
+    let page = Target::if_named(judging.page.as_ref(), judging.force, member.common)?;
     let round = first_round(member);
     let gathered = gather(member, &round);
     let judged = gathered.and_then(|runs| judge(member, runs));
     // Whatever went wrong, the others may leave.
-    let next = judged.as_ref().map(|(_, again)| again.as_ref());
+    let next = judged.as_ref().map(|(.., again)| again.as_ref());
     let next = next.ok().flatten().map(|again| again.next.clone());
     let published = member.publish(MEASURED, &next.unwrap_or_default());
     if let Some(signal) = member.interrupt.signal() {
         return Ok(Exit::Stopped(signal));
     }
-    let (mut judged, again) = judged?;
+    let (mut fleet, mut are_whole, again) = judged?;
     published?;
     if let Some(again) = again {
-        judged = again.measure(member, &judged)?;
+        (fleet, are_whole) = again.measure(member, &fleet, are_whole)?;
     }
     if let Some(signal) = member.interrupt.signal() {
         return Ok(Exit::Stopped(signal));
@@ -129,28 +119,17 @@ fn lead(member: &Member<'_>) -> Result<Exit> {
         let output = member.arguments.output.display();
         output::say(&format!("runs: {output}"));
     }
-    let exit = judge::show(&judged.fleet, page.as_ref(), member.common)?;
-    Ok(match exit {
-        Exit::Done => Exit::incomplete_if(judged.lacks_something),
-        other => other,
-    })
+    judge::show(&fleet, are_whole, page.as_ref(), member.common)
 }
 
-/// The runs of a round.
+/// The runs of a round, by the rank of their process. Each is in a file.
 #[derive(Default)]
 struct Runs {
-    measured: Vec<Measured>,
+    measured: BTreeMap<u32, Saved>,
     /// The reasons of processes that have no run.
-    lacking: BTreeMap<u32, String>,
+    missing: BTreeMap<u32, String>,
     /// False if a node has a gap that others have not.
     are_whole: bool,
-}
-
-/// The run of a process, which is in a file.
-struct Measured {
-    rank: u32,
-    node: String,
-    reading: Reading,
 }
 
 /// Measures with the others, and writes all runs that come in time to files.
@@ -159,18 +138,18 @@ fn gather(member: &Member<'_>, round: &Round) -> Result<Runs> {
         are_whole: true,
         ..Runs::default()
     };
-    let mut gaps = Vec::new();
     if round.ranks.contains(&FIRST) {
         // It is in a file before the others are waited for.
-        let answer = Some(Ok(turn::answer(member, round)));
-        gaps.extend(runs.add(FIRST, answer, member));
+        runs.add(FIRST, Some(Ok(turn::answer(member, round))), member);
     }
     let mut answers = member.gather(round)?;
-    for rank in &round.ranks {
-        if *rank != FIRST {
-            gaps.extend(runs.add(*rank, answers.remove(rank), member));
-        }
+    for rank in round.ranks.iter().filter(|rank| **rank != FIRST) {
+        runs.add(*rank, answers.remove(rank), member);
     }
+    let gaps = runs.measured.iter();
+    let gaps: Vec<_> = gaps
+        .map(|(rank, saved)| (member.name(*rank), saved.gaps.as_slice()))
+        .collect();
     for sentence in node::sentences(&gaps) {
         output::say(&format!("oscope: {sentence}"));
         runs.are_whole = false;
@@ -179,84 +158,50 @@ fn gather(member: &Member<'_>, round: &Round) -> Result<Runs> {
 }
 
 impl Runs {
-    /// Writes a run to a file, and returns the name of its process and its gaps; or
-    /// prints the reason why there is no run.
-    fn add(
-        &mut self,
-        rank: u32,
-        answer: Option<Result<Answer>>,
-        member: &Member<'_>,
-    ) -> Option<(String, Vec<Gap>)> {
+    /// Writes a run to a file, or prints the reason why there is none.
+    fn add(&mut self, rank: u32, answer: Option<Result<Answer>>, member: &Member<'_>) {
         let saved = match answer {
-            Some(Ok(Answer::Beside)) => return None,
-            Some(Ok(Answer::Run(run))) => node::save(&run, &member.arguments.output, member.common),
+            Some(Ok(Answer::Other)) => return,
+            Some(Ok(Answer::Here(run))) => {
+                node::save(&run, &member.arguments.output, member.common)
+            }
             Some(Ok(Answer::Failed(reason))) => Err(anyhow::Error::msg(reason)),
             Some(Err(error)) => Err(error),
-            None => Err(anyhow::Error::msg(
-                "has not answered in time: it died, hangs, or cannot be reached",
-            )),
+            None => Err(anyhow::Error::msg(SILENT)),
         };
         match saved {
-            Ok(Saved {
-                node,
-                reading,
-                gaps,
-            }) => {
-                self.measured.push(Measured {
-                    rank,
-                    node,
-                    reading,
-                });
-                Some((member.name(rank), gaps))
-            }
+            Ok(saved) => drop(self.measured.insert(rank, saved)),
             Err(error) => {
                 let reason = words(&error);
                 self.are_whole = false;
                 output::say(&format!("oscope: {}: {reason}", member.name(rank)));
-                self.lacking.insert(rank, reason);
-                None
+                self.missing.insert(rank, reason);
             }
         }
     }
 }
 
-/// A judged fleet.
-struct Judged {
-    fleet: Fleet,
-    /// True if a node has no result.
-    lacks_something: bool,
-}
-
-/// The first judgement, and the second measurement that it asks for.
-fn judge(member: &Member<'_>, measured: Runs) -> Result<(Judged, Option<Again>)> {
+/// The first judgement, false if a node has no result, and the second measurement that it asks for.
+fn judge(member: &Member<'_>, measured: Runs) -> Result<(Fleet, bool, Option<Again>)> {
     let arguments = member.arguments;
-    let lacks_something = !measured.are_whole;
+    let are_whole = measured.are_whole;
     let mut runs = Gathering::default();
     let mut nodes = BTreeMap::new();
-    for Measured {
-        rank,
-        node,
-        reading,
-    } in measured.measured
-    {
-        runs.add(&node, reading);
-        nodes.insert(rank, node);
+    for (rank, saved) in measured.measured {
+        runs.add(&saved.node, saved.reading);
+        nodes.insert(rank, saved.node);
     }
     let kept = (!arguments.once).then(|| runs.clone());
     let fleet = judge::judged(runs, arguments.judging.margin)?;
-    let judged = |fleet| Judged {
-        fleet,
-        lacks_something,
-    };
     let Some(kept) = kept.filter(|_| !member.interrupt.is_set()) else {
-        return Ok((judged(fleet), None));
+        return Ok((fleet, are_whole, None));
     };
     let request = match Request::of(&fleet, new_run::seed(arguments.seed)?) {
         Ok(Some(request)) => request,
-        Ok(None) => return Ok((judged(fleet), None)),
+        Ok(None) => return Ok((fleet, are_whole, None)),
         Err(no_peers) => {
             let fleet = unmeasured(fleet, &no_peers.to_string());
-            return Ok((judged(fleet), None));
+            return Ok((fleet, are_whole, None));
         }
     };
     nodes.retain(|_, node| request.nodes().any(|name| name == node));
@@ -272,7 +217,7 @@ fn judge(member: &Member<'_>, measured: Runs) -> Result<(Judged, Option<Again>)>
         nodes,
         runs: kept,
     };
-    Ok((judged(fleet), Some(again)))
+    Ok((fleet, are_whole, Some(again)))
 }
 
 /// A second measurement to be made.
@@ -286,17 +231,17 @@ struct Again {
 }
 
 impl Again {
-    /// Measures again, and names what that bears out.
-    fn measure(self, member: &Member<'_>, first: &Judged) -> Result<Judged> {
+    /// Measures again, and names what both measurements show.
+    fn measure(self, member: &Member<'_>, first: &Fleet, are_whole: bool) -> Result<(Fleet, bool)> {
         let round = second_round(self.next);
         let measured = gather(member, &round);
         member.publish(AGAIN, &Next::default())?;
         let measured = measured?;
         let mut answers = Answers::default();
-        for (rank, reason) in measured.lacking {
+        for (rank, reason) in measured.missing {
             answers.lacking.insert(self.nodes[&rank].clone(), reason);
         }
-        let runs = measured.measured.into_iter();
+        let runs = measured.measured.into_values();
         answers.runs = runs.map(|it| (it.node, it.reading)).collect();
         let margin = member.arguments.judging.margin;
         let alone = answers.alone(&self.request, margin);
@@ -305,9 +250,7 @@ impl Again {
             all.add(&node, reading);
         }
         let together = judge::judged(all, margin)?;
-        Ok(Judged {
-            fleet: settled(&first.fleet, &self.request, &alone, together),
-            lacks_something: first.lacks_something || !measured.are_whole,
-        })
+        let fleet = settled(first, &self.request, &alone, together);
+        Ok((fleet, are_whole && measured.are_whole))
     }
 }

@@ -7,12 +7,12 @@ use crate::arguments::Common;
 use crate::arguments::fleet::Per;
 use crate::exit::words;
 use anyhow::{Result, bail};
-use instrument::plan::Profile;
 use instrument::quantity::counted;
 use instrument::runner::{Event, Observer, ObserverError};
 use platform::job::host_name;
 use platform::placement::{allowed_cpus, cpus_of_core, package, pin_to};
 use report::fleet::{HOST, PART, SWITCH};
+use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 use std::env;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ pub fn answer(member: &Member<'_>, round: &Round) -> Answer {
         let part = part(member.arguments.per, rank)?;
         wait(member, round)?;
         if rank > 0 && part.is_none() {
-            return Ok(Answer::Beside);
+            return Ok(Answer::Other);
         }
         measure(member, round, part.as_ref(), &mut meetings)
     });
@@ -43,7 +43,7 @@ fn wait(member: &Member<'_>, round: &Round) -> Result<()> {
         && member.arguments.in_turn
     {
         let turns = member.node_limit() * after.len() as u32;
-        member.hear(round.name, &[*before], round.start + turns)?;
+        member.hear::<IgnoredAny>(round.name, &[*before], round.start + turns)?;
     }
     Ok(())
 }
@@ -68,13 +68,12 @@ fn measure(
     }
     tags.extend(switch().map(|switch| (SWITCH.to_owned(), switch)));
     let run = node::run(member.arguments, &round.what, tags);
-    let exported = node::measure(&run, &common, meetings)?;
-    Ok(Answer::Run(exported))
+    Ok(Answer::Here(node::measure(&run, &common, meetings)?))
 }
 
 /// A late node costs the others at most this share of their time: one over it.
 const SHARE_OF_BUDGET: u32 = 10;
-/// A node may be so late even in short runs: a process takes its time to end.
+/// A node may be this late even in short runs: a process takes its time to end.
 const LEAST_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The meetings of the processes in one round, one before each pass. All processes attend the same number of them.
@@ -87,7 +86,7 @@ struct Meetings<'m> {
 impl<'m> Meetings<'m> {
     /// There are none if the nodes measure in turn.
     pub fn new(member: &'m Member<'m>, round: &'m Round) -> Self {
-        let passes = Profile::from(member.arguments.profile).precision().passes;
+        let passes = member.arguments.profile.precision().passes;
         Self {
             member,
             round,
@@ -138,7 +137,7 @@ struct Part {
 /// The parts of this node, in the order of their CPUs.
 ///
 /// # Errors
-/// If the system does not tell of them.
+/// If the system does not report them.
 fn parts(per: Per) -> Result<Vec<Part>> {
     let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for cpu in allowed_cpus()? {
@@ -147,7 +146,7 @@ fn parts(per: Per) -> Result<Vec<Part>> {
             Per::Core => cpus_of_core(cpu).first().map_or(cpu, |first| *first),
             Per::Socket => match package(cpu).map(usize::try_from) {
                 Some(Ok(package)) => package,
-                _ => bail!("the system does not tell the sockets of its CPUs: leave out `--per`"),
+                _ => bail!("the system does not report the sockets of its CPUs: leave out `--per`"),
             },
         };
         parts.entry(key).or_default().push(cpu);
@@ -196,7 +195,7 @@ impl Part {
     }
 }
 
-/// The switches above this node, the outermost first, if Slurm's plug-in of the topology tells them.
+/// The switches above this node, the outermost first, if Slurm's plug-in of the topology knows them.
 fn switch() -> Option<String> {
     let variable = |name| env::var(name).ok();
     above(
@@ -232,7 +231,7 @@ mod tests {
     #[test]
     fn each_process_has_a_part_and_the_next_one_is_refused() {
         let Ok(cores) = parts(Per::Core) else {
-            println!("skipped: the system does not tell its processors");
+            println!("skipped: the system does not report its processors");
             return;
         };
         let mut cpus: Vec<usize> = cores.iter().flat_map(|it| it.cpus.clone()).collect();

@@ -83,7 +83,7 @@ impl Terminal {
     /// Asks for each missing prediction until the answer can be parsed.
     pub fn predictions(&self, lab: &'static Lab, answers: &mut Answers) -> Result<(), Unanswered> {
         for (index, question) in answers.missing(lab).into_iter().enumerate() {
-            output::say(&format!(
+            output::say_text(&format!(
                 "\n{}. {}\n   ({})",
                 index + 1,
                 question.asks,
@@ -104,7 +104,7 @@ impl Terminal {
         answers: &mut Answers,
     ) -> Result<(), Unanswered> {
         for answer in &hand_in.answers {
-            output::say(&told(answer));
+            output::say_text(&compared(answer));
             let is_answered = answers.reasons.keys().any(|key| *key == answer.key);
             if !is_answered {
                 output::say(&format!("   {} (Enter leaves it open)", answer.why_asked));
@@ -128,8 +128,8 @@ impl Terminal {
     }
 }
 
-/// A prediction beside its measurement and the reports, for the terminal.
-pub fn told(answer: &Answered) -> String {
+/// A prediction next to its measurement and the reports, for the terminal.
+pub fn compared(answer: &Answered) -> String {
     let mut text = format!(
         "\n{}\n   predicted  {}\n   measured   {}\n              {}",
         answer.asks,

@@ -3,8 +3,8 @@
 use crate::arguments::Common;
 use crate::arguments::lab::Collect;
 use crate::exit::Exit;
-use crate::stored;
 use crate::target::Target;
+use crate::{output, stored};
 use anyhow::{Context, Result};
 use files::Watch;
 use report::lab::{Class, HandIn};
@@ -18,7 +18,7 @@ pub fn execute(arguments: &Collect, common: &Common) -> Result<Exit> {
     let ending = arguments.output.path().extension().unwrap_or_default();
     let is = |ending_of: &str| ending.eq_ignore_ascii_case(ending_of);
     let text = if common.json || is("json") {
-        serde_json::to_string_pretty(&class)? + "\n"
+        output::json(&class)?
     } else if is("html") || is("htm") {
         page::paint(&view::class(&class), None)?
     } else {
@@ -29,6 +29,6 @@ pub fn execute(arguments: &Collect, common: &Common) -> Result<Exit> {
 }
 
 fn read(path: &Path) -> Result<HandIn> {
-    let text = stored::text_of(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = stored::text_of(path)?;
     HandIn::read(&text).with_context(|| format!("cannot read {}", path.display()))
 }

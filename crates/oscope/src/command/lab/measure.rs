@@ -1,12 +1,11 @@
-//! The measurements of a lab: runs of their own, or stored ones.
+//! The measurements of a lab: new runs, or stored ones.
 
 use crate::arguments::lab::Start;
-use crate::arguments::{Arguments, Command, Common};
+use crate::arguments::{Common, Run as RunArguments};
 use crate::command::run;
 use crate::exit::{Exit, WrongUse};
 use crate::{output, stored};
 use anyhow::Result;
-use clap::Parser;
 use instrument::results::Results;
 use record::Run;
 use report::lab::{Lab, Step};
@@ -15,7 +14,7 @@ use report::lab::{Lab, Step};
 const TAG: &str = "lab";
 
 /// The runs of a lab.
-pub struct Measured {
+pub struct LabRuns {
     /// The runs that are judged, the newest first.
     pub here: Vec<Run>,
     /// The system that they are compared with.
@@ -25,7 +24,7 @@ pub struct Measured {
 }
 
 /// The runs that were named; `None` if there are none, and all can be measured.
-pub fn named(lab: &'static Lab, arguments: &Start, common: &Common) -> Result<Option<Measured>> {
+pub fn named(lab: &'static Lab, arguments: &Start, common: &Common) -> Result<Option<LabRuns>> {
     if arguments.of.is_empty() {
         drop(stored::open(common)?);
         return Ok(None);
@@ -45,7 +44,7 @@ pub fn named(lab: &'static Lab, arguments: &Start, common: &Common) -> Result<Op
         ))
         .into());
     }
-    Ok(Some(Measured {
+    Ok(Some(LabRuns {
         here,
         first,
         exit: Exit::Done,
@@ -53,7 +52,7 @@ pub fn named(lab: &'static Lab, arguments: &Start, common: &Common) -> Result<Op
 }
 
 /// Measures all steps.
-pub fn anew(lab: &'static Lab, arguments: &Start, common: &Common) -> Result<Measured> {
+pub fn anew(lab: &'static Lab, arguments: &Start, common: &Common) -> Result<LabRuns> {
     let mut exit = Exit::Done;
     for step in &lab.steps {
         match run::measure_only(&command(lab, step, arguments)?, common, &mut [])? {
@@ -65,23 +64,13 @@ pub fn anew(lab: &'static Lab, arguments: &Start, common: &Common) -> Result<Mea
             incomplete => exit = incomplete,
         }
     }
-    if let Exit::Stopped(_) = exit {
-        return Ok(Measured {
-            here: Vec::new(),
-            first: None,
-            exit,
-        });
+    let mut here = Vec::new();
+    if !matches!(exit, Exit::Stopped(_)) {
+        here = stored::newest_with(common, &lab.experiments())?;
+        here.retain(|run| run.header.tags.get(TAG) == Some(&lab.name));
+        here.truncate(lab.steps.len());
     }
-    let is_ours = |run: &Run| {
-        run.header
-            .tags
-            .get(TAG)
-            .is_some_and(|name| *name == lab.name)
-    };
-    let mut here = stored::newest_with(common, &lab.experiments())?;
-    here.retain(is_ours);
-    here.truncate(lab.steps.len());
-    Ok(Measured {
+    Ok(LabRuns {
         here,
         first: None,
         exit,
@@ -89,31 +78,20 @@ pub fn anew(lab: &'static Lab, arguments: &Start, common: &Common) -> Result<Mea
 }
 
 /// The `oscope run` of one step.
-fn command(lab: &'static Lab, step: &Step, arguments: &Start) -> Result<crate::arguments::Run> {
+fn command(lab: &'static Lab, step: &Step, arguments: &Start) -> Result<RunArguments, WrongUse> {
     let seconds = match arguments.budget {
         Some(budget) => budget.0 / 1e9 * f64::from(step.seconds) / f64::from(lab.seconds()),
         None => f64::from(step.seconds),
     };
-    let mut words = vec![
-        "oscope".to_owned(),
-        "run".to_owned(),
-        step.experiment.clone(),
-    ];
-    for level in &step.at {
-        words.extend(["--at".to_owned(), level.clone()]);
-    }
+    let mut words = vec!["run".to_owned(), step.experiment.clone()];
+    words.extend(step.at.iter().map(|level| format!("--at={level}")));
     words.extend([
-        "--budget".to_owned(),
-        format!("{:.0}ms", (seconds * 1e3).max(1e3)),
-        "--tag".to_owned(),
-        format!("{TAG}={}", lab.name),
+        format!("--budget={:.0}ms", (seconds * 1e3).max(1e3)),
+        format!("--tag={TAG}={}", lab.name),
     ]);
-    let parsed = Arguments::try_parse_from(&words).map_err(|error| WrongUse(error.to_string()))?;
-    let Some(Command::Run(mut run)) = parsed.command else {
-        unreachable!("the command is `oscope run`");
-    };
+    let mut run = run::parsed(&words)?;
     run.dir.clone_from(&arguments.dir);
-    Ok(*run)
+    Ok(run)
 }
 
 /// The results of all runs, the first run first.
@@ -126,8 +104,8 @@ pub fn results(runs: &[Run]) -> Vec<Results<'_>> {
 }
 
 /// Prints the command that continues after a stop: the measurements are stored.
-pub fn tell_of_stop(lab: &'static Lab, runs: &[Run]) {
-    /// Enough of an id to tell it from others.
+pub fn say_how_to_continue(lab: &'static Lab, runs: &[Run]) {
+    /// Characters of an id that no other one has.
     const SHORT: usize = 8;
     let of = runs.iter().map(|run| {
         let id: String = run.header.id.chars().take(SHORT).collect();
@@ -147,8 +125,6 @@ mod tests {
     use crate::{selection, setting};
     use clap::Parser;
     use instrument::experiment::Experiment;
-    use instrument::given::Givens;
-    use instrument::limits::Limits;
     use instrument::plan::{Profile, Setting};
     use instrument::point::Point;
     use report::lab::labs;
@@ -156,18 +132,11 @@ mod tests {
 
     #[test]
     fn every_lab_plans_each_point_that_it_reads() {
-        let here = setting::here(
-            Path::new("."),
-            Givens::default(),
-            Profile::Quick,
-            false,
-            Limits::default(),
-        );
         // A small machine plans fewer points.
         let setting = Setting {
             available_bytes: 16 << 30,
             free_bytes: 64 << 30,
-            ..here
+            ..setting::plain(Path::new("."), Profile::Quick)
         };
         for lab in labs() {
             let words = ["oscope", "lab", "start", &lab.name];

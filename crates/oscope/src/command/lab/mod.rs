@@ -9,26 +9,19 @@ mod written;
 use crate::arguments::Common;
 use crate::arguments::lab::{Command, Lab};
 use crate::exit::{Exit, WrongUse};
-use crate::{output, style};
+use crate::style;
 use anyhow::Result;
 use report::{lab, view};
 
 pub fn execute(arguments: &Lab, common: &Common) -> Result<Exit> {
     match &arguments.command {
-        Command::List(_) => list(common),
+        Command::List(_) => {
+            style::show(common, lab::list, view::labs)?;
+            Ok(Exit::Done)
+        }
         Command::Start(arguments) => start::execute(arguments, common),
         Command::Collect(arguments) => collect::execute(arguments, common),
     }
-}
-
-fn list(common: &Common) -> Result<Exit> {
-    let text = if common.json {
-        serde_json::to_string_pretty(&lab::list())? + "\n"
-    } else {
-        style::painted(&view::labs(), common)
-    };
-    output::show_painted(&text)?;
-    Ok(Exit::Done)
 }
 
 /// The lab called `name`.

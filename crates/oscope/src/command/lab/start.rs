@@ -1,13 +1,13 @@
 //! `oscope lab start`: predictions, measurements, reasons, and the hand-in.
 
-use super::ask::{Terminal, Unanswered, nobody_to_ask, told};
-use super::measure::{self, Measured};
+use super::ask::{Terminal, Unanswered, compared, nobody_to_ask};
+use super::measure::{self, LabRuns};
 use super::written::Files;
 use crate::arguments::Common;
 use crate::arguments::lab::Start;
 use crate::exit::{Exit, WrongUse, first_error};
 use crate::{output, stored};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use platform::signal::Interrupt;
 use record::Run;
 use report::lab::{Answers, HandIn, Lab, Sides, Student, template};
@@ -36,8 +36,7 @@ fn answers(lab: &'static Lab, arguments: &Start) -> Result<Answers> {
     let mut answers = Answers::default();
     let wrong = |error: report::lab::AnswersError| WrongUse(error.to_string());
     if let Some(path) = &arguments.answers {
-        let text =
-            stored::text_of(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = stored::text_of(path)?;
         answers = Answers::read(lab, &text)
             .map_err(|error| WrongUse(format!("{}: {error}", path.display())))?;
     }
@@ -69,7 +68,7 @@ fn done(
     }
     let name = answers.student.clone().unwrap_or_default();
     let files = Files::new(lab, &name, arguments, common)?;
-    // A question that is answered in vain annoys: the runs are read, or their store is opened, before the first.
+    // No question is answered in vain: the runs are read, or their store is opened, before the first.
     let named = measure::named(lab, arguments, common)?;
     if let Some(terminal) = terminal {
         terminal.predictions(lab, answers)?;
@@ -91,12 +90,15 @@ fn done(
         Some(terminal) => {
             let asked = terminal.reasons(lab, &hand_in, answers);
             if asked.is_err() && arguments.of.is_empty() {
-                measure::tell_of_stop(lab, &measured.here);
+                measure::say_how_to_continue(lab, &measured.here);
             }
             asked?;
         }
         None if common.quiet || common.json => {}
-        None => hand_in.answers.iter().for_each(|it| output::say(&told(it))),
+        None => {
+            let answers = hand_in.answers.iter();
+            answers.for_each(|answer| output::say_text(&compared(answer)));
+        }
     }
     let hand_in = HandIn::new(lab, answers, &sides, student);
     let written = files.write(&hand_in, &results, common);
@@ -112,7 +114,7 @@ fn done(
     Ok(measured.exit)
 }
 
-fn student(name: String, measured: &Measured) -> Student {
+fn student(name: String, measured: &LabRuns) -> Student {
     let newest = measured.here.first();
     let runs: Vec<&Run> = measured.first.iter().chain(&measured.here).collect();
     Student {

@@ -165,7 +165,7 @@ fn a_store_that_is_removed_during_a_run_is_missed() {
     let (_, stdout, stderr) = end(child);
     assert!(stdout.contains("process.calls"), "{stdout}");
     assert!(
-        stderr.contains("the store was removed meanwhile"),
+        stderr.contains("the store was removed during the run"),
         "{stderr}"
     );
 }

@@ -2,8 +2,8 @@
 
 use super::duels::Recording;
 use crate::command::ab::results;
+use crate::kernel_settings::ChangedSetting;
 use crate::progress::LiveLine;
-use crate::settings::Changed;
 use instrument::ab::{Bench, Block, Contest, Pair, Rules};
 use instrument::runner::{BatchError, Executor, Request, WorkerExecutor};
 use instrument::sample::{Batch, Reading};
@@ -43,7 +43,7 @@ pub struct Visits<'a, 's> {
     /// The metrics that are timed; the first decides when the duel ends.
     pub metrics: Vec<String>,
     pub executor: &'a mut WorkerExecutor,
-    pub changed: Option<&'a Changed>,
+    pub changed: Option<&'a ChangedSetting>,
     pub recording: &'a mut Recording<'s>,
     pub progress: &'a mut LiveLine,
     /// The tests of the metrics beyond the first.

@@ -2,15 +2,14 @@
 //! stored run: each experiment with one more axis, `variant`.
 
 use crate::arguments::Varied;
-use crate::command::ab::recording::observe;
+use crate::command::ab::recording::{close, observe, take};
 use crate::exit::WrongUse;
 use anyhow::Result;
 use instrument::definition::Definition;
 use instrument::plan::Plan;
 use instrument::point::{Axis, Level, Point};
-use instrument::quantity::{Bytes, Nanoseconds};
-use instrument::results::PointResult;
-use instrument::runner::{Ending, Event, Progress};
+use instrument::quantity::Bytes;
+use instrument::runner::{Ending, Event};
 use instrument::sample::Batch;
 use record::store::Recorder;
 
@@ -246,20 +245,7 @@ impl<'s> Recording<'s> {
             return Ok(());
         };
         batch.pass = Some(self.taken[way].len() as u32);
-        let event = Event::Taken {
-            definition,
-            point: &self.points[way],
-            batch: &batch,
-            estimates: &[],
-            progress: Progress {
-                pass: self.taken[way].len(),
-                passes: 1,
-                done: 0,
-                visits: self.points.len(),
-                remaining: Nanoseconds(0.0),
-            },
-        };
-        observe(&mut self.recorder, &event)?;
+        take(&mut self.recorder, definition, &self.points[way], &batch)?;
         self.taken[way].push(batch);
         Ok(())
     }
@@ -270,18 +256,7 @@ impl<'s> Recording<'s> {
             return Ok(());
         };
         for (point, batches) in self.points.iter().zip(&self.taken) {
-            let warnings = if batches.is_empty() {
-                Vec::new()
-            } else {
-                PointResult::new(definition, point, batches, None).warnings
-            };
-            let event = Event::Closed {
-                definition,
-                point,
-                ending,
-                warnings: &warnings,
-            };
-            observe(&mut self.recorder, &event)?;
+            close(&mut self.recorder, definition, point, batches, ending)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `oscope ab WHAT --vary KEY=A,B,…`: an experiment under two or more values of one thing.
 //!
-//! Each point is a comparison of its own, one after the other: the worker processes of its ways
+//! Each point is a separate comparison, one after the other: the worker processes of its ways
 //! take turns, and it stops as soon as its first metric is decided.
 
 mod bench;
@@ -8,12 +8,12 @@ mod duels;
 mod session;
 
 use super::programs::on_one_line;
-use super::{is_found, results};
+use super::{results, verdict};
 use crate::arguments::{Ab, Common, FailOn, Varied, Vary, Worker};
 use crate::command::new_run;
 use crate::exit::{Exit, WrongUse, first_error};
+use crate::kernel_settings::{ChangedSetting, Scalar};
 use crate::progress::LiveLine;
-use crate::settings::{Changed, Scalar};
 use crate::{leftovers, output, selection, setting, stored};
 use anyhow::{Context, Result, anyhow};
 use duels::{Duel, Recording};
@@ -57,7 +57,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
         .map(|setting| Plan::new(&chosen, setting, None, seed))
         .collect();
     let duels = duels::duels(&plans, &vary.varied, &vary.values, &arguments.variation.at)?;
-    let changed = scalar.map(|scalar| Changed::begin(scalar, &vary.values));
+    let changed = scalar.map(|scalar| ChangedSetting::begin(scalar, &vary.values));
     let changed = changed.transpose()?;
 
     let (directory, machine) = (&settings[0].directory, settings[0].machine.clone());
@@ -90,7 +90,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
         recording, rules, ..
     } = session;
     progress.end();
-    let restored = changed.map(Changed::restore).transpose();
+    let restored = changed.map(ChangedSetting::restore).transpose();
     let finished = recording.finish(interrupt.is_set());
     drop((elsewhere, scratch));
     let restored = restored.map(|remark| {
@@ -104,7 +104,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
         Ok(())
     } else if common.json {
         let values = &vary.values;
-        output::show_json(&Document {
+        output::show_json(&VariationJson {
             format: FORMAT,
             run: number,
             vary: vary.key(),
@@ -163,14 +163,13 @@ fn executor(here: &Setting, scratch: &Path, interrupt: Interrupt) -> Result<Work
     })
 }
 
-fn exit(judged: &[Judged], fail_on: Option<FailOn>, interrupt: Interrupt) -> Exit {
-    let mut pairs = judged.iter().flat_map(Judged::pairs);
+fn exit(judged: &[PointOutcome], fail_on: Option<FailOn>, interrupt: Interrupt) -> Exit {
     if interrupt.is_set() {
-        Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt))
-    } else if pairs.any(|pair| is_found(pair.verdict, fail_on)) {
-        Exit::Found
-    } else {
-        Exit::incomplete_if(judged.iter().any(|at| at.failure().is_some()))
+        return Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt));
+    }
+    match verdict(judged.iter().flat_map(PointOutcome::pairs), fail_on) {
+        Exit::Done => Exit::incomplete_if(judged.iter().any(|at| at.failure.is_some())),
+        found => found,
     }
 }
 
@@ -200,13 +199,16 @@ const FORMAT: u32 = 1;
 
 /// The result at one point.
 #[derive(Debug)]
-struct Judged {
+struct PointOutcome {
     pub experiment: String,
     /// The levels that all ways share.
     pub point: Point,
     /// The same for readers.
     pub shown: String,
-    pub result: Result<Metrics, String>,
+    /// `None` if it could not be measured at all.
+    pub metrics: Option<Metrics>,
+    /// The reason why it could not be measured, or not to its end.
+    pub failure: Option<String>,
 }
 
 /// The pairs of each metric.
@@ -215,32 +217,22 @@ struct Metrics {
     pub ending: Ending,
     pub blocks: usize,
     pub pairs: Vec<(String, Vec<Pair>)>,
-    /// The error that ended it.
-    pub failure: Option<String>,
 }
 
-impl Judged {
-    /// The reason why it could not be measured, or not to its end.
-    pub fn failure(&self) -> Option<&str> {
-        match &self.result {
-            Ok(metrics) => metrics.failure.as_deref(),
-            Err(reason) => Some(reason),
-        }
-    }
-
+impl PointOutcome {
     pub fn pairs(&self) -> impl Iterator<Item = &Pair> {
-        let metrics = self.result.iter().flat_map(|it| &it.pairs);
+        let metrics = self.metrics.iter().flat_map(|it| &it.pairs);
         metrics.flat_map(|(_, pairs)| pairs)
     }
 }
 
 /// The whole comparison for readers.
-fn all(judged: &[Judged], values: &[String], rules: &Rules) -> String {
+fn all(judged: &[PointOutcome], values: &[String], rules: &Rules) -> String {
     let lines: String = judged.iter().flat_map(|at| lines(at, values)).collect();
-    let pairs = || judged.iter().flat_map(Judged::pairs);
+    let pairs = || judged.iter().flat_map(PointOutcome::pairs);
     let count = |verdict| pairs().filter(|pair| pair.verdict == verdict).count();
     format!(
-        "{lines}\n{} faster, {} slower, {} equivalent, {} not yet told. Margin {} %. Each interval \
+        "{lines}\n{} faster, {} slower, {} equivalent, {} not yet decided. Margin {} %. Each interval \
          holds in 199 of 200 comparisons, at whatever moment they stop.\n",
         count(Verdict::Faster),
         count(Verdict::Slower),
@@ -251,12 +243,13 @@ fn all(judged: &[Judged], values: &[String], rules: &Rules) -> String {
 }
 
 /// A line for each pair of each metric at one point.
-fn lines(at: &Judged, values: &[String]) -> Vec<String> {
+fn lines(at: &PointOutcome, values: &[String]) -> Vec<String> {
     let comma = if at.shown.is_empty() { "" } else { ", " };
     let place = format!("{}{comma}{}", at.experiment, at.shown);
-    let result = match &at.result {
-        Err(reason) => return vec![format!("{place}: could not be measured: {reason}\n")],
-        Ok(result) => result,
+    let failure = at.failure.as_deref();
+    let Some(metrics) = &at.metrics else {
+        let reason = failure.unwrap_or_default();
+        return vec![format!("{place}: could not be measured: {reason}\n")];
     };
     let of_metric = |(metric, pairs): &(String, Vec<Pair>)| -> Vec<String> {
         if pairs.is_empty() {
@@ -268,24 +261,20 @@ fn lines(at: &Judged, values: &[String]) -> Vec<String> {
         let line = |pair| format!("{place}, {metric}: {}\n", sentence(pair));
         pairs.iter().map(line).collect()
     };
-    let ended = result.failure.as_ref().map(|reason| {
-        let blocks = counted(result.blocks, "block");
+    let ended = failure.map(|reason| {
+        let blocks = counted(metrics.blocks, "block");
         format!(
             "{place}: ended after {blocks} by an error: {}\n",
             on_one_line(reason)
         )
     });
-    result
-        .pairs
-        .iter()
-        .flat_map(of_metric)
-        .chain(ended)
-        .collect()
+    let pairs = metrics.pairs.iter().flat_map(of_metric);
+    pairs.chain(ended).collect()
 }
 
 /// The document that `--json` prints, as `schema/ab-vary-1.schema.json` describes it.
 #[derive(Serialize)]
-struct Document<'a> {
+struct VariationJson<'a> {
     format: u32,
     /// Number of the run in the store.
     run: u64,
@@ -318,8 +307,8 @@ struct MetricJson<'a> {
 }
 
 impl<'a> PointJson<'a> {
-    fn new(at: &'a Judged, values: &'a [String]) -> Self {
-        let found = at.result.as_ref().ok();
+    fn new(at: &'a PointOutcome, values: &'a [String]) -> Self {
+        let found = at.metrics.as_ref();
         let metrics = found.into_iter().flat_map(|it| &it.pairs);
         let pairs = metrics.flat_map(|(metric, pairs)| {
             pairs.iter().map(move |pair| MetricJson {
@@ -330,7 +319,7 @@ impl<'a> PointJson<'a> {
         Self {
             experiment: &at.experiment,
             point: &at.point,
-            failed: at.failure(),
+            failed: at.failure.as_deref(),
             ending: found.map(|it| it.ending),
             blocks: found.map_or(0, |it| it.blocks),
             pairs: pairs.collect(),

@@ -2,11 +2,11 @@
 
 use super::bench::{Stop, Visits, Way};
 use super::duels::{Duel, Recording};
-use super::{Judged, Metrics};
+use super::{Metrics, PointOutcome};
 use crate::arguments::{Varied, Vary};
 use crate::exit::{first_error, words};
+use crate::kernel_settings::ChangedSetting;
 use crate::progress::LiveLine;
-use crate::settings::Changed;
 use anyhow::Result;
 use instrument::ab::{Budget, Ending, Rules, compare};
 use instrument::clock::Calibration;
@@ -31,7 +31,7 @@ pub struct Session<'a, 's> {
     pub scratches: &'a [PathBuf],
     pub calibration: Calibration,
     pub executor: WorkerExecutor,
-    pub changed: Option<&'a Changed>,
+    pub changed: Option<&'a ChangedSetting>,
     pub recording: Recording<'s>,
     pub progress: &'a mut LiveLine,
     /// Number of duels.
@@ -41,7 +41,7 @@ pub struct Session<'a, 's> {
 /// The points that were compared, and those that were not.
 #[derive(Default)]
 pub struct Found {
-    pub judged: Vec<Judged>,
+    pub judged: Vec<PointOutcome>,
     /// Points for which there was no time.
     pub unreached: usize,
     /// Time of one visit of each way, at the point that was compared last.
@@ -109,16 +109,15 @@ impl Session<'_, '_> {
             },
         };
         let closed = self.recording.close(&ending);
-        let result = match (metrics, failure) {
-            (Some(metrics), failure) => Some(Ok(Metrics { failure, ..metrics })),
-            (None, failure) => failure.map(Err),
-        };
-        found.judged.extend(result.map(|result| Judged {
-            experiment: planned.definition.id.clone(),
-            point: duel.shared.clone(),
-            shown: planned.definition.show(&duel.shared),
-            result,
-        }));
+        if metrics.is_some() || failure.is_some() {
+            found.judged.push(PointOutcome {
+                experiment: planned.definition.id.clone(),
+                point: duel.shared.clone(),
+                shown: planned.definition.show(&duel.shared),
+                metrics,
+                failure,
+            });
+        }
         first_error([error, closed])
     }
 
@@ -175,7 +174,6 @@ impl Session<'_, '_> {
             ending: outcome.ending,
             blocks: outcome.blocks,
             pairs: visits.metrics.iter().cloned().zip(pairs).collect(),
-            failure: None,
         };
         let is_worth_showing = outcome.blocks > 0 || result.is_ok();
         (is_worth_showing.then_some(metrics), result)

@@ -2,10 +2,10 @@
 //!
 //! The journal of a changed setting is on disk before the first change. Its owner holds a lock on it for as
 //! long as it lives. The next start of oscope as root finds a journal without an owner and puts the setting
-//! back, unless another program has changed it meanwhile. After a reboot the kernel has its own values again,
+//! back, unless another program has changed it since. After a reboot the kernel has its own values again,
 //! and the journal is void.
 
-use crate::exit::WrongUse;
+use crate::exit::{Choice, WrongUse};
 use anyhow::{Context, Result, anyhow, bail};
 use experiments::trial::{KERNEL_SETTINGS, KernelSetting, Trial};
 use platform::placement;
@@ -17,7 +17,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// One journal for the machine, independent of the store and of the user: settings belong to the machine.
-const PLACE: &str = "/var/lib/oscope/settings.journal";
+const JOURNAL: &str = "/var/lib/oscope/settings.journal";
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 /// A changed setting.
@@ -32,7 +32,7 @@ struct Entry {
 }
 
 /// A setting under change. Dropping it puts the old value back.
-pub struct Changed {
+pub struct ChangedSetting {
     scalar: Scalar,
     entry: Entry,
     journal: File,
@@ -44,7 +44,7 @@ pub struct Changed {
 pub enum Recovered {
     /// It has its old value again.
     Restored { path: PathBuf, old: String },
-    /// Another program has changed it meanwhile; it was left alone.
+    /// Another program has changed it since; it was left alone.
     Foreign { path: PathBuf, value: String },
     /// It could not be put back.
     Stuck(String),
@@ -77,21 +77,21 @@ impl fmt::Display for Recovered {
     }
 }
 
-impl Changed {
+impl ChangedSetting {
     /// Prepares to set `scalar` to `values`.
     pub fn begin(scalar: Scalar, values: &[String]) -> Result<Self> {
-        Self::begin_at(Path::new(PLACE), scalar, values)
+        Self::begin_at(Path::new(JOURNAL), scalar, values)
     }
 
-    fn begin_at(place: &Path, scalar: Scalar, values: &[String]) -> Result<Self> {
-        let path = scalar.path().display();
+    fn begin_at(path: &Path, scalar: Scalar, values: &[String]) -> Result<Self> {
+        let setting = scalar.path().display();
         let old = scalar
             .read()
-            .with_context(|| format!("{path} cannot be read"))?;
-        let folder = place.parent().unwrap_or(Path::new("/"));
+            .with_context(|| format!("{setting} cannot be read"))?;
+        let folder = path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder)
             .with_context(|| format!("no journal can be kept in {}", folder.display()))?;
-        let mut journal = open(place, true)
+        let mut journal = open(path, true)
             .with_context(|| format!("no journal can be kept in {}", folder.display()))?;
         match journal.try_lock() {
             Ok(()) => {}
@@ -147,7 +147,7 @@ impl Changed {
         let recovered = self.undo()?;
         Ok(match recovered {
             Recovered::Foreign { path, value } => Some(format!(
-                "{} was changed to {value} by another program meanwhile, and stays so",
+                "{} was changed to {value} by another program, and stays so",
                 path.display()
             )),
             Recovered::Restored { .. } => None,
@@ -165,7 +165,7 @@ impl Changed {
     }
 }
 
-impl Drop for Changed {
+impl Drop for ChangedSetting {
     fn drop(&mut self) {
         if !self.is_restored {
             // If this fails, the journal stays and the next start reports it.
@@ -176,7 +176,7 @@ impl Drop for Changed {
 
 /// Puts back what a killed comparison changed. `None` if there is nothing, or no right to see it.
 pub fn recover() -> Option<Recovered> {
-    let mut journal = open(Path::new(PLACE), false).ok()?;
+    let mut journal = open(Path::new(JOURNAL), false).ok()?;
     // The owner of a locked journal lives.
     journal.try_lock().ok()?;
     let recovered = recover_locked(&mut journal, Scalar::new);
@@ -186,7 +186,7 @@ pub fn recover() -> Option<Recovered> {
 /// Puts back what the journal names; `setting_at` finds the setting of a path.
 fn recover_locked(
     journal: &mut File,
-    setting_at: fn(&str) -> Result<Scalar, WrongUse>,
+    setting_at: fn(&str) -> Result<Scalar, Choice>,
 ) -> Result<Option<Recovered>> {
     let mut text = String::new();
     journal.read_to_string(&mut text)?;
@@ -234,22 +234,22 @@ fn clear(journal: &File) -> Result<()> {
     Ok(journal.sync_all()?)
 }
 
-fn open(place: &Path, may_create: bool) -> std::io::Result<File> {
+fn open(path: &Path, may_create: bool) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(may_create);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(place)
+    options.open(path)
 }
 
 fn boot_id() -> Result<String> {
-    let id = fs::read_to_string(BOOT_ID).context("the system tells no boot id")?;
+    let id = fs::read_to_string(BOOT_ID).context("the system has no boot id")?;
     Ok(id.trim().to_owned())
 }
 
-/// The paths; `*` stands for one name. Each is a scalar that takes effect at once, is put back by
+/// The paths; `*` means one name. Each is a scalar that takes effect at once, is put back by
 /// writing the old value, and cannot make the machine unusable.
-const ALLOWED: &[&str] = &[
+const ALLOWED: [&str; 11] = [
     "/sys/kernel/mm/transparent_hugepage/enabled",
     "/sys/kernel/mm/transparent_hugepage/defrag",
     "/sys/kernel/mm/transparent_hugepage/shmem_enabled",
@@ -272,14 +272,14 @@ impl Scalar {
     ///
     /// # Errors
     /// If it is not on the list of allowed settings.
-    pub fn new(path: &str) -> Result<Self, WrongUse> {
+    pub fn new(path: &str) -> Result<Self, Choice> {
         if ALLOWED.iter().any(|allowed| is_like(path, allowed)) {
             return Ok(Self(path.into()));
         }
-        Err(WrongUse(format!(
-            "{path} is not among the settings that oscope changes:\n  {}",
-            ALLOWED.join("\n  ")
-        )))
+        Err(Choice {
+            sentence: format!("{path} is not among the settings that oscope changes:"),
+            offered: ALLOWED.map(str::to_owned).into(),
+        })
     }
 
     pub fn path(&self) -> &Path {
@@ -399,18 +399,16 @@ fn tried(candidate: &KernelSetting, directory: &Path) -> Result<Tried> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KERNEL_SETTINGS, Scalar, names, trial, *};
-    use std::fs;
-    use std::path::Path;
+    use super::*;
     use tempfile::TempDir;
 
-    struct Place(TempDir);
+    struct MadeUp(TempDir);
 
-    impl Place {
+    impl MadeUp {
         fn new() -> Self {
-            let place = Self(tempfile::tempdir().expect("a directory"));
-            fs::write(place.setting(), "60\n").expect("it is ours");
-            place
+            let made_up = Self(tempfile::tempdir().expect("a directory"));
+            fs::write(made_up.setting(), "60\n").expect("it is ours");
+            made_up
         }
 
         fn setting(&self) -> PathBuf {
@@ -427,9 +425,9 @@ mod tests {
                 .expect("it is there")
         }
 
-        fn begin(&self) -> Result<Changed> {
+        fn begin(&self) -> Result<ChangedSetting> {
             let values = ["10".to_owned(), "20".to_owned()];
-            Changed::begin_at(&self.journal(), Scalar::of_test(&self.setting()), &values)
+            ChangedSetting::begin_at(&self.journal(), Scalar::of_test(&self.setting()), &values)
         }
 
         /// The remains of a killed comparison.
@@ -453,53 +451,61 @@ mod tests {
 
     #[test]
     fn the_old_value_comes_back() {
-        let place = Place::new();
-        let changed = place.begin().expect("nobody else does");
+        let made_up = MadeUp::new();
+        let changed = made_up.begin().expect("nobody else does");
         changed.set("10").expect("it is ours");
-        assert_eq!(place.value(), "10");
-        assert!(place.begin().is_err(), "one at a time");
+        assert_eq!(made_up.value(), "10");
+        assert!(made_up.begin().is_err(), "one at a time");
         assert_eq!(changed.restore().expect("it is ours"), None);
-        assert_eq!(place.value(), "60");
-        drop(place.begin().expect("the first has ended"));
-        assert_eq!(place.value(), "60");
-        assert_eq!(fs::read(place.journal()).expect("it stays"), b"");
+        assert_eq!(made_up.value(), "60");
+        drop(made_up.begin().expect("the first has ended"));
+        assert_eq!(made_up.value(), "60");
+        assert_eq!(fs::read(made_up.journal()).expect("it stays"), b"");
     }
 
     #[test]
     fn a_value_of_another_program_stays() {
-        let place = Place::new();
-        let changed = place.begin().expect("nobody else does");
-        fs::write(place.setting(), "77").expect("it is ours");
-        assert!(changed.restore().expect("it is told").is_some());
-        assert_eq!(place.value(), "77");
+        let made_up = MadeUp::new();
+        let changed = made_up.begin().expect("nobody else does");
+        fs::write(made_up.setting(), "77").expect("it is ours");
+        assert!(changed.restore().expect("nothing is stuck").is_some());
+        assert_eq!(made_up.value(), "77");
     }
 
     #[test]
     fn the_next_start_puts_back_what_a_kill_left() {
-        let place = Place::new();
-        fs::write(place.setting(), "20").expect("it is ours");
-        place.abandon(&boot_id().expect("Linux has one"));
-        assert!(matches!(place.recover(), Some(Recovered::Restored { .. })));
-        assert_eq!(place.value(), "60");
-        assert!(place.recover().is_none());
+        let made_up = MadeUp::new();
+        fs::write(made_up.setting(), "20").expect("it is ours");
+        made_up.abandon(&boot_id().expect("Linux has one"));
+        assert!(matches!(
+            made_up.recover(),
+            Some(Recovered::Restored { .. })
+        ));
+        assert_eq!(made_up.value(), "60");
+        assert!(made_up.recover().is_none());
     }
 
     #[test]
     fn after_a_reboot_or_a_cut_journal_nothing_is_touched() {
-        let place = Place::new();
-        fs::write(place.setting(), "20").expect("it is ours");
-        place.abandon("another boot");
-        assert!(place.recover().is_none());
-        fs::write(place.journal(), "{\"boot").expect("it is ours");
-        assert!(place.recover().is_none());
-        assert_eq!(place.value(), "20");
-        assert_eq!(fs::read(place.journal()).expect("it stays"), b"");
+        let made_up = MadeUp::new();
+        fs::write(made_up.setting(), "20").expect("it is ours");
+        made_up.abandon("another boot");
+        assert!(made_up.recover().is_none());
+        fs::write(made_up.journal(), "{\"boot").expect("it is ours");
+        assert!(made_up.recover().is_none());
+        assert_eq!(made_up.value(), "20");
+        assert_eq!(fs::read(made_up.journal()).expect("it stays"), b"");
     }
 
     #[test]
     fn only_what_is_listed_may_be_changed() {
-        for allowed in ["/proc/sys/vm/swappiness", "/sys/block/sda/queue/scheduler"] {
-            assert!(Scalar::new(allowed).is_ok(), "{allowed}");
+        for candidate in KERNEL_SETTINGS {
+            let path = candidate.path.replace("{device}", "sda");
+            let path = path.replace("cpu*", "cpu0");
+            assert!(Scalar::new(&path).is_ok(), "{path}");
+            for now in ["always", "none", "128", "8192", "performance"] {
+                assert_ne!((candidate.other)(now), now, "{}", candidate.name);
+            }
         }
         for wrong in [
             "/proc/sys/vm/overcommit_memory",
@@ -544,19 +550,5 @@ mod tests {
             );
         }
         assert!(trial("nonsense", here).is_ok_and(|found| found.is_none()));
-    }
-
-    #[test]
-    fn each_can_be_set_and_another_value_is_another() {
-        for candidate in KERNEL_SETTINGS {
-            let path = candidate
-                .path
-                .replace("{device}", "sda")
-                .replace("cpu*", "cpu0");
-            assert!(Scalar::new(&path).is_ok(), "{path}");
-            for now in ["always", "none", "128", "8192", "performance"] {
-                assert_ne!((candidate.other)(now), now, "{}", candidate.name);
-            }
-        }
     }
 }
