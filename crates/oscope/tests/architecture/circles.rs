@@ -1,7 +1,7 @@
 //! No files of a crate use each other in a circle.
 //!
 //! A file uses another file if one of its paths leads there. Use of a parent module's own items,
-//! such as constants shared by a folder, is no circle: the parent stands for the folder. Re-exports
+//! such as constants shared by a folder, is no circle: the parent is the folder itself. Re-exports
 //! count as the file that defines the item.
 
 use proc_macro2::{TokenStream, TokenTree};

@@ -1,6 +1,7 @@
 //! Layering: each crate uses only the crates below it.
 
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// The layers from bottom to top, as in `docs/architecture.md`.
@@ -28,90 +29,55 @@ const FLOORS: &[&str] = &[
     "oscope",
 ];
 
-fn workspace() -> Value {
+/// Each crate of the workspace with its dependencies: their names, and true for those of tests alone.
+fn packages() -> BTreeMap<String, Vec<(String, bool)>> {
     let output = Command::new(env!("CARGO"))
-        .args([
-            "metadata",
-            "--no-deps",
-            "--format-version",
-            "1",
-            "--offline",
-        ])
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .arg("--offline")
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs, since it runs this test");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    serde_json::from_slice(&output.stdout).expect("cargo writes JSON")
-}
-
-fn names<'v>(list: &'v Value, kind: &str) -> Vec<&'v str> {
-    let entries = list.as_array().expect("a list").iter();
-    entries
-        .filter(|entry| kind.is_empty() || entry["kind"].as_str() == Some(kind))
-        .filter_map(|entry| entry["name"].as_str())
-        .collect()
-}
-
-#[test]
-fn every_crate_has_its_floor() {
-    let workspace = workspace();
-    let mut packages = names(&workspace["packages"], "");
-    packages.sort_unstable();
-    let mut floors = FLOORS.to_vec();
-    floors.sort_unstable();
-    assert_eq!(packages, floors);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let found: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+    let name = |of: &Value| of["name"].as_str().expect("a name").to_owned();
+    let list = |of: &Value| of.as_array().expect("a list").clone();
+    let dependency = |of: &Value| (name(of), of["kind"] == "dev");
+    let packages = list(&found["packages"]).into_iter().map(|package| {
+        let dependencies = list(&package["dependencies"]);
+        (
+            name(&package),
+            dependencies.iter().map(dependency).collect(),
+        )
+    });
+    packages.collect()
 }
 
 #[test]
-fn no_crate_uses_one_above_it() {
-    let workspace = workspace();
-    for package in workspace["packages"].as_array().expect("a list") {
-        let name = package["name"].as_str().expect("every package has a name");
-        let floor = FLOORS
-            .iter()
-            .position(|&floor| floor == name)
-            .expect("see the test above");
-        for dependency in names(&package["dependencies"], "") {
-            if let Some(below) = FLOORS.iter().position(|&floor| floor == dependency) {
-                assert!(below < floor, "{name} must not use {dependency}");
-            }
-        }
-    }
-}
-
-#[test]
-fn only_tests_use_what_tests_share() {
-    let workspace = workspace();
-    for package in workspace["packages"].as_array().expect("a list") {
-        for dependency in package["dependencies"].as_array().expect("a list") {
-            let is_shared = dependency["name"] == "oscope-testing";
-            assert!(
-                !is_shared || dependency["kind"] == "dev",
-                "{}",
-                package["name"]
-            );
+fn every_crate_uses_those_below_it() {
+    let packages = packages();
+    let floors: BTreeSet<&str> = FLOORS.iter().copied().collect();
+    assert!(packages.keys().map(String::as_str).eq(floors));
+    let floor = |name: &str| FLOORS.iter().position(|floor| *floor == name);
+    for (name, dependencies) in packages {
+        for (dependency, is_of_tests) in dependencies {
+            let is_below = floor(&dependency) < floor(&name);
+            assert!(is_below, "{name} must not use {dependency}");
+            let is_shared = dependency == "oscope-testing";
+            assert!(!is_shared || is_of_tests, "only tests of {name} may use it");
         }
     }
 }
 
 #[test]
 fn libraries_that_stand_alone_use_nothing_of_the_house() {
-    let workspace = workspace();
+    let packages = packages();
     for alone in ["uthread", "oscope-platform", "oscope-kernels"] {
-        let packages = workspace["packages"].as_array().expect("a list");
-        let package = packages
-            .iter()
-            .find(|package| package["name"] == alone)
-            .expect(alone);
-        for dependency in names(&package["dependencies"], "") {
+        for (dependency, _) in &packages[alone] {
             let may =
                 dependency == "oscope-testing" || dependency.starts_with("oscope-kernels-level");
             assert!(
-                !FLOORS.contains(&dependency) || may,
+                !FLOORS.contains(&dependency.as_str()) || may,
                 "{alone} must not use {dependency}"
             );
         }

@@ -4,7 +4,7 @@ mod launch;
 mod refusals;
 mod results;
 
-use crate::common::{Place, end, ends, json, list, signal, start, wait_for};
+use crate::common::{Place, end_by, ends, json, list, signal, start, wait_until};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -207,9 +207,8 @@ fn ctrl_c_ends_it_with_the_results_so_far() {
     let cleanup = format!("--cleanup 'echo cleanup >> {}'", log.display());
     let compare = "ab 'sleep 0.01' 'sleep 0.011' --min-runs 100000 --budget 10min";
     let child = start(&mut place.line(&format!("{compare} {cleanup}")));
-    assert!(wait_for(|| place.samples() > 40), "it never measured");
-    signal("INT", child.id());
-    let (output, stdout, _) = end(child);
+    wait_until("40 samples", || place.samples() > 40);
+    let (output, stdout, _) = end_by("INT", child);
     assert_eq!(output.status.code(), Some(130), "{stdout}");
     assert!(stdout.contains("Stopped by a signal"), "{stdout}");
     assert_eq!(lines(&log), 2);
@@ -225,7 +224,7 @@ fn ctrl_c_does_not_wait_for_a_long_command() {
     let mut command = place.line(&compare);
     let command = command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().expect("the program starts");
-    assert!(wait_for(|| lines(&log) > 0), "it never began");
+    wait_until("its begin", || lines(&log) > 0);
     signal("INT", child.id());
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
 }

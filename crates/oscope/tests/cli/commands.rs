@@ -2,7 +2,7 @@
 
 use crate::common::{
     LARGE_BUDGET, MEASURED, Place, by_shell, ends, json, list, printed, scratch_files, signal,
-    text, visit_each_point, without_reader,
+    text, visit_each_point,
 };
 use instrument::experiment::Experiment;
 use serde_json::Value;
@@ -116,6 +116,7 @@ fn lists_and_explanations_name_every_experiment() {
         let list = list.as_array().expect("a list").iter();
         list.map(|it| it["id"].clone()).collect()
     };
+    check!(place => "explain process.calls | 0 | > ; getpid; ");
     assert_eq!(ids(&place.json("list --json"))[0], "memory.bandwidth");
     let known = experiments::all().map(Experiment::id);
     let known: Vec<_> = known.filter(|id| id.starts_with("memory.")).collect();
@@ -179,29 +180,6 @@ fn an_experiment_in_place_of_a_run_is_that_of_the_newest_run() {
 }
 
 #[test]
-fn an_explanation_names_the_levels_of_each_axis() {
-    let place = Place::new();
-    for (what, parts) in [
-        (
-            "process.calls",
-            &["call, named choices: ", "; getpid; ", "; lseek; "][..],
-        ),
-        (
-            "memory.bandwidth",
-            &["block size, bytes: multiples of 1 KiB from "],
-        ),
-    ] {
-        // Long lines are wrapped.
-        let explained = place.prints(&format!("explain {what}"));
-        let words: Vec<_> = explained.split_whitespace().collect();
-        let words = words.join(" ");
-        for part in parts {
-            assert!(words.contains(part), "{words}");
-        }
-    }
-}
-
-#[test]
 fn the_charts_to_choose_from_have_a_line_each() {
     let place = Place::with_a_report("pentium4-2003-linux");
     let charts = "  memory.levels_reported.throughput\n  memory.page_cost_reported.wall\n";
@@ -242,14 +220,6 @@ fn wrong_words_get_a_suggestion() {
         run memory --remote /  | 2 | 2> oscope run file.remote --remote
         show no-such-run       | 1
     ");
-}
-
-#[test]
-fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
-    let place = Place::new();
-    let mut explain = place.line("explain memory file process");
-    let output = explain.stdout(without_reader()).output();
-    assert_eq!(output.expect("it starts").stderr, b"");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `oscope delete` removes the named runs and nothing else.
 
-use crate::common::{EXPORTED, Place, printed, wait_for};
+use crate::common::{EXPORTED, LONG_RUN, Place, printed, wait_until};
 use serde_json::Value;
 use std::fs;
 
@@ -55,10 +55,10 @@ fn all_are_there_or_none_is_removed() {
 #[test]
 fn a_run_under_way_is_kept_and_goes_on() {
     let place = Place::new();
-    let mut running = place.long_run();
+    let mut running = place.begun(LONG_RUN);
     check!(place => "delete 1 --force | 1 | > | 2> run 1 is under way");
     let before = place.samples();
-    assert!(wait_for(|| place.samples() > before), "it measures no more");
+    wait_until("more samples", || place.samples() > before);
     running.kill().expect("it runs");
     running.wait().expect("it ends");
     // The claim of a killed process is no more.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs;
 
 /// Validates the output against a schema: `report/schema/runs-1`.
-fn is_valid(stdout: &[u8], schema: &str, line: &str) {
+pub(super) fn is_valid(stdout: &[u8], schema: &str, line: &str) {
     let document = json(stdout);
     let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let path = format!("{crates}/{schema}.schema.json");

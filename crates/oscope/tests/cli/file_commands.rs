@@ -2,7 +2,7 @@
 
 use crate::common::{
     Place, as_user, by_shell, ends, is_root, json, printed, program, scratch_files, signal,
-    visit_each_point, wait_for,
+    visit_each_point, wait_until,
 };
 use instrument::quantity::Bytes;
 use serde_json::Value;
@@ -370,7 +370,7 @@ fn a_copy_from_a_silent_pipe_that_is_ended_or_killed_leaves_nothing() {
         let mut child = copy.spawn().expect("the program starts");
         let mut pipe = child.stdin.take().expect("it was asked for");
         pipe.write_all(b"something").expect("it listens");
-        assert!(wait_for(|| has_open(child.id(), 9)));
+        wait_until("a part of the copy", || has_open(child.id(), 9));
         assert!(!target.exists(), "a part has the name of the whole");
         signal(name, child.id());
         let ended = child.wait().expect("it ends");

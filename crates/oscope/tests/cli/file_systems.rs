@@ -2,62 +2,18 @@
 //! is measured, or reports why not.
 
 use crate::common::{
-    Place, end, json, list, may, scratch_files, signal, start, text, visit, visit_each_point,
-    wait_for,
+    Mounted, Place, end_by, json, list, scratch_files, start, visit, visit_each_point, wait_until,
 };
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 use testing::Command;
 
-const IMAGE_BYTES: u64 = 2 << 30;
-
-/// A file system made for a test.
-struct Mounted {
-    point: PathBuf,
-}
-
-impl Mounted {
-    /// An image of `kind` below `place`; `None`, with the reason printed, if that is not possible.
-    fn image(place: &Place, kind: &str) -> Option<Self> {
-        if !may("mounting") {
-            return None;
-        }
-        let image = place.path(kind);
-        let file = fs::File::create(&image).expect("a file");
-        file.set_len(IMAGE_BYTES).expect("a hole takes no room");
-        let force = if kind == "ext4" { "-F" } else { "-f" };
-        let mut mkfs = Command::new(format!("mkfs.{kind}"));
-        let made = mkfs.args(["-q", force]).arg(&image).output();
-        if !made.is_ok_and(|made| made.status.success()) {
-            eprintln!("skipped: there is no mkfs.{kind} that works");
-            return None;
-        }
-        Self::mount(place, kind, "loop", text(&image))
-    }
-
-    /// Mounts a file system below `place`; `None`, with the reason printed, if that is not possible.
-    fn mount(place: &Place, kind: &str, options: &str, source: &str) -> Option<Self> {
-        if !may("mounting") {
-            return None;
-        }
-        let point = place.directory(&format!("{kind} mounted"));
-        let mut mount = Command::new("mount");
-        mount.args(["-t", kind, "-o", options, source, &point]);
-        let mounted = mount.output().is_ok_and(|output| output.status.success());
-        if !mounted {
-            eprintln!("skipped: this system does not mount {kind}");
-        }
-        let point = point.into();
-        mounted.then_some(Self { point })
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.point).status();
-    }
+/// A file system of 2 GiB in an image below `place`.
+fn image(place: &Place, kind: &str) -> Option<Mounted> {
+    let force = if kind == "ext4" { "-F" } else { "-f" };
+    Mounted::image(&place.path("with space"), kind, &[force], 2 << 30)
 }
 
 /// A run in `directory`.
@@ -119,33 +75,21 @@ fn assert_everything_is_measured(place: &Place, mounted: &Mounted) {
     }
 }
 
-fn everything_is_measured_on(kind: &str) {
-    let place = Place::new();
-    if let Some(mounted) = Mounted::image(&place, kind) {
-        assert_everything_is_measured(&place, &mounted);
+#[test]
+fn everything_is_measured_on_common_file_systems() {
+    for kind in ["ext4", "xfs", "btrfs"] {
+        let place = Place::new();
+        if let Some(mounted) = image(&place, kind) {
+            assert_everything_is_measured(&place, &mounted);
+        }
     }
-}
-
-#[test]
-fn everything_is_measured_on_ext4() {
-    everything_is_measured_on("ext4");
-}
-
-#[test]
-fn everything_is_measured_on_xfs() {
-    everything_is_measured_on("xfs");
-}
-
-#[test]
-fn everything_is_measured_on_btrfs() {
-    everything_is_measured_on("btrfs");
 }
 
 /// As in a container: the upper file system has no page cache of its own.
 #[test]
 fn everything_is_measured_on_overlayfs() {
     let place = Place::new();
-    let Some(below) = Mounted::image(&place, "ext4") else {
+    let Some(below) = image(&place, "ext4") else {
         return;
     };
     let directory = |name: &str| {
@@ -154,7 +98,7 @@ fn everything_is_measured_on_overlayfs() {
         format!("{name}dir={}", path.display())
     };
     let options = ["lower", "upper", "work"].map(directory).join(",");
-    if let Some(mounted) = Mounted::mount(&place, "overlay", &options, "overlay") {
+    if let Some(mounted) = Mounted::mount(&place.path("over"), "overlay", &options, "overlay") {
         assert_everything_is_measured(&place, &mounted);
     }
 }
@@ -162,7 +106,7 @@ fn everything_is_measured_on_overlayfs() {
 #[test]
 fn memory_says_what_it_cannot_do() {
     let place = Place::new();
-    let Some(mounted) = Mounted::mount(&place, "tmpfs", "size=1g", "tmpfs") else {
+    let Some(mounted) = Mounted::tmpfs(&place.path("memory"), "size=1g") else {
         return;
     };
     for (id, points, reasons) in reasons(&place, &mounted) {
@@ -182,20 +126,19 @@ fn a_disk_that_fills_up_fails_its_points_and_the_others_go_on() {
     let place = Place::new();
     // The files of file.metadata and file.call fit; oscope does not know that the rest will be
     // taken.
-    let Some(mounted) = Mounted::mount(&place, "tmpfs", "size=64m", "tmpfs") else {
+    let Some(mounted) = Mounted::tmpfs(&place.path("memory"), "size=64m") else {
         return;
     };
     let full = mounted.point.clone();
     let filler = std::thread::spawn(move || {
-        let started = wait_for(|| !scratch_files(&full).is_empty());
+        wait_until("scratch files", || !scratch_files(&full).is_empty());
         // Fills all remaining space.
         let _ = fs::write(full.join("filler"), vec![1; 64 << 20]);
-        started
     });
     let what = "file.metadata file.call process.calls";
     // Points that fail next to others are tried once more, alone, in the second pass.
     let output = visit(&mut run(&place, what, &mounted.point), "pass 2 of ");
-    assert!(filler.join().expect("it does not panic"));
+    filler.join().expect("it does not panic");
     let run = json(&output.stdout);
     let mut found = list(&run, "experiments").iter();
     let process = found.find(|found| found["id"] == "process.calls");
@@ -211,10 +154,8 @@ fn ctrl_c_leaves_no_scratch_file() {
     let scratch = place.scratch();
     let run = "run file --profile thorough --no-page --dir $scratch";
     let child = start(&mut place.line(run));
-    let has_begun = wait_for(|| has_files(&scratch));
-    assert!(has_begun, "the run never made a file");
-    signal("INT", child.id());
-    assert_eq!(end(child).0.status.code(), Some(130));
+    wait_until("a file", || has_files(&scratch));
+    assert_eq!(end_by("INT", child).0.status.code(), Some(130));
     assert!(scratch_files(&scratch).is_empty());
 }
 
@@ -224,14 +165,13 @@ fn a_directory_that_vanishes_fails_points_that_need_it_and_the_others_go_on() {
     let scratch = place.scratch();
     let doomed = scratch.clone();
     let vanish = std::thread::spawn(move || {
-        let started = wait_for(|| has_files(&doomed));
+        wait_until("a file", || has_files(&doomed));
         let _ = fs::remove_dir_all(&doomed);
-        started
     });
     // The first pass may be through with the files before they vanish.
     let mut run = run(&place, "file.call process.calls", &scratch);
     let output = visit(&mut run, "pass 2 of ");
-    assert!(vanish.join().expect("it does not panic"));
+    vanish.join().expect("it does not panic");
     assert!(is_incomplete(&output), "{output:?}");
     let run = json(&output.stdout);
     let [file, process] = list(&run, "experiments") else {

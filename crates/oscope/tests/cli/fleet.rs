@@ -2,6 +2,7 @@
 //! a known factor.
 
 use crate::common::{Place, ends, fnv, json, list, made_up, made_up_batch, printed};
+use crate::documents::is_valid;
 use serde_json::{Value, json};
 
 const NODES: [&str; 5] = ["n1", "n2", "n3", "n4", "n5"];
@@ -91,10 +92,6 @@ impl Fleet {
         let judge = format!("fleet judge $runs {options}");
         printed(&mut self.place.line(&judge), expected)
     }
-
-    fn judged(&self, code: &str) -> Value {
-        json(self.judge("--json", code).as_bytes())
-    }
 }
 
 fn experiment(id: &str, metric: &str, unit: &str, better: &str, points: &[Value]) -> Value {
@@ -129,7 +126,9 @@ fn a_slow_node_is_named_with_its_component() {
     assert_eq!(html.matches("class=\"slower\"").count(), 3 + CALLS.len());
     assert!(!html.contains("<script"));
 
-    let judged = fleet.judged("3");
+    let judged = fleet.judge("--json", "3");
+    is_valid(judged.as_bytes(), "report/schema/fleet-1", "fleet judge");
+    let judged = json(judged.as_bytes());
     let counts = json!({ "slower": 1, "faster": 0, "alike": 4 });
     assert_eq!(judged["counts"], counts);
     let node = &judged["nodes"][0];
@@ -210,20 +209,6 @@ fn too_few_nodes_are_refused() {
 }
 
 #[test]
-fn names_and_identities_are_compared() {
-    let fleet = Fleet::with("none", 1.0);
-    // The same run under another name, and another run of a machine that is there already.
-    fleet.write("copy", &fleet.run("n1", 1.0));
-    let mut clone = fleet.run("clone", 1.0);
-    clone["run"]["header"]["machine_fingerprint"] = format!("{:016x}", fnv("n2")).into();
-    fleet.write("clone", &clone);
-    fleet.judge(
-        "",
-        "0 | > copy and n1 have the same run | > clone and n2 have one",
-    );
-}
-
-#[test]
 fn a_tag_names_the_node_and_a_folder_holds_its_sessions() {
     let fleet = Fleet::with("none", 1.0);
     let mut named = fleet.run("n1", 1.0);
@@ -233,7 +218,7 @@ fn a_tag_names_the_node_and_a_folder_holds_its_sessions() {
     for session in ["n6/1", "n6/2"] {
         fleet.write(session, &fleet.run(session, 1.0));
     }
-    let judged = fleet.judged("0");
+    let judged = json(fleet.judge("--json", "0").as_bytes());
     let nodes = list(&judged, "nodes").iter();
     let runs: Vec<_> = nodes
         .map(|node| (node["node"].as_str(), list(node, "runs").len()))
@@ -245,18 +230,6 @@ fn a_tag_names_the_node_and_a_folder_holds_its_sessions() {
 
 #[test]
 fn only_values_of_the_same_meaning_are_compared() {
-    let fleet = Fleet::with("none", 1.0);
-    let mut other = fleet.run("n1", 1.0);
-    other["run"]["header"]["version"] = "9.9.9".into();
-    other["run"]["experiments"][0]["definition"]["metrics"][0]["version"] = 2.into();
-    fleet.write("n1", &other);
-    // The node is not judged as the others are.
-    fleet.judge(
-        "",
-        "1 | > The versions of oscope differ | > n1 has too few values of system calls \
-         | > n1: system calls | > version 2 of the metric",
-    );
-
     let fleet = Fleet::new();
     for node in NODES {
         let (factor, system) = match node {
@@ -283,20 +256,6 @@ fn a_name_with_control_characters_does_no_harm() {
     fleet.judge("--page $fleet.html", "3 | !> \u{1b}");
     let html = fleet.place.read("fleet.html");
     assert!(!html.contains("<b>") && !html.contains('\u{1b}'));
-}
-
-#[test]
-fn the_json_follows_its_schema() {
-    const SCHEMA: &str = include_str!("../../../report/schema/fleet-1.schema.json");
-    let schema: Value = serde_json::from_str(SCHEMA).expect("a schema is JSON");
-    let validator = jsonschema::validator_for(&schema).expect("a schema");
-    for (factor, code) in [(1.0, "0"), (1.5, "3")] {
-        let judged = Fleet::with("n2", factor).judged(code);
-        let errors = validator.iter_errors(&judged);
-        let errors: Vec<String> = errors.map(|error| error.to_string()).collect();
-        assert!(errors.is_empty(), "{errors:?}");
-        assert_eq!(judged["format"], 1);
-    }
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Runs on machines with other work: they stay within their limits, report their usage, and warn of
 //! work that they would disturb.
 
-use crate::common::{Place, end, json, list, scratch_files, start, under, visit, wait_for};
+use crate::common::{Place, end, json, list, scratch_files, start, under, visit};
 use platform::clock::now_ns;
-use platform::confinement::MemoryGroup;
 use platform::process::{Exit, Worker, WorkerError, WorkerOptions};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -59,10 +58,6 @@ fn writes_are_not_counted() -> bool {
     are_not
 }
 
-fn deadline_ns() -> u64 {
-    now_ns() + LONGEST_WAIT.as_nanos() as u64
-}
-
 #[test]
 fn a_gentle_run_takes_no_more_than_a_quarter_of_a_processor() {
     if writes_are_not_counted() {
@@ -70,7 +65,7 @@ fn a_gentle_run_takes_no_more_than_a_quarter_of_a_processor() {
     }
     let place = Place::new();
     let started_ns = now_ns();
-    let deadline_ns = deadline_ns();
+    let deadline_ns = started_ns + LONGEST_WAIT.as_nanos() as u64;
     let command = run(&place, "memory.latency process.calls --gentle --budget 12s");
     let program = Worker::spawn(command.into(), &WorkerOptions::default());
     let mut program = program.expect("it starts");
@@ -259,14 +254,6 @@ fn limits_in_wrong_syntax_are_refused_with_the_list_of_all() {
     assert!(!place.store.exists(), "nothing was begun");
 }
 
-#[test]
-fn a_run_without_limits_says_nothing_of_them() {
-    let place = Place::new();
-    let (run, stderr) = outcome(&mut run(&place, "process.calls"));
-    assert!(run["run"].get("limited").is_none(), "{run}");
-    assert!(!stderr.contains("limit"), "{stderr}");
-}
-
 /// True if the doctor lists this subject, with a text, among the work that a run would disturb.
 fn hurts(doctor: &[u8], subject: &str, text: &str) -> bool {
     let checks = json(doctor);
@@ -299,37 +286,4 @@ fn a_disk_that_is_nearly_full_is_warned_of() {
         .collect();
     assert_eq!(warnings.len(), 1, "{stderr}");
     assert!(warnings[0].contains("scratch files"), "{stderr}");
-}
-
-#[test]
-fn a_control_group_that_is_nearly_full_is_warned_of() {
-    let place = Place::new();
-    let group = MemoryGroup::create(256 * MIB, &place.scratch(), Duration::from_secs(5));
-    let group = match group {
-        Ok(group) => group,
-        Err(error) => return eprintln!("skipped: {error}"),
-    };
-    let options = WorkerOptions {
-        memory_group: Some(&group),
-        ..WorkerOptions::default()
-    };
-    // tail(1) keeps the last line in memory, and this input is a single line.
-    let script = "(head -c 240000000 /dev/zero; touch \"$0\"; sleep 100) | tail > /dev/null & \
-                  while [ ! -e \"$0\" ]; do sleep 0.1; done; exec \"$@\"";
-    let wrapper = ["sh", "-c", script, &place.name("full")];
-    let command = under(&wrapper, &place.line("doctor --json"));
-    let mut program = Worker::spawn(command.into(), &options).expect("the shell starts");
-    let deadline_ns = deadline_ns();
-    let mut text = String::new();
-    let mut next = || program.read_line_until(deadline_ns, &NEVER);
-    while let Some(line) = next().expect("it prints checks") {
-        text += &line;
-        // The memory holder keeps standard output open, so reading until its end would block.
-        if line == "]" {
-            break;
-        }
-    }
-    assert!(wait_for(|| program.kill().is_ok()));
-    let is_found = hurts(text.as_bytes(), "memory limit", "of 256 MiB");
-    assert!(is_found, "{text}");
 }

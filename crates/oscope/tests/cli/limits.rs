@@ -143,37 +143,23 @@ fn few_processes_fail(most: u32, experiment: &str, names: &[&str], reason: &str)
 }
 
 #[test]
-fn a_limit_on_processes_fails_calls_that_make_them() {
-    // The program itself and its worker.
+fn a_limit_on_processes_fails_what_makes_more() {
+    // The program itself, its worker, and in some cases threads of the worker.
     few_processes_fail(2, "process.calls", &CHILDREN, NO_MORE_PROCESSES);
-}
-
-/// Threads that did start must not wait for the others.
-#[test]
-fn a_limit_on_processes_fails_threads_that_wait_for_each_other() {
+    // Threads that did start must not wait for the others.
     few_processes_fail(3, "threads.switch", &["\"kernel\""], NO_MORE_PROCESSES);
     let crowd = ["\"threads\":100}"];
     few_processes_fail(10, "threads.create", &crowd, NO_MORE_PROCESSES);
-}
-
-#[test]
-fn a_limit_on_processes_fails_threads_that_share_the_memory() {
+    let several = ["\"threads\":2", "\"threads\":4", "\"threads\":8"];
+    let reason = "cannot start a thread: Resource temporarily unavailable";
+    few_processes_fail(2, "file.sum", &several, reason);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     if cpus < 2 {
         return eprintln!("skipped: one processor has no use for several threads");
     }
     let several: Vec<String> = (2..=cpus).map(|n| format!("\"threads\":{n}}}")).collect();
     let several: Vec<&str> = several.iter().map(String::as_str).collect();
-    // The program itself, its worker, and one thread of the worker.
     few_processes_fail(3, "memory.parallel", &several, NO_MORE_PROCESSES);
-}
-
-#[test]
-fn a_limit_on_processes_fails_threads_that_sum_a_file() {
-    let several = ["\"threads\":2", "\"threads\":4", "\"threads\":8"];
-    let reason = "cannot start a thread: Resource temporarily unavailable";
-    // The program itself and its worker.
-    few_processes_fail(2, "file.sum", &several, reason);
 }
 
 /// A control group that limits the number of processes, removed when dropped.

@@ -2,15 +2,15 @@
 
 use crate::common::receiver::Receiver;
 use crate::common::{
-    LARGE_BUDGET, Place, end, is_vague, json, list, may, printed, scratch_files, signal, start,
-    visit_each_point, wait_for,
+    LARGE_BUDGET, Mounted, Place, end, is_vague, json, list, printed, scratch_files, signal,
+    visit_each_point,
 };
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::Duration;
-use testing::{Command, Process, joined};
+use testing::{Process, joined};
 
 const TOKEN: &str = "a token that nobody should see";
 
@@ -149,9 +149,7 @@ fn a_receiver_of_another_version_is_named_as_such() {
 fn measuring(place: &Place, receiver: &Receiver) -> Process {
     let to = &receiver.address;
     let run = "run transfer --at size=64KiB --json --no-page --dir $scratch";
-    let run = start(&mut place.line(&format!("{run} --budget {LARGE_BUDGET} --to {to}")));
-    assert!(wait_for(|| place.samples() > 0), "it never measured");
-    run
+    place.begun(&format!("{run} --budget {LARGE_BUDGET} --to {to}"))
 }
 
 #[test]
@@ -184,18 +182,11 @@ fn files_are_no_larger_than_the_receiver_accepts() {
 
 #[test]
 fn a_disk_that_fills_up_there_is_reported() {
-    if !may("mounting") {
-        return;
-    }
     let place = Place::new();
-    let there = place.directory("there");
-    let mount = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=8m", "tmpfs", &there])
-        .status();
-    if !mount.is_ok_and(|status| status.success()) {
-        return eprintln!("skipped: this system lets nobody mount a tmpfs");
-    }
-    let receiver = Receiver::start(there.as_ref(), &["--measure"]);
+    let Some(disk) = Mounted::tmpfs(&place.path("there"), "size=8m") else {
+        return;
+    };
+    let receiver = Receiver::start(&disk.point, &["--measure"]);
     let run = measuring(&place, &receiver);
     // The receiver had room when it was asked; now there is none, and removed files free none
     // either.
@@ -207,8 +198,6 @@ fn a_disk_that_fills_up_there_is_reported() {
     }
     let (output, ..) = end(run);
     drop(receiver);
-    let unmounted = Command::new("umount").arg("-l").arg(&there).status();
-    assert!(unmounted.is_ok());
     assert_eq!(output.status.code(), Some(1));
     let failures = failures(&json(&output.stdout)["experiments"][0]);
     let is_full = failures.contains("has room for a file of") || failures.contains("No space left");

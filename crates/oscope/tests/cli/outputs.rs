@@ -3,7 +3,7 @@
 
 use crate::common::{
     LARGE_BUDGET, MEASURED, OTHER_REPORT, Place, REPORT, by_shell, ends, made_up, printed, program,
-    signal, text, wait_for, without_reader,
+    signal, text, wait_until, without_reader,
 };
 use serde_json::json;
 use std::fs::{self, File};
@@ -238,12 +238,12 @@ fn a_command_that_waits_for_a_pipe_ends_when_asked_to() {
 /// Waits until a process has this much memory.
 fn wait_for_memory(id: u32, bytes: u64) {
     const PAGE_BYTES: u64 = 4096;
-    assert!(wait_for(|| {
+    wait_until("a part of the memory", || {
         let sizes = fs::read_to_string(format!("/proc/{id}/statm")).unwrap_or_default();
         let resident = sizes.split(' ').nth(1).and_then(|pages| pages.parse().ok());
         // None once it has ended.
         resident.is_none_or(|pages: u64| pages == 0 || pages * PAGE_BYTES > bytes)
-    }));
+    });
 }
 
 #[test]

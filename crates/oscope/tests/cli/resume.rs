@@ -1,9 +1,8 @@
 //! Runs that stop before their end, and go on with `oscope run --resume`.
 
-use crate::common::{LARGE_BUDGET, Place, end, ends, json, list, signal, start, wait_for};
+use crate::common::{LARGE_BUDGET, Place, end_by, ends, json, list, start, wait_until};
 use serde_json::Value;
 use std::fs;
-use std::process::Output;
 use testing::Process;
 
 /// A run of ten passes, after its first measurement.
@@ -12,15 +11,9 @@ fn begun(place: &Place) -> Process {
 }
 
 fn begun_with(place: &Place, words: &str) -> Process {
-    let run = format!("run {words} --no-page --budget {LARGE_BUDGET} --dir $scratch");
-    let child = start(&mut place.line(&run));
-    assert!(wait_for(|| place.samples() > 0), "the run never measured");
-    child
-}
-
-fn end_by(name: &str, child: Process) -> Output {
-    signal(name, child.id());
-    child.wait_with_output().expect("the program ends")
+    place.begun(&format!(
+        "run {words} --no-page --budget {LARGE_BUDGET} --dir $scratch"
+    ))
 }
 
 /// The first run, as it is stored.
@@ -76,8 +69,7 @@ fn after_ctrl_c_a_run_prints_how_to_go_on_and_goes_on() {
     let place = Place::new();
     let child = begun(&place);
     check!(place => "run --resume 1 --no-page | 2 | 2> may still be under way");
-    signal("INT", child.id());
-    let (output, _, stderr) = end(child);
+    let (output, _, stderr) = end_by("INT", child);
     assert_eq!(output.status.code(), Some(130));
     let command = format!("`oscope run --resume 1 --store {}`", place.store.display());
     assert!(stderr.contains(&command), "{stderr}");
@@ -134,8 +126,8 @@ fn a_run_with_relative_paths_goes_on_from_another_directory() {
     let run = "run file.remote --no-page --remote there --dir scratch --budget";
     let mut run = place.line(&format!("{run} {LARGE_BUDGET}"));
     let child = start(run.current_dir(place.path("")));
-    assert!(wait_for(|| place.samples() > 0), "the run never measured");
-    assert_eq!(end_by("INT", child).status.code(), Some(130));
+    wait_until("its first sample", || place.samples() > 0);
+    assert_eq!(end_by("INT", child).0.status.code(), Some(130));
     let before = stored(&place);
     let mut resume = place.line("run --resume 1 --budget 2s --no-page");
     ends(resume.current_dir("/"), "0,1 | 2> visits");

@@ -1,12 +1,11 @@
-//! Stores that another program has locked, or that were truncated or overwritten: the program
+//! Stores that are missing, out of reach, or no store at all: the program
 //! reports it, does not wait for ever, and does no further damage.
 
 use crate::common::{Place, REPORT, UNPROVEN, ends, text, without_reader};
 use instrument::cycles::cycles_per_multiplication;
 use platform::machine::Machine;
-use rusqlite::Connection;
-use std::fs::{self, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 
 /// The commands that read the store.
@@ -45,21 +44,6 @@ fn costs_of_the_core_have_cycles_where_the_clock_is_known() {
     } else {
         check!(place => "show latest --cycles | 1");
     }
-}
-
-#[test]
-fn a_store_that_another_program_writes_to_can_be_read_and_is_not_waited_for_in_vain() {
-    let place = Place::with(UNPROVEN);
-    place.file("further.oscope.json", another_run());
-    let other = Connection::open(&place.store).expect("the store");
-    other.execute_batch("BEGIN IMMEDIATE").expect("a lock");
-    check!(place => "
-        history | 0
-        show    | 0
-        import $further.oscope.json | 1 | 2> another program
-    ");
-    other.execute_batch("COMMIT").expect("the lock given back");
-    check!(place => "import $further.oscope.json | 0");
 }
 
 #[test]
@@ -227,33 +211,6 @@ fn files_beyond_what_stays_in_memory_are_imported_as_well_and_none_before_all_ar
     assert!(!place.store.exists());
     import("$large.json /dev/stdin", "0 | 2> is run 1 | 2> is run 2");
     check!(place => "show 2 | 0");
-}
-
-#[test]
-fn a_store_that_is_cut_or_overwritten_is_refused_as_damaged() {
-    let noise = |file: &mut fs::File, length: u64| {
-        file.seek(SeekFrom::Start(4096)).expect("a place in it");
-        let noise = vec![0xa5; usize::try_from(length).expect("a small store") - 4096];
-        file.write_all(&noise).expect("written over");
-    };
-    for is_cut in [false, true] {
-        let place = Place::with(UNPROVEN);
-        let length = fs::metadata(&place.store).expect("the store").len();
-        let file = OpenOptions::new().write(true).open(&place.store);
-        let mut file = file.expect("the store");
-        if is_cut {
-            file.set_len(length / 2).expect("half of it");
-        } else {
-            noise(&mut file, length);
-        }
-        let before = fs::read(&place.store).expect("the store");
-        check!(place => "
-            show              | 1 | > | 2> oscope.db | 2> damaged
-            export latest     | 1 | > | 2> oscope.db | 2> damaged
-            report --output - | 1 | > | 2> oscope.db | 2> damaged
-        ");
-        assert!(fs::read(&place.store).expect("the store") == before);
-    }
 }
 
 #[test]

@@ -137,23 +137,6 @@ fn a_store_of_another_version_is_refused_with_advice_and_left_as_it_is() {
     }
 }
 
-#[test]
-fn a_file_of_another_version_is_refused_with_advice() {
-    let text = fs::read_to_string(EXPORTED).expect("a run");
-    for version in [4, 6] {
-        let place = Place::new();
-        let other = text.replacen("\"version\":5", &format!("\"version\":{version}"), 1);
-        place.file("other.oscope.json", other);
-        for command in ["show", "verify", "import"] {
-            check!(place => "
-                {command} $other.oscope.json | 1 | 2> has version {version} of the format
-                    | 2> the oscope that wrote it
-            ");
-        }
-        assert!(!place.store.exists());
-    }
-}
-
 /// Changes the list of runs like a failing disk: the store has two, and the second is the latest.
 fn with_damaged_entry(change: &str) -> Place {
     let place = Place::with(EXPORTED);

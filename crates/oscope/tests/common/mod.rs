@@ -12,9 +12,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use testing::{Command, LONGEST_WAIT, Process};
+use testing::{Command, Process};
+
+pub use testing::wait_until;
 
 /// As [`Place::check`], with the values of variables in braces.
 macro_rules! check {
@@ -189,7 +190,7 @@ impl Place {
     }
 
     /// The program with this environment's store, run as an unprivileged user by `wrapper`; `None`,
-    /// with the reason printed, if this process lacks the rights.
+    /// with the reason printed, if this process has no right to it.
     pub fn as_somebody(&self, wrapper: &[&str], arguments: &[&str]) -> Option<Command> {
         let user = fresh_user();
         let copy = self.program_for(user)?;
@@ -238,18 +239,10 @@ impl Place {
         run
     }
 
-    /// Starts a run that is long enough to be disturbed, with its output in pipes.
-    pub fn start_long_run(&self) -> Process {
-        let run = "run process.calls --profile thorough --no-page --dir $scratch";
-        start(&mut self.line(run))
-    }
-
-    /// The same, after its first measurement.
-    pub fn long_run(&self) -> Process {
-        let child = self.start_long_run();
-        let has_begun = || !scratch_files(&self.scratch()).is_empty();
-        assert!(wait_for(has_begun), "the run never began");
-        assert!(wait_for(|| self.samples() > 0), "the run never measured");
+    /// Starts a line that measures, with its output in pipes, and waits for its first sample.
+    pub fn begun(&self, line: &str) -> Process {
+        let child = start(&mut self.line(line));
+        wait_until("its first sample", || self.samples() > 0);
         child
     }
 
@@ -304,6 +297,12 @@ pub fn printed(command: &mut Command, expected: &str) -> String {
 pub fn start(command: &mut Command) -> Process {
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the program starts")
+}
+
+/// Sends a signal to a process, and waits for its end as [`end`].
+pub fn end_by(name: &str, child: Process) -> (Output, String, String) {
+    signal(name, child.id());
+    end(child)
 }
 
 /// Waits for the process to end: its output, and both streams as text.
@@ -385,6 +384,9 @@ pub const UNPROVEN: &str = concat!(
 /// The numbers of published reports, as runs that always exist.
 pub const REPORT: &str = "reference:pentium4-2003-linux";
 pub const OTHER_REPORT: &str = "reference:pentium4-2003-windows";
+
+/// A run that is long enough to be disturbed.
+pub const LONG_RUN: &str = "run process.calls --profile thorough --no-page --dir $scratch";
 
 /// The exit codes of a short run: a busy machine measures less than all in its time.
 pub const MEASURED: &str = "0,1";
@@ -469,16 +471,51 @@ pub fn scratch_files(directory: &Path) -> Vec<PathBuf> {
     entries.map(|it| it.path()).filter(is_scratch).collect()
 }
 
-/// Waits until a condition is true; `false` if it never is.
-pub fn wait_for(mut is_true: impl FnMut() -> bool) -> bool {
-    let started = Instant::now();
-    while started.elapsed() < LONGEST_WAIT {
-        if is_true() {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(20));
+/// A file system that a test has mounted.
+pub struct Mounted {
+    pub point: PathBuf,
+}
+
+impl Mounted {
+    /// One in memory. As for all of these: `None`, with the reason printed, if that is not possible.
+    pub fn tmpfs(point: &Path, options: &str) -> Option<Self> {
+        Self::mount(point, "tmpfs", options, "tmpfs")
     }
-    false
+
+    /// One of this kind and size in a file next to `point`, made with these options.
+    pub fn image(point: &Path, kind: &str, options: &[&str], bytes: u64) -> Option<Self> {
+        let image = point.with_extension("image");
+        let file = fs::File::create(&image).expect("a file");
+        file.set_len(bytes).expect("a hole takes no room");
+        let mut mkfs = Command::new(format!("mkfs.{kind}"));
+        let made = mkfs.arg("-q").args(options).arg(&image).output();
+        if !made.is_ok_and(|made| made.status.success()) {
+            eprintln!("skipped: there is no mkfs.{kind} that works");
+            return None;
+        }
+        Self::mount(point, kind, "loop", text(&image))
+    }
+
+    pub fn mount(point: &Path, kind: &str, options: &str, source: &str) -> Option<Self> {
+        if !may("mounting") {
+            return None;
+        }
+        fs::create_dir_all(point).expect("a directory");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", kind, "-o", options, source]).arg(point);
+        let mounted = mount.output().is_ok_and(|output| output.status.success());
+        if !mounted {
+            eprintln!("skipped: this system does not mount {kind}");
+        }
+        let point = point.to_owned();
+        mounted.then_some(Self { point })
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.point).status();
+    }
 }
 
 /// True if this process has all rights; tests that need them print why they are skipped.

@@ -29,9 +29,14 @@ impl Receiver {
         Self::with(command, &[arguments, &[text(directory)]].concat())
     }
 
-    /// A receiver with only these arguments.
-    pub fn with(mut command: Command, arguments: &[&str]) -> Self {
-        let command = command.args(["receive", "--listen", "127.0.0.1:0"]);
+    /// A receiver with only these arguments, at any free port.
+    pub fn with(command: Command, arguments: &[&str]) -> Self {
+        Self::at("127.0.0.1:0", command, arguments)
+    }
+
+    /// A receiver at this address.
+    pub fn at(address: &str, mut command: Command, arguments: &[&str]) -> Self {
+        let command = command.args(["receive", "--listen", address]);
         let mut child = start(command.args(arguments));
         let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut said = String::new();

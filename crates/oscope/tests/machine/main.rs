@@ -8,7 +8,7 @@ mod advise_try;
 mod memory;
 mod rings;
 
-use common::{Place, end, ends, is_root, list, signal, start, wait_for};
+use common::{Place, end_by, ends, is_root, list, start, wait_until};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -78,6 +78,7 @@ fn a_setting_that_cannot_vary_is_refused() {
         ab process.calls --vary colour=red,blue | 2 | 2> there is no axis 'colour'
         ab process.calls --vary dir=.           | 2 | 2> two values of 'dir' or more
         ab process.calls --vary sysfs:/etc/passwd=1,2 | 2 | 2> is not among the settings
+            | 2>   /proc/sys/vm/swappiness | !2> \u{fffd}
         ab process.calls --vary sysfs:/proc/sys/vm/overcommit_memory=1,2
             | 2 | 2> is not among the settings
         ab process.calls --vary dir=a,b --setup true | 2 | 2> cannot be used with
@@ -151,8 +152,9 @@ fn under_way(place: &Place, before: &str) -> Process {
     let vary = format!("sysfs:{SETTING}={before}1,{before}2");
     let compare = format!("ab process.calls --vary {vary} --dir $scratch");
     let child = start(&mut place.line(&compare));
-    let has_begun = wait_for(|| value().is_some_and(|now| now != before));
-    assert!(has_begun, "it never began");
+    wait_until("a changed setting", || {
+        value().is_some_and(|now| now != before)
+    });
     child
 }
 
@@ -164,9 +166,8 @@ fn a_setting_is_put_back_after_a_signal_and_by_cleanup_after_a_kill() {
     }
     let place = Place::new();
     let before = value().expect("it was read");
-    let child = under_way(&place, &before);
-    signal("TERM", child.id());
-    assert_eq!(end(child).0.status.code(), Some(143));
+    let (output, ..) = end_by("TERM", under_way(&place, &before));
+    assert_eq!(output.status.code(), Some(143));
     assert_eq!(value().as_ref(), Some(&before));
 
     let mut child = under_way(&place, &before);

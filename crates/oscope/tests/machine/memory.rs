@@ -3,7 +3,7 @@
 
 use crate::common::{
     LARGE_BUDGET, Place, by_shell, ends, is_root, is_vague, json, list, scratch_files, signal,
-    visit_each_point, wait_for,
+    visit_each_point, wait_until,
 };
 use platform::confinement::{MemoryGroup, SwapFile, can_limit_memory, free_swap_bytes};
 use platform::node::{self, Node};
@@ -59,7 +59,7 @@ fn swapping(place: &Place) -> (Process, bool) {
     let mut run = run.spawn().expect("the program starts");
     let scratch = place.scratch();
     let mut has_ended = || run.try_wait().is_ok_and(|status| status.is_some());
-    wait_for(|| swap_is_on(&scratch) || has_ended());
+    wait_until("swap", || swap_is_on(&scratch) || has_ended());
     (run, swap_is_on(&scratch))
 }
 
@@ -143,9 +143,9 @@ fn swap_made_for_a_killed_run_is_undone_by_cleanup() {
     assert!(was_on && swap_is_on(&scratch));
     let group = fs::read_to_string(scratch_files(&scratch)[0].join("memory-group"));
     // A worker that was starting when its parent was killed may hold the lock a moment longer.
-    assert!(wait_for(|| {
+    wait_until("the end of the lock", || {
         place.prints("cleanup --dir $scratch").contains("removed")
-    }));
+    });
     assert!(!swap_is_on(&scratch) && scratch_files(&scratch).is_empty());
     if let Ok(group) = group {
         let path = group.lines().next().expect("a path");

@@ -1,7 +1,7 @@
 //! Commands that `oscope ab` starts: their memory, signals, the terminal, and what they leave behind.
 
 use super::lines;
-use crate::common::{Place, end, ends, json, program, signal, start, wait_for};
+use crate::common::{LONG_RUN, Place, end, end_by, ends, json, program, signal, start, wait_until};
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -84,9 +84,8 @@ fn a_signal_ends_the_command_that_runs() {
                 Some(option) => place.oscope(&["ab", option, &script, "true", "true"]),
             };
             let child = start_group(command);
-            assert!(wait_for(|| ids(&log).len() == 1), "it never began");
-            signal(name, child.id());
-            let (output, _, stderr) = end(child);
+            wait_until("its begin", || ids(&log).len() == 1);
+            let (output, _, stderr) = end_by(name, child);
             assert_eq!(output.status.code(), Some(code), "{option:?}: {stderr}");
             assert_eq!(state(&ids(&log)[0]), None, "{option:?} {name}");
         }
@@ -98,10 +97,9 @@ fn a_command_ends_when_oscope_is_killed() {
     let place = Place::new();
     let log = place.path("ids");
     let child = start_group(place.oscope(&["ab", &sleeper(&log), "true"]));
-    assert!(wait_for(|| ids(&log).len() == 1), "it never began");
-    signal("KILL", child.id());
-    end(child);
-    assert!(wait_for(|| state(&ids(&log)[0]).is_none()));
+    wait_until("its begin", || ids(&log).len() == 1);
+    end_by("KILL", child);
+    wait_until("its end", || state(&ids(&log)[0]).is_none());
 }
 
 #[test]
@@ -116,10 +114,10 @@ fn a_run_across_a_pause_is_done_again() {
     let compare = "ab -r 2 -w 0 true --export-json $results";
     let child = start_group(place.line(&format!("{compare} '{loops}'")));
     let own = child.id().to_string();
-    assert!(wait_for(|| ids(&log).len() == 1), "it never began");
+    wait_until("its begin", || ids(&log).len() == 1);
     let is_stopped = |process: &str| state(process) == Some('T');
     signal("TSTP", child.id());
-    assert!(wait_for(|| is_stopped(&own) && is_stopped(&ids(&log)[0])));
+    wait_until("a stop", || is_stopped(&own) && is_stopped(&ids(&log)[0]));
     signal("CONT", child.id());
     place.file("end", "");
     let (output, _, stderr) = end(child);
@@ -133,9 +131,8 @@ fn a_run_across_a_pause_is_done_again() {
 #[test]
 fn a_measurement_and_its_worker_stop_and_continue() {
     let place = Place::new();
-    let run = "run process.calls --profile thorough --no-page --dir $scratch";
-    let child = start_group(place.line(run));
-    assert!(wait_for(|| place.samples() > 0), "it never measured");
+    let child = start_group(place.line(LONG_RUN));
+    wait_until("its first sample", || place.samples() > 0);
     let own = child.id().to_string();
     let all_are_stopped = || {
         let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children"));
@@ -144,12 +141,11 @@ fn a_measurement_and_its_worker_stop_and_continue() {
         all.all(|process| matches!(state(process), None | Some('T')))
     };
     signal("TSTP", child.id());
-    assert!(wait_for(all_are_stopped));
+    wait_until("a stop", all_are_stopped);
     let before = place.samples();
     signal("CONT", child.id());
-    assert!(wait_for(|| place.samples() > before), "it did not go on");
-    signal("INT", child.id());
-    assert_eq!(end(child).0.status.code(), Some(130));
+    wait_until("more samples", || place.samples() > before);
+    assert_eq!(end_by("INT", child).0.status.code(), Some(130));
 }
 
 #[test]

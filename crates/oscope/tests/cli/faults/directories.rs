@@ -1,7 +1,6 @@
 //! Scratch directories that are missing, full, read-only, or have unusual names.
 
-use super::SmallDisk;
-use crate::common::{Place, ends, json, list, scratch_files, visit, visit_each_point};
+use crate::common::{Mounted, Place, ends, json, list, scratch_files, visit, visit_each_point};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
@@ -22,8 +21,7 @@ fn a_directory_that_is_missing_or_a_file_is_named() {
 #[test]
 fn a_read_only_directory_is_refused() {
     let place = Place::new();
-    let scratch = place.scratch();
-    let Some(_disk) = SmallDisk::tmpfs(&scratch, "ro,size=64k") else {
+    let Some(_disk) = Mounted::tmpfs(&place.scratch(), "ro,size=64k") else {
         return;
     };
     check!(place => "run process --dir $scratch | 1 | 2> read-only | 2> dir");
@@ -43,7 +41,7 @@ fn a_directory_whose_name_is_no_text_is_as_good_as_any() {
 fn a_full_disk_fails_experiments_that_need_room_and_the_rest_goes_on() {
     let place = Place::new();
     let scratch = place.scratch();
-    let Some(_disk) = SmallDisk::tmpfs(&scratch, "size=1m") else {
+    let Some(_disk) = Mounted::tmpfs(&scratch, "size=1m") else {
         return;
     };
     // As many passes as an estimate needs.

@@ -1,7 +1,7 @@
 //! Runs and workers that are interrupted or killed, and exhausted time budgets.
 
 use crate::common::{
-    LARGE_BUDGET, Place, end, ends, program, scratch_files, signal, start, wait_for,
+    LARGE_BUDGET, LONG_RUN, Place, end_by, ends, program, scratch_files, wait_until,
 };
 use platform::programs;
 use std::fs::{self, Permissions};
@@ -20,9 +20,7 @@ fn points_that_the_time_does_not_reach_are_named() {
 fn ctrl_c_keeps_the_samples_and_cleans_up() {
     for (name, code) in [("INT", 130), ("TERM", 143)] {
         let place = Place::new();
-        let child = place.long_run();
-        signal(name, child.id());
-        let (output, stdout, stderr) = end(child);
+        let (output, stdout, stderr) = end_by(name, place.begun(LONG_RUN));
         assert_eq!(output.status.code(), Some(code), "{stderr}");
         assert!(stdout.contains("process.calls"), "{stdout}");
         assert!(scratch_files(&place.scratch()).is_empty());
@@ -34,9 +32,7 @@ fn ctrl_c_keeps_the_samples_and_cleans_up() {
 #[test]
 fn after_a_kill_the_next_start_clears_up_and_shows_what_there_is() {
     let place = Place::new();
-    let child = place.long_run();
-    signal("KILL", child.id());
-    end(child);
+    end_by("KILL", place.begun(LONG_RUN));
     assert_eq!(scratch_files(&place.scratch()).len(), 1);
     let samples = place.samples();
     assert!(samples > 0);
@@ -51,27 +47,22 @@ fn after_a_kill_the_next_start_clears_up_and_shows_what_there_is() {
 fn a_comparison_that_was_killed_is_not_said_to_be_resumable() {
     let place = Place::new();
     let compare = "ab process.calls --vary env:A=1,2 --dir $scratch --budget";
-    let child = start(&mut place.line(&format!("{compare} {LARGE_BUDGET}")));
-    assert!(wait_for(|| place.samples() > 0), "it never measured");
-    signal("KILL", child.id());
-    end(child);
+    end_by("KILL", place.begun(&format!("{compare} {LARGE_BUDGET}")));
     check!(place => "cleanup --dir $scratch | 0 | > run 1 was cut off | !> --resume");
 }
 
 #[test]
 fn a_worker_that_is_killed_fails_its_point_and_the_run_goes_on() {
     let place = Place::new();
-    let child = place.long_run();
+    let child = place.begun(LONG_RUN);
     let parent = child.id();
     // A point whose worker died next to others is tried once more, alone.
     for _ in 0..10 {
-        let is_killed = wait_for(|| kill_a_worker_of(parent));
-        assert!(is_killed, "no worker was ever seen");
+        wait_until("a worker", || kill_a_worker_of(parent));
     }
     let before = place.samples();
-    assert!(wait_for(|| place.samples() > before), "the run stopped");
-    signal("INT", parent);
-    let (_, stdout, stderr) = end(child);
+    wait_until("more samples", || place.samples() > before);
+    let (_, stdout, stderr) = end_by("INT", child);
     let failed = "not measured: the worker ended with signal 9";
     assert!(stderr.contains(failed), "{stderr}");
     assert!(stdout.contains("signal 9"), "{stdout}");
@@ -108,11 +99,11 @@ fn a_killed_copy_leaves_no_dd_behind() {
         .stderr(Stdio::null())
         .spawn()
         .expect("the program starts");
-    assert!(wait_for(|| place.path("id").exists()));
+    wait_until("dd", || place.path("id").exists());
     copy.kill().expect("it runs");
     copy.wait().expect("it ends");
     let stat = format!("/proc/{}/stat", place.read("id").trim());
     // A zombie has ended as well.
     let runs = || fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
-    assert!(wait_for(|| !runs()));
+    wait_until("the end of dd", || !runs());
 }

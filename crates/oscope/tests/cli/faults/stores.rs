@@ -1,7 +1,8 @@
 //! Stores and exports that are damaged, full or read-only.
 
-use super::SmallDisk;
-use crate::common::{OTHER_REPORT, Place, end, ends, json, made_up, scratch_files, signal};
+use crate::common::{
+    LONG_RUN, Mounted, OTHER_REPORT, Place, end, end_by, ends, json, made_up, scratch_files,
+};
 use rusqlite::Connection;
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,10 +13,10 @@ use testing::Command;
 macro_rules! store_on_disk {
     ($place:ident, $mount:ident, $options:literal) => {
         let mut $place = Place::new();
-        let $mount = $place.path("small");
-        let Some(_disk) = SmallDisk::tmpfs(&$mount, $options) else {
+        let Some(disk) = Mounted::tmpfs(&$place.path("small"), $options) else {
             return;
         };
+        let $mount = disk.point.clone();
         $place.store = $mount.join("oscope.db");
     };
 }
@@ -131,7 +132,9 @@ fn a_store_on_a_full_disk_can_be_read() {
 fn a_store_on_a_disk_with_room_for_half_an_index_can_be_read() {
     let mut place = Place::new();
     let mount = place.path("small");
-    let Some(_disk) = SmallDisk::ext4(&mount, 16 << 20) else {
+    // Blocks of 1 KiB, as mkfs(8) makes them where a disk is small.
+    let options = ["-b", "1024"];
+    let Some(_disk) = Mounted::image(&mount, "ext4", &options, 16 << 20) else {
         return;
     };
     place.store = mount.join("oscope.db");
@@ -159,10 +162,9 @@ fn a_store_in_a_read_only_place_can_be_read() {
 #[test]
 fn a_store_that_is_removed_during_a_run_is_missed() {
     let place = Place::new();
-    let child = place.long_run();
+    let child = place.begun(LONG_RUN);
     fs::remove_file(&place.store).expect("it is there");
-    signal("INT", child.id());
-    let (_, stdout, stderr) = end(child);
+    let (_, stdout, stderr) = end_by("INT", child);
     assert!(stdout.contains("process.calls"), "{stdout}");
     assert!(
         stderr.contains("the store was removed during the run"),
@@ -191,7 +193,7 @@ fn a_comparison_whose_store_fills_up_keeps_its_results() {
 #[test]
 fn a_run_whose_store_fills_up_shows_what_it_has() {
     store_on_disk!(place, mount, "size=8m");
-    let child = place.long_run();
+    let child = place.begun(LONG_RUN);
     fill(&mount);
     let (output, stdout, stderr) = end(child);
     assert_eq!(output.status.code(), Some(1), "{stderr}");

@@ -1,13 +1,13 @@
 //! Output streams and pages that cannot be written.
 
-use crate::common::{LARGE_BUDGET, Place, end, scratch_files, start, wait_for};
+use crate::common::{LARGE_BUDGET, LONG_RUN, Place, end, scratch_files, start};
 use std::fs::{self, File};
 use std::process::Stdio;
 
 #[test]
 fn a_run_that_nobody_reads_any_more_ends_and_cleans_up() {
     let place = Place::new();
-    let mut child = place.start_long_run();
+    let mut child = start(&mut place.line(LONG_RUN));
     drop(child.stderr.take());
     let (output, stdout, _) = end(child);
     assert_eq!(output.status.code(), Some(141));
@@ -41,8 +41,7 @@ fn a_page_whose_place_is_gone_costs_nothing_else() {
     let place = Place::new();
     let pages = place.directory("pages");
     let run = "run process.calls --at call=getpid --page $pages/page.html --dir $scratch";
-    let child = start(&mut place.line(&format!("{run} --budget {LARGE_BUDGET}")));
-    assert!(wait_for(|| place.samples() > 0), "the run never measured");
+    let child = place.begun(&format!("{run} --budget {LARGE_BUDGET}"));
     fs::remove_dir(&pages).expect("nothing is in it");
     let (output, stdout, stderr) = end(child);
     assert_eq!(output.status.code(), Some(1));

@@ -2,7 +2,7 @@
 
 use super::{Stream, assert_arrived, file};
 use crate::common::receiver::Receiver;
-use crate::common::{Place, program, signal, start, wait_for};
+use crate::common::{Place, program, signal, start, wait_until};
 use std::path::Path;
 use testing::Command;
 
@@ -50,8 +50,7 @@ fn a_killed_receiver_is_started_again_and_resumed() {
     let receiver = Receiver::start(&to, &[]);
     let send = format!("send $one --to {}", receiver.address);
     let sender = start(&mut place.line(&send));
-    let has_some = || !place.names("to").is_empty();
-    assert!(wait_for(has_some), "nothing arrived");
+    wait_until("some of it", || !place.names("to").is_empty());
     drop(receiver);
     let output = sender.wait_with_output().expect("it ends");
     // The transfer may have been faster than the kill.

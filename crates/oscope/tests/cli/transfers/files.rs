@@ -130,15 +130,3 @@ fn a_directory_is_sent_with_all_that_lies_in_it() {
             | 2> only files, directories and links
     ");
 }
-
-#[cfg(target_os = "linux")]
-#[test]
-fn files_that_the_kernel_generates_are_sent_whole() {
-    let place = Place::new();
-    let receiver = Receiver::start(&place.path("to"), &["--once"]);
-    let to = &receiver.address;
-    check!(place => "send /proc/version --to {to} | 0");
-    assert!(receiver.end().status.success());
-    let there = fs::read_to_string("/proc/version").expect("it is there");
-    assert_eq!(place.read("to/version"), there);
-}

@@ -5,10 +5,8 @@ use super::{Stream, TOKEN, file};
 use crate::common::receiver::Receiver;
 use crate::common::{Place, ends, program};
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::process::Stdio;
 use std::time::Duration;
-use testing::{Command, Process};
+use testing::Command;
 
 /// The address of the second host's receiver.
 const ADDRESS: &str = "10.77.0.2:5735";
@@ -59,24 +57,9 @@ impl Hosts {
         command
     }
 
-    /// A receiver on a host, which listens already. It is killed when dropped.
-    fn receiver(&self, host: usize, listen: &str, arguments: &[&str]) -> Process {
-        let mut child = self
-            .on(host)
-            .args(["receive", "--once", "--listen", listen])
-            .args(arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut line = String::new();
-        while !line.contains("listening on") {
-            line.clear();
-            let count = said.read_line(&mut line).expect("it is text");
-            assert!(count > 0, "it never listened");
-        }
-        child
+    /// A receiver on a host.
+    fn receiver(&self, host: usize, listen: &str, arguments: &[&str]) -> Receiver {
+        Receiver::at(listen, self.on(host), &[&["--once"], arguments].concat())
     }
 }
 
@@ -94,7 +77,7 @@ fn a_cable_that_is_pulled_for_a_while_only_delays() {
     let place = Place::new();
     let (to, token) = (place.directory("to"), place.file("token", TOKEN));
     let options = ["--token-file", &token];
-    let mut receiver = hosts.receiver(1, ADDRESS, &[&options[..], &[&to]].concat());
+    let receiver = hosts.receiver(1, ADDRESS, &[&options[..], &[&to]].concat());
     let mut stream = Stream::start(hosts.on(0), ADDRESS, "file", &options);
     stream.write(1, 2);
     let [_, b] = &hosts.names;
@@ -105,7 +88,7 @@ fn a_cable_that_is_pulled_for_a_while_only_delays() {
     stream.write(3, 1);
     let output = stream.end();
     assert!(output.status.success(), "{output:?}");
-    assert!(receiver.wait().expect("it ends").success());
+    assert!(receiver.end().status.success());
     let arrived = fs::read(place.path("to/file")).expect("it arrived");
     let written = [vec![1; 2 << 20], vec![2; 1 << 20], vec![3; 1 << 20]].concat();
     assert!(arrived == written, "{} bytes", arrived.len());
@@ -160,10 +143,10 @@ fn the_name_of_an_interface_is_part_of_an_address() {
     let place = Place::new();
     let (to, token) = (place.directory("to"), place.file("token", TOKEN));
     let one = file(&place, "one", 1000);
-    let mut receiver = hosts.receiver(0, SCOPED, &["--token-file", &token, &to]);
+    let receiver = hosts.receiver(0, SCOPED, &["--token-file", &token, &to]);
     let mut sender = hosts.on(0);
     sender.args(["send", &one, "--to", SCOPED, "--token-file", &token]);
     ends(&mut sender, "0");
-    assert!(receiver.wait().expect("it ends").success());
+    assert!(receiver.end().status.success());
     assert_eq!(place.names("to"), ["one"]);
 }

@@ -2,7 +2,7 @@
 
 use super::{TOKEN, assert_arrived, file};
 use crate::common::receiver::Receiver;
-use crate::common::{Place, end, ends, json, printed, signal, start, wait_for};
+use crate::common::{Place, end_by, ends, json, printed, start, wait_until};
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -106,20 +106,19 @@ fn quiet_silences_progress_but_no_error_and_no_warning() {
     let receiver = start(&mut place.line(&receiver));
     let mut sender = place.line(&format!("send $nonexistent $one --to {address} {with}"));
     let mut stderr = String::new();
-    assert!(wait_for(|| {
+    wait_until("the receiver", || {
         let output = sender.output().expect("the program starts");
         stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{stderr}");
         !stderr.contains("cannot connect")
-    }));
+    });
     let warnings = ["not sealed", "rights to the token"];
     for part in warnings.into_iter().chain(["nonexistent: failed:"]) {
         assert!(stderr.contains(part), "{part}: {stderr}");
     }
     assert_eq!(stderr.lines().count(), 3, "{stderr}");
     check!(place => "send $one --to {address} {with} | 1 | 2> a file of this name is there");
-    signal("TERM", receiver.id());
-    let (.., stderr) = end(receiver);
+    let (.., stderr) = end_by("TERM", receiver);
     for part in warnings.into_iter().chain(["a file of this name is there"]) {
         assert!(stderr.contains(part), "{part}: {stderr}");
     }

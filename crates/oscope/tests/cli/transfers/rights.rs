@@ -89,7 +89,7 @@ fn where_no_thread_can_be_started_both_sides_say_so_and_the_receiver_lives() {
     sender.args(["send", "--to", address, &place.name("one")]);
     let sender = sender.args(options).output().expect("the program starts");
     assert!(!sender.status.success(), "{sender:?}");
-    // Root may lack the right to raise the limit of other users.
+    // Root may have no right to raise the limit of other users.
     let pid = receiver.id().to_string();
     let raise = ["prlimit", "--pid", &pid, "--nproc=100:100"];
     ends(as_user(user).args(raise), "0");
