@@ -1,7 +1,7 @@
 //! The connection between two machines: round trips and throughput, by TCP and UDP.
 //!
 //! One machine answers ([`Answerer`]) and lets others know where ([`Invitation`]); another one asks ([`Peer`]). Of many
-//! machines, [`rounds`] says who asks whom, so that no machine takes part in two measurements at a time.
+//! machines, [`rounds`] plans who asks whom, so that no machine takes part in two measurements at a time.
 //!
 //! A connection begins with a token from the invitation, so that strangers are refused. The token is no secret from
 //! those who see the traffic: measure on networks whose machines you trust.
@@ -50,7 +50,7 @@ pub enum Error {
     /// Not one datagram came back.
     #[error("none of {0} datagrams came back: a firewall may drop UDP")]
     AllLost(u64),
-    /// The other machine says things that make no sense.
+    /// The other machine sends what makes no sense.
     #[error("the other machine speaks another protocol: {0}")]
     Nonsense(&'static str),
 }

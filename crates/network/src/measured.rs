@@ -234,7 +234,7 @@ pub(crate) fn receive_stream(
     }
 }
 
-/// Sends until `limit` has passed, the receiver closes the connection or `stop` is set, and says that it was all.
+/// Sends until `limit` has passed, the receiver closes the connection or `stop` is set, and ends the stream.
 pub(crate) fn send_stream(
     stream: &mut TcpStream,
     limit: Duration,

@@ -55,13 +55,22 @@ impl From<Exit> for ExitCode {
 #[error("{0}")]
 pub struct WrongUse(pub String);
 
+impl From<clap::Error> for WrongUse {
+    /// The first line: the others explain a command line that the user did not write.
+    fn from(error: clap::Error) -> Self {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        Self(first.trim_start_matches("error: ").to_owned())
+    }
+}
+
 /// Wrong use of a name, and those that would do.
 #[derive(Debug, thiserror::Error)]
 #[error("{sentence}")]
 pub struct Choice {
     /// What was wrong.
     pub sentence: String,
-    /// The names that would do, each for a line of its own.
+    /// The names that would do, each for a separate line.
     pub offered: Vec<String>,
 }
 
@@ -79,7 +88,7 @@ pub fn words(error: &anyhow::Error) -> String {
     words
 }
 
-/// The first error of steps that do not depend on each other. Prints the others, unless they say the same.
+/// The first error of steps that do not depend on each other. Prints the others, unless they are the same.
 pub fn first_error(steps: impl IntoIterator<Item = Result<()>>) -> Result<()> {
     let mut errors = steps.into_iter().filter_map(Result::err);
     let Some(first) = errors.next() else {

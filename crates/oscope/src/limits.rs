@@ -2,7 +2,7 @@
 
 use crate::arguments::{Common, Run};
 use crate::exit::WrongUse;
-use crate::progress::Progress;
+use crate::progress::Voice;
 use crate::stored;
 use anyhow::Result;
 use instrument::fitness::{Disk, Supplies, Watch};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// The limits that the command line requests, applied to this process and to all processes that it
 /// starts from now on, as far as the kernel enforces them.
-pub fn apply(arguments: &Run, progress: &Progress) -> Result<Limits> {
+pub fn apply(arguments: &Run, voice: &Voice) -> Result<Limits> {
     let mut limits = asked(arguments);
     if limits.is_none() {
         return Ok(limits);
@@ -41,9 +41,9 @@ pub fn apply(arguments: &Run, progress: &Progress) -> Result<Limits> {
         && let Err(error) = placement::be_served_last()
     {
         limits.idle_io = None;
-        progress.warn(&format!("disks serve this run like others: {error}"));
+        voice.warn(&format!("disks serve this run like others: {error}"));
     }
-    progress.say(&format!("within limits: {limits}"));
+    voice.say(&format!("within limits: {limits}"));
     Ok(limits)
 }
 
@@ -58,11 +58,11 @@ fn asked(arguments: &Run) -> Limits {
 }
 
 /// Reports the resources that a run used against its limits; returns true if it kept them.
-pub fn report(used: &Used, limits: &Limits, progress: &Progress) -> bool {
-    progress.say(&format!("taken at the most: {}", used.line(limits)));
+pub fn report(used: &Used, limits: &Limits, voice: &Voice) -> bool {
+    voice.say(&format!("taken at the most: {}", used.line(limits)));
     let excesses = used.excesses(limits);
     for excess in &excesses {
-        progress.warn(&format!("beyond its limit: {excess}"));
+        voice.warn(&format!("beyond its limit: {excess}"));
     }
     excesses.is_empty()
 }

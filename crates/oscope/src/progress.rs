@@ -141,7 +141,8 @@ impl LiveLine {
 
 /// Reports the progress of a run. It draws only between batches, while nothing is being timed.
 pub struct Progress {
-    voice: Voice,
+    /// Lines between the passes.
+    pub voice: Voice,
     started: Instant,
     /// Title of the pass that is under way, and the number of its visits so far.
     pass: Option<(String, usize)>,
@@ -155,16 +156,6 @@ impl Progress {
             started: Instant::now(),
             pass: None,
         }
-    }
-
-    /// Prints a line, unless the user wants quiet.
-    pub fn say(&self, line: &str) {
-        self.voice.say(line);
-    }
-
-    /// Prints an error or a warning.
-    pub fn warn(&self, line: &str) {
-        self.voice.warn(line);
     }
 
     /// Starts a pass over all experiments.
@@ -191,7 +182,7 @@ impl Progress {
         }
         if visits > 0 {
             let visits = counted(visits, "visit");
-            self.say(&format!("{title}: {visits} in {took}"));
+            self.voice.say(&format!("{title}: {visits} in {took}"));
         }
     }
 }
@@ -204,7 +195,7 @@ impl Observer for Progress {
             | Event::Visiting { .. }
             | Event::Using { .. } => {}
             Event::Skipped { definition, reason } => {
-                self.warn(&format!(
+                self.voice.warn(&format!(
                     "{}: cannot be measured here: {reason}",
                     definition.id
                 ));
@@ -236,7 +227,7 @@ impl Observer for Progress {
             } => {
                 if let Ending::Failed(reason) = ending {
                     let point = definition.show(point);
-                    self.warn(&format!(
+                    self.voice.warn(&format!(
                         "{}, {point}: not measured: {reason}",
                         definition.id
                     ));
@@ -246,7 +237,7 @@ impl Observer for Progress {
                 experiments,
                 enough,
             } => {
-                self.say(&scarce(experiments, *enough));
+                self.voice.say(&scarce(experiments, *enough));
             }
             Event::Pass {
                 pass,

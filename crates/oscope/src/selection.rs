@@ -18,10 +18,9 @@ pub fn experiments(what: &[String]) -> Result<Experiments, WrongUse> {
             return Err(unknown(name));
         }
     }
-    let chosen = |experiment: &&dyn Experiment| {
-        what.is_empty() || what.iter().any(|name| is_meant(experiment.id(), name))
-    };
-    Ok(experiments::all().filter(chosen).collect())
+    let is_chosen =
+        |experiment: &&dyn Experiment| what.is_empty() || is_among(experiment.id(), what);
+    Ok(experiments::all().filter(is_chosen).collect())
 }
 
 /// The experiments that have all axes of `levels`, each at these levels only; without levels all, as they
@@ -34,15 +33,11 @@ pub fn at<'a>(
     levels: &[(String, Level)],
     setting: &Setting,
 ) -> Result<Vec<AtLevels<'a>>, WrongUse> {
-    let has = |experiment: &&&dyn Experiment, axis: &str| {
-        experiment
-            .design()
-            .axes
-            .iter()
-            .any(|known| known.name == axis)
+    let has_all = |experiment: &&&dyn Experiment| {
+        let axes = &experiment.design().axes;
+        let is_there = |axis: &str| axes.iter().any(|known| known.name == axis);
+        levels.iter().all(|(axis, _)| is_there(axis))
     };
-    let has_all =
-        |experiment: &&&'a dyn Experiment| levels.iter().all(|(axis, _)| has(experiment, axis));
     let fitting: Vec<&dyn Experiment> = experiments.iter().filter(has_all).copied().collect();
     // If none fits, name what is missing in the first.
     let asked = if fitting.is_empty() {
@@ -60,6 +55,11 @@ pub fn at<'a>(
 /// True if `name` is the id or the group of the experiment `id`.
 pub fn is_meant(id: &str, name: &str) -> bool {
     id == name || group(id) == name
+}
+
+/// True if one of `names` is the id or the group of the experiment `id`.
+pub fn is_among(id: &str, names: &[impl AsRef<str>]) -> bool {
+    names.iter().any(|name| is_meant(id, name.as_ref()))
 }
 
 fn group(id: &str) -> &str {

@@ -3,7 +3,7 @@
 
 use crate::arguments::Run as Arguments;
 use crate::exit::WrongUse;
-use crate::progress::Progress;
+use crate::progress::Voice;
 use crate::token_file;
 use anyhow::Result;
 use experiments::{Link, RemoteDirectory};
@@ -98,7 +98,7 @@ pub fn take_named(
     arguments: &Arguments,
     scratch: &Scratch,
     interrupt: Interrupt,
-    progress: &Progress,
+    voice: &Voice,
 ) -> Result<(Givens, Option<Scratch>)> {
     let mut given = Givens::default();
     let remote = arguments.remote.as_deref();
@@ -113,7 +113,7 @@ pub fn take_named(
         let _ = token_file::read(token_file);
         let link = experiments::link(address, token_file, interrupt.flag());
         if let Ok(link) = &link {
-            progress.say(&format!(
+            voice.say(&format!(
                 "to {address}: a round trip takes {:.3}, a file goes at {:.3}",
                 Nanoseconds::from(link.round_trip),
                 BytesPerSecond(link.bytes_per_second)

@@ -57,7 +57,7 @@ pub fn run(common: &Common, name: &str) -> Result<Run> {
     sanitise::run(run_as_it_is(common, name)?)
 }
 
-/// The same as [`run`], redacted if `sharing` says so.
+/// The same as [`run`], redacted if `sharing` asks for it.
 pub fn run_to_share(common: &Common, name: &str, sharing: Sharing) -> Result<Run> {
     let run = run_as_it_is(common, name)?;
     sanitise::run(redacted_if(sharing, run, common)?)
@@ -72,7 +72,7 @@ pub struct AnalysedRun {
     store: Option<(PathBuf, Snapshot)>,
 }
 
-/// The run called `name` for an analysis, redacted if `sharing` says so. Its text is sanitised.
+/// The run called `name` for an analysis, redacted if `sharing` asks for it. Its text is sanitised.
 pub fn judged(common: &Common, name: &str, sharing: Sharing) -> Result<AnalysedRun> {
     if sharing.redact || name.starts_with(REFERENCE) || is_file(name) {
         return Ok(AnalysedRun {
@@ -138,7 +138,7 @@ fn code() -> String {
     format!("{} {file:?}", env!("CARGO_PKG_VERSION"))
 }
 
-/// `run`, redacted if `sharing` says so. The store's secret determines the marks; without a store,
+/// `run`, redacted if `sharing` asks for it. The store's secret determines the marks; without a store,
 /// the marks are unique to this export.
 pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
     if !sharing.redact {
@@ -287,7 +287,7 @@ pub fn side(common: &Common, text: &str) -> Result<Side> {
         let id = &run.header.id;
         if runs[..index].iter().any(|other| other.header.id == *id) {
             return Err(WrongUse(format!(
-                "'{text}' names the same run twice; sessions are runs of their own"
+                "'{text}' names the same run twice; sessions are separate runs"
             ))
             .into());
         }

@@ -82,7 +82,7 @@ impl Target {
         &self.path
     }
 
-    /// Writes the file. Waits for the reader of a pipe until `watch` says to stop.
+    /// Writes the file. Waits for the reader of a pipe until `watch` asks to stop.
     pub fn write(&self, contents: &[u8], watch: &Watch<'_>) -> Result<()> {
         if names_standard_output(&self.path) {
             return say(contents);

@@ -37,7 +37,7 @@ pub enum Command {
 /// Judge exported runs of many nodes against each other, without a baseline
 ///
 /// Each node runs `oscope run` and `oscope export`; ssh, pssh, Ansible, Slurm or Kubernetes gather the
-/// files. A node is called what the tag `host` of its run says (`oscope run --tag host=$HOSTNAME`), else
+/// files. A node is called by the tag `host` of its run (`oscope run --tag host=$HOSTNAME`), else
 /// as its file. Several runs of one node are its sessions. In a directory, each file is a node, and each
 /// folder is a node with its files as sessions.
 ///
@@ -101,7 +101,7 @@ pub struct JudgingLinks {
 
 /// Judge the network under MPI: the output of `osu_latency` and `osu_bw` between all pairs of nodes
 ///
-/// oscope has no MPI of its own: the OSU benchmarks measure, and this distinguishes a slow port from a slow link, as
+/// oscope does not use MPI itself: the OSU benchmarks measure, and this distinguishes a slow port from a slow link, as
 /// `oscope fleet network` does for TCP. A file holds the output of one of them or both, and is called after its nodes:
 /// `FROM,TO.osu`, or `FROM,TO,1.osu` for the first of several runs. `osu_bw` sends one way only, so it takes each pair
 /// in both orders. Judged are the latency of the smallest message and the throughput of the largest one.
@@ -129,7 +129,7 @@ pub struct Fabric {
 /// Each node measures as `oscope run` does and writes its exported run to `OUTPUT/HOST/` there; the first
 /// process gathers the runs through the launcher (PMIx), so that no shared folder is needed, writes all of
 /// them to its `OUTPUT`, and judges them. Of several processes on a node, one measures; with `--per core`
-/// or `--per socket`, each measures a core or socket of its own. A node that fails or does not answer in
+/// or `--per socket`, each measures its own core or socket. A node that fails or does not answer in
 /// time is named, and the others are judged.
 ///
 /// A node that differs measures again, together with two healthy ones and only the experiments in question. The

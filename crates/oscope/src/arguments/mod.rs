@@ -285,7 +285,7 @@ mod tests {
         below.for_each(|command| examples(command, found));
     }
 
-    /// Commands are described where they are listed. A group of options with a description of its own
+    /// Commands are described where they are listed. A group of options with its own description
     /// would take the place of that when the command is built.
     #[test]
     fn a_command_is_described_as_it_is_listed() {

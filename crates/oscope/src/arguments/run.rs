@@ -86,7 +86,7 @@ pub struct Run {
     #[arg(long, value_name = "COUNT")]
     pub sessions: Option<NonZeroU8>,
     /// Compare with this run, or with several runs separated by commas, at the end; measures three
-    /// sessions unless `--sessions` says otherwise
+    /// sessions unless `--sessions` gives another number
     #[arg(long, value_name = "RUNS")]
     pub compare_with: Option<String>,
     /// File for the page [default: `pages/run-NUMBER.html` next to the store, overwritten]
@@ -137,7 +137,7 @@ pub struct Restraint {
     pub limit: Option<Limits>,
 }
 
-// A parser of its own: workers start by the thousand, and to build the commands of the whole program
+// A separate parser: workers start by the thousand, and to build the commands of the whole program
 // takes a third of a millisecond.
 /// Takes one batch of samples for the program that started it
 #[derive(Parser, Debug)]

@@ -52,8 +52,7 @@ fn attempt(name: &str, arguments: &Advise, common: &Common) -> Result<Exit> {
     words.extend(trial.at.into_iter().flat_map(|at| ["--at".into(), at]));
     let budget = arguments.budget.iter().cloned();
     words.extend(budget.flat_map(|time| ["--budget".into(), time]));
-    let Arguments { command, .. } =
-        Arguments::try_parse_from(&words).map_err(|error| WrongUse(error.to_string()))?;
+    let Arguments { command, .. } = Arguments::try_parse_from(&words).map_err(WrongUse::from)?;
     let Some(Command::Ab(mut comparison)) = command else {
         return Err(WrongUse(format!("'{name}' cannot be tried")).into());
     };

@@ -17,9 +17,8 @@ pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
         .map(|name| side(name, &arguments.only, common))
         .collect::<Result<Vec<Side>>>()?;
     let baseline = arguments.baseline.as_ref();
-    let baseline = baseline
-        .map(|name| stored::side(common, name))
-        .transpose()?;
+    let baseline = baseline.map(|name| stored::side(common, name));
+    let baseline = baseline.transpose()?;
     for other in &others {
         apart(&first, other)?;
     }
@@ -106,10 +105,9 @@ fn side(name: &str, only: &[String], common: &Common) -> Result<Side> {
     if only.is_empty() {
         return Ok(side);
     }
-    let is_meant = |id: &str| only.iter().any(|name| selection::is_meant(id, name));
     for run in &mut side.runs {
         run.experiments
-            .retain(|record| is_meant(&record.definition.id));
+            .retain(|record| selection::is_among(&record.definition.id, only));
     }
     if side.runs.iter().all(|run| run.experiments.is_empty()) {
         let only = only.join(", ");

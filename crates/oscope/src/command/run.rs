@@ -4,7 +4,7 @@ use super::new_run;
 use super::resume::{self, Stopped};
 use crate::arguments::{Arguments as Line, Command, Common, Run as Arguments, Worker};
 use crate::exit::{Exit, WrongUse, first_error, words};
-use crate::progress::Progress;
+use crate::progress::{Progress, Voice};
 use crate::stored::{self, AnalysedRun};
 use crate::target::{Replaces, Target, make_directory};
 use crate::{leftovers, limits, output, selection, setting, style};
@@ -53,10 +53,9 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         let definitions: Vec<Definition> = designs.map(Definition::from).collect();
         comparison::check_comparable(against, &definitions)?;
     }
-    let progress = Progress::new(common);
-    let sessions = Sessions::new(arguments, stopped.as_ref(), &chosen, common, &progress)?;
+    let sessions = Sessions::new(arguments, stopped.as_ref(), &chosen, common)?;
     let mut measured = Vec::new();
-    let result = sessions.measure(&progress, &mut [], &mut measured);
+    let result = sessions.measure(&mut [], &mut measured);
     let cut_off = measured.last().filter(|last| last.is_cut_off);
     let cut_off = cut_off.map(|last| last.number);
     let is_compared = matches!(result, Ok(Exit::Done | Exit::Incomplete));
@@ -66,8 +65,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         let mut analysis = last.judged.analysis();
         let store = stored::open_if_there(common)?;
         stored::add_settings_of_system(&mut analysis, store.as_ref())?;
-        let interrupt = sessions.interrupt;
-        steps.push(page.write(&analysis, last.number, interrupt, common, &progress));
+        steps.push(page.write(&analysis, last.number, &sessions));
         if against.is_none() {
             steps.push(present(&analysis, arguments, common));
         }
@@ -84,7 +82,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     };
     if let Some(number) = cut_off {
         let command = resume::command(number, common);
-        progress.say(&format!("{command} continues this run"));
+        sessions.voice.say(&format!("{command} continues this run"));
     }
     first_error(steps)?;
     Ok(exit)
@@ -93,8 +91,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
 /// The options of `oscope run` in the words of its command line.
 pub fn parsed(words: &[String]) -> Result<Arguments, WrongUse> {
     let words = [&["oscope".to_owned()], words].concat();
-    let line = Line::try_parse_from(words).map_err(|error| WrongUse(error.to_string()))?;
-    match line.command {
+    match Line::try_parse_from(words)?.command {
         Some(Command::Run(arguments)) => Ok(*arguments),
         _ => unreachable!("each of these commands is `oscope run`"),
     }
@@ -108,9 +105,8 @@ pub fn measure_only(
 ) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
     setting::check_named(arguments, &chosen)?;
-    let progress = Progress::new(common);
-    let sessions = Sessions::new(arguments, None, &chosen, common, &progress)?;
-    sessions.measure(&progress, observers, &mut Vec::new())
+    let sessions = Sessions::new(arguments, None, &chosen, common)?;
+    sessions.measure(observers, &mut Vec::new())
 }
 
 /// Sessions to measure.
@@ -122,6 +118,8 @@ struct Sessions<'s> {
     chosen: &'s [&'static dyn Experiment],
     interrupt: Interrupt,
     common: &'s Common,
+    /// Lines before and after a session.
+    voice: Voice,
 }
 
 impl<'s> Sessions<'s> {
@@ -130,15 +128,16 @@ impl<'s> Sessions<'s> {
         stopped: Option<&'s Stopped>,
         chosen: &'s [&'static dyn Experiment],
         common: &'s Common,
-        progress: &Progress,
     ) -> Result<Self> {
+        let voice = Progress::new(common).voice;
         Ok(Self {
             arguments,
             stopped,
             interrupt: Interrupt::install()?,
-            limits: limits::apply(arguments, progress)?,
+            limits: limits::apply(arguments, &voice)?,
             chosen,
             common,
+            voice,
         })
     }
 
@@ -146,7 +145,6 @@ impl<'s> Sessions<'s> {
     /// sessions until then.
     fn measure(
         &self,
-        progress: &Progress,
         observers: &mut [&mut dyn Observer],
         measured: &mut Vec<MeasuredRun>,
     ) -> Result<Exit> {
@@ -154,7 +152,7 @@ impl<'s> Sessions<'s> {
         let count = self.arguments.session_count();
         for session in 1..=count {
             if count > 1 {
-                progress.say(&format!("session {session} of {count}"));
+                self.voice.say(&format!("session {session} of {count}"));
             }
             let (run, outcome) = self.measure_one(session, observers)?;
             let kept_limits = run.kept_limits;
@@ -223,7 +221,7 @@ impl Sessions<'_> {
             check_stopped(&stopped.run, &scratch)?;
         }
         let (given, elsewhere) =
-            setting::take_named(arguments, &scratch, self.interrupt, &progress)?;
+            setting::take_named(arguments, &scratch, self.interrupt, &progress.voice)?;
         let setting = setting::here(
             &arguments.dir,
             given,
@@ -232,7 +230,9 @@ impl Sessions<'_> {
             limits,
         );
         if arguments.allow_swap_file && !(setting.is_root && setting.can_limit_memory) {
-            progress.warn("no swap file will be made: that needs root, and a memory control group");
+            progress
+                .voice
+                .warn("no swap file will be made: that needs root, and a memory control group");
         }
         let mut run = match self.stopped {
             Some(stopped) => stopped.run.clone(),
@@ -240,7 +240,7 @@ impl Sessions<'_> {
         };
         let at_levels = selection::at(self.chosen, &arguments.levels(), &setting)?;
         for chosen in &at_levels {
-            say_left_out(chosen, &setting, &progress);
+            say_left_out(chosen, &setting, &progress.voice);
         }
         let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| it as _).collect();
         let plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);
@@ -248,8 +248,8 @@ impl Sessions<'_> {
             Some(stopped) => stopped.earlier(&plan)?,
             None => Earlier::none(&plan),
         };
-        warn(&run, &setting, common, &progress);
-        announce(&plan, earlier.left, &setting, common, &progress)?;
+        warn(&run, &setting, common, &progress.voice);
+        announce(&plan, earlier.left, &setting, common, &progress.voice)?;
         let fingerprint = &run.header.machine_fingerprint;
         let full_speeds = store.full_speeds(fingerprint)?;
         if self.stopped.is_none() {
@@ -299,11 +299,13 @@ impl Sessions<'_> {
         let beyond = outcome.as_ref().map_or(0, |outcome| outcome.beyond);
         if beyond > 0 {
             let points = counted(beyond, "point");
-            progress.say(&format!("left out for the limits: {points}"));
+            progress
+                .voice
+                .say(&format!("left out for the limits: {points}"));
         }
-        let kept_limits = used.is_none_or(|used| limits::report(&used, &limits, &progress));
+        let kept_limits = used.is_none_or(|used| limits::report(&used, &limits, &progress.voice));
 
-        let judged = read_back(&store, run.header.id, &outcome, common, &progress)?;
+        let judged = read_back(&store, run.header.id, &outcome, common, &progress.voice)?;
         let measured = MeasuredRun {
             judged,
             number,
@@ -350,7 +352,7 @@ fn read_back(
     id: String,
     outcome: &Result<Outcome>,
     common: &Common,
-    progress: &Progress,
+    voice: &Voice,
 ) -> Result<AnalysedRun> {
     let judged = match (stored::judged_in(store, &RunSelector::Text(id)), outcome) {
         // The end of the run has the better reason.
@@ -359,7 +361,7 @@ fn read_back(
     };
     let path = stored::path(common)?;
     if matches!(path.try_exists(), Ok(false)) {
-        progress.warn(&format!(
+        voice.warn(&format!(
             "the store was removed during the run: nothing of this run is kept in {}",
             path.display()
         ));
@@ -379,7 +381,7 @@ fn check_stopped(run: &Run, scratch: &Scratch) -> Result<(), WrongUse> {
 }
 
 /// Names in one line what a longer profile would measure at the chosen levels.
-fn say_left_out(chosen: &AtLevels<'_>, setting: &Setting, progress: &Progress) {
+fn say_left_out(chosen: &AtLevels<'_>, setting: &Setting, voice: &Voice) {
     let left_out = chosen.left_out(setting);
     if left_out.is_empty() {
         return;
@@ -391,7 +393,7 @@ fn say_left_out(chosen: &AtLevels<'_>, setting: &Setting, progress: &Progress) {
         String::new()
     };
     let shown = &left_out[..left_out.len().min(NAMED)];
-    progress.say(&format!(
+    voice.say(&format!(
         "the {} profile leaves out of {}: {}{more}. `--at` with such a name, or a longer profile, measures it",
         setting.profile,
         chosen.id(),
@@ -400,7 +402,7 @@ fn say_left_out(chosen: &AtLevels<'_>, setting: &Setting, progress: &Progress) {
 }
 
 /// Warns in one line of work that a run without limits may disturb.
-fn warn(run: &Run, setting: &Setting, common: &Common, progress: &Progress) {
+fn warn(run: &Run, setting: &Setting, common: &Common, voice: &Voice) {
     if !setting.limits.is_none() {
         return;
     }
@@ -408,7 +410,7 @@ fn warn(run: &Run, setting: &Setting, common: &Common, progress: &Progress) {
     let busy = limits::busy_now();
     let supplies = limits::supplies(&setting.directory, common, &run.machine, environment, busy);
     if let Some(harm) = fitness::harm_line(&fitness::harms(&supplies)) {
-        progress.warn(&format!(
+        voice.warn(&format!(
             "{harm}: `oscope doctor` explains it, `--gentle` takes less"
         ));
     }
@@ -443,7 +445,7 @@ fn announce(
     time: Nanoseconds,
     setting: &Setting,
     common: &Common,
-    progress: &Progress,
+    voice: &Voice,
 ) -> Result<()> {
     let experiments = counted(plan.experiments.len(), "experiment");
     let points = counted(plan.point_count(), "point");
@@ -452,11 +454,11 @@ fn announce(
     } else {
         ""
     };
-    progress.say(&format!(
+    voice.say(&format!(
         "{experiments}, {points}, {} profile: at most {:.2}{rests}",
         setting.profile, time
     ));
-    progress.say(&format!(
+    voice.say(&format!(
         "scratch files in {}, results in {}",
         setting.directory.display(),
         stored::path(common)?.display()
@@ -564,26 +566,21 @@ impl Page {
         Target::new(&path, Replaces::Own(is_page), common)
     }
 
-    fn write(
-        &self,
-        analysis: &Analysis<'_>,
-        number: u64,
-        interrupt: Interrupt,
-        common: &Common,
-        progress: &Progress,
-    ) -> Result<()> {
+    fn write(&self, analysis: &Analysis<'_>, number: u64, sessions: &Sessions<'_>) -> Result<()> {
         let numbered;
         let target = match self {
             Self::None => return Ok(()),
             Self::Asked(target) => target,
             Self::Numbered(folder) => {
-                numbered = Self::numbered(folder, number, common)?;
+                numbered = Self::numbered(folder, number, sessions.common)?;
                 &numbered
             }
         };
         let page = page::render(analysis)?;
-        target.write(page.as_bytes(), &Watch::stopped_by(interrupt.flag()))?;
-        progress.say(&format!("page: {}", target.path().display()));
+        let watch = Watch::stopped_by(sessions.interrupt.flag());
+        target.write(page.as_bytes(), &watch)?;
+        let page = target.path().display();
+        sessions.voice.say(&format!("page: {page}"));
         Ok(())
     }
 }

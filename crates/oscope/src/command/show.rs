@@ -4,7 +4,7 @@ use crate::arguments::{Common, Show};
 use crate::exit::{Exit, WrongUse};
 use crate::{output, selection, stored, style};
 use anyhow::{Result, anyhow};
-use report::{Analysis, ExperimentAnalysis, terminal, view};
+use report::{Analysis, terminal, view};
 use std::{iter, slice};
 
 /// The newest run.
@@ -67,22 +67,17 @@ fn named<'a>(arguments: &'a Show, common: &Common) -> Result<(String, Vec<&'a st
 /// Removes all experiments of the run that `what` does not name, if it names any. Names refer to the
 /// run's own experiments, which this version of oscope may not know.
 fn keep(analysis: &mut Analysis<'_>, what: &[&str]) -> Result<(), WrongUse> {
+    let all = &mut analysis.experiments;
     for name in what {
-        let is_there = |one: &ExperimentAnalysis<'_>| selection::is_meant(&one.definition.id, name);
-        if !analysis.experiments.iter().any(is_there) {
-            let ids = analysis
-                .experiments
-                .iter()
-                .map(|record| record.definition.id.as_str());
-            let there = ids.collect::<Vec<_>>().join(", ");
-            return Err(WrongUse(format!("the run has no '{name}'; it has {there}")));
+        let is_there = |id: &&str| selection::is_meant(id, name);
+        let ids: Vec<&str> = all.iter().map(|it| it.definition.id.as_str()).collect();
+        if !ids.iter().any(is_there) {
+            return Err(WrongUse(format!(
+                "the run has no '{name}'; it has {}",
+                ids.join(", ")
+            )));
         }
     }
-    if !what.is_empty() {
-        analysis.experiments.retain(|record| {
-            what.iter()
-                .any(|name| selection::is_meant(&record.definition.id, name))
-        });
-    }
+    all.retain(|it| what.is_empty() || selection::is_among(&it.definition.id, what));
     Ok(())
 }

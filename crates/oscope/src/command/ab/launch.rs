@@ -26,7 +26,7 @@ pub struct Launcher {
     output: Output,
     ignored: Option<Codes>,
     interrupt: Interrupt,
-    starter: Starter,
+    pub starter: Starter,
 }
 
 impl Launcher {
@@ -97,9 +97,9 @@ impl Launcher {
         Some(ran.wall_ns as f64)
     }
 
-    /// Runs a command around a measurement, such as a preparation; false if the user asked to stop.
-    pub fn run_around(&self, text: &str) -> Result<bool> {
-        self.auxiliary(text, self.interrupt.flag())
+    /// Runs a command around a measurement, such as a preparation, if there is one; false if the user asked to stop.
+    pub fn run_around(&self, text: Option<&str>) -> Result<bool> {
+        text.map_or(Ok(true), |text| self.auxiliary(text, self.interrupt.flag()))
     }
 
     /// Runs a command that undoes others, also when the user asked to stop.
@@ -122,21 +122,6 @@ impl Launcher {
             bail!("'{text}' failed with {exit}{}", quoted(&ran.stderr));
         }
         Ok(true)
-    }
-
-    /// Peak memory that each command has at least.
-    pub fn floor_bytes(&self) -> u64 {
-        self.starter.floor_bytes()
-    }
-
-    /// Lets processes that the set-up started run until the end of the comparison.
-    pub fn keep_leftovers(&self) {
-        self.starter.keep_leftovers();
-    }
-
-    /// Ends the processes that commands left behind since then. Returns their number.
-    pub fn end_leftovers(&self) -> usize {
-        self.starter.end_leftovers()
     }
 
     /// Ends all processes that commands left behind; a sentence about them if there are any.
@@ -218,7 +203,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// Opens what the command line names, after [`check`]. `has_data` says that
+    /// Opens what the command line names, after [`check`]. `has_data` is true if
     /// standard output carries data of oscope, which stays free of what the programs write.
     pub fn open(arguments: &Ab, has_data: bool) -> Result<Self> {
         let path = &arguments.programs.output;

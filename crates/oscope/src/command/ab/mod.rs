@@ -94,11 +94,11 @@ fn work(
 ) -> Result<()> {
     for program in programs {
         state.set_up += 1;
-        if !runs::run_around(launcher, program.setup.as_deref())? {
+        if !launcher.run_around(program.setup.as_deref())? {
             return Ok(());
         }
     }
-    launcher.keep_leftovers();
+    launcher.starter.keep_leftovers();
     let rules = rules(arguments);
     let Some(pace) = warm_up(launcher, programs, arguments.pace.warmup, &rules)? else {
         return Ok(());

@@ -152,7 +152,7 @@ fn fill(text: &str, parameters: &[(String, String)]) -> String {
     filled + rest
 }
 
-/// Each point of a record has a name of its own, also where a command is compared with itself.
+/// Each point of a record has a different name, also where a command is compared with itself.
 fn number_equal_names(programs: &mut [Program]) {
     for index in 1..programs.len() {
         let name = programs[index].name.clone();

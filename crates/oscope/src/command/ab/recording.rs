@@ -12,7 +12,7 @@ use instrument::point::{Axis, Point};
 use instrument::quantity::{Nanoseconds, Unit};
 use instrument::results::PointResult;
 use instrument::runner::{self, Event, Observer};
-use instrument::sample::{Batch, Disturbance, Reading, Sample};
+use instrument::sample::{Batch, Reading, Sample};
 use instrument::statistics::prediction::Centre;
 use platform::clock::now_ns;
 use platform::machine::Machine;
@@ -27,14 +27,21 @@ const STRETCH_NS: u64 = 500_000_000;
 pub struct Recording<'s> {
     recorder: Recorder<'s>,
     definition: Definition,
-    points: Vec<Point>,
-    /// The runs of each program that are not stored yet.
-    rows: Vec<Vec<Row>>,
-    /// The stretches of each program that are stored as batches, one after the other.
-    stretches: Vec<Vec<Stretch>>,
+    programs: Vec<Recorded>,
     /// Number of passes so far: stretches of whole blocks, in which each program ran.
     passes: u32,
     started_ns: u64,
+}
+
+/// A program in the record.
+struct Recorded {
+    point: Point,
+    /// The runs that are not stored yet.
+    rows: Vec<Row>,
+    /// The stored batches, with a typical run in place of all.
+    batches: Vec<Batch>,
+    /// True if it mostly computes, as its first batch shows.
+    is_work: Option<bool>,
 }
 
 impl<'s> Recording<'s> {
@@ -48,28 +55,28 @@ impl<'s> Recording<'s> {
         let directory = std::env::current_dir().unwrap_or_else(|_| ".".into());
         let mut run = new_run::describe(&directory, Machine::read(), Profile::Quick, seed)?;
         run.header.budget_ns = budget.map_or(0.0, |budget| budget.0);
-        let recorder = store.begin(&run)?;
-        let points: Vec<_> = programs
-            .iter()
-            .map(|program| Point::new().with("program", program.name.as_str()))
-            .collect();
-        let mut recording = Self {
-            recorder,
-            definition: definition(),
-            rows: vec![Vec::new(); points.len()],
-            stretches: points.iter().map(|_| Vec::new()).collect(),
-            passes: 0,
-            points,
-            started_ns: now_ns(),
+        let mut recorder = store.begin(&run)?;
+        let definition = definition();
+        let point = |program: &Program| Point::new().with("program", program.name.as_str());
+        let points: Vec<Point> = programs.iter().map(point).collect();
+        let started = Event::Started {
+            definition: &definition,
+            points: &points,
         };
-        let Self {
+        observe(&mut recorder, &started)?;
+        let empty = |point| Recorded {
+            point,
+            rows: Vec::new(),
+            batches: Vec::new(),
+            is_work: None,
+        };
+        Ok(Self {
             recorder,
             definition,
-            points,
-            ..
-        } = &mut recording;
-        observe(recorder, &Event::Started { definition, points })?;
-        Ok(recording)
+            programs: points.into_iter().map(empty).collect(),
+            passes: 0,
+            started_ns: now_ns(),
+        })
     }
 
     /// The run's number in the store.
@@ -83,13 +90,14 @@ impl<'s> Recording<'s> {
         for (program, runs) in runs.iter().enumerate() {
             let ratios = (program > 0).then(|| block.log_ratios(program));
             let mut ratios = ratios.into_iter().flatten();
-            self.rows[program].extend(runs.iter().map(|timed| Row {
+            let rows = runs.iter().map(|timed| Row {
                 wall_ns: timed.ran.wall_ns,
                 usage: timed.ran.finished.usage,
                 peak_bytes: timed.peak_bytes(),
                 at_ns: timed.at_ns,
                 ratio: ratios.next().map(|ratio| (ratio.exp(), at_ns)),
-            }));
+            });
+            self.programs[program].rows.extend(rows);
         }
         if at_ns - self.started_ns >= STRETCH_NS {
             self.flush()?;
@@ -101,15 +109,27 @@ impl<'s> Recording<'s> {
     fn flush(&mut self) -> Result<()> {
         let (started_ns, end_ns) = (self.started_ns, now_ns());
         self.started_ns = end_ns;
-        for index in 0..self.points.len() {
-            let rows = std::mem::take(&mut self.rows[index]);
-            let Some(stretch) = Stretch::new(&rows, started_ns, end_ns, self.passes) else {
+        for program in &mut self.programs {
+            let rows = std::mem::take(&mut program.rows);
+            if rows.is_empty() {
                 continue;
+            }
+            let is_work = *program.is_work.get_or_insert_with(|| is_work(&rows));
+            let batch = Batch {
+                warm: true,
+                started_ns,
+                wall_ns: end_ns - started_ns,
+                pass: Some(self.passes),
+                samples: rows.iter().flat_map(samples).collect(),
+                ..Batch::default()
             };
-            let batch = stretch.batch(&rows);
-            let point = &self.points[index];
-            take(&mut self.recorder, &self.definition, point, &batch)?;
-            self.stretches[index].push(stretch);
+            take(&mut self.recorder, &self.definition, &program.point, &batch)?;
+            program
+                .batches
+                .extend(typical(&rows, is_work).map(|typical| Batch {
+                    samples: samples(&typical),
+                    ..batch
+                }));
         }
         self.passes += 1;
         Ok(())
@@ -126,10 +146,14 @@ impl<'s> Recording<'s> {
             Ok(Ending::Failed) => runner::Ending::Failed("it could not be measured further".into()),
             Err(reason) => runner::Ending::Failed(reason),
         };
-        for (index, point) in self.points.iter().enumerate() {
-            let batches = Stretch::batches_in_short(&self.stretches[index]);
-            let definition = &self.definition;
-            close(&mut self.recorder, definition, point, &batches, &ending)?;
+        for Recorded { point, batches, .. } in &self.programs {
+            close(
+                &mut self.recorder,
+                &self.definition,
+                point,
+                batches,
+                &ending,
+            )?;
         }
         Ok(self.recorder.finish(is_interrupted)?)
     }
@@ -229,99 +253,35 @@ struct Row {
     pub ratio: Option<(f64, u64)>,
 }
 
-/// Runs that are stored as one batch. Their samples are in the store; here is one value for each metric.
-#[derive(Clone, Copy)]
-struct Stretch {
-    started_ns: u64,
-    wall_ns: u64,
-    pass: u32,
-    /// Sums over the runs.
-    run_ns: u64,
-    cpu_ns: u64,
-    /// The wall time of a run by either centre: the value of work, and of what mostly waits.
-    quartile_ns: f64,
-    median_ns: f64,
-    user_ns: f64,
-    system_ns: f64,
-    peak_bytes: Option<f64>,
-    ratio: Option<f64>,
+/// True if these runs mostly compute.
+fn is_work(rows: &[Row]) -> bool {
+    let sum = |read: fn(&Row) -> u64| rows.iter().map(read).sum::<u64>();
+    let cpu_ns = sum(|row| row.usage.user_ns + row.usage.system_ns);
+    mostly_computes(cpu_ns, sum(|row| row.wall_ns) as f64)
 }
 
-impl Stretch {
-    /// `None` without runs.
-    pub fn new(rows: &[Row], started_ns: u64, end_ns: u64, pass: u32) -> Option<Self> {
-        let value = |centre: Centre, read: &dyn Fn(&Row) -> Option<f64>| {
-            centre.of(&rows.iter().filter_map(read).collect::<Vec<_>>())
-        };
-        let wall_ns = |row: &Row| Some(row.wall_ns as f64);
-        Some(Self {
-            started_ns,
-            wall_ns: end_ns - started_ns,
-            pass,
-            run_ns: rows.iter().map(|row| row.wall_ns).sum(),
-            cpu_ns: rows
-                .iter()
-                .map(|row| row.usage.user_ns + row.usage.system_ns)
-                .sum(),
-            quartile_ns: value(Centre::LowerQuartile, &wall_ns)?,
-            median_ns: value(Centre::Median, &wall_ns)?,
-            user_ns: value(Centre::Median, &|row| Some(row.usage.user_ns as f64))?,
-            system_ns: value(Centre::Median, &|row| Some(row.usage.system_ns as f64))?,
-            peak_bytes: value(Centre::Median, &|row| row.peak_bytes.map(|it| it as f64)),
-            ratio: value(Centre::Median, &|row| row.ratio.map(|(ratio, _)| ratio)),
-        })
-    }
-
-    /// The batch of all samples of these runs.
-    pub fn batch(&self, rows: &[Row]) -> Batch {
-        self.with(rows.iter().flat_map(samples).collect())
-    }
-
-    /// The batches of all stretches of a program with one sample for each metric. They have the same
-    /// warnings as those with all samples.
-    pub fn batches_in_short(stretches: &[Self]) -> Vec<Batch> {
-        let sum = |read: fn(&Self) -> u64| stretches.iter().map(read).sum::<u64>();
-        let is_work = mostly_computes(sum(|it| it.cpu_ns), sum(|it| it.run_ns) as f64);
-        let in_short = |stretch: &Self| stretch.with(stretch.samples_in_short(is_work));
-        stretches.iter().map(in_short).collect()
-    }
-
-    fn samples_in_short(&self, is_work: bool) -> Vec<Sample> {
-        let value = |metric, value| self::value(metric, value, 0);
-        let (wall_ns, user_ns) = if is_work {
-            (self.quartile_ns, self.quartile_ns)
-        } else {
-            (self.median_ns, 0.0)
-        };
-        // The usage makes this sample work, or waiting, as all runs together are.
-        let wall = Sample {
-            usage: Usage {
-                user_ns: user_ns as u64,
-                ..Usage::default()
-            },
-            ..Sample::new("wall", once(wall_ns as u64))
-        };
-        let mut samples = vec![
-            wall,
-            value("user", self.user_ns),
-            value("system", self.system_ns),
-        ];
-        samples.extend(self.peak_bytes.map(|bytes| value("peak_memory", bytes)));
-        samples.extend(self.ratio.map(|ratio| value(RATIO, ratio)));
-        samples
-    }
-
-    fn with(&self, samples: Vec<Sample>) -> Batch {
-        Batch {
-            warm: true,
-            started_ns: self.started_ns,
-            wall_ns: self.wall_ns,
-            disturbance: Disturbance::default(),
-            pass: Some(self.pass),
-            samples,
-            ..Batch::default()
-        }
-    }
+/// A run in place of these: batches of such runs have the warnings of batches of all runs. `None` without runs.
+fn typical(rows: &[Row], is_work: bool) -> Option<Row> {
+    let centre_of = |centre: Centre, read: &dyn Fn(&Row) -> Option<f64>| {
+        centre.of(&rows.iter().filter_map(read).collect::<Vec<_>>())
+    };
+    let median = |read: &dyn Fn(&Row) -> Option<f64>| centre_of(Centre::Median, read);
+    let centre = if is_work {
+        Centre::LowerQuartile
+    } else {
+        Centre::Median
+    };
+    Some(Row {
+        wall_ns: centre_of(centre, &|row| Some(row.wall_ns as f64))? as u64,
+        usage: Usage {
+            user_ns: median(&|row| Some(row.usage.user_ns as f64))? as u64,
+            system_ns: median(&|row| Some(row.usage.system_ns as f64))? as u64,
+            ..Usage::default()
+        },
+        peak_bytes: median(&|row| Some(row.peak_bytes? as f64)).map(|bytes| bytes as u64),
+        at_ns: 0,
+        ratio: median(&|row| Some(row.ratio?.0)).map(|ratio| (ratio, 0)),
+    })
 }
 
 /// The samples of one run of a program.
@@ -361,14 +321,14 @@ fn value(metric: &str, value: f64, at_ns: u64) -> Sample {
 
 #[cfg(test)]
 mod tests {
-    use super::{Row, Stretch, definition};
+    use super::{Row, definition, is_work, samples, typical};
     use instrument::noise::Warning;
     use instrument::point::Point;
     use instrument::results::PointResult;
     use instrument::sample::Batch;
     use platform::usage::Usage;
 
-    /// The rows of a stretch whose runs take about `wall_ns`, of which they compute `share`.
+    /// The rows of a batch whose runs take about `wall_ns`, of which they compute `share`.
     fn rows(wall_ns: f64, share: f64) -> Vec<Row> {
         let row = |index: u64| {
             let wall_ns = wall_ns * [1.0, 1.4, 1.01, 1.7, 0.99][index as usize % 5];
@@ -376,7 +336,7 @@ mod tests {
                 wall_ns: wall_ns as u64,
                 usage: Usage {
                     user_ns: (wall_ns * share) as u64,
-                    system_ns: index,
+                    system_ns: 1000 * index,
                     ..Usage::default()
                 },
                 // Some peaks are below what can be seen.
@@ -393,22 +353,29 @@ mod tests {
     }
 
     #[test]
-    fn batches_in_short_have_the_warnings_of_all_samples() {
+    fn batches_of_a_typical_run_have_the_warnings_of_all_runs() {
         let steady: fn(usize) -> f64 = |_| 1.0;
         let drifting: fn(usize) -> f64 = |pass| 1.0 + pass as f64 / 10.0;
         let two_modes: fn(usize) -> f64 = |pass| if pass.is_multiple_of(2) { 1.0 } else { 3.0 };
         let mut kinds = Vec::new();
         for share in [0.1, 0.9] {
             for course in [steady, drifting, two_modes] {
-                let (mut all, mut stretches) = (Vec::new(), Vec::new());
+                let (mut all, mut short): (Vec<Batch>, Vec<Batch>) = (Vec::new(), Vec::new());
                 for pass in 0..30_u32 {
                     let noise = 1.0 + f64::from(pass * 7 % 5) / 1000.0;
                     let rows = rows(1e6 * course(pass as usize) * noise, share);
-                    let stretch = Stretch::new(&rows, 0, 1, pass).unwrap();
-                    all.push(stretch.batch(&rows));
-                    stretches.push(stretch);
+                    let batch = |samples| Batch {
+                        warm: true,
+                        pass: Some(pass),
+                        samples,
+                        ..Batch::default()
+                    };
+                    all.push(batch(rows.iter().flat_map(samples).collect()));
+                    assert_eq!(is_work(&rows), share > 0.5);
+                    let typical = typical(&rows, share > 0.5).unwrap();
+                    short.push(batch(samples(&typical)));
                 }
-                let (all, short) = (result(&all), result(&Stretch::batches_in_short(&stretches)));
+                let (all, short) = (result(&all), result(&short));
                 let named = |result: &PointResult| {
                     let named = |warning: &Warning| (warning.label(), warning.touches("wall"));
                     result.warnings.iter().map(named).collect::<Vec<_>>()
@@ -424,11 +391,5 @@ mod tests {
         for label in ["drift", "several modes"] {
             assert!(kinds.contains(&(label, true)), "{kinds:?}");
         }
-    }
-
-    #[test]
-    fn a_stretch_keeps_nothing_of_single_runs() {
-        assert!(size_of::<Stretch>() <= 128 && !std::mem::needs_drop::<Stretch>());
-        assert!(Stretch::new(&[], 0, 1, 0).is_none());
     }
 }

@@ -35,32 +35,27 @@ impl Timed {
 /// asked to stop. Repeats all of it if the program was stopped in between, as by Ctrl-Z.
 pub fn measure(launcher: &Launcher, program: &Program) -> Result<Option<Timed>> {
     loop {
-        if !run_around(launcher, program.prepare.as_deref())? {
+        if !launcher.run_around(program.prepare.as_deref())? {
             return Ok(None);
         }
         let Some((ran, is_success)) = launcher.run(&program.command)? else {
             return Ok(None);
         };
         let at_ns = now_ns();
-        if !run_around(launcher, program.conclude.as_deref())? {
+        if !launcher.run_around(program.conclude.as_deref())? {
             return Ok(None);
         }
-        let leftovers = launcher.end_leftovers();
+        let leftovers = launcher.starter.end_leftovers();
         if !ran.was_stopped {
             return Ok(Some(Timed {
                 ran,
                 is_success,
                 at_ns,
-                floor_bytes: launcher.floor_bytes(),
+                floor_bytes: launcher.starter.floor_bytes(),
                 leftovers,
             }));
         }
     }
-}
-
-/// Runs a command around a measurement, if there is one; false if the user asked to stop.
-pub fn run_around(launcher: &Launcher, text: Option<&str>) -> Result<bool> {
-    text.map_or(Ok(true), |text| launcher.run_around(text))
 }
 
 /// The numbers of one run that the exports list.

@@ -34,7 +34,7 @@ pub fn read_file(arguments: &Read, common: &Common, interrupt: Interrupt) -> Res
     let options = PassOptions {
         method,
         block_bytes: block_bytes(block_size),
-        // With more blocks than the file has, the command reads the whole file and says so.
+        // With more blocks than the file has, the command reads the whole file and reports that.
         count: arguments.count.filter(|_| cut.is_none()),
     };
     options.check(&source)?;

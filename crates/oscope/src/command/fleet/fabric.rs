@@ -25,7 +25,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     for path in files(&arguments.files)? {
         let (from, to) = nodes(&path).ok_or_else(|| {
             WrongUse(format!(
-                "{}: the name of a file says whose pair it is: FROM,TO.osu, or FROM,TO,1.osu for the first of several",
+                "{}: the name of a file has to name its pair: FROM,TO.osu, or FROM,TO,1.osu for the first of several",
                 path.display()
             ))
         })?;

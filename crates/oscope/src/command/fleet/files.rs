@@ -11,7 +11,7 @@ use std::{fs, io};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeFile {
     pub path: PathBuf,
-    /// The name of its node, unless the run itself says another.
+    /// The name of its node, unless the run itself has another.
     pub node: String,
 }
 
@@ -25,7 +25,7 @@ pub fn all(paths: &[PathBuf]) -> Result<Vec<NodeFile>> {
     expanded(paths, file, of_directory, missing)
 }
 
-/// Each of `paths` that is a file, and what each directory holds; `missing` is what an empty one has not.
+/// Each of `paths` that is a file, and what each directory holds; `missing` is what is missing in an empty one.
 pub(super) fn expanded<T>(
     paths: &[PathBuf],
     file: impl Fn(&Path) -> T,

@@ -132,8 +132,8 @@ fn read(file: &NodeFile, only: &[String]) -> Result<(String, Reading)> {
     drop(text);
     let mut run = if is_clean { run } else { sanitise::run(run)? };
     if !only.is_empty() {
-        let is_meant = |id: &str| only.iter().any(|name| selection::is_meant(id, name));
-        run.experiments.retain(|it| is_meant(&it.definition.id));
+        run.experiments
+            .retain(|it| selection::is_among(&it.definition.id, only));
         if run.experiments.is_empty() {
             return Err(WrongUse(format!("{path} has no {}", only.join(", "))).into());
         }

@@ -40,7 +40,7 @@ pub struct Member<'a, A = Arguments> {
     pub is_apart: Cell<bool>,
 }
 
-/// The reason why a process that says nothing has no answer.
+/// The reason for a missing answer.
 pub const SILENT: &str = "has not answered in time: it died, hangs, or cannot be reached";
 
 /// A measurement of several processes at the same time, or in turn.

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::time::{Duration, Instant};
 
-/// The name under which each process says where it answers.
+/// The name under which each process publishes where it answers.
 const PRESENT: &CStr = c"oscope.network.present";
 /// The name of the schedule.
 const SCHEDULE: &CStr = c"oscope.network.schedule";

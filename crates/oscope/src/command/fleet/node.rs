@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::Path;
 
-/// Measures as `oscope run` does, with a store of its own unless `--store` names one, and exports the run. `observer`
+/// Measures as `oscope run` does, with a separate store unless `--store` names one, and exports the run. `observer`
 /// sees the events of the run.
 pub fn measure(run: &Run, common: &Common, observer: &mut dyn Observer) -> Result<String> {
     let mut common = common.clone();
@@ -127,7 +127,7 @@ fn failure(record: &ExperimentRecord) -> Option<String> {
 }
 
 /// A sentence for each experiment that some of the nodes could not measure, with the reason of the first of
-/// them. A gap of all nodes says nothing of a node.
+/// them. A gap of all nodes is no fault of a node.
 pub fn sentences(nodes: &[(String, &[Gap])]) -> Vec<String> {
     let mut found: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for (node, gaps) in nodes {

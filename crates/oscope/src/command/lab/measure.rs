@@ -1,4 +1,4 @@
-//! The measurements of a lab: runs of their own, or stored ones.
+//! The measurements of a lab: new runs, or stored ones.
 
 use crate::arguments::lab::Start;
 use crate::arguments::{Common, Run as RunArguments};

@@ -1,6 +1,6 @@
 //! `oscope ab WHAT --vary KEY=A,B,…`: an experiment under two or more values of one thing.
 //!
-//! Each point is a comparison of its own, one after the other: the worker processes of its ways
+//! Each point is a separate comparison, one after the other: the worker processes of its ways
 //! take turns, and it stops as soon as its first metric is decided.
 
 mod bench;
@@ -168,7 +168,7 @@ fn exit(judged: &[PointOutcome], fail_on: Option<FailOn>, interrupt: Interrupt) 
         return Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt));
     }
     match verdict(judged.iter().flat_map(PointOutcome::pairs), fail_on) {
-        Exit::Done => Exit::incomplete_if(judged.iter().any(|at| at.failure().is_some())),
+        Exit::Done => Exit::incomplete_if(judged.iter().any(|at| at.failure.is_some())),
         found => found,
     }
 }
@@ -205,7 +205,10 @@ struct PointOutcome {
     pub point: Point,
     /// The same for readers.
     pub shown: String,
-    pub result: Result<Metrics, String>,
+    /// `None` if it could not be measured at all.
+    pub metrics: Option<Metrics>,
+    /// The reason why it could not be measured, or not to its end.
+    pub failure: Option<String>,
 }
 
 /// The pairs of each metric.
@@ -214,21 +217,11 @@ struct Metrics {
     pub ending: Ending,
     pub blocks: usize,
     pub pairs: Vec<(String, Vec<Pair>)>,
-    /// The error that ended it.
-    pub failure: Option<String>,
 }
 
 impl PointOutcome {
-    /// The reason why it could not be measured, or not to its end.
-    pub fn failure(&self) -> Option<&str> {
-        match &self.result {
-            Ok(metrics) => metrics.failure.as_deref(),
-            Err(reason) => Some(reason),
-        }
-    }
-
     pub fn pairs(&self) -> impl Iterator<Item = &Pair> {
-        let metrics = self.result.iter().flat_map(|it| &it.pairs);
+        let metrics = self.metrics.iter().flat_map(|it| &it.pairs);
         metrics.flat_map(|(_, pairs)| pairs)
     }
 }
@@ -253,9 +246,10 @@ fn all(judged: &[PointOutcome], values: &[String], rules: &Rules) -> String {
 fn lines(at: &PointOutcome, values: &[String]) -> Vec<String> {
     let comma = if at.shown.is_empty() { "" } else { ", " };
     let place = format!("{}{comma}{}", at.experiment, at.shown);
-    let result = match &at.result {
-        Err(reason) => return vec![format!("{place}: could not be measured: {reason}\n")],
-        Ok(result) => result,
+    let failure = at.failure.as_deref();
+    let Some(metrics) = &at.metrics else {
+        let reason = failure.unwrap_or_default();
+        return vec![format!("{place}: could not be measured: {reason}\n")];
     };
     let of_metric = |(metric, pairs): &(String, Vec<Pair>)| -> Vec<String> {
         if pairs.is_empty() {
@@ -267,19 +261,15 @@ fn lines(at: &PointOutcome, values: &[String]) -> Vec<String> {
         let line = |pair| format!("{place}, {metric}: {}\n", sentence(pair));
         pairs.iter().map(line).collect()
     };
-    let ended = result.failure.as_ref().map(|reason| {
-        let blocks = counted(result.blocks, "block");
+    let ended = failure.map(|reason| {
+        let blocks = counted(metrics.blocks, "block");
         format!(
             "{place}: ended after {blocks} by an error: {}\n",
             on_one_line(reason)
         )
     });
-    result
-        .pairs
-        .iter()
-        .flat_map(of_metric)
-        .chain(ended)
-        .collect()
+    let pairs = metrics.pairs.iter().flat_map(of_metric);
+    pairs.chain(ended).collect()
 }
 
 /// The document that `--json` prints, as `schema/ab-vary-1.schema.json` describes it.
@@ -318,7 +308,7 @@ struct MetricJson<'a> {
 
 impl<'a> PointJson<'a> {
     fn new(at: &'a PointOutcome, values: &'a [String]) -> Self {
-        let found = at.result.as_ref().ok();
+        let found = at.metrics.as_ref();
         let metrics = found.into_iter().flat_map(|it| &it.pairs);
         let pairs = metrics.flat_map(|(metric, pairs)| {
             pairs.iter().map(move |pair| MetricJson {
@@ -329,7 +319,7 @@ impl<'a> PointJson<'a> {
         Self {
             experiment: &at.experiment,
             point: &at.point,
-            failed: at.failure(),
+            failed: at.failure.as_deref(),
             ending: found.map(|it| it.ending),
             blocks: found.map_or(0, |it| it.blocks),
             pairs: pairs.collect(),

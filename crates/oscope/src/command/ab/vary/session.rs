@@ -109,16 +109,15 @@ impl Session<'_, '_> {
             },
         };
         let closed = self.recording.close(&ending);
-        let result = match (metrics, failure) {
-            (Some(metrics), failure) => Some(Ok(Metrics { failure, ..metrics })),
-            (None, failure) => failure.map(Err),
-        };
-        found.judged.extend(result.map(|result| PointOutcome {
-            experiment: planned.definition.id.clone(),
-            point: duel.shared.clone(),
-            shown: planned.definition.show(&duel.shared),
-            result,
-        }));
+        if metrics.is_some() || failure.is_some() {
+            found.judged.push(PointOutcome {
+                experiment: planned.definition.id.clone(),
+                point: duel.shared.clone(),
+                shown: planned.definition.show(&duel.shared),
+                metrics,
+                failure,
+            });
+        }
         first_error([error, closed])
     }
 
@@ -175,7 +174,6 @@ impl Session<'_, '_> {
             ending: outcome.ending,
             blocks: outcome.blocks,
             pairs: visits.metrics.iter().cloned().zip(pairs).collect(),
-            failure: None,
         };
         let is_worth_showing = outcome.blocks > 0 || result.is_ok();
         (is_worth_showing.then_some(metrics), result)
