@@ -26,7 +26,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_setting_is_there_once_and_rests_on_experiments_that_exist() {
+    fn every_setting_is_unique_and_its_experiments_exist() {
         let mut settings = BTreeSet::new();
         for rule in all() {
             assert!(settings.insert(rule.setting), "{} twice", rule.setting);

@@ -14,26 +14,26 @@ use instrument::finding::{Finding, Grade};
 use instrument::point::{Axis, AxisKind, Level, Point};
 use instrument::quantity::Bytes;
 use instrument::results::PointResult;
+use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
 
 /// Distance of neighbouring processes where a table sets none, as a share of the value.
 const USUAL_SPREAD: f64 = 0.002;
 
 #[test]
-fn all_that_is_said_follows_from_the_numbers() {
+fn findings_rulings_and_advice_follow_from_the_numbers() {
     let renews = std::env::var_os("OSCOPE_RENEW_CASES").is_some();
-    for experiment in crate::all() {
-        let path = path_of(experiment.id());
-        let Ok(file) = fs::read_to_string(&path) else {
-            continue;
-        };
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
+    for file in fs::read_dir(folder).expect("it is there") {
+        let path = file.expect("it is there").path();
+        let id = path.file_stem().and_then(OsStr::to_str);
+        let experiment = id.and_then(find);
+        let experiment = experiment.unwrap_or_else(|| panic!("{}", path.display()));
+        let file = fs::read_to_string(&path).expect("a text");
         let file = file.replace("\r\n", "\n");
-        let renewed = file
-            .split("# ")
-            .skip(1)
-            .map(|case| renewed(experiment, case));
-        let renewed = renewed.collect::<Vec<_>>().join("\n");
+        let cases = file.split("# ").skip(1);
+        let renewed: Vec<String> = cases.map(|case| renewed(experiment, case)).collect();
+        let renewed = renewed.join("\n");
         if renews {
             fs::write(&path, &renewed).expect("the sources can be written");
             continue;
@@ -43,23 +43,6 @@ fn all_that_is_said_follows_from_the_numbers() {
         }
         assert_eq!(file, renewed, "{}", path.display());
     }
-}
-
-#[test]
-fn every_file_of_cases_belongs_to_an_experiment() {
-    for file in fs::read_dir(path_of("").with_file_name("")).expect("it is there") {
-        let name = file.expect("it is there").file_name();
-        let name = name.to_str().expect("a plain name");
-        let id = name.strip_suffix(".txt").expect("a text");
-        assert!(find(id).is_some(), "{name}");
-    }
-}
-
-fn path_of(id: &str) -> PathBuf {
-    PathBuf::from(format!(
-        "{}/tests/cases/{id}.txt",
-        env!("CARGO_MANIFEST_DIR")
-    ))
 }
 
 /// The case with what follows from its table.
@@ -94,18 +77,16 @@ fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
         let advice = (rule.find)(&evidence)?;
         let key = format!("set {}={}", rule.setting, advice.value);
         let usual = format!("usual {}", advice.usual);
-        let gain = advice.gain.map(|gain| ("gain", gain));
-        let because = gain
-            .into_iter()
-            .fold(advice.because, |because, (name, gain)| {
-                because.beside(name, gain)
-            });
+        let because = match advice.gain {
+            Some(gain) => advice.because.beside("gain", gain),
+            None => advice.because,
+        };
         Some(line(&key, &usual, &because))
     });
     found.chain(judged).chain(advised).collect()
 }
 
-/// The sentence with the numbers that stand next to it.
+/// The sentence, and the numbers that support it.
 fn line(key: &str, verdict: &str, finding: &Finding) -> String {
     let numbers = finding.beside.iter().map(|number| {
         let shown = number.quantity.unit.show(number.quantity.value, 3);

@@ -35,7 +35,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_claim_has_a_name_of_its_own_and_rests_on_experiments_that_exist() {
+    fn every_claim_has_a_unique_key_and_experiments_that_exist() {
         let mut keys = BTreeSet::new();
         for claim in all() {
             assert!(keys.insert(claim.key), "{} is there twice", claim.key);
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_tried_in_vain_is_not_to_be_run_again() {
+    fn a_claim_whose_experiment_failed_does_not_ask_to_run_it_again() {
         let machine = machine();
         for claim in all() {
             let experiments = claim.experiments.iter().filter_map(|id| find(id));

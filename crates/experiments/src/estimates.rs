@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_interval_takes_from_the_certainty() {
+    fn a_wide_interval_lowers_the_grade() {
         let narrow = estimate_of(RATE, &[10.0, 10.1, 9.9]).quantity();
         let wide = estimate_of(RATE, &[10.0, 100.0]).quantity();
         assert_eq!(known(&[&narrow]), Grade::Certain);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_known_badly_and_a_cost_below_zero_are_not_told_as_certain() {
+    fn a_wide_interval_and_a_negative_cost_are_not_certain() {
         assert_eq!(told(&estimate_of(RATE, &[10.0, 10.1, 9.9])), Grade::Certain);
         let wide = estimate_of(RATE, &[1.0, 10.0, 100.0]);
         assert_eq!(told(&wide), Grade::CannotBeTold);

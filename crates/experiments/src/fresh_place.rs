@@ -83,7 +83,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn one_directory_is_left_of_those_tried_and_none_in_the_end() {
+    fn one_of_the_directories_tried_remains_until_the_end() {
         let scratch = tempfile::tempdir().expect("a directory for temporary files");
         let parent = scratch.path().join("places");
         // As a process that was killed may leave it.

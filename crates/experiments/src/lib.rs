@@ -4,8 +4,8 @@
 //!
 //! # What it uses
 //!
-//! `instrument` for what an experiment is, `kernels` for the loops that are timed, `platform` for
-//! the calls that are.
+//! `instrument` for the trait of an experiment, `kernels` for the loops that are timed, `platform` for the timed
+//! calls.
 //!
 //! # What it must never do
 //!
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shorter_profiles_keep_their_times() {
+    fn the_shorter_profiles_fit_their_budgets() {
         let groups = ["memory", "process", "compute"];
         let (quick, standard) = (
             minutes(&groups, Profile::Quick),

@@ -16,7 +16,7 @@ use instrument::sampler::{Sampler, Task};
 use platform::machine::{Cache, CacheKind, Machine};
 use std::path::{Path, PathBuf};
 
-/// A batch of a pass with one sample of `metric`, on a core of its own: timed where it is a rate, else handed on
+/// A batch of a pass with one sample of `metric`, on a core of its own: timed where it is a rate, else recorded
 /// as it is.
 fn batch(metric: Metric<&'static str>, pass: u32, value: f64) -> Batch {
     const CHAIN_NS: u64 = 2400;

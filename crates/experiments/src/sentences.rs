@@ -2,6 +2,7 @@
 
 use crate::made_up::{machine, measured_apart, results, setting};
 use crate::{all, claims};
+use choice::Choice;
 use instrument::claim::Evidence;
 use instrument::experiment::{Definition, Experiment};
 use instrument::finding::Finding;
@@ -11,7 +12,7 @@ use instrument::results::{PointResult, Results};
 use proptest::prelude::*;
 
 /// Shape of an experiment's values along its points.
-#[derive(Clone, Copy, Debug)]
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
 enum Shape {
     Flat,
     Noise,
@@ -22,15 +23,6 @@ enum Shape {
     /// A step at the last point.
     LastDiffers,
 }
-
-const SHAPES: [Shape; 6] = [
-    Shape::Flat,
-    Shape::Noise,
-    Shape::TwoModes,
-    Shape::Rising,
-    Shape::Falling,
-    Shape::LastDiffers,
-];
 
 impl Shape {
     /// The factor of a value at the point `index` of `count`.
@@ -84,7 +76,7 @@ fn points(
     .collect()
 }
 
-/// A reason why a finding must not be said.
+/// A reason why a finding must not be shown.
 fn objection(finding: &Finding) -> Option<String> {
     let said = finding.sentence.to_string();
     let unfinished = ["NaN", "inf ", "  ", "{", "}"]
@@ -109,17 +101,13 @@ fn compares_with_itself(said: &str) -> bool {
 
 fn shape() -> impl Strategy<Value = (Shape, f64, usize)> {
     let missing = prop_oneof![Just(0_usize), 2_usize..6];
-    (
-        prop::sample::select(SHAPES.to_vec()),
-        0.001_f64..0.3,
-        missing,
-    )
+    (prop::sample::select(Shape::ALL), 0.001_f64..0.3, missing)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the curve, each sentence that can be said is finished, and no cost lies below zero.
+    /// Whatever the curve, each sentence that can be shown is finished, and no cost lies below zero.
     #[test]
     fn no_sentence_is_broken_by_its_curve(shape in shape()) {
         let machine = machine();

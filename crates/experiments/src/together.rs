@@ -76,7 +76,7 @@ impl Gate {
         waited.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until it is known whether all are there: `false` if not all will come.
+    /// Waits until all threads have started: `false` if one could not be.
     fn wait(&self) -> bool {
         self.change(|state| state.waiting += 1);
         self.wait_until(|state| state.open.is_some()).open == Some(true)
@@ -222,7 +222,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
-    fn all_wait_for_what_comes_first() {
+    fn threads_wait_for_the_first_step() {
         let (done, sum) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let before = start_together(
             10,
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_cannot_prepare_fails_them_all() {
+    fn a_thread_that_cannot_prepare_fails_all() {
         let prepare = |_| Err(MeasureError::Unsupported("no room".into()));
         let work = |(): &mut (), (): ()| unreachable!("nothing is prepared");
         let cpus = allowed_cpus().expect("this system has them");
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_that_is_shut_lets_nobody_in_and_holds_nobody() {
+    fn a_closed_gate_releases_threads_without_work() {
         let gate = Gate::default();
         std::thread::scope(|scope| {
             let early = scope.spawn(|| gate.wait());

@@ -1,4 +1,4 @@
-//! The experiments that show what a setting gains, before it is set.
+//! The experiments that show the gain of a setting before it is set.
 
 use platform::environment::System;
 
@@ -155,7 +155,7 @@ mod tests {
     use super::{KERNEL_SETTINGS, of_advice};
 
     #[test]
-    fn every_trial_stays_on_axes_that_its_experiment_has() {
+    fn trials_use_the_axes_of_their_experiments() {
         let has = |experiment: &str, level: &str| {
             let definition = crate::find(experiment).expect("it is one").definition();
             let (axis, _) = level.split_once('=').expect("an axis");

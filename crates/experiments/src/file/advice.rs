@@ -204,7 +204,7 @@ fn log_blocks(evidence: &Evidence<'_>) -> Option<Advice> {
     advised(ratio(append, exists)?, "allocated", "appended", said)
 }
 
-/// One wait for the device on behalf of all that have written, against a wait of each.
+/// One wait for the device for all writers, compared with a wait of each.
 fn log_wait(evidence: &Evidence<'_>) -> Option<Advice> {
     let (writers, [apart, together]) = group_commit::rates(evidence.of(group_commit::DESIGN.id)?)?;
     let said = sentence!(

@@ -1,4 +1,4 @@
-//! `file.call`: what a call costs when it moves a single byte, over files of growing size.
+//! `file.call`: the cost of a call that moves a single byte, in files of growing size.
 
 use super::page_cache::warm;
 use super::scratch_file::{ScratchFile, Walk};

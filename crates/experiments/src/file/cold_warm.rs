@@ -1,9 +1,9 @@
-//! `file.cold_warm`: what a cold page cache costs, block size by block size.
+//! `file.cold_warm`: the cost of a cold page cache, by block size.
 
-use super::page_cache::{Chiller, Evidence};
+use super::page_cache::{CacheMetrics, Chiller};
 use super::scratch_file::{ScratchFile, Walk};
 use super::{
-    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, by_profile, like, powers, room,
+    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, like, of_file, powers, room,
     whole_blocks,
 };
 use crate::estimates::{grade, ratio_within, ratios_within};
@@ -24,28 +24,20 @@ pub(super) const WARM: Metric<&str> = Metric::bandwidth("warm", "read warm")
 const COLD_AGAIN: Metric<&str> =
     Metric::bandwidth("cold_again", "read cold again").bounded(MOST_BYTES_PER_SECOND);
 
-const OF_COLD: Evidence = Evidence {
-    resident: Metric::fact(
-        "cold_resident",
-        "in the page cache before, cold",
-        Unit::Share,
-    ),
-    from_storage: Metric::fact("cold_from_storage", "read from storage, cold", Unit::Share),
-};
-const OF_WARM: Evidence = Evidence {
-    resident: Metric::fact(
-        "warm_resident",
-        "in the page cache before, warm",
-        Unit::Share,
-    ),
-    from_storage: Metric::fact("warm_from_storage", "read from storage, warm", Unit::Share),
-};
+const OF_COLD: CacheMetrics = CacheMetrics::new(
+    ["cold_resident", "in the page cache before, cold"],
+    ["cold_from_storage", "read from storage, cold"],
+);
+const OF_WARM: CacheMetrics = CacheMetrics::new(
+    ["warm_resident", "in the page cache before, warm"],
+    ["warm_from_storage", "read from storage, warm"],
+);
 
 /// Ratios within this of each other count as stable.
 const STABLE: f64 = 0.10;
 /// Fewer sizes do not show that a ratio is stable.
 const FEWEST_STABLE: usize = 3;
-/// A cold read of which less than this share was seen to come from storage proves little.
+/// Least share of a cold read that comes from storage, for a finding that is certain.
 const NEARLY_ALL: f64 = 0.9;
 
 pub(super) const DESIGN: Design = Design {
@@ -101,11 +93,7 @@ impl Experiment for ColdWarm {
         sizes
             .into_iter()
             .filter(|size| *size <= file_size)
-            .map(|size| {
-                Point::new()
-                    .at(BLOCK_SIZE, Bytes(size))
-                    .at(FILE_SIZE, Bytes(file_size))
-            })
+            .map(|size| of_file(BLOCK_SIZE, size, file_size))
             .collect()
     }
 
@@ -190,8 +178,7 @@ fn warm(
 }
 
 fn file_size(setting: &Setting) -> u64 {
-    let wanted = by_profile(setting.profile, [16 * MIB, 128 * MIB, 512 * MIB]);
-    file::file_size(setting, 1, wanted)
+    file::file_size(setting, 1, [16 * MIB, 128 * MIB, 512 * MIB])
 }
 
 fn curve<'r>(results: &'r Results, metric: Metric<&'static str>) -> Vec<(Bytes, &'r Estimate)> {
@@ -287,8 +274,7 @@ mod tests {
         if !can_be_cold(scratch.path()) {
             return;
         }
-        let point = Point::new().at(BLOCK_SIZE, Bytes(4096));
-        let point = point.at(FILE_SIZE, Bytes(MIB));
+        let point = of_file(BLOCK_SIZE, 4096, MIB);
         let measure = || measure(&ColdWarm, &point, scratch.path()).expect("a disk");
         // Another program may empty the page cache, and then the warm file is read from storage.
         let is_warm = |samples: &[instrument::sample::Sample]| {

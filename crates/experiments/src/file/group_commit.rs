@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_together_is_safe_when_the_wait_ends() {
+    fn a_shared_wait_ends_when_the_block_is_safe() {
         let scratch = scratch();
         let log = Log::make(&scratch.path().join("log"), Wait::Shared).expect("there is room");
         start_together(8, || (), |_| (0..20).for_each(|_| log.commit())).expect("threads");

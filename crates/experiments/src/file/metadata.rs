@@ -1,4 +1,4 @@
-//! `file.metadata`: what it costs to make, look at, open, rename and remove files.
+//! `file.metadata`: the cost of creating, looking up, opening, renaming and removing files.
 
 use super::{By, by_profile, like};
 use crate::estimates::{grade, known, ratio, time_ns};

@@ -52,6 +52,12 @@ fn room(bytes: u64) -> Vec<Need> {
     vec![Need::Space(Bytes(bytes)), Need::Memory(Bytes(bytes))]
 }
 
+/// The point of a file at one size of what it is read or written in.
+fn of_file(axis: AxisOf<Bytes>, size: u64, file_size: u64) -> Point {
+    let point = Point::new().at(axis, Bytes(size));
+    point.at(FILE_SIZE, Bytes(file_size))
+}
+
 /// Refuses a file whose last block would be cut: its bytes would be counted wrong.
 fn whole_blocks(file_size: u64, block_size: u64) -> Result<(), MeasureError> {
     if block_size > 0 && file_size > 0 && file_size.is_multiple_of(block_size) {
@@ -183,8 +189,9 @@ const fn by_profile<T: Copy>(profile: Profile, [quick, standard, thorough]: [T; 
     }
 }
 
-/// The size of each of `files` scratch files in bytes: a power of two, at most `wanted`.
-fn file_size(setting: &Setting, files: u64, wanted: u64) -> u64 {
+/// The size of each of `files` scratch files in bytes: a power of two, at most the profile's out of those `wanted`.
+fn file_size(setting: &Setting, files: u64, wanted: [u64; 3]) -> u64 {
+    let wanted = by_profile(setting.profile, wanted);
     let room = u64::min(setting.free_bytes, setting.available_bytes) / SHARE;
     let each = room / files;
     let largest_that_fits = each.checked_ilog2().map_or(0, |exponent| 1 << exponent);
@@ -193,7 +200,7 @@ fn file_size(setting: &Setting, files: u64, wanted: u64) -> u64 {
 
 /// As [`file_size`], for files that are read cold in small pieces: smaller on a rotating disk, which
 /// takes milliseconds for each. Virtual disks claim to rotate and do not.
-fn cold_file_size(setting: &Setting, files: u64, wanted: u64) -> u64 {
+fn cold_file_size(setting: &Setting, files: u64, wanted: [u64; 3]) -> u64 {
     let storage = Storage::behind(&setting.directory);
     let turns = setting.machine.hypervisor.is_none()
         && storage.is_ok_and(|storage| storage.rotational == Some(true));
@@ -218,7 +225,7 @@ mod tests {
     #[test]
     fn the_files_leave_most_of_the_room_and_of_the_memory() {
         let plenty = setting(Profile::Thorough);
-        let size = |setting: &Setting| file_size(setting, 3, 1024 * MIB);
+        let size = |setting: &Setting| file_size(setting, 3, [1024 * MIB; 3]);
         assert_eq!(size(&plenty), 1024 * MIB);
         let little_room = Setting {
             free_bytes: 1024 * MIB,
@@ -235,6 +242,6 @@ mod tests {
             ..plenty
         };
         assert_eq!(size(&none), SMALLEST_FILE);
-        assert_eq!(file_size(&none, 3, MIB), MIB);
+        assert_eq!(file_size(&none, 3, [MIB; 3]), MIB);
     }
 }

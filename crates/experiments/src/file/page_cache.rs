@@ -17,53 +17,31 @@ const NEARLY_ALL: f64 = 0.9;
 
 /// The metrics that show where the bytes of a pass came from.
 #[derive(Clone, Copy)]
-pub(super) struct Evidence {
+pub(super) struct CacheMetrics {
     /// Share of the file in the page cache before the pass.
     pub resident: Metric<&'static str>,
     /// Share of the file that the process read from storage during the pass.
     pub from_storage: Metric<&'static str>,
 }
 
-impl Evidence {
+impl CacheMetrics {
     /// For an experiment with one kind of pass at a point.
-    pub(super) const PLAIN: Self = Self {
-        resident: Metric::fact("resident", "in the page cache before", Unit::Share),
-        from_storage: Metric::fact("from_storage", "read from storage", Unit::Share),
-    };
+    pub(super) const PLAIN: Self = Self::new(
+        ["resident", "in the page cache before"],
+        ["from_storage", "read from storage"],
+    );
 
-    /// As [`Sampler::once`]. `prepare` returns the share of the file that is resident, if the system reports
+    /// Metrics with these names and titles.
+    pub(super) const fn new(resident: [&'static str; 2], from_storage: [&'static str; 2]) -> Self {
+        Self {
+            resident: Metric::fact(resident[0], resident[1], Unit::Share),
+            from_storage: Metric::fact(from_storage[0], from_storage[1], Unit::Share),
+        }
+    }
+
+    /// As [`Sampler::once_as`]. `prepare` returns the share of the file that is resident, if the system reports
     /// it. Records that share, and the share of the `bytes` of a pass that came from storage.
     pub(super) fn of_passes(
-        &self,
-        sampler: &mut Sampler<'_>,
-        metric: Metric<&'static str>,
-        bytes: f64,
-        prepare: impl FnMut() -> Result<Option<f64>, MeasureError>,
-        body: impl FnMut() -> Result<(), MeasureError>,
-    ) -> Result<(), MeasureError> {
-        self.of_passes_as(sampler, &[(metric, bytes)], bytes, prepare, body)
-    }
-
-    /// As [`Evidence::of_passes`], each over a file that `chiller` evicts before. `read` begins at its start.
-    pub(super) fn of_cold_passes(
-        &self,
-        sampler: &mut Sampler<'_>,
-        (metric, bytes): (Metric<&'static str>, f64),
-        (chiller, file): (&mut Chiller, &mut ScratchFile),
-        mut read: impl FnMut(&ScratchFile) -> Result<(), MeasureError>,
-    ) -> Result<(), MeasureError> {
-        let file = RefCell::new(file);
-        let prepare = || {
-            let mut file = file.borrow_mut();
-            let resident = chiller.chill(&mut file)?;
-            file.wind_back()?;
-            Ok(resident)
-        };
-        self.of_passes(sampler, metric, bytes, prepare, || read(&file.borrow()))
-    }
-
-    /// As [`Evidence::of_passes`], for passes with several metrics: see [`Sampler::once_as`].
-    pub(super) fn of_passes_as(
         &self,
         sampler: &mut Sampler<'_>,
         metrics: &[(Metric<&'static str>, f64)],
@@ -81,6 +59,25 @@ impl Evidence {
         sampler.once_as(metrics, observe, body)?;
         put(sampler, self.from_storage, seen.share_of(bytes));
         Ok(())
+    }
+
+    /// As [`CacheMetrics::of_passes`], each over a file that `chiller` evicts before. `read` begins at its start.
+    pub(super) fn of_cold_passes(
+        &self,
+        sampler: &mut Sampler<'_>,
+        (metric, bytes): (Metric<&'static str>, f64),
+        (chiller, file): (&mut Chiller, &mut ScratchFile),
+        mut read: impl FnMut(&ScratchFile) -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        let file = RefCell::new(file);
+        let prepare = || {
+            let mut file = file.borrow_mut();
+            let resident = chiller.chill(&mut file)?;
+            file.wind_back()?;
+            Ok(resident)
+        };
+        let body = || read(&file.borrow());
+        self.of_passes(sampler, &[(metric, bytes)], bytes, prepare, body)
     }
 
     /// As [`Sampler::repeat_as`], over a file of `bytes` that is in the page cache. Records the share

@@ -2,7 +2,7 @@
 
 use super::rewrite_passes::move_on;
 use super::scratch_file::ScratchFile;
-use super::{By, FILE_SIZE, KIB, MIB, by_profile, like, page_cache, powers, whole_blocks};
+use super::{By, FILE_SIZE, KIB, MIB, by_profile, like, of_file, page_cache, powers, whole_blocks};
 use crate::estimates::{grade, known, part, ratio, ratio_within};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
@@ -95,12 +95,10 @@ impl Experiment for PhaseByPhase {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        let point = |(buffer, file): (u64, u64)| {
-            Point::new()
-                .at(BUFFER_SIZE, Bytes(buffer))
-                .at(FILE_SIZE, Bytes(file))
-        };
-        sizes(setting).into_iter().map(point).collect()
+        let sizes = sizes(setting).into_iter();
+        sizes
+            .map(|(buffer, file)| of_file(BUFFER_SIZE, buffer, file))
+            .collect()
     }
 
     fn open_axes(&self) -> &'static [OpenAxis] {
@@ -379,8 +377,7 @@ mod tests {
         let path = scratch.path().join("file.phases 16384");
         for buffer in [KIB, PAGE, 16 * KIB] {
             fs::write(&path, vec![0; 16384]).expect("there is room");
-            let point = Point::new().at(BUFFER_SIZE, Bytes(buffer));
-            let point = point.at(FILE_SIZE, Bytes(16384));
+            let point = of_file(BUFFER_SIZE, buffer, 16384);
             let (samples, _) = measure(&PhaseByPhase, &point, scratch.path()).expect("a disk");
             for metric in METRICS {
                 assert!(count(&samples, metric) >= 1, "{metric:?}");

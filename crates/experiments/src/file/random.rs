@@ -1,9 +1,9 @@
 //! `file.random`: reading in order against reading in random order.
 
-use super::page_cache::{Chiller, Evidence};
+use super::page_cache::{CacheMetrics, Chiller};
 use super::scratch_file::ScratchFile;
 use super::{
-    By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, by_profile, like, powers, room,
+    By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, like, of_file, powers, room,
 };
 use crate::estimates::{grade, ratios_within, time_ns};
 use crate::figures::{axis_of, curves, logarithmic};
@@ -16,7 +16,7 @@ use platform::block_io::read_exact_at;
 /// The experiment `file.random`.
 pub(crate) struct InRandomOrder;
 
-/// The curves have met where reading in order gains no more than this.
+/// The order no longer matters where reading in order gains at most this factor.
 pub(super) const MET: f64 = 1.1;
 
 pub(super) const DESIGN: Design = Design {
@@ -67,11 +67,7 @@ impl Experiment for InRandomOrder {
             .into_iter()
             // In a single chunk there is no order.
             .filter(|size| *size < file_size)
-            .map(|size| {
-                Point::new()
-                    .at(CHUNK_SIZE, Bytes(size))
-                    .at(FILE_SIZE, Bytes(file_size))
-            })
+            .map(|size| of_file(CHUNK_SIZE, size, file_size))
             .collect()
     }
 
@@ -118,8 +114,7 @@ impl Experiment for InRandomOrder {
 }
 
 fn file_size(setting: &Setting) -> u64 {
-    let wanted = by_profile(setting.profile, [16 * MIB, 128 * MIB, 512 * MIB]);
-    file::cold_file_size(setting, 1, wanted)
+    file::cold_file_size(setting, 1, [16 * MIB, 128 * MIB, 512 * MIB])
 }
 
 /// The price of random order in chunks of a page.
@@ -166,7 +161,7 @@ fn meeting(results: &Results) -> Option<Finding> {
     Some(Finding::new("meeting", said).graded(grade).weighing(0.6))
 }
 
-/// The smallest size from which on reading in order gains next to nothing.
+/// The smallest size from which on reading in order gains at most [`MET`].
 fn met_from(ratios: &[(Bytes, Quantity)]) -> Option<Bytes> {
     let met = ratios
         .iter()
@@ -180,30 +175,14 @@ pub(super) const SEQUENTIAL: Metric<&str> =
 pub(super) const RANDOM: Metric<&str> =
     Metric::bandwidth("random", "read in random order").bounded(MOST_BYTES_PER_SECOND);
 
-pub(super) const OF_SEQUENTIAL: Evidence = Evidence {
-    resident: Metric::fact(
-        "sequential_resident",
-        "in the page cache before, in order",
-        Unit::Share,
-    ),
-    from_storage: Metric::fact(
-        "sequential_from_storage",
-        "read from storage, in order",
-        Unit::Share,
-    ),
-};
-pub(super) const OF_RANDOM: Evidence = Evidence {
-    resident: Metric::fact(
-        "random_resident",
-        "in the page cache before, random",
-        Unit::Share,
-    ),
-    from_storage: Metric::fact(
-        "random_from_storage",
-        "read from storage, random",
-        Unit::Share,
-    ),
-};
+pub(super) const OF_SEQUENTIAL: CacheMetrics = CacheMetrics::new(
+    ["sequential_resident", "in the page cache before, in order"],
+    ["sequential_from_storage", "read from storage, in order"],
+);
+pub(super) const OF_RANDOM: CacheMetrics = CacheMetrics::new(
+    ["random_resident", "in the page cache before, random"],
+    ["random_from_storage", "read from storage, random"],
+);
 
 /// Reads the whole cold file in chunks, in order and then, cold again, in random order.
 pub(super) fn measure(
@@ -251,8 +230,7 @@ mod tests {
         if !can_be_cold(scratch.path()) {
             return;
         }
-        let point = Point::new().at(CHUNK_SIZE, Bytes(8192));
-        let point = point.at(FILE_SIZE, Bytes(MIB));
+        let point = of_file(CHUNK_SIZE, 8192, MIB);
         let (samples, _) = measure(&InRandomOrder, &point, scratch.path()).expect("a disk");
         assert!(count(&samples, SEQUENTIAL) >= 1 && count(&samples, RANDOM) >= 1);
         for share in values(&samples, OF_RANDOM.from_storage) {

@@ -3,7 +3,7 @@
 use super::page_cache::Chiller;
 use super::random::{self, OF_RANDOM, OF_SEQUENTIAL, RANDOM, SEQUENTIAL};
 use super::scratch_file::ScratchFile;
-use super::{By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, by_profile, like, powers, room};
+use super::{By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, by_profile, like, of_file, powers, room};
 use crate::estimates::{grade, known};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file;
@@ -79,11 +79,7 @@ impl Experiment for ReadAhead {
         powers(KIB, largest)
             .flat_map(|size| [Some(size), between(size)])
             .flatten()
-            .map(|size| {
-                Point::new()
-                    .at(CHUNK_SIZE, Bytes(size))
-                    .at(FILE_SIZE, Bytes(file_size))
-            })
+            .map(|size| of_file(CHUNK_SIZE, size, file_size))
             .collect()
     }
 
@@ -159,8 +155,7 @@ impl Experiment for ReadAhead {
 }
 
 fn file_size(setting: &Setting) -> u64 {
-    let wanted = by_profile(setting.profile, [4 * MIB, 32 * MIB, 128 * MIB]);
-    file::cold_file_size(setting, 2, wanted)
+    file::cold_file_size(setting, 2, [4 * MIB, 32 * MIB, 128 * MIB])
 }
 
 /// The count of `metric` at the smallest chunk, with that chunk.
@@ -336,13 +331,12 @@ mod tests {
     use crate::made_up::{measure, values};
 
     #[test]
-    fn the_kernel_is_seen_to_read_ahead() {
+    fn the_kernel_reads_ahead_of_a_reader_in_order() {
         let scratch = scratch();
         if !can_be_cold(scratch.path()) {
             return;
         }
-        let point = Point::new().at(CHUNK_SIZE, Bytes(4096));
-        let point = point.at(FILE_SIZE, Bytes(MIB));
+        let point = of_file(CHUNK_SIZE, 4096, MIB);
         let (samples, _) = measure(&ReadAhead, &point, scratch.path()).expect("a disk");
         let stated = values(&samples, STATED);
         let ahead = values(&samples, AHEAD);

@@ -213,13 +213,20 @@ impl<'f> Walk<'f> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use tempfile::TempDir;
 
     const LEN: u64 = 3 << 19;
 
-    #[test]
-    fn it_is_made_once_whole_and_not_of_one_byte() {
+    /// A directory, and a path in it.
+    fn place() -> (TempDir, PathBuf) {
         let scratch = tempfile::tempdir().expect("a directory for temporary files");
         let path = scratch.path().join("file");
+        (scratch, path)
+    }
+
+    #[test]
+    fn a_file_is_made_once_and_whole_of_all_bytes() {
+        let (scratch, path) = place();
         ScratchFile::open_or_make(&path, LEN, 1).expect("there is room");
         let made = fs::read(&path).expect("it is there");
         assert_eq!(made.len() as u64, LEN);
@@ -237,9 +244,8 @@ mod tests {
     }
 
     #[test]
-    fn it_can_be_closed_for_a_while_and_is_the_same_again() {
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
-        let path = scratch.path().join("file");
+    fn a_file_is_the_same_after_it_was_closed() {
+        let (_scratch, path) = place();
         let mut file = ScratchFile::open_or_make(&path, LEN, 1).expect("there is room");
         file.write_block(b"written").expect("there is room");
         file.while_closed(|path| {
@@ -258,8 +264,7 @@ mod tests {
 
     #[test]
     fn a_new_file_begins_empty_and_leaves_nothing() {
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
-        let path = scratch.path().join("file");
+        let (scratch, path) = place();
         fs::write(&path, "what a killed process left").expect("there is room");
         let file = NewFile::make(&path, LEN).expect("there is room");
         assert_eq!(fs::metadata(&path).expect("it is there").len(), 0);
@@ -272,8 +277,7 @@ mod tests {
 
     #[test]
     fn blocks_cover_the_file_and_no_more() {
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
-        let path = scratch.path().join("file");
+        let (_scratch, path) = place();
         let file = ScratchFile::open_or_make(&path, LEN, 1).expect("there is room");
         for block_size in [512, 1000, 1 << 21] {
             file.wind_back().expect("a file has a position");
@@ -289,9 +293,8 @@ mod tests {
     }
 
     #[test]
-    fn it_reaches_every_byte_and_begins_again() {
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
-        let path = scratch.path().join("file");
+    fn a_walk_reaches_every_byte_and_begins_again() {
+        let (_scratch, path) = place();
         let file = ScratchFile::open_or_make(&path, 1000, 1).expect("there is room");
         let mut walk = Walk::new(&file);
         // Three blocks of 300 bytes and one of 100.

@@ -1,9 +1,10 @@
 //! `file.size`: how large a file is that takes a given time to read, by the size of its blocks.
 
-use super::page_cache::Evidence;
+use super::page_cache::CacheMetrics;
 use super::scratch_file::{ScratchFile, Walk};
 use super::{
-    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like, room,
+    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like,
+    of_file, room,
 };
 use crate::estimates::{grade, time_ns};
 use crate::figures::{axis_of, curves, scale_of};
@@ -35,8 +36,8 @@ const DESIGN: Design = Design {
     axes: &[BLOCK_SIZE.axis(), FILE_SIZE.axis()],
     metrics: &[
         THROUGHPUT,
-        Evidence::PLAIN.resident,
-        Evidence::PLAIN.from_storage,
+        CacheMetrics::PLAIN.resident,
+        CacheMetrics::PLAIN.from_storage,
     ],
 };
 
@@ -61,11 +62,10 @@ impl Experiment for SizeForATime {
         let step = by_profile(setting.profile, [4, 2, 2]);
         let steps = by_profile(setting.profile, [3, 5, 6]);
         let at = |block: u64| {
-            let point = Point::new().at(BLOCK_SIZE, Bytes(block));
             let sizes = (0..steps)
                 .rev()
                 .map(|exponent| largest(setting) / u64::pow(step, exponent));
-            sizes.map(move |size| point.clone().at(FILE_SIZE, Bytes(size)))
+            sizes.map(move |size| of_file(BLOCK_SIZE, block, size))
         };
         blocks.iter().copied().flat_map(at).collect()
     }
@@ -86,7 +86,7 @@ impl Experiment for SizeForATime {
         let mut buffer = super::buffer(block_size)?;
         let mut walk = Walk::new(&file);
         let metrics = [(THROUGHPUT, block_size as f64)];
-        Evidence::PLAIN.of_legs(sampler, &metrics, &file, |blocks| {
+        CacheMetrics::PLAIN.of_legs(sampler, &metrics, &file, |blocks| {
             walk.read(blocks, buffer.as_mut_slice())
         })
     }
@@ -114,8 +114,7 @@ impl Experiment for SizeForATime {
 }
 
 fn largest(setting: &Setting) -> u64 {
-    let wanted = by_profile(setting.profile, [32 * MIB, 256 * MIB, 1024 * MIB]);
-    file::file_size(setting, 2, wanted)
+    file::file_size(setting, 2, [32 * MIB, 256 * MIB, 1024 * MIB])
 }
 
 fn blocks(results: &Results) -> BTreeSet<Bytes> {
@@ -158,11 +157,10 @@ mod tests {
     use crate::made_up::{count, measure};
 
     #[test]
-    fn beginnings_are_measured() {
+    fn files_are_read_in_blocks_of_each_size() {
         let scratch = scratch();
         for block in [128, 128 * KIB] {
-            let point = Point::new().at(BLOCK_SIZE, Bytes(block));
-            let point = point.at(FILE_SIZE, Bytes(MIB));
+            let point = of_file(BLOCK_SIZE, block, MIB);
             let measured = measure(&SizeForATime, &point, scratch.path());
             let (samples, _) = measured.expect("it is there");
             assert!(count(&samples, THROUGHPUT) >= 1);

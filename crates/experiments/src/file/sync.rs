@@ -1,4 +1,4 @@
-//! `file.sync`: what it costs to have a write on the device before going on.
+//! `file.sync`: the cost of a write that waits until it is on the device.
 
 use super::{By, like};
 use crate::estimates::{grade, known, ratio};

@@ -1,13 +1,8 @@
 //! Helpers for the tests of the group.
 
+pub(crate) use ::testing::directory_on_disk as scratch;
 use platform::storage::Storage;
 use std::path::Path;
-use tempfile::TempDir;
-
-/// A directory on a disk, in most cases.
-pub(crate) fn scratch() -> TempDir {
-    testing::directory_on_disk()
-}
 
 /// Files there can be evicted from the page cache; prints the reason if not.
 pub(crate) fn can_be_cold(directory: &Path) -> bool {

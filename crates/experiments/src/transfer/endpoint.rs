@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_there_or_is_no_receiver_is_told() {
+    fn an_address_without_a_receiver_is_reported_with_the_reason() {
         static STOP: AtomicBool = AtomicBool::new(false);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("it listens").to_string();

@@ -322,7 +322,7 @@ fn mapping(results: &Results) -> Option<Finding> {
 /// by the page is slower than the one that writes, and the same receiver is not once it knows the size.
 pub(super) fn by_the_page(results: &Results) -> Option<Judgement> {
     let [(page, by_page), (_, at_once)] = ends(results, Receiver::Mmap)?;
-    // Report C writes in blocks of its own: each receiver is held against the best that writes.
+    // Report C writes in blocks of another size: each receiver is compared with the fastest one that writes.
     let written = curve(results, Receiver::File).into_iter();
     let (_, written) =
         written.min_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))?;

@@ -9,8 +9,8 @@ use instrument::claim::Ruling;
 use instrument::statistics::random::Random;
 use instrument::statistics::{Confidence, Interval, summary};
 
-/// Blocks that take more than this as long as the best are behind a cliff. Less is what larger buffers
-/// cost by themselves, where a cache is too small for them.
+/// Blocks that take longer than the best by more than this factor are behind a cliff. Up to it, larger buffers
+/// cost more where a cache is too small for them.
 const CLIFF: f64 = 1.25;
 /// Distance from the best throughput at which a size still counts as good: 2 %.
 const CLOSE_ENOUGH: f64 = 0.02;

@@ -5,7 +5,7 @@ mod findings;
 
 pub(super) use curves::{Best, best, best_below, cliff, curve};
 
-use super::page_cache::{Chiller, Evidence};
+use super::page_cache::{CacheMetrics, Chiller};
 use super::scratch_file::{NewFile, ScratchFile, Walk};
 use super::{
     BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like,
@@ -64,8 +64,8 @@ pub(super) const DESIGN: Design = Design {
     axes: &[BLOCK_SIZE.axis(), PASS.axis(), FILE_SIZE.axis()],
     metrics: &[
         THROUGHPUT,
-        Evidence::PLAIN.resident,
-        Evidence::PLAIN.from_storage,
+        CacheMetrics::PLAIN.resident,
+        CacheMetrics::PLAIN.from_storage,
     ],
 };
 
@@ -124,14 +124,14 @@ impl Experiment for BlockSize {
         if pass != Pass::ReadCold {
             let mut walk = Walk::new(&file);
             let metrics = [(THROUGHPUT, block_size as f64)];
-            return Evidence::PLAIN.of_legs(sampler, &metrics, &file, |blocks| match pass {
+            return CacheMetrics::PLAIN.of_legs(sampler, &metrics, &file, |blocks| match pass {
                 Pass::Write => walk.write(blocks, block),
                 _ => walk.read(blocks, block),
             });
         }
         let mut chiller = Chiller::new(&file)?;
         let (pass, cold) = ((THROUGHPUT, len as f64), (&mut chiller, &mut file));
-        Evidence::PLAIN.of_cold_passes(sampler, pass, cold, |file| file.read_through(block))?;
+        CacheMetrics::PLAIN.of_cold_passes(sampler, pass, cold, |file| file.read_through(block))?;
         chiller.remark_on(sampler)
     }
 
@@ -149,8 +149,11 @@ const FINE_FROM: u64 = 4 * KIB;
 
 /// The size of the file that each pass goes through, in bytes: a power of two.
 fn file_size(setting: &Setting) -> u64 {
-    let wanted = by_profile(setting.profile, [64 * MIB, 256 * MIB, 1024 * MIB]);
-    file::file_size(setting, Pass::ALL.len() as u64, wanted)
+    file::file_size(
+        setting,
+        Pass::ALL.len() as u64,
+        [64 * MIB, 256 * MIB, 1024 * MIB],
+    )
 }
 
 /// All passes, each with its block sizes.
@@ -202,7 +205,6 @@ fn block_sizes(profile: Profile) -> Vec<u64> {
 mod tests {
     use super::*;
     use crate::file::SMALLEST_FILE;
-    use crate::file::page_cache::Evidence;
     use crate::file::testing::{can_be_cold, scratch};
     use crate::made_up::{count, measure, setting, values};
     use platform::storage::Storage;
@@ -222,10 +224,10 @@ mod tests {
             .unwrap_or_else(|error| panic!("{pass}: {error}"));
         assert_eq!(
             count(&samples, THROUGHPUT),
-            count(&samples, Evidence::PLAIN.resident)
+            count(&samples, CacheMetrics::PLAIN.resident)
         );
         assert!(count(&samples, THROUGHPUT) >= 1);
-        let values = values(&samples, Evidence::PLAIN.resident);
+        let values = values(&samples, CacheMetrics::PLAIN.resident);
         (values, remarks)
     }
 
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_cannot_be_made_cold_and_says_so() {
+    fn a_file_in_memory_cannot_be_made_cold() {
         let Some(shared_memory) = platform::directory::in_memory() else {
             println!("skipped: this system keeps no directory in memory");
             return;

@@ -258,7 +258,7 @@ fn ensure_few(waits: usize, reads: usize) -> Result<(), MeasureError> {
     )))
 }
 
-/// Keeps the ring full; hands over what became free all at once.
+/// Keeps the ring full: all free entries are submitted at once.
 fn by_ring(ring: &mut ReadRing<'_>, reads: &Reads<'_>) -> Result<(), MeasureError> {
     let mut offsets = reads.offsets.iter();
     loop {

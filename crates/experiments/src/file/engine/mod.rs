@@ -2,7 +2,7 @@
 
 mod kind;
 
-use super::page_cache::{Evidence, put, warm};
+use super::page_cache::{CacheMetrics, put, warm};
 use super::scratch_file::ScratchFile;
 use super::{BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT, by_profile, file_size, like, room};
 use crate::estimates::{grade, ratio};
@@ -28,7 +28,7 @@ pub(super) enum Through {
     Direct,
 }
 
-/// Random reads of this size are what databases do.
+/// Databases do random reads of this size.
 const SMALL_BLOCK: Bytes = Bytes(4 * KIB);
 /// Even a copy of one line takes a nanosecond.
 const MOST_PER_SECOND: f64 = 1e9;
@@ -58,8 +58,8 @@ pub(super) const DESIGN: Design = Design {
     metrics: &[
         RATE,
         THROUGHPUT,
-        Evidence::PLAIN.resident,
-        Evidence::PLAIN.from_storage,
+        CacheMetrics::PLAIN.resident,
+        CacheMetrics::PLAIN.from_storage,
     ],
 };
 
@@ -158,12 +158,12 @@ impl Experiment for Engines {
         let (prepare, body) = (|| warm(&scratch), || reader.read_all());
         if is_direct && !COUNTS_DIRECT_READS {
             let observe = |sampler: &mut Sampler<'_>| {
-                put(sampler, Evidence::PLAIN.resident, prepare()?);
+                put(sampler, CacheMetrics::PLAIN.resident, prepare()?);
                 Ok(())
             };
             return sampler.once_as(&metrics, observe, body);
         }
-        Evidence::PLAIN.of_passes_as(sampler, &metrics, bytes, prepare, body)
+        CacheMetrics::PLAIN.of_passes(sampler, &metrics, bytes, prepare, body)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -191,8 +191,7 @@ impl Experiment for Engines {
 }
 
 fn wanted_size(setting: &Setting) -> u64 {
-    let wanted = by_profile(setting.profile, [64 * MIB, 256 * MIB, 1024 * MIB]);
-    file_size(setting, 2, wanted)
+    file_size(setting, 2, [64 * MIB, 256 * MIB, 1024 * MIB])
 }
 
 /// Blocks of the file in random order; fewer where each may take as long as the device does.
@@ -300,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_has_the_one_of_the_other_system_beside_it() {
+    fn a_queue_is_compared_with_the_queue_of_the_other_system() {
         let ring = |registered| Engine::Ring {
             depth: 8,
             registered,

@@ -225,11 +225,7 @@ impl Experiment for RewritePasses {
 }
 
 fn largest_file(setting: &Setting) -> u64 {
-    file::file_size(
-        setting,
-        2,
-        by_profile(setting.profile, [32 * MIB, 128 * MIB, 512 * MIB]),
-    )
+    file::file_size(setting, 2, [32 * MIB, 128 * MIB, 512 * MIB])
 }
 
 fn at<'r>(
