@@ -11,8 +11,8 @@ use record::store::{
 use record::{Proof, Redactor, Run, file};
 use report::Analysis;
 use report::advice;
+use report::cached::{self, Cached};
 use report::comparison::Side;
-use report::kept::{self, Kept};
 use report::reference::{self, Reference};
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -64,10 +64,10 @@ pub fn run_to_share(common: &Common, name: &str, sharing: Sharing) -> Result<Run
 
 /// A run to analyse.
 pub struct Judged {
-    /// The run, or only its outline if its analysis is kept.
+    /// The run, or only its outline if its analysis is cached.
     pub run: Run,
-    kept: Option<Kept>,
-    /// The place where a new analysis is kept.
+    cached: Option<Cached>,
+    /// The place where a new analysis is cached.
     place: Option<(PathBuf, Snapshot)>,
 }
 
@@ -76,7 +76,7 @@ pub fn judged(common: &Common, name: &str, sharing: Sharing) -> Result<Judged> {
     if sharing.redact || name.starts_with(REFERENCE) || is_file(name) {
         return Ok(Judged {
             run: run_to_share(common, name, sharing)?,
-            kept: None,
+            cached: None,
             place: None,
         });
     }
@@ -90,35 +90,35 @@ pub fn judged_in(store: &Store, selector: &RunSelector) -> Result<Judged> {
     match found.map_err(wrong_use_if_unknown)? {
         record::store::Judged::Kept { outline, analysis } => {
             let outline = sanitise::run(outline)?;
-            let kept = Kept::read(&analysis, &outline).filter(|_| sanitise::is_clean(&analysis));
-            let run = match kept {
+            let cached = Cached::read(&analysis, &outline);
+            let cached = cached.filter(|_| sanitise::is_clean(&analysis));
+            let run = match cached {
                 Some(_) => outline,
                 None => sanitise::run(store.run(selector).map_err(wrong_use_if_unknown)?)?,
             };
             Ok(Judged {
                 run,
-                kept,
+                cached,
                 place: None,
             })
         }
         record::store::Judged::Anew { run, snapshot } => Ok(Judged {
             run: sanitise::run(run)?,
-            kept: None,
+            cached: None,
             place: snapshot.map(|snapshot| (store.path().to_owned(), snapshot)),
         }),
     }
 }
 
 impl Judged {
-    /// The analysis, kept or made and then kept for the next time. A store that cannot be written
-    /// now keeps none.
+    /// The analysis, from the cache or new and then cached. A store that cannot be written now caches none.
     pub fn analysis(&mut self) -> Analysis<'_> {
-        if let Some(kept) = self.kept.take() {
-            return kept.analysis(&self.run);
+        if let Some(cached) = self.cached.take() {
+            return cached.analysis(&self.run);
         }
         let analysis = Analysis::new(&self.run);
         if let Some((path, snapshot)) = &self.place
-            && let Ok(text) = kept::to_text(&analysis)
+            && let Ok(text) = cached::to_text(&analysis)
         {
             // Without it the next analysis takes longer, and nothing else.
             let _ = Store::keep(path, *snapshot, &code(), &text);
