@@ -161,3 +161,26 @@ fn reach<'a>(rows: impl Iterator<Item = &'a Row<'a>> + Clone) -> Scale {
         high,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::rows;
+    use crate::comparison::Row;
+    use instrument::experiment::{Better, Definition, Metric};
+    use instrument::point::Point;
+    use instrument::quantity::Unit;
+
+    #[test]
+    fn a_name_for_which_there_is_room_is_written_in_full() {
+        let metric = Metric::new("latency", "latency", Unit::Nanoseconds, Better::Lower);
+        let definition = Definition {
+            metrics: vec![metric],
+            ..Definition::default()
+        };
+        let point = Point::new();
+        let row = Row::made_up(&definition, &point, 1.2);
+        let name = "latency, getpid, optimisation 3";
+        let chart = rows(&[(name.to_owned(), &row)], "as fast");
+        assert!(chart.contains(&format!(">{name}</text>")), "{chart}");
+    }
+}

@@ -33,7 +33,7 @@ impl Rows {
 
     /// Room for `names` left of rows that end at `right`: as much as they need, but most of it for the rows.
     pub(super) fn name_room<'t>(names: impl Iterator<Item = &'t str>, right: f64) -> f64 {
-        widest(names).min(right * 0.38) + 12.0
+        widest(names).min(right * 0.58) + 12.0
     }
 
     pub(super) fn name(&self, svg: &mut Svg, name: &str, middle: f64) {
