@@ -11,8 +11,8 @@ use record::store::{
 use record::{Proof, Redactor, Run, file};
 use report::Analysis;
 use report::advice;
+use report::cached::{self, Cached};
 use report::comparison::Side;
-use report::kept::{self, Kept};
 use report::reference::{self, Reference};
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -65,10 +65,10 @@ pub fn run_to_share(common: &Common, name: &str, sharing: Sharing) -> Result<Run
 
 /// A run to analyse.
 pub struct AnalysedRun {
-    /// The run, or only its outline if its analysis is kept.
+    /// The run, or only its outline if its analysis is cached.
     pub run: Run,
-    kept: Option<Kept>,
-    /// The store in which a new analysis is kept.
+    cached: Option<Cached>,
+    /// The store in which a new analysis is cached.
     store: Option<(PathBuf, Snapshot)>,
 }
 
@@ -77,7 +77,7 @@ pub fn judged(common: &Common, name: &str, sharing: Sharing) -> Result<AnalysedR
     if sharing.redact || name.starts_with(REFERENCE) || is_file(name) {
         return Ok(AnalysedRun {
             run: run_to_share(common, name, sharing)?,
-            kept: None,
+            cached: None,
             store: None,
         });
     }
@@ -91,35 +91,35 @@ pub fn judged_in(store: &Store, selector: &RunSelector) -> Result<AnalysedRun> {
     match found.map_err(wrong_use_if_unknown)? {
         record::store::Judged::Kept { outline, analysis } => {
             let outline = sanitise::run(outline)?;
-            let kept = Kept::read(&analysis, &outline).filter(|_| sanitise::is_clean(&analysis));
-            let run = match kept {
+            let cached = Cached::read(&analysis, &outline);
+            let cached = cached.filter(|_| sanitise::is_clean(&analysis));
+            let run = match cached {
                 Some(_) => outline,
                 None => sanitise::run(store.run(selector).map_err(wrong_use_if_unknown)?)?,
             };
             Ok(AnalysedRun {
                 run,
-                kept,
+                cached,
                 store: None,
             })
         }
         record::store::Judged::Anew { run, snapshot } => Ok(AnalysedRun {
             run: sanitise::run(run)?,
-            kept: None,
+            cached: None,
             store: snapshot.map(|snapshot| (store.path().to_owned(), snapshot)),
         }),
     }
 }
 
 impl AnalysedRun {
-    /// The analysis, kept or made and then kept for the next time. A store that cannot be written
-    /// now keeps none.
+    /// The analysis, from the cache or new and then cached. A store that cannot be written now caches none.
     pub fn analysis(&mut self) -> Analysis<'_> {
-        if let Some(kept) = self.kept.take() {
-            return kept.analysis(&self.run);
+        if let Some(cached) = self.cached.take() {
+            return cached.analysis(&self.run);
         }
         let analysis = Analysis::new(&self.run);
         if let Some((path, snapshot)) = &self.store
-            && let Ok(text) = kept::to_text(&analysis)
+            && let Ok(text) = cached::to_text(&analysis)
         {
             // Without it the next analysis takes longer, and nothing else.
             let _ = Store::keep(path, *snapshot, &code(), &text);

@@ -112,13 +112,13 @@
     tip.hidden = false;
     const at = panel.at[index] * scale;
     const room = plot.clientWidth - tip.offsetWidth;
-    // Beside the cell, or beside the line across the plot.
+    // Next to the cell, or next to the line across the plot.
     const [from, to] = panel.isCells
       ? [panel.left * scale, (panel.left + panel.width) * scale]
       : [at, at];
     const right = offset + to + 14;
-    const beside = right <= room ? right : offset + from - 14 - tip.offsetWidth;
-    const x = panel.isRows && !panel.isCells ? room : beside;
+    const nearby = right <= room ? right : offset + from - 14 - tip.offsetWidth;
+    const x = panel.isRows && !panel.isCells ? room : nearby;
     // On a phone it would hide the chart, so it is placed below.
     const isPhone = matchMedia("(max-width: 700px)").matches;
     const y = isPhone ? svg.clientHeight : panel.isRows ? at + 16 : panel.top * scale + 6;

@@ -76,6 +76,11 @@ impl<'a> Analysis<'a> {
         }
     }
 
+    /// The experiment called `id`, if the run has it.
+    pub(crate) fn experiment(&self, id: &str) -> Option<&ExperimentAnalysis<'a>> {
+        self.experiments.iter().find(|it| it.definition.id == id)
+    }
+
     /// All findings of the run, each with its experiment, in the order of
     /// [`Finding::by_importance`].
     pub fn findings(&self) -> Vec<(&ExperimentAnalysis<'a>, &Finding)> {

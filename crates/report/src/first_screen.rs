@@ -32,7 +32,7 @@ pub(crate) struct FirstScreen {
     /// The lists that the rules come from.
     pub(crate) rules_from: String,
     /// The rungs of the latency ladder, next to the loads.
-    pub(crate) rungs: Vec<Named>,
+    pub(crate) rungs: Vec<NamedQuery>,
     /// Rules of thumb for the rungs that have one. They are rounded, and right to a factor of two or so.
     pub(crate) rules: Vec<Rule>,
 }
@@ -45,14 +45,14 @@ pub(crate) struct SizeCurve {
     pub(crate) metric: String,
     /// The axis of the sizes, in bytes.
     pub(crate) size: String,
-    /// The axis that tells several curves apart; `None` if only the longest curve is drawn.
+    /// The axis that distinguishes several curves; `None` if only the longest curve is drawn.
     pub(crate) by: Option<String>,
 }
 
 /// A time under a name for readers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Named {
+pub(crate) struct NamedQuery {
     pub(crate) label: String,
     pub(crate) query: Query,
 }
@@ -76,7 +76,7 @@ pub(crate) fn first_screen() -> &'static FirstScreen {
     })
 }
 
-impl Named {
+impl NamedQuery {
     /// True if the value is measured at `point`, or at the point of Linux that corresponds to it: a call of another
     /// system with the same purpose.
     pub(crate) fn is_at(&self, point: &Point) -> bool {

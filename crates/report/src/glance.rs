@@ -1,10 +1,11 @@
 //! A machine at a glance: what of a run the first screen of its page and its card draw.
 
 use crate::first_screen::{
-    LOAD_FROM_CACHE, LOAD_FROM_LARGEST, LOAD_FROM_MEMORY, Named, SizeCurve, first_screen,
+    LOAD_FROM_CACHE, LOAD_FROM_LARGEST, LOAD_FROM_MEMORY, NamedQuery, SizeCurve, first_screen,
 };
+use crate::grouped::grouped;
 use crate::reproduce::inverse;
-use crate::{Analysis, ExperimentAnalysis, show};
+use crate::{Analysis, show};
 use instrument::figure::{
     Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin, Series,
 };
@@ -20,7 +21,6 @@ const ABOUT: f64 = 1.5;
 /// Fewer processors make a single pair, which the ladder has.
 const FEWEST_CORES: usize = 3;
 
-/// The pictures of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Glance {
     /// Those that the run has something to draw in.
@@ -29,7 +29,6 @@ pub(crate) struct Glance {
     pub(crate) ladder: Vec<Rung>,
 }
 
-/// A picture of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Picture {
     pub(crate) title: &'static str,
@@ -42,7 +41,6 @@ pub(crate) struct Picture {
     pub(crate) is_narrow: bool,
 }
 
-/// A latency.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rung {
     pub(crate) label: &'static str,
@@ -68,12 +66,6 @@ impl Glance {
     }
 }
 
-fn experiment<'r, 'a>(analysis: &'r Analysis<'a>, id: &str) -> Option<&'r ExperimentAnalysis<'a>> {
-    let mut all = analysis.experiments.iter();
-    all.find(|experiment| experiment.definition.id == id)
-}
-
-/// Curves along sizes.
 fn sizes(title: &str, unit: Unit, series: Vec<Series>) -> Figure {
     figure(FigureKind::Curve, Some(Unit::Bytes), (title, unit), series)
 }
@@ -160,7 +152,7 @@ fn files(analysis: &Analysis<'_>) -> Option<Picture> {
 
 /// The time of a cache line between each two processors; `None` for fewer than three.
 fn cores(analysis: &Analysis<'_>) -> Option<Picture> {
-    let mut figures = experiment(analysis, &first_screen().cores)?.figures.iter();
+    let mut figures = analysis.experiment(&first_screen().cores)?.figures.iter();
     let matrix = figures.find(|figure| figure.kind == FigureKind::Matrix)?;
     // The names of processors explain themselves.
     let named = |axis: &FigureAxis, title: &str| FigureAxis {
@@ -185,40 +177,26 @@ fn longest(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Option<Series> {
     curves(analysis, wanted).into_iter().max_by_key(sound)
 }
 
-/// Curves with at least two sound points: one for each level of the axis that tells them apart, or for all
+/// Curves with at least two sound points: one for each level of the axis that distinguishes them, or for all
 /// levels of all other axes, in the order of the plan.
 fn curves(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Vec<Series> {
-    let Some(experiment) = experiment(analysis, &wanted.experiment) else {
-        return Vec::new();
+    let is_apart = |axis: &str| match &wanted.by {
+        Some(by) => axis == by,
+        None => axis != wanted.size,
     };
-    let mut curves: Vec<(Vec<(&str, &Level)>, Series)> = Vec::new();
-    for result in &experiment.points {
-        let Some(point) = along(result, wanted) else {
-            continue;
-        };
-        let is_apart = |axis: &str| match &wanted.by {
-            Some(by) => axis == by,
-            None => axis != wanted.size,
-        };
+    let found = analysis.experiment(&wanted.experiment).into_iter();
+    let placed = found.flat_map(|it| &it.points).filter_map(|result| {
         let levels = result.point.levels().filter(|(axis, _)| is_apart(axis));
         let apart: Vec<(&str, &Level)> = levels.collect();
-        if let Some((_, curve)) = curves.iter_mut().find(|(known, _)| *known == apart) {
-            curve.points.push(point);
-            continue;
-        }
+        Some((apart, along(result, wanted)?))
+    });
+    let curves = grouped(placed).into_iter().map(|(apart, mut points)| {
+        points.sort_by(|one, other| one.x.cmp(&other.x));
         let named = apart.first().filter(|_| wanted.by.is_some());
-        let curve = Series {
-            label: named.map_or_else(String::new, |(_, level)| level.to_string()),
-            points: vec![point],
-        };
-        curves.push((apart, curve));
-    }
-    let mut curves: Vec<Series> = curves.into_iter().map(|(_, curve)| curve).collect();
-    for curve in &mut curves {
-        curve.points.sort_by(|one, other| one.x.cmp(&other.x));
-    }
-    curves.retain(|curve| sound(curve) >= 2);
-    curves
+        let label = named.map_or_else(String::new, |(_, level)| level.to_string());
+        Series { label, points }
+    });
+    curves.filter(|curve| sound(curve) >= 2).collect()
 }
 
 /// Number of sound points.
@@ -250,12 +228,9 @@ fn is_known(estimate: &Estimate) -> bool {
 
 /// The ends of levels that the latencies show, after the caches that are documented to end there.
 fn knees(analysis: &Analysis<'_>) -> Vec<Mark> {
-    let figures =
-        experiment(analysis, &first_screen().latency.experiment).map(|found| &found.figures);
-    let marks = figures
-        .into_iter()
-        .flatten()
-        .flat_map(|figure| &figure.marks);
+    let latency = analysis.experiment(&first_screen().latency.experiment);
+    let figures = latency.into_iter().flat_map(|it| &it.figures);
+    let marks = figures.flat_map(|figure| &figure.marks);
     let found = marks.filter(|mark| mark.origin == MarkOrigin::Found && mark.at > 0.0);
     let mut sizes: Vec<f64> = found.map(|mark| mark.at).collect();
     sizes.sort_by(f64::total_cmp);
@@ -322,9 +297,9 @@ fn last_load(machine: &Machine, largest: Option<u64>) -> &'static str {
     }
 }
 
-fn rung(named: &'static Named, analysis: &Analysis<'_>) -> Option<Rung> {
+fn rung(named: &'static NamedQuery, analysis: &Analysis<'_>) -> Option<Rung> {
     let query = &named.query;
-    let points = &experiment(analysis, &query.experiment)?.points;
+    let points = &analysis.experiment(&query.experiment)?.points;
     let result = points.iter().find(|result| named.is_at(&result.point))?;
     let estimate = result.estimate(&query.metric).filter(|it| is_known(it))?;
     Some(Rung {

@@ -11,6 +11,9 @@
 
 pub mod advice;
 mod analysis;
+#[cfg(test)]
+mod any_input;
+pub mod cached;
 pub mod changes;
 mod chart;
 pub mod comparison;
@@ -20,9 +23,9 @@ pub mod export;
 mod first_screen;
 pub mod fleet;
 mod glance;
+mod grouped;
 pub mod history;
 pub mod json;
-pub mod kept;
 pub mod lab;
 mod lists;
 #[cfg(test)]
@@ -34,10 +37,10 @@ mod printed;
 mod ranking;
 pub mod reference;
 pub mod reproduce;
+mod rules_of_thumb;
 pub mod show;
 mod surroundings;
 pub mod terminal;
-mod thumb;
 mod verdict;
 pub mod view;
 

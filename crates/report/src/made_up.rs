@@ -1,33 +1,39 @@
-//! Made-up figures for tests.
+//! Made-up values for tests.
 
+use advice::{Setting, Value};
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
-use instrument::quantity::Unit;
-use instrument::results::{Estimate, Verdict};
+use instrument::quantity::{Quantity, Unit};
+use instrument::results::Estimate;
 use instrument::statistics::Interval;
 
 /// A sound estimate of a time, with an interval of one per cent.
 pub(crate) fn estimate(ns: f64) -> Estimate {
-    Estimate {
-        unit: Unit::Nanoseconds,
-        metric: "time".into(),
-        centre: ns,
+    let time = Quantity {
+        value: ns,
         interval: Interval::new(ns * 0.99, ns * 1.01),
-        raw: None,
-        uncorrected: None,
+        unit: Unit::Nanoseconds,
+    };
+    Estimate {
+        metric: "time".into(),
         by_process: vec![ns; 5],
-        pass_of: Vec::new(),
         processes: 5,
         passes: 5,
         samples: 50,
-        impossible: 0,
-        disturbed: Some(0.0),
-        by_next_clock: 0.0,
-        clock_slope: None,
-        cpu_share: None,
-        system_share: None,
-        percentiles: None,
-        verdict: Verdict::Sound,
+        ..time.into()
+    }
+}
+
+/// A setting whose usual value is 1.
+pub(crate) fn setting(value: Value) -> Setting {
+    Setting {
+        title: "what it sets".into(),
+        value,
+        unit: None,
+        usual: Value::Number(1),
+        gain: None,
+        because: "It follows.".into(),
+        experiments: Vec::new(),
     }
 }
 

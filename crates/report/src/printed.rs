@@ -1,5 +1,6 @@
 //! Charts of values that a publication printed, for experiments that only it made.
 
+use crate::grouped::grouped;
 use instrument::definition::Metric;
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::{Axis, AxisKind, Level, Point};
@@ -8,7 +9,7 @@ use instrument::results::{PointResult, Results};
 
 /// Fewer places along an axis show nothing that their numbers do not.
 const FEWEST: usize = 3;
-/// More series in one chart cannot be told apart.
+/// More series in one chart look alike.
 const MOST_SERIES: usize = 6;
 /// More bars are no picture but a table.
 const MOST_BARS: usize = 16;
@@ -86,37 +87,24 @@ fn of_metric(results: &Results<'_>, metric: &Metric) -> Vec<Figure> {
 
 /// A series for each combination of the other axes' levels, in the order of the publication.
 fn series(points: &[&PointResult], metric: &Metric, along: &Axis, kind: FigureKind) -> Vec<Series> {
-    let mut all: Vec<Series> = Vec::new();
-    for result in points {
-        let (Some(level), Some(estimate)) =
-            (result.point.get(&along.name), result.estimate(&metric.name))
-        else {
-            continue;
-        };
-        let x = match number(level).filter(|_| kind == FigureKind::Curve) {
-            Some(number) => Level::Number(number),
-            None => level.clone(),
-        };
+    let is_curve = kind == FigureKind::Curve;
+    let placed = points.iter().filter_map(|result| {
+        let level = result.point.get(&along.name)?;
+        let number = number(level).filter(|_| is_curve);
         let point = FigurePoint {
-            x,
-            estimate: estimate.clone(),
+            x: number.map_or_else(|| level.clone(), Level::Number),
+            estimate: result.estimate(&metric.name)?.clone(),
             doubtful: false,
         };
-        let label = label(&result.point, along);
-        match all.iter_mut().find(|series| series.label == label) {
-            Some(series) => series.points.push(point),
-            None => all.push(Series {
-                label,
-                points: vec![point],
-            }),
+        Some((label(&result.point, along), point))
+    });
+    let series = grouped(placed).into_iter().map(|(label, mut points)| {
+        if is_curve {
+            points.sort_by_key(|point| point.x.number());
         }
-    }
-    if kind == FigureKind::Curve {
-        for series in &mut all {
-            series.points.sort_by_key(|point| point.x.number());
-        }
-    }
-    all
+        Series { label, points }
+    });
+    series.collect()
 }
 
 /// The levels of all other axes.
@@ -139,7 +127,7 @@ fn is_numeric(axis: &Axis, points: &[&PointResult]) -> bool {
     })
 }
 
-/// The number of a level: of a name, the bytes that it tells, as `64 KB` or as in Google Benchmark's
+/// The number of a level: of a name, the bytes in it, as `64 KB` or as in Google Benchmark's
 /// `BM_dd/512`.
 fn number(level: &Level) -> Option<u64> {
     match level {
@@ -160,12 +148,12 @@ fn unit(axis: &Axis, kind: FigureKind) -> Option<Unit> {
     match axis.kind {
         AxisKind::Bytes => Some(Unit::Bytes),
         AxisKind::Count => Some(Unit::Count),
-        // Of names, only those that tell bytes are placed along an axis.
+        // Of names, only those with bytes are placed along an axis.
         AxisKind::Choice => (kind == FigureKind::Curve).then_some(Unit::Bytes),
     }
 }
 
-/// A logarithmic scale where the smaller values could not be told apart on a linear one.
+/// A logarithmic scale where the smaller values would look alike on a linear one.
 fn scale(series: &[Series]) -> FigureScale {
     let points = series.iter().flat_map(|series| &series.points);
     let centres = points.map(|point| point.estimate.centre);
@@ -195,54 +183,47 @@ mod tests {
     }
 
     #[test]
-    fn values_along_sizes_are_a_curve() {
-        let figures = figures("razer-blade-2020", "file.block_size_reported");
-        let [figure] = &figures[..] else {
-            panic!("one metric, one chart: {figures:?}");
-        };
-        assert_eq!(figure.kind, FigureKind::Curve);
-        assert_eq!(figure.series.len(), 1);
-        assert_eq!(figure.series[0].points[0].x.number(), Some(4096));
-    }
-
-    #[test]
-    fn names_that_tell_sizes_are_placed_along_an_axis_and_many_series_divided() {
-        let figures = figures("pentium4-2003-linux", "file.change_in_place_reported");
-        assert_eq!(figures.len(), 2);
-        for figure in &figures {
-            assert_eq!(figure.kind, FigureKind::Curve);
-            assert_eq!(figure.series.len(), 4);
-            let first = &figure.series[0];
-            let sizes: Vec<_> = first.points.iter().map(|point| point.x.number()).collect();
-            assert_eq!(sizes.first(), Some(&Some(1024)));
-            assert!(sizes.is_sorted() && sizes.len() == 17, "{sizes:?}");
+    fn values_along_sizes_are_curves_of_few_series_and_values_of_names_bars() {
+        use FigureKind::{Bars, Curve};
+        let (blade, pentium) = ("razer-blade-2020", "pentium4-2003-linux");
+        // The number of charts, and of the first its kind, its series and its first number.
+        let cases = [
+            (blade, "file.block_size_reported", 1, Curve, 1, Some(4096)),
+            // The sizes are in the names of the benchmarks.
+            (blade, "file.dd_reported", 1, Curve, 4, Some(512)),
+            // Many series are divided.
+            (
+                pentium,
+                "file.change_in_place_reported",
+                2,
+                Curve,
+                4,
+                Some(1024),
+            ),
+            (pentium, "memory.levels_reported", 1, Bars, 2, None),
+        ];
+        for (reference, experiment, charts, kind, series, number) in cases {
+            let figures = figures(reference, experiment);
+            assert_eq!(figures.len(), charts, "{experiment}");
+            for figure in &figures {
+                let points = &figure.series[0].points;
+                assert_eq!(
+                    (figure.kind, figure.series.len()),
+                    (kind, series),
+                    "{experiment}"
+                );
+                assert_eq!(points[0].x.number(), number, "{experiment}");
+                assert!(
+                    points.is_sorted_by_key(|point| point.x.number()),
+                    "{experiment}"
+                );
+            }
         }
-        assert_eq!(figures[1].series[0].label, "RW Total");
-    }
-
-    #[test]
-    fn names_of_benchmarks_tell_sizes_too() {
-        let figures = figures("razer-blade-2020", "file.dd_reported");
-        assert_eq!(figures.len(), 1);
-        assert_eq!(figures[0].kind, FigureKind::Curve);
-        for series in &figures[0].series {
-            let sizes = series.points.iter().map(|point| point.x.number());
-            assert_eq!(sizes.collect::<Vec<_>>()[..2], [Some(512), Some(1024)]);
-        }
-    }
-
-    #[test]
-    fn values_of_names_are_bars() {
-        let figures = figures("pentium4-2003-linux", "memory.levels_reported");
-        assert_eq!(figures.len(), 1);
-        assert_eq!(figures[0].kind, FigureKind::Bars);
-        assert_eq!(figures[0].y.scale, FigureScale::Logarithmic);
-        let labels = figures[0].series.iter().map(|series| &*series.label);
-        assert_eq!(labels.collect::<Vec<_>>(), ["write", "read"]);
-    }
-
-    #[test]
-    fn a_number_alone_is_no_chart() {
-        assert!(figures("pentium4-2003-linux", "memory.loops_reported").is_empty());
+        assert!(
+            figures(pentium, "memory.loops_reported").is_empty(),
+            "a number alone"
+        );
+        let levels = &figures(pentium, "memory.levels_reported")[0];
+        assert_eq!(levels.y.scale, FigureScale::Logarithmic);
     }
 }

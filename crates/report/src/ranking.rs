@@ -3,7 +3,7 @@
 use crate::{Analysis, ExperimentAnalysis};
 use instrument::finding::{Finding, Grade};
 
-/// At most this many findings stand together on a page or a terminal. All others stand with their
+/// At most this many findings are together on a page or a terminal. All others are with their
 /// experiment.
 pub const MOST_FINDINGS: usize = 40;
 
@@ -33,12 +33,12 @@ pub fn foremost<'r, 'a>(
 fn by_weight<'r, 'a>(
     experiment: &'r ExperimentAnalysis<'a>,
 ) -> impl Iterator<Item = (f64, &'r ExperimentAnalysis<'a>, &'r Finding)> {
-    let told = experiment
+    let decided = experiment
         .findings
         .iter()
         .filter(|finding| finding.grade != Grade::CannotBeTold);
     let further = std::iter::successors(Some(1.0), |share| Some(share * FURTHER));
-    told.zip(further).map(move |(finding, share)| {
+    decided.zip(further).map(move |(finding, share)| {
         let surety = match finding.grade {
             Grade::Likely => LIKELY,
             _ => 1.0,

@@ -160,7 +160,7 @@ fn a_redacted_run_can_be_used_like_any_other() {
         compare latest $other.oscope.json | 0
     ");
     let page = unpacked(&elsewhere.prints("report"));
-    assert!(page.contains("marks stand in the place"));
+    assert!(page.contains("marks replace what named"));
     // Redacting twice changes nothing.
     assert!(elsewhere.prints("export --redact") == text);
 }

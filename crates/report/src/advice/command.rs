@@ -1,7 +1,8 @@
-//! The commands that put advice into effect and take it back.
+//! The commands that put advice into effect and take it back, and the trials of it.
 
 use super::files::upper;
 use advice::{Setting, Value};
+use experiments::trial::Trial;
 use platform::environment::System;
 
 /// The commands of one setting.
@@ -61,6 +62,15 @@ pub fn commands(name: &str, setting: &Setting, system: Option<System>) -> Comman
     }
 }
 
+/// The trial of `setting`, which is called `name`, against the usual one; `None` if it is the usual one, or if no
+/// experiment varies it alone.
+pub fn trial(name: &str, setting: &Setting) -> Option<Trial> {
+    if setting.value == setting.usual {
+        return None;
+    }
+    experiments::trial::of_advice(name, &plain(&setting.usual), &plain(&setting.value))
+}
+
 /// A value as a command takes it.
 pub(super) fn plain(value: &Value) -> String {
     match value {
@@ -71,69 +81,48 @@ pub(super) fn plain(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Commands, System};
+    use super::{System, commands, trial};
+    use crate::made_up::setting;
     use advice::{Setting, Value};
 
-    fn commands(name: &str, setting: &Setting) -> Commands {
-        super::commands(name, setting, Some(System::Linux))
-    }
-
-    fn setting(value: Value) -> Setting {
-        Setting {
-            title: "what it sets".into(),
-            value,
-            unit: None,
-            usual: Value::Number(1),
-            gain: None,
-            because: "It follows.".into(),
-            experiments: Vec::new(),
-        }
+    #[test]
+    fn each_setting_has_the_commands_of_its_system() {
+        let (linux, windows) = (System::Linux, System::Windows);
+        let choice = |name: &str| Value::Choice(name.to_owned());
+        let settings = [
+            ("log_blocks", choice("allocated"), linux),
+            ("log_blocks", choice("appended"), linux),
+            ("write_block_size", Value::Number(131_072), linux),
+            ("read_block_size", Value::Number(32_768), windows),
+            ("direct_queue_depth", Value::Number(16), windows),
+        ];
+        let commands = settings.map(|(name, value, system)| {
+            let commands = commands(name, &setting(value), Some(system));
+            [Some(commands.set), commands.undo]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("; ")
+        });
+        insta::assert_snapshot!(commands.join("\n"), @r"
+        dd if=/dev/zero of=LOG bs=1M count=64 conv=fsync
+        export OSCOPE_LOG_BLOCKS=appended; unset OSCOPE_LOG_BLOCKS
+        dd if=FILE of=COPY bs=131072
+        $env:OSCOPE_READ_BLOCK_SIZE = '32768'; Remove-Item Env:OSCOPE_READ_BLOCK_SIZE
+        fio --name=reads --filename=FILE --rw=randread --bs=4k --direct=1 --ioengine=windowsaio --iodepth=16
+        ");
     }
 
     #[test]
-    fn a_log_gets_its_blocks_by_writing_them() {
-        let found = commands("log_blocks", &setting(Value::Choice("allocated".into())));
-        assert_eq!(
-            found.set,
-            "dd if=/dev/zero of=LOG bs=1M count=64 conv=fsync"
-        );
-        let usual = commands("log_blocks", &setting(Value::Choice("appended".into())));
-        assert_eq!(usual.set, "export OSCOPE_LOG_BLOCKS=appended");
-    }
-
-    #[test]
-    fn a_tool_of_the_system_takes_the_value() {
-        let found = commands("write_block_size", &setting(Value::Number(131_072)));
-        assert_eq!(found.set, "dd if=FILE of=COPY bs=131072");
-        assert_eq!(found.undo, None);
-    }
-
-    #[test]
-    fn windows_has_other_tools_and_another_shell() {
-        let of = |name, value| super::commands(name, &setting(value), Some(System::Windows));
-        let read = of("read_block_size", Value::Number(32768));
-        assert_eq!(read.set, "$env:OSCOPE_READ_BLOCK_SIZE = '32768'");
-        assert_eq!(
-            read.undo.as_deref(),
-            Some("Remove-Item Env:OSCOPE_READ_BLOCK_SIZE")
-        );
-        let depth = of("direct_queue_depth", Value::Number(16)).set;
-        assert!(
-            depth.ends_with("--ioengine=windowsaio --iodepth=16"),
-            "{depth}"
-        );
-    }
-
-    #[test]
-    fn what_no_tool_takes_is_a_variable_that_can_be_unset() {
-        let found = commands(
-            "start_programs_by",
-            &setting(Value::Choice("posix_spawn".into())),
-        );
-        assert_eq!(found.set, "export OSCOPE_START_PROGRAMS_BY=posix_spawn");
-        assert_eq!(
-            found.undo.as_deref(),
-            Some("unset OSCOPE_START_PROGRAMS_BY")
-        );
+    fn a_setting_is_tried_against_the_usual_one() {
+        let setting = |value: u64| Setting {
+            usual: Value::Number(4096),
+            ..setting(Value::Number(value))
+        };
+        let found = trial("write_block_size", &setting(131_072)).expect("it can be tried");
+        assert_eq!(found.vary, "block_size=4096,131072");
+        assert_eq!(found.at, ["pass=write"]);
+        assert_eq!(trial("write_block_size", &setting(4096)), None);
+        assert_eq!(trial("spin_in_sections_up_to", &setting(1)), None);
     }
 }

@@ -1,18 +1,13 @@
 //! Advice in file formats other than JSON.
 
+use super::command::plain;
 use advice::{Advice, Setting, Value};
 
 /// The settings in a format that shells and service managers read: `OSCOPE_READ_BLOCK_SIZE=131072`.
 pub fn environment(advice: &Advice) -> String {
-    let lines = advice.settings.iter().map(|(name, setting)| {
-        let value = match &setting.value {
-            Value::Number(number) => number.to_string(),
-            // Choices stay unquoted: the lines are also passed to `env`, which does not remove
-            // quotes.
-            Value::Choice(choice) => choice.clone(),
-        };
-        format!("{}={value}\n", upper(name))
-    });
+    // Choices stay unquoted: the lines are also passed to `env`, which does not remove quotes.
+    let lines = advice.settings.iter();
+    let lines = lines.map(|(name, it)| format!("{}={}\n", upper(name), plain(&it.value)));
     format!("OSCOPE_MEASURED={}\n", advice.measured) + &lines.collect::<String>()
 }
 
@@ -56,27 +51,17 @@ fn identifier(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{c_header, environment};
-    use advice::{Advice, Setting, Value};
+    use crate::made_up::setting;
+    use advice::{Advice, Value};
 
     fn advice() -> Advice {
-        let setting = |value| Setting {
-            title: "what it sets".into(),
-            value,
-            unit: None,
-            usual: Value::Number(1),
-            gain: None,
-            because: "It follows.".into(),
-            experiments: Vec::new(),
-        };
+        let read_method = Value::Choice("io_uring".into());
         Advice {
             machine: Some("A */ processor".into()),
             measured: "2026-03-01T00:00:00Z".into(),
             settings: [
                 ("queue_depth".into(), setting(Value::Number(16))),
-                (
-                    "read_method".into(),
-                    setting(Value::Choice("io_uring".into())),
-                ),
+                ("read_method".into(), setting(read_method)),
             ]
             .into(),
             ..Advice::default()

@@ -3,16 +3,14 @@
 mod command;
 mod files;
 mod system;
-mod trial;
-mod untold;
+mod undecided;
 mod words;
 
-pub use command::{Commands, commands};
+pub use command::{Commands, commands, trial};
 pub use files::{c_header, environment};
 pub use system::{system, trial_experiments};
-pub use trial::trial;
-pub use untold::{Untold, untold, without_settings};
-pub use words::{FIRST, FOR_ADMINISTRATORS, by_audience, foremost, gain, gain_of, value};
+pub(crate) use undecided::{undecided, without_settings};
+pub(crate) use words::{Gaining, by_audience, gain, gain_of, gaining, value};
 
 use crate::show;
 use advice::{Advice, FORMAT, Gain, Setting, Value};

@@ -23,7 +23,7 @@ struct Fact {
     name: &'static str,
     title: &'static str,
     now: String,
-    /// The file that sets it; `*` stands for any text. `None` if no file does.
+    /// The file that sets it; `*` means any text. `None` if no file does.
     path: Option<String>,
     /// The reason why it is a fact only, or the way to try it.
     untried: String,
@@ -36,7 +36,7 @@ pub fn system(run: &Run, trials: &[HistoryRun]) -> Vec<SystemSetting> {
     facts.map(|fact| fact.judged(trials)).collect()
 }
 
-/// The experiments whose trials tell something of a setting of the system.
+/// The experiments whose trials say something about a setting of the system.
 pub fn trial_experiments() -> Vec<String> {
     let ids = experiments::all().map(|experiment| format!("ab.{}", experiment.id()));
     ids.collect()
@@ -184,7 +184,7 @@ impl Fact {
                 high: best.gain.interval.map(|interval| interval.high),
             }),
             because: match best {
-                Some(best) => best.told(&self.now),
+                Some(best) => best.sentence(&self.now),
                 None => self.without_gain(&outcomes, trials),
             },
             set: best.and_then(|best| command(&best.value)),
@@ -232,14 +232,14 @@ impl Fact {
             });
             return match tried.map(|trial| trial.number).max() {
                 Some(run) => {
-                    format!("Run {run} tried it, and could not tell which value is faster.")
+                    format!("Run {run} tried it, and did not show which value is faster.")
                 }
                 None => self.untried.clone(),
             };
         };
         match outcomes.iter().find(|outcome| outcome.loses()) {
-            Some(slower) => format!("Nothing better is known. {}", slower.told(&self.now)),
-            None => format!("Nothing better is known. {}", last.told(&self.now)),
+            Some(slower) => format!("Nothing better is known. {}", slower.sentence(&self.now)),
+            None => format!("Nothing better is known. {}", last.sentence(&self.now)),
         }
     }
 }
@@ -278,7 +278,7 @@ impl Outcome {
             .is_some_and(|interval| interval.high < 1.0 / MARGIN)
     }
 
-    fn told(&self, now: &str) -> String {
+    fn sentence(&self, now: &str) -> String {
         let Self {
             run,
             experiment,
@@ -336,12 +336,9 @@ fn outcomes(trial: &HistoryRun, now: &str) -> Vec<Outcome> {
 
 /// Speed at `other` over that at `usual`.
 fn gain(metric: &Metric, usual: &PointResult, other: &PointResult) -> Option<Quantity> {
-    let sound = |of| {
-        let of: &PointResult = of;
-        let estimate = of.estimate(&metric.name)?;
-        estimate.is_sound().then_some(estimate)
-    };
-    let (usual, other) = (sound(usual)?, sound(other)?);
+    let [usual, other] =
+        [usual, other].map(|of| of.estimate(&metric.name).filter(|it| it.is_sound()));
+    let (usual, other) = (usual?, other?);
     let ratio = match metric.better {
         Better::Lower => usual.ratio_to(other)?,
         _ => other.ratio_to(usual)?,

@@ -1,17 +1,45 @@
 //! Advice as text.
 
-use super::audience;
-use crate::show;
+use super::{audience, commands};
+use crate::document::capitalised;
+use crate::{Analysis, show};
 use advice::{Advice, Gain, Setting, Value};
 use instrument::advice::Audience;
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
 
 /// Number of settings that a reader can remember.
-pub const FIRST: usize = 3;
+const FIRST: usize = 3;
+
+/// A setting that gains, in words.
+pub(crate) struct Gaining {
+    pub(crate) title: String,
+    pub(crate) value: String,
+    pub(crate) usual: String,
+    /// The gain and its interval.
+    pub(crate) gain: (String, Option<String>),
+    /// The command that sets it.
+    pub(crate) set: String,
+}
+
+/// The settings that gain most, the largest gain first.
+pub(crate) fn gaining(analysis: &Analysis<'_>) -> Vec<Gaining> {
+    let system = analysis.run.environment.system();
+    let gaining = |(name, setting): (&str, &Setting)| {
+        Some(Gaining {
+            title: capitalised(&setting.title),
+            value: value(setting, &setting.value),
+            usual: value(setting, &setting.usual),
+            gain: gain(setting)?,
+            set: commands(name, setting, system).set,
+        })
+    };
+    let foremost = foremost(&analysis.advice, FIRST).into_iter();
+    foremost.filter_map(gaining).collect()
+}
 
 /// `value` of `setting` as text: `256 KiB`.
-pub fn value(setting: &Setting, value: &Value) -> String {
+pub(crate) fn value(setting: &Setting, value: &Value) -> String {
     match value {
         Value::Choice(choice) => choice.clone(),
         Value::Number(number) => match setting.unit.as_deref() {
@@ -24,13 +52,13 @@ pub fn value(setting: &Setting, value: &Value) -> String {
 
 /// Speed of `setting` over the usual choice, with its interval: `2.87 × (2.73 to 3.01 ×)`. `None`
 /// if it was not measured or if the interval includes no gain at all.
-pub fn gain(setting: &Setting) -> Option<(String, Option<String>)> {
+pub(crate) fn gain(setting: &Setting) -> Option<(String, Option<String>)> {
     let gain = setting.gain.filter(|_| least_gain(setting) > 1.0)?;
     Some(gain_of(&gain))
 }
 
 /// A gain and its interval as text.
-pub fn gain_of(gain: &Gain) -> (String, Option<String>) {
+pub(crate) fn gain_of(gain: &Gain) -> (String, Option<String>) {
     let interval = gain.low.zip(gain.high);
     let interval = interval.and_then(|(low, high)| Interval::new(low, high));
     let range = interval.map(|interval| show::range(Unit::Ratio, interval, gain.ratio));
@@ -47,12 +75,9 @@ fn ranked(advice: &Advice) -> Vec<(&str, &Setting)> {
         .collect()
 }
 
-/// The heading of what the system has, which only administrators can set.
-pub const FOR_ADMINISTRATORS: &str = "For administrators";
-
 /// The settings of programs by who can act on them, each kind that there is with its heading, the largest
 /// gain first.
-pub fn by_audience(advice: &Advice) -> Vec<(&'static str, Vec<(&str, &Setting)>)> {
+pub(crate) fn by_audience(advice: &Advice) -> Vec<(&'static str, Vec<(&str, &Setting)>)> {
     let of = |(whose, heading)| {
         let all = ranked(advice).into_iter();
         let theirs: Vec<_> = all.filter(|(name, _)| audience(name) == whose).collect();
@@ -67,7 +92,7 @@ pub fn by_audience(advice: &Advice) -> Vec<(&'static str, Vec<(&str, &Setting)>)
 
 /// At most `most` settings, all with a certain gain. Leaves out refinements of other settings, such
 /// as `loop_piece_size_l1` of `loop_piece_size`: next to those they add too little.
-pub fn foremost(advice: &Advice, most: usize) -> Vec<(&str, &Setting)> {
+fn foremost(advice: &Advice, most: usize) -> Vec<(&str, &Setting)> {
     let refines = |name: &str| {
         let mut shorter = name.match_indices('_').map(|(end, _)| &name[..end]);
         shorter.any(|shorter| advice.settings.contains_key(shorter))
@@ -88,26 +113,23 @@ fn least_gain(setting: &Setting) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{foremost, gain, value};
+    use crate::made_up;
     use advice::{Advice, Gain, Setting, Value};
 
     fn setting(low: f64) -> Setting {
         Setting {
-            title: "block size".into(),
-            value: Value::Number(256 << 10),
             unit: Some("bytes".into()),
-            usual: Value::Number(4096),
             gain: Some(Gain {
                 ratio: 2.0,
                 low: Some(low),
                 high: Some(2.2),
             }),
-            because: "It follows.".into(),
-            experiments: Vec::new(),
+            ..made_up::setting(Value::Number(256 << 10))
         }
     }
 
     #[test]
-    fn a_number_is_told_in_its_unit() {
+    fn a_number_has_its_unit() {
         let setting = setting(1.8);
         assert_eq!(value(&setting, &setting.value), "256 KiB");
         assert_eq!(value(&setting, &Value::Choice("mmap".into())), "mmap");
@@ -117,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_that_may_be_none_is_not_told() {
+    fn a_gain_that_may_be_none_is_not_shown() {
         assert_eq!(
             gain(&setting(1.8)),
             Some(("2.00 ×".into(), Some("1.80 to 2.20 ×".into())))
@@ -126,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_surely_gains_is_told_first_and_refinements_are_left_to_the_rest() {
+    fn what_surely_gains_comes_first_and_refinements_are_left_out() {
         let settings = [
             ("loop_piece_size", 3.0),
             ("loop_piece_size_l1", 3.0),
@@ -137,25 +159,15 @@ mod tests {
         ];
         let advice = Advice {
             settings: settings
-                .map(|(name, low)| {
-                    let title = name.to_owned();
-                    (
-                        name.to_owned(),
-                        Setting {
-                            title,
-                            ..setting(low)
-                        },
-                    )
-                })
+                .map(|(name, low)| (name.into(), setting(low)))
                 .into(),
             ..Advice::default()
         };
-        let titles = |most| {
-            let told = foremost(&advice, most).into_iter();
-            told.map(|(_, setting)| setting.title.as_str())
-                .collect::<Vec<_>>()
+        let names = |most| {
+            let foremost = foremost(&advice, most).into_iter();
+            foremost.map(|(name, _)| name).collect::<Vec<_>>()
         };
-        assert_eq!(titles(2), ["queue_depth", "loop_piece_size"]);
-        assert_eq!(titles(9).len(), 4);
+        assert_eq!(names(2), ["queue_depth", "loop_piece_size"]);
+        assert_eq!(names(9).len(), 4);
     }
 }

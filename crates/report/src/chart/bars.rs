@@ -5,7 +5,6 @@ use super::levels::{levels, show_level};
 use super::scale::Scale;
 use instrument::figure::{Figure, FigurePoint, FigureScale};
 
-/// The bars of a figure.
 pub(crate) struct Bars<'f> {
     /// The axis of values.
     pub(crate) scale: Scale,
@@ -15,7 +14,6 @@ pub(crate) struct Bars<'f> {
     pub(crate) rows: Vec<Bar<'f>>,
 }
 
-/// One bar.
 pub(crate) struct Bar<'f> {
     /// The index of its level.
     pub(crate) group: usize,

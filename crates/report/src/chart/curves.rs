@@ -5,6 +5,7 @@ use super::scale::{Scale, drawn_centre};
 use instrument::figure::{Figure, FigurePoint, FigureScale, Mark};
 use instrument::point::Level;
 use instrument::quantity::Unit;
+use instrument::statistics::Interval;
 
 /// Values of neighbours that differ by more than this factor are a cliff.
 const CLIFF: f64 = 2.0;
@@ -21,10 +22,9 @@ const SAME: f64 = 1.25;
 pub(crate) struct Curves<'f> {
     pub(crate) x: Scale,
     pub(crate) y: Scale,
-    /// A curve for each series.
     pub(crate) series: Vec<Curve>,
     /// Marks within the x axis, in the order of their places.
-    pub(crate) marks: Vec<Marked<'f>>,
+    pub(crate) marks: Vec<PlacedMark<'f>>,
     /// The place of each level on the x axis.
     pub(crate) levels: Vec<Option<f64>>,
     /// True if there may be something between two levels, as between sizes and not between counts.
@@ -56,8 +56,7 @@ pub(crate) struct Spot {
     pub(crate) doubtful: bool,
 }
 
-/// A mark on the x axis.
-pub(crate) struct Marked<'f> {
+pub(crate) struct PlacedMark<'f> {
     pub(crate) mark: &'f Mark,
     pub(crate) at: f64,
     /// The places of the ends of its interval.
@@ -67,11 +66,14 @@ pub(crate) struct Marked<'f> {
 impl<'f> Curves<'f> {
     /// `figure` with its y axis scaled by `kind`.
     pub(crate) fn of(figure: &'f Figure, kind: FigureScale) -> Self {
-        let levels = levels(figure);
-        let numbers = levels.iter().filter_map(|level| number(level));
-        let x = Scale::along(&figure.x, numbers)
-            .unwrap_or_else(|| Scale::around(std::iter::empty(), figure.x.scale));
-        Self::along(figure, kind, x)
+        Self::along(figure, kind, Self::x_scale(figure, None))
+    }
+
+    /// The x axis of `figure`, along which `second` has its values as well.
+    pub(crate) fn x_scale(figure: &Figure, second: Option<&Figure>) -> Scale {
+        let figures = [Some(figure), second].into_iter().flatten();
+        let numbers: Vec<f64> = figures.flat_map(levels).filter_map(number).collect();
+        Scale::along(&figure.x, &numbers)
     }
 
     /// `figure` on the given x axis.
@@ -84,19 +86,16 @@ impl<'f> Curves<'f> {
             Spot::new(level, (across, x.position(across)?), point, &y)
         };
         let series = figure.series.iter();
-        let within = figure.marks.iter().filter(|mark| x.contains(mark.at));
-        let mut marks: Vec<Marked<'f>> = within
-            .filter_map(|mark| {
-                let ends = |ends: instrument::statistics::Interval| {
-                    Some([x.position(ends.low)?, x.position(ends.high)?])
-                };
-                Some(Marked {
-                    mark,
-                    at: x.position(mark.at)?,
-                    reach: mark.interval.and_then(ends),
-                })
+        let ends = |ends: Interval| Some([x.position(ends.low)?, x.position(ends.high)?]);
+        let marked = |mark: &'f Mark| {
+            Some(PlacedMark {
+                mark,
+                at: x.position(mark.at)?,
+                reach: mark.interval.and_then(ends),
             })
-            .collect();
+        };
+        let within = figure.marks.iter().filter(|mark| x.contains(mark.at));
+        let mut marks: Vec<PlacedMark<'f>> = within.filter_map(marked).collect();
         marks.sort_by(|one, other| one.at.total_cmp(&other.at));
         Self {
             series: series
@@ -118,7 +117,6 @@ impl<'f> Curves<'f> {
         self.is_continuous && one.is_near(other)
     }
 
-    /// All points that have a place.
     pub(crate) fn spots(&self) -> impl Iterator<Item = &Spot> {
         self.series.iter().flat_map(Curve::spots)
     }
@@ -156,9 +154,7 @@ impl Spot {
             doubtful: point.doubtful,
         })
     }
-}
 
-impl Spot {
     /// True if there are intervals here and at the next place, which say something about what lies between.
     pub(crate) fn is_near(&self, next: &Self) -> bool {
         let have_intervals = self.reach.is_some() && next.reach.is_some();
@@ -191,7 +187,6 @@ impl Curve {
         Self { runs, cliffs }
     }
 
-    /// Its points.
     pub(crate) fn spots(&self) -> impl DoubleEndedIterator<Item = &Spot> {
         self.runs.iter().flatten()
     }
@@ -216,56 +211,47 @@ fn is_cliff(one: (f64, f64), other: (f64, f64)) -> bool {
 mod tests {
     use super::{Curve, Spot};
 
-    /// The values that solid lines join, and the number of dotted lines.
-    fn drawn(values: &[(f64, Option<f64>)]) -> (Vec<Vec<f64>>, usize) {
-        let spot = |&(x, y): &(f64, Option<f64>)| {
-            Some(Spot {
+    #[test]
+    fn what_nobody_measured_is_dotted_and_a_missing_value_interrupts_the_line() {
+        const NONE: f64 = f64::NAN;
+        let curves: [&[(f64, f64)]; 7] = [
+            &[(1.0, 1.0), (2.0, 1.5), (4.0, 2.0)],
+            &[(1.0, 1.0), (2.0, 1.0), (3.0, NONE), (4.0, 1.0), (4.5, 9.0)],
+            // A cliff.
+            &[(1.0, 1.0), (2.0, 1.0), (3.2, 7.0)],
+            // A wide gap, in which the value changes or not.
+            &[(1.0, 1.0), (20.0, 1.5)],
+            &[(1.0, 1.0), (20.0, 1.1)],
+            // Growth in step with the size, and a cliff between near places.
+            &[(1.0, 1.0), (4.0, 4.0)],
+            &[(1.0, 1.0), (1.1, 5.0)],
+        ];
+        let spot = |&place: &(f64, f64)| {
+            (!place.1.is_nan()).then(|| Spot {
                 level: 0,
-                value: (x, y?),
-                at: (x, y?),
+                value: place,
+                at: place,
                 reach: None,
                 processes: Vec::new(),
                 doubtful: false,
             })
         };
-        let curve = Curve::through(values.iter().map(spot));
-        let joined = curve.runs.iter().filter(|run| run.len() > 1);
-        let values = joined.map(|run| run.iter().map(|spot| spot.value.0).collect());
-        (values.collect(), curve.cliffs.len())
-    }
-
-    #[test]
-    fn a_smooth_curve_is_one_line() {
-        let smooth = [(1.0, Some(1.0)), (2.0, Some(1.5)), (4.0, Some(2.0))];
-        assert_eq!(drawn(&smooth), (vec![vec![1.0, 2.0, 4.0]], 0));
-    }
-
-    #[test]
-    fn a_value_that_is_missing_interrupts_the_line() {
-        let values = [Some(1.0), Some(1.0), None, Some(1.0), Some(9.0)];
-        let all: Vec<_> = [1.0, 2.0, 3.0, 4.0, 4.5].into_iter().zip(values).collect();
-        assert_eq!(drawn(&all), (vec![vec![1.0, 2.0], vec![4.0, 4.5]], 0));
-    }
-
-    #[test]
-    fn a_cliff_that_nobody_measured_is_dotted() {
-        let cliff = [(1.0, Some(1.0)), (2.0, Some(1.0)), (3.2, Some(7.0))];
-        assert_eq!(drawn(&cliff), (vec![vec![1.0, 2.0]], 1));
-    }
-
-    #[test]
-    fn a_gap_in_which_nobody_measured_is_dotted_unless_nothing_changes() {
-        let changes = [(1.0, Some(1.0)), (20.0, Some(1.5))];
-        assert_eq!(drawn(&changes), (vec![], 1));
-        let stays = [(1.0, Some(1.0)), (20.0, Some(1.1))];
-        assert_eq!(drawn(&stays), (vec![vec![1.0, 20.0]], 0));
-    }
-
-    #[test]
-    fn growth_in_step_with_the_size_and_a_cliff_between_near_places_are_lines() {
-        for far in [(4.0, Some(4.0)), (1.1, Some(5.0))] {
-            let (lines, cliffs) = drawn(&[(1.0, Some(1.0)), far]);
-            assert_eq!((lines.len(), cliffs), (1, 0), "{far:?}");
-        }
+        let drawn = curves.map(|places| {
+            let curve = Curve::through(places.iter().map(spot));
+            let joined = curve.runs.iter().filter(|run| run.len() > 1);
+            let lines: Vec<Vec<f64>> = joined
+                .map(|run| run.iter().map(|spot| spot.value.0).collect())
+                .collect();
+            format!("lines {lines:?}, {} dotted", curve.cliffs.len())
+        });
+        insta::assert_snapshot!(drawn.join("\n"), @r"
+        lines [[1.0, 2.0, 4.0]], 0 dotted
+        lines [[1.0, 2.0], [4.0, 4.5]], 0 dotted
+        lines [[1.0, 2.0]], 1 dotted
+        lines [], 1 dotted
+        lines [[1.0, 20.0]], 0 dotted
+        lines [[1.0, 4.0]], 0 dotted
+        lines [[1.0, 1.1]], 0 dotted
+        ");
     }
 }

@@ -69,7 +69,6 @@ impl<'f> Matrix<'f> {
         })
     }
 
-    /// All cells with a value.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'f>> + '_ {
         let rows = self.rows.iter();
         rows.flat_map(|row| {
@@ -95,7 +94,7 @@ mod tests {
     use instrument::results::Verdict;
 
     #[test]
-    fn a_cell_stands_at_its_level_and_series_and_others_are_blank() {
+    fn a_cell_is_at_its_level_and_series_and_others_are_blank() {
         let figure = matrix(3, |row, column| {
             (row != column).then(|| estimate(10.0 * (row + column) as f64))
         });

@@ -9,7 +9,7 @@ mod ticks;
 mod timeline;
 
 pub(crate) use bars::{Bar, Bars};
-pub(crate) use curves::{Curve, Curves, Marked, Spot};
+pub(crate) use curves::{Curve, Curves, PlacedMark, Spot};
 pub(crate) use levels::{levels, show_level};
 pub(crate) use matrix::{Cell, Matrix};
 pub(crate) use scale::{Scale, drawn_centre};

@@ -32,54 +32,40 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    /// The range of those `values` that have a place on a scale of this `kind`; one to span without any.
-    pub(crate) fn around(values: impl Iterator<Item = f64>, kind: FigureScale) -> Self {
-        let (low, high) = match kind {
-            FigureScale::Linear => (0.0, 1.0),
-            FigureScale::Logarithmic => (1.0, 2.0),
-        };
-        Self::of(values, kind).unwrap_or(Self { kind, low, high })
-    }
-
-    /// The range of those `values` that have a place on a scale of this `kind`; `None` if none has.
+    /// The range of those `values` that have a place on a scale of this `kind`; one to span if none has.
     /// Linear scales start at zero, logarithmic scales span at least one octave.
-    pub(crate) fn of(values: impl Iterator<Item = f64>, kind: FigureScale) -> Option<Self> {
+    pub(crate) fn around(values: impl IntoIterator<Item = f64>, kind: FigureScale) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         // Larger values have no unit prefix, and their differences and ratios overflow.
-        for value in values.filter(|value| value.is_finite() && value.abs() < 1e150) {
+        for value in values.into_iter().filter(|value| value.abs() < 1e150) {
             if kind == FigureScale::Linear || value > 1e-150 {
                 low = low.min(value);
                 high = high.max(value);
             }
-        }
-        if low > high {
-            return None;
         }
         let (low, high) = match kind {
             FigureScale::Linear => {
                 let (low, high) = (low.min(0.0), high.max(0.0));
                 (low, if low < high { high } else { 1.0 })
             }
+            FigureScale::Logarithmic if low > high => (1.0, 2.0),
             FigureScale::Logarithmic => {
                 let short = (2.0 / (high / low)).max(1.0).sqrt();
                 (low / short, high * short)
             }
         };
-        Some(Self { kind, low, high })
+        Self { kind, low, high }
     }
 
-    /// The range of an axis along `numbers`, such as sizes; `None` if none has a place on it.
-    pub(crate) fn along(
-        axis: &FigureAxis,
-        numbers: impl Iterator<Item = f64> + Clone,
-    ) -> Option<Self> {
-        let mut scale = Self::of(numbers.clone(), axis.scale)?;
-        let smallest = numbers.fold(f64::INFINITY, f64::min);
+    /// The range of an axis along `numbers`, such as sizes.
+    pub(crate) fn along(axis: &FigureAxis, numbers: &[f64]) -> Self {
+        let mut scale = Self::around(numbers.iter().copied(), axis.scale);
+        let smallest = numbers.iter().copied().fold(f64::INFINITY, f64::min);
         // There is no place with 0 threads or 0 files.
         if axis.unit == Some(Unit::Count) && (1.0..scale.high).contains(&smallest) {
             scale.low = smallest;
         }
-        Some(scale)
+        scale
     }
 
     /// The range of the values of `series`: all centres, and intervals and processes as far as they leave the
@@ -143,34 +129,31 @@ mod tests {
 
     #[test]
     fn a_linear_scale_begins_at_zero_and_a_logarithmic_one_spans_an_octave() {
-        let linear = Scale::around([3.0, 8.0].into_iter(), Linear);
-        assert_eq!((linear.low, linear.high), (0.0, 8.0));
-        let logarithmic = Scale::around([4.0].into_iter(), Logarithmic);
-        assert!((logarithmic.high / logarithmic.low - 2.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn what_has_no_place_gets_none() {
-        let scale = Scale::around([1.0, 4.0, f64::NAN, 0.0].into_iter(), Logarithmic);
-        assert_eq!(scale.position(2.0), Some(0.5));
-        assert_eq!(scale.position(1e9), Some(1.0));
-        assert_eq!(scale.position(0.0), None);
-        assert_eq!(scale.position(f64::NAN), None);
-    }
-
-    #[test]
-    fn no_values_still_make_a_scale() {
-        for kind in [Linear, Logarithmic] {
-            let scale = Scale::around(std::iter::empty(), kind);
-            assert!(scale.low < scale.high);
+        let cases: [(&[f64], _, _); 6] = [
+            (&[3.0, 8.0], Linear, (0.0, 8.0)),
+            (&[4.0], Logarithmic, (8_f64.sqrt(), 32_f64.sqrt())),
+            (&[1.0, 4.0, f64::NAN, 0.0], Logarithmic, (1.0, 4.0)),
+            (&[f64::NAN, 0.0, -1.0], Logarithmic, (1.0, 2.0)),
+            (&[], Linear, (0.0, 1.0)),
+            (&[], Logarithmic, (1.0, 2.0)),
+        ];
+        for (values, kind, (low, high)) in cases {
+            let scale = Scale::around(values.iter().copied(), kind);
+            let differences = [scale.low - low, scale.high - high];
+            assert!(
+                differences.iter().all(|it| it.abs() < 1e-9),
+                "{values:?}: {scale:?}"
+            );
         }
     }
 
     #[test]
-    fn what_has_no_place_gives_no_range() {
-        let none = [f64::NAN, 0.0, -1.0].into_iter();
-        assert!(Scale::of(none.clone(), Logarithmic).is_none());
-        assert!(Scale::of(none, Linear).is_some());
+    fn what_has_no_place_gets_none() {
+        let scale = Scale::around([1.0, 4.0], Logarithmic);
+        assert_eq!(scale.position(2.0), Some(0.5));
+        assert_eq!(scale.position(1e9), Some(1.0));
+        assert_eq!(scale.position(0.0), None);
+        assert_eq!(scale.position(f64::NAN), None);
     }
 
     #[test]
@@ -180,11 +163,7 @@ mod tests {
             unit: Some(unit),
             scale: Linear,
         };
-        let low = |unit| {
-            let scale = Scale::along(&axis(unit), [2.0, 8.0].into_iter());
-            scale.map(|scale| scale.low)
-        };
-        assert_eq!(low(Unit::Count), Some(2.0));
-        assert_eq!(low(Unit::Bytes), Some(0.0));
+        let low = |unit| Scale::along(&axis(unit), &[2.0, 8.0]).low;
+        assert_eq!((low(Unit::Count), low(Unit::Bytes)), (2.0, 0.0));
     }
 }

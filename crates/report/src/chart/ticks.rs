@@ -5,10 +5,8 @@ use crate::show::{self, Prefix};
 use instrument::figure::FigureScale;
 use instrument::quantity::Unit;
 
-/// A tick of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tick {
-    /// Its value.
     pub(crate) value: f64,
     /// The text; `None` for a minor tick.
     pub(crate) label: Option<String>,
@@ -24,14 +22,9 @@ pub(crate) fn ticks(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick>
         (FigureScale::Logarithmic, false) => decades(scale, unit, room),
     };
     // Within a few octaves, equal steps are more useful.
-    let is_long = scale.high / scale.low >= 16.0;
-    if is_long && !logarithmic.is_empty()
-        || logarithmic
-            .iter()
-            .filter(|tick| tick.label.is_some())
-            .count()
-            >= 3
-    {
+    let is_long = scale.high / scale.low >= 16.0 && !logarithmic.is_empty();
+    let labelled = logarithmic.iter().filter(|tick| tick.label.is_some());
+    if is_long || labelled.count() >= 3 {
         logarithmic
     } else {
         equal_steps(scale, unit, room, binary)
@@ -44,16 +37,9 @@ pub(crate) fn in_one_unit(ticks: &[Tick], unit: Option<Unit>) -> Option<(String,
     let labelled = || ticks.iter().filter(|tick| tick.label.is_some());
     let values = labelled().map(|tick| tick.value);
     let prefix = Prefix::common(unit.unwrap_or(Unit::Count), values)?;
-    let number = |value: f64| {
-        let number = prefix.number(value, 3);
-        match number.split_once('.') {
-            Some(_) => number.trim_end_matches('0').trim_end_matches('.').into(),
-            None => number,
-        }
-    };
     let ticks = labelled().map(|tick| Tick {
         value: tick.value,
-        label: Some(number(tick.value)),
+        label: Some(show::without_zeros(&prefix.number(tick.value, 3)).to_owned()),
     });
     Some((prefix.symbol.clone(), ticks.collect()))
 }
@@ -171,28 +157,42 @@ fn decimal(digit: i32, exponent: i32) -> f64 {
 mod tests {
     use super::super::scale::Scale;
     use super::{in_one_unit, ticks};
-    use instrument::figure::FigureScale::{self, Linear, Logarithmic};
+    use instrument::figure::FigureScale::{Linear, Logarithmic};
     use instrument::quantity::Unit;
     use proptest::prelude::*;
 
-    fn labels(kind: FigureScale, low: f64, high: f64, unit: Unit, room: usize) -> Vec<String> {
-        let scale = Scale { kind, low, high };
-        ticks(&scale, Some(unit), room)
-            .into_iter()
-            .filter_map(|tick| tick.label)
-            .collect()
+    #[test]
+    fn labels_are_round_in_the_unit_of_the_axis() {
+        use Unit::{Bytes, BytesPerSecond, Count, Nanoseconds};
+        let axes = [
+            (Logarithmic, 1024.0, 2e9, Bytes, 6),
+            (Linear, 0.0, 13e9, BytesPerSecond, 5),
+            (Logarithmic, 40.0, 9e5, Nanoseconds, 6),
+            (Linear, 0.0, 0.7, Nanoseconds, 5),
+            // Within less than an octave, equal steps.
+            (Logarithmic, 110.0, 170.0, Nanoseconds, 5),
+            // Counts are whole.
+            (Linear, 0.0, 2.0, Count, 9),
+            (Logarithmic, 1.0, 16.0, Count, 9),
+        ];
+        let labels = axes.map(|(kind, low, high, unit, room)| {
+            let ticks = ticks(&Scale { kind, low, high }, Some(unit), room);
+            let labels: Vec<_> = ticks.into_iter().filter_map(|tick| tick.label).collect();
+            labels.join(", ")
+        });
+        insta::assert_snapshot!(labels.join("\n"), @r"
+        1 KiB, 32 KiB, 1 MiB, 32 MiB, 1 GiB
+        0 B/s, 4 GiB/s, 8 GiB/s, 12 GiB/s
+        100 ns, 1 µs, 10 µs, 100 µs
+        0 ns, 0.2 ns, 0.4 ns, 0.6 ns
+        120 ns, 140 ns, 160 ns
+        0, 1, 2
+        1, 2, 4, 8, 16
+        ");
     }
 
     #[test]
-    fn sizes_are_marked_with_powers_of_two() {
-        let shown = labels(Logarithmic, 1024.0, 2e9, Unit::Bytes, 6);
-        assert_eq!(shown, ["1 KiB", "32 KiB", "1 MiB", "32 MiB", "1 GiB"]);
-        let shown = labels(Linear, 0.0, 13e9, Unit::BytesPerSecond, 5);
-        assert_eq!(shown, ["0 B/s", "4 GiB/s", "8 GiB/s", "12 GiB/s"]);
-    }
-
-    #[test]
-    fn a_unit_that_fits_all_is_told_once() {
+    fn a_unit_that_fits_all_is_written_once() {
         const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
         let one_unit = |kind, unit, high| {
             let low = 0.5 * GIB;
@@ -209,29 +209,6 @@ mod tests {
         assert_eq!(one_unit(Logarithmic, Some(Unit::Nanoseconds), 1e18), None);
     }
 
-    #[test]
-    fn times_are_marked_with_powers_of_ten() {
-        let shown = labels(Logarithmic, 40.0, 900_000.0, Unit::Nanoseconds, 6);
-        assert_eq!(shown, ["100 ns", "1 µs", "10 µs", "100 µs"]);
-        let shown = labels(Linear, 0.0, 0.7, Unit::Nanoseconds, 5);
-        assert_eq!(shown, ["0 ns", "0.2 ns", "0.4 ns", "0.6 ns"]);
-    }
-
-    #[test]
-    fn a_short_logarithmic_axis_gets_equal_steps() {
-        let shown = labels(Logarithmic, 110.0, 170.0, Unit::Nanoseconds, 5);
-        assert_eq!(shown, ["120 ns", "140 ns", "160 ns"]);
-    }
-
-    #[test]
-    fn counts_are_whole() {
-        assert_eq!(labels(Linear, 0.0, 2.0, Unit::Count, 9), ["0", "1", "2"]);
-        assert_eq!(
-            labels(Logarithmic, 1.0, 16.0, Unit::Count, 9),
-            ["1", "2", "4", "8", "16"]
-        );
-    }
-
     proptest! {
         #[test]
         fn every_value_has_a_place_and_ticks_lie_within(
@@ -240,16 +217,15 @@ mod tests {
             room in 0_usize..12,
         ) {
             let kind = if logarithmic { Logarithmic } else { Linear };
-            if let Some(scale) = Scale::of(values.iter().copied(), kind) {
-                for value in values.iter().filter(|value| value.is_finite()) {
-                    let place = scale.position(*value);
-                    prop_assert_eq!(place.is_none(), logarithmic && *value <= 0.0);
-                    prop_assert!(place.is_none_or(|place| (0.0..=1.0).contains(&place)));
-                }
-                let ticks = ticks(&scale, Some(Unit::Nanoseconds), room);
-                prop_assert!(ticks.windows(2).all(|pair| pair[0].value < pair[1].value));
-                prop_assert!(ticks.iter().all(|tick| scale.contains(tick.value)));
+            let scale = Scale::around(values.iter().copied(), kind);
+            for value in values.iter().filter(|value| value.is_finite()) {
+                let place = scale.position(*value);
+                prop_assert_eq!(place.is_none(), logarithmic && *value <= 0.0);
+                prop_assert!(place.is_none_or(|place| (0.0..=1.0).contains(&place)));
             }
+            let ticks = ticks(&scale, Some(Unit::Nanoseconds), room);
+            prop_assert!(ticks.windows(2).all(|pair| pair[0].value < pair[1].value));
+            prop_assert!(ticks.iter().all(|tick| scale.contains(tick.value)));
         }
     }
 }

@@ -6,7 +6,7 @@
 mod table;
 mod text;
 
-pub use table::{Column, Filling, Kind, Table};
+pub use table::{Column, ColumnKind, Table, TableBuilder};
 pub use text::{Piece, Text};
 pub(crate) use text::{capitalised, text};
 

@@ -19,7 +19,7 @@ pub struct Column {
     /// The heading.
     pub title: String,
     /// The kind of its cells.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// One cell for each row.
     pub cells: Vec<Text>,
     /// True if the columns from here on belong together.
@@ -29,18 +29,18 @@ pub struct Column {
 impl Column {
     /// True if its cells are numbers.
     pub fn is_number(&self) -> bool {
-        matches!(self.kind, Kind::Count | Kind::Number)
+        matches!(self.kind, ColumnKind::Count | ColumnKind::Number)
     }
 
     /// True if its cells name their rows.
     pub fn is_name(&self) -> bool {
-        matches!(self.kind, Kind::Name | Kind::Count)
+        matches!(self.kind, ColumnKind::Name | ColumnKind::Count)
     }
 }
 
 /// The kind of the cells in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// The name of the row.
     Name,
     /// The name of the row, a number.
@@ -53,7 +53,7 @@ pub enum Kind {
 
 /// A table that gets its columns one by one.
 #[derive(Debug)]
-pub struct Filling<'t, T> {
+pub struct TableBuilder<'t, T> {
     things: &'t [T],
     table: Table,
     begins_group: bool,
@@ -61,13 +61,13 @@ pub struct Filling<'t, T> {
 
 impl Table {
     /// A table with a row for each of `things`.
-    pub fn of<T>(title: impl Into<String>, things: &[T]) -> Filling<'_, T> {
+    pub fn of<T>(title: impl Into<String>, things: &[T]) -> TableBuilder<'_, T> {
         let table = Self {
             title: title.into(),
             columns: Vec::new(),
             first: usize::MAX,
         };
-        Filling {
+        TableBuilder {
             things,
             table,
             begins_group: false,
@@ -100,12 +100,12 @@ impl Table {
     }
 }
 
-impl<'t, T> Filling<'t, T> {
+impl<'t, T> TableBuilder<'t, T> {
     /// Adds a column.
     #[must_use]
     pub fn column<C: Into<Text>>(
         mut self,
-        kind: Kind,
+        kind: ColumnKind,
         title: impl Into<String>,
         cell: impl Fn(&'t T) -> C,
     ) -> Self {
@@ -121,19 +121,19 @@ impl<'t, T> Filling<'t, T> {
     /// Adds a column with the name of each row.
     #[must_use]
     pub fn name<C: Into<Text>>(self, title: impl Into<String>, cell: impl Fn(&'t T) -> C) -> Self {
-        self.column(Kind::Name, title, cell)
+        self.column(ColumnKind::Name, title, cell)
     }
 
     /// Adds a column with the number that names each row.
     #[must_use]
     pub fn count<C: Into<Text>>(self, title: impl Into<String>, cell: impl Fn(&'t T) -> C) -> Self {
-        self.column(Kind::Count, title, cell)
+        self.column(ColumnKind::Count, title, cell)
     }
 
     /// Adds a column of words.
     #[must_use]
     pub fn words<C: Into<Text>>(self, title: impl Into<String>, cell: impl Fn(&'t T) -> C) -> Self {
-        self.column(Kind::Words, title, cell)
+        self.column(ColumnKind::Words, title, cell)
     }
 
     /// Adds a column of numbers.
@@ -143,7 +143,7 @@ impl<'t, T> Filling<'t, T> {
         title: impl Into<String>,
         cell: impl Fn(&'t T) -> C,
     ) -> Self {
-        self.column(Kind::Number, title, cell)
+        self.column(ColumnKind::Number, title, cell)
     }
 
     /// Lets the columns that are added next stay together where a table is divided.
@@ -153,7 +153,7 @@ impl<'t, T> Filling<'t, T> {
         self
     }
 
-    /// Shows only so many rows at first.
+    /// Shows only the first rows at first.
     #[must_use]
     pub fn first(mut self, rows: usize) -> Self {
         self.table.first = rows;
@@ -161,8 +161,8 @@ impl<'t, T> Filling<'t, T> {
     }
 }
 
-impl<T> From<Filling<'_, T>> for Table {
-    fn from(filling: Filling<'_, T>) -> Self {
+impl<T> From<TableBuilder<'_, T>> for Table {
+    fn from(filling: TableBuilder<'_, T>) -> Self {
         filling.table
     }
 }

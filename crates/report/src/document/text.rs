@@ -57,6 +57,15 @@ impl Piece {
         Self::Number(show::ratio(ratio), interval.map(show::ratio_range))
     }
 
+    /// The reason for its colour.
+    pub(crate) fn tone(&self) -> Tone {
+        match self {
+            Self::Words(tone, _) => *tone,
+            Self::Verdict(word) => word.tone,
+            Self::Number(..) | Self::Command(_) | Self::Link(_) => Tone::Plain,
+        }
+    }
+
     /// The words alone, as a reader without colours reads them.
     pub fn plain(&self) -> String {
         match self {
@@ -72,16 +81,23 @@ impl Piece {
 impl Text {
     /// The words alone.
     pub fn plain(&self) -> String {
-        match self.0.split_last() {
-            // At the end it needs no marks, and is copied with less trouble.
-            Some((Piece::Command(command), before)) => {
-                before.iter().map(Piece::plain).collect::<String>() + command
-            }
-            _ => self.0.iter().map(Piece::plain).collect(),
-        }
+        self.pieces().map(|(_, words)| words).collect()
     }
 
-    /// A text whose commands stand in backquotes.
+    /// Each piece with its tone.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = (Tone, String)> {
+        let last = self.0.len().saturating_sub(1);
+        self.0
+            .iter()
+            .enumerate()
+            .map(move |(index, piece)| match piece {
+                // At the end it needs no marks, and is copied with less trouble.
+                Piece::Command(command) if index == last => (Tone::Plain, command.clone()),
+                _ => (piece.tone(), piece.plain()),
+            })
+    }
+
+    /// A text whose commands are in backquotes.
     pub fn marked(words: &str) -> Self {
         let parts = words.split('`').enumerate();
         let piece = |(index, part): (usize, &str)| match index % 2 {
@@ -110,15 +126,8 @@ impl Text {
 
     /// The tone of its first piece that has one.
     pub fn tone(&self) -> Tone {
-        let tones = self.0.iter().map(|piece| match piece {
-            Piece::Words(tone, _) => *tone,
-            Piece::Verdict(word) => word.tone,
-            Piece::Number(..) | Piece::Command(_) | Piece::Link(_) => Tone::Plain,
-        });
-        tones
-            .into_iter()
-            .find(|tone| *tone != Tone::Plain)
-            .unwrap_or(Tone::Plain)
+        let mut tones = self.0.iter().map(Piece::tone);
+        tones.find(|tone| *tone != Tone::Plain).unwrap_or_default()
     }
 }
 

@@ -137,31 +137,36 @@ struct FailureJson<'a> {
 
 impl<'a> PointJson<'a> {
     fn new(experiment: &ExperimentAnalysis, point: &'a PointResult) -> Self {
-        let estimate = |estimate: &'a Estimate| EstimateJson {
-            metric: &estimate.metric,
-            unit: experiment
-                .definition
-                .metric(&estimate.metric)
-                .map(|metric| metric.unit),
-            value: estimate.centre,
-            interval: estimate.interval,
-            verdict: show::verdict(&estimate.verdict).key,
-            reason: match &estimate.verdict {
-                Verdict::Broken(reason) => Some(reason),
-                _ => None,
-            },
-            doubtful: point.is_doubtful(&estimate.metric),
-            raw: estimate.raw,
-            uncorrected: estimate.uncorrected,
-            processes: estimate.processes,
-            passes: estimate.passes,
-            samples: estimate.samples,
-            impossible: estimate.impossible,
-            disturbed: estimate.disturbed,
-            by_process: &estimate.by_process,
-            cpu_share: estimate.cpu_share,
-            system_share: estimate.system_share,
-            percentiles: estimate.percentiles,
+        let estimate = |estimate: &'a Estimate| {
+            let (verdict, reason) = match &estimate.verdict {
+                Verdict::Sound => ("sound", None),
+                Verdict::TooFew => ("too_few", None),
+                Verdict::BelowResolution => ("below_resolution", None),
+                Verdict::Broken(reason) => ("broken", Some(reason.as_str())),
+            };
+            EstimateJson {
+                metric: &estimate.metric,
+                unit: experiment
+                    .definition
+                    .metric(&estimate.metric)
+                    .map(|metric| metric.unit),
+                value: estimate.centre,
+                interval: estimate.interval,
+                verdict,
+                reason,
+                doubtful: point.is_doubtful(&estimate.metric),
+                raw: estimate.raw,
+                uncorrected: estimate.uncorrected,
+                processes: estimate.processes,
+                passes: estimate.passes,
+                samples: estimate.samples,
+                impossible: estimate.impossible,
+                disturbed: estimate.disturbed,
+                by_process: &estimate.by_process,
+                cpu_share: estimate.cpu_share,
+                system_share: estimate.system_share,
+                percentiles: estimate.percentiles,
+            }
         };
         let warning = |warning: &'a Warning| WarningJson {
             warning,

@@ -1,11 +1,11 @@
 //! Documents as pages.
 
 use super::anchor::Anchors;
-use super::chart::{Names, render};
+use super::chart::{Names, escaped, render};
 use super::figure::scales;
 use super::ratios::ratios;
 use crate::document::{
-    Block, Blocks, Chart, Column, Document, Item, Kind, Piece, Section, Table, Text,
+    Block, Blocks, Chart, Column, ColumnKind, Document, Item, Piece, Section, Table, Text,
 };
 use crate::show::{Tone, Word};
 use askama::Template;
@@ -57,14 +57,14 @@ pub fn paint(document: &Document<'_>, data: Option<&Value>) -> Result<String, Er
     Ok(page.render()?)
 }
 
-/// Places in a page, by the words that lead there: the id and the title of each.
-pub(super) type Places = BTreeMap<String, (String, String)>;
+/// The targets of the links in a page by their words: the id and the title of each.
+pub(super) type LinkTargets = BTreeMap<String, (String, String)>;
 
-/// `blocks` as a part of another page, below a heading; `places` are those of that page.
-pub(super) fn part(blocks: &Blocks<'_>, name: &str, places: &Places) -> String {
+/// `blocks` as a part of another page, below a heading; `targets` are those of that page.
+pub(super) fn part(blocks: &Blocks<'_>, name: &str, targets: &LinkTargets) -> String {
     let mut painter = Painter {
         prefix: format!("{name}-"),
-        places: places.clone(),
+        targets: targets.clone(),
         depth: 1,
         ..Painter::default()
     };
@@ -93,14 +93,14 @@ struct Painter {
     /// The ids of all sections, in the order of reading.
     ids: std::collections::VecDeque<String>,
     /// The sections that links lead to, of each title the first.
-    places: Places,
+    targets: LinkTargets,
     depth: usize,
     /// The beginning of each id.
     prefix: String,
 }
 
 impl Painter {
-    /// Gives each section its id; returns the list of contents, of so many levels.
+    /// Gives each section its id; returns the list of contents down to this level.
     fn name(&mut self, blocks: &[Block<'_>], levels: usize) -> String {
         let mut contents = String::new();
         for block in blocks {
@@ -110,7 +110,7 @@ impl Painter {
                     let id = self.prefix.clone() + &self.anchors.take(&title);
                     self.ids.push_back(id.clone());
                     let place = (id.clone(), title.clone());
-                    self.places.entry(title).or_insert(place);
+                    self.targets.entry(title).or_insert(place);
                     let below = self.name(&section.blocks, levels.saturating_sub(1));
                     if levels > 0 {
                         let link =
@@ -261,10 +261,10 @@ impl Painter {
 
     fn cell(&mut self, column: &Column, text: &Text) {
         let class = match (column.kind, text.0.first()) {
-            (Kind::Name, _) => "name",
-            (Kind::Count | Kind::Number, _) => "number",
-            (Kind::Words, Some(Piece::Verdict(word))) => word.class,
-            (Kind::Words, _) => "fact",
+            (ColumnKind::Name, _) => "name",
+            (ColumnKind::Count | ColumnKind::Number, _) => "number",
+            (ColumnKind::Words, Some(Piece::Verdict(word))) => word.class,
+            (ColumnKind::Words, _) => "fact",
         };
         let class = attribute(class);
         let inline = self.inline(text);
@@ -325,7 +325,7 @@ impl Painter {
             Piece::Command(command) => {
                 format!("<code class=\"command\">{}</code>", escaped(command))
             }
-            Piece::Link(title) => match self.places.get(title) {
+            Piece::Link(title) => match self.targets.get(title) {
                 Some((id, title)) => format!("<a href=\"#{id}\">{}</a>", escaped(title)),
                 None => escaped(title),
             },
@@ -368,7 +368,7 @@ fn figure(title: &str, figures: &[(&'static str, Figure)], note: &str) -> String
                 format!("<div><h4>{}</h4>{drawn}</div>", escaped(heading))
             };
             format!(
-                "<div class=\"beside\">{}</div>",
+                "<div class=\"pair\">{}</div>",
                 several.iter().map(one).collect::<String>()
             )
         }
@@ -389,21 +389,6 @@ fn attribute(class: &str) -> String {
         "" => String::new(),
         class => format!(" class=\"{class}\""),
     }
-}
-
-fn escaped(words: &str) -> String {
-    let mut escaped = String::with_capacity(words.len());
-    for c in words.chars() {
-        match c {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            '\'' => escaped += "&#39;",
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -6,121 +6,82 @@ use super::data::rounded;
 use super::packed::Parts;
 use crate::chart::{levels, moments, show_level};
 use crate::show;
-use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin};
+use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark};
 use instrument::point::Level;
 use instrument::quantity::Unit;
 
 /// A figure, ready for its template.
-pub(super) struct FigureView {
+pub(super) struct FigureView<'a> {
+    pub(super) figure: &'a Figure,
     pub(super) id: String,
-    pub(super) title: String,
     /// The chart on the initial scale, which shows without the script.
     pub(super) chart: String,
+    pub(super) scale: FigureScale,
     /// The packed part with the chart on the other scale, if readers can switch it.
     pub(super) other_chart: Option<usize>,
-    /// True if the initial scale is logarithmic.
-    pub(super) starts_logarithmic: bool,
-    /// Series that readers can hide; empty if there is only one, or too many.
-    pub(super) legend: Vec<LegendEntry>,
-    pub(super) marks: Vec<MarkView>,
+    /// Name and swatch of the series that readers can hide; empty if there is only one, or too many.
+    pub(super) legend: Vec<(&'a str, String)>,
+    /// Class and text of each mark.
+    pub(super) marks: Vec<(&'static str, String)>,
     /// Common key of figures with the same x axis.
     pub(super) x_key: String,
-    pub(super) x_title: String,
-    pub(super) y_title: String,
-    pub(super) series: Vec<String>,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<Row<'a>>,
     /// Number of points without a place in the chart.
     pub(super) undrawn: usize,
     /// True if a warning touches any point.
     pub(super) has_doubtful: bool,
-    /// True if its values are colours.
-    pub(super) is_matrix: bool,
-}
-
-/// A series in the legend.
-pub(super) struct LegendEntry {
-    pub(super) index: usize,
-    pub(super) label: String,
-    pub(super) swatch: String,
-}
-
-/// A mark as text.
-pub(super) struct MarkView {
-    pub(super) class: &'static str,
-    pub(super) label: String,
-    /// Its position with the interval, and all that the label does not say.
-    pub(super) place: String,
 }
 
 /// One level of the x axis.
-pub(super) struct Row {
+pub(super) struct Row<'a> {
     /// The level as a number or name, in the notation of data files.
     pub(super) raw: String,
     pub(super) level: String,
     /// One cell for each series; `None` if it has no point here.
-    pub(super) cells: Vec<Option<Cell>>,
+    pub(super) cells: Vec<Option<Cell<'a>>>,
 }
 
 /// One estimate: as text, and as numbers for the script.
-pub(super) struct Cell {
+pub(super) struct Cell<'a> {
+    pub(super) point: &'a FigurePoint,
     pub(super) value: String,
     pub(super) range: String,
     pub(super) centre: String,
-    pub(super) low: String,
-    pub(super) high: String,
-    pub(super) processes: usize,
-    pub(super) samples: usize,
-    pub(super) doubtful: bool,
+    pub(super) ends: [String; 2],
 }
 
-impl FigureView {
+impl<'a> FigureView<'a> {
     pub(super) fn new(
         experiment: &str,
-        figure: &Figure,
+        figure: &'a Figure,
         anchors: &mut Anchors,
         parts: &mut Parts,
     ) -> Self {
-        let (first, other) = scales(figure);
+        let (scale, other) = scales(figure);
         let draw = |scale| render(figure, scale, Names::InPage);
-        let points = || figure.series.iter().flat_map(|series| &series.points);
-        let legend = figure.series.iter().enumerate();
-        let legend = legend.filter(|_| has_key(figure));
+        let mut points = figure.series.iter().flat_map(|series| &series.points);
+        let series = figure.series.iter().enumerate();
+        let legend = series.filter(|_| has_key(figure));
         Self {
+            figure,
             id: anchors.take(&format!("{experiment}.{}", figure.key)),
-            title: figure.title.clone(),
-            chart: draw(first),
+            chart: draw(scale),
+            scale,
             other_chart: other.map(|scale| parts.keep(draw(scale))),
-            starts_logarithmic: first == FigureScale::Logarithmic,
             legend: legend
-                .map(|(index, series)| LegendEntry {
-                    index,
-                    label: series.label.clone(),
-                    swatch: swatch(index),
-                })
+                .map(|(index, series)| (series.label.as_str(), swatch(index)))
                 .collect(),
-            marks: figure
-                .marks
-                .iter()
-                .map(|mark| MarkView::new(figure, mark))
-                .collect(),
+            marks: figure.marks.iter().map(|it| mark(figure, it)).collect(),
             x_key: match figure.kind {
                 FigureKind::Curve => format!("{}|{:?}", figure.x.title, figure.x.unit),
                 FigureKind::Bars | FigureKind::Timeline | FigureKind::Matrix => String::new(),
             },
-            x_title: figure.x.title.clone(),
-            y_title: figure.y.title.clone(),
-            series: figure
-                .series
-                .iter()
-                .map(|series| series.label.clone())
-                .collect(),
             rows: match figure.kind {
                 FigureKind::Timeline => rows_of_moments(figure),
                 FigureKind::Curve | FigureKind::Bars | FigureKind::Matrix => rows(figure),
             },
             undrawn: undrawn(figure),
-            has_doubtful: points().any(|point| point.doubtful),
-            is_matrix: figure.kind == FigureKind::Matrix,
+            has_doubtful: points.any(|point| point.doubtful),
         }
     }
 }
@@ -135,32 +96,25 @@ pub(super) fn scales(figure: &Figure) -> (FigureScale, Option<FigureScale>) {
     }
 }
 
-impl MarkView {
-    fn new(figure: &Figure, mark: &Mark) -> Self {
-        let unit = figure.x.unit.unwrap_or(Unit::Count);
-        let mut place = match mark.interval {
-            Some(interval) => {
-                let range = show::range(unit, interval, mark.at);
-                format!("{} ({range})", show::value(unit, mark.at, mark.interval))
-            }
-            None => show::round(unit, mark.at),
-        };
-        let origin = show::origin(mark.origin);
-        if !mark.label.contains(origin) {
-            place = format!("{place}, {origin}");
+/// The class of a mark, and its name with its place and all that the name does not say.
+fn mark(figure: &Figure, mark: &Mark) -> (&'static str, String) {
+    let unit = figure.x.unit.unwrap_or(Unit::Count);
+    let mut text = match mark.interval {
+        Some(interval) => {
+            let place = show::value(unit, mark.at, mark.interval);
+            let range = show::range(unit, interval, mark.at);
+            format!("{}: {place} ({range})", mark.label)
         }
-        if !is_within(figure, mark.at) {
-            place = format!("{place}, beyond what was measured");
-        }
-        Self {
-            class: match mark.origin {
-                MarkOrigin::Found => "found",
-                MarkOrigin::Documented => "documented",
-            },
-            label: mark.label.clone(),
-            place,
-        }
+        None => format!("{}: {}", mark.label, show::round(unit, mark.at)),
+    };
+    let origin = show::origin(mark.origin);
+    if !mark.label.contains(origin) {
+        text = format!("{text}, {origin}");
     }
+    if !is_within(figure, mark.at) {
+        text += ", beyond what was measured";
+    }
+    (origin, text)
 }
 
 fn is_within(figure: &Figure, at: f64) -> bool {
@@ -169,26 +123,24 @@ fn is_within(figure: &Figure, at: f64) -> bool {
     first.is_some_and(|first| first as f64 <= at) && last.is_some_and(|last| at <= last as f64)
 }
 
-fn rows(figure: &Figure) -> Vec<Row> {
-    levels(figure)
-        .into_iter()
-        .map(|level| {
-            let cells = figure.series.iter().map(|series| {
-                let point = series.points.iter().find(|point| point.x == *level)?;
-                Some(Cell::new(figure, point))
-            });
-            Row {
-                raw: level.to_string(),
-                level: show_level(&figure.x, level),
-                cells: cells.collect(),
-            }
-        })
-        .collect()
+fn rows(figure: &Figure) -> Vec<Row<'_>> {
+    let row = |level: &Level| {
+        let cells = figure.series.iter().map(|series| {
+            let point = series.points.iter().find(|point| point.x == *level)?;
+            Some(Cell::new(figure, point))
+        });
+        Row {
+            raw: level.to_string(),
+            level: show_level(&figure.x, level),
+            cells: cells.collect(),
+        }
+    };
+    levels(figure).into_iter().map(row).collect()
 }
 
 /// One row for each start of a state, in chronological order.
-fn rows_of_moments(figure: &Figure) -> Vec<Row> {
-    let row = |(lane, point): (usize, &FigurePoint)| {
+fn rows_of_moments(figure: &Figure) -> Vec<Row<'_>> {
+    let rows = moments(figure).into_iter().map(|(lane, point)| {
         let state = show_level(&figure.x, &point.x);
         let cell = |index| (index == lane).then(|| Cell::new(figure, point));
         Row {
@@ -200,31 +152,23 @@ fn rows_of_moments(figure: &Figure) -> Vec<Row> {
             },
             cells: (0..figure.series.len()).map(cell).collect(),
         }
-    };
-    moments(figure).into_iter().map(row).collect()
+    });
+    rows.collect()
 }
 
-impl Cell {
-    fn new(figure: &Figure, point: &FigurePoint) -> Self {
+impl<'a> Cell<'a> {
+    fn new(figure: &Figure, point: &'a FigurePoint) -> Self {
         let unit = figure.y.unit.unwrap_or(Unit::Count);
         let estimate = &point.estimate;
-        let interval = estimate.interval.filter(|_| estimate.is_sound());
         let number = |number: f64| rounded(number).to_string();
-        let end = |end: Option<f64>| end.map_or_else(String::new, number);
+        let interval = estimate.interval.filter(|_| estimate.is_sound());
+        let ends = interval.map(|ends| [ends.low, ends.high].map(number));
         Self {
-            value: if estimate.is_sound() {
-                show::value(unit, estimate.centre, estimate.interval)
-            } else {
-                show::estimate(unit, estimate)
-            },
-            range: interval
-                .map_or_else(String::new, |ends| show::range(unit, ends, estimate.centre)),
+            point,
+            value: show::centre(unit, estimate),
+            range: show::ends(unit, estimate),
             centre: number(estimate.centre),
-            low: end(interval.map(|interval| interval.low)),
-            high: end(interval.map(|interval| interval.high)),
-            processes: estimate.processes,
-            samples: estimate.samples,
-            doubtful: point.doubtful,
+            ends: ends.unwrap_or_default(),
         }
     }
 }

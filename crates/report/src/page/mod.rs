@@ -1,9 +1,8 @@
-//! Pages: each one self-contained HTML file, painted of a document. The page of a run has a first screen of its own:
+//! Pages: each one self-contained HTML file, painted from a document. The page of a run has a first screen of its own:
 //! views turn the analysis into plain text and charts; the templates only place them. The templates
 //! escape all text that a user or a system may have supplied.
 
 mod anchor;
-mod card;
 mod chart;
 mod command;
 mod data;
@@ -17,10 +16,9 @@ mod plot;
 mod png;
 mod ratios;
 mod render;
-mod setting;
 mod table;
 
-pub use card::card;
+pub use chart::card;
 pub use document::{Error, paint};
 pub use plot::plot;
 #[cfg(feature = "png")]

@@ -1,7 +1,8 @@
 //! The ratios of a comparison as charts: a curve along the axis with the most levels, or a row for each.
 
-use super::chart::{Curve, XAxis, curves, rows};
+use super::chart::{Curve, curves, rows};
 use crate::comparison::Row;
+use crate::grouped::grouped;
 use crate::show;
 use instrument::experiment::Definition;
 use instrument::point::{Axis, Level, Point};
@@ -19,11 +20,7 @@ pub(super) fn ratios(definition: &Definition, of_experiment: &[&Row<'_>]) -> Str
             .map(|row| (titled(row, row.shown_point()), *row));
         return rows(&named.collect::<Vec<_>>(), &label);
     };
-    let x = XAxis {
-        title: axis.title.clone(),
-        unit: axis.unit(),
-    };
-    curves(&families(axis, of_experiment), &x, &label)
+    curves(&families(axis, of_experiment), axis, &label)
 }
 
 fn longest_axis<'d>(definition: &'d Definition, rows: &[&Row<'_>]) -> Option<&'d Axis> {
@@ -71,37 +68,20 @@ fn titled(row: &Row<'_>, place: String) -> String {
 /// Groups of rows that differ only in their level on `axis` and on its companion axes.
 fn families<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> Vec<Curve<'a>> {
     let companions = companions(axis, rows);
-    let mut families: Vec<(String, Curve<'a>)> = Vec::new();
-    for &row in rows {
-        let Some(x) = row.point.get(&axis.name).and_then(Level::number) else {
-            continue;
-        };
-        let others = row
-            .point
-            .levels()
-            .filter(|(name, _)| *name != axis.name && !companions.contains(name));
+    let points = rows.iter().filter_map(|&row| {
+        let x = row.point.get(&axis.name).and_then(Level::number)?;
+        let levels = row.point.levels();
+        let others = levels.filter(|(name, _)| *name != axis.name && !companions.contains(name));
         let others = others.fold(Point::new(), |point, (name, level)| {
             point.with(name, level.clone())
         });
-        let title = titled(row, show::point(row.definition, &others));
-        match families.iter_mut().find(|(known, _)| *known == title) {
-            Some((_, curve)) => curve.points.push((x, row)),
-            None => families.push((
-                title.clone(),
-                Curve {
-                    title,
-                    points: vec![(x, row)],
-                },
-            )),
-        }
-    }
-    families
-        .into_iter()
-        .map(|(_, mut curve)| {
-            curve.points.sort_by_key(|(x, _)| *x);
-            curve
-        })
-        .collect()
+        Some((titled(row, show::point(row.definition, &others)), (x, row)))
+    });
+    let families = grouped(points).into_iter().map(|(title, mut points)| {
+        points.sort_by_key(|(x, _)| *x);
+        Curve { title, points }
+    });
+    families.collect()
 }
 
 #[cfg(test)]
@@ -151,30 +131,15 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_with_the_axis_parts_no_curve() {
-        let parted = curves(|block, _| 100 * block);
-        assert_eq!(parted.len(), 2, "{parted:?}");
-        assert!(
-            parted
-                .iter()
-                .all(|(title, points)| *points == 4 && !title.contains("file"))
-        );
-    }
-
-    #[test]
-    fn what_is_the_same_everywhere_is_named() {
-        let parted = curves(|_, _| 100);
-        assert_eq!(parted.len(), 2);
-        assert!(
-            parted
-                .iter()
-                .all(|(title, points)| *points == 4 && title.contains("file size"))
-        );
-    }
-
-    #[test]
-    fn what_changes_by_itself_parts_curves() {
-        let parted = curves(|block, threads| 100 * block * threads);
-        assert_eq!(parted.len(), 8);
+    fn only_what_changes_by_itself_parts_curves() {
+        let with_the_axis = curves(|block, _| 100 * block);
+        let same_everywhere = curves(|_, _| 100);
+        for (curves, is_named) in [(with_the_axis, false), (same_everywhere, true)] {
+            assert_eq!(curves.len(), 2, "{curves:?}");
+            for (title, points) in curves {
+                assert_eq!((title.contains("file"), points), (is_named, 4), "{title}");
+            }
+        }
+        assert_eq!(curves(|block, threads| 100 * block * threads).len(), 8);
     }
 }

@@ -1,21 +1,21 @@
 //! The page's text from an analysis.
 
 use super::anchor::Anchors;
-use super::document::{Error, Places, part};
-use super::experiment::{GroupView, groups};
+use super::document::{Error, LinkTargets, part};
+use super::experiment::{ExperimentView, GroupView, groups};
 use super::glance::{PictureView, chapters_with_numbers, pictures};
 use super::packed::{Parts, packed};
-use super::setting::{SettingView, first};
 use super::{command, data};
-use crate::advice::{untold, without_settings};
+use crate::advice::{Gaining, gaining, undecided, without_settings};
 use crate::document::{Blocks, Text};
 use crate::first_screen::first_screen;
 use crate::ranking::{MOST_FINDINGS, foremost};
-use crate::thumb::{Side, Sides};
+use crate::rules_of_thumb::{Deviation, Deviations};
 use crate::view::run::{finding, trust};
 use crate::view::{advice, claims, machine};
 use crate::{Analysis, Verdict, show};
 use askama::Template;
+use instrument::figure::{FigureKind, FigureScale};
 use instrument::quantity::{Unit, counted};
 use record::Run;
 
@@ -42,10 +42,12 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         &mut parts,
     )?;
     let views = groups.iter().flat_map(|group| &group.experiments);
-    let places: Places = views
-        .map(|view| (view.name.clone(), (view.id.clone(), view.title.clone())))
-        .collect();
-    let place_of = |name: &str| places.get(name).cloned();
+    let place = |view: &ExperimentView<'_>| {
+        let place = (view.id.clone(), view.definition.title.clone());
+        (view.definition.id.clone(), place)
+    };
+    let targets: LinkTargets = views.map(place).collect();
+    let place_of = |name: &str| targets.get(name).cloned();
     let verdict = Verdict::of(analysis);
     let evidence = Blocks::default().say([verdict.text()]);
     let sections = [
@@ -63,7 +65,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         ),
         ("machine", "The machine", machine::machine(run)),
     ];
-    let sections = sections.map(|(id, title, blocks)| (id, title, part(&blocks, id, &places)));
+    let sections = sections.map(|(id, title, blocks)| (id, title, part(&blocks, id, &targets)));
     let without =
         without_settings(analysis).map(|words| Blocks::default().say([Text::marked(words)]));
     let page = Page {
@@ -75,18 +77,16 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         tags: tags(run),
         sections,
         verdict: verdict.line(),
-        sides: Sides::of(analysis).named(),
+        sides: Deviations::of(analysis).named(),
         rules_from: &first_screen().rules_from,
         pictures: pictures(analysis, place_of),
         numbers_at: chapters_with_numbers(analysis, place_of),
-        first_settings: first(analysis),
-        open_settings: untold(analysis).len(),
-        without_settings: without.map(|blocks| part(&blocks, "settings", &places)),
+        first_settings: gaining(analysis),
+        open_settings: undecided(analysis).len(),
+        without_settings: without.map(|blocks| part(&blocks, "settings", &targets)),
         groups: &groups,
-        reported: run.header.is_reported(),
+        run,
         command: command::repeat(run),
-        seed: run.header.seed,
-        run_id: &run.header.id,
         version: &run.header.version,
         resolution: show::round(Unit::Nanoseconds, run.calibration.resolution_ns),
         cost: show::round(Unit::Nanoseconds, run.calibration.cost_ns),
@@ -104,33 +104,26 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
 struct Page<'a> {
     /// A reason not to take the times for those of the system.
     caution: Option<String>,
-    /// The conditions that may have moved the values.
     conditions: Option<String>,
     title: String,
     subtitle: String,
     summary: Vec<String>,
     tags: Vec<String>,
-    /// The verdict on the run in one line.
     verdict: String,
     /// Id, title and contents of each section above the chapters.
     sections: [(&'static str, &'static str, String); 5],
-    /// The strong and the weak sides of the machine.
-    sides: Vec<(&'static str, Vec<Side>)>,
-    /// The lists of the rules of thumb.
+    sides: Vec<(&'static str, Vec<Deviation>)>,
     rules_from: &'static str,
     pictures: Vec<PictureView>,
-    /// Id and title of each chapter with numbers, told where there is no picture.
+    /// Id and title of each chapter with numbers, for a run without pictures.
     numbers_at: Vec<(String, String)>,
-    first_settings: Vec<SettingView>,
+    first_settings: Vec<Gaining>,
     /// Number of settings that the run does not decide.
     open_settings: usize,
-    /// A sentence in place of the first settings.
     without_settings: Option<String>,
-    groups: &'a [GroupView],
-    reported: bool,
+    groups: &'a [GroupView<'a>],
+    run: &'a Run,
     command: String,
-    seed: u64,
-    run_id: &'a str,
     version: &'a str,
     resolution: String,
     cost: String,
@@ -195,31 +188,20 @@ fn subtitle(run: &Run) -> String {
 fn summary(analysis: &Analysis<'_>) -> Vec<String> {
     let header = &analysis.run.header;
     let points: usize = analysis.experiments.iter().map(|e| e.points.len()).sum();
-    let ran = analysis
-        .experiments
-        .iter()
-        .filter(|e| e.skipped.is_none())
-        .count();
+    let ran = analysis.experiments.iter().filter(|e| e.skipped.is_none());
+    let (ran, points) = (counted(ran.count(), "experiment"), counted(points, "point"));
     if let Some(printed) = show::printed(header) {
-        return vec![
-            printed,
-            counted(ran, "experiment"),
-            counted(points, "point"),
-        ];
+        return vec![printed, ran, points];
     }
-    let mut parts = vec![
-        format!("{} profile", header.profile),
-        show::moment(header.started),
+    let limited = header.limited.as_ref();
+    let parts = [
+        Some(format!("{} profile", header.profile)),
+        Some(show::moment(header.started)),
+        limited.map(|limited| format!("within {}", limited.limits)),
+        show::took(header),
+        Some(ran),
+        Some(points),
+        Some(counted(analysis.samples, "sample")),
     ];
-    if let Some(limited) = &header.limited {
-        parts.push(format!("within {}", limited.limits));
-    }
-    if let Some(ended) = header.ended {
-        let took = ended.duration_since(header.started);
-        parts.push(format!("took {}", show::length(took.as_secs_f64() * 1e9)));
-    }
-    parts.push(counted(ran, "experiment"));
-    parts.push(counted(points, "point"));
-    parts.push(counted(analysis.samples, "sample"));
-    parts
+    parts.into_iter().flatten().collect()
 }

@@ -1,5 +1,6 @@
 //! An estimate as one line.
 
+use super::interval::range;
 use super::value::value;
 use super::words::verdict;
 use instrument::quantity::{Unit, counted};
@@ -20,6 +21,20 @@ pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
             }
         }
     }
+}
+
+/// The value of an estimate without its spread, or the text in its place.
+pub fn centre(unit: Unit, of: &Estimate) -> String {
+    match of.verdict {
+        Verdict::Sound => value(unit, of.centre, of.interval),
+        Verdict::TooFew | Verdict::BelowResolution | Verdict::Broken(_) => estimate(unit, of),
+    }
+}
+
+/// The interval of an estimate; empty without one that may be used.
+pub fn ends(unit: Unit, of: &Estimate) -> String {
+    let interval = of.interval.filter(|_| of.is_sound());
+    interval.map_or_else(String::new, |interval| range(unit, interval, of.centre))
 }
 
 /// The clock cycles of one operation at `clock_hz`, for work of the core: the same in each run, where the time
@@ -88,25 +103,10 @@ mod tests {
 
     fn estimate_of(centre: f64, low: f64, high: f64) -> Estimate {
         Estimate {
-            unit: Unit::Nanoseconds,
-            metric: "m".into(),
             centre,
             interval: Interval::new(low, high),
-            raw: None,
-            uncorrected: None,
-            processes: 5,
-            passes: 5,
             samples: 25,
-            impossible: 0,
-            disturbed: Some(0.0),
-            by_next_clock: 0.0,
-            clock_slope: None,
-            by_process: vec![centre; 5],
-            pass_of: Vec::new(),
-            cpu_share: None,
-            system_share: None,
-            percentiles: None,
-            verdict: Verdict::Sound,
+            ..crate::made_up::estimate(centre)
         }
     }
 

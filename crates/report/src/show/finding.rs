@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_that_may_be_zero_is_told_by_its_bound() {
+    fn a_cost_that_may_be_zero_is_shown_as_its_bound() {
         assert_eq!(shown(4.8, -1.6, 11.2, Unit::Nanoseconds), "at most 11.2 ns");
         assert_eq!(shown(4.8, 0.0, 11.2, Unit::Nanoseconds), "at most 11.2 ns");
         assert_eq!(shown(0.1, -0.1, 0.3, Unit::Share), "10 % (-10 to 30 %)");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_ratio_is_told_as_far_as_it_is_known() {
+    fn a_large_ratio_is_shown_as_far_as_it_is_known() {
         let shown = |value, low, high| shown(value, low, high, Unit::Ratio);
         assert_eq!(
             shown(39_892.0, 34_726.0, 45_059.0),

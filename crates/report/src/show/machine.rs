@@ -1,6 +1,6 @@
 //! A machine in one line, and a caution about its times.
 
-use instrument::quantity::Unit;
+use instrument::quantity::{Unit, counted};
 use record::Run;
 
 /// Processor, memory, system and the file system of a run, the parts that are known:
@@ -8,10 +8,8 @@ use record::Run;
 pub fn machine(run: &Run) -> String {
     let (machine, environment) = (&run.machine, &run.environment);
     let architecture = || Some(machine.cpu.architecture.clone()).filter(|name| !name.is_empty());
-    let threads = machine.topology.threads.map(|threads| match threads {
-        1 => "1 thread".into(),
-        threads => format!("{threads} threads"),
-    });
+    let threads = machine.topology.threads;
+    let threads = threads.map(|threads| counted(threads, "thread"));
     let memory = |bytes: u64| Unit::Bytes.show(bytes as f64, 3);
     let system = match (&environment.kernel_name, &environment.kernel_release) {
         (Some(name), Some(release)) => Some(format!("{name} {release}")),

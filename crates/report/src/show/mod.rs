@@ -11,7 +11,7 @@ mod time;
 mod value;
 pub(crate) mod words;
 
-pub use estimate::{cycles, estimate, samples, seen, spread};
+pub use estimate::{centre, cycles, ends, estimate, samples, seen, spread};
 pub use finding::{parts, sentence, trust};
 pub use interval::{extent, range};
 pub use machine::{machine, stand_in};
@@ -19,6 +19,7 @@ pub(crate) use point::point_beside;
 pub use point::{level, point, warning};
 pub use prefix::Prefix;
 pub use ratio::{ratio, ratio_range, ratio_with_range};
-pub use time::{length, moment, printed};
+pub use time::{length, moment, printed, took};
+pub(crate) use value::without_zeros;
 pub use value::{digits, round, value};
 pub use words::{Tone, Word, better, grade, letter, origin, ruling, unit, verdict};

@@ -22,6 +22,12 @@ pub fn printed(header: &Header) -> Option<String> {
     is_reported.then(|| format!("{what}as printed in {source}{year}"))
 }
 
+/// The duration of a run: `took 4 min 5 s`; `None` if it did not end.
+pub fn took(header: &Header) -> Option<String> {
+    let took = header.ended?.duration_since(header.started);
+    Some(format!("took {}", length(took.as_secs_f64() * 1e9)))
+}
+
 /// A duration for which seconds matter: `350 ms`, `12.3 s`, `4 min 5 s`, `2 h 10 min`.
 pub fn length(ns: f64) -> String {
     let seconds = (ns / 1e9).round();

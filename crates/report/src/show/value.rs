@@ -45,18 +45,17 @@ pub fn digits(centre: f64, interval: Option<Interval>) -> usize {
 pub fn round(unit: Unit, value: f64) -> String {
     let text = rounded(unit, value, DIGITS);
     let (number, symbol) = text.split_once(' ').unwrap_or((&text, ""));
-    let number = match number.split_once('.') {
-        Some((whole, fraction)) if !fraction.contains('e') => {
-            let fraction = fraction.trim_end_matches('0');
-            if fraction.is_empty() {
-                whole.to_owned()
-            } else {
-                format!("{whole}.{fraction}")
-            }
-        }
-        _ => number.to_owned(),
-    };
+    let number = without_zeros(number);
     format!("{number} {symbol}").trim_end().into()
+}
+
+/// `number` without trailing zeros after its decimal point.
+pub(crate) fn without_zeros(number: &str) -> &str {
+    if number.contains('.') && !number.contains('e') {
+        number.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        number
+    }
 }
 
 /// `value` with its unit, to `digits` significant digits.
@@ -81,25 +80,12 @@ mod tests {
 
     #[test]
     fn numbers_stay_short() {
-        for value in [
-            1e300,
-            -1e300,
-            1e-300,
-            f64::MAX,
-            f64::MIN_POSITIVE,
-            f64::NAN,
-            0.0,
-        ] {
-            for unit in [
-                Unit::Bytes,
-                Unit::Count,
-                Unit::Nanoseconds,
-                Unit::BytesPerSecond,
-            ] {
-                assert!(
-                    rounded(unit, value, 3).chars().count() <= 20,
-                    "{unit:?} {value:e}"
-                );
+        use Unit::{Bytes, BytesPerSecond, Count, Nanoseconds};
+        let edges = [f64::MAX, f64::MIN_POSITIVE, f64::NAN, 0.0];
+        for value in [1e300, -1e300, 1e-300].into_iter().chain(edges) {
+            for unit in [Bytes, Count, Nanoseconds, BytesPerSecond] {
+                let shown = rounded(unit, value, 3);
+                assert!(shown.chars().count() <= 20, "{unit:?} {value:e}");
             }
         }
     }

@@ -14,8 +14,6 @@ use instrument::results::Verdict;
 pub struct Word {
     /// In sentences and tables.
     pub text: &'static str,
-    /// In JSON.
-    pub key: &'static str,
     /// On the page: the CSS class.
     pub class: &'static str,
     /// In the terminal: the mark in Unicode and in ASCII.
@@ -25,9 +23,10 @@ pub struct Word {
 }
 
 /// The reason for the colour of a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     /// No reason.
+    #[default]
     Plain,
     /// Settled, or for the better.
     Good,
@@ -41,121 +40,76 @@ pub enum Tone {
     Bad,
 }
 
-const fn word(
-    text: &'static str,
-    key: &'static str,
-    class: &'static str,
+const fn word(text: &'static str, class: &'static str, tone: Tone) -> Word {
+    marked(("", ""), text, class, tone)
+}
+
+const fn marked(
     mark: (&'static str, &'static str),
+    text: &'static str,
+    class: &'static str,
     tone: Tone,
 ) -> Word {
     Word {
         text,
-        key,
         class,
         mark,
         tone,
     }
 }
 
-const NO_MARK: (&str, &str) = ("", "");
-
 // Grades of findings.
-const CERTAIN: Word = word("certain", "certain", "certain", ("●", "*"), Tone::Good);
-const LIKELY: Word = word("likely", "likely", "likely", ("◐", "~"), Tone::Plain);
+const CERTAIN: Word = marked(("●", "*"), "certain", "certain", Tone::Good);
+const LIKELY: Word = marked(("◐", "~"), "likely", "likely", Tone::Plain);
 /// Of findings, claims and figures alike.
-pub(crate) const CANNOT_BE_TOLD: Word = word(
-    "cannot be told",
-    "cannot_be_told",
-    "open",
-    ("○", "?"),
-    Tone::Faint,
-);
+pub(crate) const CANNOT_BE_TOLD: Word = marked(("○", "?"), "cannot be told", "open", Tone::Faint);
 
 // Rulings on claims.
-const HOLDS: Word = word("holds", "holds", "certain", ("●", "+"), Tone::Good);
-const HOLDS_IN_PART: Word = word(
-    "holds in part",
-    "holds_in_part",
-    "likely",
-    ("◐", "~"),
-    Tone::Good,
-);
-const DOES_NOT_HOLD: Word = word(
-    "does not hold",
-    "does_not_hold",
-    "refuted",
-    ("✗", "x"),
-    Tone::Strong,
-);
+const HOLDS: Word = marked(("●", "+"), "holds", "certain", Tone::Good);
+const HOLDS_IN_PART: Word = marked(("◐", "~"), "holds in part", "likely", Tone::Good);
+const DOES_NOT_HOLD: Word = marked(("✗", "x"), "does not hold", "refuted", Tone::Strong);
 
 // Verdicts on estimates.
-const SOUND: Word = word("sound", "sound", "", NO_MARK, Tone::Plain);
-const TOO_FEW: Word = word(
-    "seen too seldom for an estimate",
-    "too_few",
-    "unsound",
-    NO_MARK,
-    Tone::Doubtful,
-);
-const BELOW_RESOLUTION: Word = word(
-    "below resolution",
-    "below_resolution",
-    "unsound",
-    NO_MARK,
-    Tone::Plain,
-);
-pub(crate) const BROKEN: Word = word("broken", "broken", "unsound", NO_MARK, Tone::Bad);
+const SOUND: Word = word("sound", "", Tone::Plain);
+const TOO_FEW: Word = word("seen too seldom for an estimate", "unsound", Tone::Doubtful);
+const BELOW_RESOLUTION: Word = word("below resolution", "unsound", Tone::Plain);
+pub(crate) const BROKEN: Word = word("broken", "unsound", Tone::Bad);
 /// An estimate that a warning touches.
-pub(crate) const DOUBTFUL: Word = word("doubtful", "doubtful", "doubtful", NO_MARK, Tone::Doubtful);
+pub(crate) const DOUBTFUL: Word = word("doubtful", "doubtful", Tone::Doubtful);
 
 // Verdicts of comparisons.
-pub(crate) const FASTER: Word = word("faster", "faster", "faster", NO_MARK, Tone::Good);
-pub(crate) const SLOWER: Word = word("slower", "slower", "slower", NO_MARK, Tone::Bad);
-pub(crate) const EQUIVALENT: Word = word("equivalent", "equivalent", "open", NO_MARK, Tone::Plain);
+pub(crate) const FASTER: Word = word("faster", "faster", Tone::Good);
+pub(crate) const SLOWER: Word = word("slower", "slower", Tone::Bad);
+pub(crate) const EQUIVALENT: Word = word("equivalent", "open", Tone::Plain);
 /// For a component without a value.
 pub(crate) const NOT_MEASURED: &str = "not measured";
 /// Of a component of a node among its peers.
-pub(crate) const ALIKE: Word = word("alike", "alike", "open", NO_MARK, Tone::Plain);
-pub(crate) const INCONCLUSIVE: Word =
-    word("inconclusive", "inconclusive", "open", NO_MARK, Tone::Faint);
-pub(crate) const NOT_COMPARABLE: Word = word(
-    "not comparable",
-    "not_comparable",
-    "open",
-    NO_MARK,
-    Tone::Doubtful,
-);
-pub(crate) const UNTESTED: Word = word("not tested", "untested", "open", NO_MARK, Tone::Plain);
+pub(crate) const ALIKE: Word = word("alike", "open", Tone::Plain);
+pub(crate) const INCONCLUSIVE: Word = word("inconclusive", "open", Tone::Faint);
+pub(crate) const NOT_COMPARABLE: Word = word("not comparable", "open", Tone::Doubtful);
+pub(crate) const UNTESTED: Word = word("not tested", "open", Tone::Plain);
 
 // Outcomes of published figures.
-pub(crate) const AS_REPORTED: Word =
-    word("as reported", "as_reported", "faster", NO_MARK, Tone::Good);
-pub(crate) const DIFFERS: Word = word("differs", "differs", "slower", NO_MARK, Tone::Strong);
+pub(crate) const AS_REPORTED: Word = word("as reported", "faster", Tone::Good);
+pub(crate) const DIFFERS: Word = word("differs", "slower", Tone::Strong);
 
 // Effects of a property of the machine.
-pub(crate) const WOULD_SUFFER: Word = word(
-    "would suffer from a run",
-    "hurts",
-    "refuted",
+pub(crate) const WOULD_SUFFER: Word = marked(
     ("*", "*"),
-    Tone::Doubtful,
-);
-pub(crate) const DISTURBS: Word = word(
-    "disturbs",
-    "disturbs",
+    "would suffer from a run",
     "refuted",
-    ("!", "!"),
     Tone::Doubtful,
 );
-pub(crate) const SHAPES: Word = word("shapes numbers", "shapes", "likely", ("~", "~"), Tone::Good);
-pub(crate) const LIMITS: Word = word("limits", "limits", "likely", ("-", "-"), Tone::Good);
-pub(crate) const FINE: Word = word("fine", "none", "certain", (" ", " "), Tone::Faint);
+pub(crate) const DISTURBS: Word = marked(("!", "!"), "disturbs", "refuted", Tone::Doubtful);
+pub(crate) const SHAPES: Word = marked(("~", "~"), "shapes numbers", "likely", Tone::Good);
+pub(crate) const LIMITS: Word = marked(("-", "-"), "limits", "likely", Tone::Good);
+pub(crate) const FINE: Word = marked((" ", " "), "fine", "certain", Tone::Faint);
 
 // Proofs of stored runs.
-pub(crate) const PROVEN: Word = word("proven", "proven", "", NO_MARK, Tone::Plain);
-pub(crate) const UNPROVEN: Word = word("unproven", "unproven", "doubtful", NO_MARK, Tone::Doubtful);
-pub(crate) const DAMAGED: Word = word("damaged", "damaged", "slower", NO_MARK, Tone::Bad);
-pub(crate) const UNREADABLE: Word = word("unreadable", "unreadable", "slower", NO_MARK, Tone::Bad);
+pub(crate) const PROVEN: Word = word("proven", "", Tone::Plain);
+pub(crate) const UNPROVEN: Word = word("unproven", "doubtful", Tone::Doubtful);
+pub(crate) const DAMAGED: Word = word("damaged", "slower", Tone::Bad);
+pub(crate) const UNREADABLE: Word = word("unreadable", "slower", Tone::Bad);
 
 /// The word for the grade of a finding.
 pub fn grade(grade: Grade) -> Word {
@@ -186,7 +140,7 @@ pub fn verdict(verdict: &Verdict) -> Word {
     }
 }
 
-/// The letter beside a value that a kind of warning touches. Its label, its sentence and its advice are
+/// The letter next to a value that a kind of warning touches. Its label, its sentence and its advice are
 /// those of [`Warning`].
 pub fn letter(warning: &Warning) -> char {
     match warning {
@@ -224,28 +178,5 @@ pub fn unit(unit: Unit) -> &'static str {
         Unit::Count => "a number",
         Unit::Share => "per cent",
         Unit::Ratio => "a ratio",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{grade, ruling};
-    use instrument::claim::Ruling;
-    use instrument::finding::Grade;
-
-    #[test]
-    fn keys_are_the_names_in_json() {
-        let named = |value: serde_json::Result<serde_json::Value>| value.expect("a name");
-        for each in [Grade::Certain, Grade::Likely, Grade::CannotBeTold] {
-            assert_eq!(named(serde_json::to_value(each)), grade(each).key);
-        }
-        for each in [
-            Ruling::Holds,
-            Ruling::HoldsInPart,
-            Ruling::DoesNotHold,
-            Ruling::CannotBeTold,
-        ] {
-            assert_eq!(named(serde_json::to_value(each)), ruling(each).key);
-        }
     }
 }

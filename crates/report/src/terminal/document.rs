@@ -26,27 +26,13 @@ pub fn paint(document: &Document<'_>, style: &Style, is_unfolded: bool) -> Strin
 
 /// A text as one line, with its colours.
 fn line(text: &Text, style: &Style) -> String {
-    let end = match text.0.last() {
-        Some(Piece::Command(command)) => command.as_str(),
-        _ => "",
-    };
-    let before = if end.is_empty() {
-        text.0.len()
-    } else {
-        text.0.len() - 1
-    };
-    let piece = |piece: &Piece| {
-        let role = match piece {
-            Piece::Words(tone, _) => (*tone).into(),
-            Piece::Verdict(word) => word.tone.into(),
-            Piece::Number(..) | Piece::Command(_) | Piece::Link(_) => Role::Plain,
-        };
-        style.paint(role, &piece.plain())
-    };
-    text.0[..before].iter().map(piece).collect::<String>() + end
+    let pieces = text.pieces();
+    pieces
+        .map(|(tone, words)| style.paint(tone.into(), &words))
+        .collect()
 }
 
-/// Width of a verdict with its mark, so that all of them stand in one column.
+/// Width of a verdict with its mark, so that all of them are in one column.
 const VERDICT: usize = 16;
 
 struct Painter<'p> {
@@ -54,7 +40,7 @@ struct Painter<'p> {
     unfolded_by: &'static str,
     is_unfolded: bool,
     painted: String,
-    /// True if nothing stands between the last heading and what comes next.
+    /// True if nothing is between the last heading and what comes next.
     is_below_heading: bool,
 }
 
@@ -82,7 +68,7 @@ impl Painter<'_> {
             }
             Block::Items(items) => self.items(items),
             Block::Table(table) => self.table(table),
-            // Figures with headings stand side by side, for which only a page is wide enough.
+            // Figures with headings are side by side, for which only a page is wide enough.
             Block::Chart(Chart::Figures { figures, .. }) => {
                 for (_, figure) in figures.iter().filter(|(heading, _)| heading.is_empty()) {
                     self.gap();

@@ -97,8 +97,8 @@ impl Style {
         text.chars().map(ascii).collect()
     }
 
-    /// The text that the terminal supports.
-    pub(super) fn choose<'t>(&self, unicode: &'t str, ascii: &'t str) -> &'t str {
+    /// What the terminal supports.
+    pub(super) fn choose<T>(&self, unicode: T, ascii: T) -> T {
         if self.unicode { unicode } else { ascii }
     }
 }

@@ -4,7 +4,6 @@ use super::style::{Role, Style};
 use std::borrow::Cow;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// A no-break space.
 const NO_BREAK: char = '\u{a0}';
 
 /// `text` broken into lines that fit, with `first` before the first line and equal indentation for
@@ -43,7 +42,6 @@ pub(super) fn labelled(lines: &[(&str, String)], style: &Style) -> String {
     lines.iter().map(line).collect()
 }
 
-/// A title on its own line.
 pub(super) fn title(text: &str, style: &Style) -> String {
     style.paint(Role::Strong, &style.text(text)) + "\n"
 }
@@ -88,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_stand_in_a_column_of_their_own() {
+    fn labels_are_in_a_column_of_their_own() {
         let lines = [("a", "one".to_owned()), ("long", "two".to_owned())];
         assert_eq!(labelled(&lines, &NARROW), "a     one\nlong  two\n");
     }

@@ -3,8 +3,8 @@
 use super::run::reference;
 use crate::Analysis;
 use crate::advice::{
-    Commands, FIRST, FOR_ADMINISTRATORS, by_audience, commands, foremost, gain, gain_of, trial,
-    untold, value, without_settings,
+    Commands, by_audience, commands, gain, gain_of, gaining, trial, undecided, value,
+    without_settings,
 };
 use crate::document::{Blocks, Document, Item, Piece, Text, capitalised, text};
 use crate::show::{self, Tone};
@@ -43,28 +43,24 @@ pub(crate) fn settings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
             analysis.run.header.id
         ))
     });
-    let open = untold(analysis);
+    let open = undecided(analysis);
     let open_title = format!("{} that this run does not decide", open.len());
-    let open = open
-        .iter()
-        .map(|it| Text::marked(&format!("{}: {}", it.title, it.reason)));
+    let open = open.iter();
+    let open = open.map(|(title, reason)| Text::marked(&format!("{title}: {reason}")));
     blocks
-        .section(FOR_ADMINISTRATORS, of_system)
+        .section("For administrators", of_system)
         .say(load)
         .fold(open_title, Blocks::default().list(open))
 }
 
-/// The first settings that gain, each with its command.
+/// The settings that gain most, each with its command.
 pub(crate) fn first<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
-    let system = analysis.run.environment.system();
-    let brief = |(name, setting): (&str, &Setting)| {
-        let command = commands(name, setting, system).set;
-        Item::new(
-            lead(gain(setting), ""),
-            [said(setting), Piece::faint(command).into()],
-        )
-    };
-    Blocks::default().items(foremost(&analysis.advice, FIRST).into_iter().map(brief))
+    let brief = gaining(analysis).into_iter().map(|it| {
+        let (gain, range) = it.gain;
+        let line = sentence(&it.title, &it.value, Some(&it.usual), range);
+        Item::new(faster(&gain), [line, Piece::faint(it.set).into()])
+    });
+    Blocks::default().items(brief)
 }
 
 fn of_program(name: &str, setting: &Setting, system: Option<System>) -> Item {
@@ -98,10 +94,11 @@ fn of_system(setting: &SystemSetting) -> Item {
 
 /// The gain, or the words in its place.
 fn lead(gain: Option<(String, Option<String>)>, without: &str) -> Piece {
-    match gain {
-        Some((centre, _)) => Piece::toned(Tone::Good, format!("{centre} as fast")),
-        None => Piece::faint(without),
-    }
+    gain.map_or_else(|| Piece::faint(without), |(gain, _)| faster(&gain))
+}
+
+fn faster(gain: &str) -> Piece {
+    Piece::toned(Tone::Good, format!("{gain} as fast"))
 }
 
 fn said(setting: &Setting) -> Text {

@@ -12,21 +12,16 @@ pub fn list<'d>(definitions: impl IntoIterator<Item = &'d Definition>) -> Docume
     let definitions: Vec<&Definition> = definitions.into_iter().collect();
     let lengths = definitions.iter().map(|it| it.id.len());
     let width = lengths.max().unwrap_or(0);
-    let mut groups: Vec<(&str, Vec<Item>)> = Vec::new();
-    for definition in definitions {
-        let lead = format!("  {:<width$}", definition.id);
-        let item = Item::new(lead, [definition.question.as_str().into()]);
-        match groups.last_mut() {
-            Some((group, items)) if *group == definition.group() => items.push(item),
-            _ => groups.push((definition.group(), vec![item])),
-        }
-    }
-    let groups = groups.into_iter();
-    groups
-        .fold(Blocks::default(), |blocks, (group, items)| {
-            blocks.section(group, Blocks::default().items(items))
-        })
-        .document("")
+    let item = |it: &&Definition| {
+        let lead = format!("  {:<width$}", it.id);
+        Item::new(lead, [it.question.as_str().into()])
+    };
+    let groups = definitions.chunk_by(|one, next| one.group() == next.group());
+    let groups = groups.fold(Blocks::default(), |blocks, group| {
+        let items = Blocks::default().items(group.iter().map(item));
+        blocks.section(group[0].group(), items)
+    });
+    groups.document("")
 }
 
 /// An experiment's question, axes, metrics, method and requirements. `levels` has the levels of each axis, and `needs`

@@ -3,9 +3,9 @@
 use super::catalogue::named;
 use super::{differing, listed, method};
 use crate::comparison::{Comparison, Row, Side};
-use crate::document::{Blocks, Chart, Document, Filling, Piece, Table, Text};
+use crate::document::{Blocks, Chart, Document, Piece, Table, TableBuilder, Text};
+use crate::grouped::grouped;
 use crate::show::{self, Tone};
-use instrument::experiment::Definition;
 
 /// Rows, facts and reasons to show at first.
 const FIRST_ROWS: usize = 15;
@@ -82,7 +82,7 @@ fn of<'a>(comparison: &'a Comparison<'a>) -> Blocks<'a> {
 fn table<'t, 'r>(
     rows: &'t [&'r Row<'r>],
     name: impl Fn(&Row<'r>) -> String,
-) -> Filling<'t, &'r Row<'r>> {
+) -> TableBuilder<'t, &'r Row<'r>> {
     Table::of("values of both sides", rows)
         .name("value", |row| name(row))
         .number("A", |row| row.show(&row.a))
@@ -107,21 +107,11 @@ fn all<'a>(comparison: &'a Comparison<'a>) -> Blocks<'a> {
         .into_iter()
         .filter(|(_, counts)| counts.total() < comparison.rows.len());
     let groups = groups.map(|(group, counts)| (group, counts.sentence()));
-    let mut definitions: Vec<&Definition> = Vec::new();
-    for row in &comparison.rows {
-        if !definitions
-            .iter()
-            .any(|known| known.id == row.definition.id)
-        {
-            definitions.push(row.definition);
-        }
-    }
     let groups = Blocks::default().section("By group", Blocks::default().facts(groups));
-    definitions.into_iter().fold(groups, |blocks, definition| {
-        let rows = comparison.rows.iter();
-        let rows: Vec<&Row<'_>> = rows
-            .filter(|it| it.definition.id == definition.id)
-            .collect();
+    let rows = comparison.rows.iter();
+    let rows = grouped(rows.map(|row| (row.definition.id.as_str(), row)));
+    rows.into_iter().fold(groups, |blocks, (_, rows)| {
+        let definition = rows[0].definition;
         let numbers = Blocks::default().table(table(&rows, Row::place));
         let numbers_title = format!("{} values", rows.len());
         let charts = Blocks::default().charts([Chart::Ratios(definition, rows)]);

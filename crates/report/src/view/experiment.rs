@@ -5,7 +5,8 @@ use super::marks::legend;
 use super::results::table;
 use super::run::finding;
 use crate::ExperimentAnalysis;
-use crate::document::{Blocks, Chart, Document, Filling, Item, Piece, Table, Text, text};
+use crate::document::{Blocks, Chart, Document, Item, Piece, Table, TableBuilder, Text, text};
+use crate::grouped::grouped;
 use crate::show::{self, Tone};
 use instrument::experiment::Metric;
 use instrument::point::{Axis, AxisKind};
@@ -32,12 +33,8 @@ pub(crate) fn overview<'a>(experiment: &ExperimentAnalysis<'_>) -> Blocks<'a> {
 /// process; then all warnings and remarks. With a clock, costs of the core are shown in its cycles as well.
 pub fn experiment<'a>(experiment: &ExperimentAnalysis<'_>, clock_hz: Option<f64>) -> Document<'a> {
     let blocks = Blocks::default;
-    let mut remarks: Vec<&str> = Vec::new();
-    for remark in experiment.points.iter().flat_map(|point| &point.remarks) {
-        if !remarks.contains(&remark.as_str()) {
-            remarks.push(remark);
-        }
-    }
+    let remarks = experiment.points.iter().flat_map(|point| &point.remarks);
+    let remarks = grouped(remarks.map(|remark| (remark, ())));
     overview(experiment)
         .section(
             "Method",
@@ -47,7 +44,10 @@ pub fn experiment<'a>(experiment: &ExperimentAnalysis<'_>, clock_hz: Option<f64>
         .section("Single operations", blocks().table(percentiles(experiment)))
         .section("Each process", blocks().list(processes(experiment)))
         .section("Warnings", blocks().items(warnings(experiment)))
-        .section("Remarks", blocks().list(remarks))
+        .section(
+            "Remarks",
+            blocks().list(remarks.into_iter().map(|(remark, _)| remark)),
+        )
         .document(named(experiment.definition))
 }
 
@@ -91,21 +91,7 @@ fn failures(experiment: &ExperimentAnalysis<'_>) -> Vec<Item> {
         };
         failure(reason, &format!("{points}: {}", reason.reason()))
     };
-    by_reason(points).into_iter().map(item).collect()
-}
-
-/// The failures grouped by reason, in order of first appearance.
-pub(super) fn by_reason<'r, T>(
-    failures: impl Iterator<Item = (Failure<'r>, T)>,
-) -> Vec<(Failure<'r>, Vec<T>)> {
-    let mut reasons: Vec<(Failure<'_>, Vec<T>)> = Vec::new();
-    for (reason, what) in failures {
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, all)) => all.push(what),
-            None => reasons.push((reason, vec![what])),
-        }
-    }
-    reasons
+    grouped(points).into_iter().map(item).collect()
 }
 
 /// Numbers that are missing for this reason.
@@ -123,9 +109,10 @@ pub(super) fn skipped(reason: &str) -> Item {
 }
 
 /// A point, one of its estimates and the estimate's metric.
-type Row<'a> = (&'a PointResult, &'a Estimate, &'a Metric);
+pub(super) type Row<'a> = (&'a PointResult, &'a Estimate, &'a Metric);
 
-fn rows<'a>(experiment: &'a ExperimentAnalysis<'_>) -> Vec<Row<'a>> {
+/// All estimates of which the definition has the metric.
+pub(super) fn rows<'a>(experiment: &'a ExperimentAnalysis<'_>) -> Vec<Row<'a>> {
     let of_point = |point: &'a PointResult| {
         let estimates = point.estimates.iter();
         estimates.filter_map(move |it| Some((point, it, experiment.definition.metric(&it.metric)?)))
@@ -138,7 +125,7 @@ fn of_rows<'t, 'r>(
     title: &str,
     experiment: &ExperimentAnalysis<'_>,
     rows: &'t [Row<'r>],
-) -> Filling<'t, Row<'r>> {
+) -> TableBuilder<'t, Row<'r>> {
     let mut filling = Table::of(title, rows);
     for axis in &experiment.definition.axes {
         let level = |(point, ..): &Row<'_>| shown_level(axis, point);

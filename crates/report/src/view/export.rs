@@ -1,10 +1,9 @@
 //! A run for Markdown: findings, then one table for each experiment.
 
+use super::experiment::rows;
 use crate::document::{Blocks, Document, Piece, Table, Text, text};
 use crate::show::words::DOUBTFUL;
 use crate::{Analysis, ExperimentAnalysis, show};
-use instrument::experiment::Metric;
-use instrument::results::{Estimate, PointResult};
 
 /// Findings with their grades, and all estimates with their intervals.
 pub fn export<'a>(analysis: &'a Analysis<'_>) -> Document<'a> {
@@ -40,22 +39,17 @@ pub fn export<'a>(analysis: &'a Analysis<'_>) -> Document<'a> {
 
 fn experiment<'a>(experiment: &'a ExperimentAnalysis<'_>) -> Blocks<'a> {
     let definition = experiment.definition;
-    let of_point = |point: &'a PointResult| {
-        let estimates = point.estimates.iter();
-        estimates.filter_map(move |it| Some((point, it, definition.metric(&it.metric)?)))
-    };
-    let rows: Vec<Row<'a>> = experiment.points.iter().flat_map(of_point).collect();
+    let rows = rows(experiment);
     let estimates = Table::of("estimates", &rows)
         .name("point", |(point, ..)| show::point(definition, &point.point))
         .words("metric", |(.., metric)| metric.title.as_str())
-        .number("value", value)
-        .words("95 % interval", interval)
+        .number("value", |(_, it, metric)| show::centre(metric.unit, it))
+        .words("95 % interval", |(_, it, metric)| {
+            show::ends(metric.unit, it)
+        })
         .words("", |(point, _, metric)| {
-            if point.is_doubtful(&metric.name) {
-                DOUBTFUL.text
-            } else {
-                ""
-            }
+            let is_doubtful = point.is_doubtful(&metric.name);
+            if is_doubtful { DOUBTFUL.text } else { "" }
         });
     let skipped = experiment
         .skipped
@@ -64,22 +58,4 @@ fn experiment<'a>(experiment: &'a ExperimentAnalysis<'_>) -> Blocks<'a> {
         .say([definition.question.as_str()])
         .say(skipped)
         .table(estimates)
-}
-
-/// An estimate with its point and its metric.
-type Row<'a> = (&'a PointResult, &'a Estimate, &'a Metric);
-
-fn value((_, estimate, metric): &Row<'_>) -> String {
-    if estimate.is_sound() {
-        show::value(metric.unit, estimate.centre, estimate.interval)
-    } else {
-        show::estimate(metric.unit, estimate)
-    }
-}
-
-fn interval((_, estimate, metric): &Row<'_>) -> String {
-    let interval = estimate.interval.filter(|_| estimate.is_sound());
-    interval.map_or_else(String::new, |ends| {
-        show::range(metric.unit, ends, estimate.centre)
-    })
 }

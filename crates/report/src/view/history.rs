@@ -186,7 +186,7 @@ fn searched(changes: &Changes) -> String {
     let short = match changes.too_short {
         0 => String::new(),
         short => format!(
-            " {} in fewer than {LEAST} runs, where a change cannot be told from noise.",
+            " {} in fewer than {LEAST} runs, where a change looks like noise.",
             counted(short, "value")
         ),
     };

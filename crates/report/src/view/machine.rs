@@ -144,7 +144,7 @@ fn memory(run: &Run) -> Group {
 }
 
 /// The note on a redacted run.
-const REDACTED: &str = "marks stand in the place of what named the machine and its people";
+const REDACTED: &str = "marks replace what named the machine and its people";
 
 fn system(run: &Run) -> Group {
     let (machine, environment) = (&run.machine, &run.environment);

@@ -2,6 +2,7 @@
 
 use crate::ExperimentAnalysis;
 use crate::document::{Piece, Text};
+use crate::grouped::grouped;
 use crate::show::words::{BROKEN, DOUBTFUL};
 use crate::show::{Tone, letter};
 use instrument::noise::Warning;
@@ -45,37 +46,32 @@ pub(super) fn legend(experiment: &ExperimentAnalysis<'_>) -> Vec<(&'static str, 
 
 /// A warning of each kind with the number of values that the kind touches, the most frequent first.
 fn kinds<'a>(experiment: &'a ExperimentAnalysis<'_>) -> Vec<(&'a Warning, usize)> {
-    let mut kinds: Vec<(&Warning, usize)> = Vec::new();
-    for point in &experiment.points {
-        for warning in &point.warnings {
-            let touched = point
-                .estimates
-                .iter()
-                .filter(|it| warning.touches(&it.metric));
-            let values = touched.count();
-            match kinds
-                .iter_mut()
-                .find(|(known, _)| letter(known) == letter(warning))
-            {
-                Some((_, sum)) => *sum += values,
-                None => kinds.push((warning, values)),
-            }
-        }
-    }
+    let warnings = experiment.points.iter().flat_map(|point| {
+        let warnings = point.warnings.iter();
+        warnings.map(move |it| (letter(it), (it, touched(point, it))))
+    });
+    let kinds = grouped(warnings).into_iter();
+    let kinds = kinds.map(|(_, kind)| (kind[0].0, kind.iter().map(|(_, values)| values).sum()));
+    let mut kinds: Vec<(&Warning, usize)> = kinds.collect();
     kinds.sort_by_key(|(_, values)| std::cmp::Reverse(*values));
     kinds
 }
 
+/// The number of values at a point that a warning touches.
+pub(super) fn touched(point: &PointResult, warning: &Warning) -> usize {
+    let estimates = point.estimates.iter();
+    estimates.filter(|it| warning.touches(&it.metric)).count()
+}
+
 /// The reasons for an experiment's broken values, each with the number of values.
 fn broken<'a>(experiment: &'a ExperimentAnalysis) -> Vec<(&'a str, usize)> {
-    let mut reasons: Vec<(&str, usize)> = Vec::new();
-    for estimate in experiment.points.iter().flat_map(|point| &point.estimates) {
-        if let Verdict::Broken(reason) = &estimate.verdict {
-            match reasons.iter_mut().find(|(known, _)| known == reason) {
-                Some((_, values)) => *values += 1,
-                None => reasons.push((reason, 1)),
-            }
-        }
-    }
+    let estimates = experiment.points.iter().flat_map(|point| &point.estimates);
+    let reasons = estimates.filter_map(|estimate| match &estimate.verdict {
+        Verdict::Broken(reason) => Some((reason.as_str(), ())),
+        _ => None,
+    });
+    let reasons = grouped(reasons).into_iter();
     reasons
+        .map(|(reason, values)| (reason, values.len()))
+        .collect()
 }

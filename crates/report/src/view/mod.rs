@@ -34,7 +34,7 @@ pub(crate) use summary::brief;
 pub use summary::summary;
 
 use crate::comparison::Circumstance;
-use crate::document::{Blocks, Filling, Section, Table};
+use crate::document::{Blocks, Section, Table, TableBuilder};
 
 /// A list of lines, of which only the `first` are shown at first.
 fn listed<'a>(lines: &[String], first: usize) -> Blocks<'a> {
@@ -52,7 +52,7 @@ type Sided<'h> = (&'h str, fn(&Circumstance) -> &String);
 fn differing<'t>(
     facts: &'t [Circumstance],
     [left, right]: [Sided<'_>; 2],
-) -> Filling<'t, Circumstance> {
+) -> TableBuilder<'t, Circumstance> {
     let known = |value: &String| match value.as_str() {
         "" => "unknown".to_owned(),
         value => value.to_owned(),

@@ -3,6 +3,7 @@
 use super::claims::item;
 use super::method;
 use crate::document::{Blocks, Chart, Document, Piece, Table, Text, text};
+use crate::grouped::grouped;
 use crate::reproduce::words::{brief, number, printed, quoted, shape_word};
 use crate::reproduce::{
     Graph, JudgedFigure, JudgedTable, Report, Reproduction, Shape, TOLERANCE, TOLERANCE_OF_GROWTH,
@@ -124,16 +125,12 @@ fn table(judged: &JudgedTable) -> Blocks<'_> {
         tally.cannot_be_told
     );
     let reasons = Reasons::of(judged);
-    let mut series: Vec<&str> = Vec::new();
-    for figure in &judged.figures {
-        if !series.contains(&figure.figure.series.as_str()) {
-            series.push(&figure.figure.series);
-        }
-    }
+    let series = judged.figures.iter();
+    let series = grouped(series.map(|it| (it.figure.series.as_str(), it)));
     let numbers = series
-        .into_iter()
-        .fold(Blocks::default(), |blocks, series| {
-            blocks.table(figures(series, judged, &reasons))
+        .iter()
+        .fold(Blocks::default(), |blocks, (series, all)| {
+            blocks.table(figures(&judged.table.place, series, all, &reasons))
         });
     let count = judged.figures.len();
     let blocks = Blocks::default()
@@ -157,14 +154,10 @@ struct Reasons<'a>(Vec<(&'a str, usize)>);
 
 impl<'a> Reasons<'a> {
     fn of(judged: &'a JudgedTable) -> Self {
-        let mut reasons: Vec<(&str, usize)> = Vec::new();
-        for reason in judged.figures.iter().filter_map(|it| it.reason.as_deref()) {
-            match reasons.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, count)) => *count += 1,
-                None => reasons.push((reason, 1)),
-            }
-        }
-        Self(reasons)
+        let reasons = judged.figures.iter();
+        let reasons = reasons.filter_map(|it| Some((it.reason.as_deref()?, ())));
+        let counted = grouped(reasons).into_iter();
+        Self(counted.map(|(reason, all)| (reason, all.len())).collect())
     }
 
     /// The mark of a reason next to its verdict.
@@ -182,10 +175,8 @@ impl<'a> Reasons<'a> {
 }
 
 /// The figures of one series.
-fn figures(series: &str, judged: &JudgedTable, reasons: &Reasons<'_>) -> Table {
-    let figures = judged.figures.iter();
-    let figures: Vec<&JudgedFigure> = figures.filter(|it| it.figure.series == series).collect();
-    Table::of(format!("numbers of {}", judged.table.place), &figures)
+fn figures(place: &str, series: &str, all: &[&JudgedFigure], reasons: &Reasons<'_>) -> Table {
+    Table::of(format!("numbers of {place}"), all)
         .name(series, |it| it.figure.what.as_str())
         .number("reported", |it| printed(it))
         .number("here", |it| {
@@ -202,18 +193,12 @@ fn figures(series: &str, judged: &JudgedTable, reasons: &Reasons<'_>) -> Table {
 
 /// The shapes of each series, then those of several.
 fn shapes<'a>(shapes: &[Shape]) -> Blocks<'a> {
-    let mut series: Vec<&str> = Vec::new();
-    for shape in shapes {
-        if !series.contains(&shape.series.as_str()) {
-            series.push(&shape.series);
-        }
-    }
+    let series = grouped(shapes.iter().map(|it| (it.series.as_str(), it)));
     series
-        .into_iter()
-        .fold(Blocks::default(), |blocks, series| {
-            let of_series: Vec<&Shape> = shapes.iter().filter(|it| it.series == series).collect();
-            let table = Table::of("shapes", &of_series)
-                .name(series, |it| format!("{}: {}", shape_word(it.kind), it.of))
+        .iter()
+        .fold(Blocks::default(), |blocks, (series, shapes)| {
+            let table = Table::of("shapes", shapes)
+                .name(*series, |it| format!("{}: {}", shape_word(it.kind), it.of))
                 .number("reported", |it| number(it.reported.as_ref()))
                 .number("here", |it| number(it.here.as_ref()))
                 .words("verdict", |it| it.outcome.word())
@@ -230,11 +215,14 @@ fn graph<'a>(graph: Graph) -> Blocks<'a> {
         (false, true) => "The report has the numbers; the scales of the axes are chosen here",
         (false, false) => "The report has the numbers, drawn here",
     };
+    let are = if graph.missing == 1 { "is" } else { "are" };
     let missing = match (&graph.here, graph.missing) {
         (None, _) => " None of it was measured here.".to_owned(),
         (Some(_), 0) => String::new(),
-        (Some(_), 1) => " 1 value is not known well enough here to be drawn.".to_owned(),
-        (Some(_), more) => format!(" {more} values are not known well enough here to be drawn."),
+        (Some(_), missing) => {
+            let values = counted(missing, "value");
+            format!(" {values} {are} not known well enough here to be drawn.")
+        }
     };
     let note = format!("{axes}. Each chart has its own range: compare their shapes.{missing}");
     let printed = [("As printed", graph.reported)].into_iter();

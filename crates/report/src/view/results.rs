@@ -2,7 +2,7 @@
 
 use super::marks;
 use crate::ExperimentAnalysis;
-use crate::document::{Blocks, Column, Kind, Piece, Table, Text};
+use crate::document::{Blocks, Column, ColumnKind, Piece, Table, Text};
 use crate::show::{self, Prefix, Tone};
 use instrument::experiment::{Better, Metric};
 use instrument::point::{Axis, AxisKind, Level, Point};
@@ -54,12 +54,8 @@ impl<'a> Layout<'a> {
     /// the table stays readable with.
     fn new(experiment: &'a ExperimentAnalysis) -> Self {
         let failed = experiment.failures.iter().map(|(point, _)| *point);
-        let points: Vec<&Point> = experiment
-            .points
-            .iter()
-            .map(|result| &result.point)
-            .chain(failed)
-            .collect();
+        let measured = experiment.points.iter().map(|result| &result.point);
+        let points: Vec<&Point> = measured.chain(failed).collect();
         let axes = &experiment.definition.axes;
         let count = |axis: &Axis| combinations(&[axis], &points).len();
         let (varied, constant): (Vec<&Axis>, Vec<&Axis>) = axes
@@ -78,15 +74,12 @@ impl<'a> Layout<'a> {
         let (series_axes, rows_axes): (Vec<&Axis>, Vec<&Axis>) = varied
             .into_iter()
             .partition(|axis| across.contains(&axis.name.as_str()));
-        let rows = combinations(&rows_axes, &points);
+        let constant = combinations(&constant, &points).into_iter().next();
         Self {
-            rows,
+            rows: combinations(&rows_axes, &points),
             series: combinations(&series_axes, &points),
             rows_axes,
-            constant: combinations(&constant, &points)
-                .into_iter()
-                .next()
-                .unwrap_or_default(),
+            constant: constant.unwrap_or_default(),
         }
     }
 
@@ -111,12 +104,11 @@ fn combinations<'a>(axes: &[&'a Axis], points: &[&Point]) -> Vec<Levels<'a>> {
             found.push(levels);
         }
     }
-    found.sort_by_cached_key(|levels| {
-        levels
-            .iter()
-            .map(|(_, level)| level.number())
-            .collect::<Vec<_>>()
-    });
+    let numbers = |levels: &Levels<'_>| {
+        let numbers = levels.iter().map(|(_, level)| level.number());
+        numbers.collect::<Vec<_>>()
+    };
+    found.sort_by_cached_key(numbers);
     found
 }
 
@@ -128,22 +120,16 @@ fn axis_column(axis: &Axis, index: usize, rows: &[Levels]) -> Column {
     Column {
         title: axis.title.clone(),
         kind: match axis.kind {
-            AxisKind::Choice => Kind::Name,
-            AxisKind::Bytes | AxisKind::Count => Kind::Count,
+            AxisKind::Choice => ColumnKind::Name,
+            AxisKind::Bytes | AxisKind::Count => ColumnKind::Count,
         },
         cells: rows.iter().map(cell).collect(),
         begins_group: false,
     }
 }
 
-/// Content of a cell.
-enum Content<'a> {
-    Measured(&'a PointResult, &'a Estimate),
-    Failed,
-    /// The time budget was used up first.
-    Late,
-    Absent,
-}
+/// An estimate and its point, or the words in its place.
+type Content<'a> = Result<(&'a PointResult, &'a Estimate), (&'static str, Tone)>;
 
 /// A column of one metric in one series; `None` if no point was measured or tried.
 fn value_column(
@@ -160,25 +146,20 @@ fn value_column(
             .collect();
         let measured = experiment.points.iter().find_map(|result| {
             let estimate = result.estimate(&metric.name)?;
-            result
-                .point
-                .matches(&levels)
-                .then_some(Content::Measured(result, estimate))
+            let is_here = result.point.matches(&levels);
+            is_here.then_some((result, estimate))
         });
-        measured.unwrap_or_else(|| {
+        measured.ok_or_else(|| {
             let mut failures = experiment.failures.iter();
             match failures.find(|(point, _)| point.matches(&levels)) {
-                Some((_, Failure::NotReached)) => Content::Late,
-                Some(_) => Content::Failed,
-                None => Content::Absent,
+                Some((_, Failure::NotReached)) => ("no time", Tone::Doubtful),
+                Some(_) => ("failed", Tone::Bad),
+                None => ("", Tone::Plain),
             }
         })
     };
-    let contents: Vec<Content> = layout.rows.iter().map(content).collect();
-    if contents
-        .iter()
-        .all(|content| matches!(content, Content::Absent))
-    {
+    let contents: Vec<Content<'_>> = layout.rows.iter().map(content).collect();
+    if contents.iter().all(|it| matches!(it, Err(("", _)))) {
         return None;
     }
     let (unit, cells) = cells(metric, &contents);
@@ -187,7 +168,7 @@ fn value_column(
     header.extend(unit);
     Some(Column {
         title: header.join("\n"),
-        kind: Kind::Number,
+        kind: ColumnKind::Number,
         cells,
         begins_group: false,
     })
@@ -195,22 +176,16 @@ fn value_column(
 
 /// The common unit of the column, if any, and its cells, with numbers, intervals and letters
 /// aligned.
-fn cells(metric: &Metric, contents: &[Content]) -> (Option<String>, Vec<Text>) {
-    let sound = contents.iter().filter_map(|content| match content {
-        Content::Measured(_, estimate) if estimate.is_sound() => Some(estimate.centre),
-        _ => None,
-    });
-    let common = Prefix::common(metric.unit, sound);
-    let parts: Vec<Parts> = contents
-        .iter()
-        .map(|content| Parts::new(metric, common.as_ref(), content))
+fn cells(metric: &Metric, contents: &[Content<'_>]) -> (Option<String>, Vec<Text>) {
+    let sound = contents.iter().flatten().filter(|(_, it)| it.is_sound());
+    let common = Prefix::common(metric.unit, sound.map(|(_, it)| it.centre));
+    let parts = contents.iter();
+    let parts: Vec<Parts> = parts
+        .map(|it| Parts::new(metric, common.as_ref(), it))
         .collect();
     let width = |part: fn(&Parts) -> &str| {
-        parts
-            .iter()
-            .map(|parts| part(parts).chars().count())
-            .max()
-            .unwrap_or(0)
+        let widths = parts.iter().map(|parts| part(parts).chars().count());
+        widths.max().unwrap_or(0)
     };
     let [whole, fraction, unit, spread, letters] = [
         width(|parts| &parts.whole),
@@ -237,6 +212,7 @@ fn cells(metric: &Metric, contents: &[Content]) -> (Option<String>, Vec<Text>) {
 }
 
 /// The parts of a cell, each with its leading space.
+#[derive(Default)]
 struct Parts {
     whole: String,
     fraction: String,
@@ -249,13 +225,15 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(metric: &Metric, common: Option<&Prefix>, content: &Content) -> Self {
-        let mut parts = Self::in_words("", Tone::Plain);
+    fn new(metric: &Metric, common: Option<&Prefix>, content: &Content<'_>) -> Self {
+        let mut parts = Self::default();
         let (point, estimate) = match content {
-            Content::Measured(point, estimate) => (point, estimate),
-            Content::Failed => return Self::in_words("failed", Tone::Bad),
-            Content::Late => return Self::in_words("no time", Tone::Doubtful),
-            Content::Absent => return parts,
+            Ok(measured) => measured,
+            Err((words, tone)) => {
+                parts.words = (*words).to_owned();
+                parts.tone = *tone;
+                return parts;
+            }
         };
         let letters = marks::letters(point, &metric.name);
         if !letters.is_empty() {
@@ -275,18 +253,6 @@ impl Parts {
             }
         }
         parts
-    }
-
-    fn in_words(words: &str, tone: Tone) -> Self {
-        Self {
-            whole: String::new(),
-            fraction: String::new(),
-            unit: String::new(),
-            spread: String::new(),
-            letters: String::new(),
-            words: words.into(),
-            tone,
-        }
     }
 
     fn put_number(&mut self, metric: &Metric, common: Option<&Prefix>, estimate: &Estimate) {

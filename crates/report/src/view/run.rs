@@ -1,11 +1,14 @@
 //! Parts of a run: its findings, and how far to trust it.
 
+use super::marks::touched;
 use crate::Analysis;
 use crate::document::{Blocks, Item, Piece, Text, text};
+use crate::grouped::grouped;
 use crate::show::{self, Tone};
 use instrument::finding::Finding;
 use instrument::noise::Warning;
 use instrument::quantity::counted;
+use instrument::results::PointResult;
 
 /// A finding with its grade, and the experiment called `source`; without one, the evidence for the grade.
 pub(crate) fn finding(finding: &Finding, source: Option<&str>) -> Item {
@@ -73,59 +76,47 @@ fn missing(analysis: &Analysis<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}; each is listed with its reason.", parts.join(", ")))
 }
 
-/// All warnings of one kind.
-struct Kind {
-    label: &'static str,
-    /// Number of values that they touch.
-    values: usize,
-    /// The worst warning in words, and its point.
-    worst: String,
-    severity: f64,
-    advice: &'static str,
-}
-
-/// The kinds of warnings, the most frequent first.
+/// The kinds of warnings, each with its worst one and the remedy, the most frequent first.
 fn warnings(analysis: &Analysis<'_>) -> Vec<Item> {
-    let mut kinds: Vec<Kind> = Vec::new();
+    let mut all = Vec::new();
     for experiment in &analysis.experiments {
         for point in &experiment.points {
-            for warning in &point.warnings {
-                let definition = experiment.definition;
-                let place = show::point(definition, &point.point);
-                let separator = if place.is_empty() { "" } else { ", " };
-                let cause = show::warning(definition, warning);
-                let touched = point.estimates.iter();
-                let touched = touched.filter(|it| warning.touches(&it.metric));
-                let found = Kind {
-                    label: warning.label(),
-                    values: touched.count(),
-                    worst: format!("{cause}: {}{separator}{place}", definition.id),
-                    severity: severity(warning),
-                    advice: warning.advice(),
-                };
-                match kinds.iter_mut().find(|kind| kind.label == found.label) {
-                    Some(kind) => {
-                        let values = kind.values + found.values;
-                        if found.severity > kind.severity {
-                            *kind = found;
-                        }
-                        kind.values = values;
-                    }
-                    None => kinds.push(found),
-                }
-            }
+            let warnings = point.warnings.iter();
+            all.extend(warnings.map(|it| (it.label(), (experiment.definition, point, it))));
         }
     }
-    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.values));
-    let item = |kind: Kind| {
-        let values = counted(kind.values, "value");
-        let remedy = text!["Remedy: "].then(Text::marked(kind.advice)).then(".");
-        Item::new(
-            Piece::toned(Tone::Doubtful, kind.label),
-            [format!("{values}, worst: {}.", kind.worst).into(), remedy],
-        )
+    let kinds = grouped(all).into_iter().map(|(label, kind)| {
+        let values = kind.iter().map(|(_, point, it)| touched(point, it));
+        (label, values.sum(), kind)
+    });
+    let mut kinds: Vec<(_, usize, _)> = kinds.collect();
+    kinds.sort_by_key(|(_, values, _)| std::cmp::Reverse(*values));
+    let item = |(label, values, kind): (&'static str, usize, Vec<(_, &PointResult, &Warning)>)| {
+        let worst = kind.into_iter().reduce(|worst, it| {
+            if severity(it.2) > severity(worst.2) {
+                it
+            } else {
+                worst
+            }
+        });
+        let (definition, point, warning) = worst?;
+        let place = show::point(definition, &point.point);
+        let separator = if place.is_empty() { "" } else { ", " };
+        let cause = show::warning(definition, warning);
+        let values = counted(values, "value");
+        let worst = format!(
+            "{values}, worst: {cause}: {}{separator}{place}.",
+            definition.id
+        );
+        let remedy = text!["Remedy: "]
+            .then(Text::marked(warning.advice()))
+            .then(".");
+        Some(Item::new(
+            Piece::toned(Tone::Doubtful, label),
+            [worst.into(), remedy],
+        ))
     };
-    kinds.into_iter().map(item).collect()
+    kinds.into_iter().filter_map(item).collect()
 }
 
 /// Severity of a warning, comparable within its kind.

@@ -4,11 +4,12 @@
 use super::advice::first;
 use super::catalogue::named;
 use super::claims::tally;
-use super::experiment::{by_reason, failure, overview, skipped};
+use super::experiment::{failure, overview, skipped};
 use super::run::{finding, trust};
 use crate::document::{Blocks, Document, Item, Text};
+use crate::grouped::grouped;
 use crate::ranking::{MOST_FINDINGS, foremost};
-use crate::thumb::Sides;
+use crate::rules_of_thumb::Deviations;
 use crate::{Analysis, Verdict, show};
 use instrument::claim::Ruling;
 use instrument::quantity::counted;
@@ -87,7 +88,7 @@ fn missing<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
         let failures = experiment.failures.iter();
         failures.map(move |(_, reason)| (*reason, id))
     });
-    let failed = by_reason(points).into_iter().map(|(reason, ids)| {
+    let failed = grouped(points).into_iter().map(|(reason, ids)| {
         let points = counted(ids.len(), "point");
         let ids: BTreeSet<&str> = ids.into_iter().collect();
         let of = match ids.first() {
@@ -120,7 +121,7 @@ fn opening<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
         ("machine", Some(show::machine(run))),
         ("files", Some(files(&run.header))),
         ("verdict", Some(Verdict::of(analysis).text())),
-        ("sides", Some(Sides::of(analysis).text())),
+        ("sides", Some(Deviations::of(analysis).text())),
     ];
     let facts = facts
         .into_iter()
@@ -143,15 +144,11 @@ fn measured(analysis: &Analysis) -> String {
         let parts: Vec<String> = header.name.clone().into_iter().chain([printed]).collect();
         return parts.join(", ");
     }
-    let took = header.ended.map(|ended| {
-        let took = ended.duration_since(header.started).as_secs_f64();
-        format!("took {}", show::length(took * 1e9))
-    });
     let parts = [
         header.name.clone(),
         Some(show::moment(header.started)),
         Some(format!("{} profile", header.profile)),
-        took,
+        show::took(header),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -68,6 +68,13 @@ fn found(name: &str, trials: &[HistoryRun]) -> SystemSetting {
     found.expect("it is a fact")
 }
 
+/// A trial of read-ahead, in which files that are not in memory took about `ns` with each value.
+fn of_read_ahead(number: u64, took: &[(&str, f64)]) -> HistoryRun {
+    trial(number, "file.cold_warm", READ_AHEAD, took)
+}
+
+const FASTER: [(&str, f64); 2] = [("128", 3e6), ("512", 2e6)];
+
 #[test]
 fn without_a_trial_nothing_is_advised() {
     let setting = found("read_ahead", &[]);
@@ -75,10 +82,10 @@ fn without_a_trial_nothing_is_advised() {
         (&*setting.now, setting.value, setting.gain),
         ("128", None, None)
     );
+    let because = &setting.because;
     assert!(
-        setting.because.contains("`oscope advise --try read_ahead`"),
-        "{}",
-        setting.because
+        because.contains("`oscope advise --try read_ahead`"),
+        "{because}"
     );
     assert_eq!((setting.set, setting.undo), (None, None));
     for fact in ["mitigations", "mount_options"] {
@@ -90,100 +97,53 @@ fn without_a_trial_nothing_is_advised() {
 
 #[test]
 fn what_a_trial_showed_to_gain_is_advised_with_its_commands() {
-    let faster = trial(
-        7,
-        "file.cold_warm",
-        READ_AHEAD,
-        &[("128", 3e6), ("512", 2e6)],
-    );
-    let setting = found("read_ahead", &[faster]);
+    let setting = found("read_ahead", &[of_read_ahead(7, &FASTER)]);
     assert_eq!(setting.value.as_deref(), Some("512"));
     let gain = setting.gain.expect("it gains");
     assert!((gain.ratio - 1.5).abs() < 0.01 && gain.low > Some(1.4));
     let because = &setting.because;
-    assert!(
-        because.starts_with("Run 7 tried it: file.cold_warm, cold is 1.5"),
-        "{because}"
-    );
+    let expected = "Run 7 tried it: file.cold_warm, cold is 1.5";
+    assert!(because.starts_with(expected), "{because}");
     let path = "/sys/block/sda/queue/read_ahead_kb";
     assert_eq!(setting.set, Some(format!("echo 512 | sudo tee {path}")));
     assert_eq!(setting.undo, Some(format!("echo 128 | sudo tee {path}")));
 }
 
 #[test]
-fn the_value_of_a_trial_that_is_set_now_is_held_against_the_other() {
-    let slower = trial(
-        7,
-        "file.cold_warm",
-        READ_AHEAD,
-        &[("512", 2e6), ("128", 3e6)],
-    );
-    assert_eq!(found("read_ahead", &[slower]).value.as_deref(), Some("512"));
-    let elsewhere = trial(
-        7,
-        "file.cold_warm",
-        READ_AHEAD,
-        &[("256", 3e6), ("512", 2e6)],
-    );
-    assert_eq!(found("read_ahead", &[elsewhere]).value, None);
-    let of_another = trial(
-        7,
-        "file.cold_warm",
-        "sysfs:/sys/block/sdb/queue/read_ahead_kb",
-        &[("128", 3e6), ("512", 2e6)],
-    );
-    assert_eq!(found("read_ahead", &[of_another]).value, None);
+fn only_a_trial_of_the_value_now_on_this_device_counts() {
+    let swapped = of_read_ahead(7, &[("512", 2e6), ("128", 3e6)]);
+    let of_other_values = of_read_ahead(7, &[("256", 3e6), ("512", 2e6)]);
+    let other = "sysfs:/sys/block/sdb/queue/read_ahead_kb";
+    let of_other_device = trial(7, "file.cold_warm", other, &FASTER);
+    let cases = [
+        (swapped, Some("512")),
+        (of_other_values, None),
+        (of_other_device, None),
+    ];
+    for (trial, value) in cases {
+        assert_eq!(found("read_ahead", &[trial]).value.as_deref(), value);
+    }
 }
 
 #[test]
-fn a_trial_too_short_to_tell_is_named_and_not_called_untried() {
-    let mut short = trial(
-        7,
-        "file.cold_warm",
-        READ_AHEAD,
-        &[("128", 3e6), ("512", 2e6)],
-    );
+fn a_trial_that_is_too_short_is_named_and_not_called_untried() {
+    let mut short = of_read_ahead(7, &FASTER);
     for (_, batches) in &mut short.points {
         batches.truncate(1);
     }
     let setting = found("read_ahead", &[short]);
     assert_eq!(setting.value, None);
-    assert_eq!(
-        setting.because,
-        "Run 7 tried it, and could not tell which value is faster."
-    );
+    let expected = "Run 7 tried it, and did not show which value is faster.";
+    assert_eq!(setting.because, expected);
 }
 
 #[test]
-fn what_gains_here_and_loses_there_is_not_advised() {
-    let faster = trial(
-        7,
-        "file.cold_warm",
-        READ_AHEAD,
-        &[("128", 3e6), ("512", 2e6)],
-    );
+fn what_gains_here_and_loses_there_or_no_longer_gains_is_not_advised() {
     let slower = trial(8, "file.random", READ_AHEAD, &[("128", 2e6), ("512", 3e6)]);
-    let setting = found("read_ahead", &[faster.clone(), slower]);
-    assert_eq!(setting.value, None);
-    assert!(
-        setting.because.contains("Run 8 tried it"),
-        "{}",
-        setting.because
-    );
-    let again = trial(
-        9,
-        "file.cold_warm",
-        READ_AHEAD,
-        &[("128", 2e6), ("512", 2e6)],
-    );
-    let setting = found("read_ahead", &[faster, again]);
-    assert_eq!(
-        setting.value, None,
-        "the newest trial of an experiment counts"
-    );
-    assert!(
-        setting.because.contains("Run 9 tried it"),
-        "{}",
-        setting.because
-    );
+    let no_longer = of_read_ahead(9, &[("128", 2e6), ("512", 2e6)]);
+    for (other, named) in [(slower, "Run 8 tried it"), (no_longer, "Run 9 tried it")] {
+        let setting = found("read_ahead", &[of_read_ahead(7, &FASTER), other]);
+        assert_eq!(setting.value, None);
+        assert!(setting.because.contains(named), "{}", setting.because);
+    }
 }

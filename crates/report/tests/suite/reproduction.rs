@@ -205,7 +205,7 @@ fn the_page_needs_nothing_else_and_has_each_number_with_its_verdict_and_reason()
     let reasons: Vec<String> = all("article > ul li").iter().map(words).collect();
     assert_eq!(reasons.len(), 3, "{reasons:?}");
     // As printed, and here.
-    assert_eq!(all(".beside svg.chart").len(), 2);
+    assert_eq!(all(".pair svg.chart").len(), 2);
     let counts: Vec<String> = all("[aria-label=counts] td").iter().map(words).collect();
     assert_eq!(counts[..3], ["1", "4", "19"]);
 }

@@ -41,37 +41,25 @@ fn summary(style: &Style) -> String {
 }
 
 #[test]
-fn summary_on_a_wide_terminal() {
-    insta::assert_snapshot!(summary(&WIDE));
-}
-
-#[test]
-fn summary_on_the_usual_terminal() {
-    insta::assert_snapshot!(summary(&USUAL));
-}
-
-#[test]
-fn summary_on_a_narrow_terminal() {
-    insta::assert_snapshot!(summary(&NARROW));
-}
-
-#[test]
-fn summary_in_colour() {
-    let style = Style {
+fn summary_on_terminals() {
+    let colour = Style {
         colour: true,
         ..USUAL
     };
-    insta::assert_snapshot!(summary(&style).replace('\u{1b}', "ESC"));
-}
-
-#[test]
-fn summary_in_ascii() {
-    let text = summary(&Style {
+    let ascii = Style {
         unicode: false,
         ..USUAL
-    });
+    };
+    insta::assert_snapshot!("summary_on_a_wide_terminal", summary(&WIDE));
+    insta::assert_snapshot!("summary_on_the_usual_terminal", summary(&USUAL));
+    insta::assert_snapshot!("summary_on_a_narrow_terminal", summary(&NARROW));
+    insta::assert_snapshot!(
+        "summary_in_colour",
+        summary(&colour).replace('\u{1b}', "ESC")
+    );
+    let text = summary(&ascii);
     assert!(text.is_ascii(), "{text}");
-    insta::assert_snapshot!(text);
+    insta::assert_snapshot!("summary_in_ascii", text);
 }
 
 #[test]
@@ -102,7 +90,7 @@ fn a_run_under_a_stand_in_for_its_system_begins_with_a_caution() {
     assert!(text.contains("Windows NT 10.0.19043 of Wine 8.0"), "{text}");
 }
 
-/// The made-up run, with so many more findings and experiments that it fills many screens.
+/// The made-up run with more findings and experiments, which fill many screens.
 fn long(run: &record::Run) -> oscope_report::Analysis<'_> {
     let mut analysis = fixture::analysis(run);
     let found = analysis.experiments[0].findings[0].clone();
@@ -114,7 +102,7 @@ fn long(run: &record::Run) -> oscope_report::Analysis<'_> {
 }
 
 #[test]
-fn a_brief_summary_tells_what_to_do_on_two_screens() {
+fn a_brief_summary_has_what_to_do_on_two_screens() {
     let run = fixture::run();
     for style in [&USUAL, &WIDE] {
         let text = checked(terminal::brief(&long(&run), style), style);
@@ -141,7 +129,7 @@ fn two_screens_hold_a_run_of_which_much_is_missing() {
     let run = fixture::run();
     let mut analysis = long(&run);
     let reasons: Vec<String> = (0..30)
-        .map(|index| format!("it needs thing number {index}, which this machine lacks: add it"))
+        .map(|index| format!("it needs thing number {index}, which this machine has not: add it"))
         .collect();
     let failed = &analysis.experiments[1].failures;
     let (point, _) = *failed.first().expect("one has failed");
@@ -187,7 +175,7 @@ fn a_short_run_is_shown_whole() {
 }
 
 #[test]
-fn at_most_forty_findings_stand_together_and_the_rest_with_their_experiments() {
+fn at_most_forty_findings_are_together_and_the_rest_with_their_experiments() {
     let run = fixture::run();
     let analysis = long(&run);
     let first = oscope_report::foremost(&analysis, oscope_report::MOST_FINDINGS);

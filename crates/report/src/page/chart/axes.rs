@@ -39,6 +39,11 @@ impl Frame {
         self.top + self.height
     }
 
+    /// Left, top, width and height.
+    pub(super) fn area(&self) -> [f64; 4] {
+        [self.left, self.top, self.width, self.height]
+    }
+
     /// The pixel of a place on the x axis.
     pub(super) fn x(&self, place: f64) -> f64 {
         self.left + self.width * (AIR + (1.0 - 2.0 * AIR) * place)
@@ -64,11 +69,11 @@ impl Frame {
             match labels {
                 Some((Anchor::Start, class)) => {
                     let at = (self.right() + Y_GAP, y, Anchor::Start);
-                    svg.label(class, &label, &[at]);
+                    svg.label(class, &label, at);
                     continue;
                 }
                 Some((_, class)) => {
-                    svg.label(class, &label, &[(self.left - Y_GAP, y, Anchor::End)]);
+                    svg.label(class, &label, (self.left - Y_GAP, y, Anchor::End));
                 }
                 None => {}
             }
@@ -98,9 +103,9 @@ impl Frame {
             let length = if tick.label.is_some() { 6.0 } else { 3.0 };
             axis.line([(x, bottom), (x, bottom + length)]);
             if let Some(label) = tick.label.filter(|_| is_labelled) {
-                let half = text_width(&label, FONT) / 2.0 - BEYOND;
+                let half = text_width(&label) / 2.0 - BEYOND;
                 let within = x.min(self.right() - half).max(self.left + half);
-                svg.label("x-tick", &label, &[(within, bottom + 14.0, Anchor::Middle)]);
+                svg.label("x-tick", &label, (within, bottom + 14.0, Anchor::Middle));
             }
         }
         svg.path("axis", &axis);
@@ -109,11 +114,8 @@ impl Frame {
     /// Writes the title of the x axis below its labels; returns the lower edge of both.
     pub(super) fn x_title(&self, svg: &mut Svg, title: &str) -> f64 {
         let below = self.bottom() + X_LABELS;
-        svg.label(
-            "axis-title",
-            title,
-            &[(self.right(), below + 12.0, Anchor::End)],
-        );
+        let at = (self.right(), below + 12.0, Anchor::End);
+        svg.label("axis-title", title, at);
         if title.is_empty() {
             below
         } else {
@@ -130,15 +132,13 @@ fn y_labels(scale: &Scale, unit: Option<Unit>, height: f64) -> Vec<(f64, String)
         .collect()
 }
 
-/// Room for the labels of a y axis.
 pub(super) fn y_room(scale: &Scale, unit: Option<Unit>, height: f64) -> f64 {
     let labels = y_labels(scale, unit, height);
     widest(labels.iter().map(|(_, label)| label.as_str())) + Y_GAP + 4.0
 }
 
-/// The width of the widest of `texts`.
 pub(super) fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> f64 {
-    texts.map(|text| text_width(text, FONT)).fold(0.0, f64::max)
+    texts.map(text_width).fold(0.0, f64::max)
 }
 
 /// Small multiples: plots of the same size, whose axes are labelled at the left and below.
@@ -152,7 +152,6 @@ pub(super) struct Panels {
 impl Panels {
     /// Height of a plot.
     pub(super) const HEIGHT: f64 = 110.0;
-    /// Gap between plots side by side.
     const GAP: f64 = 14.0;
     /// Height of a plot with its title and the space below.
     const STEP: f64 = Self::HEIGHT + FONT + 22.0;
@@ -177,7 +176,7 @@ impl Panels {
             height: Self::HEIGHT,
         };
         let at = (frame.left, frame.top - 11.0, Anchor::Start);
-        svg.label("panel-title", &shortened(title, self.width / BOLD), &[at]);
+        svg.label("panel-title", &shortened(title, self.width / BOLD), at);
         frame
     }
 

@@ -1,13 +1,12 @@
 //! Curves along an axis: one plot for a few series, small multiples with shared axes for many.
 
 use super::axes::{Frame, Panels, Room, X_LABELS, X_TITLE, y_room};
-use super::labels::{Placed, rows};
+use super::labels::{PlacedLabel, rows};
 use super::marker::STYLES;
 use super::staircase::stairs;
-use super::svg::{Anchor, Dots, FONT, Path, Px, Svg, text_width};
-use crate::chart::{Curve, Curves, Marked, Scale, Spot, levels};
+use super::svg::{Anchor, Dots, FONT, Path, Svg, px, text_width};
+use crate::chart::{Curve, Curves, PlacedMark, Spot};
 use instrument::figure::{Figure, FigureScale, MarkOrigin};
-use instrument::point::Level;
 
 /// Height of a plot that may be as high as it likes.
 const HEIGHT: f64 = 260.0;
@@ -26,23 +25,14 @@ pub(super) fn draw(
     if figure.series.len() > STYLES {
         return multiples(svg, figure, kind, room);
     }
-    // Both share the x axis.
-    let figures = [Some(figure), second].into_iter().flatten();
-    let numbers = figures.flat_map(levels).filter_map(Level::number);
-    let numbers: Vec<f64> = numbers.map(|number| number as f64).collect();
-    let x = Scale::along(&figure.x, numbers.iter().copied())
-        .unwrap_or_else(|| Scale::around(std::iter::empty(), figure.x.scale));
+    let x = Curves::x_scale(figure, second);
     let chart = Curves::along(figure, kind, x);
     let second = second.map(|figure| (figure, Curves::along(figure, kind, x)));
 
     let has_title = !figure.y.title.is_empty();
     let top = if has_title { FONT + 12.0 } else { 8.0 };
-    let below = X_LABELS
-        + if figure.x.title.is_empty() {
-            0.0
-        } else {
-            X_TITLE
-        };
+    let has_x_title = !figure.x.title.is_empty();
+    let below = X_LABELS + if has_x_title { X_TITLE } else { 0.0 };
     let height = (room.height - top - below).min(HEIGHT);
     let left = y_room(&chart.y, figure.y.unit, height);
     let right = second.as_ref().map_or(12.0, |(figure, chart)| {
@@ -65,29 +55,19 @@ pub(super) fn draw(
         Some(_) => ("s0 direct", "s0 hue"),
         None => ("axis-title", "y-tick"),
     };
-    svg.label(title, &figure.y.title, &[(0.0, FONT * 0.65, Anchor::Start)]);
+    svg.label(title, &figure.y.title, (0.0, FONT * 0.65, Anchor::Start));
     if let Some((figure, _)) = &second {
         let corner = (room.width, FONT * 0.65, Anchor::End);
-        svg.label("s1 direct", &figure.y.title, &[corner]);
+        svg.label("s1 direct", &figure.y.title, corner);
     }
-    let Frame {
-        left,
-        top,
-        width,
-        height,
-    } = frame;
     let at = chart.levels.iter().map(|place| Some(frame.x((*place)?)));
-    svg.open_panel("panel", [left, top, width, height], at, None);
+    svg.open_panel("panel", frame.area(), at, None);
     frame.y_axis(svg, &chart.y, figure.y.unit, Some((Anchor::End, ticks)));
     frame.x_axis(svg, &x, figure.x.unit, true);
     lines_of_marks(svg, &chart.marks, &frame);
     if let Some((figure, chart)) = &second {
-        frame.y_axis(
-            svg,
-            &chart.y,
-            figure.y.unit,
-            Some((Anchor::Start, "s1 hue")),
-        );
+        let labels = Some((Anchor::Start, "s1 hue"));
+        frame.y_axis(svg, &chart.y, figure.y.unit, labels);
         for curve in &chart.series {
             series(svg, chart, curve, (1, 1), &frame);
         }
@@ -105,34 +85,20 @@ pub(super) fn draw(
 
 fn multiples(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room) -> f64 {
     let chart = Curves::of(figure, kind);
-    svg.label(
-        "axis-title",
-        &figure.y.title,
-        &[(0.0, FONT * 0.65, Anchor::Start)],
-    );
+    let at = (0.0, FONT * 0.65, Anchor::Start);
+    svg.label("axis-title", &figure.y.title, at);
     let left = y_room(&chart.y, figure.y.unit, Panels::HEIGHT);
     let panels = Panels::new(room.width, left, 2, figure.series.len());
     let mut end = 0.0;
     for (index, of) in figure.series.iter().enumerate() {
         let frame = panels.plot(svg, index, &of.label);
-        let Frame {
-            left,
-            top,
-            width,
-            height,
-        } = frame;
         let at = chart.levels.iter().map(|place| Some(frame.x((*place)?)));
-        svg.open_panel("panel", [left, top, width, height], at, Some(index));
+        svg.open_panel("panel", frame.area(), at, Some(index));
         frame.y_axis(svg, &chart.y, figure.y.unit, panels.y_labels(index));
         frame.x_axis(svg, &chart.x, figure.x.unit, panels.is_lowest(index));
         lines_of_marks(svg, &chart.marks, &frame);
         let mut others = Path::default();
-        for (_, other) in chart
-            .series
-            .iter()
-            .enumerate()
-            .filter(|(it, _)| *it != index)
-        {
+        for (_, other) in chart.series.iter().enumerate().filter(|it| it.0 != index) {
             others.lines(other, &frame);
         }
         svg.path("other", &others);
@@ -185,13 +151,10 @@ pub(super) fn line(svg: &mut Svg, curve: &Curve, frame: &Frame, class: &str) {
 }
 
 impl Path {
-    /// The solid lines of a curve.
     fn lines(&mut self, curve: &Curve, frame: &Frame) {
         for run in curve.runs.iter().filter(|run| run.len() > 1) {
-            self.line(
-                run.iter()
-                    .map(|spot| (frame.x(spot.at.0), frame.y(spot.at.1))),
-            );
+            let places = run.iter().map(|spot| spot.at);
+            self.line(places.map(|(x, y)| (frame.x(x), frame.y(y))));
         }
     }
 }
@@ -225,49 +188,48 @@ pub(super) fn band(curve: &Curve, is_band: impl Fn(&Spot, &Spot) -> bool, frame:
 }
 
 /// The places of the names of marks, in rows above the plot.
-fn placed(marks: &[Marked<'_>], frame: &Frame, right: f64) -> Vec<Placed> {
+fn placed(marks: &[PlacedMark<'_>], frame: &Frame, right: f64) -> Vec<PlacedLabel> {
     let wanted = marks
         .iter()
-        .map(|mark| (frame.x(mark.at), text_width(name(mark), FONT) + 4.0));
+        .map(|mark| (frame.x(mark.at), text_width(name(mark)) + 4.0));
     rows(&wanted.collect::<Vec<_>>(), 0.0, right)
 }
 
 /// The short name of a mark: the list below the chart has the whole name.
-fn name<'f>(mark: &Marked<'f>) -> &'f str {
+fn name<'f>(mark: &PlacedMark<'f>) -> &'f str {
     mark.mark.label.split(',').next().unwrap_or_default()
 }
 
-/// The CSS classes of a mark's line.
-fn class_of(mark: &Marked<'_>) -> &'static str {
+fn class_of(mark: &PlacedMark<'_>) -> &'static str {
     match mark.mark.origin {
         MarkOrigin::Found => "mark found",
         MarkOrigin::Documented => "mark documented",
     }
 }
 
-fn lines_of_marks(svg: &mut Svg, marks: &[Marked<'_>], frame: &Frame) {
+fn lines_of_marks(svg: &mut Svg, marks: &[PlacedMark<'_>], frame: &Frame) {
     for mark in marks {
         if let Some([from, to]) = mark.reach.map(|ends| ends.map(|end| frame.x(end))) {
             let width = (to - from).max(1.0);
             svg.rectangle("mark-band", [from, frame.top, width, frame.height]);
         }
-        let (x, top, height) = (Px(frame.x(mark.at)), Px(frame.top), Px(frame.height));
+        let (x, top, height) = (px(frame.x(mark.at)), px(frame.top), px(frame.height));
         svg.path(class_of(mark), &format!("M{x} {top}v{height}"));
     }
 }
 
 /// Writes the names of marks above the plot, each at the end of a line from its mark.
-fn names_of_marks(svg: &mut Svg, marks: &[Marked<'_>], names: &[Placed], frame: &Frame) {
+fn names_of_marks(svg: &mut Svg, marks: &[PlacedMark<'_>], names: &[PlacedLabel], frame: &Frame) {
     for (mark, place) in marks.iter().zip(names) {
         let x = frame.x(mark.at);
         let middle = frame.top - MARK_ROW * (place.row as f64 + 0.6);
-        let stem = format!("M{} {}V{}", Px(x), Px(frame.top), Px(middle - FONT * 0.4));
+        let stem = format!("M{} {}V{}", px(x), px(frame.top), px(middle - FONT * 0.4));
         svg.path(class_of(mark), &stem);
         let at = if place.leftwards {
             (x - 4.0, middle, Anchor::End)
         } else {
             (x + 4.0, middle, Anchor::Start)
         };
-        svg.label("mark-label halo", name(mark), &[at]);
+        svg.label("mark-label halo", name(mark), at);
     }
 }

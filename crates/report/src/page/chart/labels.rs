@@ -1,10 +1,10 @@
 //! Placement of labels without overlap.
 
-use super::svg::{FONT, text_width};
+use super::svg::text_width;
 
 /// A label in one of several rows above a plot, with a line from its position down to the plot.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Placed {
+pub(super) struct PlacedLabel {
     x: f64,
     width: f64,
     /// Row number, counted from the plot upwards.
@@ -16,12 +16,12 @@ pub(super) struct Placed {
 /// Places labels of the given widths at the given positions, in ascending order, in as few rows as
 /// possible, between `left` and `right`. No labels overlap. As far as there is room, the line from a
 /// label down to the plot crosses no label in a lower row.
-pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> {
+pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<PlacedLabel> {
     let fits_right = |index: &usize| places[*index].0 + places[*index].1 <= right;
     // A label on the right of its line is free of the lines of all labels before it, and one on the left
     // of those after it: in this order, few rows suffice.
     let (onwards, back): (Vec<usize>, Vec<usize>) = (0..places.len()).partition(fits_right);
-    let mut taken: Vec<Option<Placed>> = vec![None; places.len()];
+    let mut taken: Vec<Option<PlacedLabel>> = vec![None; places.len()];
     for index in onwards.into_iter().rev().chain(back) {
         let (x, width) = places[index];
         let fits_left = x - width >= left;
@@ -31,8 +31,8 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
             (_, false) => &[false],
         };
         let all = (0..=places.len()).flat_map(|row| sides.iter().map(move |side| (row, *side)));
-        let mut candidates: Vec<Placed> = all
-            .map(|(row, leftwards)| Placed {
+        let mut candidates: Vec<PlacedLabel> = all
+            .map(|(row, leftwards)| PlacedLabel {
                 x,
                 width,
                 row,
@@ -43,7 +43,7 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
         candidates.sort_by_key(|label| 2 * label.row + 3 * usize::from(label.leftwards));
         let others = || taken.iter().flatten();
         candidates.retain(|label| others().all(|it| !label.overlaps(it)));
-        let is_uncrossed = |label: &&Placed| {
+        let is_uncrossed = |label: &&PlacedLabel| {
             others().all(|it| !label.is_crossed_by(it) && !it.is_crossed_by(label))
         };
         let best = candidates.iter().find(is_uncrossed).or(candidates.first());
@@ -52,7 +52,7 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
     taken.into_iter().flatten().collect()
 }
 
-impl Placed {
+impl PlacedLabel {
     fn ends(&self) -> (f64, f64) {
         if self.leftwards {
             (self.x - self.width, self.x)
@@ -77,7 +77,7 @@ impl Placed {
 /// `text`, shortened by an ellipsis in the middle if it is wider than `width` pixels: the labels of
 /// a chart differ at the end as often as at the beginning.
 pub(super) fn shortened(text: &str, width: f64) -> String {
-    if text_width(text, FONT) <= width {
+    if text_width(text) <= width {
         return text.to_owned();
     }
     let letters: Vec<char> = text.chars().collect();
@@ -86,7 +86,7 @@ pub(super) fn shortened(text: &str, width: f64) -> String {
         let ends = [&letters[..start], &['…'], &letters[end..]];
         ends.into_iter().flatten().collect()
     };
-    let fits = |short: &String| text_width(short, FONT) <= width;
+    let fits = |short: &String| text_width(short) <= width;
     let shorter = (0..letters.len()).rev().map(keeping).find(fits);
     shorter.unwrap_or_else(|| keeping(0))
 }

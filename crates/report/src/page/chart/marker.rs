@@ -1,6 +1,6 @@
 //! The shapes that distinguish series without relying on colour.
 
-use super::svg::{Path, Px, Svg};
+use super::svg::{Path, Svg, px};
 
 /// Number of series with their own colour and shape; if there are more, each series has its own
 /// panel.
@@ -15,12 +15,9 @@ pub(crate) fn class(index: usize) -> String {
 pub(crate) fn outline(index: usize, x: f64, y: f64, r: f64) -> String {
     let corners: &[(f64, f64)] = match index % STYLES {
         0 => {
-            let (r, across) = (Px(r), Px(2.0 * r));
-            let left = Px(x - r.0);
-            return format!(
-                "M{left} {}a{r} {r} 0 1 0 {across} 0a{r} {r} 0 1 0-{across} 0z",
-                Px(y)
-            );
+            let (left, y) = (px(x - r), px(y));
+            let (r, across) = (px(r), px(2.0 * r));
+            return format!("M{left} {y}a{r} {r} 0 1 0 {across} 0a{r} {r} 0 1 0-{across} 0z");
         }
         1 => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
         2 => &[(0.0, -1.2), (1.15, 0.8), (-1.15, 0.8)],

@@ -2,7 +2,7 @@
 
 use super::axes::{Room, widest};
 use super::labels::shortened;
-use super::svg::{Anchor, BOLD, FONT, Px, Svg, text_width};
+use super::svg::{Anchor, BOLD, FONT, Svg, px, text_width};
 use crate::chart::{Matrix, show_level, ticks};
 use instrument::figure::{Figure, FigureScale, Series};
 
@@ -30,7 +30,7 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room
     let matrix = Matrix::new(figure, kind);
     let rows = matrix.rows.iter();
     let names: Vec<String> = rows.map(|level| show_level(&figure.x, level)).collect();
-    let title = text_width(&figure.x.title, FONT) * BOLD;
+    let title = text_width(&figure.x.title) * BOLD;
     let left = widest(names.iter().map(String::as_str)).max(title);
     let left = left.min(room.width * 0.3) + 12.0;
     let width = (room.width - left - 2.0) / matrix.columns.len().max(1) as f64;
@@ -57,7 +57,7 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room
 /// The title, the colours, and their values.
 fn legend(svg: &mut Svg, figure: &Figure, matrix: &Matrix<'_>, (left, right): (f64, f64)) {
     let title = matrix.titled(&figure.y.title);
-    svg.label("axis-title", &title, &[(left, FONT * 0.65, Anchor::Start)]);
+    svg.label("axis-title", &title, (left, FONT * 0.65, Anchor::Start));
     let width = LEGEND_WIDTH.min(right - left - 2.0);
     let step = width / STEPS as f64;
     let top = FONT + 8.0;
@@ -71,12 +71,12 @@ fn legend(svg: &mut Svg, figure: &Figure, matrix: &Matrix<'_>, (left, right): (f
         (width / (FONT * 5.0)) as usize,
     ) {
         if let (Some(place), Some(label)) = (matrix.scale.position(tick.value), tick.label) {
-            let half = text_width(&label, FONT) / 2.0;
+            let half = text_width(&label) / 2.0;
             let x = (left + width * place)
                 .max(left + half)
                 .min(left + width - half);
             let middle = top + LEGEND_HEIGHT + FONT * 0.65 + 2.0;
-            svg.label("x-tick", &label, &[(x, middle, Anchor::Middle)]);
+            svg.label("x-tick", &label, (x, middle, Anchor::Middle));
         }
     }
 }
@@ -88,7 +88,7 @@ fn row_names(svg: &mut Svg, figure: &Figure, names: &[String], layout: &Layout) 
     } = layout;
     let mut write = |class: &str, name: &str, middle: f64| {
         let at = (left - 8.0, middle, Anchor::End);
-        svg.label(class, &shortened(name, left - 10.0), &[at]);
+        svg.label(class, &shortened(name, left - 10.0), at);
     };
     write("axis-title", &figure.x.title, top - 8.0 - FONT * 0.35);
     let every = ((FONT + 2.0) / cell.1).ceil().max(1.0) as usize;
@@ -105,11 +105,8 @@ fn column_names(svg: &mut Svg, matrix: &Matrix<'_>, layout: &Layout) {
     for (index, column) in matrix.columns.iter().enumerate().step_by(every) {
         let name = shortened(&column.label, cell.0 * every as f64 - 4.0);
         let middle = left + cell.0 * (index as f64 + 0.5);
-        svg.label(
-            "name",
-            &name,
-            &[(middle, top - 8.0 - FONT * 0.35, Anchor::Middle)],
-        );
+        let at = (middle, top - 8.0 - FONT * 0.35, Anchor::Middle);
+        svg.label("name", &name, at);
     }
 }
 
@@ -140,15 +137,15 @@ fn column<'f>(
             &[
                 ("class", &format!("m cell h{step}{doubt}")),
                 ("data-i", &row),
-                ("x", &Px(x)),
-                ("y", &Px(y(row))),
-                ("width", &Px(width)),
-                ("height", &Px(height)),
+                ("x", &px(x)),
+                ("y", &px(y(row))),
+                ("width", &px(width)),
+                ("height", &px(height)),
             ],
         );
         if layout.has_text {
             let at = (x + width / 2.0, y(row) + height / 2.0, Anchor::Middle);
-            svg.label(&format!("on{step}"), &cell.text, &[at]);
+            svg.label(&format!("on{step}"), &cell.text, at);
         }
     }
     svg.close("g");

@@ -5,10 +5,11 @@ use super::axes::{Frame, Panels, Room, widest, y_room};
 use super::curves::{band, line};
 use super::render::framed;
 use super::rows::Rows;
-use super::svg::{Attributes, BOLD, Px, Svg, WIDTH};
+use super::svg::{Attributes, BOLD, Svg, WIDTH, px};
 use crate::chart::{Curve as Line, Scale, Spot};
 use crate::comparison::Row;
 use instrument::figure::FigureScale::Logarithmic;
+use instrument::point::Axis;
 use instrument::quantity::Unit;
 
 /// Ratios along a numeric axis.
@@ -18,17 +19,10 @@ pub(crate) struct Curve<'a> {
     pub(crate) points: Vec<(u64, &'a Row<'a>)>,
 }
 
-/// The x axis of the curves.
-pub(crate) struct XAxis {
-    pub(crate) title: String,
-    pub(crate) unit: Option<Unit>,
-}
-
 /// Height of a row with its padding.
 const ROW: f64 = 22.0;
 
-/// Draws curves as small multiples.
-pub(crate) fn curves(curves: &[Curve<'_>], axis: &XAxis, label: &str) -> String {
+pub(crate) fn curves(curves: &[Curve<'_>], axis: &Axis, label: &str) -> String {
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let y = reach(points().map(|(_, row)| *row));
     let x = Scale::around(points().map(|(x, _)| *x as f64), Logarithmic);
@@ -48,10 +42,10 @@ pub(crate) fn curves(curves: &[Curve<'_>], axis: &XAxis, label: &str) -> String 
         }
         frame.y_axis(&mut svg, &y, Some(Unit::Ratio), panels.y_labels(index));
         if let Some(one) = y.position(1.0) {
-            let (from, to, one) = (Px(frame.left), Px(frame.right()), Px(frame.y(one)));
+            let (from, to, one) = (px(frame.left), px(frame.right()), px(frame.y(one)));
             svg.path("unity", &format!("M{from} {one}H{to}"));
         }
-        frame.x_axis(&mut svg, &x, axis.unit, panels.is_lowest(index));
+        frame.x_axis(&mut svg, &x, axis.unit(), panels.is_lowest(index));
         curve.draw(&mut svg, &x, &y, &frame);
         if index + 1 == curves.len() {
             bottom = frame.x_title(&mut svg, &axis.title);
@@ -64,11 +58,11 @@ pub(crate) fn curves(curves: &[Curve<'_>], axis: &XAxis, label: &str) -> String 
     framed("chart ratio", label, size, &svg.finish())
 }
 
-/// Draws one row for each ratio.
 pub(crate) fn rows(named: &[(String, &Row<'_>)], label: &str) -> String {
+    let right = WIDTH - 16.0;
     let rows = Rows {
-        left: Rows::name_room(named.iter().map(|(name, _)| name.as_str()), WIDTH),
-        right: WIDTH - 16.0,
+        left: Rows::name_room(named.iter().map(|(name, _)| name.as_str()), right),
+        right,
         top: 0.0,
         bottom: ROW * named.len() as f64 + 6.0,
     };
@@ -81,20 +75,20 @@ pub(crate) fn rows(named: &[(String, &Row<'_>)], label: &str) -> String {
         if let Some([low, high]) = ends {
             svg.rectangle("margin", [low, middle - ROW / 2.0, high - low, ROW]);
         }
-        let place = |value| Some(Px(rows.x(scale.position(value)?)));
+        let place = |value| Some(px(rows.x(scale.position(value)?)));
         let ends = row
             .interval
             .and_then(|ends| place(ends.low).zip(place(ends.high)));
         if let Some((low, high)) = ends {
             let class = format!("reach {}", row.verdict.word().class);
-            svg.path(&class, &format!("M{low} {}H{high}", Px(middle)));
+            svg.path(&class, &format!("M{low} {}H{high}", px(middle)));
         }
         if let Some(at) = scale.position(row.ratio) {
             dot(&mut svg, rows.x(at), middle, row);
         }
     }
     if let Some(one) = scale.position(1.0) {
-        let (one, bottom) = (Px(rows.x(one)), Px(rows.bottom));
+        let (one, bottom) = (px(rows.x(one)), px(rows.bottom));
         svg.path("unity", &format!("M{one} 0V{bottom}"));
     }
     let size = Room {
@@ -140,7 +134,7 @@ fn margin(scale: &Scale, margin: f64) -> Option<[f64; 2]> {
 
 fn dot(svg: &mut Svg, x: f64, y: f64, row: &Row<'_>) {
     let class = format!("verdict-dot {}", row.verdict.word().class);
-    let [x, y] = [x, y].map(Px);
+    let [x, y] = [x, y].map(px);
     let attributes: Attributes<'_> = &[("class", &class), ("cx", &x), ("cy", &y), ("r", &3.2)];
     svg.element("circle", attributes);
 }
@@ -165,5 +159,28 @@ fn reach<'a>(rows: impl Iterator<Item = &'a Row<'a>> + Clone) -> Scale {
         kind: Logarithmic,
         low: 1.0 / high,
         high,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rows;
+    use crate::comparison::Row;
+    use instrument::experiment::{Better, Definition, Metric};
+    use instrument::point::Point;
+    use instrument::quantity::Unit;
+
+    #[test]
+    fn a_name_for_which_there_is_room_is_written_in_full() {
+        let metric = Metric::new("latency", "latency", Unit::Nanoseconds, Better::Lower);
+        let definition = Definition {
+            metrics: vec![metric],
+            ..Definition::default()
+        };
+        let point = Point::new();
+        let row = Row::made_up(&definition, &point, 1.2);
+        let name = "latency, getpid, optimisation 3";
+        let chart = rows(&[(name.to_owned(), &row)], "as fast");
+        assert!(chart.contains(&format!(">{name}</text>")), "{chart}");
     }
 }

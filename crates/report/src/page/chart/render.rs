@@ -2,7 +2,7 @@
 
 use super::axes::Room;
 use super::marker::{STYLES, outline};
-use super::svg::{Anchor, FONT, Px, Svg, WIDTH, text_width};
+use super::svg::{Anchor, FONT, Svg, WIDTH, px, text_width};
 use super::{curves, matrix, rows};
 use crate::chart::{Curves, Matrix, drawn_centre, moments};
 use crate::show;
@@ -63,7 +63,7 @@ pub(super) fn body(
 /// `body` as an `svg` element of the given size.
 pub(super) fn framed(class: &str, label: &str, size: Room, body: &str) -> String {
     let mut svg = Svg::new(size.width);
-    let view = format!("0 0 {} {}", Px(size.width), Px(size.height));
+    let view = format!("0 0 {} {}", px(size.width), px(size.height));
     svg.open(
         "svg",
         &[
@@ -94,7 +94,7 @@ pub(super) fn key(svg: &mut Svg, figure: &Figure, (width, top): (f64, f64)) -> f
         return 0.0;
     }
     for (index, series) in figure.series.iter().enumerate() {
-        let length = 16.0 + text_width(&series.label, FONT);
+        let length = 16.0 + text_width(&series.label);
         if at.0 > 0.0 && at.0 + length > width {
             at = (0.0, at.1 + ROW);
         }
@@ -103,7 +103,7 @@ pub(super) fn key(svg: &mut Svg, figure: &Figure, (width, top): (f64, f64)) -> f
         let shape = outline(index, x + 6.0, y, 4.0);
         svg.path("m", &shape);
         let name = (x + 14.0, y, Anchor::Start);
-        svg.label("name", &series.label, &[name]);
+        svg.label("name", &series.label, name);
         svg.close("g");
         at.0 += length + 14.0;
     }

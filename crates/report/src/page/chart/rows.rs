@@ -3,7 +3,7 @@
 use super::axes::{Room, X_LABELS, widest};
 use super::labels::shortened;
 use super::marker::{STYLES, class};
-use super::svg::{Anchor, Dots, FONT, Path, Px, Svg, text_width};
+use super::svg::{Anchor, Dots, FONT, Path, Svg, px, text_width};
 use crate::chart::{Bar, Bars, Scale, Timeline, drawn_centre, moments, ticks};
 use crate::show;
 use instrument::figure::{Figure, FigureScale};
@@ -31,15 +31,14 @@ impl Rows {
         self.left + place * (self.right - self.left)
     }
 
-    /// Room for `names` in a chart of this width.
-    pub(super) fn name_room<'t>(names: impl Iterator<Item = &'t str>, width: f64) -> f64 {
-        widest(names).min(width * 0.38) + 12.0
+    /// Room for `names` left of rows that end at `right`: as much as they need, but most of it for the rows.
+    pub(super) fn name_room<'t>(names: impl Iterator<Item = &'t str>, right: f64) -> f64 {
+        widest(names).min(right * 0.58) + 12.0
     }
 
-    /// Writes the name of a row.
     pub(super) fn name(&self, svg: &mut Svg, name: &str, middle: f64) {
         let at = (self.left - 8.0, middle, Anchor::End);
-        svg.label("name", &shortened(name, self.left - 10.0), &[at]);
+        svg.label("name", &shortened(name, self.left - 10.0), at);
     }
 
     /// Draws the axis of values below the rows; returns its lower edge.
@@ -50,7 +49,7 @@ impl Rows {
             if let (Some(place), Some(label)) = (scale.position(tick.value), tick.label) {
                 let x = self.x(place);
                 grid.line([(x, self.top), (x, self.bottom)]);
-                svg.label("x-tick", &label, &[(x, self.bottom + 12.0, Anchor::Middle)]);
+                svg.label("x-tick", &label, (x, self.bottom + 12.0, Anchor::Middle));
             }
         }
         svg.path("grid", &grid);
@@ -72,9 +71,10 @@ pub(super) fn bars(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room
 
     let values: Vec<String> = layout.rows.iter().map(|bar| value(figure, bar)).collect();
     let value_room = widest(values.iter().map(String::as_str)).min(room.width * 0.3);
+    let right = room.width - value_room - 14.0;
     let rows = Rows {
-        left: Rows::name_room(layout.groups.iter().map(String::as_str), room.width),
-        right: room.width - value_room - 14.0,
+        left: Rows::name_room(layout.groups.iter().map(String::as_str), right),
+        right,
         top,
         bottom: top + step * groups as f64,
     };
@@ -98,13 +98,9 @@ pub(super) fn bars(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room
             } else {
                 value.clone()
             };
-            let class = if bar.spot.is_some() {
-                "value"
-            } else {
-                "unknown"
-            };
+            let class = bar.spot.as_ref().map_or("unknown", |_| "value");
             let label = shortened(&label, room.width - end - 8.0);
-            svg.label(class, &label, &[(end + 8.0, y, Anchor::Start)]);
+            svg.label(class, &label, (end + 8.0, y, Anchor::Start));
         }
         svg.close("g");
     }
@@ -117,17 +113,15 @@ fn draw_bar(svg: &mut Svg, bar: &Bar<'_>, scale: &Scale, rows: &Rows, (y, row): 
     let Some(spot) = &bar.spot else {
         return rows.left;
     };
-    let (start, x) = (
-        rows.x(scale.position(0.0).unwrap_or(0.0)),
-        rows.x(spot.at.1),
-    );
+    let start = rows.x(scale.position(0.0).unwrap_or(0.0));
+    let x = rows.x(spot.at.1);
     if scale.kind == FigureScale::Linear {
         let class = if spot.doubtful { "bar doubtful" } else { "bar" };
         let height = row * 0.55;
         let area = [start.min(x), y - height / 2.0, (x - start).abs(), height];
         svg.rectangle(class, area);
     } else {
-        svg.path("stem", &format!("M{} {}H{}", Px(start), Px(y), Px(x)));
+        svg.path("stem", &format!("M{} {}H{}", px(start), px(y), px(x)));
     }
     let mut dots = Dots::default();
     for place in &spot.processes {
@@ -141,13 +135,8 @@ fn draw_bar(svg: &mut Svg, bar: &Bar<'_>, scale: &Scale, rows: &Rows, (y, row): 
         whisker.line([(to, y - 4.0), (to, y + 4.0)]);
         svg.path("whisker", &whisker);
     }
-    svg.marker(
-        (bar.series, bar.group),
-        x,
-        y,
-        (row * 0.3).min(3.8),
-        spot.doubtful,
-    );
+    let radius = (row * 0.3).min(3.8);
+    svg.marker((bar.series, bar.group), x, y, radius, spot.doubtful);
     let ends = spot.reach.map(|[_, high]| high);
     let places = spot.processes.iter().copied().chain(ends);
     rows.x(places.fold(spot.at.1, f64::max))
@@ -170,11 +159,8 @@ fn title(svg: &mut Svg, figure: &Figure) -> f64 {
     if figure.y.title.is_empty() {
         return 4.0;
     }
-    svg.label(
-        "axis-title",
-        &figure.y.title,
-        &[(0.0, FONT * 0.65, Anchor::Start)],
-    );
+    let at = (0.0, FONT * 0.65, Anchor::Start);
+    svg.label("axis-title", &figure.y.title, at);
     FONT + 12.0
 }
 
@@ -183,9 +169,10 @@ pub(super) fn timeline(svg: &mut Svg, figure: &Figure, room: Room) -> f64 {
     let layout = Timeline::of(figure);
     let top = title(svg, figure);
     let names = figure.series.iter().map(|series| series.label.as_str());
+    let right = room.width - 14.0;
     let rows = Rows {
-        left: Rows::name_room(names, room.width),
-        right: room.width - 14.0,
+        left: Rows::name_room(names, right),
+        right,
         top,
         bottom: top + LANE * figure.series.len() as f64,
     };
@@ -204,17 +191,14 @@ pub(super) fn timeline(svg: &mut Svg, figure: &Figure, room: Room) -> f64 {
             let class = format!("bar{doubt} {}", class(block.state));
             svg.rectangle(&class, [from, middle - BLOCK / 2.0, to - from, BLOCK]);
             let state = &layout.states[block.state];
-            if text_width(state, FONT) + 8.0 <= to - from {
-                svg.label("value", state, &[(from + 5.0, middle, Anchor::Start)]);
+            if text_width(state) + 8.0 <= to - from {
+                svg.label("value", state, (from + 5.0, middle, Anchor::Start));
             }
         }
         let y = middle + BLOCK / 2.0 + 3.0;
         let mut whiskers = Path::default();
-        for interval in series
-            .points
-            .iter()
-            .filter_map(|point| point.estimate.interval)
-        {
+        let points = series.points.iter();
+        for interval in points.filter_map(|point| point.estimate.interval) {
             if let Some((from, to)) = position(interval.low).zip(position(interval.high)) {
                 whiskers.line([(from, y), (to, y)]);
             }

@@ -23,8 +23,8 @@ pub(super) fn stairs(svg: &mut Svg, chart: &Curves<'_>, unit: Option<Unit>, fram
         if let Some(spot) = spot {
             let value = show::value(unit.unwrap_or(Unit::Count), spot.value.1, None);
             let (x, y) = (frame.x(spot.at.0), frame.y(spot.at.1));
-            let places = [-1.0, 1.0].map(|side| (x, y + side * FONT, anchor));
-            svg.label("s0 direct halo", &value, &places);
+            let mut places = [-FONT, FONT].map(|side| (x, y + side, anchor)).into_iter();
+            places.any(|place| svg.label("s0 direct halo", &value, place));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The small chart in a table row: the interval as a bar and each process as a dot, as deviations
 //! from the centre. It makes the noise of rows of any magnitude comparable.
 
-use super::svg::{Dots, Px, Svg};
+use super::svg::{Dots, Svg, px};
 use instrument::results::Estimate;
 
 /// Width and height in pixels.
@@ -46,7 +46,7 @@ impl Strip {
             "svg",
             &[
                 ("class", &"strip"),
-                ("viewBox", &format!("0 0 {} {}", Px(WIDTH), Px(HEIGHT))),
+                ("viewBox", &format!("0 0 {} {}", px(WIDTH), px(HEIGHT))),
                 ("aria-hidden", &"true"),
             ],
         );
@@ -56,9 +56,9 @@ impl Strip {
         if let Some((from, to)) = ends {
             let bar = format!(
                 "M{} 3H{}V13H{}z",
-                Px(from),
-                Px(to.max(from + 1.0)),
-                Px(from)
+                px(from),
+                px(to.max(from + 1.0)),
+                px(from)
             );
             svg.path("iv", &bar);
         }

@@ -31,7 +31,7 @@ pub(super) enum Anchor {
 }
 
 /// A position for a label: x, the y of the middle of its letters, and what of it is at x.
-pub(super) type Place = (f64, f64, Anchor);
+pub(super) type LabelPosition = (f64, f64, Anchor);
 
 impl Svg {
     /// Empty SVG for a chart of this width.
@@ -58,9 +58,9 @@ impl Svg {
         at: impl IntoIterator<Item = Option<f64>>,
         subject: Option<usize>,
     ) {
-        let place = place.map(|length| Px(length).to_string());
+        let place = place.map(|length| px(length).to_string());
         let at = at.into_iter().map(|position| match position {
-            Some(position) => Px(position).to_string(),
+            Some(position) => px(position).to_string(),
             None => "-".to_owned(),
         });
         let at: Vec<String> = at.collect();
@@ -83,7 +83,6 @@ impl Svg {
         self.text.push('>');
     }
 
-    /// An element without content.
     pub(super) fn element(&mut self, tag: &str, attributes: Attributes<'_>) {
         self.tag(tag, attributes);
         self.text.push_str("/>");
@@ -103,10 +102,10 @@ impl Svg {
             "rect",
             &[
                 ("class", &class),
-                ("x", &Px(x)),
-                ("y", &Px(y)),
-                ("width", &Px(width.max(0.0))),
-                ("height", &Px(height.max(0.0))),
+                ("x", &px(x)),
+                ("y", &px(y)),
+                ("width", &px(width.max(0.0))),
+                ("height", &px(height.max(0.0))),
             ],
         );
     }
@@ -114,31 +113,29 @@ impl Svg {
     /// An element that contains text.
     pub(super) fn text(&mut self, tag: &str, attributes: Attributes<'_>, content: &str) {
         self.open(tag, attributes);
-        escape_into(&mut self.text, content);
+        self.text.push_str(&escaped(content));
         self.close(tag);
     }
 
-    /// Writes a label at the first of `places` that is free of other labels; if none is, it is left out.
-    pub(super) fn label(&mut self, class: &str, text: &str, places: &[Place]) {
+    /// Writes a label unless another one is in its place; true if it is written.
+    pub(super) fn label(&mut self, class: &str, text: &str, place: LabelPosition) -> bool {
         let is_bold = ["title", "direct"].iter().any(|word| class.contains(word));
-        let width = text_width(text, FONT) * if is_bold { BOLD } else { 1.0 };
-        let free = places.iter().find_map(|&(x, middle, anchor)| {
-            let before = match anchor {
-                Anchor::Start => 0.0,
-                Anchor::Middle => width / 2.0,
-                Anchor::End => width,
-            };
-            let left = (x - before).min(self.width - width).max(0.0);
-            let half = FONT * 0.45;
-            let area = [left, middle - half, left + width, middle + half];
-            let is_free = self.taken.iter().all(|other| !overlap(other, &area));
-            is_free.then_some((left + before, middle, anchor, area))
-        });
-        let Some((x, middle, anchor, area)) = free.filter(|_| !text.is_empty()) else {
-            return;
+        let width = text_width(text) * if is_bold { BOLD } else { 1.0 };
+        let (x, middle, anchor) = place;
+        let before = match anchor {
+            Anchor::Start => 0.0,
+            Anchor::Middle => width / 2.0,
+            Anchor::End => width,
         };
+        let left = (x - before).min(self.width - width).max(0.0);
+        let half = FONT * 0.45;
+        let area = [left, middle - half, left + width, middle + half];
+        if text.is_empty() || self.taken.iter().any(|other| overlap(other, &area)) {
+            return false;
+        }
         self.taken.push(area);
-        let (x, y) = (Px(x), Px(middle + FONT * 0.35));
+        let x = left + before;
+        let (x, y) = (px(x), px(middle + FONT * 0.35));
         let end = match anchor {
             Anchor::Start => None,
             Anchor::Middle => Some("middle"),
@@ -148,6 +145,7 @@ impl Svg {
             vec![("class", &class), ("x", &x), ("y", &y)];
         attributes.extend(end.iter().map(|end| ("text-anchor", end as &dyn Display)));
         self.text("text", &attributes, text);
+        true
     }
 
     /// Inserts SVG that was drawn elsewhere.
@@ -155,7 +153,6 @@ impl Svg {
         self.text.push_str(drawn);
     }
 
-    /// The complete text.
     pub(super) fn finish(self) -> String {
         self.text
     }
@@ -164,10 +161,9 @@ impl Svg {
         self.text.push('<');
         self.text.push_str(tag);
         for (name, value) in attributes {
+            let value = escaped(&value.to_string());
             // Writing to a String cannot fail.
-            let _ = write!(self.text, " {name}=\"");
-            escape_into(&mut self.text, &value.to_string());
-            self.text.push('"');
+            let _ = write!(self.text, " {name}=\"{value}\"");
         }
     }
 }
@@ -176,42 +172,36 @@ fn overlap(one: &[f64; 4], other: &[f64; 4]) -> bool {
     one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
 }
 
-fn escape_into(target: &mut String, text: &str) {
+/// `text` without anything that is markup in SVG or HTML.
+pub(in crate::page) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '&' => target.push_str("&amp;"),
-            '<' => target.push_str("&lt;"),
-            '>' => target.push_str("&gt;"),
-            '"' => target.push_str("&quot;"),
-            '\t' | '\n' => target.push(' '),
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\t' | '\n' => escaped.push(' '),
             // XML 1.0 forbids all other control characters and these two noncharacters.
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {
-                target.push(char::REPLACEMENT_CHARACTER);
+                escaped.push(char::REPLACEMENT_CHARACTER);
             }
-            c => target.push(c),
+            c => escaped.push(c),
         }
     }
-}
-
-/// A length in the chart's own pixels, printed to a tenth.
-#[derive(Clone, Copy)]
-pub(super) struct Px(pub(super) f64);
-
-impl Display for Px {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Tenths::of(self.0).fmt(f)
-    }
+    escaped
 }
 
 /// A length in whole tenths of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Tenths(i64);
+pub(super) struct Tenths(i64);
+
+/// A length in the chart's own pixels, to be printed to a tenth.
+pub(super) fn px(pixels: f64) -> Tenths {
+    Tenths((pixels * 10.0).round() as i64)
+}
 
 impl Tenths {
-    fn of(pixels: f64) -> Self {
-        Self((pixels * 10.0).round() as i64)
-    }
-
     fn from(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -239,7 +229,7 @@ pub(super) struct Path {
 impl Path {
     /// A polyline through `places`.
     pub(super) fn line(&mut self, places: impl IntoIterator<Item = (f64, f64)>) {
-        let tenths = |(x, y): (f64, f64)| (Tenths::of(x), Tenths::of(y));
+        let tenths = |(x, y): (f64, f64)| (px(x), px(y));
         let mut last = None;
         for (x, y) in places.into_iter().map(tenths) {
             // Writing to a String cannot fail.
@@ -275,7 +265,6 @@ pub(super) struct Dots {
 }
 
 impl Dots {
-    /// Adds a dot.
     pub(super) fn add(&mut self, x: f64, y: f64) {
         self.places.insert((x.round() as i64, y.round() as i64));
     }
@@ -292,10 +281,10 @@ impl Display for Dots {
     }
 }
 
-/// The width of `text` in pixels at `font_size`, from the advance widths of Debian's default font,
+/// The width of `text` in pixels at size [`FONT`], from the advance widths of Debian's default font,
 /// which is among the widest fonts that a browser may use. Accurate to about a tenth, which is
 /// enough to separate labels.
-pub(super) fn text_width(text: &str, font_size: f64) -> f64 {
+pub(super) fn text_width(text: &str) -> f64 {
     let ems = text.chars().map(|letter| match letter {
         'f' | 'i' | 'j' | 'l' | 'r' | 't' | 'I' | 'J' | ' ' | '.' | ',' | ':' | '/' | '(' | ')'
         | '-' => 0.38,
@@ -303,12 +292,12 @@ pub(super) fn text_width(text: &str, font_size: f64) -> f64 {
         'A'..='Z' => 0.72,
         _ => 0.62,
     });
-    ems.sum::<f64>() * font_size
+    ems.sum::<f64>() * FONT
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Anchor, Dots, Path, Px, Svg};
+    use super::{Anchor, Dots, Path, Svg, px};
 
     #[test]
     fn attributes_and_text_are_escaped() {
@@ -321,24 +310,20 @@ mod tests {
     }
 
     #[test]
-    fn a_label_moves_to_a_free_place_and_stays_in_the_chart() {
+    fn labels_stay_in_the_chart_and_do_not_overlap() {
         let mut svg = Svg::new(100.0);
-        let [near, far] = [(0.0, 10.0, Anchor::Middle), (90.0, 30.0, Anchor::Start)];
-        svg.label("a", "one", &[near, far]);
-        svg.label("b", "two", &[near, far]);
-        svg.label("c", "three", &[near, far]);
-        let drawn = svg.finish();
-        let places: Vec<&str> = drawn.split('"').collect();
-        assert!(
-            places.contains(&"14.6") && places.contains(&"34.6"),
-            "{drawn}"
-        );
-        assert!(!drawn.contains("three"), "{drawn}");
+        assert!(svg.label("a", "one", (0.0, 10.0, Anchor::Middle)));
+        assert!(!svg.label("b", "two", (0.0, 12.0, Anchor::Start)));
+        assert!(svg.label("c", "three", (90.0, 30.0, Anchor::Start)));
+        insta::assert_snapshot!(svg.finish().replace("><", ">\n<"), @r#"
+        <text class="a" x="12.1" y="14.6" text-anchor="middle">one</text>
+        <text class="c" x="65.9" y="34.6">three</text>
+        "#);
     }
 
     #[test]
     fn lengths_are_short() {
-        let shown = |length| Px(length).to_string();
+        let shown = |length| px(length).to_string();
         assert_eq!(shown(12.0), "12");
         assert_eq!(shown(12.34), "12.3");
         assert_eq!(shown(-0.04), "0");
@@ -353,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_are_told_once_by_their_distances_without_drifting() {
+    fn dots_are_written_once_by_their_distances_without_drifting() {
         let mut dots = Dots::default();
         for step in [2, 0, 1, 1] {
             dots.add(4.04, 5.04 * f64::from(step));

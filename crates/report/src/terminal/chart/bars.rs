@@ -89,7 +89,7 @@ fn value(unit: Unit, point: &FigurePoint, style: &Style) -> String {
 /// a character.
 fn block(spot: &Spot, room: usize, style: &Style) -> String {
     let eighths = (spot.at.1 * room as f64 * 8.0).round() as usize;
-    let mut cells: Vec<char> = vec![if style.unicode { '█' } else { '#' }; eighths / 8];
+    let mut cells: Vec<char> = vec![style.choose('█', '#'); eighths / 8];
     if style.unicode {
         cells.extend(PARTS[eighths % 8].chars());
     }
@@ -100,13 +100,12 @@ fn block(spot: &Spot, room: usize, style: &Style) -> String {
 /// A dot on a dotted line, for logarithmic axes: the length of a bar has no meaning there.
 fn dot(spot: &Spot, room: usize, style: &Style) -> String {
     let column = cell(spot.at.1, room);
-    let mut cells = vec![if style.unicode { '┈' } else { '.' }; column + 1];
+    let mut cells = vec![style.choose('┈', '.'); column + 1];
     whiskers(&mut cells, spot, room, style);
-    cells[column] = match (style.unicode, spot.doubtful) {
-        (true, false) => '●',
-        (true, true) => '○',
-        (false, false) => 'O',
-        (false, true) => 'o',
+    cells[column] = if spot.doubtful {
+        style.choose('○', 'o')
+    } else {
+        style.choose('●', 'O')
     };
     cells.into_iter().collect()
 }
@@ -119,11 +118,7 @@ fn whiskers(cells: &mut Vec<char>, spot: &Spot, room: usize, style: &Style) {
         return;
     }
     let (low, high) = (cell(low, room), cell(high, room));
-    let (left, line, right) = if style.unicode {
-        ('├', '─', '┤')
-    } else {
-        ('[', '-', ']')
-    };
+    let (left, line, right) = style.choose(('├', '─', '┤'), ('[', '-', ']'));
     cells.resize(cells.len().max(high + 1), ' ');
     cells[low..=high].fill(line);
     cells[low] = left;

@@ -9,7 +9,6 @@ const DOWN: usize = 4;
 /// (Unicode Standard, chapter 21.1: dots 1 to 8 in the order of their bits).
 const BITS: [[u8; ACROSS]; DOWN] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// A canvas for lines and marks.
 #[derive(Clone, Debug)]
 pub(super) struct Canvas {
     columns: usize,
@@ -24,7 +23,7 @@ struct Cell {
 }
 
 /// A position on the canvas: x to the right and y upwards, each from 0 to 1.
-pub(super) type Place = (f64, f64);
+pub(super) type Position = (f64, f64);
 
 impl Canvas {
     /// An empty canvas of at least one character.
@@ -50,8 +49,7 @@ impl Canvas {
         self.dot_row(y) / DOWN
     }
 
-    /// A straight line.
-    pub fn line(&mut self, from: Place, to: Place, role: Role) {
+    pub fn line(&mut self, from: Position, to: Position, role: Role) {
         let (x0, y0) = (self.dot_column(from.0), self.dot_row(from.1));
         let (x1, y1) = (self.dot_column(to.0), self.dot_row(to.1));
         let steps = x0.abs_diff(x1).max(y0.abs_diff(y1)).max(1);
@@ -65,7 +63,7 @@ impl Canvas {
     }
 
     /// Puts a character in place of the dots.
-    pub fn mark(&mut self, at: Place, mark: char, role: Role) {
+    pub fn mark(&mut self, at: Position, mark: char, role: Role) {
         let index = self.row(at.1) * self.columns + self.column(at.0);
         let cell = &mut self.cells[index];
         cell.mark = Some(mark);
@@ -83,7 +81,6 @@ impl Canvas {
         }
     }
 
-    /// The rows from top to bottom.
     pub fn rows(&self, style: &Style) -> impl Iterator<Item = String> {
         self.cells.chunks(self.columns).map(|row| {
             let mut text = String::new();

@@ -43,7 +43,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
         }
     }
     for mark in &chart.marks {
-        canvas.vertical(mark.at, if style.unicode { '┊' } else { ':' });
+        canvas.vertical(mark.at, style.choose('┊', ':'));
     }
 
     let mut text = heading(figure, &unit, gutter, style);
@@ -100,7 +100,6 @@ fn has_shapes(count: usize, style: &Style) -> bool {
     style.unicode && count <= SHAPES.len()
 }
 
-/// The titles of the y axis and the x axis.
 fn heading(figure: &Figure, unit: &str, gutter: usize, style: &Style) -> String {
     let axes = format!("{} against {}", figure.y.title, figure.x.title);
     let heading = if unit.is_empty() {
@@ -117,7 +116,6 @@ fn labels_by_row(canvas: &Canvas, y: &Scale, ticks: Vec<Tick>) -> BTreeMap<usize
     ticks.into_iter().filter_map(row).collect()
 }
 
-/// The mark of each series.
 fn legend(figure: &Figure, style: &Style) -> String {
     let count = figure.series.len();
     let entry = |(index, series): (usize, &Series)| {

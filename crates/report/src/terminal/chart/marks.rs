@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_at_the_edge_stands_to_the_left_of_its_mark() {
+    fn a_label_at_the_edge_is_left_of_its_mark() {
         let one = mark("one");
         assert_eq!(
             labels(&[(39, &one)], Unit::Bytes, 0, &STYLE),

@@ -113,7 +113,7 @@ fn legend(figure: &Figure, matrix: &Matrix<'_>, style: &Style) -> String {
         let block = |step| style.paint(Role::Heat(step), "  ");
         (0..HEAT).map(block).collect()
     } else {
-        let shade = |(unicode, ascii)| style.choose(unicode, ascii).repeat(2);
+        let shade = |(unicode, ascii): (&str, &str)| style.choose(unicode, ascii).repeat(2);
         SHADES.into_iter().map(shade).collect()
     };
     format!("{}: {low} {shades} {high}", matrix.titled(&figure.y.title))

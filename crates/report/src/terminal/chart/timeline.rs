@@ -41,7 +41,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
 
 fn character(state: usize, style: &Style) -> char {
     let (unicode, ascii) = STATES[state.min(STATES.len() - 1)];
-    if style.unicode { unicode } else { ascii }
+    style.choose(unicode, ascii)
 }
 
 /// One lane; a state with a duration has at least one column.

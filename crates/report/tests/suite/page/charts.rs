@@ -4,7 +4,7 @@ use super::packed::whole;
 use crate::fixture;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin, Series};
 use instrument::quantity::Unit;
-use instrument::results::{Estimate, Verdict};
+use instrument::results::Verdict;
 use instrument::statistics::Interval;
 use oscope_report::{Analysis, page};
 use record::Run;
@@ -46,67 +46,67 @@ fn every_chart_is_well_formed_named_and_described() {
         let chart = parsed(chart);
         let root = chart.root_element();
         assert_eq!(root.attribute("role"), Some("img"));
-        assert!(
-            root.attribute("aria-label")
-                .is_some_and(|label| !label.is_empty())
-        );
-        assert!(
-            root.children()
-                .any(|child| child.has_tag_name("desc") && child.text().is_some())
-        );
+        let label = root.attribute("aria-label");
+        assert!(label.is_some_and(|label| !label.is_empty()));
+        let mut children = root.children();
+        assert!(children.any(|it| it.has_tag_name("desc") && it.text().is_some()));
+    }
+}
+
+/// Curves of speeds along block sizes.
+fn by_size(title: &str, series: Vec<Series>, marks: Vec<Mark>) -> Figure {
+    Figure {
+        key: "by_size".into(),
+        title: title.into(),
+        kind: FigureKind::Curve,
+        x: fixture::axis("block size", Some(Unit::Bytes), FigureScale::Logarithmic),
+        y: fixture::axis("speed", Some(Unit::BytesPerSecond), FigureScale::Linear),
+        series,
+        marks,
+    }
+}
+
+fn point(x: u64, centre: f64, doubtful: bool) -> FigurePoint {
+    FigurePoint {
+        x: x.into(),
+        estimate: fixture::estimate("speed", centre, 0.05),
+        doubtful,
     }
 }
 
 #[test]
 fn a_small_chart_is_drawn_as_ever() {
-    let point = |x: u64, centre: f64, doubtful| FigurePoint {
-        x: x.into(),
-        estimate: fixture::estimate("speed", centre, 0.05),
-        doubtful,
+    let series = Series {
+        label: "read".into(),
+        points: vec![point(1024, 1e9, false), point(4096, 2e9, true)],
     };
-    let figure = Figure {
-        key: "small".into(),
-        title: "Speed".into(),
-        kind: FigureKind::Curve,
-        x: fixture::axis("block size", Some(Unit::Bytes), FigureScale::Logarithmic),
-        y: fixture::axis("speed", Some(Unit::BytesPerSecond), FigureScale::Linear),
-        series: vec![Series {
-            label: "read".into(),
-            points: vec![point(1024, 1e9, false), point(4096, 2e9, true)],
-        }],
-        marks: vec![Mark {
-            label: "page".into(),
-            at: 2048.0,
-            interval: Interval::new(1800.0, 2500.0),
-            origin: MarkOrigin::Found,
-        }],
+    let mark = Mark {
+        label: "page".into(),
+        at: 2048.0,
+        interval: Interval::new(1800.0, 2500.0),
+        origin: MarkOrigin::Found,
     };
-    let page = page_with(figure);
+    let page = page_with(by_size("Speed", vec![series], vec![mark]));
     insta::assert_snapshot!(charts(&page)[0].replace("><", ">\n<"));
 }
 
 /// A chart of calls by threads.
-fn by_threads(estimates: [Option<f64>; 4]) -> Figure {
-    let threads = [1_u64, 2, 4, 8].into_iter().zip(estimates);
-    let point = |(threads, centre): (u64, Option<f64>)| FigurePoint {
-        x: threads.into(),
-        estimate: Estimate {
-            verdict: centre.map_or(Verdict::BelowResolution, |_| Verdict::Sound),
-            ..fixture::estimate("speed", centre.unwrap_or(1.0), 0.01)
-        },
-        doubtful: false,
+fn by_threads(centres: [Option<f64>; 4]) -> Figure {
+    let threads = [1_u64, 2, 4, 8].into_iter().zip(centres);
+    let point = |(threads, centre): (u64, Option<f64>)| {
+        let mut point = point(threads, centre.unwrap_or(1.0), false);
+        if centre.is_none() {
+            point.estimate.verdict = Verdict::BelowResolution;
+        }
+        point
+    };
+    let series = Series {
+        label: "getpid".into(),
+        points: threads.map(point).collect(),
     };
     Figure {
-        key: "threads".into(),
-        title: "Calls by threads".into(),
-        kind: FigureKind::Curve,
         x: fixture::axis("threads", Some(Unit::Count), FigureScale::Linear),
-        y: fixture::axis("rate", Some(Unit::OperationsPerSecond), FigureScale::Linear),
-        series: vec![Series {
-            label: "getpid".into(),
-            points: threads.map(point).collect(),
-        }],
-        marks: Vec::new(),
+        ..by_size("Calls by threads", vec![series], Vec::new())
     }
 }
 
@@ -139,7 +139,7 @@ fn a_line_ends_at_a_missing_value_and_a_cliff_is_dotted() {
     assert_eq!(
         (starts(&line), cliff),
         (1, None),
-        "the first value stands alone"
+        "the first value is alone"
     );
     let [line, cliff] = lines([Some(1.0), Some(1.1), Some(9.0), Some(9.1)]);
     assert_eq!((starts(&line), starts(&cliff)), (2, 1));
@@ -149,25 +149,11 @@ fn a_line_ends_at_a_missing_value_and_a_cliff_is_dotted() {
 fn many_series_get_a_panel_each() {
     let series = |index: u64| Series {
         label: format!("thread {index}"),
-        points: vec![FigurePoint {
-            x: 1024_u64.into(),
-            estimate: fixture::estimate("speed", 1e9, 0.05),
-            doubtful: false,
-        }],
+        points: vec![point(1024, 1e9, false)],
     };
-    let figure = Figure {
-        key: "many".into(),
-        title: "Many".into(),
-        kind: FigureKind::Curve,
-        x: fixture::axis("block size", Some(Unit::Bytes), FigureScale::Logarithmic),
-        y: fixture::axis("speed", Some(Unit::BytesPerSecond), FigureScale::Linear),
-        series: (0..9).map(series).collect(),
-        marks: Vec::new(),
-    };
-    let page = page_with(figure);
-    let panels = parsed(charts(&page)[0])
-        .descendants()
-        .filter(|node| node.attribute("class") == Some("panel"))
-        .count();
-    assert_eq!(panels, 9);
+    let page = page_with(by_size("Many", (0..9).map(series).collect(), Vec::new()));
+    let chart = parsed(charts(&page)[0]);
+    let nodes = chart.descendants();
+    let panels = nodes.filter(|node| node.attribute("class") == Some("panel"));
+    assert_eq!(panels.count(), 9);
 }

@@ -35,28 +35,21 @@ fn the_page_is_html_without_errors_and_is_kept_for_the_browser_test() {
 }
 
 #[test]
-fn a_run_under_conditions_that_matter_begins_with_them() {
+fn a_run_under_conditions_that_matter_or_under_a_stand_in_begins_with_them() {
+    let first = "header > p:first-child";
+    let usual = texts(&Html::parse_document(&fixture_page()), first);
+    assert_eq!(usual, Vec::<String>::new());
     let mut run = fixture::run();
     run.environment.is_traced = Some(true);
     let page = page::render(&fixture::analysis(&run)).expect("a page");
     assert_eq!(
-        texts(&Html::parse_document(&page), "header > p:first-child"),
+        texts(&Html::parse_document(&page), first),
         ["During this run, another program traced oscope."]
     );
-}
-
-#[test]
-fn a_run_under_a_stand_in_for_its_system_begins_with_a_caution() {
-    assert_eq!(
-        texts(&Html::parse_document(&fixture_page()), ".caution"),
-        Vec::<String>::new()
-    );
-    let mut run = fixture::run();
     run.environment.stand_in = Some("Wine 8.0".into());
     let page = page::render(&fixture::analysis(&run)).expect("a page");
-    let cautions = texts(&Html::parse_document(&page), "header > p:first-child");
     assert_eq!(
-        cautions,
+        texts(&Html::parse_document(&page), first),
         ["Measured under Wine 8.0, not on Linux: its times say nothing about that system."]
     );
 }
@@ -127,13 +120,13 @@ fn settings_that_gain_most_come_first_and_are_named_above_all_chapters() {
 }
 
 #[test]
-fn trust_is_told_with_causes_and_advice() {
+fn trust_comes_with_causes_and_advice() {
     let document = Html::parse_document(&whole(&fixture_page()));
     insta::assert_snapshot!(texts(&document, "#trust p, #trust li").join("\n"));
 }
 
 #[test]
-fn the_machine_is_told_and_what_is_not_known_is_said() {
+fn the_machine_is_described_and_what_is_not_known_is_named() {
     let document = Html::parse_document(&whole(&fixture_page()));
     insta::assert_snapshot!(
         texts(
@@ -145,7 +138,7 @@ fn the_machine_is_told_and_what_is_not_known_is_said() {
 }
 
 #[test]
-fn estimates_stand_with_interval_processes_and_warnings() {
+fn estimates_come_with_interval_processes_and_warnings() {
     let document = Html::parse_document(&whole(&fixture_page()));
     insta::assert_snapshot!(texts(&document, ".estimates tr").join("\n"));
     // Only rows with sound values have a strip.
@@ -159,7 +152,7 @@ fn estimates_stand_with_interval_processes_and_warnings() {
 }
 
 #[test]
-fn what_is_missing_is_told_with_its_reason() {
+fn what_is_missing_has_its_reason() {
     let document = Html::parse_document(&whole(&fixture_page()));
     let missing = texts(&document, ".missing").join("\n");
     assert!(missing.contains("rights of root"), "{missing}");
@@ -170,21 +163,7 @@ fn what_is_missing_is_told_with_its_reason() {
 }
 
 #[test]
-fn the_footer_tells_how_to_measure_again() {
-    let document = Html::parse_document(&whole(&fixture_page()));
-    let footer = texts(&document, "footer").join(" ");
-    for expected in [
-        "oscope run --seed 42",
-        "resolution 1 ns",
-        "21.5 ns a reading",
-        "oscope 0.1.0",
-    ] {
-        assert!(footer.contains(expected), "{expected} is not in: {footer}");
-    }
-}
-
-#[test]
-fn the_footer_tells_the_method_by_which_the_run_was_measured() {
+fn the_footer_has_the_method_by_which_the_run_was_measured_and_the_command_for_another() {
     let footer_of = |version: &str| {
         let mut run = fixture::run();
         run.header.version = version.into();
@@ -192,10 +171,18 @@ fn the_footer_tells_the_method_by_which_the_run_was_measured() {
         texts(&Html::parse_document(&whole(&page)), "footer").join(" ")
     };
     let measured = footer_of("0.1.0");
-    assert!(
-        measured.contains("another run of the same command"),
-        "{measured}"
-    );
+    for expected in [
+        "another run of the same command",
+        "oscope run --seed 42",
+        "resolution 1 ns",
+        "21.5 ns a reading",
+        "oscope 0.1.0",
+    ] {
+        assert!(
+            measured.contains(expected),
+            "{expected} is not in: {measured}"
+        );
+    }
     let printed = footer_of("reported");
     assert!(
         printed.contains("that the publication printed"),

@@ -1,4 +1,4 @@
-//! An analysis as text that a store keeps, so that a run is judged once.
+//! An analysis as text for the cache of a store, so that a run is judged once.
 
 use crate::{Analysis, ExperimentAnalysis, Surroundings};
 use advice::Advice;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 /// The part that an analysis adds to its run.
 #[derive(Debug, Deserialize)]
-pub struct Kept(Parts<'static>);
+pub struct Cached(Parts<'static>);
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Parts<'a> {
@@ -30,7 +30,7 @@ struct Experiment<'a> {
     figures: Cow<'a, [Figure]>,
 }
 
-/// The analysis as JSON, for [`Kept::read`].
+/// The analysis as JSON, for [`Cached::read`].
 ///
 /// # Errors
 /// If a part cannot be written as JSON.
@@ -52,12 +52,12 @@ pub fn to_text(analysis: &Analysis<'_>) -> serde_json::Result<String> {
     })
 }
 
-impl Kept {
-    /// What `text` keeps of `run`; `None` if it does not fit.
+impl Cached {
+    /// The analysis of `run` in `text`; `None` if it does not fit.
     pub fn read(text: &str, run: &Run) -> Option<Self> {
-        let kept: Self = serde_json::from_str(text).ok()?;
-        let fits = kept.0.experiments.len() == run.experiments.len();
-        fits.then_some(kept)
+        let cached: Self = serde_json::from_str(text).ok()?;
+        let fits = cached.0.experiments.len() == run.experiments.len();
+        fits.then_some(cached)
     }
 
     /// The analysis of `run`, of which only the outline is read.
@@ -70,13 +70,13 @@ impl Kept {
             surroundings,
         } = self.0;
         let experiments = run.experiments.iter().zip(experiments);
-        let experiments = experiments.map(|(record, kept)| ExperimentAnalysis {
+        let experiments = experiments.map(|(record, cached)| ExperimentAnalysis {
             definition: &record.definition,
             skipped: record.skipped.as_deref(),
-            points: kept.points.into_owned(),
+            points: cached.points.into_owned(),
             failures: record.failures().collect(),
-            findings: kept.findings.into_owned(),
-            figures: kept.figures.into_owned(),
+            findings: cached.findings.into_owned(),
+            figures: cached.figures.into_owned(),
         });
         let claims = claims.into_iter().filter_map(|(key, judgement)| {
             let claim = experiments::claims().find(|claim| claim.key == key)?;

@@ -1,82 +1,53 @@
-//! Settings that a run does not tell, each with the reason.
+//! The settings that a run does not decide, each with the reason.
 
-use super::words::{FIRST, foremost};
+use super::gaining;
 use crate::Analysis;
 use instrument::advice::Rule;
 
-/// A setting that a run does not tell.
-#[derive(Debug)]
-pub struct Untold {
-    /// Title of the setting.
-    pub title: &'static str,
-    /// The reason, or the command that may tell it, in backquotes.
-    pub reason: String,
-}
-
 /// A sentence, with commands in backquotes, in place of settings that gain; `None` if there are some.
-pub fn without_settings(analysis: &Analysis<'_>) -> Option<&'static str> {
-    let advice = &analysis.advice;
+pub(crate) fn without_settings(analysis: &Analysis<'_>) -> Option<&'static str> {
     if analysis.run.header.is_reported() {
         Some(
             "No settings are named: these values were printed about another machine, without their spread. \
              `oscope run` measures yours, and `oscope advise` names its settings.",
         )
-    } else if advice.settings.is_empty() {
-        Some("This run tells nothing that programs could use.")
-    } else if foremost(advice, FIRST).is_empty() {
+    } else if analysis.advice.settings.is_empty() {
+        Some("This run decides nothing that programs could use.")
+    } else if gaining(analysis).is_empty() {
         Some("No setting surely gains over what programs use already.")
     } else {
         None
     }
 }
 
-/// The settings that the run of `analysis` does not tell. None for printed values: no run here tells
-/// anything of the machine of a report.
-pub fn untold(analysis: &Analysis<'_>) -> Vec<Untold> {
+/// The title of each setting that the run of `analysis` does not decide, with the reason, or the command that may
+/// decide it in backquotes. None for printed values: no run here decides anything about the machine of a report.
+pub(crate) fn undecided(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     if analysis.run.header.is_reported() {
         return Vec::new();
     }
-    let told = &analysis.advice.settings;
-    let rules = experiments::advice().filter(|rule| !told.contains_key(rule.setting));
-    let untold = rules.map(|rule| Untold {
-        title: rule.title,
-        reason: reason(rule, analysis),
-    });
-    untold.collect()
-}
-
-/// The experiments of a rule, by what a run has of them.
-#[derive(Default)]
-struct Had {
-    measured: Vec<&'static str>,
-    /// Tried without any value.
-    failed: Vec<&'static str>,
-    absent: Vec<&'static str>,
-}
-
-impl Had {
-    fn new(rule: &Rule, analysis: &Analysis<'_>) -> Self {
-        let mut had = Self::default();
-        for &id in rule.experiments {
-            let mut all = analysis.experiments.iter();
-            match all.find(|experiment| experiment.definition.id == id) {
-                None => had.absent.push(id),
-                Some(experiment) if experiment.points.is_empty() => had.failed.push(id),
-                Some(_) => had.measured.push(id),
-            }
-        }
-        had
-    }
+    let decided = &analysis.advice.settings;
+    let rules = experiments::advice().filter(|rule| !decided.contains_key(rule.setting));
+    rules
+        .map(|rule| (rule.title, reason(rule, analysis)))
+        .collect()
 }
 
 fn reason(rule: &Rule, analysis: &Analysis<'_>) -> String {
-    let had = Had::new(rule, analysis);
+    let (mut measured, mut failed, mut absent) = (Vec::new(), Vec::new(), Vec::new());
+    for &id in rule.experiments {
+        match analysis.experiment(id) {
+            None => absent.push(id),
+            Some(experiment) if experiment.points.is_empty() => failed.push(id),
+            Some(_) => measured.push(id),
+        }
+    }
     let command = format!("`oscope run {}`", rule.experiments.join(" "));
-    match (&had.measured[..], &had.failed[..], &had.absent[..]) {
-        (measured, [], []) => format!("{} measured and could not tell", subject(measured)),
+    match (&measured[..], &failed[..], &absent[..]) {
+        (measured, [], []) => format!("{} measured and did not decide", subject(measured)),
         (_, failed @ [_, ..], []) => format!("{} tried and could not be measured", subject(failed)),
-        ([], _, _) => format!("{command} may tell"),
-        (measured, ..) => format!("{} measured alone; {command} may tell", subject(measured)),
+        ([], _, _) => format!("{command} may decide"),
+        (measured, ..) => format!("{} measured alone; {command} may decide", subject(measured)),
     }
 }
 
@@ -91,7 +62,7 @@ fn subject(names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{untold, without_settings};
+    use super::{undecided, without_settings};
     use crate::Analysis;
     use crate::reference;
     use record::{ExperimentRecord, Run};
@@ -119,23 +90,23 @@ mod tests {
             experiments: measured.chain(failed).map(record).collect(),
             ..published
         };
-        let untold = untold(&Analysis::new(&run));
-        let found = untold.into_iter().find(|untold| untold.title == TITLE);
-        found.expect("nothing decides it").reason
+        let mut undecided = undecided(&Analysis::new(&run)).into_iter();
+        let found = undecided.find(|(title, _)| *title == TITLE);
+        found.expect("nothing decides it").1
     }
 
     #[test]
     fn printed_values_have_a_reason_and_no_command_that_would_measure_another_machine() {
         let run = reference::ALL.first().expect("there are some").run();
         let analysis = Analysis::new(&run);
-        assert!(untold(&analysis).is_empty());
+        assert!(undecided(&analysis).is_empty());
         let said = without_settings(&analysis).expect("there are none");
         assert!(said.contains("printed about another machine"), "{said}");
     }
 
     #[test]
-    fn a_run_is_asked_for_only_where_it_may_tell_more() {
-        let command = "`oscope run memory.latency memory.tlb memory.bandwidth` may tell";
+    fn a_run_is_asked_for_only_where_it_may_decide_more() {
+        let command = "`oscope run memory.latency memory.tlb memory.bandwidth` may decide";
         assert_eq!(reason(&[], &[]), command);
         assert_eq!(
             reason(&["memory.tlb"], &[]),
@@ -143,7 +114,7 @@ mod tests {
         );
         assert_eq!(
             reason(&ALL, &[]),
-            "memory.latency, memory.tlb and memory.bandwidth were measured and could not tell"
+            "memory.latency, memory.tlb and memory.bandwidth were measured and did not decide"
         );
         assert_eq!(
             reason(&ALL[..2], &ALL[2..]),
