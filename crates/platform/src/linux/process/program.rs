@@ -155,8 +155,9 @@ impl Starter {
         let has_ended = running.wait(interrupted);
         let wall_ns = now_ns().saturating_sub(started.start_ns);
         if !matches!(has_ended, Ok(true)) {
-            // It fails only if the group is empty.
+            // The program itself may not be in its group yet, and the group may then be empty.
             let _ = kill_process_group(started.pid, Signal::KILL);
+            let _ = kill_process(started.pid, Signal::KILL);
         }
         drop(follower);
         let (finished, peak_bytes) = wait4(started.pid)?;
