@@ -32,7 +32,7 @@ units() {
     local crates=(-p oscope-platform -p oscope-instrument -p oscope-record -p oscope-choice
         -p oscope-files -p oscope-transfer)
     cargo test "$@" --locked --target "$target" "${crates[@]}" --lib
-    cargo test "$@" --locked --target "$target" "${crates[@]}" --test windows_worker
+    cargo test "$@" --locked --target "$target" "${crates[@]}" --test workers
     cargo test "$@" --locked --target "$target" -p uthread -p uthread-workload --tests
 }
 if [ "${1:-}" = --units ]; then

@@ -254,7 +254,7 @@ impl Trial<'_> {
         Ok(part.busy_ns)
     }
 
-    /// Tries each candidate on sections of its own, in ascending and then in descending order, and
+    /// Tries each candidate on its own sections, in ascending and then in descending order, and
     /// returns the candidate with the fastest section. A candidate that this file or system does
     /// not support is dropped, and the next one gets its section. If the file ends early, untried
     /// candidates are not chosen.

@@ -54,17 +54,8 @@ pub fn find_size(
     seen: impl FnMut(&Prefix),
 ) -> Result<Option<Prefix>> {
     let size = source.required_size()?;
+    let read_prefix = |bytes| read_prefix(source, bytes, search.block_bytes, watch);
     let block = search.block_bytes as u64;
-    let read_prefix = |bytes: u64| {
-        let lane = Lane::whole(0, bytes, search.block_bytes);
-        let timed = timed(|| read(source, Method::Read, &lane, watch, |_, _| Ok(())))?;
-        Ok(Prefix {
-            bytes,
-            blocks: bytes.div_ceil(block),
-            wall_ns: timed.wall_ns,
-            cpu_ns: timed.cpu_ns,
-        })
-    };
     let found = step_up(block, size, search.wanted_ns, read_prefix, seen)?;
     source.ensure_unchanged()?;
     Ok(found)
@@ -90,8 +81,7 @@ pub fn find_size_growing(
     let mut block = vec![0; WRITE_BYTES];
     fill(&mut block, 1);
     let mut grown: u64 = 0;
-    let size = search.block_bytes as u64;
-    let read_prefix = |bytes: u64| {
+    let grow_and_read = |bytes: u64| {
         while grown < bytes {
             let count = (bytes - grown).min(block.len() as u64) as usize;
             stamp(&mut block, grown);
@@ -102,16 +92,26 @@ pub fn find_size_growing(
         // The file has no name by which it could be opened.
         let file = reopen_read(partial.file(), path, OpenMode::Plain).map_err(Error::on(path))?;
         let source = Source::of(file, path)?;
-        let lane = Lane::whole(0, bytes, search.block_bytes);
-        let timed = timed(|| read(&source, Method::Read, &lane, watch, |_, _| Ok(())))?;
-        Ok(Prefix {
-            bytes,
-            blocks: bytes.div_ceil(size),
-            wall_ns: timed.wall_ns,
-            cpu_ns: timed.cpu_ns,
-        })
+        read_prefix(&source, bytes, search.block_bytes, watch)
     };
-    step_up(size, limit_bytes, search.wanted_ns, read_prefix, seen)
+    let size = search.block_bytes as u64;
+    step_up(size, limit_bytes, search.wanted_ns, grow_and_read, seen)
+}
+
+fn read_prefix(
+    source: &Source,
+    bytes: u64,
+    block_bytes: usize,
+    watch: &Watch<'_>,
+) -> Result<Prefix> {
+    let lane = Lane::whole(0, bytes, block_bytes);
+    let timed = timed(|| read(source, Method::Read, &lane, watch, |_, _| Ok(())))?;
+    Ok(Prefix {
+        bytes,
+        blocks: bytes.div_ceil(block_bytes as u64),
+        wall_ns: timed.wall_ns,
+        cpu_ns: timed.cpu_ns,
+    })
 }
 
 /// Tries sizes until one takes the requested time, or the largest takes less.

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_the_name_before_all_is_written_and_nobody_loses_it_meanwhile() {
+    fn nothing_has_the_name_before_all_is_written_and_nobody_loses_it() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("file");
         let begun = begin(&target, false).unwrap();

@@ -123,7 +123,7 @@ impl Source {
         self.size.ok_or_else(|| Error::NoOffsets(self.path.clone()))
     }
 
-    /// Opens the same file again, with a position of its own.
+    /// Opens the same file again, with its own position.
     pub(crate) fn reopen(&self, method: Method) -> Result<File> {
         let mode = if method.is_direct() {
             OpenMode::Direct

@@ -120,7 +120,7 @@ mod tests {
     use platform::file::OpenMode;
 
     #[test]
-    fn what_was_written_sums_up_to_what_is_told() {
+    fn the_bytes_written_sum_up_to_the_reported_number() {
         let dir = tempfile::tempdir().unwrap();
         for (block_bytes, bytes) in [
             (1, 7),

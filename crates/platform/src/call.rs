@@ -109,4 +109,9 @@ mod tests {
         map_unmap(usize::MAX).unwrap_err();
         map_unmap(0).unwrap_err();
     }
+
+    #[test]
+    fn the_id_is_of_this_process() {
+        assert_eq!(getpid_syscall().unwrap(), std::process::id());
+    }
 }

@@ -29,7 +29,7 @@ pub fn hypervisor() -> Option<String> {
     if !cpuid.get_feature_info()?.has_hypervisor() {
         return None;
     }
-    // A hypervisor without CPUID leaves of its own has no name, but it is one.
+    // A hypervisor without its own CPUID leaves has no name, but it is one.
     let Some(info) = cpuid.get_hypervisor_info() else {
         return Some("unknown".to_owned());
     };

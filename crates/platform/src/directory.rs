@@ -65,8 +65,8 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let directory = Directory::open(place.path()).unwrap();
         let (one, other) = (OsStr::new("one"), OsStr::new("other"));
-        let file = directory.open_or_create(one).unwrap();
-        directory.open_or_create(other).unwrap();
+        let file = directory.open_own(one).unwrap();
+        directory.open_own(other).unwrap();
         assert_eq!(directory.what_is(one).unwrap(), Some(Kind::File));
         assert!(directory.holds(one, &file).unwrap());
         assert!(!directory.holds(other, &file).unwrap());
@@ -89,10 +89,10 @@ mod tests {
             OsStr::new(".."),
             absolute.as_os_str(),
         ] {
-            directory.open_or_create(name).unwrap_err();
+            directory.open_own(name).unwrap_err();
         }
         fs::create_dir(inside.join("folder")).unwrap();
-        directory.open_or_create(OsStr::new("folder")).unwrap_err();
+        directory.open_own(OsStr::new("folder")).unwrap_err();
         assert_eq!(fs::read(&absolute).unwrap(), b"x");
     }
 

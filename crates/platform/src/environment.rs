@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_tells_its_system_by_its_kernel() {
+    fn a_record_shows_its_system_by_its_kernel() {
         let of = |name: Option<&str>| {
             let kernel_name = name.map(str::to_owned);
             let environment = Environment {
@@ -225,7 +225,20 @@ mod tests {
     }
 
     #[test]
-    fn the_system_here_is_that_of_new_records() {
-        assert_eq!(Environment::read().system(), Some(System::here()));
+    fn reads_this_system() {
+        let environment = Environment::read();
+        assert_eq!(environment.system(), Some(System::here()));
+        assert!(environment.kernel_release.is_some(), "{environment:?}");
+        assert!(environment.uptime_seconds > Some(0.0));
+        assert!(environment.memory_available_bytes > Some(0));
+        assert!(!environment.command_line.is_empty());
+        assert_eq!(environment.build.program_version, env!("CARGO_PKG_VERSION"));
+        let compiler = environment.build.compiler.as_deref();
+        assert!(compiler.is_some_and(|compiler| compiler.starts_with("rustc ")));
+        let stored = serde_json::to_string(&environment).unwrap();
+        let restored: Environment = serde_json::from_str(&stored).unwrap();
+        assert_eq!(restored.mitigations, environment.mitigations);
+        assert_eq!(restored.build, environment.build);
+        assert_eq!(restored.cgroup, environment.cgroup);
     }
 }

@@ -23,7 +23,7 @@ pub enum JobError {
         /// The library's word for it.
         reason: String,
     },
-    /// The launcher said something of another type.
+    /// The launcher sent something of another type.
     #[error("PMIx gave no usable {0}")]
     Unexpected(&'static str),
     /// A process has published other things, and this not yet.
@@ -34,7 +34,7 @@ pub enum JobError {
     Late(Duration),
     /// This system has no such jobs.
     #[error(transparent)]
-    Lacking(#[from] Error),
+    Unsupported(#[from] Error),
 }
 
 /// A result with [`JobError`].

@@ -36,6 +36,7 @@ pub mod load;
 pub mod lock;
 pub mod machine;
 pub mod memory;
+pub mod placement;
 pub mod process;
 pub mod program;
 pub mod programs;
@@ -44,6 +45,7 @@ pub mod scratch;
 pub mod shared;
 pub mod signal;
 pub mod socket;
+pub mod stack;
 pub mod stdio;
 pub mod storage;
 pub mod stream_ring;
@@ -121,14 +123,6 @@ pub mod partner {
     pub use crate::os::partner::Partner;
 }
 
-/// CPU affinity and priorities of this thread, and of its memory.
-pub mod placement {
-    pub use crate::os::placement::{
-        allowed_cpus, be_ended_first, be_served_last, cpus_of_core, current_cpu, package,
-        parent_cpus, pin_to, shared_cache_level,
-    };
-}
-
 /// Waits until one of many files is ready to be read.
 pub mod readiness {
     pub use crate::os::readiness::{Epoll, PollList, allow_descriptors, most_descriptors};
@@ -148,11 +142,6 @@ pub mod sandbox {
         /// A copy within the kernel ([`crate::block_io::copy_range`]).
         CopyRange,
     }
-}
-
-/// The stack of the calling thread.
-pub mod stack {
-    pub use crate::os::startup::left_bytes;
 }
 
 /// The state of this process at its start.

@@ -93,6 +93,8 @@ impl CpuTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::now_ns;
+    use crate::placement::current_cpu;
 
     #[test]
     fn a_difference_never_goes_below_zero_and_follows_the_cpus() {
@@ -116,5 +118,16 @@ mod tests {
             BTreeMap::from([(0, time(15, 0)), (2, time(5, 0))])
         );
         assert_eq!(spent.total.busy_ns(), 20);
+    }
+
+    #[test]
+    fn this_cpu_is_counted_and_time_passes() {
+        let before = CpuTimes::read().unwrap();
+        assert!(before.per_cpu.contains_key(&current_cpu().unwrap()));
+        let start = now_ns();
+        // Longer than the slowest tick.
+        while now_ns() < start + 60_000_000 {}
+        let spent = CpuTimes::read().unwrap().since(&before);
+        assert!(spent.total.busy_ns() > 0, "{spent:?}");
     }
 }

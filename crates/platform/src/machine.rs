@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn fingerprint_tells_machines_apart() {
+    fn machines_have_different_fingerprints() {
         let one = machine();
         let mut memory = machine();
         memory.memory_bytes = Some(32 << 30);
@@ -253,5 +253,21 @@ mod tests {
         assert_eq!(rounded_memory(16 << 30), 16 << 30);
         assert_eq!(rounded_memory(0), 0);
         assert!(rounded_memory(u64::MAX) > 0);
+    }
+
+    #[test]
+    fn reads_this_machine() {
+        let machine = Machine::read();
+        assert_eq!(machine.cpu.architecture, std::env::consts::ARCH);
+        assert!(machine.memory_bytes > Some(1 << 20), "{machine:?}");
+        assert!(machine.page_bytes.is_some_and(u64::is_power_of_two));
+        assert!(machine.topology.threads >= machine.topology.cores);
+        assert!(machine.topology.threads_present >= machine.topology.threads);
+        for cache in &machine.caches {
+            assert!(cache.instances > 0 && cache.shared_by_cpus > 0, "{cache:?}");
+        }
+        let stored = serde_json::to_string(&machine).unwrap();
+        let restored: Machine = serde_json::from_str(&stored).unwrap();
+        assert_eq!(restored, machine);
     }
 }

@@ -62,7 +62,7 @@ impl Mapping {
 /// A mapped part of a file, shared with the file: writes to the memory change the file, and all of
 /// its readers see them. Dropping it unmaps it.
 ///
-/// The file stays locked and borrowed meanwhile, so that oscope cannot change it during the life of
+/// The file stays locked and borrowed, so that oscope cannot change it during the life of
 /// the slices. Another program that ignores the lock can, just as it can write to `/proc/PID/mem`.
 /// If it truncates the file, the lost part reads as zeros and writes to it are lost, instead of a
 /// SIGBUS that kills the process; [`FileMapping::ensure_whole`] reports this.
@@ -133,6 +133,9 @@ impl FileMapping<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::io::Write;
+
     use super::*;
 
     #[test]
@@ -157,5 +160,61 @@ mod tests {
         Mapping::anonymous(0, PageSize::Base).unwrap_err();
         Mapping::anonymous(usize::MAX, PageSize::Base).unwrap_err();
         Mapping::anonymous(usize::MAX / 2, PageSize::Base).unwrap_err();
+    }
+
+    #[test]
+    fn memory_reads_as_zeros_and_keeps_what_is_written() {
+        let mut memory = Mapping::anonymous(100_000, PageSize::Base).unwrap();
+        assert_eq!(memory.len(), 100_000);
+        assert!(memory.as_slice().iter().all(|byte| *byte == 0));
+        memory.as_mut_slice().fill(7);
+        memory.populate().unwrap();
+        assert!(memory.as_slice().iter().all(|byte| *byte == 7));
+        memory.advise(Advice::DontNeed).unwrap();
+        assert!(memory.as_slice().iter().all(|byte| *byte == 0));
+        memory.advise(Advice::Normal).unwrap();
+        assert_eq!(memory.advise(Advice::Random).is_err(), cfg!(windows));
+    }
+
+    #[test]
+    fn memory_is_resident_once_it_was_touched() {
+        let mut memory = Mapping::anonymous(64 << 10, PageSize::Base).unwrap();
+        assert_eq!(memory.resident_bytes().unwrap(), 0);
+        memory.as_mut_slice()[..8 << 10].fill(7);
+        assert_eq!(memory.resident_bytes().unwrap(), 8 << 10);
+        assert_eq!(memory.huge_bytes().unwrap(), 0);
+        assert_eq!(memory.page_out().is_err(), cfg!(windows));
+        assert!(memory.as_slice()[..8 << 10].iter().all(|byte| *byte == 7));
+    }
+
+    fn file_of_pages() -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&[b'a'; 3 * 4096]).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_file_changes_through_its_mapping() {
+        let file = file_of_pages();
+        let mut locked = LockedFile::lock(file.reopen().unwrap(), Access::Write).unwrap();
+        LockedFile::lock(file.reopen().unwrap(), Access::Read).unwrap_err();
+        let mut mapping = FileMapping::new(&mut locked, 4096, 4096).unwrap();
+        mapping.as_mut_slice().unwrap()[..4].copy_from_slice(b"word");
+        mapping.sync().unwrap();
+        mapping.advise(Advice::DontNeed).unwrap();
+        assert_eq!(&mapping.as_slice()[..5], b"worda");
+        drop(locked);
+        assert_eq!(fs::read(file.path()).unwrap()[4095..4101], *b"aworda");
+    }
+
+    #[test]
+    fn readers_share_a_file_and_cannot_change_it() {
+        let file = file_of_pages();
+        let mut locked = LockedFile::lock(file.reopen().unwrap(), Access::Read).unwrap();
+        LockedFile::lock(file.reopen().unwrap(), Access::Read).unwrap();
+        LockedFile::lock(file.reopen().unwrap(), Access::Write).unwrap_err();
+        let mut mapping = FileMapping::new(&mut locked, 0, 5).unwrap();
+        assert_eq!(mapping.as_slice(), b"aaaaa");
+        assert!(mapping.as_mut_slice().is_none());
     }
 }

@@ -1,10 +1,12 @@
 //! Worker processes: children that read and write lines, and never outlive their parent.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, io};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::clock::now_ns;
 use crate::confinement::MemoryGroup;
 use crate::usage::Usage;
 use crate::{Error, os};
@@ -98,6 +100,24 @@ pub enum WorkerError {
     /// The system refused.
     #[error(transparent)]
     Platform(#[from] Error),
+}
+
+/// Conditions to give up: a deadline in ns, and the caller's flag.
+#[derive(Clone, Copy)]
+pub(crate) struct Limit<'a>(pub(crate) u64, pub(crate) &'a AtomicBool);
+
+impl Limit<'_> {
+    /// Time left, in ns.
+    pub(crate) fn left_ns(self) -> Result<u64, WorkerError> {
+        let Self(deadline_ns, interrupted) = self;
+        if interrupted.load(Ordering::Acquire) {
+            return Err(WorkerError::Interrupted);
+        }
+        match deadline_ns.saturating_sub(now_ns()) {
+            0 => Err(WorkerError::TimedOut),
+            left_ns => Ok(left_ns),
+        }
+    }
 }
 
 /// The worker's last words, if any.

@@ -1,5 +1,5 @@
 //! Methods of moving bytes between files and TCP connections that the standard library does not have.
-//! All of them wait no longer than [`wait_at_most`] says, and then fail with
+//! All of them wait no longer than [`wait_at_most`] allows, and then fail with
 //! [`std::io::ErrorKind::WouldBlock`].
 
 use std::io;

@@ -92,3 +92,31 @@ pub struct Consumption {
     /// it is a copy of its parent.
     pub child_peak_bytes: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::now_ns;
+
+    #[test]
+    fn work_counts() {
+        let (process, thread) = (Usage::of_process().unwrap(), Usage::of_thread().unwrap());
+        let start = now_ns();
+        // Longer than a tick of the system's timer.
+        while now_ns() < start + 60_000_000 {}
+        let process = Usage::of_process().unwrap().since(&process);
+        let thread = Usage::of_thread().unwrap().since(&thread);
+        assert!(process.user_ns + process.system_ns > 0, "{process:?}");
+        assert!(thread.user_ns + thread.system_ns > 0, "{thread:?}");
+        assert!(Consumption::read().unwrap().own_peak_bytes > 0);
+    }
+
+    #[test]
+    fn a_difference_never_goes_below_zero() {
+        let later = Usage {
+            user_ns: 1,
+            ..Usage::default()
+        };
+        assert_eq!(Usage::default().since(&later), Usage::default());
+    }
+}

@@ -348,7 +348,7 @@ pub fn fork_sibling() -> i64 {
     call_with_numbers(number::CLONE, [SAME_PARENT | SIGCHLD, 0, 0]) as i64
 }
 
-/// Puts this process into a process group of its own.
+/// Puts this process into a new process group.
 pub fn lead_a_group() {
     call_with_numbers(number::SETPGID, [0, 0, 0]);
 }

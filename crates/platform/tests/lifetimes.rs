@@ -10,7 +10,7 @@ mod roles;
 mod linux {
     use std::io::{BufRead, BufReader, Read, Write};
     use std::os::unix::process::{CommandExt, ExitStatusExt};
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
     use std::process::Stdio;
     use std::sync::atomic::AtomicBool;
     use std::time::{Duration, Instant};
@@ -20,16 +20,13 @@ mod linux {
     use oscope_platform::partner::Partner;
     use oscope_platform::placement::allowed_cpus;
     use oscope_platform::process::{Worker, WorkerOptions};
-    use oscope_platform::scratch::Scratch;
     use oscope_platform::signal::{Interrupt, Signal, ignore_sigpipe, restore_default_sigpipe};
     use rustix::process;
 
     use super::programs;
-    use super::roles::{self, Check, PATIENCE, REMOVAL, eventually, is_stopped, runs, say};
+    use super::roles::{self, Check, PATIENCE, eventually, is_stopped, runs, say};
 
     const CHECKS: &[Check] = &[
-        ("scratch of a killed owner is swept", killed_scratch),
-        ("a worker dies with its parent", killed_parent),
         ("a partner dies with its parent", killed_owner_of_a_partner),
         ("a partner ends when it is dropped", dropped_partner),
         ("a first signal is noted and a second one ends", two_signals),
@@ -75,13 +72,6 @@ mod linux {
 
     fn play(arguments: &[String]) {
         match arguments {
-            [role, dir] if role == "scratch" => {
-                let scratch =
-                    Scratch::create(Path::new(dir), &REMOVAL).expect("the directory is there");
-                std::fs::write(scratch.file("data"), [0; 100]).expect("it can be written");
-                say(&scratch.path().display().to_string());
-                std::thread::sleep(PATIENCE);
-            }
             [role] if role == "parent" => {
                 let mut command = Command::new("sleep");
                 command.arg(PATIENCE.as_secs().to_string());
@@ -204,33 +194,6 @@ mod linux {
         };
         let id = process::Pid::from_raw(child.id().cast_signed()).expect("not 0");
         process::kill_process(id, name).expect("it runs");
-    }
-
-    fn killed_scratch() {
-        let dir = tempfile::tempdir().expect("there is a place for temporary files");
-        let (mut owner, _said, path) = start(role(&["scratch", &dir.path().to_string_lossy()]));
-        let path = PathBuf::from(path);
-        assert!(path.join("data").exists());
-        assert_eq!(
-            Scratch::sweep(dir.path(), &REMOVAL).removed,
-            Vec::<PathBuf>::new()
-        );
-        assert!(path.join("data").exists());
-
-        kill(&mut owner);
-        assert!(path.join("data").exists());
-        assert_eq!(
-            Scratch::sweep(dir.path(), &REMOVAL).removed,
-            std::slice::from_ref(&path)
-        );
-        assert!(!path.exists());
-    }
-
-    fn killed_parent() {
-        let (mut parent, _said, worker) = start(role(&["parent"]));
-        assert!(runs(&worker));
-        kill(&mut parent);
-        eventually("the worker ends", || !runs(&worker));
     }
 
     fn stopped_parent() {

@@ -72,7 +72,7 @@ pub struct Outcome {
     /// The reason why the file was not kept; `None` if it was.
     pub failure: Option<String>,
     /// True if the receiver keeps the beginning of a file that failed, so that it can be resumed. A
-    /// sender says so only if the receiver must have got some.
+    /// sender reports it only if the receiver must have got some.
     pub is_kept: bool,
     /// True if the file failed since the receiver has no room for it.
     pub needs_room: bool,

@@ -19,19 +19,15 @@ use tempfile::TempDir;
 
 const LEN: usize = 1 << 20;
 
-struct Place {
-    dir: TempDir,
-}
+struct TestDirectory(TempDir);
 
-impl Place {
+impl TestDirectory {
     fn new() -> Self {
-        Self {
-            dir: testing::directory_on_disk(),
-        }
+        Self(testing::directory_on_disk())
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.0.path().join(name)
     }
 
     fn file(&self) -> PathBuf {
@@ -41,7 +37,7 @@ impl Place {
     }
 
     fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.dir.path()).expect("it is there");
+        let entries = fs::read_dir(self.0.path()).expect("it is there");
         let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
         entries.flatten().map(name).collect()
     }
@@ -102,7 +98,7 @@ fn if_there<T>(result: Result<T, Error>) -> Option<T> {
     result.ok()
 }
 
-/// True if the error only says that this system lacks the method.
+/// True if the error only says that this system does not have the method.
 fn is_missing(error: &Error) -> bool {
     let Some(reason) = error.refusal() else {
         return false;
@@ -118,8 +114,8 @@ fn is_missing(error: &Error) -> bool {
 #[test]
 fn a_file_that_shrinks_is_an_error_by_every_method() {
     for &method in Method::ALL {
-        let place = Place::new();
-        let path = place.file();
+        let directory = TestDirectory::new();
+        let path = directory.file();
         let source = open(&path);
         let file = File::options().write(true).open(&path).expect("it is ours");
         file.set_len(LEN as u64 / 2 + 1).expect("it is ours");
@@ -136,8 +132,8 @@ fn a_file_that_shrinks_is_an_error_by_every_method() {
 #[test]
 fn a_file_that_grows_or_changes_is_an_error_by_every_method() {
     for &method in Method::ALL {
-        let place = Place::new();
-        let path = place.file();
+        let directory = TestDirectory::new();
+        let path = directory.file();
         let source = open(&path);
         let mut file = File::options()
             .append(true)
@@ -164,8 +160,8 @@ fn a_file_that_grows_or_changes_is_an_error_by_every_method() {
 
 #[test]
 fn a_file_that_vanishes_is_read_to_its_end_all_the_same() {
-    let place = Place::new();
-    let path = place.file();
+    let directory = TestDirectory::new();
+    let path = directory.file();
     let source = open(&path);
     fs::remove_file(&path).expect("it is ours");
     for &method in Method::ALL {
@@ -179,8 +175,8 @@ fn a_file_that_vanishes_is_read_to_its_end_all_the_same() {
 
 #[test]
 fn a_file_without_blocks_is_read_and_copied_by_every_method() {
-    let place = Place::new();
-    let path = place.path("hole");
+    let directory = TestDirectory::new();
+    let path = directory.path("hole");
     let file = File::create(&path).expect("room");
     for len in [0, 1, 100, 4096] {
         file.set_len(len).expect("a hole takes no room");
@@ -196,7 +192,7 @@ fn a_file_without_blocks_is_read_and_copied_by_every_method() {
             let source = open(&path);
             if let Some(copied) = if_there(copy(
                 &source,
-                &place.path("copy"),
+                &directory.path("copy"),
                 &options,
                 &Watch::default(),
             )) {
@@ -208,10 +204,10 @@ fn a_file_without_blocks_is_read_and_copied_by_every_method() {
 
 #[test]
 fn what_is_no_file_is_refused_with_the_reason() {
-    let place = Place::new();
-    let error = Source::open(place.dir.path()).expect_err("a directory");
+    let directory = TestDirectory::new();
+    let error = Source::open(directory.0.path()).expect_err("a directory");
     assert!(matches!(error, Error::Directory(_)), "{error}");
-    let socket = place.path("socket");
+    let socket = directory.path("socket");
     let _listener = UnixListener::bind(&socket).expect("a socket");
     let error = Source::open(&socket).expect_err("a socket");
     assert!(matches!(error, Error::Socket(_)), "{error}");
@@ -236,8 +232,8 @@ fn what_is_no_file_is_refused_with_the_reason() {
 
 #[test]
 fn blocks_that_make_no_sense_are_explained() {
-    let place = Place::new();
-    let source = open(&place.file());
+    let directory = TestDirectory::new();
+    let source = open(&directory.file());
     let read = |method, block_bytes, count| {
         let options = passing(method, block_bytes, count);
         pass(&source, &options, &Watch::default())
@@ -258,12 +254,12 @@ fn blocks_that_make_no_sense_are_explained() {
 
 #[test]
 fn a_target_is_left_alone_or_made_whole() {
-    let place = Place::new();
-    let from = place.file();
+    let directory = TestDirectory::new();
+    let from = directory.file();
     let source = || open(&from);
     for method in ways() {
         let options = |force| copying(method, Some(10_000), force);
-        let target = place.path("copy");
+        let target = directory.path("copy");
         let watch = Watch::default();
         match copy(&source(), &target, &options(false), &watch) {
             Ok(copied) => {
@@ -282,7 +278,7 @@ fn a_target_is_left_alone_or_made_whole() {
             }
             Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
         }
-        assert_eq!(place.names(), ["file"]);
+        assert_eq!(directory.names(), ["file"]);
     }
 }
 
@@ -290,31 +286,31 @@ fn a_target_is_left_alone_or_made_whole() {
 #[test]
 fn a_copy_has_the_permissions_that_cp_would_give_it() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let set = |path: &Path, mode| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("an own file");
     };
     let mode = |path: &Path| fs::metadata(path).expect("there").mode() & 0o7777;
     let copy_to = |target: &Path, force| {
-        let source = open(&place.file());
+        let source = open(&directory.file());
         let options = copying(Some(CopyMethod::ReadWrite), Some(4096), force);
         copy(&source, target, &options, &Watch::default())
     };
-    set(&place.file(), 0o4700);
-    let target = place.path("copy");
+    set(&directory.file(), 0o4700);
+    let target = directory.path("copy");
     copy_to(&target, false).expect("a new file");
     // The permissions of the source, without set-user-ID.
     assert_eq!(mode(&target), 0o700);
 
     set(&target, 0o640);
-    let link = place.path("link");
+    let link = directory.path("link");
     symlink("copy", &link).expect("a link");
     copy_to(&link, true).expect("over an own file");
     assert_eq!(mode(&target), 0o640);
     assert!(link.is_symlink());
     assert_eq!(
         fs::read(&target).expect("there"),
-        fs::read(place.file()).expect("there")
+        fs::read(directory.file()).expect("there")
     );
 
     // Only a process that may change owners gives the new file to the old owner.
@@ -329,15 +325,15 @@ fn a_copy_has_the_permissions_that_cp_would_give_it() {
 
 #[test]
 fn who_is_stopped_leaves_nothing_behind() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let stop = AtomicBool::new(true);
     let watch = Watch::stopped_by(&stop);
-    let path = place.path("new");
+    let path = directory.path("new");
     let options = writing(1000, 1_000_000);
     let error = write(&path, &options, &watch).expect_err("it was stopped");
     assert!(matches!(error, Error::Stopped), "{error}");
-    assert!(place.names().is_empty());
-    let source = open(&place.file());
+    assert!(directory.names().is_empty());
+    let source = open(&directory.file());
     for method in ways() {
         let options = copying(method, Some(1000), false);
         let error = copy(&source, &path, &options, &watch).expect_err("it was stopped");
@@ -346,13 +342,13 @@ fn who_is_stopped_leaves_nothing_behind() {
             "{error}"
         );
     }
-    assert_eq!(place.names(), ["file"]);
+    assert_eq!(directory.names(), ["file"]);
 }
 
 #[test]
-fn a_full_device_is_told_and_leaves_nothing_behind() {
-    let place = Place::new();
-    let mount = place.path("small");
+fn a_full_device_is_reported_and_leaves_nothing_behind() {
+    let directory = TestDirectory::new();
+    let mount = directory.path("small");
     fs::create_dir(&mount).expect("room");
     let mounted = testing::Command::new("mount")
         .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
@@ -365,7 +361,7 @@ fn a_full_device_is_told_and_leaves_nothing_behind() {
     let path = mount.join("new");
     let options = writing(10_000, 10_000_000);
     let written = write(&path, &options, &Watch::default());
-    let source = open(&place.file());
+    let source = open(&directory.file());
     let copies = ways().map(|method| {
         let options = copying(method, Some(10_000), false);
         (method, copy(&source, &path, &options, &Watch::default()))
@@ -393,10 +389,10 @@ fn the_first_write_error_ends_a_copy_by_every_method() {
     if !full.exists() {
         return println!("skipped: there is no /dev/full");
     }
-    let place = Place::new();
+    let directory = TestDirectory::new();
     for method in ways() {
         let options = copying(method, Some(4096), true);
-        let source = open(&place.file());
+        let source = open(&directory.file());
         let watch = Watch::default();
         let error = copy(&source, full, &options, &watch).expect_err("it is full");
         let is_refused = matches!(error, Error::InOrderOnly(_));
@@ -412,13 +408,13 @@ fn the_first_write_error_ends_a_copy_by_every_method() {
 fn the_source_is_to_blame_if_it_is_cut_while_it_is_written_from_memory() {
     const PAGE: usize = 4096;
     const PATIENCE: Duration = Duration::from_mins(1);
-    let place = Place::new();
-    let pipe = place.path("pipe");
+    let directory = TestDirectory::new();
+    let pipe = directory.path("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     if !made.is_ok_and(|status| status.success()) {
         return println!("skipped: no mkfifo here");
     }
-    let path = place.file();
+    let path = directory.file();
     let source = open(&path);
     let stop = AtomicBool::new(false);
     // Opened for both, the pipe waits for nobody.
@@ -457,8 +453,8 @@ fn the_source_is_to_blame_if_it_is_cut_while_it_is_written_from_memory() {
 #[test]
 fn buffers_are_no_longer_than_the_file() {
     const HUGE: usize = 1 << 45;
-    let place = Place::new();
-    let path = place.path("small");
+    let directory = TestDirectory::new();
+    let path = directory.path("small");
     fs::write(&path, b"small").expect("room");
     let expected =
         sum(&open(&path), &options(Method::Pread), &Watch::default()).expect("it is read");
@@ -474,41 +470,46 @@ fn buffers_are_no_longer_than_the_file() {
     let copy_from = |from: &Path, method| {
         let options = copying(method, Some(HUGE), true);
         let source = open(from);
-        copy(&source, &place.path("copy"), &options, &Watch::default())
+        copy(
+            &source,
+            &directory.path("copy"),
+            &options,
+            &Watch::default(),
+        )
     };
     for method in ways() {
         if let Some(copied) = if_there(copy_from(&path, method)) {
             assert_eq!(copied.bytes, 5, "{method:?}");
         }
     }
-    fs::remove_file(place.path("copy")).expect("it was copied");
+    fs::remove_file(directory.path("copy")).expect("it was copied");
     // Memory alone limits the buffer for a source without a size.
     let error = copy_from(Path::new("/dev/zero"), None).expect_err("too much");
     assert!(matches!(error, Error::NoRoom { .. }), "{error}");
-    assert_eq!(place.names(), ["small"]);
+    assert_eq!(directory.names(), ["small"]);
 }
 
 #[test]
 fn a_target_that_is_no_file_is_named_for_what_it_is() {
-    let place = Place::new();
-    let source = open(&place.file());
+    let directory = TestDirectory::new();
+    let source = open(&directory.file());
     for force in [false, true] {
         let copy_to = |target: &Path| {
             let options = copying(None, None, force);
             let error = copy(&source, target, &options, &Watch::default());
             error.expect_err("no file can be there")
         };
-        let error = copy_to(place.dir.path());
+        let error = copy_to(directory.0.path());
         assert!(matches!(error, Error::Directory(_)), "{error}");
-        let error = copy_to(&place.path("new/"));
+        let error = copy_to(&directory.path("new/"));
         assert!(matches!(error, Error::NoDirectory(_)), "{error}");
     }
 }
 
 #[test]
 fn a_copy_goes_on_where_a_sandbox_forbids_one_within_the_kernel() {
-    let place = Place::new();
-    let (from, to) = (place.file(), place.path("copy"));
+    let directory = TestDirectory::new();
+    let (from, to) = (directory.file(), directory.path("copy"));
     let best = copying(None, None, false);
     let in_a_thread = std::thread::spawn(move || {
         if let Err(error) = forbid(Call::CopyRange) {
@@ -525,15 +526,15 @@ fn a_copy_goes_on_where_a_sandbox_forbids_one_within_the_kernel() {
 
 #[test]
 fn the_best_way_to_copy_is_one_that_the_files_allow() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let best = copying(None, None, false);
     let copied = |from: &Path, name: &str| {
         let source = open(from);
-        let target = place.path(name);
+        let target = directory.path(name);
         let copied = copy(&source, &target, &best, &Watch::default()).expect("some way works");
         (copied, fs::read(&target).expect("the copy"))
     };
-    let (done, contents) = copied(&place.file(), "copy");
+    let (done, contents) = copied(&directory.file(), "copy");
     assert_eq!((done.bytes, contents), (LEN as u64, vec![3; LEN]));
     // Its size of 0 says nothing, and only reading shows its contents.
     let shown = Path::new("/proc/version");

@@ -6,10 +6,11 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, OFlags, StatxFlags, copy_file_range, fcntl_getfl, ioctl_ficlone, statx};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2, pwrite};
 
+use super::clock::timespec_of;
 use crate::block_io::{DirectAlignment, ReadManner};
 use crate::error::{Error, Result};
 use crate::stdio::CStream;
@@ -166,12 +167,8 @@ pub fn wait_writable(file: &File, timeout: Duration) -> Result<bool> {
 }
 
 fn wait(file: &File, event: PollFlags, timeout: Duration) -> Result<bool> {
-    let timeout = Timespec {
-        tv_sec: timeout.as_secs().cast_signed(),
-        tv_nsec: timeout.subsec_nanos().into(),
-    };
     let mut fds = [PollFd::new(file, event)];
-    match poll(&mut fds, Some(&timeout)) {
+    match poll(&mut fds, Some(&timespec_of(timeout))) {
         Ok(count) => Ok(count > 0),
         Err(Errno::INTR) => Ok(false),
         Err(errno) => Err(Error::os("wait for a file")(errno)),
@@ -247,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn manners_read_the_same_or_say_why_not() {
+    fn manners_read_the_same_or_are_refused() {
         let file = tempfile::tempfile().unwrap();
         write_at(&file, b"hello", 0).unwrap();
         for manner in [ReadManner::WithoutWaiting, ReadManner::WithoutCaching] {
@@ -285,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alignment_is_a_power_of_two_where_it_is_told() {
+    fn an_alignment_is_a_power_of_two_where_it_is_reported() {
         let file = tempfile::tempfile().unwrap();
         match direct_alignment(&file) {
             Ok(Some(alignment)) => assert!(alignment.offset_bytes.is_power_of_two()),

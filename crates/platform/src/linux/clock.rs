@@ -1,5 +1,6 @@
 use std::fs::File;
 use std::io::Read;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::thread::{clock_nanosleep_absolute, current_timer_slack};
@@ -31,6 +32,14 @@ pub fn process_cpu_ns() -> Result<u64> {
 #[inline]
 fn in_ns(time: Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Converts a duration.
+pub(super) fn timespec_of(time: Duration) -> Timespec {
+    Timespec {
+        tv_sec: time.as_secs().cast_signed(),
+        tv_nsec: time.subsec_nanos().into(),
+    }
 }
 
 /// Converts nanoseconds.

@@ -53,17 +53,7 @@ impl Directory {
         &self.path
     }
 
-    /// Opens the regular file `name` in it for reading and writing, or creates it. Links are not
-    /// followed, and the name cannot lead outside: Linux uses
-    /// [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) with `RESOLVE_BENEATH` if
-    /// the kernel supports it.
-    pub fn open_or_create(&self, name: &OsStr) -> Result<File> {
-        let mode = Mode::from_raw_mode(0o666);
-        let (file, _) = self.open_regular(name, OFlags::CREATE, mode)?;
-        Ok(file.into())
-    }
-
-    /// Opens the regular file `name` for reading and writing, or creates it if `creation` says so.
+    /// Opens the regular file `name` for reading and writing, or creates it as `creation` allows.
     fn open_regular(&self, name: &OsStr, creation: OFlags, mode: Mode) -> Result<(OwnedFd, Stat)> {
         let failed = |errno: Errno| Error::path("open", &self.at(name))(errno);
         // If the name is a pipe, opening it does not wait.
@@ -196,9 +186,11 @@ impl Directory {
         Ok(Self::new(directory, self.at(name)))
     }
 
-    /// As [`Directory::open_or_create`], for a file that no other user can read or change (`0600` on
-    /// Linux). An existing file to which others had rights is removed, and made anew: they may still
-    /// have it open.
+    /// Opens the regular file `name` in it for reading and writing, or creates it, closed to other
+    /// users (`0600` on Linux). Links are not followed, and the name cannot lead outside: Linux uses
+    /// [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) with `RESOLVE_BENEATH` if
+    /// the kernel supports it. An existing file to which others had rights is removed, and made anew:
+    /// they may still have it open.
     ///
     /// # Errors
     /// [`crate::Error::Planted`] if it belongs to another user or has a second name; another error
@@ -393,13 +385,6 @@ impl Directory {
         rustix::fs::fsync(&self.handle).map_err(Error::path("synchronise", &self.path))
     }
 
-    /// True if its files are known to lie in memory (tmpfs, ramfs).
-    pub fn is_in_memory(&self) -> bool {
-        const RAMFS_MAGIC: i64 = 0x8584_58f6;
-        let found = rustix::fs::fstatfs(&self.handle);
-        found.is_ok_and(|found| [libc::TMPFS_MAGIC, RAMFS_MAGIC].contains(&found.f_type))
-    }
-
     /// Space in its file system available to this user, in bytes; `None` if the system does not
     /// report it.
     pub fn free_bytes(&self) -> Option<u64> {
@@ -419,8 +404,7 @@ pub fn spread_subdirectories(path: &Path) -> Result<bool> {
     Ok(spread.is_ok())
 }
 
-/// The directory at which systems keep files in memory (`/dev/shm` on Linux). It may be missing:
-/// see [`Directory::is_in_memory`].
+/// The directory at which systems keep files in memory (`/dev/shm` on Linux). It may be missing.
 pub fn in_memory() -> Option<&'static Path> {
     Some(Path::new("/dev/shm"))
 }

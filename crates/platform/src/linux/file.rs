@@ -200,7 +200,7 @@ const GENERATED: [libc::c_long; 10] = [
     0x1980_0202,
 ];
 
-/// True for a regular file with blocks of its own, which a file of /proc or /sys never has.
+/// True for a regular file with allocated blocks, which a file of /proc or /sys never has.
 fn has_contents(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.len() > 0 && metadata.blocks() > 0
 }
@@ -355,7 +355,7 @@ pub fn tells_residency() -> bool {
 /// # Errors
 /// [`Error::NotPermitted`] without the right.
 pub fn drop_page_cache() -> Result<()> {
-    // 2 stands for directory entries and inodes, 3 for both.
+    // 2 means directory entries and inodes, 3 for both.
     fs::write("/proc/sys/vm/drop_caches", "1").map_err(|error| match error.kind() {
         // In a container, even root may find it read-only or missing.
         io::ErrorKind::PermissionDenied

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Time for answers that the launcher has from the start.
 const KNOWN: Duration = Duration::from_secs(10);
 
-/// The name of this node, as its system says.
+/// The name of this node, as its system reports it.
 pub fn host_name() -> Option<String> {
     let name = rustix::system::uname();
     let name = name.nodename().to_string_lossy().into_owned();

@@ -100,7 +100,7 @@ impl SlimLock {
     }
 }
 
-/// A number behind a `CRITICAL_SECTION`: a thread that finds it locked looks again as often as its spin count says,
+/// A number behind a `CRITICAL_SECTION`: a thread that finds it locked looks again as often as its spin count,
 /// then sleeps in the kernel
 /// ([Critical section objects](https://learn.microsoft.com/en-us/windows/win32/sync/critical-section-objects)).
 #[derive(Debug)]

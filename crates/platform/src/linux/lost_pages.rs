@@ -4,7 +4,6 @@
 //! owner can report an error.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rustix::mm::{self, MapFlags, ProtFlags};
 
 use super::memory::base_page_bytes;
+use super::signal::{action_of, set_action};
 use crate::error::{Error, Result};
 
 /// More mappings than a program that measures files has at once. A signal handler can only search
@@ -95,26 +95,11 @@ fn install() -> Result<()> {
 }
 
 fn put_handler() -> io::Result<()> {
-    let mut before = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: a null action changes nothing, and `before` has room for the old action.
-    check(unsafe { libc::sigaction(libc::SIGBUS, ptr::null(), before.as_mut_ptr()) })?;
-    // SAFETY: the call succeeded, so all of it was written.
-    let _ = PREVIOUS.set(unsafe { before.assume_init() });
-    // SAFETY: zeros are a valid `sigaction`: no flags and an empty mask.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = on_bus_error as *const () as libc::sighandler_t;
-    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    let _ = PREVIOUS.set(action_of(libc::SIGBUS)?);
+    let handler = on_bus_error as *const () as libc::sighandler_t;
     // SAFETY: the handler has the right type for an action with SA_SIGINFO; it calls only mmap(2)
     // and sigaction(2), and takes no lock.
-    check(unsafe { libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut()) })
-}
-
-fn check(outcome: libc::c_int) -> io::Result<()> {
-    if outcome == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    unsafe { set_action(libc::SIGBUS, handler, libc::SA_SIGINFO | libc::SA_ONSTACK) }
 }
 
 extern "C" fn on_bus_error(

@@ -91,30 +91,3 @@ mod processor {
         word("/sys/hypervisor/type").or_else(|| device_tree("hypervisor/compatible"))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_this_machine() {
-        let machine = Machine::read();
-        assert_eq!(machine.cpu.architecture, std::env::consts::ARCH);
-        assert!(machine.memory_bytes > Some(1 << 20), "{machine:?}");
-        assert!(machine.page_bytes.is_some_and(u64::is_power_of_two));
-        assert!(machine.topology.threads >= machine.topology.cores);
-        assert!(machine.topology.threads_present >= machine.topology.threads);
-        for cache in &machine.caches {
-            assert!(cache.instances > 0 && cache.shared_by_cpus > 0, "{cache:?}");
-        }
-    }
-
-    #[test]
-    fn survives_being_stored() {
-        let machine = Machine::read();
-        let stored = serde_json::to_string(&machine).unwrap();
-        let restored: Machine = serde_json::from_str(&stored).unwrap();
-        assert_eq!(restored, machine);
-        assert_eq!(restored.fingerprint(), machine.fingerprint());
-    }
-}

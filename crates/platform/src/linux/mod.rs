@@ -34,3 +34,13 @@ pub(crate) mod topology;
 mod uring;
 pub(crate) mod usage;
 mod zero_copy;
+
+use std::io;
+
+/// The system's error, unless a call returned 0 for success.
+fn check(outcome: impl Into<i64>) -> io::Result<()> {
+    match outcome.into() {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

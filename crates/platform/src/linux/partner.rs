@@ -8,15 +8,13 @@ use std::process::abort;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_parent_process_death_signal,
-    waitpid,
-};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
 use super::placement::CpuSet;
+use super::process::die_with;
 use crate::error::{Error, Result};
 
-/// A copy of this process, on a CPU of its own, that runs one function. It is killed when this
+/// A copy of this process, on a separate CPU, that runs one function. It is killed when this
 /// value is dropped, and when the thread that started it exits, so that it never outlives its
 /// parent.
 #[derive(Debug)]
@@ -48,7 +46,7 @@ impl Partner {
             0 => {
                 drop(reader);
                 let run = || {
-                    let ready = prepare(parent, cpu);
+                    let ready = die_with(parent).and_then(|()| CpuSet::new(&[cpu]).pin());
                     let errno = ready.err().and_then(|error| error.raw_os_error());
                     let written = writer.write_all(&errno.unwrap_or(0).to_le_bytes());
                     drop(writer);
@@ -93,16 +91,6 @@ impl Drop for Partner {
 
 fn threads() -> io::Result<usize> {
     Ok(std::fs::read_dir("/proc/self/task")?.count())
-}
-
-/// Steps of the copy before it counts as started.
-fn prepare(parent: Pid, cpu: usize) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    // The parent may have died before that call, and no signal would come.
-    if getppid() != Some(parent) {
-        return Err(rustix::io::Errno::SRCH.into());
-    }
-    CpuSet::new(&[cpu]).pin()
 }
 
 /// Two connected Unix stream sockets.

@@ -2,10 +2,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::check;
 pub use super::topology::{cpus_of_core, package, shared_cache_level};
 use crate::error::{Error, Result};
 
-/// A set of CPUs in the kernel's format: bit n stands for CPU n. The C library's own `cpu_set_t`
+/// A set of CPUs in the kernel's format: bit n means CPU n. The C library's own `cpu_set_t`
 /// ends at 1024 CPUs.
 #[derive(Debug)]
 pub(super) struct CpuSet {
@@ -55,14 +56,9 @@ impl CpuSet {
     /// Pins the calling thread. It does not allocate, so it may be called between fork and exec.
     pub(super) fn pin(&self) -> io::Result<()> {
         // SAFETY: the buffer has the given length, and is only read.
-        let outcome = unsafe {
+        check(unsafe {
             libc::sched_setaffinity(0, size_of_val(&self.words[..]), self.words.as_ptr().cast())
-        };
-        if outcome == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        })
     }
 }
 
@@ -119,13 +115,7 @@ pub fn be_served_last() -> Result<()> {
             CLASS_IDLE << CLASS_SHIFT,
         )
     };
-    if outcome == 0 {
-        Ok(())
-    } else {
-        Err(Error::os("lower the precedence at disks")(
-            io::Error::last_os_error(),
-        ))
-    }
+    check(outcome).map_err(Error::os("lower the precedence at disks"))
 }
 
 /// The CPU on which the calling thread currently runs.
@@ -139,33 +129,6 @@ mod tests {
 
     use super::*;
 
-    /// Placement belongs to a thread, so each test starts its own.
-    fn in_a_thread(test: impl FnOnce() + Send + 'static) {
-        std::thread::spawn(test).join().unwrap();
-    }
-
-    #[test]
-    fn a_pinned_thread_can_go_where_its_parent_may() {
-        in_a_thread(|| {
-            let parent = parent_cpus().unwrap();
-            pin_to(&parent[..1]).unwrap();
-            pin_to(&parent).unwrap();
-            assert_eq!(allowed_cpus().unwrap(), parent);
-        });
-    }
-
-    #[test]
-    fn a_pinned_thread_stays_where_it_was_put() {
-        in_a_thread(|| {
-            let allowed = allowed_cpus().unwrap();
-            for cpu in allowed {
-                pin_to(&[cpu]).unwrap();
-                assert_eq!(allowed_cpus().unwrap(), [cpu]);
-                assert_eq!(current_cpu(), Some(cpu));
-            }
-        });
-    }
-
     #[test]
     fn a_cpu_shares_the_first_level_with_itself_and_nothing_with_one_that_is_not_there() {
         let here = allowed_cpus().unwrap()[0];
@@ -174,14 +137,6 @@ mod tests {
             None => println!("not shown: the system reports no caches"),
         }
         assert_eq!(shared_cache_level(here, 100_000), None);
-    }
-
-    #[test]
-    fn no_such_cpu_is_an_error() {
-        in_a_thread(|| {
-            pin_to(&[]).unwrap_err();
-            pin_to(&[100_000]).unwrap_err();
-        });
     }
 
     proptest! {

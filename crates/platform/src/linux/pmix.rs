@@ -101,7 +101,7 @@ impl Value {
     /// The value must be one that the library made, or that [`Value::bytes`] made of bytes that live.
     pub(super) unsafe fn content(&self) -> Content {
         match self.kind {
-            // SAFETY: `kind` says which member the library has set.
+            // SAFETY: `kind` shows which member the library has set.
             UINT16 => Content::Number(unsafe { self.data.uint16 }.into()),
             // SAFETY: as above.
             UINT32 => Content::Number(unsafe { self.data.uint32 }),

@@ -10,6 +10,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::process::geteuid;
 
+use super::check;
 use super::memory::base_page_bytes;
 use crate::error::{Error, Result};
 use crate::file::{Residency, ResidencyMethod};
@@ -88,9 +89,7 @@ fn by_cachestat(file: &File, total_bytes: u64) -> io::Result<Residency> {
             0,
         )
     };
-    if outcome != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(outcome)?;
     let bytes = |pages: u64| (pages * base_page_bytes() as u64).min(total_bytes);
     Ok(Residency {
         resident_bytes: bytes(counts.cached),
@@ -101,7 +100,7 @@ fn by_cachestat(file: &File, total_bytes: u64) -> io::Result<Residency> {
 }
 
 fn by_mincore(file: &File, total_bytes: u64) -> Result<Residency> {
-    if !mincore_tells_the_truth(file)? {
+    if !mincore_is_truthful(file)? {
         return Err(Error::NotPermitted {
             what: "asking for the residency of a file",
             needs: "a file that this user owns or may write",
@@ -118,7 +117,7 @@ fn by_mincore(file: &File, total_bytes: u64) -> Result<Residency> {
 }
 
 /// The kernel's own rule (`can_do_mincore` in `mm/mincore.c`).
-fn mincore_tells_the_truth(file: &File) -> Result<bool> {
+fn mincore_is_truthful(file: &File) -> Result<bool> {
     let owner = file
         .metadata()
         .map_err(Error::os("ask for the owner of a file"))?
@@ -160,13 +159,10 @@ fn resident_pages_of_piece(
         )
     }?;
     // SAFETY: the range was mapped above, and the buffer has a byte for each page.
-    let outcome = unsafe { libc::mincore(start, len, answers.as_mut_ptr()) };
-    let error = io::Error::last_os_error();
+    let outcome = check(unsafe { libc::mincore(start, len, answers.as_mut_ptr()) });
     // SAFETY: the range was mapped above, and nothing points into it.
     unsafe { rustix::mm::munmap(start, len) }?;
-    if outcome != 0 {
-        return Err(error);
-    }
+    outcome?;
     Ok(answers.iter().filter(|page| **page & 1 == 1).count() as u64)
 }
 
@@ -201,8 +197,8 @@ mod tests {
             return;
         }
         let file = File::open("/proc/self/exe").unwrap();
-        let trusted = mincore_tells_the_truth(&File::open("/etc/passwd").unwrap()).unwrap();
+        let trusted = mincore_is_truthful(&File::open("/etc/passwd").unwrap()).unwrap();
         assert!(!trusted);
-        assert!(mincore_tells_the_truth(&file).is_ok());
+        assert!(mincore_is_truthful(&file).is_ok());
     }
 }

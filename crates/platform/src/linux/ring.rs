@@ -22,7 +22,7 @@ pub struct ReadRing<'file> {
     options: RingOptions,
 }
 
-/// A buffer for each place of the ring, contiguous. The kernel writes into those with reads in flight,
+/// A buffer for each slot of the ring, contiguous. The kernel writes into those with reads in flight,
 /// so there is never a reference to all of them.
 struct Buffers {
     _memory: Mapping,
@@ -46,9 +46,9 @@ impl Buffers {
     }
 
     #[inline]
-    fn at(&self, place: u16) -> *mut u8 {
-        // SAFETY: the memory has a buffer for each place.
-        unsafe { self.start.add(usize::from(place) * self.block_bytes) }
+    fn at(&self, slot: u16) -> *mut u8 {
+        // SAFETY: the memory has a buffer for each slot.
+        unsafe { self.start.add(usize::from(slot) * self.block_bytes) }
     }
 }
 
@@ -82,8 +82,8 @@ impl<'file> ReadRing<'file> {
     fn register_buffers(&self) -> Result<()> {
         let buffers = self.ring.memory();
         let vectors: Vec<libc::iovec> = (0..buffers.offsets.len())
-            .map(|place| libc::iovec {
-                iov_base: buffers.at(place as u16).cast(),
+            .map(|slot| libc::iovec {
+                iov_base: buffers.at(slot as u16).cast(),
                 iov_len: buffers.block_bytes,
             })
             .collect();
@@ -92,7 +92,7 @@ impl<'file> ReadRing<'file> {
         unsafe { self.ring.submitter().register_buffers(&vectors) }.map_err(|source| {
             if source.kind() == io::ErrorKind::OutOfMemory {
                 Error::NotPermitted {
-                    what: "registering so many buffers with io_uring",
+                    what: "registering that number of buffers with io_uring",
                     needs: "a higher limit of locked memory (ulimit -l)",
                 }
             } else {
@@ -122,9 +122,9 @@ impl<'file> ReadRing<'file> {
     pub fn queue(&mut self, offset: u64, len: usize) {
         let (fd, options) = (Fd(self.fd), self.options);
         let len = len.min(options.block_bytes) as u32;
-        let entry = |place, buffers: &mut Buffers| {
-            buffers.offsets[usize::from(place)] = offset;
-            read(fd, options, place, buffers.at(place), len, offset)
+        let entry = |slot, buffers: &mut Buffers| {
+            buffers.offsets[usize::from(slot)] = offset;
+            read(fd, options, slot, buffers.at(slot), len, offset)
         };
         // SAFETY: the buffer belongs to the ring's memory and has at least `len` bytes. `take` alone
         // gives access to it, after its read, and until the next call at most.
@@ -145,23 +145,23 @@ impl<'file> ReadRing<'file> {
     /// reuses its buffer.
     #[inline]
     pub fn take(&mut self) -> Option<Completed<'_>> {
-        let (place, count) = self.ring.take()?;
+        let (slot, count) = self.ring.take()?;
         let buffers = self.ring.memory();
         Some(Completed {
-            offset: buffers.offsets[usize::from(place)],
+            offset: buffers.offsets[usize::from(slot)],
             // SAFETY: the kernel wrote `count` bytes into this buffer and no longer uses it. The
             // buffer is not reused while the caller holds the slice.
-            bytes: count.map(|count| unsafe { slice::from_raw_parts(buffers.at(place), count) }),
+            bytes: count.map(|count| unsafe { slice::from_raw_parts(buffers.at(slot), count) }),
         })
     }
 }
 
-/// A read into the buffer of a place.
+/// A read into the buffer of a slot.
 #[inline]
 fn read(
     fd: Fd,
     options: RingOptions,
-    place: u16,
+    slot: u16,
     buffer: *mut u8,
     len: u32,
     offset: u64,
@@ -171,10 +171,10 @@ fn read(
         (false, true) => opcode::Read::new(Fixed(0), buffer, len)
             .offset(offset)
             .build(),
-        (true, false) => opcode::ReadFixed::new(fd, buffer, len, place)
+        (true, false) => opcode::ReadFixed::new(fd, buffer, len, slot)
             .offset(offset)
             .build(),
-        (true, true) => opcode::ReadFixed::new(Fixed(0), buffer, len, place)
+        (true, true) => opcode::ReadFixed::new(Fixed(0), buffer, len, slot)
             .offset(offset)
             .build(),
     }
@@ -185,57 +185,13 @@ mod tests {
     use std::time::Duration;
 
     use crate::error::Error;
+    use crate::linux::sandbox::forbid_number;
     use crate::ring::{ReadRing, RingOptions};
 
-    /// Makes the kernel return EPERM when the calling thread creates a ring.
-    fn forbid_rings() -> std::io::Result<()> {
-        let load_number = libc::sock_filter {
-            code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16,
-            jt: 0,
-            jf: 0,
-            k: 0,
-        };
-        let is_setup = libc::sock_filter {
-            code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
-            jt: 0,
-            jf: 1,
-            k: libc::SYS_io_uring_setup as u32,
-        };
-        let answer = |k| libc::sock_filter {
-            code: (libc::BPF_RET | libc::BPF_K) as u16,
-            jt: 0,
-            jf: 0,
-            k,
-        };
-        let refuse = answer(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32);
-        let mut filter = [
-            load_number,
-            is_setup,
-            refuse,
-            answer(libc::SECCOMP_RET_ALLOW),
-        ];
-        let program = libc::sock_fprog {
-            len: filter.len() as u16,
-            filter: filter.as_mut_ptr(),
-        };
-        let mode = libc::SECCOMP_MODE_FILTER;
-        // SAFETY: the filter lives through the call, which copies it, and applies to this thread
-        // only.
-        let outcome = unsafe {
-            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-            libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const program)
-        };
-        if outcome == 0 {
-            Ok(())
-        } else {
-            Err(std::io::Error::last_os_error())
-        }
-    }
-
     #[test]
-    fn where_rings_are_forbidden_that_is_what_is_told() {
+    fn where_rings_are_forbidden_the_error_is_about_that() {
         let thread = std::thread::spawn(|| {
-            if let Err(error) = forbid_rings() {
+            if let Err(error) = forbid_number(libc::SYS_io_uring_setup) {
                 return println!("skipped: no filter for system calls here: {error}");
             }
             let file = tempfile::tempfile().unwrap();

@@ -1,6 +1,6 @@
-use std::io;
 use std::mem::offset_of;
 
+use super::check;
 use crate::error::{Error, Result};
 use crate::sandbox::Call;
 
@@ -12,15 +12,6 @@ const PROCESSOR: Option<u32> = Some(0xC000_00B7);
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const PROCESSOR: Option<u32> = None;
 
-fn number(call: Call) -> u32 {
-    let number = match call {
-        Call::EventCounter => libc::SYS_eventfd2,
-        Call::Timer => libc::SYS_timerfd_create,
-        Call::CopyRange => libc::SYS_copy_file_range,
-    };
-    number as u32
-}
-
 /// Forbids `call` for this thread, and for all threads and processes that it starts from now on:
 /// the call fails with "operation not permitted". This cannot be undone
 /// ([seccomp(2)](https://man7.org/linux/man-pages/man2/seccomp.2.html)).
@@ -30,11 +21,19 @@ fn number(call: Call) -> u32 {
 /// # Errors
 /// If this kernel has no such filters, or not for this processor.
 pub fn forbid(call: Call) -> Result<()> {
+    forbid_number(match call {
+        Call::EventCounter => libc::SYS_eventfd2,
+        Call::Timer => libc::SYS_timerfd_create,
+        Call::CopyRange => libc::SYS_copy_file_range,
+    })
+}
+
+pub(super) fn forbid_number(number: libc::c_long) -> Result<()> {
     let what = "forbidding calls";
     let Some(processor) = PROCESSOR else {
         return Err(Error::NotSupported { what });
     };
-    let mut filter = filter(processor, number(call));
+    let mut filter = filter(processor, number as u32);
     let program = libc::sock_fprog {
         len: filter.len() as u16,
         filter: filter.as_mut_ptr(),
@@ -48,11 +47,7 @@ pub fn forbid(call: Call) -> Result<()> {
             &raw const program,
         )
     };
-    if outcome == 0 {
-        Ok(())
-    } else {
-        Err(Error::os("forbid a call")(io::Error::last_os_error()))
-    }
+    check(outcome).map_err(Error::os("forbid a call"))
 }
 
 /// Allows every system call except `number`.

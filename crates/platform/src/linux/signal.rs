@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::Duration;
 
+use super::check;
 use crate::error::{Error, Result};
 pub use crate::linux::stop::pauses;
 use crate::signal::Signal;
@@ -93,11 +94,7 @@ pub(crate) fn install() -> Result<()> {
 
 fn catch(signal: Signal) -> io::Result<()> {
     let number = signal.number();
-    let mut before = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: a null action changes nothing, and `before` has room for the old action.
-    check(unsafe { libc::sigaction(number, ptr::null(), before.as_mut_ptr()) })?;
-    // SAFETY: the call succeeded, so all of it was written.
-    if unsafe { before.assume_init_ref() }.sa_sigaction == libc::SIG_IGN {
+    if action_of(number)?.sa_sigaction == libc::SIG_IGN {
         return Ok(());
     }
     let flags = match signal {
@@ -113,21 +110,36 @@ fn handle(
     handler: extern "C" fn(libc::c_int),
     flags: libc::c_int,
 ) -> io::Result<()> {
-    // SAFETY: zeros are a valid `sigaction`: no flags and an empty mask.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = handler as *const () as libc::sighandler_t;
-    action.sa_flags = libc::SA_RESTART | flags;
+    let handler = handler as *const () as libc::sighandler_t;
     // SAFETY: the handler has the right type for an action without SA_SIGINFO, and only makes calls
     // that are safe in a handler.
-    check(unsafe { libc::sigaction(number, &raw const action, ptr::null_mut()) })
+    unsafe { set_action(number, handler, libc::SA_RESTART | flags) }
 }
 
-fn check(outcome: libc::c_int) -> io::Result<()> {
-    if outcome == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+/// The current action of a signal.
+pub(super) fn action_of(signal: libc::c_int) -> io::Result<libc::sigaction> {
+    let mut action = MaybeUninit::uninit();
+    // SAFETY: a null action changes nothing, and there is room for the current one.
+    check(unsafe { libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) })?;
+    // SAFETY: the call succeeded, so all of it was written.
+    Ok(unsafe { action.assume_init() })
+}
+
+/// Sets the action of a signal, which blocks no other signals.
+///
+/// # Safety
+/// The handler must have the type that the flags ask for, and be safe at any moment.
+pub(super) unsafe fn set_action(
+    signal: libc::c_int,
+    handler: libc::sighandler_t,
+    flags: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: zeros are a valid `sigaction`: no flags and an empty mask.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler;
+    action.sa_flags = flags;
+    // SAFETY: the caller's contract.
+    check(unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) })
 }
 
 pub(crate) fn received() -> Option<Signal> {

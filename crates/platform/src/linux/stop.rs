@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering}
 
 use rustix::process::Pid;
 
+use super::signal::{action_of, set_action};
+
 /// Number of times that this process was stopped or continued.
 static PAUSES: AtomicU64 = AtomicU64::new(0);
 
@@ -144,23 +146,13 @@ fn send_to_groups(signal: libc::c_int) {
 
 /// Catches a signal that has its default action; one that is ignored stays ignored.
 fn catch(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) -> io::Result<()> {
-    let check = |outcome| match outcome {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    };
-    let mut before = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: a null action changes nothing, and `before` has room for the old action.
-    check(unsafe { libc::sigaction(signal, ptr::null(), before.as_mut_ptr()) })?;
-    // SAFETY: the call succeeded, so all of it was written.
-    if unsafe { before.assume_init_ref() }.sa_sigaction != libc::SIG_DFL {
+    if action_of(signal)?.sa_sigaction != libc::SIG_DFL {
         return Ok(());
     }
-    // SAFETY: zeros are a valid `sigaction`: no flags and an empty mask.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = handler as *const () as libc::sighandler_t;
+    let handler = handler as *const () as libc::sighandler_t;
     // The handler raises its own signal.
-    action.sa_flags = libc::SA_RESTART | libc::SA_NODEFER;
+    let flags = libc::SA_RESTART | libc::SA_NODEFER;
     // SAFETY: the handler has the right type for an action without SA_SIGINFO, and only makes calls
     // that are safe in a handler.
-    check(unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) })
+    unsafe { set_action(signal, handler, flags) }
 }

@@ -16,7 +16,7 @@ pub struct StreamRing {
     ring: Uring<Flying>,
 }
 
-/// The tag and the block of the operation in each place.
+/// The tag and the block of the operation in each slot.
 type Flying = Vec<Option<(u64, Block)>>;
 
 /// `IORING_RECVSEND_POLL_FIRST` of `linux/io_uring.h`: start only when enough bytes for a wake-up
@@ -31,7 +31,7 @@ impl StreamRing {
     /// [`crate::Error::NotSupported`] if this kernel has no such rings, [`crate::Error::NotPermitted`]
     /// if they are forbidden.
     pub fn new(depth: u32, patience: Duration) -> Result<Self> {
-        let flying = |places| Ok((0..places).map(|_| None).collect());
+        let flying = |slots| Ok((0..slots).map(|_| None).collect());
         let ring = Uring::new(depth, flying, Some(patience))?;
         let mut probe = Probe::new();
         ring.submitter()
@@ -72,10 +72,10 @@ impl StreamRing {
         let len = u32::try_from(bytes.len()).expect("blocks are shorter than 4 GiB");
         let entry = entry(operation, bytes.as_mut_ptr(), len);
         // SAFETY: the entry points into the block, whose memory does not move. The block stays with the
-        // ring, inaccessible to the caller, until its place is taken.
+        // ring, inaccessible to the caller, until its slot is taken.
         unsafe {
-            self.ring.queue(|place, flying| {
-                flying[usize::from(place)] = Some((tag, block));
+            self.ring.queue(|slot, flying| {
+                flying[usize::from(slot)] = Some((tag, block));
                 entry
             });
         }
@@ -89,8 +89,8 @@ impl StreamRing {
     /// [`io::ErrorKind::Interrupted`] after a signal.
     pub fn wait(&mut self, timeout: Duration) -> io::Result<Done> {
         loop {
-            if let Some((place, moved)) = self.ring.take() {
-                let flying = self.ring.memory_mut()[usize::from(place)].take();
+            if let Some((slot, moved)) = self.ring.take() {
+                let flying = self.ring.memory_mut()[usize::from(slot)].take();
                 let (tag, block) = flying.expect("the kernel is done with each once");
                 return Ok(Done { tag, block, moved });
             }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_and_errors_are_told_apart() {
+    fn the_end_differs_from_errors() {
         let Some(mut ring) = ring(1) else { return };
         let (near, far) = connected();
         drop(near);

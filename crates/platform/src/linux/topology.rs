@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 
+use super::check;
 use super::memory::base_page_bytes;
 use super::parse::{colon_field, cpu_list, kibibytes, number, size_bytes, text, word};
 use crate::error::{Error, Result};
@@ -142,7 +143,6 @@ pub fn cpus_of_core(cpu: usize) -> Vec<usize> {
 }
 
 /// The number of the package of `cpu`; `None` if the system does not report it.
-// The id of the package of `cpu`.
 pub fn package(cpu: usize) -> Option<i64> {
     number(cpu_dir(cpu).join("topology/physical_package_id"))
 }
@@ -209,11 +209,7 @@ pub(super) fn bind(start: NonNull<u8>, len: usize, node: usize) -> Result<()> {
             0,
         )
     };
-    if outcome == 0 {
-        Ok(())
-    } else {
-        Err(refusal(io::Error::last_os_error()))
-    }
+    check(outcome).map_err(refusal)
 }
 
 /// Bytes of a range of this process that are in the memory of a node.
@@ -240,9 +236,7 @@ pub(super) fn bytes_on(start: NonNull<u8>, len: usize, node: usize) -> Result<u6
                 0,
             )
         };
-        if outcome != 0 {
-            return Err(refusal(io::Error::last_os_error()));
-        }
+        check(outcome).map_err(refusal)?;
         // A negative value is an error: the page is not there.
         let is_there = |found: &&libc::c_int| usize::try_from(**found) == Ok(node);
         count += nodes.iter().filter(is_there).count();

@@ -15,20 +15,20 @@ const DEEPEST: u32 = 4096;
 /// The number of the request that cancels all operations.
 const CANCEL: u64 = u64::MAX;
 
-/// A ring with a fixed number of places, each for one operation in flight. Dropping it cancels its
+/// A ring with a fixed number of slots, each for one operation in flight. Dropping it cancels its
 /// operations.
 pub(super) struct Uring<M> {
     ring: IoUring,
     /// The kernel uses it while operations are in flight.
     memory: ManuallyDrop<M>,
-    /// The places without an operation.
+    /// The slots without an operation.
     free: Vec<u16>,
     in_flight: u32,
     patience: Option<Duration>,
 }
 
 impl<M> Uring<M> {
-    /// A ring of `depth` places, from 1 to 4096, and the memory for this number of places. When the
+    /// A ring of `depth` slots, from 1 to 4096, and the memory for this number of slots. When the
     /// ring is dropped, cancelled operations have `patience` to end, or as long as they take.
     pub(super) fn new(
         depth: u32,
@@ -72,19 +72,19 @@ impl<M> Uring<M> {
         self.in_flight
     }
 
-    /// Queues the operation that `entry` describes for a free place.
+    /// Queues the operation that `entry` describes for a free slot.
     ///
     /// # Safety
     /// Everything that the entry points to belongs to the ring's memory, at an address that does not
-    /// change, and nothing accesses it until [`Uring::take`] returns the place.
+    /// change, and nothing accesses it until [`Uring::take`] returns the slot.
     #[inline]
     pub(super) unsafe fn queue(&mut self, entry: impl FnOnce(u16, &mut M) -> squeue::Entry) {
-        let place = self.free.pop();
-        let place = place.expect("no more operations at a time than the ring is for");
-        let entry = entry(place, &mut self.memory).user_data(place.into());
+        let slot = self.free.pop();
+        let slot = slot.expect("no more operations at a time than the ring is for");
+        let entry = entry(slot, &mut self.memory).user_data(slot.into());
         // SAFETY: the caller's contract; `drop` keeps the memory for as long as the kernel uses it.
         unsafe { self.ring.submission().push(&entry) }
-            .expect("the queue has as many entries as there are places");
+            .expect("the queue has as many entries as there are slots");
         self.in_flight += 1;
     }
 
@@ -113,18 +113,18 @@ impl<M> Uring<M> {
         }
     }
 
-    /// The place of a complete operation, which is free again, and the number of bytes that it moved
+    /// The slot of a complete operation, which is free again, and the number of bytes that it moved
     /// or its error; `None` if no operation is complete.
     #[inline]
     pub(super) fn take(&mut self) -> Option<(u16, io::Result<usize>)> {
         let mut complete = self.ring.completion();
         let entry = complete.find(|entry| entry.user_data() != CANCEL)?;
-        let place = entry.user_data() as u16;
-        self.free.push(place);
+        let slot = entry.user_data() as u16;
+        self.free.push(slot);
         self.in_flight -= 1;
         let moved = usize::try_from(entry.result())
             .map_err(|_| io::Error::from_raw_os_error(-entry.result()));
-        Some((place, moved))
+        Some((slot, moved))
     }
 
     /// Cancels all operations; true if all have ended.

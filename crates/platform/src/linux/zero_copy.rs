@@ -7,8 +7,12 @@ use std::mem::MaybeUninit;
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::SendFlags;
 
+use super::check;
+use super::clock::timespec_of;
 use super::memory::Mapping;
 use crate::memory::PageSize;
 
@@ -16,14 +20,13 @@ use crate::memory::PageSize;
 /// ([`MSG_ZEROCOPY`](https://docs.kernel.org/networking/msg_zerocopy.html)). A buffer is reused
 /// only after the kernel reports that it no longer needs it.
 ///
-/// Over loopback the kernel copies anyway, and [`ZeroCopy::was_copied`] reports it.
+/// Over loopback the kernel copies anyway.
 #[derive(Debug)]
 pub struct ZeroCopy {
     buffers: Vec<Buffer>,
     current: usize,
     /// Number of sends so far; the kernel numbers them from 0.
     sends: u32,
-    was_copied: bool,
 }
 
 #[derive(Debug)]
@@ -33,11 +36,12 @@ struct Buffer {
     in_flight: Vec<u32>,
 }
 
+/// `MSG_ZEROCOPY`, which rustix does not define.
+const ZERO_COPY: SendFlags = SendFlags::from_bits_retain(libc::MSG_ZEROCOPY.cast_unsigned());
 /// Space for the control data of a message of the error queue: a header and an address.
 const CONTROL_BYTES: usize = 128;
-/// `SO_EE_ORIGIN_ZEROCOPY` and `SO_EE_CODE_ZEROCOPY_COPIED` of `linux/errqueue.h`.
+/// `SO_EE_ORIGIN_ZEROCOPY` of `linux/errqueue.h`.
 const ORIGIN_ZERO_COPY: u8 = 5;
-const CODE_COPIED: u8 = 1;
 
 impl ZeroCopy {
     /// Allocates `buffers` buffers of `buffer_len` bytes each for a connection.
@@ -56,9 +60,7 @@ impl ZeroCopy {
                 size_of_val(&on) as libc::socklen_t,
             )
         };
-        if outcome != 0 {
-            return Err(io::ErrorKind::Unsupported.into());
-        }
+        check(outcome).map_err(|_| io::ErrorKind::Unsupported)?;
         let buffer = || {
             let memory =
                 Mapping::anonymous(buffer_len, PageSize::Base).map_err(io::Error::other)?;
@@ -71,7 +73,6 @@ impl ZeroCopy {
                 .collect::<io::Result<_>>()?,
             current: 0,
             sends: 0,
-            was_copied: false,
         })
     }
 
@@ -103,37 +104,20 @@ impl ZeroCopy {
         let mut sent = 0;
         while sent < len {
             let bytes = &self.buffers[self.current].memory.as_slice()[sent..len];
-            let flags = libc::MSG_ZEROCOPY | libc::MSG_NOSIGNAL;
-            // SAFETY: the bytes live through the call. The kernel uses the pages until it reports
-            // completion; `advance` leaves them unchanged until then, and unmapping removes them
-            // from this process only.
-            let outcome = unsafe {
-                libc::send(
-                    socket.as_raw_fd(),
-                    bytes.as_ptr().cast(),
-                    bytes.len(),
-                    flags,
-                )
-            };
-            if outcome >= 0 {
-                sent += outcome as usize;
-                self.buffers[self.current].in_flight.push(self.sends);
-                self.sends = self.sends.wrapping_add(1);
-                continue;
-            }
-            let error = io::Error::last_os_error();
-            match error.raw_os_error() {
+            // The kernel uses the pages until it reports completion. `advance` leaves them unchanged
+            // until then, and unmapping removes them from this process only.
+            match rustix::net::send(socket, bytes, ZERO_COPY | SendFlags::NOSIGNAL) {
+                Ok(count) => {
+                    sent += count;
+                    self.buffers[self.current].in_flight.push(self.sends);
+                    self.sends = self.sends.wrapping_add(1);
+                }
                 // The kernel's queue of pending sends is full.
-                Some(libc::ENOBUFS) => self.wait(socket).or_else(&mut retry)?,
-                _ => retry(error)?,
+                Err(Errno::NOBUFS) => self.wait(socket).or_else(&mut retry)?,
+                Err(errno) => retry(errno.into())?,
             }
         }
         Ok(())
-    }
-
-    /// True if the kernel reported that it copied a buffer.
-    pub fn was_copied(&self) -> bool {
-        self.was_copied
     }
 
     /// Waits for a message on the error queue and processes all of them.
@@ -141,10 +125,7 @@ impl ZeroCopy {
         if self.take_in(socket)? {
             return Ok(());
         }
-        let timeout = socket.write_timeout()?.map(|timeout| Timespec {
-            tv_sec: timeout.as_secs().cast_signed(),
-            tv_nsec: timeout.subsec_nanos().into(),
-        });
+        let timeout = socket.write_timeout()?.map(timespec_of);
         // A message is an error condition, which poll reports without a request.
         let ready = poll(
             &mut [PollFd::new(socket, PollFlags::empty())],
@@ -165,9 +146,8 @@ impl ZeroCopy {
     /// Processes the messages on the queue; true if there were any.
     fn take_in(&mut self, socket: &TcpStream) -> io::Result<bool> {
         let mut any = false;
-        while let Some((first, last, copied)) = news(socket)? {
+        while let Some((first, last)) = news(socket)? {
             any = true;
-            self.was_copied |= copied;
             let done = |send: &u32| send.wrapping_sub(first) <= last.wrapping_sub(first);
             for buffer in &mut self.buffers {
                 buffer.in_flight.retain(|send| !done(send));
@@ -177,8 +157,8 @@ impl ZeroCopy {
     }
 }
 
-/// The next range of completed sends, and true if the kernel copied them.
-fn news(socket: &TcpStream) -> io::Result<Option<(u32, u32, bool)>> {
+/// The next range of completed sends.
+fn news(socket: &TcpStream) -> io::Result<Option<(u32, u32)>> {
     // An array of words, for the alignment of the headers.
     let mut control = [0_u64; CONTROL_BYTES / 8];
     // SAFETY: zeros are a valid `msghdr`: nothing to be filled in.
@@ -226,6 +206,5 @@ fn news(socket: &TcpStream) -> io::Result<Option<(u32, u32, bool)>> {
     if report.ee_origin != ORIGIN_ZERO_COPY {
         return Err(io::Error::from_raw_os_error(report.ee_errno.cast_signed()));
     }
-    let copied = report.ee_code == CODE_COPIED;
-    Ok(Some((report.ee_info, report.ee_data, copied)))
+    Ok(Some((report.ee_info, report.ee_data)))
 }

@@ -75,7 +75,7 @@ pub fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
                 ptr::null_mut(),
             )
         };
-        // A pipe without a writer says so at the next read.
+        // A pipe without a writer is found at the next read.
         if outcome == 0 || waiting_bytes > 0 {
             return Ok(true);
         }

@@ -384,11 +384,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_id_is_of_this_process() {
-        assert_eq!(getpid_syscall().unwrap(), std::process::id());
-    }
-
-    #[test]
     fn a_program_that_is_not_there_or_fails_is_an_error() {
         let nothing = program_that_does_nothing().unwrap();
         spawn_wait(&nothing).unwrap();

@@ -71,7 +71,7 @@ impl Directory {
         }
     }
 
-    pub fn open_or_create(&self, name: &OsStr) -> Result<File> {
+    fn open_or_create(&self, name: &OsStr) -> Result<File> {
         let path = self.at(name)?;
         let refused = || Error::path("open", &path);
         let file = OpenOptions::new()
@@ -275,10 +275,6 @@ impl Directory {
 
     pub fn files_bytes(&self) -> Option<u64> {
         None
-    }
-
-    pub fn is_in_memory(&self) -> bool {
-        false
     }
 }
 

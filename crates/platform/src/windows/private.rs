@@ -67,7 +67,7 @@ pub(super) fn create_file(path: &Path) -> io::Result<File> {
 }
 
 /// Gives a file the rights that its directory hands down, as if it had been made there: a file that is moved keeps
-/// those of the directory that it was made in. Some file systems know no rights, so an error says little.
+/// those of the directory that it was made in. Some file systems know no rights, so an error means little.
 pub(super) fn open_to_others(path: &Path) {
     // Words, since the system wants a list aligned.
     const EMPTY_BYTES: usize = size_of::<ACL>();
@@ -307,7 +307,7 @@ pub(super) fn user() -> Result<String> {
     }
 }
 
-/// True if `owner` stands for this user, or for the administrators of this machine, who may change all anyway: what
+/// True if `owner` is this user, or for the administrators of this machine, who may change all anyway: what
 /// this user makes as one of them may belong to all of them.
 ///
 /// # Safety

@@ -27,7 +27,7 @@ use crate::ring::{Completed, RingOptions};
 /// Answers that are taken from the port at once.
 const BATCH: usize = 64;
 
-/// A handle of its own for overlapped reads, and a completion port for their answers.
+/// A separate handle for overlapped reads, and a completion port for their answers.
 #[derive(Debug)]
 pub struct ReadRing<'file> {
     _file: PhantomData<&'file File>,
@@ -37,7 +37,7 @@ pub struct ReadRing<'file> {
     _memory: Mapping,
     start: *mut u8,
     block_bytes: usize,
-    places: Box<[Place]>,
+    slots: Box<[Slot]>,
     free: Vec<u16>,
     queued: Vec<u16>,
     /// Reads that the system has, and has not answered.
@@ -47,13 +47,13 @@ pub struct ReadRing<'file> {
 
 /// A read, which has the buffer with the same number.
 #[derive(Default)]
-struct Place {
+struct Slot {
     overlapped: UnsafeCell<OVERLAPPED>,
     offset: u64,
     len: u32,
 }
 
-impl std::fmt::Debug for Place {
+impl std::fmt::Debug for Slot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} bytes at {}", self.len, self.offset)
     }
@@ -90,7 +90,7 @@ impl<'file> ReadRing<'file> {
             start: memory.as_mut_slice().as_mut_ptr(),
             _memory: memory,
             block_bytes: options.block_bytes,
-            places: (0..depth).map(|_| Place::default()).collect(),
+            slots: (0..depth).map(|_| Slot::default()).collect(),
             free: (0..depth).rev().collect(),
             queued: Vec::with_capacity(depth.into()),
             pending: 0,
@@ -105,16 +105,16 @@ impl<'file> ReadRing<'file> {
 
     #[inline]
     pub fn in_flight(&self) -> u32 {
-        (self.places.len() - self.free.len()) as u32
+        (self.slots.len() - self.free.len()) as u32
     }
 
     #[inline]
     pub fn queue(&mut self, offset: u64, len: usize) {
         let number = self.free.pop().expect("the caller asks for room");
-        let place = &mut self.places[usize::from(number)];
-        place.offset = offset;
-        place.len = len.min(self.block_bytes) as u32;
-        *place.overlapped.get_mut() = positioned(offset);
+        let slot = &mut self.slots[usize::from(number)];
+        slot.offset = offset;
+        slot.len = len.min(self.block_bytes) as u32;
+        *slot.overlapped.get_mut() = positioned(offset);
         self.queued.push(number);
     }
 
@@ -136,15 +136,15 @@ impl<'file> ReadRing<'file> {
 
     fn begin(&mut self, number: u16) {
         let buffer = self.buffer(number);
-        let place = &self.places[usize::from(number)];
-        // SAFETY: the buffer has at least `len` bytes. It and the place stay where they are until the answer is
+        let slot = &self.slots[usize::from(number)];
+        // SAFETY: the buffer has at least `len` bytes. It and the slot stay where they are until the answer is
         // there: dropping the ring waits for it.
         let outcome = unsafe {
-            let (count, overlapped) = (ptr::null_mut(), place.overlapped.get());
+            let (count, overlapped) = (ptr::null_mut(), slot.overlapped.get());
             ReadFile(
                 self.file.as_raw_handle(),
                 buffer,
-                place.len,
+                slot.len,
                 count,
                 overlapped,
             )
@@ -156,7 +156,7 @@ impl<'file> ReadRing<'file> {
                 self.pending += 1;
                 return;
             }
-            // The kernel writes no answer where a read fails at once: the place still says that it is in flight.
+            // The kernel writes no answer where a read fails at once: the slot is still marked as in flight.
             (0, Some(ERROR_HANDLE_EOF)) => Ok(0),
             (0, _) => Err(error),
             _ => self.answer(number),
@@ -182,9 +182,9 @@ impl<'file> ReadRing<'file> {
             return Err(Error::os("wait for reads at a completion port")(error));
         }
         for entry in &entries[..count as usize] {
-            // The address is that of a read of this ring, within its place.
-            let distance = entry.lpOverlapped.addr() - self.places.as_ptr().addr();
-            let number = (distance / size_of::<Place>()) as u16;
+            // The address is that of a read of this ring, within its slot.
+            let distance = entry.lpOverlapped.addr() - self.slots.as_ptr().addr();
+            let number = (distance / size_of::<Slot>()) as u16;
             self.pending -= 1;
             self.done.push_back((number, self.answer(number)));
         }
@@ -196,7 +196,7 @@ impl<'file> ReadRing<'file> {
         let mut count = 0;
         // SAFETY: the read has ended; the call only reads its state.
         let outcome = unsafe {
-            let overlapped = self.places[usize::from(number)].overlapped.get();
+            let overlapped = self.slots[usize::from(number)].overlapped.get();
             GetOverlappedResult(self.file.as_raw_handle(), overlapped, &raw mut count, 0)
         };
         if outcome == 0 {
@@ -210,7 +210,7 @@ impl<'file> ReadRing<'file> {
 
     #[inline]
     fn buffer(&self, number: u16) -> *mut u8 {
-        // SAFETY: the memory has a buffer for each place.
+        // SAFETY: the memory has a buffer for each slot.
         unsafe { self.start.add(usize::from(number) * self.block_bytes) }
     }
 
@@ -220,7 +220,7 @@ impl<'file> ReadRing<'file> {
         self.free.push(number);
         let buffer = self.buffer(number);
         Some(Completed {
-            offset: self.places[usize::from(number)].offset,
+            offset: self.slots[usize::from(number)].offset,
             // SAFETY: the system wrote `count` bytes into this buffer and no longer uses it. The buffer is not
             // reused while the caller holds the slice.
             bytes: count.map(|count| unsafe { slice::from_raw_parts(buffer, count) }),

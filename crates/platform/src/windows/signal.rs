@@ -17,7 +17,7 @@ static EVENT: AtomicU32 = AtomicU32::new(0);
 /// In ms; 0 means without end.
 static PATIENCE_MS: AtomicU64 = AtomicU64::new(0);
 
-/// Runs in a thread of its own
+/// Runs in a separate thread
 /// ([HandlerRoutine](https://learn.microsoft.com/en-us/windows/console/handlerroutine)).
 unsafe extern "system" fn on_event(event: u32) -> BOOL {
     const HANDLED: BOOL = 1;

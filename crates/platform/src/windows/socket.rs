@@ -15,7 +15,7 @@ use super::outcome::refuse_io;
 use super::private;
 use crate::socket::Owner;
 
-/// A socket that is connected with itself. A byte in it stands for a ring.
+/// A socket that is connected with itself. A byte in it means a ring.
 #[derive(Debug)]
 pub struct Bell {
     socket: UdpSocket,
@@ -249,10 +249,6 @@ impl ZeroCopy {
         _len: usize,
         _retry: impl FnMut(io::Error) -> io::Result<()>,
     ) -> io::Result<()> {
-        match *self {}
-    }
-
-    pub fn was_copied(&self) -> bool {
         match *self {}
     }
 }

@@ -105,7 +105,7 @@ pub(super) fn caches() -> Vec<Cache> {
             kind: sort.kind,
             size_bytes: Some(sort.size_bytes),
             line_bytes: Some(sort.line_bytes),
-            // 255 stands for a fully associative cache, which has no number of ways.
+            // 255 means a fully associative cache, which has no number of ways.
             ways: Some(sort.ways).filter(|ways| (1..255).contains(ways)),
             shared_by_cpus,
             instances,

@@ -65,8 +65,8 @@ pub(super) fn of_exited(child: BorrowedHandle<'_>, of_job: Usage) -> Result<(Usa
     let child = child.as_raw_handle();
     let used = consumption(child)?;
     let alone = usage(child)?;
-    let is_told = of_job.user_ns + of_job.system_ns > 0;
-    let together = if is_told { of_job } else { alone };
+    let is_known = of_job.user_ns + of_job.system_ns > 0;
+    let together = if is_known { of_job } else { alone };
     let mut children = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
     children.cpu_ns += together.user_ns + together.system_ns;
     children.read_bytes += used.read_bytes;
@@ -125,7 +125,7 @@ fn times(process: HANDLE) -> Result<[FILETIME; 4]> {
 fn thread_times() -> Result<[FILETIME; 4]> {
     let mut times = [FILETIME::default(); 4];
     let [created, exited, system, user] = &mut times;
-    // SAFETY: there is room for the results, and the handle stands for the calling thread.
+    // SAFETY: there is room for the results, and the handle means the calling thread.
     let outcome = unsafe { GetThreadTimes(GetCurrentThread(), created, exited, system, user) };
     check(outcome, "ask for the times of a thread")?;
     Ok(times)
@@ -297,34 +297,4 @@ fn records() -> Option<Vec<u64>> {
         records.resize(words.max(records.len()) * 5 / 4, 0);
     }
     None
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::clock::now_ns;
-    use crate::load::CpuTimes;
-    use crate::usage::{Consumption, Usage};
-
-    #[test]
-    fn work_counts() {
-        let (process, thread) = (Usage::of_process().unwrap(), Usage::of_thread().unwrap());
-        let start = now_ns();
-        // Longer than a tick of the system's timer.
-        while now_ns() < start + 60_000_000 {}
-        let process = Usage::of_process().unwrap().since(&process);
-        let thread = Usage::of_thread().unwrap().since(&thread);
-        assert!(process.user_ns + process.system_ns > 0, "{process:?}");
-        assert!(thread.user_ns + thread.system_ns > 0, "{thread:?}");
-        assert!(Consumption::read().unwrap().own_peak_bytes > 0);
-    }
-
-    #[test]
-    fn time_passes() {
-        let before = CpuTimes::read().unwrap();
-        let start = crate::clock::now_ns();
-        // Longer than the slowest tick.
-        while crate::clock::now_ns() < start + 60_000_000 {}
-        let spent = CpuTimes::read().unwrap().since(&before);
-        assert!(spent.total.busy_ns() > 0, "{spent:?}");
-    }
 }

@@ -156,7 +156,7 @@ pub fn leftovers() {
         let heard = role.hear();
         let left = heard.strip_prefix("exit code 0, ").expect(&heard);
         let left: usize = left.trim_end_matches(" left").parse().expect("a number");
-        // The stubborn one may leave a child of its own.
+        // The stubborn one may leave a child.
         assert!((3..5).contains(&left), "{heard}");
     }
     for id in written(&ids, 6) {

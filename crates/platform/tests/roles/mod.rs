@@ -1,4 +1,5 @@
 //! A test program that starts itself in a role and checks what becomes of that process.
+#![allow(dead_code, reason = "each test program uses its own part")]
 
 use oscope_platform::scratch::Removal;
 use std::io::Write;
@@ -31,14 +32,13 @@ pub fn main(checks: &[Check], play: fn(&[String])) {
     }
 }
 
-/// Tells the parent a line.
+/// Prints a line for the parent.
 pub fn say(line: &str) {
     println!("{line}");
     std::io::stdout().flush().expect("the parent reads");
 }
 
 /// Waits until it is so.
-#[cfg(target_os = "linux")]
 pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let start = std::time::Instant::now();
     while !is_so() {
@@ -52,6 +52,12 @@ pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
 #[cfg(target_os = "linux")]
 pub fn runs(process: &str) -> bool {
     state(process).is_some_and(|state| state != 'Z')
+}
+
+#[cfg(windows)]
+pub fn runs(process: &str) -> bool {
+    let programs = oscope_platform::programs::running();
+    programs.iter().any(|it| it.id.to_string() == process)
 }
 
 #[cfg(target_os = "linux")]

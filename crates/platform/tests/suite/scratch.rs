@@ -263,7 +263,7 @@ fn a_lock_is_not_inherited_by_programs_that_are_started() {
 }
 
 #[test]
-fn what_stands_in_the_way_is_said() {
+fn the_obstacle_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("none");
     let error = Scratch::create(&missing, &REMOVAL).unwrap_err();
@@ -281,7 +281,7 @@ fn what_stands_in_the_way_is_said() {
 }
 
 #[test]
-fn a_directory_without_right_is_said() {
+fn a_directory_without_right_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o500)).unwrap();
     match Scratch::create(dir.path(), &REMOVAL) {
@@ -324,7 +324,7 @@ impl Drop for Mount {
 }
 
 #[test]
-fn a_read_only_file_system_is_said() {
+fn a_read_only_file_system_is_reported() {
     let Some(mount) = Mount::new("ro") else {
         return;
     };
@@ -333,7 +333,7 @@ fn a_read_only_file_system_is_said() {
 }
 
 #[test]
-fn a_full_file_system_is_said_and_left_as_it_was() {
+fn a_full_file_system_is_reported_and_left_as_it_was() {
     // Room for the directory but not for the lock file in it.
     let Some(mount) = Mount::new("nr_inodes=2") else {
         return;

@@ -1,7 +1,7 @@
-//! Workers that succeed, die, hang, flood and are interrupted.
+//! Workers of Linux: signals, process groups, and limits. `workers.rs` has the rest.
 #![cfg(target_os = "linux")]
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use testing::{Command, LONGEST_WAIT, wait_until};
 
@@ -31,24 +31,12 @@ fn is_gone(id: u32) -> bool {
 }
 
 #[test]
-fn lines_go_in_and_come_out() {
-    let mut worker = shell("while read word; do echo got $word; done");
-    for word in ["one", "two"] {
-        worker
-            .send(format!("{word}\n").as_bytes(), late(), &NEVER)
-            .unwrap();
-        let line = worker.read_line_until(late(), &NEVER).unwrap();
-        assert_eq!(line.unwrap(), format!("got {word}"));
-    }
-    let finished = worker.wait(late(), &NEVER).unwrap();
-    assert!(finished.exit.is_success());
-    assert!(finished.usage.minor_faults > 0);
-}
-
-#[test]
 fn the_end_of_a_successful_worker_is_no_line() {
-    let mut worker = shell("echo first; printf last");
+    let mut worker = shell("cut -d' ' -f5 /proc/$$/stat; echo first; printf last");
+    let id = worker.id().to_string();
     let mut next = || worker.read_line_until(late(), &NEVER).unwrap();
+    // It leads a process group.
+    assert_eq!(next(), Some(id));
     assert_eq!(next().as_deref(), Some("first"));
     assert_eq!(next().as_deref(), Some("last"));
     assert_eq!(next(), None);
@@ -69,16 +57,6 @@ fn a_killed_worker_is_reported_with_its_signal() {
         panic!("{error}");
     };
     assert_eq!(finished.exit, Exit::Signal(9));
-}
-
-#[test]
-fn a_failed_worker_is_reported_with_its_complaint() {
-    let mut worker = shell("echo half a li >&2; printf 'half a li'; echo sorry >&2; exit 3");
-    let error = worker.read_line_until(late(), &NEVER).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the worker ended with exit code 3: half a li\nsorry"
-    );
 }
 
 #[test]
@@ -106,43 +84,6 @@ fn a_worker_that_outlives_its_time_is_killed_with_all_its_children() {
 }
 
 #[test]
-fn killing_tells_how_it_ended() {
-    let mut worker = shell("sleep 1000");
-    assert_eq!(worker.kill().unwrap().exit, Exit::Signal(9));
-    assert_eq!(worker.kill().unwrap().exit, Exit::Signal(9));
-    worker.read_line_until(late(), &NEVER).unwrap_err();
-}
-
-#[test]
-fn an_interruption_ends_the_wait() {
-    let interrupted = AtomicBool::new(false);
-    let mut worker = shell("sleep 1000");
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            std::thread::sleep(Duration::from_millis(10));
-            interrupted.store(true, Ordering::Release);
-        });
-        let error = worker.read_line_until(late(), &interrupted).unwrap_err();
-        assert!(matches!(error, WorkerError::Interrupted), "{error}");
-    });
-}
-
-#[test]
-fn a_flood_on_either_side_blocks_nobody() {
-    // It reads nothing until it has written more than any pipe holds.
-    let mut worker =
-        shell("head -c 3000000 /dev/zero | tr '\\0' e >&2; yes | head -n 100000; wc -c");
-    worker.send(&vec![b'x'; 1 << 20], late(), &NEVER).unwrap();
-    for _ in 0..100_000 {
-        let line = worker.read_line_until(late(), &NEVER).unwrap();
-        assert_eq!(line.as_deref(), Some("y"));
-    }
-    assert_eq!(worker.stderr_tail(), "e".repeat(16 << 10));
-    let finished = worker.wait(late(), &NEVER).unwrap();
-    assert!(finished.exit.is_success());
-}
-
-#[test]
 fn an_orphan_that_holds_the_pipes_does_not_hide_the_end() {
     let mut worker = shell("sleep 1000 & exit 4");
     let error = worker.read_line_until(late(), &NEVER).unwrap_err();
@@ -150,25 +91,6 @@ fn an_orphan_that_holds_the_pipes_does_not_hide_the_end() {
         panic!("{error}");
     };
     assert_eq!(finished.exit, Exit::Code(4));
-}
-
-#[test]
-fn a_worker_is_in_a_group_of_its_own_and_where_it_was_pinned() {
-    let cpus = oscope_platform::placement::allowed_cpus().unwrap();
-    let cpu = *cpus.last().unwrap();
-    let options = WorkerOptions {
-        pin_cpu: Some(cpu),
-        ..WorkerOptions::default()
-    };
-    let mut worker = shell_with(
-        "cut -d' ' -f5 /proc/$$/stat; sed -n 's/Cpus_allowed_list:\\t//p' /proc/$$/status",
-        &options,
-    )
-    .unwrap();
-    let mut next = || worker.read_line_until(late(), &NEVER).unwrap().unwrap();
-    let (group, allowed) = (next(), next());
-    assert_eq!(group, worker.id().to_string());
-    assert_eq!(allowed, cpu.to_string());
 }
 
 #[test]
@@ -206,19 +128,6 @@ fn a_worker_in_a_memory_group_cannot_hold_more_and_leaves_no_group_behind() {
     }
     drop(group);
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn what_cannot_be_started_is_an_error() {
-    let options = WorkerOptions::default();
-    let error = Worker::spawn(Command::new("/dev/null/none").into(), &options).unwrap_err();
-    assert!(matches!(error, WorkerError::Spawn(_)), "{error}");
-    let options = WorkerOptions {
-        pin_cpu: Some(100_000),
-        ..WorkerOptions::default()
-    };
-    let error = shell_with("true", &options).unwrap_err();
-    assert!(matches!(error, WorkerError::Spawn(_)), "{error}");
 }
 
 #[test]

@@ -62,9 +62,9 @@ impl Inlet {
         self.guard.contents()
     }
 
-    /// From now on, a thread of its own reads, for as long as the connection lasts.
-    pub(crate) fn listen_beside_work(&mut self) {
-        self.patience.listen_beside_work();
+    /// From now on, a separate thread reads, for as long as the connection lasts.
+    pub(crate) fn listen_during_work(&mut self) {
+        self.patience.listen_during_work();
     }
 
     /// Sets the time by which everything must have arrived, if any.

@@ -331,7 +331,7 @@ impl Queue {
     }
 }
 
-/// One `sendmsg`. `data` may be part of a mapped file that was truncated meanwhile. Reading it
+/// One `sendmsg`. `data` may be part of a mapped file that has been truncated. Reading it
 /// here, under the platform's protection, turns the lost pages into zeros, which can be sent; the
 /// caller then notices the truncation.
 pub(super) fn send_parts(

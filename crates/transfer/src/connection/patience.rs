@@ -42,7 +42,7 @@ impl Patience {
         }
     }
 
-    /// Waits for what the peer says, and does nothing else meanwhile.
+    /// Waits for what the peer sends, and does nothing else.
     pub(super) fn of_listener(limits: Limits, life: Arc<Life>) -> Self {
         Self {
             is_listener: true,
@@ -51,7 +51,7 @@ impl Patience {
     }
 
     /// From now on, waits without an end, while other threads are at work.
-    pub(super) fn listen_beside_work(&mut self) {
+    pub(super) fn listen_during_work(&mut self) {
         self.limits.patience = Duration::MAX;
         self.is_listener = false;
     }

@@ -82,7 +82,7 @@ pub enum Frame<'b> {
         /// The reason why the receiver is not ready; empty if it is.
         failure: &'b [u8],
     },
-    /// Either side is at work and has nothing else to say yet.
+    /// Either side is at work and has nothing else to report yet.
     Working,
 }
 

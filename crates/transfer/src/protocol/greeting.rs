@@ -46,7 +46,7 @@ pub enum Verdict {
     Unsealed,
     /// The receiver lets the kernel move contents, which cannot decrypt sealed ones.
     Sealed,
-    /// Without a token, the receiver serves only its own user.
+    /// Without a token, the receiver accepts only its own user.
     Stranger,
 }
 
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_web_browser_is_told_from_a_sender_and_an_old_sender_from_both() {
+    fn a_web_browser_a_sender_and_an_old_sender_are_known_by_their_first_words() {
         let mut browser = [b' '; GREETING_BYTES];
         browser[..14].copy_from_slice(b"GET / HTTP/1.1");
         assert_eq!(Hello::parse(&browser), Err(Malformed::Magic));

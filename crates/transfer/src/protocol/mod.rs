@@ -218,7 +218,7 @@ impl Header {
         }
     }
 
-    /// True if the peer only says that it is at work.
+    /// True if the peer only reports that it is at work.
     pub fn is_working(&self) -> bool {
         self.kind == WORKING
     }

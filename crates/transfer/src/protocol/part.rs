@@ -71,7 +71,7 @@ pub struct Times {
     pub nanoseconds: u32,
 }
 
-/// Stands for a missing number.
+/// The value of a missing number.
 const NONE_U64: u64 = u64::MAX;
 const NONE_U32: u32 = u32::MAX;
 

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 /// Receipts are held back until they take this many bytes. The sender then hears of some hundred
 /// small files at once: a packet costs about as much as a file.
-const MOST_UNTOLD: usize = 4 << 10;
+const MOST_UNSENT: usize = 4 << 10;
 
 /// One sender.
 pub(super) struct Connection<'r> {
@@ -174,8 +174,8 @@ impl<'r> Connection<'r> {
     /// Sends queued replies before blocking on the next frame, so that one packet carries the
     /// receipts of many small files.
     fn answer(&mut self) -> Result<()> {
-        let untold = self.outlet.gathered();
-        if untold >= MOST_UNTOLD || (untold > 0 && self.inlet.would_wait()) {
+        let unsent = self.outlet.gathered();
+        if unsent >= MOST_UNSENT || (unsent > 0 && self.inlet.would_wait()) {
             self.outlet.flush()?;
         }
         Ok(())
@@ -215,8 +215,11 @@ impl<'r> Connection<'r> {
                         incoming.room.give_back(file);
                     }
                     let finished = incoming.finish(size, self.options);
-                    incoming.is_whole = finished.as_ref().copied().unwrap_or(true);
-                    return self.settle(incoming, size, finished.err());
+                    incoming.is_whole = *finished.as_ref().unwrap_or(&true);
+                    if let Err(failure) = finished {
+                        incoming.refuse(failure);
+                    }
+                    return self.report(incoming, Some(size));
                 }
                 Frame::Abort { reason } => {
                     let failure: Failure = match &*String::from_utf8_lossy(reason) {
@@ -225,10 +228,8 @@ impl<'r> Connection<'r> {
                     };
                     // The file is lost in any case.
                     let _ = self.store.settle()?;
-                    if let Ok(target) = &incoming.target {
-                        target.spoil(&failure);
-                    }
-                    return self.settle(incoming, incoming.bytes, Some(failure));
+                    incoming.refuse(failure);
+                    return self.report(incoming, None);
                 }
                 other => return Err(Malformed::Order(other.kind()).into()),
             }
@@ -297,21 +298,6 @@ impl<'r> Connection<'r> {
     }
 
     /// Reports the outcome of a file to sender and observer, once.
-    fn settle(
-        &mut self,
-        incoming: &mut Incoming,
-        size: u64,
-        failure: Option<Failure>,
-    ) -> Result<()> {
-        if incoming.is_reported {
-            return Ok(());
-        }
-        if let Some(failure) = failure {
-            incoming.refuse(failure);
-        }
-        self.report(incoming, Some(size))
-    }
-
     fn report(&mut self, incoming: &mut Incoming, size: Option<u64>) -> Result<()> {
         if incoming.is_reported {
             return Ok(());

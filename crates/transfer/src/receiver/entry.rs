@@ -1,7 +1,7 @@
 //! Directories and links, which arrive without contents.
 
 use super::destination::Destination;
-use super::place::{hidden_name, moment, taken};
+use super::new_file::{hidden_name, moment, taken};
 use super::{Failure, Options};
 use crate::protocol::{Kind, PARTIAL_NAME, Part};
 use platform::directory::{Directory, Kind as Found, name_from_bytes, set_mode};

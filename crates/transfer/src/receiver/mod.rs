@@ -7,7 +7,7 @@ mod entry;
 mod greeting;
 mod listener;
 mod method;
-mod place;
+mod new_file;
 mod room;
 mod target;
 
@@ -24,11 +24,11 @@ use std::{fmt, io};
 
 /// Options of a receiver.
 #[derive(Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate switch")]
 pub struct Options {
     /// The directory for files; `None` discards them once verified.
     pub directory: Option<PathBuf>,
-    /// True if the receiver serves only measurements: the sender chooses the method for each file,
+    /// True if the receiver accepts only measurements: the sender chooses the method for each file,
     /// and a received file is deleted when the next one begins or the connection ends.
     pub measures: bool,
     /// The method, unless the sender chooses it; `None` for the fastest.

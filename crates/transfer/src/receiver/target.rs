@@ -1,7 +1,7 @@
-//! Files while they arrive, each with one place on disk, over one connection or several.
+//! Files while they arrive, each with one file on disk, over one connection or several.
 
 use super::destination::{Complete, Destination};
-use super::place::{Place, taken};
+use super::new_file::{NewFile, taken};
 use super::{Failure, Options, entry};
 use crate::error::{Error, Result};
 use crate::protocol::{Kind, Part, Partial};
@@ -66,7 +66,7 @@ struct Divided {
 /// A file while it arrives.
 pub(super) struct Target {
     /// `None` if the file is discarded, or must not be replaced.
-    place: Option<Place>,
+    new_file: Option<NewFile>,
     /// The file of an earlier attempt that may be the same.
     complete: Option<Complete>,
     parts: u16,
@@ -179,9 +179,9 @@ impl Shelf {
             let has_room = session.divided.len() < MOST_DIVIDED;
             match session.divided.entry(part.id) {
                 Entry::Occupied(file) => return file.get().target.clone(),
-                Entry::Vacant(place) if has_room => {
+                Entry::Vacant(entry) if has_room => {
                     let target = self.make(part, options).map(Arc::new);
-                    let divided = place.insert(Divided {
+                    let divided = entry.insert(Divided {
                         target,
                         parts_left: part.parts,
                     });
@@ -263,21 +263,21 @@ impl Shelf {
 
     fn make(&self, part: &Part<'_>, options: &Options) -> Outcome<Target> {
         let complete = self.complete(part).filter(|_| part.kind == Kind::File);
-        let place = match &self.destination {
+        let new_file = match &self.destination {
             Some(destination) if part.kind != Kind::File => {
                 entry::make(destination, part, options)?;
                 None
             }
             Some(destination) if complete.is_none() || options.force => {
-                Some(Place::make(destination, part, options)?)
+                Some(NewFile::make(destination, part, options)?)
             }
             _ => None,
         };
         // The beginning of a replacement is of more use.
-        let has_partial = || place.as_ref().is_some_and(Place::has_bytes);
+        let has_partial = || new_file.as_ref().is_some_and(NewFile::has_bytes);
         Ok(Target {
             complete: complete.filter(|_| !has_partial()),
-            place,
+            new_file,
             parts: part.parts,
             has_contents: part.kind == Kind::File,
             is_directory: matches!(part.kind, Kind::Directory | Kind::CompleteDirectory),
@@ -316,7 +316,7 @@ impl Target {
 
     /// The file, unless it is discarded.
     pub(super) fn file(&self) -> Option<&File> {
-        self.place.as_ref().map(Place::file)
+        self.new_file.as_ref().map(NewFile::file)
     }
 
     /// True if the file arrives in parts, over several connections.
@@ -358,7 +358,7 @@ impl Target {
                 self.state().is_same = true;
                 return Ok(());
             }
-            if self.place.is_none() {
+            if self.new_file.is_none() {
                 return Err(taken());
             }
         }
@@ -397,7 +397,7 @@ impl Target {
             return Ok(());
         };
         let mut state = self.state();
-        // Each part has a range of its own, of which `allocated` says nothing.
+        // Each part has its own range, which `allocated` does not count.
         if !self.has_parts() && offset < state.allocated && end <= state.allocated {
             return Ok(());
         }
@@ -423,7 +423,7 @@ impl Target {
     /// Number of bytes that stay for the next attempt; `None` if the file is deleted.
     pub(super) fn kept(&self) -> Option<u64> {
         let state = self.state();
-        // The place comes last because its check lists a directory.
+        // The file comes last because its check lists a directory.
         let is_kept = !state.is_published
             && state
                 .spoiled
@@ -431,7 +431,7 @@ impl Target {
                 .is_none_or(|spoiled| !spoiled.is_worthless)
             && state.is_in_order
             && state.in_order > 0
-            && self.place.as_ref().is_some_and(Place::can_be_kept);
+            && self.new_file.as_ref().is_some_and(NewFile::can_be_kept);
         is_kept.then_some(state.in_order)
     }
 
@@ -457,14 +457,14 @@ impl Target {
             {
                 return Err(taken());
             }
-            if let Some(place) = &self.place {
-                place.give_up();
+            if let Some(new_file) = &self.new_file {
+                new_file.give_up();
             }
-        } else if let Some(place) = &self.place {
+        } else if let Some(new_file) = &self.new_file {
             if !state.ends_at(size) {
-                place.cut(size)?;
+                new_file.cut(size)?;
             }
-            place.publish(options)?;
+            new_file.publish(options)?;
         }
         state.is_published = true;
         Ok(!self.is_directory)
@@ -475,12 +475,12 @@ impl Drop for Target {
     fn drop(&mut self) {
         let kept = self.kept();
         let is_published = self.state().is_published;
-        let Some(place) = self.place.as_ref().filter(|_| !is_published) else {
+        let Some(new_file) = self.new_file.as_ref().filter(|_| !is_published) else {
             return;
         };
-        let is_cut = kept.is_some_and(|kept| place.file().set_len(kept).is_ok());
+        let is_cut = kept.is_some_and(|kept| new_file.file().set_len(kept).is_ok());
         if !is_cut {
-            place.give_up();
+            new_file.give_up();
         }
     }
 }

@@ -9,12 +9,11 @@ use crate::protocol::{FileName, Kind, Mode, Times, Verdict};
 use crate::{Outcome, thread_cpu, token};
 use platform::directory::mode;
 use platform::file::{believable_size, open_without_waiting, standard_input};
-use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// A smaller part is not worth a connection of its own.
+/// A smaller part is not worth a separate connection.
 const SMALLEST_PART: u64 = 1 << 20;
 
 /// Sends `jobs` to the receiver at `address`, and reports each file's outcome to `observer`.
@@ -79,14 +78,13 @@ pub fn send(
 /// Sends this connection's share of the files.
 fn one_stream(stream: u16, mut session: Session, gathering: &Gathering<'_>) -> Result<Farewell> {
     let before = thread_cpu();
-    let mut parts_of = BTreeMap::new();
-    if let Err(error) = share(stream, &mut session, gathering, &mut parts_of) {
+    if let Err(error) = share(stream, &mut session, gathering) {
         // The reason of the loss is reported already, and what arrived before it counts.
-        while let Ok(Some((id, outcome))) = session.known_outcome() {
-            gathering.settle(id, parts_of.remove(&id).unwrap_or(1), outcome);
+        while let Ok(Some(settled)) = session.known() {
+            gathering.settle(settled);
         }
-        for (id, parts, outcome) in session.lost(&error.to_string()) {
-            gathering.settle(id, parts, outcome);
+        for lost in session.lost(&error.to_string()) {
+            gathering.settle(lost);
         }
         return Err(error);
     }
@@ -99,25 +97,13 @@ fn one_stream(stream: u16, mut session: Session, gathering: &Gathering<'_>) -> R
 
 /// Sends this connection's share of the files, and waits for their outcomes. The last connection to
 /// do so also sends what must come last.
-fn share(
-    stream: u16,
-    session: &mut Session,
-    gathering: &Gathering<'_>,
-    parts_of: &mut BTreeMap<u64, u16>,
-) -> Result<()> {
+fn share(stream: u16, session: &mut Session, gathering: &Gathering<'_>) -> Result<()> {
     for (id, job) in (0..).zip(gathering.jobs) {
-        if matches!(job.source, Source::Directory(_)) {
-            continue;
+        if !matches!(job.source, Source::Directory(_)) {
+            attempt((stream, gathering.plan), (id, job), session, gathering)?;
         }
-        attempt(
-            (stream, gathering.plan),
-            (id, job),
-            session,
-            gathering,
-            parts_of,
-        )?;
     }
-    settle_all(session, gathering, parts_of)?;
+    settle_all(session, gathering)?;
     let Some(again) = gathering.end_share() else {
         return Ok(());
     };
@@ -128,10 +114,10 @@ fn share(
     };
     for id in again {
         let job = &gathering.jobs[id as usize];
-        attempt((0, alone), (id, job), session, gathering, parts_of)?;
+        attempt((0, alone), (id, job), session, gathering)?;
     }
     complete_directories(session, gathering)?;
-    settle_all(session, gathering, parts_of)
+    settle_all(session, gathering)
 }
 
 /// Sends this connection's share of a file, and settles what is known by now.
@@ -140,13 +126,9 @@ fn attempt(
     (id, job): (u64, &Job),
     session: &mut Session,
     gathering: &Gathering<'_>,
-    parts_of: &mut BTreeMap<u64, u16>,
 ) -> Result<()> {
     match one_file((stream, plan), (id, job), session, gathering) {
-        Ok(Some(parts)) => {
-            parts_of.insert(id, parts);
-        }
-        Ok(None) => {}
+        Ok(()) => {}
         Err(Error::Source { reason, .. }) => {
             let is_mine = id % u64::from(plan.streams) == u64::from(stream);
             if is_mine {
@@ -155,20 +137,16 @@ fn attempt(
         }
         Err(error) => return Err(error),
     }
-    while let Some((id, outcome)) = session.known_outcome()? {
-        gathering.settle(id, parts_of.remove(&id).unwrap_or(1), outcome);
+    while let Some(settled) = session.known()? {
+        gathering.settle(settled);
     }
     Ok(())
 }
 
 /// Waits for all outcomes.
-fn settle_all(
-    session: &mut Session,
-    gathering: &Gathering<'_>,
-    parts_of: &mut BTreeMap<u64, u16>,
-) -> Result<()> {
-    while let Some((id, outcome)) = session.outcome()? {
-        gathering.settle(id, parts_of.remove(&id).unwrap_or(1), outcome);
+fn settle_all(session: &mut Session, gathering: &Gathering<'_>) -> Result<()> {
+    while let Some(settled) = session.settled()? {
+        gathering.settle(settled);
     }
     Ok(())
 }
@@ -196,7 +174,7 @@ fn directories(session: &mut Session, gathering: &Gathering<'_>) -> Result<()> {
             Err(wrong) => gathering.fail(id, wrong.to_string()),
         }
     }
-    settle_all(session, gathering, &mut BTreeMap::new())
+    settle_all(session, gathering)
 }
 
 /// Sets permissions and times of directories, the innermost first: what arrives in a directory changes
@@ -238,14 +216,13 @@ fn item(id: u64, name: FileName<'_>) -> Item<'_> {
     }
 }
 
-/// Sends this connection's share of a file; returns the file's number of parts, or `None` if there
-/// is nothing to send here.
+/// Sends this connection's share of a file, if it has one.
 fn one_file(
     (stream, plan): (u16, Plan),
     (id, job): (u64, &Job),
     session: &mut Session,
     gathering: &Gathering<'_>,
-) -> Result<Option<u16>> {
+) -> Result<()> {
     let failed = |reason: String| Error::Source {
         name: String::from_utf8_lossy(&job.name).into_owned(),
         reason,
@@ -257,29 +234,29 @@ fn one_file(
     match &job.source {
         Source::StandardInput if falls_here => {
             let input = standard_input().map_err(|error| failed(error.to_string()))?;
-            session.send(&item, Contents::Stream(&input))?;
+            session.send(&item, Contents::Stream(&input))
         }
         Source::Link(target) if falls_here => {
             item.size = Some(0);
             item.resume = plan.resume;
-            session.send_empty(&item, Kind::Link(target))?;
+            session.send_empty(&item, Kind::Link(target))
         }
-        Source::StandardInput | Source::Link(_) | Source::Directory(_) => return Ok(None),
-        Source::Skipped(reason) => return Err(failed(reason.clone())),
+        Source::StandardInput | Source::Link(_) | Source::Directory(_) => Ok(()),
+        Source::Skipped(reason) => Err(failed(reason.clone())),
         Source::Zeros(size) => {
-            item.size = Some(*size);
-            item.part = (parts(plan, item.size), stream);
-            if item.part.0 == 1 && !falls_here {
-                return Ok(None);
+            let parts = parts(plan, Some(*size));
+            if parts == 1 && !falls_here {
+                return Ok(());
             }
-            item.part.1 = if item.part.0 == 1 { 0 } else { stream };
-            session.send(&item, Contents::Zeros(*size))?;
+            item.size = Some(*size);
+            item.part = (parts, if parts == 1 { 0 } else { stream });
+            session.send(&item, Contents::Zeros(*size))
         }
         Source::Path { size, .. } | Source::Beneath { size, .. } => {
             // The listed size decides, so that all connections agree about a file that grows.
             let parts = parts(plan, *size);
             if parts == 1 && !falls_here {
-                return Ok(None);
+                return Ok(());
             }
             let (file, metadata) = match &job.source {
                 Source::Beneath { root, path, .. } => {
@@ -297,19 +274,17 @@ fn one_file(
             item.modified = plan.keep_times.then(|| modified(&metadata)).flatten();
             let Some(size) = believable_size(&file, &metadata) else {
                 if !falls_here {
-                    return Ok(None);
+                    return Ok(());
                 }
-                session.send(&item, Contents::Stream(&file))?;
-                return Ok(Some(1));
+                return session.send(&item, Contents::Stream(&file));
             };
             item.size = Some(size);
             item.resume = plan.resume;
             item.part = (parts, if parts == 1 { 0 } else { stream });
             let before = gathering.first_state(id, parts, state_of(&metadata));
-            session.send_if_still(Ok(Some(before)), &item, Contents::File(&file))?;
+            session.send_if_still(Ok(Some(before)), &item, Contents::File(&file))
         }
     }
-    Ok(Some(item.part.0))
 }
 
 /// Number of parts for a file of this size.

@@ -1,7 +1,7 @@
 //! The shared state of all connections of a transfer.
 
 use super::job::{Job, Plan, Source, Summary};
-use super::session::State as FileState;
+use super::session::{Settled, State as FileState};
 use crate::error::Error;
 use crate::{Outcome, Timing};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,7 +63,7 @@ impl<'g> Gathering<'g> {
             is_kept: false,
             needs_room: false,
         };
-        self.settle(id, 1, outcome);
+        self.settle((id, 1, outcome));
     }
 
     /// True for a directory that failed.
@@ -100,8 +100,8 @@ impl<'g> Gathering<'g> {
         summary
     }
 
-    /// Records the outcome of one of the `parts` parts of file `id`.
-    pub(super) fn settle(&self, id: u64, parts: u16, outcome: Outcome) {
+    /// Records the outcome of a part of a file.
+    pub(super) fn settle(&self, (id, parts, outcome): Settled) {
         let elapsed = self.started.elapsed();
         let mut state = self.state();
         let (settled, so_far) = match state.pending.remove(&id) {

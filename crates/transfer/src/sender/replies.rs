@@ -42,7 +42,7 @@ pub(super) struct Replies {
 impl Replies {
     /// Starts to read replies.
     pub(super) fn hear(mut inlet: Inlet) -> Result<Self> {
-        inlet.listen_beside_work();
+        inlet.listen_during_work();
         let (asked, failed) = (Arc::default(), Arc::default());
         let (sender, heard) = mpsc::channel();
         let reader = Reader {
@@ -80,7 +80,7 @@ impl Replies {
     pub(super) fn next(&mut self, outlet: &Outlet) -> Result<Reply> {
         let mut patience = outlet.other_patience();
         // This side may hold much of the sent data. The receiver does not count as silent while that
-        // amount shrinks, nor while it says that data from a slow line comes.
+        // amount shrinks, nor while it reports that data from a slow line comes.
         let mut left = None;
         loop {
             let began = Instant::now();

@@ -49,8 +49,11 @@ pub struct Session {
     /// Files whose outcome is not known yet.
     open: VecDeque<Open>,
     /// Outcomes that the caller has not fetched yet.
-    settled: VecDeque<(u64, Outcome)>,
+    settled: VecDeque<Settled>,
 }
+
+/// Number of a file, number of its parts, and the outcome of the part sent here.
+pub(super) type Settled = (u64, u16, Outcome);
 
 /// A file, or a part of one, whose outcome is not known yet.
 struct Open {
@@ -255,6 +258,12 @@ impl Session {
     /// The outcome of the oldest file that is not reported yet, in sending order; `None` if there
     /// is none.
     pub fn outcome(&mut self) -> Result<Option<(u64, Outcome)>> {
+        let settled = self.settled()?;
+        Ok(settled.map(|(id, _, outcome)| (id, outcome)))
+    }
+
+    /// [`Session::outcome`], with the number of the file's parts.
+    pub(super) fn settled(&mut self) -> Result<Option<Settled>> {
         if self.settled.is_empty() && !self.open.is_empty() {
             self.outlet.flush()?;
             match self.replies.next(&self.outlet)? {
@@ -265,8 +274,8 @@ impl Session {
         Ok(self.settled.pop_front())
     }
 
-    /// Like [`Session::outcome`], but does not wait: `None` if the outcome is not known yet.
-    pub fn known_outcome(&mut self) -> Result<Option<(u64, Outcome)>> {
+    /// Like [`Session::settled`], but does not wait: `None` if the outcome is not known yet.
+    pub(super) fn known(&mut self) -> Result<Option<Settled>> {
         match self.replies.known()? {
             Some(Reply::Receipt(receipt)) => self.settle(receipt)?,
             Some(_) => return Err(Malformed::Order(0).into()),
@@ -286,16 +295,15 @@ impl Session {
                     is_kept: false,
                     needs_room: receipt.needs_room,
                 };
-                self.settled.push_back((receipt.id, outcome));
+                self.settled.push_back((open.id, open.parts, outcome));
                 Ok(())
             }
             _ => Err(Malformed::Number("receipt").into()),
         }
     }
 
-    /// The files without an outcome, after the connection was lost for this reason, each with the
-    /// number of its parts.
-    pub(super) fn lost(&mut self, reason: &str) -> impl Iterator<Item = (u64, u16, Outcome)> {
+    /// The files without an outcome, after the connection was lost for this reason.
+    pub(super) fn lost(&mut self, reason: &str) -> impl Iterator<Item = Settled> {
         let left = on_their_way(self.outlet.socket()).map_or(u64::MAX, |left| left as u64);
         self.open.drain(..).map(move |open| {
             let is_kept = |sent: u64| sent.saturating_sub(left) >= SURELY_KEPT;

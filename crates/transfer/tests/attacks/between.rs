@@ -9,13 +9,10 @@ use std::time::{Duration, Instant};
 use twox_hash::XxHash3_128;
 
 pub const FILE: u8 = 1;
-pub const START: u8 = 2;
 pub const DATA: u8 = 3;
 pub const END: u8 = 4;
 pub const ABORT: u8 = 5;
 pub const BYE: u8 = 6;
-pub const OPEN: u8 = 8;
-pub const PARTIAL: u8 = 16;
 pub const RECEIPT: u8 = 17;
 pub const DONE: u8 = 18;
 pub const OPENED: u8 = 20;

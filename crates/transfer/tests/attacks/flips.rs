@@ -8,9 +8,8 @@
 //! ```
 
 use crate::between::{Act, Line, Speech, Turn};
-use crate::common::{KEEPING, PATIENCE, receive_methods};
+use crate::common::{Draw, KEEPING, PATIENCE, receive_methods};
 use crate::scene::{Protection, SEALED, SUMMED, Scene};
-use oscope_transfer::Cover;
 use oscope_transfer::method::ReceiveMethod;
 use oscope_transfer::sender::Plan;
 use std::env;
@@ -21,7 +20,7 @@ use std::time::Duration;
 
 /// Default number of flips.
 const FLIPS: u64 = 1000;
-/// Number of concurrent transfers, each through an attacker of its own.
+/// Number of concurrent transfers, each through a separate attacker.
 const THREADS: usize = 4;
 /// Maximum time that either side waits, since a flip may make it expect bytes that never come.
 const FLIPPED_PATIENCE: Duration = Duration::from_secs(1);
@@ -41,34 +40,21 @@ struct Flip {
     bit: u32,
 }
 
-/// Pseudorandom numbers, the same for the same seed.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, bound: u64) -> u64 {
-        // SplitMix64: neighbouring seeds give unrelated sequences.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-
-    fn flip(&mut self, lens: &[[u64; 2]]) -> Flip {
-        let connection = self.below(lens.len() as u64) as usize;
-        // The sender sends most of the bytes.
-        let direction = usize::from(self.below(3) == 0);
-        let len = lens[connection][direction];
-        let at = match self.below(4) {
-            0 => self.below(EDGE.min(len)),
-            1 => len - 1 - self.below(EDGE.min(len)),
-            _ => self.below(len),
-        };
-        Flip {
-            way: (connection, direction),
-            at,
-            bit: self.below(8) as u32,
-        }
+/// A flip in a transfer of this number of bytes in each direction of each connection.
+fn draw_flip(draw: &mut Draw, lens: &[[u64; 2]]) -> Flip {
+    let connection = draw.below(lens.len() as u64) as usize;
+    // The sender sends most of the bytes.
+    let direction = usize::from(draw.below(3) == 0);
+    let len = lens[connection][direction];
+    let at = match draw.below(4) {
+        0 => draw.below(EDGE.min(len)),
+        1 => len - 1 - draw.below(EDGE.min(len)),
+        _ => draw.below(len),
+    };
+    Flip {
+        way: (connection, direction),
+        at,
+        bit: draw.below(8) as u32,
     }
 }
 
@@ -114,7 +100,7 @@ impl Course {
         let plan = Plan { streams, ..KEEPING };
         // This transfer must succeed, so it gets the usual patience.
         let (passed, act) = flipper(None);
-        let (ended, _) = scene.send_with(PATIENCE, plan, line.clone(), act);
+        let (ended, _) = scene.send(PATIENCE, plan, line.clone(), act);
         scene.assert_whole(&ended);
         scene.clear();
         let passed = passed.lock().expect("nobody panics");
@@ -131,7 +117,8 @@ impl Course {
     fn flip(&self, flip: Flip) -> Option<String> {
         let (ended, has_flipped) = self.scene.until_changed(|| {
             let (_, act) = flipper(Some(flip));
-            self.scene.send(self.plan, self.line.clone(), act)
+            self.scene
+                .send(FLIPPED_PATIENCE, self.plan, self.line.clone(), act)
         });
         let complaint = if !has_flipped {
             Some(format!("the bit was never there: {ended:?}"))
@@ -163,10 +150,8 @@ fn flips_are_noticed(protection: Protection) {
         number("OSCOPE_FLIPS", FLIPS),
         number("OSCOPE_FLIPS_SEED", 1),
     );
-    let methods: Vec<_> = receive_methods()
-        .into_iter()
-        .filter(|method| protection.cover != Cover::Sealed || *method != ReceiveMethod::Splice)
-        .collect();
+    let mut methods = receive_methods();
+    methods.retain(|method| method.can(protection.cover));
     let next = AtomicU64::new(0);
     let complaints = Mutex::new(Vec::new());
     thread::scope(|scope| {
@@ -184,7 +169,7 @@ fn flips_are_noticed(protection: Protection) {
                     }
                     let mut draw = Draw(seed.wrapping_mul(1 << 40).wrapping_add(round));
                     let course = &courses[draw.below(courses.len() as u64) as usize];
-                    if let Some(complaint) = course.flip(draw.flip(&course.lens)) {
+                    if let Some(complaint) = course.flip(draw_flip(&mut draw, &course.lens)) {
                         let complaint = format!("seed {seed}, round {round}: {complaint}");
                         complaints.lock().expect("nobody panics").push(complaint);
                     }

@@ -1,26 +1,14 @@
 //! Recorded traffic is replayed, to the same receiver or to a sender.
 
-use crate::between::{Heard, Speech, Turn, Unit, recorder, speech};
+use crate::between::{Heard, Speech, Turn};
 use crate::common::{KEEPING, PATIENCE};
-use crate::scene::{Ended, SEALED, Scene};
+use crate::scene::{SEALED, Scene};
 use oscope_transfer::method::ReceiveMethod;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-
-/// An honest transfer of the session with this number, and its recording.
-fn record(scene: &Scene, session: u8) -> Vec<(Turn, Speech)> {
-    let (recording, act) = recorder();
-    let (ended, _) = scene.past(scene.line(), act, |address| {
-        scene.send_as(address, [session; 16])
-    });
-    scene.assert_whole(&ended);
-    scene.clear();
-    let recording = recording.lock().expect("nobody panics");
-    recording.clone()
-}
 
 fn said(recording: &Heard, turns: &[Turn]) -> Vec<u8> {
     recording
@@ -53,7 +41,7 @@ fn answer(address: SocketAddr, words: &[u8], closes: bool) -> Vec<u8> {
 fn a_session_that_is_repeated_does_nothing() {
     for method in [ReceiveMethod::File, ReceiveMethod::Mmap] {
         let scene = Scene::new(SEALED, method);
-        let recording = record(&scene, 7);
+        let recording = scene.record();
         let began = "began";
         for turns in [&SENDERS[..1], &SENDERS[..2], &SENDERS[..3], &SENDERS[..]] {
             for closes in [false, true] {
@@ -67,7 +55,7 @@ fn a_session_that_is_repeated_does_nothing() {
                     "{}",
                     scene.served.log()
                 );
-                assert_eq!(scene.place.names(), [""; 0]);
+                assert_eq!(scene.dirs.names(), [""; 0]);
             }
         }
     }
@@ -76,7 +64,7 @@ fn a_session_that_is_repeated_does_nothing() {
 #[test]
 fn a_peer_that_only_repeats_takes_nobodys_place() {
     let scene = Scene::with(SEALED, ReceiveMethod::File, Duration::from_mins(1), 1);
-    let recording = record(&scene, 7);
+    let recording = scene.record();
     let words = said(&recording, &SENDERS[..1]);
     let held: Vec<_> = (0..20)
         .map(|_| {
@@ -91,8 +79,8 @@ fn a_peer_that_only_repeats_takes_nobodys_place() {
         })
         .collect();
     scene.served.log.lock().unwrap().clear();
-    assert_eq!(scene.place.names(), [""; 0]);
-    let (result, outcomes) = scene.send_as(scene.served.address, [8; 16]);
+    assert_eq!(scene.dirs.names(), [""; 0]);
+    let (result, outcomes) = scene.send_as(scene.served.address, PATIENCE);
     result.expect("the one place is free");
     assert!(
         outcomes.iter().all(|outcome| outcome.failure.is_none()),
@@ -111,59 +99,10 @@ fn a_peer_that_only_repeats_takes_nobodys_place() {
     drop(held);
 }
 
-/// Changes the units of a turn with the help of recorded ones.
-type Splice = fn(&mut Vec<Unit>, &[Unit]);
-
-/// A transfer of a session in which an attack changes one turn, with a recording of the same
-/// session.
-fn splice(scene: &Scene, old: &Heard, turn: Turn, act: Splice) -> (Ended, bool) {
-    let old = speech(old, turn).expect("it was recorded").units.clone();
-    scene.until_changed(|| {
-        let old = old.clone();
-        let act = move |_, now, speech: &mut Speech| {
-            if now == turn && !speech.units.is_empty() {
-                act(&mut speech.units, &old);
-            }
-        };
-        scene.past(scene.line(), Arc::new(act), |address| {
-            scene.send_as(address, [7; 16])
-        })
-    })
-}
-
-#[test]
-fn frames_of_another_transfer_of_the_same_session_do_not_fit() {
-    let scene = Scene::new(SEALED, ReceiveMethod::File);
-    let old = record(&scene, 7);
-    let turns = SENDERS.into_iter().chain(RECEIVERS);
-    let all: Splice = |units, old| *units = old.to_vec();
-    let first: Splice = |units, old| units[0] = old[0].clone();
-    let last: Splice = |units, old| units[old.len() - 1] = old[old.len() - 1].clone();
-    let second: Splice = |units, old| units[1] = old[1].clone();
-    for turn in turns {
-        for (name, act) in [
-            ("all", all),
-            ("the first", first),
-            ("the last", last),
-            ("the second", second),
-        ] {
-            let has_two = speech(&old, turn).is_some_and(|it| it.units.len() > 1);
-            // Greetings of one session are equal, and so are plain answers.
-            let is_plain = matches!(turn, Turn::Greeting | Turn::Answer) && name == "the first";
-            if is_plain || (name == "the second" && !has_two) {
-                continue;
-            }
-            let (ended, has_changed) = splice(&scene, &old, turn, act);
-            assert!(has_changed, "{turn:?}, {name}: {ended:?}");
-            assert_eq!(scene.judge(&ended), None, "{turn:?}, {name}");
-        }
-    }
-}
-
 #[test]
 fn a_receiver_that_only_repeats_is_refused() {
     let scene = Scene::new(SEALED, ReceiveMethod::File);
-    let old = record(&scene, 7);
+    let old = scene.record();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     // Also a peer that knows no token and claims that none is needed.
@@ -179,7 +118,7 @@ fn a_receiver_that_only_repeats_is_refused() {
                 socket.write_all(&words).expect("it listens");
                 let _ = socket.read_to_end(&mut Vec::new());
             });
-            let (result, outcomes) = scene.send_as(address, [7; 16]);
+            let (result, outcomes) = scene.send_as(address, PATIENCE);
             assert!(result.is_err() && outcomes.is_empty(), "{outcomes:?}");
         });
     }
@@ -188,11 +127,11 @@ fn a_receiver_that_only_repeats_is_refused() {
 #[test]
 fn an_honest_transfer_goes_on_after_all_of_that() {
     let scene = Scene::with(SEALED, ReceiveMethod::File, PATIENCE, 16);
-    let words = said(&record(&scene, 7), &SENDERS);
+    let words = said(&scene.record(), &SENDERS);
     for _ in 0..3 {
         answer(scene.served.address, &words, true);
     }
     let line = scene.line();
-    let (ended, _) = scene.send(KEEPING, line, Arc::new(|_, _, _: &mut Speech| {}));
+    let (ended, _) = scene.send(PATIENCE, KEEPING, line, Arc::new(|_, _, _: &mut Speech| {}));
     scene.assert_whole(&ended);
 }

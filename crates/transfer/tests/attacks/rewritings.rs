@@ -1,10 +1,9 @@
 //! Attacks on one connection: each of the table, and those on a failure and on a partial file.
 
-use crate::attack::{Attack, Fake, at, carry_out, put};
-use crate::between::{CHECK, HEAD, Heard, Line, RECEIPT, Speech, Turn, recorder, speech};
-use crate::common::{KEEPING, PATIENCE, open, receive_methods, set_mode};
-use crate::scene::{Protection, SEALED, Scene};
-use crate::table::{attacks, attacks_on_files, on_bodies, on_headers, on_order};
+use crate::between::{HEAD, Heard, Line, Turn, Unit, recorder, speech};
+use crate::common::{KEEPING, open, receive_methods, set_mode};
+use crate::scene::{PATIENCE, Protection, SEALED, Scene};
+use crate::table::{Attack, at, attacks, attacks_on_files, carry_out, on_bits, on_order};
 use oscope_transfer::Cover;
 use oscope_transfer::method::ReceiveMethod;
 use oscope_transfer::sender::Plan;
@@ -17,29 +16,15 @@ use std::thread;
 /// More threads than processors, because most attacks make one side wait for a moment.
 const THREADS: usize = 6;
 
-/// An honest transfer, turn by turn.
-fn sample(protection: Protection, method: ReceiveMethod) -> Vec<(Turn, Speech)> {
-    let scene = Scene::with(protection, method, PATIENCE, 16);
-    let (recording, act) = recorder();
-    let (ended, has_changed) = scene.send_with(PATIENCE, KEEPING, scene.line(), act);
-    assert!(!has_changed);
-    scene.assert_whole(&ended);
-    let recording = recording.lock().expect("nobody panics");
-    assert_eq!(recording.len(), 8);
-    recording.clone()
-}
-
 /// Carries out all attacks of a table, and complains about each that was not refused.
 fn none_goes_through(
     protection: Protection,
     method: ReceiveMethod,
     table: fn(&Heard, Protection) -> Vec<Attack>,
 ) {
-    let sample = sample(protection, method);
-    let attacks: Vec<_> = table(&sample, protection)
-        .into_iter()
-        .map(Arc::new)
-        .collect();
+    let sample = Scene::patient(protection, method).record();
+    let attacks = table(&sample, protection).into_iter().map(Arc::new);
+    let attacks: Vec<_> = attacks.collect();
     let next = AtomicUsize::new(0);
     let complaints = Mutex::new(Vec::new());
     thread::scope(|scope| {
@@ -47,8 +32,8 @@ fn none_goes_through(
             scope.spawn(|| {
                 let scene = Scene::new(protection, method);
                 while let Some(attack) = attacks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let (ended, has_changed) = scene
-                        .until_changed(|| scene.send(KEEPING, scene.line(), carry_out(attack)));
+                    let (ended, has_changed) =
+                        scene.until_changed(|| scene.send_again(carry_out(attack)));
                     let complaint = match has_changed {
                         false => Some(format!("it was not carried out: {ended:?}")),
                         true if attack.is_harmless => scene.judge_harm(&ended),
@@ -101,11 +86,11 @@ fn of_contents_that_are_not_sealed_the_frames_cannot_be_rewritten() {
 fn a_failure_cannot_be_turned_into_success() {
     const TAKEN: usize = 3;
     let mut scene = Scene::new(SEALED, ReceiveMethod::File);
-    let job = scene.place.file("taken", b"new");
+    let job = scene.dirs.file("taken", b"new");
     scene.jobs.push(job);
     let send = |act| {
-        fs::write(scene.place.to().join("taken"), "old").expect("there is room");
-        scene.send(KEEPING, scene.line(), act)
+        fs::write(scene.dirs.to().join("taken"), "old").expect("there is room");
+        scene.send(PATIENCE, KEEPING, scene.line(), act)
     };
     let (recording, act) = recorder();
     let (honest, _) = send(act);
@@ -118,54 +103,41 @@ fn a_failure_cannot_be_turned_into_success() {
         let receipts = speech(heard, Turn::Receipts);
         receipts.expect("there are receipts").units.clone()
     };
-    let good = receipts(&sample(SEALED, ReceiveMethod::File));
+    let good = receipts(&Scene::patient(SEALED, ReceiveMethod::File).record());
     let failure = receipts(&recording.lock().expect("nobody panics"));
     assert!(failure[TAKEN].len() > 16 && good[0].len() == 16);
 
-    let turn = Turn::Receipts;
-    let number = TAKEN as u64;
-    let made_up = Fake::Summed(1 + number, RECEIPT, number, vec![0; 16]);
-    let mut attacks = vec![
-        at(turn, "no reason", |units| {
-            units[TAKEN].set_len(16);
-            let end = units[TAKEN].0.len() - CHECK;
-            units[TAKEN].0.drain(HEAD + 16..end);
-        }),
-        at(turn, "no reason, and no check of it", |units| {
-            units[TAKEN].set_len(16);
-            units[TAKEN].0.truncate(HEAD + 16 + CHECK);
-        }),
-        at(turn, "another file's success", |units| {
-            units[TAKEN] = units[0].clone();
-        }),
-        at(
-            turn,
-            "another file's success under this number",
-            move |units| {
-                units[TAKEN] = units[0].clone();
-                units[TAKEN].set_value(number);
-            },
-        ),
-        at(turn, "another file's body", |units| {
-            let body = units[0].0[HEAD..].to_vec();
-            units[TAKEN].set_len(16);
-            units[TAKEN].0.splice(HEAD.., body);
-        }),
-        at(turn, "numbers exchanged", move |units| {
-            units[0].set_value(number);
-            units[TAKEN].set_value(0);
-        }),
-        at(turn, "one success twice instead", |units| {
-            units[TAKEN] = units[TAKEN - 1].clone();
-        }),
-        put(turn, "only summed", TAKEN, 1, made_up),
-        at(turn, "left out", |units| drop(units.remove(TAKEN))),
-    ];
-    attacks.extend(good.into_iter().map(|old| {
-        at(turn, "a success of another session", move |units| {
-            units[TAKEN] = old.clone();
-            units[TAKEN].set_value(number);
+    let success = |name, make: fn(&[Unit]) -> Unit| {
+        at(Turn::Receipts, name, move |units| {
+            units[TAKEN] = make(units);
         })
+    };
+    let mut attacks = vec![
+        success("another file's success", |units| units[0].clone()),
+        success("another file's success under this number", |units| {
+            let mut success = units[0].clone();
+            success.set_value(TAKEN as u64);
+            success
+        }),
+        success("another file's body", |units| {
+            let mut success = units[TAKEN].clone();
+            success.set_len(16);
+            success.0.splice(HEAD.., units[0].0[HEAD..].to_vec());
+            success
+        }),
+        at(Turn::Receipts, "left out", |units| {
+            drop(units.remove(TAKEN));
+        }),
+    ];
+    attacks.extend(good.into_iter().map(|mut old| {
+        old.set_value(TAKEN as u64);
+        at(
+            Turn::Receipts,
+            "another connection's success",
+            move |units| {
+                units[TAKEN] = old.clone();
+            },
+        )
     }));
     for attack in attacks.into_iter().map(Arc::new) {
         let name = &attack.name;
@@ -174,7 +146,7 @@ fn a_failure_cannot_be_turned_into_success() {
         let mut accepted = ended.outcomes.iter().filter(|it| it.failure.is_none());
         let is_accepted = accepted.any(|it| it.name == b"taken");
         assert!(!is_accepted && ended.result.is_err(), "{name}: {ended:?}");
-        assert_eq!(scene.place.received("taken"), b"old");
+        assert_eq!(scene.dirs.received("taken"), b"old");
         assert_eq!(scene.judge(&ended), None, "{name}");
     }
 }
@@ -188,9 +160,9 @@ fn the_frames_about_a_partial_cannot_be_rewritten() {
         ..KEEPING
     };
     let send = |act| {
-        scene.place.make_partials(0o700);
-        let mut start = open(scene.place.from("sparse")).take(100_000);
-        let hidden = scene.place.hidden("sparse");
+        scene.dirs.make_partials(0o700);
+        let mut start = open(scene.dirs.from("sparse")).take(100_000);
+        let hidden = scene.dirs.hidden("sparse");
         let mut file = File::create(&hidden).expect("there is room");
         copy(&mut start, &mut file).expect("there is room");
         set_mode(&hidden, 0o600);
@@ -198,7 +170,7 @@ fn the_frames_about_a_partial_cannot_be_rewritten() {
             resumes: true,
             ..scene.line()
         };
-        scene.send(resume, line, act)
+        scene.send(PATIENCE, resume, line, act)
     };
     let (recording, act) = recorder();
     let (ended, _) = send(act);
@@ -207,10 +179,9 @@ fn the_frames_about_a_partial_cannot_be_rewritten() {
     let sample = recording.lock().expect("nobody panics").clone();
     let mut attacks = Vec::new();
     for turn in [Turn::Announced, Turn::Partial, Turn::Files] {
-        let speech: &Speech = speech(&sample, turn).expect("it was said");
+        let speech = speech(&sample, turn).expect("it was said");
         attacks.extend(on_order(turn, speech));
-        attacks.extend(on_headers(turn, speech));
-        attacks.extend(on_bodies(turn, speech, SEALED));
+        attacks.extend(on_bits(turn, speech, SEALED));
     }
     let partial = &sample[5].1.units[0];
     assert!(

@@ -1,8 +1,9 @@
 //! Files to send past the attacker, and a judge of the result.
 
-use crate::between::{Act, Between, Line};
+use crate::between::{Act, Between, Line, Speech, Turn, recorder};
 use crate::common::{
-    Place, Served, bytes, item, job, limits, open, send_options, send_to, set_mode, token,
+    self, Served, TestDirectories, bytes, item, job, limits, open, send_options, send_to, set_mode,
+    token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::{Mode, Times};
@@ -20,6 +21,9 @@ const SECRET: &str = "a token of some length";
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
 const ATTEMPTS: usize = 20;
+
+/// The session of transfers that an attacker may mix.
+const SESSION: [u8; 16] = [7; 16];
 
 /// The files: one with holes, and so in several frames of data; a dense one; and an empty one.
 pub const NAMES: [&str; 3] = ["sparse", "dense", "empty"];
@@ -44,7 +48,7 @@ pub const SUMMED: Protection = Protection {
 
 /// Sources, a receiver, and the options of both sides.
 pub struct Scene {
-    pub place: Place,
+    pub dirs: TestDirectories,
     pub served: Served,
     pub protection: Protection,
     pub jobs: Vec<Job>,
@@ -77,6 +81,11 @@ impl Scene {
         Self::with(protection, method, PATIENCE, 16)
     }
 
+    /// A scene whose receiver never gives up before its sender.
+    pub fn patient(protection: Protection, method: ReceiveMethod) -> Self {
+        Self::with(protection, method, common::PATIENCE, 16)
+    }
+
     /// A scene whose receiver has this patience, and this limit of simultaneous connections.
     pub fn with(
         protection: Protection,
@@ -84,14 +93,14 @@ impl Scene {
         patience: Duration,
         connections: usize,
     ) -> Self {
-        let place = Place::new();
-        place.file("dense", &bytes(20_000, 4));
-        place.file("empty", b"");
+        let dirs = TestDirectories::new();
+        dirs.file("dense", &bytes(20_000, 4));
+        dirs.file("empty", b"");
         let islands = [0, 64 << 10, 160 << 10];
-        make_sparse(&place.from("sparse"), 200_000, islands);
+        make_sparse(&dirs.from("sparse"), 200_000, islands);
         let attributes = [(0o640, 1000), (0o604, 2000), (0o751, 3000)];
         let jobs = NAMES.iter().zip(attributes).map(|(name, (mode, second))| {
-            let path = place.from(name);
+            let path = dirs.from(name);
             set_mode(&path, mode);
             let file = File::options()
                 .write(true)
@@ -102,14 +111,14 @@ impl Scene {
             job(name, &path)
         });
         let jobs = jobs.collect();
-        let served = Served::with(&place, |it| {
+        let served = Served::with(&dirs, |it| {
             it.token = protection.has_token.then(|| token(SECRET));
             it.unsealed = protection.cover != Cover::Sealed;
             it.limits.patience = patience;
             (it.method, it.max_connections) = (Some(method), connections);
         });
         Self {
-            place,
+            dirs,
             served,
             protection,
             jobs,
@@ -118,7 +127,7 @@ impl Scene {
 
     /// Adds a file of 2 MiB that two connections carry.
     pub fn add_divided(&mut self) {
-        let path = self.place.from(DIVIDED);
+        let path = self.dirs.from(DIVIDED);
         make_sparse(&path, 2 << 20, [0, 1 << 20, 1500 << 10]);
         self.jobs.push(job(DIVIDED, &path));
     }
@@ -144,19 +153,9 @@ impl Scene {
         }
     }
 
-    /// Sends all files past the attacker; also returns true if that changed anything.
-    pub fn send(&self, plan: Plan, line: Line, act: Arc<Act>) -> (Ended, bool) {
-        self.send_with(PATIENCE, plan, line, act)
-    }
-
-    /// The same, by a sender of this patience.
-    pub fn send_with(
-        &self,
-        patience: Duration,
-        plan: Plan,
-        line: Line,
-        act: Arc<Act>,
-    ) -> (Ended, bool) {
+    /// Sends all files past the attacker, by a sender of this patience; also returns true if that
+    /// changed anything.
+    pub fn send(&self, patience: Duration, plan: Plan, line: Line, act: Arc<Act>) -> (Ended, bool) {
         self.past(line, act, |address| {
             let sent = send_to(address, &self.jobs, plan, &self.options(patience));
             (sent.summary.map(drop), sent.outcomes)
@@ -196,18 +195,37 @@ impl Scene {
         (ended, has_changed)
     }
 
-    /// Sends all files over one connection of this session.
+    /// Sends all files over one connection past the attacker. Each of these transfers has the same
+    /// session.
+    pub fn send_again(&self, act: Arc<Act>) -> (Ended, bool) {
+        self.past(self.line(), act, |address| self.send_as(address, PATIENCE))
+    }
+
+    /// An honest transfer of [`Scene::send_again`], turn by turn.
+    pub fn record(&self) -> Vec<(Turn, Speech)> {
+        let (recording, act) = recorder();
+        let send = |address| self.send_as(address, common::PATIENCE);
+        let (ended, has_changed) = self.past(self.line(), act, send);
+        assert!(!has_changed);
+        self.assert_whole(&ended);
+        self.clear();
+        let recording = recording.lock().expect("nobody panics");
+        assert_eq!(recording.len(), 8);
+        recording.clone()
+    }
+
+    /// Sends all files over one connection of the same session.
     pub fn send_as(
         &self,
         address: SocketAddr,
-        session: [u8; 16],
+        patience: Duration,
     ) -> (Result<(), Error>, Vec<Outcome>) {
         let mut outcomes = Vec::new();
         let mut send = || {
-            let options = self.options(PATIENCE);
-            let mut session = Session::connect(&address.to_string(), &options, session, (0, 1))?;
+            let options = self.options(patience);
+            let mut session = Session::connect(&address.to_string(), &options, SESSION, (0, 1))?;
             for (id, name) in (0..).zip(NAMES) {
-                let file = open(self.place.from(name));
+                let file = open(self.dirs.from(name));
                 let metadata = file.metadata().expect("it is there");
                 let item = Item {
                     mode: Some(Mode {
@@ -269,7 +287,7 @@ impl Scene {
                 harm = Some(format!("{name} {harmed} and {difference}"));
             }
         };
-        for name in self.place.names() {
+        for name in self.dirs.names() {
             if name != ".oscope-partial" && !name.starts_with("taken") {
                 look_at(&name, "is there");
             }
@@ -287,8 +305,8 @@ impl Scene {
 
     /// The difference between an arrived file and its source.
     fn difference(&self, name: &str) -> Option<&'static str> {
-        let source = self.place.from(name);
-        let arrived = self.place.to().join(name);
+        let source = self.dirs.from(name);
+        let arrived = self.dirs.to().join(name);
         let (Ok(source_is), Ok(arrived_is)) = (fs::metadata(&source), fs::metadata(&arrived))
         else {
             return Some("is not there, or should not be");
@@ -311,11 +329,11 @@ impl Scene {
         if self.protection.cover == Cover::Bare {
             return None;
         }
-        let entries = fs::read_dir(self.place.to().join(".oscope-partial")).ok()?;
+        let entries = fs::read_dir(self.dirs.to().join(".oscope-partial")).ok()?;
         for entry in entries.flatten() {
             let kept = fs::read(entry.path()).unwrap_or_default();
             let is_start_of_one = self.jobs.iter().any(|job| {
-                let path = self.place.from(&String::from_utf8_lossy(&job.name));
+                let path = self.dirs.from(&String::from_utf8_lossy(&job.name));
                 fs::read(path).is_ok_and(|source| source.starts_with(&kept))
             });
             if !is_start_of_one {
@@ -327,8 +345,8 @@ impl Scene {
 
     /// Removes everything that arrived.
     pub fn clear(&self) {
-        for name in self.place.names() {
-            let path = self.place.to().join(name);
+        for name in self.dirs.names() {
+            let path = self.dirs.to().join(name);
             let removed = if path.is_dir() {
                 fs::remove_dir_all(path)
             } else {

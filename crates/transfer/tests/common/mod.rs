@@ -119,7 +119,7 @@ pub const KEEPING: Plan = Plan {
     ..PLAN
 };
 
-/// A receiver that serves until it is dropped.
+/// A receiver that accepts connections until it is dropped.
 pub struct Served {
     pub address: SocketAddr,
     pub log: Arc<Mutex<Vec<String>>>,
@@ -128,18 +128,18 @@ pub struct Served {
 }
 
 impl Served {
-    /// A receiver in this place, by [`ReceiveMethod::File`].
-    pub fn of(place: &Place) -> Self {
-        Self::by(place, ReceiveMethod::File)
+    /// A receiver in these directories, by [`ReceiveMethod::File`].
+    pub fn of(dirs: &TestDirectories) -> Self {
+        Self::by(dirs, ReceiveMethod::File)
     }
 
-    pub fn by(place: &Place, method: ReceiveMethod) -> Self {
-        Self::start(receive_options(&place.to(), method))
+    pub fn by(dirs: &TestDirectories, method: ReceiveMethod) -> Self {
+        Self::start(receive_options(&dirs.to(), method))
     }
 
     /// As [`Served::of`], with changed options.
-    pub fn with(place: &Place, change: impl FnOnce(&mut receiver::Options)) -> Self {
-        let mut options = receive_options(&place.to(), ReceiveMethod::File);
+    pub fn with(dirs: &TestDirectories, change: impl FnOnce(&mut receiver::Options)) -> Self {
+        let mut options = receive_options(&dirs.to(), ReceiveMethod::File);
         change(&mut options);
         Self::start(options)
     }
@@ -232,11 +232,11 @@ impl Drop for Served {
 }
 
 /// Two directories: one to send from, one to receive in.
-pub struct Place {
+pub struct TestDirectories {
     pub root: TempDir,
 }
 
-impl Place {
+impl TestDirectories {
     pub fn new() -> Self {
         let root = tempfile::tempdir().expect("a temporary directory");
         fs::create_dir(root.path().join("from")).expect("a directory in it");
@@ -336,6 +336,24 @@ pub fn bytes(len: usize, seed: u64) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..len.div_ceil(8)).flat_map(|_| next()).collect();
     bytes.truncate(len);
     bytes
+}
+
+/// Pseudorandom numbers, the same for the same seed.
+pub struct Draw(pub u64);
+
+impl Draw {
+    pub fn below(&mut self, bound: u64) -> u64 {
+        // SplitMix64: neighbouring seeds give unrelated sequences.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    pub fn of<'l, T>(&mut self, list: &'l [T]) -> &'l T {
+        &list[self.below(list.len() as u64) as usize]
+    }
 }
 
 /// Sets the mode regardless of the umask.

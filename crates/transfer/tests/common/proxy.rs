@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 use testing::wait_until;
@@ -25,6 +25,8 @@ pub enum Mischief {
     Mute(usize),
     /// After this number of bytes, a byte passes now and then.
     Trickle(u64),
+    /// Everything passes, and the sender's bytes are recorded.
+    Record(Arc<Mutex<Vec<u8>>>),
 }
 
 /// Accepts one connection, and forwards it to `receiver` in this way.
@@ -45,22 +47,18 @@ pub fn between_each(receiver: SocketAddr, ways: Vec<Option<Mischief>>) -> Socket
                 far.try_clone().expect("a copy"),
                 near.try_clone().expect("a copy"),
             );
-            match mischief {
-                Some(Mischief::Mute(heard)) => {
-                    thread::spawn(move || mute(back.0, back.1, heard));
-                }
-                _ => {
-                    thread::spawn(move || pass(back.0, back.1, None));
-                }
-            }
-            match mischief {
-                Some(Mischief::Tunnel(pause)) => {
-                    thread::spawn(move || tunnel(near, far, pause));
-                }
-                _ => {
-                    thread::spawn(move || pass(near, far, mischief.as_ref()));
-                }
-            }
+            let heard = match mischief {
+                Some(Mischief::Mute(heard)) => Some(heard),
+                _ => None,
+            };
+            thread::spawn(move || match heard {
+                Some(heard) => mute(back.0, back.1, heard),
+                None => pass(back.0, back.1, None),
+            });
+            thread::spawn(move || match mischief {
+                Some(Mischief::Tunnel(pause)) => tunnel(near, far, pause),
+                _ => pass(near, far, mischief.as_ref()),
+            });
         }
     });
     address
@@ -104,6 +102,10 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
             break;
         }
         passed += count as u64;
+        if let Some(Mischief::Record(recording)) = mischief {
+            let mut recording = recording.lock().expect("nobody panics");
+            recording.extend(&buffer[..count]);
+        }
     }
     if matches!(mischief, Some(Mischief::Cut(_) | Mischief::HoldAndCut(..))) {
         let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));

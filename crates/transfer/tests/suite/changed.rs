@@ -1,7 +1,9 @@
 //! Sources that change while they are sent.
 
 use crate::common::proxy::{Mischief, between_each};
-use crate::common::{PLAN, Place, Served, TWO, bytes, job, send_methods, send_options, send_to};
+use crate::common::{
+    PLAN, Served, TWO, TestDirectories, bytes, job, send_methods, send_options, send_to,
+};
 use oscope_transfer::method::SendMethod;
 use oscope_transfer::sender::Plan;
 use std::fs::{self, File};
@@ -15,13 +17,13 @@ use testing::{joined, wait_until};
 #[test]
 fn a_source_that_is_cut_short_is_an_error_on_both_sides() {
     for method in send_methods() {
-        let place = Place::new();
-        let served = Served::of(&place);
-        let jobs = [place.file("file", &bytes(40 << 20, 6))];
+        let dirs = TestDirectories::new();
+        let served = Served::of(&dirs);
+        let jobs = [dirs.file("file", &bytes(40 << 20, 6))];
         let (address, go_on) = served.hold(1 << 20);
         let options = send_options(method);
         let progress = Arc::clone(&options.progress);
-        let path = place.from("file");
+        let path = dirs.from("file");
         let cutter = std::thread::spawn(move || {
             wait_until("contents", || progress.load(Ordering::Relaxed) > 0);
             let file = File::options().write(true).open(path).unwrap();
@@ -33,7 +35,7 @@ fn a_source_that_is_cut_short_is_an_error_on_both_sides() {
         sent.assert(0, 1);
         sent.assert_failure(0, "the sender gave it up");
         served.wait_for("the sender gave it up");
-        assert_eq!(place.names(), [""; 0], "{method}");
+        assert_eq!(dirs.names(), [""; 0], "{method}");
     }
 }
 
@@ -43,9 +45,9 @@ const CLOCK_TICK: Duration = Duration::from_millis(20);
 /// Sends a file over this number of connections and changes it when they are in the middle of it:
 /// as far as buffers reach behind a proxy that holds all bytes.
 fn assert_change_is_reported(method: SendMethod, streams: u16, change: fn(&File)) {
-    let place = Place::new();
-    let served = Served::of(&place);
-    let path = place.from("file");
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
+    let path = dirs.from("file");
     // More than the buffers of a connection hold while its peer does not read.
     let file = File::create(&path).expect("there is room");
     for part in 0..u64::from(streams) {
@@ -71,7 +73,7 @@ fn assert_change_is_reported(method: SendMethod, streams: u16, change: fn(&File)
     sent.assert_failure(0, "it changed while it was sent");
     served.wait_for("it changed while it was sent");
     served.wait_for_ends(streams.into());
-    assert_eq!(place.names(), [""; 0], "{method}, {streams}");
+    assert_eq!(dirs.names(), [""; 0], "{method}, {streams}");
 }
 
 #[test]
@@ -92,18 +94,18 @@ fn a_source_that_is_rewritten_or_appended_to_is_an_error_on_both_sides() {
 /// Sends two files over two connections, of which the second lags behind, and changes the second
 /// file when one connection has sent its part and the other has not started.
 fn between_its_parts(change: fn(&Path)) {
-    let place = Place::new();
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
     let large = bytes(90 << 20, 1);
     let jobs = [
-        place.file("large", &large),
-        place.file("file", &bytes(2 << 20, 2)),
+        dirs.file("large", &large),
+        dirs.file("file", &bytes(2 << 20, 2)),
     ];
     std::thread::sleep(CLOCK_TICK);
     let go_on = Arc::new(AtomicBool::new(false));
     let hold = Some(Mischief::Hold(1 << 20, Arc::clone(&go_on)));
     let address = between_each(served.address, vec![None, hold]);
-    let (path, hidden) = (place.from("file"), place.hidden("file"));
+    let (path, hidden) = (dirs.from("file"), dirs.hidden("file"));
     let changer = std::thread::spawn(move || {
         // The first connection ends with its part of the second file. The second one still holds its
         // part of the first.
@@ -118,8 +120,8 @@ fn between_its_parts(change: fn(&Path)) {
     sent.assert(1, 1);
     sent.assert_failure(0, "it changed while it was sent");
     served.wait_for_ends(2);
-    assert_eq!(place.names(), ["large"]);
-    assert!(place.received("large") == large);
+    assert_eq!(dirs.names(), ["large"]);
+    assert!(dirs.received("large") == large);
 }
 
 #[test]

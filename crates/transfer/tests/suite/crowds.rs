@@ -2,8 +2,8 @@
 //! resource runs out.
 
 use crate::common::{
-    PLAN, Place, Served, TWO, bytes, greeting, item, job, receive_options, sealed, send_options,
-    send_to, set_mode, token,
+    PLAN, Served, TWO, TestDirectories, bytes, greeting, item, job, receive_options, sealed,
+    send_options, send_to, set_mode, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::VERSION;
@@ -18,16 +18,16 @@ use std::time::Duration;
 use testing::Command;
 
 #[test]
-fn two_hundred_who_say_nothing_keep_nobody_out() {
+fn two_hundred_silent_clients_keep_nobody_out() {
     const SILENT: usize = 200;
-    let place = Place::new();
-    let served = Served::with(&place, |it| {
+    let dirs = TestDirectories::new();
+    let served = Served::with(&dirs, |it| {
         (it.max_connections, it.limits.patience) = (2, Duration::from_mins(1));
     });
     let silent: Vec<_> = (0..SILENT)
         .map(|_| TcpStream::connect(served.address).expect("it listens"))
         .collect();
-    let jobs = [place.file("file", b"in spite of them")];
+    let jobs = [dirs.file("file", b"in spite of them")];
     served.send(&jobs, TWO).assert(1, 0);
     // Some are allowed to wait, and still do; the others are disconnected.
     assert!(served.ends() < SILENT, "{}", served.log());
@@ -42,12 +42,12 @@ fn a_flood_of_strangers_shuts_out_no_sender_on_a_slow_line() {
     // The first words of a sender with a token, and the answer to them.
     const OPENING: usize = 64 + 48;
     const ANSWER: usize = 64 + 112;
-    let place = Place::new();
+    let dirs = TestDirectories::new();
     let secret = "a token of some length";
-    let served = Served::with(&place, |it| it.token = Some(token(secret)));
+    let served = Served::with(&dirs, |it| it.token = Some(token(secret)));
     let line = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = line.local_addr().unwrap();
-    let jobs = [place.file("file", b"in spite of them")];
+    let jobs = [dirs.file("file", b"in spite of them")];
     std::thread::scope(|scope| {
         let options = sealed(secret, SendMethod::File);
         let sending = scope.spawn(move || send_to(address, &jobs, PLAN, &options));
@@ -74,14 +74,14 @@ fn a_flood_of_strangers_shuts_out_no_sender_on_a_slow_line() {
         sending.join().unwrap().assert(1, 0);
         drop(strangers);
     });
-    assert_eq!(place.received("file"), b"in spite of them");
+    assert_eq!(dirs.received("file"), b"in spite of them");
 }
 
 #[test]
 fn a_greeting_that_trickles_in_is_not_waited_for() {
-    let place = Place::new();
+    let dirs = TestDirectories::new();
     let patience = Duration::from_secs(30);
-    let served = Served::with(&place, |it| it.limits.patience = patience);
+    let served = Served::with(&dirs, |it| it.limits.patience = patience);
     let mut slow = TcpStream::connect(served.address).unwrap();
     slow.set_read_timeout(Some(Duration::from_millis(250)))
         .unwrap();
@@ -107,9 +107,9 @@ fn a_greeting_that_trickles_in_is_not_waited_for() {
 #[test]
 fn files_of_which_only_parts_come_do_not_use_up_descriptors() {
     const FILES: u64 = 2000;
-    let place = Place::new();
+    let dirs = TestDirectories::new();
     let patience = Duration::from_secs(1);
-    let served = Served::with(&place, |it| it.limits.patience = patience);
+    let served = Served::with(&dirs, |it| it.limits.patience = patience);
     let mut session = served.session(&send_options(SendMethod::File));
     for id in 0..FILES {
         let name = format!("file{id}");
@@ -130,13 +130,13 @@ fn files_of_which_only_parts_come_do_not_use_up_descriptors() {
         }
     }
     assert!(taken > 0 && refused > 0, "{taken} {refused}");
-    let open = open_files(&place.to());
+    let open = open_files(&dirs.to());
     assert!(open < 100, "{open} descriptors for {taken} files");
     session.finish().unwrap();
     served.wait_for("ended");
     // The directory itself stays open.
-    assert!(open_files(&place.to()) <= 1);
-    assert_eq!(place.names(), [""; 0]);
+    assert!(open_files(&dirs.to()) <= 1);
+    assert_eq!(dirs.names(), [""; 0]);
 }
 
 /// Number of this process's descriptors for `directory` or anything in it.
@@ -151,13 +151,13 @@ fn open_files(directory: &Path) -> usize {
 
 #[test]
 fn many_divided_files_arrive_over_several_connections() {
-    let place = Place::new();
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
     let island = bytes(4096, 9);
     let jobs: Vec<_> = (0..200_u64)
         .map(|index| {
             let name = format!("file{index}");
-            let path = place.from(&name);
+            let path = dirs.from(&name);
             let file = File::create(&path).unwrap();
             file.set_len((3 << 20) + index).unwrap();
             for part in 0..3 {
@@ -171,15 +171,15 @@ fn many_divided_files_arrive_over_several_connections() {
     served.send(&jobs, plan).assert(200, 0);
     for index in 0..200 {
         let name = format!("file{index}");
-        let source = fs::read(place.from(&name)).unwrap();
-        assert!(place.received(&name) == source, "{name}");
+        let source = fs::read(dirs.from(&name)).unwrap();
+        assert!(dirs.received(&name) == source, "{name}");
     }
 }
 
 #[test]
 fn a_sender_of_the_version_before_is_refused() {
-    let place = Place::new();
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
     let mut old = greeting(2);
     // A token and a nonce, in that version's format.
     old[11] = 1;
@@ -199,8 +199,8 @@ fn a_sender_of_the_version_before_is_refused() {
 
 #[test]
 fn a_receiver_of_the_version_before_is_named() {
-    let place = Place::new();
-    let jobs = [place.file("file", b"x")];
+    let dirs = TestDirectories::new();
+    let jobs = [dirs.file("file", b"x")];
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::scope(|scope| {
@@ -260,8 +260,8 @@ fn another_user_of_this_machine_needs_a_token() {
         head -c 48 /dev/zero >&3
         cat <&3
     "#;
-    let place = Place::new();
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
     let port = served.address.port().to_string();
     let mut own = Command::new("timeout");
     let client = ["bash", "-c", CLIENT, "client", &port];
@@ -278,7 +278,7 @@ fn another_user_of_this_machine_needs_a_token() {
     };
     assert_eq!((refused.len(), refused[10]), (64, 7));
     served.wait_for("it belongs to another user");
-    assert_eq!(place.names(), [""; 0]);
+    assert_eq!(dirs.names(), [""; 0]);
 }
 
 /// Set in the process with a limited number of threads.
@@ -286,11 +286,11 @@ const FEW_THREADS: &str = "OSCOPE_TEST_FEW_THREADS";
 
 #[test]
 fn a_receiver_that_gets_no_more_threads_lives_on() {
-    let place = Place::new();
+    let dirs = TestDirectories::new();
     // A path that the other user can reach.
-    let program = place.root.path().join("program");
+    let program = dirs.root.path().join("program");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    set_mode(place.root.path(), 0o755);
+    set_mode(dirs.root.path(), 0o755);
     set_mode(&program, 0o755);
     let mut command = setpriv(54_321);
     command
@@ -309,7 +309,7 @@ fn a_receiver_that_gets_no_more_threads_lives_on() {
     }
 }
 
-/// The body of the test before, in a process of its own.
+/// The body of the test before, in a separate process.
 #[test]
 fn few_threads() {
     if std::env::var_os(FEW_THREADS).is_none() {

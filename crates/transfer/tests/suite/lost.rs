@@ -2,8 +2,8 @@
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PLAN, Place, RESUME, Served, bytes, item, job, receive_methods, sealed, send_methods,
-    send_options, send_to, session, token,
+    Draw, PLAN, RESUME, Served, TestDirectories, bytes, item, job, receive_methods, sealed,
+    send_methods, send_options, send_to, session, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::sender::Contents;
@@ -15,30 +15,13 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Pseudorandom numbers, the same in every run.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 33) % bound
-    }
-
-    fn of<'l, T>(&mut self, list: &'l [T]) -> &'l T {
-        &list[self.below(list.len() as u64) as usize]
-    }
-}
-
 #[test]
 fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
     const LEN: usize = 700_000;
-    let place = Place::new();
+    let dirs = TestDirectories::new();
     let contents = bytes(LEN, 1);
-    place.file("source", &contents);
-    let serve = |method| Served::by(&place, method);
+    dirs.file("source", &contents);
+    let serve = |method| Served::by(&dirs, method);
     let servers: Vec<_> = receive_methods().into_iter().map(serve).collect();
     let methods = send_methods();
     let mut draw = Draw(42);
@@ -54,12 +37,12 @@ fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
             _ => draw.below(LEN as u64),
         };
         let name = format!("file{round}");
-        let jobs = [job(&name, &place.from("source"))];
+        let jobs = [job(&name, &dirs.from("source"))];
         let address = between(served.address, Mischief::Cut(at));
         let sent = send_to(address, &jobs, PLAN, &send_options(method));
         // The sender may notice the end before the receiver does.
         served.wait_for_ends(ends + 1);
-        let arrived = place.to().join(&name);
+        let arrived = dirs.to().join(&name);
         if sent.summary.is_ok() || arrived.exists() {
             whole += 1;
         } else {
@@ -74,7 +57,7 @@ fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
             "round {round}, {at}, {method}"
         );
         fs::remove_file(arrived).expect("it is there");
-        assert_eq!(place.names(), [""; 0], "round {round}, {at}");
+        assert_eq!(dirs.names(), [""; 0], "round {round}, {at}");
     }
     assert!(whole > 10 && resumed > 500, "{whole} {resumed}");
 }
@@ -82,8 +65,8 @@ fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
 #[test]
 fn nothing_is_kept_of_a_stream_which_nobody_can_resume() {
     for method in receive_methods() {
-        let place = Place::new();
-        let served = Served::by(&place, method);
+        let dirs = TestDirectories::new();
+        let served = Served::by(&dirs, method);
         let mut stream = tempfile::tempfile().unwrap();
         stream.write_all(&bytes(3_000_000, 9)).unwrap();
         stream.rewind().unwrap();
@@ -92,22 +75,22 @@ fn nothing_is_kept_of_a_stream_which_nobody_can_resume() {
         let sent = session.send(&item(0, "stream", None), Contents::Stream(&stream));
         sent.and_then(|()| session.outcome()).unwrap_err();
         served.wait_for_ends(1);
-        assert_eq!(place.names(), [""; 0], "{method}");
+        assert_eq!(dirs.names(), [""; 0], "{method}");
     }
 }
 
 #[test]
 fn kept_bytes_are_checked_before_they_are_trusted() {
-    let place = Place::new();
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
     let contents = bytes(3_000_000, 2);
-    let jobs = [place.file("file", &contents)];
+    let jobs = [dirs.file("file", &contents)];
     for is_changed in [false, true] {
         let address = between(served.address, Mischief::Cut(2_000_000));
         send_to(address, &jobs, PLAN, &send_options(SendMethod::File)).error();
         served.wait_for("are kept for --resume");
         served.log.lock().unwrap().clear();
-        let partial = place.partial();
+        let partial = dirs.partial();
         let kept = fs::metadata(&partial).unwrap().len();
         assert!(kept > 1_000_000, "{kept}");
         if is_changed {
@@ -122,22 +105,22 @@ fn kept_bytes_are_checked_before_they_are_trusted() {
             3_000_000 - kept
         };
         assert_eq!(options.progress.load(Ordering::Relaxed), left);
-        assert!(place.received("file") == contents);
-        fs::remove_file(place.to().join("file")).unwrap();
+        assert!(dirs.received("file") == contents);
+        fs::remove_file(dirs.to().join("file")).unwrap();
     }
 }
 
 #[test]
 fn a_sender_that_resumes_at_once_waits_until_the_receiver_has_seen_the_end() {
-    let place = Place::new();
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
     let contents = bytes(64 << 20, 10);
-    let jobs = [place.file("file", &contents)];
+    let jobs = [dirs.file("file", &contents)];
     let (address, go_on) = served.hold(1 << 20);
     let sender = send_options(SendMethod::File);
     std::thread::scope(|scope| {
         let sending = scope.spawn(|| send_to(address, &jobs, PLAN, &sender).error());
-        place.wait_for_a_file();
+        dirs.wait_for_a_file();
         sender.limits.stop.store(true, Ordering::Release);
         assert!(matches!(sending.join().unwrap(), Error::Interrupted));
         let again = scope.spawn(|| served.send(&jobs, RESUME));
@@ -145,46 +128,46 @@ fn a_sender_that_resumes_at_once_waits_until_the_receiver_has_seen_the_end() {
         go_on.store(true, Ordering::Release);
         again.join().unwrap().assert(1, 0);
     });
-    assert!(place.received("file") == contents);
+    assert!(dirs.received("file") == contents);
 }
 
 #[test]
 fn a_receiver_that_was_restarted_goes_on_where_it_was() {
-    let place = Place::new();
+    let dirs = TestDirectories::new();
     let contents = bytes(3_000_000, 3);
-    let jobs = [place.file("file", &contents)];
+    let jobs = [dirs.file("file", &contents)];
     let secret = "a token of some length";
     let receive = |it: &mut receiver::Options| {
         (it.token, it.method) = (Some(token(secret)), Some(ReceiveMethod::Mmap));
     };
     {
-        let served = Served::with(&place, receive);
+        let served = Served::with(&dirs, receive);
         let address = between(served.address, Mischief::Cut(2_500_000));
         send_to(address, &jobs, PLAN, &sealed(secret, SendMethod::Mmap)).error();
         served.wait_for("given up");
     }
-    let served = Served::with(&place, receive);
+    let served = Served::with(&dirs, receive);
     let sender = sealed(secret, SendMethod::Mmap);
     served.send_by(&jobs, RESUME, &sender).assert(1, 0);
     assert!(sender.progress.load(Ordering::Relaxed) < 1_500_000);
-    assert!(place.received("file") == contents);
+    assert!(dirs.received("file") == contents);
 }
 
 #[test]
 fn a_wish_to_stop_is_heard_on_both_sides() {
-    let place = Place::new();
-    let served = Served::by(&place, ReceiveMethod::Mmap);
-    let jobs = [place.file("file", &bytes(2 << 20, 8))];
+    let dirs = TestDirectories::new();
+    let served = Served::by(&dirs, ReceiveMethod::Mmap);
+    let jobs = [dirs.file("file", &bytes(2 << 20, 8))];
     let sender = send_options(SendMethod::File);
     let (address, _held) = served.hold(1 << 20);
     std::thread::scope(|scope| {
         let sending = scope.spawn(|| send_to(address, &jobs, PLAN, &sender).error());
-        place.wait_for_a_file();
+        dirs.wait_for_a_file();
         sender.limits.stop.store(true, Ordering::Release);
         assert!(matches!(sending.join().unwrap(), Error::Interrupted));
     });
     // Then the other side: dropping it sets its flag and waits for its end.
-    let jobs = [place.file("other", &bytes(2 << 20, 9))];
+    let jobs = [dirs.file("other", &bytes(2 << 20, 9))];
     let (address, _held) = served.hold(1 << 20);
     let sender = send_options(SendMethod::File);
     std::thread::scope(|scope| {
@@ -195,17 +178,17 @@ fn a_wish_to_stop_is_heard_on_both_sides() {
         sending.join().unwrap().error();
     });
     for name in ["file", "other"] {
-        assert!(!place.to().join(name).exists());
+        assert!(!dirs.to().join(name).exists());
     }
 }
 
 #[test]
 fn a_wish_to_stop_is_heard_while_a_pipe_is_silent_or_nobody_writes_to_it() {
-    let place = Place::new();
+    let dirs = TestDirectories::new();
     let (silent, _writer) = std::io::pipe().unwrap();
     let silent = format!("/proc/self/fd/{}", silent.as_raw_fd());
-    for source in [Path::new(&silent), &place.named_pipe("pipe")] {
-        let served = Served::of(&place);
+    for source in [Path::new(&silent), &dirs.named_pipe("pipe")] {
+        let served = Served::of(&dirs);
         let jobs = [job("file", source)];
         let sender = send_options(SendMethod::File);
         std::thread::scope(|scope| {
@@ -215,6 +198,6 @@ fn a_wish_to_stop_is_heard_while_a_pipe_is_silent_or_nobody_writes_to_it() {
             let error = sending.join().expect("it does not panic");
             assert!(matches!(error, Error::Interrupted), "{error}");
         });
-        assert!(!place.to().join("file").exists());
+        assert!(!dirs.to().join("file").exists());
     }
 }

@@ -1,15 +1,15 @@
 //! A receiver that measures: the sender chooses the method, and no file stays.
 
 use crate::common::{
-    Place, RESUME, Served, bytes, item, receive_methods, sealed, send_options, token,
+    RESUME, Served, TestDirectories, bytes, item, receive_methods, sealed, send_options, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::sender::{Contents, Session};
 use oscope_transfer::{Error, Outcome};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-fn measuring(place: &Place) -> Served {
-    Served::with(place, |it| it.measures = true)
+fn measuring(dirs: &TestDirectories) -> Served {
+    Served::with(dirs, |it| it.measures = true)
 }
 
 /// A number for each file of a connection.
@@ -28,9 +28,9 @@ fn transfer(session: &mut Session, contents: &[u8]) -> Outcome {
 
 #[test]
 fn the_sender_chooses_the_method_and_there_is_one_file_at_a_time() {
-    let place = Place::new();
+    let dirs = TestDirectories::new();
     let secret = "a token of some length";
-    let served = Served::with(&place, |it| {
+    let served = Served::with(&dirs, |it| {
         (it.measures, it.token) = (true, Some(token(secret)));
     });
     let mut session = served.session(&sealed(secret, SendMethod::File));
@@ -42,36 +42,36 @@ fn the_sender_chooses_the_method_and_there_is_one_file_at_a_time() {
         }
         for size in [0, 1, 100_000, 3_000_001] {
             assert!(session.prepare(method).unwrap() > 0);
-            assert_eq!(place.names(), [""; 0], "{method}");
+            assert_eq!(dirs.names(), [""; 0], "{method}");
             let contents = bytes(size, 7);
             assert_eq!(transfer(&mut session, &contents).failure, None, "{method}");
-            let names = place.names();
+            let names = dirs.names();
             assert_eq!(names.len(), 1, "{names:?}");
-            assert!(place.received(&names[0]) == contents, "{method} {size}");
+            assert!(dirs.received(&names[0]) == contents, "{method} {size}");
         }
     }
     session.finish().unwrap();
     served.wait_for("ended");
-    assert_eq!(place.names(), [""; 0]);
+    assert_eq!(dirs.names(), [""; 0]);
 }
 
 #[test]
 fn two_senders_of_one_name_do_not_meet() {
-    let place = Place::new();
-    let served = measuring(&place);
+    let dirs = TestDirectories::new();
+    let served = measuring(&dirs);
     let options = send_options(SendMethod::File);
     let mut sessions = [served.session(&options), served.session(&options)];
     for session in &mut sessions {
         session.prepare(ReceiveMethod::File).unwrap();
         assert_eq!(transfer(session, b"contents").failure, None);
     }
-    assert_eq!(place.names().len(), 2, "{:?}", place.names());
+    assert_eq!(dirs.names().len(), 2, "{:?}", dirs.names());
 }
 
 #[test]
 fn nothing_comes_in_that_is_not_to_be_measured() {
-    let place = Place::new();
-    let served = Served::with(&place, |it| (it.measures, it.max_size) = (true, 1000));
+    let dirs = TestDirectories::new();
+    let served = Served::with(&dirs, |it| (it.measures, it.max_size) = (true, 1000));
     let options = send_options(SendMethod::File);
     let mut session = served.session(&options);
     let failure = |outcome: Outcome| outcome.failure.unwrap_or_default();
@@ -87,30 +87,30 @@ fn nothing_comes_in_that_is_not_to_be_measured() {
     assert!(refused.contains("only measures"), "{refused}");
     drop(session);
 
-    let jobs = [place.file("file", &bytes(500, 1))];
+    let jobs = [dirs.file("file", &bytes(500, 1))];
     served.send(&jobs, RESUME).assert_failure(0, "in one go");
     served.wait_for("ended");
-    assert_eq!(place.names(), [""; 0]);
+    assert_eq!(dirs.names(), [""; 0]);
 }
 
 #[test]
 fn a_receiver_that_keeps_files_measures_nothing_and_goes_on() {
-    let place = Place::new();
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
     let mut session = served.session(&send_options(SendMethod::File));
     let error = session.prepare(ReceiveMethod::Mmap).unwrap_err();
     assert!(matches!(error, Error::Unready(_)), "{error}");
     assert!(error.to_string().contains("--measure"), "{error}");
     assert_eq!(transfer(&mut session, b"kept").failure, None);
     session.finish().unwrap();
-    assert_eq!(place.received("file"), b"kept");
+    assert_eq!(dirs.received("file"), b"kept");
 }
 
 #[test]
 fn of_a_sender_that_dies_nothing_is_left() {
     for method in receive_methods() {
-        let place = Place::new();
-        let served = measuring(&place);
+        let dirs = TestDirectories::new();
+        let served = measuring(&dirs);
         let options = send_options(SendMethod::File);
         let mut session = served.session(&options);
         session.prepare(method).unwrap();
@@ -126,6 +126,6 @@ fn of_a_sender_that_dies_nothing_is_left() {
         sent.unwrap_err();
         drop(session);
         served.wait_for("given up");
-        assert_eq!(place.names(), [""; 0], "{method}");
+        assert_eq!(dirs.names(), [""; 0], "{method}");
     }
 }

@@ -3,8 +3,8 @@
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PLAN, Place, RESUME, Served, bytes, job, receive_methods, receive_options, send_options,
-    send_to,
+    PLAN, RESUME, Served, TestDirectories, bytes, job, receive_methods, receive_options,
+    send_options, send_to,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use std::fs;
@@ -19,17 +19,17 @@ const REACHING: Duration = Duration::from_millis(300);
 #[test]
 fn a_file_that_is_published_while_another_waits_for_it_is_not_begun_anew() {
     for method in receive_methods() {
-        let place = Place::new();
-        let served = Served::by(&place, method);
+        let dirs = TestDirectories::new();
+        let served = Served::by(&dirs, method);
         let contents = bytes(2 << 20, 1);
-        let jobs = [place.file("file", &contents)];
+        let jobs = [dirs.file("file", &contents)];
         let (older, go_on) = served.hold(1 << 20);
         // If it begins the file anew, it is lost in the middle.
         let newer = between(served.address, Mischief::Cut(1 << 20));
         let send = |to, plan| send_to(to, &jobs, plan, &send_options(SendMethod::File));
         std::thread::scope(|scope| {
             let older = scope.spawn(|| send(older, PLAN));
-            place.wait_for_a_file();
+            dirs.wait_for_a_file();
             let newer = scope.spawn(|| send(newer, RESUME));
             std::thread::sleep(REACHING);
             go_on.store(true, Ordering::Release);
@@ -39,20 +39,20 @@ fn a_file_that_is_published_while_another_waits_for_it_is_not_begun_anew() {
         served.wait_for_ends(2);
         let log = served.log();
         assert!(log.contains("a file of this name is there"), "{log}");
-        assert_eq!(place.names(), ["file"], "{method}: {log}");
-        assert!(place.received("file") == contents);
+        assert_eq!(dirs.names(), ["file"], "{method}: {log}");
+        assert!(dirs.received("file") == contents);
     }
 }
 
 #[test]
 fn a_lost_connection_keeps_nothing_of_a_file_that_is_published() {
-    let place = Place::new();
-    let options = receive_options(&place.to(), ReceiveMethod::File);
+    let dirs = TestDirectories::new();
+    let options = receive_options(&dirs.to(), ReceiveMethod::File);
     let received = Arc::clone(&options.progress);
     let served = Served::start(options);
-    place.file("large", &bytes(2 << 20, 2));
-    let large = [job("file", &place.from("large"))];
-    let small = [place.file("file", b"small")];
+    dirs.file("large", &bytes(2 << 20, 2));
+    let large = [job("file", &dirs.from("large"))];
+    let small = [dirs.file("file", b"small")];
     let cut = Arc::new(AtomicBool::new(false));
     let mischief = Mischief::HoldAndCut(1 << 20, Arc::clone(&cut));
     let address = between(served.address, mischief);
@@ -63,29 +63,29 @@ fn a_lost_connection_keeps_nothing_of_a_file_that_is_published() {
         wait_until("contents", || received.load(Ordering::Relaxed) > 0);
         served.send(&small, PLAN).assert(1, 0);
         // The other connection receives it, so it stays until that one ends.
-        place.partial();
+        dirs.partial();
         cut.store(true, Ordering::Release);
         sending.join().unwrap();
     });
     served.wait_for_ends(2);
-    assert_eq!(place.names(), ["file"], "{}", served.log());
-    assert_eq!(place.received("file"), b"small");
+    assert_eq!(dirs.names(), ["file"], "{}", served.log());
+    assert_eq!(dirs.received("file"), b"small");
     assert!(!served.log().contains("are kept"), "{}", served.log());
 }
 
 #[test]
 fn a_lost_connection_keeps_the_beginning_of_a_replacement() {
-    let place = Place::new();
-    let served = Served::with(&place, |it| it.force = true);
-    fs::write(place.to().join("file"), "old").unwrap();
+    let dirs = TestDirectories::new();
+    let served = Served::with(&dirs, |it| it.force = true);
+    fs::write(dirs.to().join("file"), "old").unwrap();
     let contents = bytes(2 << 20, 3);
-    let jobs = [place.file("file", &contents)];
+    let jobs = [dirs.file("file", &contents)];
     let address = between(served.address, Mischief::Cut(1 << 20));
     send_to(address, &jobs, RESUME, &send_options(SendMethod::File)).error();
     served.wait_for("are kept");
-    assert_eq!(place.received("file"), b"old");
-    place.partial();
+    assert_eq!(dirs.received("file"), b"old");
+    dirs.partial();
     served.send(&jobs, RESUME).assert(1, 0);
-    assert_eq!(place.names(), ["file"]);
-    assert!(place.received("file") == contents);
+    assert_eq!(dirs.names(), ["file"]);
+    assert!(dirs.received("file") == contents);
 }

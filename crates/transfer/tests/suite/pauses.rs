@@ -2,7 +2,8 @@
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PATIENCE, PLAN, Place, Served, TWO, bytes, item, job, patient_sender, receive_options, send_to,
+    PATIENCE, PLAN, Served, TWO, TestDirectories, bytes, item, job, patient_sender,
+    receive_options, send_to,
 };
 use oscope_transfer::method::ReceiveMethod;
 use oscope_transfer::receiver::{Event, Receiver};
@@ -19,16 +20,16 @@ const SHORT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// A receiver with little patience.
-fn hasty_receiver(place: &Place) -> Served {
-    Served::with(place, |it| it.limits.patience = SHORT)
+fn hasty_receiver(dirs: &TestDirectories) -> Served {
+    Served::with(dirs, |it| it.limits.patience = SHORT)
 }
 
 #[test]
 fn a_receiver_waits_while_a_source_stalls() {
     let contents = bytes(3 << 20, 1);
     for cover in [Cover::Bare, Cover::Summed] {
-        let place = Place::new();
-        let served = hasty_receiver(&place);
+        let dirs = TestDirectories::new();
+        let served = hasty_receiver(&dirs);
         let options = sender::Options {
             cover,
             ..patient_sender(PATIENCE)
@@ -46,15 +47,15 @@ fn a_receiver_waits_while_a_source_stalls() {
         let (_, outcome) = session.outcome().unwrap().unwrap();
         assert_eq!(outcome.failure, None, "{cover:?} {}", served.log());
         session.finish().unwrap();
-        assert!(place.received("file") == contents);
+        assert!(dirs.received("file") == contents);
     }
 }
 
 #[test]
 fn a_receiver_waits_while_a_pipe_is_silent() {
-    let place = Place::new();
-    let served = hasty_receiver(&place);
-    let pipe = place.named_pipe("pipe");
+    let dirs = TestDirectories::new();
+    let served = hasty_receiver(&dirs);
+    let pipe = dirs.named_pipe("pipe");
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut pipe = File::options().write(true).open(&pipe).unwrap();
@@ -67,13 +68,13 @@ fn a_receiver_waits_while_a_pipe_is_silent() {
             .send_by(&jobs, PLAN, &patient_sender(PATIENCE))
             .assert(1, 0);
     });
-    assert_eq!(place.received("piped"), b"the beginning and the end");
+    assert_eq!(dirs.received("piped"), b"the beginning and the end");
 }
 
 #[test]
 fn a_sender_waits_while_the_receiver_is_at_work() {
-    let place = Place::new();
-    let options = receive_options(&place.to(), ReceiveMethod::File);
+    let dirs = TestDirectories::new();
+    let options = receive_options(&dirs.to(), ReceiveMethod::File);
     let stop = options.limits.stop;
     let receiver = Receiver::bind("127.0.0.1:0", options).unwrap();
     let address = receiver.address().unwrap();
@@ -88,8 +89,8 @@ fn a_sender_waits_while_the_receiver_is_at_work() {
         let receiver = &receiver;
         scope.spawn(move || receiver.serve(true, &observe).unwrap());
         let jobs = [
-            place.file("first", b"x"),
-            place.file("second", &bytes(64 << 20, 2)),
+            dirs.file("first", b"x"),
+            dirs.file("second", &bytes(64 << 20, 2)),
         ];
         let options = patient_sender(SHORT);
         let sent = sender::send(&address.to_string(), &jobs, PLAN, &options, &|_| {});
@@ -100,13 +101,13 @@ fn a_sender_waits_while_the_receiver_is_at_work() {
 
 #[test]
 fn a_connection_that_is_ahead_waits_for_the_others() {
-    let place = Place::new();
-    let served = hasty_receiver(&place);
-    let pipe = place.named_pipe("pipe");
+    let dirs = TestDirectories::new();
+    let served = hasty_receiver(&dirs);
+    let pipe = dirs.named_pipe("pipe");
     let contents = bytes(2 << 20, 3);
     let mut jobs = vec![job("piped", &pipe)];
     // More divided files than may be incomplete at a time.
-    jobs.extend((0..40).map(|at| place.file(&format!("file{at}"), &contents)));
+    jobs.extend((0..40).map(|at| dirs.file(&format!("file{at}"), &contents)));
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut pipe = File::options().write(true).open(&pipe).unwrap();
@@ -117,29 +118,29 @@ fn a_connection_that_is_ahead_waits_for_the_others() {
             .send_by(&jobs, TWO, &patient_sender(SHORT))
             .assert(41, 0);
     });
-    assert!(place.received("file39") == contents);
+    assert!(dirs.received("file39") == contents);
 }
 
 #[test]
 fn a_sender_whose_replies_are_lost_waits_for_its_patience_and_no_longer() {
-    let place = Place::new();
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
     // The answer to the greeting, and the first frame with its two checks.
     let heard = 64 + (16 + 16) + (1 + 16);
     let address = between(served.address, Mischief::Mute(heard));
-    let jobs = [place.file("file", &bytes(100_000, 4))];
+    let jobs = [dirs.file("file", &bytes(100_000, 4))];
     let error = send_to(address, &jobs, PLAN, &patient_sender(SHORT)).error();
     assert!(matches!(error, Error::Silent(SHORT)), "{error}");
 }
 
 #[test]
 fn a_sender_waits_while_a_slow_line_holds_what_it_sent() {
-    let place = Place::new();
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
     let contents = bytes(4 << 20, 5);
-    let jobs = [place.file("file", &contents)];
+    let jobs = [dirs.file("file", &contents)];
     let tunnel = Mischief::Tunnel(Duration::from_millis(100));
     let address = between(served.address, tunnel);
     send_to(address, &jobs, PLAN, &patient_sender(SHORT)).assert(1, 0);
-    assert!(place.received("file") == contents);
+    assert!(dirs.received("file") == contents);
 }

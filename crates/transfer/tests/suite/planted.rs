@@ -1,7 +1,7 @@
 //! Things that another user planted where incomplete files are kept.
 
 use crate::common::{
-    PLAN, Place, RESUME, Served, TWO, bytes, make_pipe, receive_methods, set_mode,
+    PLAN, RESUME, Served, TWO, TestDirectories, bytes, make_pipe, receive_methods, set_mode,
 };
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, chown, symlink};
@@ -13,7 +13,7 @@ const ANOTHER: u32 = 54_322;
 
 /// A receiver's directory with a trap in it, and the trap's target.
 struct Trap {
-    place: Place,
+    dirs: TestDirectories,
     /// Another user's file.
     victim: PathBuf,
     /// Another user's directory.
@@ -25,24 +25,24 @@ struct Trap {
 
 impl Trap {
     fn new() -> Self {
-        let place = Place::new();
-        let [victim, elsewhere] = ["victim", "elsewhere"].map(|it| place.root.path().join(it));
+        let dirs = TestDirectories::new();
+        let [victim, elsewhere] = ["victim", "elsewhere"].map(|it| dirs.root.path().join(it));
         fs::write(&victim, PRECIOUS).expect("there is room");
         fs::create_dir(&elsewhere).expect("there is room");
-        let partials = place.to().join(".oscope-partial");
+        let partials = dirs.to().join(".oscope-partial");
         Self {
             victim,
             elsewhere,
-            hidden: place.hidden("file"),
+            hidden: dirs.hidden("file"),
             partials,
-            place,
+            dirs,
         }
     }
 
     /// A trap with a correct directory for incomplete files.
     fn inside() -> Self {
         let trap = Self::new();
-        trap.place.make_partials(0o700);
+        trap.dirs.make_partials(0o700);
         trap
     }
 
@@ -52,13 +52,13 @@ impl Trap {
         let large = bytes(3 << 20, 1);
         for (plan, force) in [(PLAN, false), (PLAN, true), (RESUME, false), (TWO, false)] {
             for method in receive_methods() {
-                let served = Served::with(&self.place, |it| {
+                let served = Served::with(&self.dirs, |it| {
                     (it.force, it.method) = (force, Some(method));
                 });
-                let sent = served.send(&[self.place.file("file", &large)], plan);
+                let sent = served.send(&[self.dirs.file("file", &large)], plan);
                 sent.assert_failure(0, ".oscope-partial");
                 let case = format!("{name}, {method}, {plan:?}");
-                assert!(!self.place.to().join("file").exists(), "{case}");
+                assert!(!self.dirs.to().join("file").exists(), "{case}");
                 let victim = fs::read(&self.victim).expect("it is there");
                 assert_eq!(victim, PRECIOUS, "{case}");
                 let elsewhere = fs::read_dir(&self.elsewhere).expect("it is there");
@@ -80,7 +80,7 @@ fn give_away(path: &Path) -> bool {
 #[test]
 fn a_directory_that_others_can_write_to_is_not_used() {
     let trap = Trap::new();
-    trap.place.make_partials(0o777);
+    trap.dirs.make_partials(0o777);
     trap.assert_nothing_goes_in("a directory for all");
     assert_eq!(fs::read_dir(&trap.partials).unwrap().count(), 0);
     // Nor a directory that a group can write to.
@@ -105,7 +105,7 @@ fn a_link_a_pipe_and_a_file_are_no_directory() {
     fs::remove_file(&trap.partials).unwrap();
     symlink("nowhere", &trap.partials).unwrap();
     trap.assert_nothing_goes_in("a link to nothing");
-    assert!(!trap.place.to().join("nowhere").exists());
+    assert!(!trap.dirs.to().join("nowhere").exists());
     fs::remove_file(&trap.partials).unwrap();
     make_pipe(&trap.partials);
     trap.assert_nothing_goes_in("a pipe");
@@ -151,27 +151,27 @@ fn a_file_of_another_user_does_not_become_a_file_of_this_one() {
 fn a_trap_for_one_name_is_none_for_others() {
     let trap = Trap::inside();
     fs::hard_link(&trap.victim, &trap.hidden).unwrap();
-    let served = Served::of(&trap.place);
+    let served = Served::of(&trap.dirs);
     let large = bytes(3 << 20, 2);
     let jobs = [
-        trap.place.file("other", &large),
-        trap.place.file("file", b"small"),
+        trap.dirs.file("other", &large),
+        trap.dirs.file("file", b"small"),
     ];
     // A small file never lies there.
     served.send(&jobs, PLAN).assert(2, 0);
-    assert!(trap.place.received("other") == large);
-    assert_eq!(trap.place.received("file"), b"small");
+    assert!(trap.dirs.received("other") == large);
+    assert_eq!(trap.dirs.received("file"), b"small");
     assert_eq!(fs::read(&trap.victim).unwrap(), PRECIOUS);
 }
 
 #[test]
-fn a_receiver_whose_directory_is_gone_says_so() {
-    let place = Place::new();
-    let served = Served::of(&place);
-    fs::remove_dir(place.to()).unwrap();
+fn a_receiver_whose_directory_is_gone_reports_that() {
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
+    fs::remove_dir(dirs.to()).unwrap();
     let jobs = [
-        place.file("large", &bytes(3 << 20, 3)),
-        place.file("small", b"x"),
+        dirs.file("large", &bytes(3 << 20, 3)),
+        dirs.file("small", b"x"),
     ];
     let sent = served.send(&jobs, PLAN);
     sent.assert(0, 2);

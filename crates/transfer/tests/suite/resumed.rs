@@ -2,8 +2,8 @@
 
 use crate::common::proxy::{Mischief, between, between_each};
 use crate::common::{
-    PLAN, Place, RESUME, Served, TWO, bytes, item, job, open, receive_methods, send_options,
-    send_to, set_mode,
+    PLAN, RESUME, Served, TWO, TestDirectories, bytes, item, job, open, receive_methods,
+    send_options, send_to, set_mode,
 };
 use oscope_transfer::method::SendMethod;
 use oscope_transfer::sender::{self, Contents, Item, Plan};
@@ -29,10 +29,10 @@ fn make(path: &Path, len: u64, data: &[(u64, &[u8])]) {
 }
 
 /// Makes the remains of an earlier attempt to send "file".
-fn leave(place: &Place, len: u64, data: &[(u64, &[u8])]) {
-    place.make_partials(0o700);
-    make(&place.hidden("file"), len, data);
-    set_mode(&place.hidden("file"), 0o600);
+fn leave(dirs: &TestDirectories, len: u64, data: &[(u64, &[u8])]) {
+    dirs.make_partials(0o700);
+    make(&dirs.hidden("file"), len, data);
+    set_mode(&dirs.hidden("file"), 0o600);
 }
 
 fn len(path: impl AsRef<Path>) -> u64 {
@@ -41,14 +41,14 @@ fn len(path: impl AsRef<Path>) -> u64 {
 
 #[test]
 fn a_hole_of_any_size_is_not_read_to_go_on() {
-    let place = Place::new();
-    let served = Served::of(&place);
-    let source = place.from("file");
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
+    let source = dirs.from("file");
     let island = bytes(4096, 1);
     let (len, kept) = (1000 * GIB, 900 * GIB);
     let data = [(0, &island[..]), (400 * GIB, &island), (950 * GIB, &island)];
     make(&source, len, &data);
-    leave(&place, kept, &data[..2]);
+    leave(&dirs, kept, &data[..2]);
     let options = send_options(SendMethod::File);
     let before = bytes_read();
     let sent = served.send_by(&[job("file", &source)], RESUME, &options);
@@ -57,7 +57,7 @@ fn a_hole_of_any_size_is_not_read_to_go_on() {
     // Neither side reads its hole. The bound leaves room for the other tests of this process.
     assert!(read < len / 100, "{read}");
     assert_eq!(options.progress.load(Ordering::Relaxed), 4096);
-    let arrived = open(place.to().join("file"));
+    let arrived = open(dirs.to().join("file"));
     assert_eq!(arrived.metadata().unwrap().len(), len);
     for (offset, island) in data {
         let mut there = [0; 4096];
@@ -73,54 +73,54 @@ fn zeros_and_holes_are_the_same_to_a_resumed_transfer() {
     let holes = [(0, &one[..]), (2 * MIB, &one)];
     let dense = [(0, &one[..]), (MIB, &zeros), (2 * MIB, &one)];
     for (source_data, kept_data) in [(&holes[..], &dense[..]), (&dense, &holes)] {
-        let place = Place::new();
-        let served = Served::of(&place);
-        let source = place.from("file");
+        let dirs = TestDirectories::new();
+        let served = Served::of(&dirs);
+        let source = dirs.from("file");
         make(&source, 3 * MIB + 5000, source_data);
-        leave(&place, 3 * MIB, kept_data);
+        leave(&dirs, 3 * MIB, kept_data);
         let options = send_options(SendMethod::SendFile);
         let jobs = [job("file", &source)];
         served.send_by(&jobs, RESUME, &options).assert(1, 0);
         assert_eq!(options.progress.load(Ordering::Relaxed), 5000);
-        assert!(place.received("file") == fs::read(source).unwrap());
+        assert!(dirs.received("file") == fs::read(source).unwrap());
     }
 }
 
 #[test]
 fn a_small_file_removes_its_earlier_beginning() {
-    let place = Place::new();
-    leave(&place, MIB, &[(0, &bytes(MIB as usize, 4))]);
-    let served = Served::of(&place);
-    let jobs = [place.file("file", b"small"), place.file("other", b"small")];
+    let dirs = TestDirectories::new();
+    leave(&dirs, MIB, &[(0, &bytes(MIB as usize, 4))]);
+    let served = Served::of(&dirs);
+    let jobs = [dirs.file("file", b"small"), dirs.file("other", b"small")];
     served.send(&jobs, PLAN).assert(2, 0);
-    assert_eq!(place.names(), ["file", "other"]);
-    assert_eq!(place.received("file"), b"small");
+    assert_eq!(dirs.names(), ["file", "other"]);
+    assert_eq!(dirs.received("file"), b"small");
 }
 
 #[test]
 fn a_beginning_stays_where_the_file_is_not_replaced() {
-    let place = Place::new();
-    leave(&place, MIB, &[(0, &bytes(MIB as usize, 5))]);
-    fs::write(place.to().join("file"), "old").unwrap();
+    let dirs = TestDirectories::new();
+    leave(&dirs, MIB, &[(0, &bytes(MIB as usize, 5))]);
+    fs::write(dirs.to().join("file"), "old").unwrap();
     // Without `force`, the name is taken.
-    let served = Served::of(&place);
-    let jobs = [place.file("file", b"small")];
+    let served = Served::of(&dirs);
+    let jobs = [dirs.file("file", b"small")];
     for plan in [PLAN, RESUME] {
         served.send(&jobs, plan).assert(0, 1);
     }
-    assert_eq!(place.received("file"), b"old");
-    assert_eq!(len(place.partial()), MIB);
+    assert_eq!(dirs.received("file"), b"old");
+    assert_eq!(len(dirs.partial()), MIB);
 }
 
 #[test]
 fn a_large_file_is_resumed_over_one_of_several_connections() {
     let contents = bytes(24 << 20, 3);
     for has_some in [false, true, false, true] {
-        let place = Place::new();
-        let served = Served::of(&place);
-        let jobs = [place.file("file", &contents), place.file("small", b"x")];
+        let dirs = TestDirectories::new();
+        let served = Served::of(&dirs);
+        let jobs = [dirs.file("file", &contents), dirs.file("small", b"x")];
         if has_some {
-            leave(&place, 7 * MIB, &[(0, &contents[..7 << 20])]);
+            leave(&dirs, 7 * MIB, &[(0, &contents[..7 << 20])]);
         }
         let plan = Plan {
             streams: 3,
@@ -128,7 +128,7 @@ fn a_large_file_is_resumed_over_one_of_several_connections() {
         };
         let options = send_options(SendMethod::File);
         served.send_by(&jobs, plan, &options).assert(2, 0);
-        assert!(place.received("file") == contents);
+        assert!(dirs.received("file") == contents);
         let left = if has_some { 17 * MIB } else { 24 * MIB };
         assert_eq!(options.progress.load(Ordering::Relaxed), left + 1);
     }
@@ -136,33 +136,33 @@ fn a_large_file_is_resumed_over_one_of_several_connections() {
 
 #[test]
 fn parts_are_not_resumed() {
-    let place = Place::new();
-    let served = Served::of(&place);
-    place.file("file", &bytes(2 << 20, 4));
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
+    dirs.file("file", &bytes(2 << 20, 4));
     let mut session = served.session(&send_options(SendMethod::File));
     let item = Item {
         part: (2, 0),
         resume: true,
         ..item(0, "file", Some(2 << 20))
     };
-    let file = open(place.from("file"));
+    let file = open(dirs.from("file"));
     session.send(&item, Contents::File(&file)).unwrap();
     let (_, outcome) = session.outcome().unwrap().unwrap();
     assert!(outcome.failure.unwrap().contains("in parts"));
     session.finish().unwrap();
-    assert_eq!(place.names(), [""; 0]);
+    assert_eq!(dirs.names(), [""; 0]);
 }
 
 #[test]
 fn a_file_that_failed_can_be_sent_again_over_the_same_connection() {
     let contents = bytes(3 << 20, 5);
-    let place = Place::new();
-    let served = Served::of(&place);
-    place.file("file", &contents);
-    let there = place.to().join("file");
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
+    dirs.file("file", &contents);
+    let there = dirs.to().join("file");
     fs::write(&there, "before").unwrap();
     let mut session = served.session(&send_options(SendMethod::File));
-    let file = open(place.from("file"));
+    let file = open(dirs.from("file"));
     let mut send = || {
         let item = item(0, "file", Some(3 << 20));
         session.send(&item, Contents::File(&file)).unwrap();
@@ -172,28 +172,28 @@ fn a_file_that_failed_can_be_sent_again_over_the_same_connection() {
     fs::remove_file(&there).unwrap();
     assert_eq!(send(), None);
     session.finish().unwrap();
-    assert!(place.received("file") == contents);
+    assert!(dirs.received("file") == contents);
 }
 
 #[test]
 fn files_that_are_there_already_count_as_sent() {
     let large = bytes(3 << 20, 6);
     for force in [false, true] {
-        let place = Place::new();
-        let served = Served::with(&place, |it| it.force = force);
+        let dirs = TestDirectories::new();
+        let served = Served::with(&dirs, |it| it.force = force);
         let jobs = [
-            place.file("empty", b""),
-            place.file("file", &large),
-            place.file("small", b"small"),
+            dirs.file("empty", b""),
+            dirs.file("file", &large),
+            dirs.file("small", b"small"),
         ];
         served.send(&jobs[..2], PLAN).assert(2, 0);
-        let inode = || fs::metadata(place.to().join("file")).unwrap().ino();
+        let inode = || fs::metadata(dirs.to().join("file")).unwrap().ino();
         let before = inode();
         let options = send_options(SendMethod::File);
         served.send_by(&jobs, RESUME, &options).assert(3, 0);
         assert_eq!(options.progress.load(Ordering::Relaxed), 5);
         assert_eq!(inode(), before, "it was not written again");
-        assert_eq!(place.names(), ["empty", "file", "small"]);
+        assert_eq!(dirs.names(), ["empty", "file", "small"]);
     }
 }
 
@@ -204,18 +204,18 @@ fn a_file_that_differs_is_replaced_only_by_force() {
     differing[2 << 20] ^= 1;
     for there in [&differing[..], &contents[..2 << 20], b""] {
         for force in [false, true] {
-            let place = Place::new();
-            let served = Served::with(&place, |it| it.force = force);
-            fs::write(place.to().join("file"), there).unwrap();
-            let jobs = [place.file("file", &contents), place.file("next", b"x")];
+            let dirs = TestDirectories::new();
+            let served = Served::with(&dirs, |it| it.force = force);
+            fs::write(dirs.to().join("file"), there).unwrap();
+            let jobs = [dirs.file("file", &contents), dirs.file("next", b"x")];
             let sent = served.send(&jobs, RESUME);
             sent.assert(1 + u64::from(force), u64::from(!force));
             if !force {
                 sent.assert_failure(0, "--force");
             }
             let expected = if force { &contents[..] } else { there };
-            assert!(place.received("file") == expected);
-            assert_eq!(place.names(), ["file", "next"]);
+            assert!(dirs.received("file") == expected);
+            assert_eq!(dirs.names(), ["file", "next"]);
         }
     }
 }
@@ -223,15 +223,15 @@ fn a_file_that_differs_is_replaced_only_by_force() {
 #[test]
 fn the_beginning_of_a_replacement_is_preferred_to_the_file_itself() {
     let contents = bytes(3 << 20, 8);
-    let place = Place::new();
-    leave(&place, 2 * MIB, &[(0, &contents[..2 << 20])]);
-    fs::write(place.to().join("file"), vec![0; 3 << 20]).unwrap();
-    let served = Served::with(&place, |it| it.force = true);
+    let dirs = TestDirectories::new();
+    leave(&dirs, 2 * MIB, &[(0, &contents[..2 << 20])]);
+    fs::write(dirs.to().join("file"), vec![0; 3 << 20]).unwrap();
+    let served = Served::with(&dirs, |it| it.force = true);
     let options = send_options(SendMethod::File);
-    let jobs = [place.file("file", &contents)];
+    let jobs = [dirs.file("file", &contents)];
     served.send_by(&jobs, RESUME, &options).assert(1, 0);
     assert_eq!(options.progress.load(Ordering::Relaxed), MIB);
-    assert!(place.received("file") == contents);
+    assert!(dirs.received("file") == contents);
 }
 
 #[test]
@@ -239,9 +239,9 @@ fn the_beginning_of_a_divided_file_is_kept() {
     let contents = bytes(8 << 20, 9);
     for method in receive_methods() {
         for streams in [1, 2] {
-            let place = Place::new();
-            let served = Served::by(&place, method);
-            let jobs = [place.file("file", &contents)];
+            let dirs = TestDirectories::new();
+            let served = Served::by(&dirs, method);
+            let jobs = [dirs.file("file", &contents)];
             let is_first_lost = Arc::default();
             let second = Mischief::HoldAndCut(2_000_000, Arc::clone(&is_first_lost));
             let ways = [Mischief::Cut(3_000_000), second].map(Some);
@@ -254,25 +254,25 @@ fn the_beginning_of_a_divided_file_is_kept() {
                 send_to(address, &jobs, TWO, &send_options(SendMethod::File)).error();
             });
             served.wait_for_ends(2);
-            let kept = len(place.partial());
+            let kept = len(dirs.partial());
             assert!((1_000_000..3_000_000).contains(&kept), "{method}: {kept}");
             let options = send_options(SendMethod::File);
             let plan = Plan { streams, ..RESUME };
             served.send_by(&jobs, plan, &options).assert(1, 0);
             // Whole ranges of 1 MiB are kept.
             assert!(options.progress.load(Ordering::Relaxed) <= 7 * MIB);
-            assert!(place.received("file") == contents, "{method}");
-            assert_eq!(place.names(), ["file"]);
+            assert!(dirs.received("file") == contents, "{method}");
+            assert_eq!(dirs.names(), ["file"]);
         }
     }
 }
 
 #[test]
 fn a_sender_that_is_stopped_names_the_files_that_arrived_and_resume_sends_the_rest() {
-    let place = Place::new();
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
     let jobs: Vec<_> = (0..200)
-        .map(|at| place.file(&format!("file{at}"), &bytes(40_000, at)))
+        .map(|at| dirs.file(&format!("file{at}"), &bytes(40_000, at)))
         .collect();
     let options = send_options(SendMethod::File);
     let outcomes = Mutex::new(Vec::new());
@@ -289,7 +289,7 @@ fn a_sender_that_is_stopped_names_the_files_that_arrived_and_resume_sends_the_re
     let names: Vec<_> = arrived.map(|outcome| &outcome.name).collect();
     assert!((1..200).contains(&names.len()), "{}", names.len());
     for name in names {
-        place.received(std::str::from_utf8(name).unwrap());
+        dirs.received(std::str::from_utf8(name).unwrap());
     }
     served.send(&jobs, RESUME).assert(200, 0);
 }
@@ -302,14 +302,14 @@ fn a_sender_whose_connection_is_lost_knows_what_is_kept() {
         (Cover::Summed, 100_000, false),
         (Cover::Bare, 5_000_000, false),
     ] {
-        let place = Place::new();
-        let served = Served::of(&place);
+        let dirs = TestDirectories::new();
+        let served = Served::of(&dirs);
         let options = sender::Options {
             cover,
             ..send_options(SendMethod::File)
         };
         let address = between(served.address, Mischief::Cut(at));
-        let sent = send_to(address, &[place.file("file", &contents)], PLAN, &options);
+        let sent = send_to(address, &[dirs.file("file", &contents)], PLAN, &options);
         let [outcome] = &sent.outcomes[..] else {
             panic!("{:?}", sent.outcomes)
         };

@@ -1,7 +1,9 @@
 //! The owner and the permissions of files that arrive: never more rights than the source and the
 //! umask allow, and those of a file that is replaced.
 
-use crate::common::{PLAN, Place, Served, bytes, receive_methods, send_options, send_to, set_mode};
+use crate::common::{
+    PLAN, Served, TestDirectories, bytes, receive_methods, send_options, send_to, set_mode,
+};
 use oscope_transfer::method::SendMethod;
 use oscope_transfer::sender::Plan;
 use std::fs::{self, DirBuilder, File};
@@ -25,10 +27,10 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// The umask, as it shows in a new file.
-fn umask(place: &Place) -> u32 {
-    let path = place.root.path().join("new");
+fn umask(dirs: &TestDirectories) -> u32 {
+    let path = dirs.root.path().join("new");
     File::create(&path).expect("there is room");
-    let directory = place.root.path().join("new directory");
+    let directory = dirs.root.path().join("new directory");
     DirBuilder::new()
         .mode(0o777)
         .create(&directory)
@@ -39,31 +41,37 @@ fn umask(place: &Place) -> u32 {
 }
 
 /// The mode that a source of this mode and size arrives with.
-fn arrived(place: &Place, source: u32, size: (usize, u16), plan: Plan, force: bool) -> u32 {
-    let served = Served::with(place, |it| it.force = force);
-    let job = place.file("file", &bytes(size.0, 5));
-    set_mode(&place.from("file"), source);
+fn arrived(
+    dirs: &TestDirectories,
+    source: u32,
+    size: (usize, u16),
+    plan: Plan,
+    force: bool,
+) -> u32 {
+    let served = Served::with(dirs, |it| it.force = force);
+    let job = dirs.file("file", &bytes(size.0, 5));
+    set_mode(&dirs.from("file"), source);
     let plan = Plan {
         streams: size.1,
         ..plan
     };
     served.send(&[job], plan).assert(1, 0);
-    mode(&place.to().join("file"))
+    mode(&dirs.to().join("file"))
 }
 
 #[test]
 fn a_new_file_is_open_to_no_more_users_than_its_source_and_the_umask_allow() {
-    let place = Place::new();
-    let umask = umask(&place);
+    let dirs = TestDirectories::new();
+    let umask = umask(&dirs);
     for size in SIZES {
         for source in [0o600, 0o640, 0o666, 0o4777, 0o2755] {
             for (plan, expected) in [(PLAN, source & 0o777 & !umask), (KEEPING, source & 0o777)] {
-                let found = arrived(&place, source, size, plan, false);
+                let found = arrived(&dirs, source, size, plan, false);
                 assert_eq!(
                     found, expected,
                     "{found:o} from {source:o}, {size:?}, {plan:?}"
                 );
-                fs::remove_file(place.to().join("file")).unwrap();
+                fs::remove_file(dirs.to().join("file")).unwrap();
             }
         }
     }
@@ -71,8 +79,8 @@ fn a_new_file_is_open_to_no_more_users_than_its_source_and_the_umask_allow() {
 
 #[test]
 fn a_replaced_file_keeps_its_owner_and_its_mode() {
-    let place = Place::new();
-    let there = place.to().join("file");
+    let dirs = TestDirectories::new();
+    let there = dirs.to().join("file");
     for size in SIZES {
         for (before, plan, expected) in [
             (0o600, PLAN, 0o600),
@@ -86,7 +94,7 @@ fn a_replaced_file_keeps_its_owner_and_its_mode() {
                 println!("skipped in part: it takes root to give a file to another user");
             }
             set_mode(&there, before);
-            let found = arrived(&place, 0o640, size, plan, true);
+            let found = arrived(&dirs, 0o640, size, plan, true);
             assert_eq!(
                 found, expected,
                 "{found:o} over {before:o}, {size:?}, {plan:?}"
@@ -110,37 +118,37 @@ fn an_incomplete_file_to_which_others_had_rights_is_made_anew() {
     let contents = bytes(3 << 20, 6);
     for method in receive_methods() {
         for (mode_before, resume) in [(0o4777, true), (0o4777, false), (0o666, true)] {
-            let place = Place::new();
-            let partials = place.to().join(".oscope-partial");
+            let dirs = TestDirectories::new();
+            let partials = dirs.to().join(".oscope-partial");
             // Others may have come in as long as the directory was open.
             DirBuilder::new().mode(0o755).create(&partials).unwrap();
-            let hidden = place.hidden("file");
+            let hidden = dirs.hidden("file");
             fs::write(&hidden, &contents[..2 << 20]).unwrap();
             set_mode(&hidden, mode_before);
             let held = File::options().write(true).open(&hidden).unwrap();
-            let umask = umask(&place);
-            let served = Served::by(&place, method);
-            let jobs = [place.file("file", &contents)];
-            set_mode(&place.from("file"), 0o644);
+            let umask = umask(&dirs);
+            let served = Served::by(&dirs, method);
+            let jobs = [dirs.file("file", &contents)];
+            set_mode(&dirs.from("file"), 0o644);
             served.send(&jobs, Plan { resume, ..PLAN }).assert(1, 0);
             held.write_all_at(b"changed", 0).unwrap();
-            assert!(place.received("file") == contents, "{method}, {resume}");
-            assert_eq!(mode(&place.to().join("file")), 0o644 & !umask, "{method}");
+            assert!(dirs.received("file") == contents, "{method}, {resume}");
+            assert_eq!(mode(&dirs.to().join("file")), 0o644 & !umask, "{method}");
         }
     }
 }
 
 #[test]
 fn an_incomplete_file_is_closed_to_others() {
-    let place = Place::new();
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
     let (address, go_on) = served.hold(1 << 20);
-    let jobs = [place.file("file", &bytes(3 << 20, 7))];
+    let jobs = [dirs.file("file", &bytes(3 << 20, 7))];
     std::thread::scope(|scope| {
         let options = send_options(SendMethod::File);
         let sending = scope.spawn(move || send_to(address, &jobs, PLAN, &options));
-        place.wait_for_a_file();
-        let mode = mode(&place.partial());
+        dirs.wait_for_a_file();
+        let mode = mode(&dirs.partial());
         go_on.store(true, Ordering::Release);
         assert_eq!(mode, 0o600);
         sending.join().unwrap().assert(1, 0);

@@ -1,7 +1,7 @@
 //! Files arrive unchanged, for all methods, sizes and names.
 
 use crate::common::{
-    KEEPING, PLAN, Place, Sent, Served, TWO, bytes, item, job, open, receive_methods,
+    KEEPING, PLAN, Sent, Served, TWO, TestDirectories, bytes, item, job, open, receive_methods,
     receive_options, sealed, send_methods, send_options, set_mode, source, token,
 };
 use oscope_transfer::Cover;
@@ -38,8 +38,8 @@ fn assert_kept(sent: &Sent, files: u64) {
 #[test]
 fn a_stream_of_unknown_length_works_with_every_receiver() {
     for method in receive_methods() {
-        let place = Place::new();
-        let served = Served::by(&place, method);
+        let dirs = TestDirectories::new();
+        let served = Served::by(&dirs, method);
         for size in SIZES {
             let contents = bytes(size, 2);
             let mut session = served.session(&send_options(SendMethod::File));
@@ -52,7 +52,7 @@ fn a_stream_of_unknown_length_works_with_every_receiver() {
             let (_, outcome) = session.outcome().unwrap().unwrap();
             assert_eq!((outcome.failure, outcome.size), (None, size as u64));
             session.finish().unwrap();
-            assert!(place.received(&name) == contents, "{method} {name}");
+            assert!(dirs.received(&name) == contents, "{method} {name}");
         }
     }
 }
@@ -66,9 +66,9 @@ fn files_that_report_no_true_size_arrive_whole() {
     ];
     for method in send_methods() {
         for (streams, resume) in [(1, false), (2, false), (1, true)] {
-            let place = Place::new();
-            let served = Served::of(&place);
-            let sparse = place.from("sparse");
+            let dirs = TestDirectories::new();
+            let served = Served::of(&dirs);
+            let sparse = dirs.from("sparse");
             File::create(&sparse).unwrap().set_len(100).unwrap();
             let mut sources = generated.map(Path::new).to_vec();
             sources.retain(|path| path.exists());
@@ -85,7 +85,7 @@ fn files_that_report_no_true_size_arrive_whole() {
             assert_kept(&sent, jobs.len() as u64);
             for (name, source) in names.iter().zip(sources) {
                 let there = fs::read(source).unwrap();
-                let has_arrived = !there.is_empty() && place.received(name) == there;
+                let has_arrived = !there.is_empty() && dirs.received(name) == there;
                 assert!(has_arrived, "{method}: {}", source.display());
             }
         }
@@ -97,11 +97,11 @@ fn blocks_may_come_in_any_order() {
     let contents = bytes(1 << 20, 3);
     let shuffled = || (0..256_u64).map(|index| index * 7919 % 256 * 4096);
     for method in receive_methods() {
-        let place = Place::new();
-        let served = Served::by(&place, method);
+        let dirs = TestDirectories::new();
+        let served = Served::by(&dirs, method);
         let options = send_options(SendMethod::Mmap);
-        place.file("source", &contents);
-        let file = open(place.from("source"));
+        dirs.file("source", &contents);
+        let file = open(dirs.from("source"));
         let mut blocks = shuffled().map(|at| (at, &contents[at as usize..][..4096]));
         let mut offsets = shuffled();
         let scattered = Contents::Scattered {
@@ -116,15 +116,15 @@ fn blocks_may_come_in_any_order() {
             session.send(&item, contents_of).unwrap();
             assert_eq!(session.outcome().unwrap().unwrap().1.failure, None);
             session.finish().unwrap();
-            assert!(place.received(name) == contents, "{method}");
+            assert!(dirs.received(name) == contents, "{method}");
         }
     }
 }
 
 /// A file "large" to be divided, and 20 small ones.
-fn large_and_small(place: &Place, large: &[u8]) -> Vec<Job> {
-    let mut jobs = vec![place.file("large", large)];
-    jobs.extend((0..20).map(|index| place.file(&format!("small{index}"), &bytes(index, 5))));
+fn large_and_small(dirs: &TestDirectories, large: &[u8]) -> Vec<Job> {
+    let mut jobs = vec![dirs.file("large", large)];
+    jobs.extend((0..20).map(|index| dirs.file(&format!("small{index}"), &bytes(index, 5))));
     jobs
 }
 
@@ -142,27 +142,27 @@ fn a_file_goes_over_several_connections_in_parts() {
             println!("skipped: no {send_method} here");
             continue;
         }
-        let place = Place::new();
-        let served = Served::by(&place, receive);
+        let dirs = TestDirectories::new();
+        let served = Served::by(&dirs, receive);
         let contents = bytes(9_000_001, 4);
-        let jobs = large_and_small(&place, &contents);
+        let jobs = large_and_small(&dirs, &contents);
         let sent = served.send_by(&jobs, plan, &send_options(send_method));
         assert_kept(&sent, 21);
         assert_eq!(sent.outcomes[0].size, contents.len() as u64);
-        assert!(place.received("large") == contents);
+        assert!(dirs.received("large") == contents);
         // The receiver counts it once, too.
         let log = served.log();
         let counted = log.lines().filter(|line| *line == "large: None");
         assert_eq!(counted.count(), 1, "{log}");
-        assert_eq!(place.names().len(), 21, "{:?}", place.names());
+        assert_eq!(dirs.names().len(), 21, "{:?}", dirs.names());
     }
     // A receiver that allows fewer connections gets files over those.
-    let place = Place::new();
-    let served = Served::with(&place, |it| it.max_connections = 2);
+    let dirs = TestDirectories::new();
+    let served = Served::with(&dirs, |it| it.max_connections = 2);
     let contents = bytes(9_000_001, 4);
-    let sent = served.send(&large_and_small(&place, &contents), plan);
+    let sent = served.send(&large_and_small(&dirs, &contents), plan);
     assert_kept(&sent, 21);
-    assert!(place.received("large") == contents);
+    assert!(dirs.received("large") == contents);
     assert!(served.log().contains("turned away"), "{}", served.log());
 }
 
@@ -170,9 +170,9 @@ fn a_file_goes_over_several_connections_in_parts() {
 fn holes_stay_holes() {
     const LEN: u64 = (5 << 30) + 100_000;
     for receive in receive_methods() {
-        let place = Place::new();
-        let served = Served::by(&place, receive);
-        let path = place.from("sparse");
+        let dirs = TestDirectories::new();
+        let served = Served::by(&dirs, receive);
+        let path = dirs.from("sparse");
         let mut file = File::create(&path).unwrap();
         file.write_all(&bytes(5000, 6)).unwrap();
         file.set_len(LEN).unwrap();
@@ -181,7 +181,7 @@ fn holes_stay_holes() {
         let sent = served.send_by(&[job("sparse", &path)], PLAN, &options);
         assert_kept(&sent, 1);
         assert_eq!(sent.summary.unwrap().bytes, LEN);
-        let arrived = open(place.to().join("sparse"));
+        let arrived = open(dirs.to().join("sparse"));
         let metadata = arrived.metadata().unwrap();
         assert_eq!(metadata.len(), LEN);
         let stored = metadata.blocks() * 512;
@@ -194,72 +194,72 @@ fn holes_stay_holes() {
 
 #[test]
 fn names_may_have_any_bytes_and_lead_nowhere() {
-    let place = Place::new();
-    let served = Served::of(&place);
-    place.file("plain", b"x");
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
+    dirs.file("plain", b"x");
     let named = |name: &[u8]| Job {
         name: name.into(),
-        source: source(&place.from("plain")),
+        source: source(&dirs.from("plain")),
     };
     let odd: [&[u8]; 4] = [b"\xff\xfe", b"new\nline", b"-rf", &[b'n'; 255]];
     assert_kept(&served.send(&odd.map(named), PLAN), 4);
     for name in odd {
-        let path = place.to().join(std::ffi::OsStr::from_bytes(name));
+        let path = dirs.to().join(std::ffi::OsStr::from_bytes(name));
         assert_eq!(fs::read(path).unwrap(), b"x");
     }
     let evil: [&[u8]; 5] = [b"../out", b"/tmp/out", b"..", b"a\0b", b".oscope-partial-1"];
     served.send(&evil.map(named), PLAN).assert(0, 5);
-    assert_eq!(place.names().len(), 4);
+    assert_eq!(dirs.names().len(), 4);
 }
 
 #[test]
 fn links_devices_and_directories_in_the_way_are_left_alone() {
-    let place = Place::new();
-    let outside = place.root.path().join("outside");
+    let dirs = TestDirectories::new();
+    let outside = dirs.root.path().join("outside");
     fs::write(&outside, "precious").unwrap();
-    std::os::unix::fs::symlink(&outside, place.to().join("link")).unwrap();
-    fs::create_dir(place.to().join("folder")).unwrap();
-    fs::write(place.to().join("file"), "old").unwrap();
-    let jobs = ["link", "folder", "file"].map(|name| place.file(name, b"new"));
-    let sent = Served::of(&place).send(&jobs, PLAN);
+    std::os::unix::fs::symlink(&outside, dirs.to().join("link")).unwrap();
+    fs::create_dir(dirs.to().join("folder")).unwrap();
+    fs::write(dirs.to().join("file"), "old").unwrap();
+    let jobs = ["link", "folder", "file"].map(|name| dirs.file(name, b"new"));
+    let sent = Served::of(&dirs).send(&jobs, PLAN);
     sent.assert(0, 3);
     sent.assert_failure(0, "--force");
     sent.assert_failure(2, "not a file");
-    assert_eq!(place.received("file"), b"old");
-    let served = Served::with(&place, |it| it.force = true);
+    assert_eq!(dirs.received("file"), b"old");
+    let served = Served::with(&dirs, |it| it.force = true);
     served.send(&jobs, PLAN).assert(1, 2);
-    assert_eq!(place.received("file"), b"new");
+    assert_eq!(dirs.received("file"), b"new");
     assert_eq!(fs::read(outside).unwrap(), b"precious");
-    assert_eq!(place.names(), ["file", "folder", "link"]);
+    assert_eq!(dirs.names(), ["file", "folder", "link"]);
 }
 
 #[test]
 fn modes_and_times_are_kept_on_request() {
-    let place = Place::new();
-    let served = Served::by(&place, ReceiveMethod::Mmap);
-    let job = place.file("kept", b"contents");
-    let path = place.from("kept");
+    let dirs = TestDirectories::new();
+    let served = Served::by(&dirs, ReceiveMethod::Mmap);
+    let job = dirs.file("kept", b"contents");
+    let path = dirs.from("kept");
     set_mode(&path, 0o4751);
     let moment = UNIX_EPOCH - Duration::new(3, 500);
     let file = File::options().write(true).open(&path).unwrap();
     file.set_modified(moment).unwrap();
     assert_kept(&served.send(&[job], KEEPING), 1);
-    let metadata = fs::metadata(place.to().join("kept")).unwrap();
+    let metadata = fs::metadata(dirs.to().join("kept")).unwrap();
     assert_eq!(metadata.mode() & 0o7777, 0o751);
     assert_eq!(metadata.modified().unwrap(), moment);
 }
 
 #[test]
 fn ten_thousand_files_and_no_files_arrive() {
-    let place = Place::new();
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
     let jobs: Vec<_> = (0..10_000)
-        .map(|index| place.file(&format!("{index:05}"), &bytes(100, index + 1)))
+        .map(|index| dirs.file(&format!("{index:05}"), &bytes(100, index + 1)))
         .collect();
     let options = send_options(SendMethod::SendFile);
     assert_kept(&served.send_by(&jobs, PLAN, &options), 10_000);
-    assert_eq!(place.names().len(), 10_000);
-    assert!(place.received("07777") == bytes(100, 7778));
+    assert_eq!(dirs.names().len(), 10_000);
+    assert!(dirs.received("07777") == bytes(100, 7778));
     assert_kept(&served.send(&[], PLAN), 0);
 }
 
@@ -291,14 +291,14 @@ fn every_pair(cover: Cover, secret: Option<&str>) {
             if is_sealed && (is_in_kernel || receive == ReceiveMethod::Splice) {
                 continue;
             }
-            let place = Place::new();
-            let served = Served::with(&place, |it| {
+            let dirs = TestDirectories::new();
+            let served = Served::with(&dirs, |it| {
                 it.method = Some(receive);
                 (it.token, it.unsealed) = (secret.map(token), !is_sealed);
             });
             let jobs = contents
                 .each_ref()
-                .map(|(name, bytes)| place.file(name, bytes));
+                .map(|(name, bytes)| dirs.file(name, bytes));
             let options = sender::Options {
                 token: secret.map(token),
                 cover,
@@ -311,9 +311,9 @@ fn every_pair(cover: Cover, secret: Option<&str>) {
                 SIZES.iter().sum::<usize>() as u64
             );
             for (name, bytes) in &contents {
-                assert!(place.received(name) == *bytes, "{method} {receive} {name}");
+                assert!(dirs.received(name) == *bytes, "{method} {receive} {name}");
             }
-            assert_eq!(place.names().len(), SIZES.len(), "{:?}", place.names());
+            assert_eq!(dirs.names().len(), SIZES.len(), "{:?}", dirs.names());
         }
     }
 }
@@ -334,22 +334,22 @@ fn every_method_works_with_every_other_at_every_size_and_cover() {
 
 #[test]
 fn with_a_token_everything_is_sealed_over_several_connections() {
-    let place = Place::new();
-    let served = Served::with(&place, |it| it.token = Some(token("0123456789abcdef")));
-    let jobs = SIZES.map(|size| place.file(&size.to_string(), &bytes(size, 7)));
+    let dirs = TestDirectories::new();
+    let served = Served::with(&dirs, |it| it.token = Some(token("0123456789abcdef")));
+    let jobs = SIZES.map(|size| dirs.file(&size.to_string(), &bytes(size, 7)));
     let sender = sealed("0123456789abcdef\n", SendMethod::Mmap);
     let sent = served.send_by(&jobs, TWO, &sender);
     assert_kept(&sent, SIZES.len() as u64);
     for size in SIZES {
-        assert!(place.received(&size.to_string()) == bytes(size, 7));
+        assert!(dirs.received(&size.to_string()) == bytes(size, 7));
     }
 }
 
 #[test]
 fn the_kernel_moves_nothing_that_has_to_be_sealed() {
-    let place = Place::new();
+    let dirs = TestDirectories::new();
     let secret = "0123456789abcdef";
-    let mut options = receive_options(&place.to(), ReceiveMethod::Splice);
+    let mut options = receive_options(&dirs.to(), ReceiveMethod::Splice);
     options.token = Some(token(secret));
     let refused = Receiver::bind("127.0.0.1:0", options.clone()).err();
     let refused = refused.unwrap().to_string();
@@ -357,7 +357,7 @@ fn the_kernel_moves_nothing_that_has_to_be_sealed() {
     // The receiver allows it, but the sender does not.
     options.unsealed = true;
     let served = Served::start(options);
-    let job = [place.file("file", &bytes(100_000, 8))];
+    let job = [dirs.file("file", &bytes(100_000, 8))];
     for method in [
         SendMethod::File,
         SendMethod::SendFile,
@@ -368,12 +368,12 @@ fn the_kernel_moves_nothing_that_has_to_be_sealed() {
         assert!(error.to_string().contains("--unsealed"), "{error}");
     }
     // The sender allows it, but the receiver does not.
-    let served = Served::with(&place, |it| it.token = Some(token(secret)));
+    let served = Served::with(&dirs, |it| it.token = Some(token(secret)));
     let unsealed = sender::Options {
         cover: Cover::Summed,
         ..sealed(secret, SendMethod::SendFile)
     };
     let error = served.send_by(&job, PLAN, &unsealed).error();
     assert!(error.to_string().contains("--unsealed"), "{error}");
-    assert_eq!(place.names(), [""; 0]);
+    assert_eq!(dirs.names(), [""; 0]);
 }

@@ -1,7 +1,8 @@
 //! Directories with all that lies in them, and the traps on their way.
 
 use crate::common::{
-    KEEPING, PLAN, Place, RESUME, Served, TWO, bytes, job, receive_methods, send_options, set_mode,
+    KEEPING, PLAN, RESUME, Served, TWO, TestDirectories, bytes, job, receive_methods, send_options,
+    set_mode,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::sender::{self, Job, Plan, Source};
@@ -14,8 +15,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// A directory to send, with all kinds of things in it.
-fn make_tree(place: &Place) -> PathBuf {
-    let root = place.from("tree");
+fn make_tree(dirs: &TestDirectories) -> PathBuf {
+    let root = dirs.from("tree");
     for directory in ["empty", "a/b/c", ".hidden", "sealed"] {
         fs::create_dir_all(root.join(directory)).expect("there is room");
     }
@@ -72,8 +73,8 @@ fn tree(path: &Path) -> Vec<Job> {
 }
 
 /// A job that makes a directory.
-fn folder(place: &Place) -> Source {
-    let metadata = fs::metadata(place.root.path()).expect("it is there");
+fn folder(dirs: &TestDirectories) -> Source {
+    let metadata = fs::metadata(dirs.root.path()).expect("it is there");
     Source::Directory(Box::new(metadata))
 }
 
@@ -87,27 +88,27 @@ fn named(name: &str, source: &Source) -> Job {
 #[test]
 fn a_directory_arrives_with_all_that_lies_in_it() {
     for (streams, method) in [(1, ReceiveMethod::File), (2, ReceiveMethod::Mmap)] {
-        let place = Place::new();
-        let root = make_tree(&place);
-        let served = Served::by(&place, method);
+        let dirs = TestDirectories::new();
+        let root = make_tree(&dirs);
+        let served = Served::by(&dirs, method);
         let options = send_options(SendMethod::File);
         let plan = Plan { streams, ..PLAN };
         // Files and links count, and directories do not.
         served.send_by(&tree(&root), plan, &options).assert(10, 0);
-        assert_eq!(describe(&place.to().join("tree")), describe(&root));
-        assert_eq!(place.names(), ["tree"]);
+        assert_eq!(describe(&dirs.to().join("tree")), describe(&root));
+        assert_eq!(dirs.names(), ["tree"]);
         let sent = options.progress.load(Ordering::Relaxed);
         assert_eq!(sent, (3 << 20) + 3 + 4 + 6 + 6 + 3);
         // The rights of a directory are those of the source at most.
-        let mode = fs::metadata(place.to().join("tree/a/b")).unwrap().mode();
+        let mode = fs::metadata(dirs.to().join("tree/a/b")).unwrap().mode();
         assert_eq!(mode & 0o777, 0o700);
     }
 }
 
 #[test]
 fn permissions_and_times_of_directories_are_kept_on_request() {
-    let place = Place::new();
-    let root = make_tree(&place);
+    let dirs = TestDirectories::new();
+    let root = make_tree(&dirs);
     set_mode(&root.join("sealed"), 0o555);
     let then = UNIX_EPOCH + Duration::from_secs(1_000_000);
     for name in ["a/b/c/deep", "a/b/c", "a/b", "sealed"] {
@@ -115,43 +116,43 @@ fn permissions_and_times_of_directories_are_kept_on_request() {
         let file = File::open(root.join(name)).unwrap();
         file.set_times(times).unwrap();
     }
-    let sent = Served::of(&place).send(&tree(&root), KEEPING);
+    let sent = Served::of(&dirs).send(&tree(&root), KEEPING);
     sent.assert(10, 0);
     for name in ["a/b/c/deep", "a/b/c", "a/b", "sealed", "one"] {
-        let (here, there) = (root.join(name), place.to().join("tree").join(name));
+        let (here, there) = (root.join(name), dirs.to().join("tree").join(name));
         let (here, there) = (fs::metadata(here).unwrap(), fs::metadata(there).unwrap());
         assert_eq!(there.mode() & 0o777, here.mode() & 0o777, "{name}");
         let (here, there) = (here.modified().unwrap(), there.modified().unwrap());
         assert_eq!(there, here, "{name}");
     }
-    assert_eq!(place.received("tree/sealed/inside"), b"inside");
+    assert_eq!(dirs.received("tree/sealed/inside"), b"inside");
 }
 
 #[test]
 fn pipes_and_sockets_of_a_directory_are_skipped_and_named() {
-    let place = Place::new();
-    let root = place.from("tree");
+    let dirs = TestDirectories::new();
+    let root = dirs.from("tree");
     fs::create_dir(&root).unwrap();
-    place.named_pipe("tree/pipe");
+    dirs.named_pipe("tree/pipe");
     let _socket = UnixListener::bind(root.join("socket")).unwrap();
     fs::write(root.join("file"), "x").unwrap();
-    let served = Served::of(&place);
+    let served = Served::of(&dirs);
     for streams in [1, 2] {
         let sent = served.send(&tree(&root), Plan { streams, ..RESUME });
         sent.assert(1, 2);
         sent.assert_failure(1, "only files, directories and links");
         sent.assert_failure(2, "only files, directories and links");
     }
-    assert_eq!(place.received("tree/file"), b"x");
+    assert_eq!(dirs.received("tree/file"), b"x");
 }
 
 #[test]
 fn a_tree_that_is_there_in_part_is_completed_by_resume() {
-    let place = Place::new();
-    let root = make_tree(&place);
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    let root = make_tree(&dirs);
+    let served = Served::of(&dirs);
     served.send(&tree(&root), PLAN).assert(10, 0);
-    let arrived = place.to().join("tree");
+    let arrived = dirs.to().join("tree");
     fs::remove_file(arrived.join("a/large")).unwrap();
     fs::remove_file(arrived.join("a/link")).unwrap();
     fs::remove_dir(arrived.join("empty")).unwrap();
@@ -167,28 +168,28 @@ fn a_tree_that_is_there_in_part_is_completed_by_resume() {
 
 #[test]
 fn force_replaces_files_and_links_and_nothing_else() {
-    let place = Place::new();
-    let root = place.from("tree");
+    let dirs = TestDirectories::new();
+    let root = dirs.from("tree");
     fs::create_dir(&root).unwrap();
     for name in ["file", "link", "directory"] {
         symlink("t", root.join(name)).unwrap();
     }
-    let arrived = place.to().join("tree");
+    let arrived = dirs.to().join("tree");
     fs::create_dir_all(arrived.join("directory")).unwrap();
     fs::write(arrived.join("file"), "old").unwrap();
     symlink("old", arrived.join("link")).unwrap();
-    let sent = Served::with(&place, |it| it.force = true).send(&tree(&root), PLAN);
+    let sent = Served::with(&dirs, |it| it.force = true).send(&tree(&root), PLAN);
     sent.assert(2, 1);
     sent.assert_failure(0, "not a file");
     for name in ["file", "link"] {
         assert_eq!(fs::read_link(arrived.join(name)).unwrap(), Path::new("t"));
     }
-    assert_eq!(place.names(), ["tree"]);
+    assert_eq!(dirs.names(), ["tree"]);
 }
 
 /// Things that are not to be touched, outside of the receiver's directory.
-fn make_elsewhere(place: &Place) -> PathBuf {
-    let elsewhere = place.root.path().join("elsewhere");
+fn make_elsewhere(dirs: &TestDirectories) -> PathBuf {
+    let elsewhere = dirs.root.path().join("elsewhere");
     fs::create_dir(&elsewhere).expect("there is room");
     fs::write(elsewhere.join("file"), "precious").expect("there is room");
     elsewhere
@@ -208,17 +209,17 @@ fn a_link_in_the_receivers_directory_is_not_followed() {
             (RESUME, false),
             (KEEPING, true),
         ] {
-            let place = Place::new();
-            let elsewhere = make_elsewhere(&place);
+            let dirs = TestDirectories::new();
+            let elsewhere = make_elsewhere(&dirs);
             set_mode(&elsewhere, 0o755);
-            fs::create_dir(place.to().join("tree")).unwrap();
-            symlink(&elsewhere, place.to().join("link")).unwrap();
-            symlink(&elsewhere, place.to().join("tree/link")).unwrap();
-            symlink("../elsewhere", place.to().join("tree/relative")).unwrap();
-            let served = Served::with(&place, |it| (it.force, it.method) = (force, Some(method)));
-            let source = place.file("file", b"precious").source;
-            let large = place.file("large", &bytes(1 << 20, 2)).source;
-            let folder = folder(&place);
+            fs::create_dir(dirs.to().join("tree")).unwrap();
+            symlink(&elsewhere, dirs.to().join("link")).unwrap();
+            symlink(&elsewhere, dirs.to().join("tree/link")).unwrap();
+            symlink("../elsewhere", dirs.to().join("tree/relative")).unwrap();
+            let served = Served::with(&dirs, |it| (it.force, it.method) = (force, Some(method)));
+            let source = dirs.file("file", b"precious").source;
+            let large = dirs.file("large", &bytes(1 << 20, 2)).source;
+            let folder = folder(&dirs);
             let mut jobs = Vec::new();
             for link in ["link", "tree/link", "tree/relative"] {
                 for (name, source) in [
@@ -242,13 +243,13 @@ fn a_link_in_the_receivers_directory_is_not_followed() {
 #[test]
 fn a_link_that_was_sent_is_not_followed_by_files_after_it() {
     for force in [false, true] {
-        let place = Place::new();
-        let elsewhere = make_elsewhere(&place);
-        let served = Served::with(&place, |it| it.force = force);
-        let file = place.file("file", b"evil").source;
+        let dirs = TestDirectories::new();
+        let elsewhere = make_elsewhere(&dirs);
+        let served = Served::with(&dirs, |it| it.force = force);
+        let file = dirs.file("file", b"evil").source;
         let link = |target: &str| Source::Link(target.into());
         let jobs = [
-            ("tree", folder(&place)),
+            ("tree", folder(&dirs)),
             ("tree/out", link(elsewhere.to_str().unwrap())),
             ("tree/out/file", file.clone()),
             ("tree/out/new", file.clone()),
@@ -260,19 +261,19 @@ fn a_link_that_was_sent_is_not_followed_by_files_after_it() {
         let jobs = jobs.map(|(name, source)| named(name, &source));
         served.send(&jobs, PLAN).assert(3, 4);
         assert_untouched(&elsewhere, "the links were sent");
-        let kept = fs::read_link(place.to().join("tree/file")).unwrap();
+        let kept = fs::read_link(dirs.to().join("tree/file")).unwrap();
         assert_eq!(kept, Path::new("../../elsewhere/file"));
     }
 }
 
 #[test]
 fn names_that_lead_out_of_the_directory_are_refused() {
-    let place = Place::new();
-    let elsewhere = make_elsewhere(&place);
-    let served = Served::of(&place);
-    let source = place.file("file", b"evil").source;
+    let dirs = TestDirectories::new();
+    let elsewhere = make_elsewhere(&dirs);
+    let served = Served::of(&dirs);
+    let source = dirs.file("file", b"evil").source;
     let link = Source::Link(b"evil".to_vec());
-    let folder = folder(&place);
+    let folder = folder(&dirs);
     let absolute = elsewhere.join("file");
     let names = [
         "../elsewhere/file",
@@ -289,14 +290,14 @@ fn names_that_lead_out_of_the_directory_are_refused() {
     let jobs: Vec<_> = names.iter().flat_map(of_each_kind).collect();
     served.send(&jobs, PLAN).assert(0, 27);
     assert_untouched(&elsewhere, "names");
-    assert_eq!(place.names(), [""; 0]);
+    assert_eq!(dirs.names(), [""; 0]);
 }
 
 #[test]
 fn a_file_that_becomes_a_link_while_its_directory_is_sent_is_not_followed() {
-    let place = Place::new();
-    let elsewhere = make_elsewhere(&place);
-    let root = place.from("tree");
+    let dirs = TestDirectories::new();
+    let elsewhere = make_elsewhere(&dirs);
+    let root = dirs.from("tree");
     fs::create_dir_all(root.join("folder")).unwrap();
     fs::write(root.join("file"), "x").unwrap();
     fs::write(root.join("folder/file"), "x").unwrap();
@@ -305,20 +306,20 @@ fn a_file_that_becomes_a_link_while_its_directory_is_sent_is_not_followed() {
     symlink(elsewhere.join("file"), root.join("file")).unwrap();
     fs::rename(root.join("folder"), root.join("before")).unwrap();
     symlink(&elsewhere, root.join("folder")).unwrap();
-    Served::of(&place).send(&jobs, PLAN).assert(0, 2);
+    Served::of(&dirs).send(&jobs, PLAN).assert(0, 2);
 }
 
 #[test]
 fn a_measuring_and_a_discarding_receiver_make_no_directories() {
-    let place = Place::new();
-    let root = make_tree(&place);
-    for (measures, directory, failed) in [(true, Some(place.to()), 17), (false, None, 0)] {
-        let served = Served::with(&place, |it| {
+    let dirs = TestDirectories::new();
+    let root = make_tree(&dirs);
+    for (measures, directory, failed) in [(true, Some(dirs.to()), 17), (false, None, 0)] {
+        let served = Served::with(&dirs, |it| {
             (it.measures, it.directory) = (measures, directory);
         });
         let sent = served.send(&tree(&root), PLAN);
         assert_eq!(sent.summary.unwrap().failed, failed, "{:?}", sent.outcomes);
-        assert_eq!(place.names(), [""; 0]);
+        assert_eq!(dirs.names(), [""; 0]);
     }
 }
 
@@ -326,26 +327,26 @@ fn a_measuring_and_a_discarding_receiver_make_no_directories() {
 fn a_file_that_changes_its_size_after_it_was_listed_arrives_as_it_is() {
     // Sizes that two connections divide, and one that they do not.
     for (listed, sent) in [(5, 4 << 20), (4 << 20, 5), (4 << 20, 0)] {
-        let place = Place::new();
-        let root = place.from("tree");
+        let dirs = TestDirectories::new();
+        let root = dirs.from("tree");
         fs::create_dir(&root).expect("there is room");
         let file = root.join("log");
         fs::write(&file, bytes(listed, 1)).expect("there is room");
         let jobs = [tree(&root), vec![job("alone", &file)]].concat();
         let contents = bytes(sent, 2);
         fs::write(&file, &contents).expect("there is room");
-        Served::of(&place).send(&jobs, TWO).assert(2, 0);
+        Served::of(&dirs).send(&jobs, TWO).assert(2, 0);
         for name in ["tree/log", "alone"] {
-            assert!(place.received(name) == contents, "{name} of {listed} bytes");
+            assert!(dirs.received(name) == contents, "{name} of {listed} bytes");
         }
     }
 }
 
 #[test]
 fn a_directory_that_is_not_there_cannot_be_sent() {
-    let place = Place::new();
-    let error = sender::tree(&place.root.path().join("none"), b"none").unwrap_err();
+    let dirs = TestDirectories::new();
+    let error = sender::tree(&dirs.root.path().join("none"), b"none").unwrap_err();
     assert!(error.to_string().contains("none"), "{error}");
-    place.file("file", b"x");
-    sender::tree(&place.from("file"), b"file").unwrap_err();
+    dirs.file("file", b"x");
+    sender::tree(&dirs.from("file"), b"file").unwrap_err();
 }

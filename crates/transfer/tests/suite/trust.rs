@@ -1,26 +1,29 @@
 //! Without a token, processes of one user on one machine send to each other, and nobody else does.
 
-use crate::common::{PLAN, Place, Served, job, receive_options, send_options, send_to, set_mode};
+use crate::common::proxy::{Mischief, between};
+use crate::common::{
+    PLAN, Served, TestDirectories, job, receive_options, send_options, send_to, set_mode,
+};
 use crate::crowds::{as_another_user, setpriv};
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::{Distrust, Error, receiver, sender};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::thread;
+use std::sync::{Arc, Mutex};
 use testing::{Command, Process};
 
 /// A user id that is neither this test's nor anybody's.
 const ANOTHER: u32 = 54_323;
 
 /// A copy of this program, and a file with `contents`, that every user can reach.
-fn for_everyone(place: &Place, contents: &[u8]) -> (PathBuf, PathBuf) {
-    let [program, file] = ["program", "for all"].map(|name| place.root.path().join(name));
+fn for_everyone(dirs: &TestDirectories, contents: &[u8]) -> (PathBuf, PathBuf) {
+    let [program, file] = ["program", "for all"].map(|name| dirs.root.path().join(name));
     fs::copy(std::env::current_exe().expect("it runs"), &program).expect("there is room");
     fs::write(&file, contents).expect("there is room");
-    for path in [place.root.path(), &program, &file] {
+    for path in [dirs.root.path(), &program, &file] {
         set_mode(path, 0o755);
     }
     (program, file)
@@ -28,8 +31,8 @@ fn for_everyone(place: &Place, contents: &[u8]) -> (PathBuf, PathBuf) {
 
 #[test]
 fn without_a_token_nothing_leaves_the_machine() {
-    let place = Place::new();
-    let jobs = [place.file("file", b"secret")];
+    let dirs = TestDirectories::new();
+    let jobs = [dirs.file("file", b"secret")];
     // An address for documentation: nobody has it.
     let away: SocketAddr = "192.0.2.1:5735".parse().unwrap();
     let sent = send_to(away, &jobs, PLAN, &send_options(SendMethod::File));
@@ -44,19 +47,19 @@ fn without_a_token_nothing_leaves_the_machine() {
 
 #[test]
 fn a_receiver_of_this_user_is_trusted() {
-    let place = Place::new();
-    let served = Served::of(&place);
-    place.file("file", b"contents");
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
+    dirs.file("file", b"contents");
     let hosts = ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"];
     for (host, name) in hosts.iter().zip(["0", "1", "2"]) {
-        let jobs = [job(name, &place.from("file"))];
+        let jobs = [job(name, &dirs.from("file"))];
         let address = format!("{host}:{}", served.address.port());
         let options = send_options(SendMethod::File);
         let sent = sender::send(&address, &jobs, PLAN, &options, &|_| {});
         let sent = sent.unwrap_or_else(|error| panic!("{host}: {error}"));
         assert_eq!(sent.files, 1, "{host}");
     }
-    assert_eq!(place.names(), ["0", "1", "2"]);
+    assert_eq!(dirs.names(), ["0", "1", "2"]);
 }
 
 /// Set in the process that listens as another user.
@@ -70,8 +73,8 @@ struct Squatter {
 
 impl Squatter {
     /// `None`, with the reason printed, if this process may not become another user.
-    fn start(place: &Place) -> Option<Self> {
-        let (program, _) = for_everyone(place, b"");
+    fn start(dirs: &TestDirectories) -> Option<Self> {
+        let (program, _) = for_everyone(dirs, b"");
         as_another_user(setpriv(ANOTHER).arg("true"))?;
         let mut child = setpriv(ANOTHER)
             .arg(program)
@@ -113,11 +116,11 @@ fn squatting() {
 
 #[test]
 fn another_user_who_squats_the_port_gets_no_file() {
-    let place = Place::new();
-    let Some(squatter) = Squatter::start(&place) else {
+    let dirs = TestDirectories::new();
+    let Some(squatter) = Squatter::start(&dirs) else {
         return;
     };
-    let jobs = [place.file("file", b"secret")];
+    let jobs = [dirs.file("file", b"secret")];
     let options = send_options(SendMethod::File);
     let sent = send_to(squatter.address, &jobs, PLAN, &options);
     assert!(sent.outcomes.is_empty());
@@ -140,35 +143,11 @@ fn recorded(file: &Path) -> Vec<u8> {
         directory: None,
         ..nowhere
     });
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("it listens");
-    let receiver = served.address;
-    let recorder = thread::spawn(move || {
-        let (mut near, _) = listener.accept().expect("a sender comes");
-        let mut far = TcpStream::connect(receiver).expect("it listens");
-        let mut back = (
-            far.try_clone().expect("a copy"),
-            near.try_clone().expect("a copy"),
-        );
-        let returning = thread::spawn(move || std::io::copy(&mut back.0, &mut back.1));
-        let (mut said, mut part) = (Vec::new(), [0; 4096]);
-        loop {
-            match near.read(&mut part).expect("the sender is there") {
-                0 => break,
-                count => {
-                    far.write_all(&part[..count])
-                        .expect("the receiver is there");
-                    said.extend(&part[..count]);
-                }
-            }
-        }
-        let _ = far.shutdown(std::net::Shutdown::Write);
-        let _ = returning.join();
-        said
-    });
+    let recording = Arc::<Mutex<Vec<u8>>>::default();
+    let address = between(served.address, Mischief::Record(Arc::clone(&recording)));
     let jobs = [job("planted", file)];
     send_to(address, &jobs, PLAN, &send_options(SendMethod::File)).assert(1, 0);
-    recorder.join().expect("the recorder does not panic")
+    recording.lock().expect("nobody panics").clone()
 }
 
 #[test]
@@ -180,18 +159,18 @@ fn another_user_who_sends_all_and_closes_at_once_leaves_no_file() {
             exec 3>&-
         done
     "#;
-    let place = Place::new();
-    place.file("planted", b"from another user");
-    let said = recorded(&place.from("planted"));
-    let served = Served::of(&place);
+    let dirs = TestDirectories::new();
+    dirs.file("planted", b"from another user");
+    let said = recorded(&dirs.from("planted"));
+    let served = Served::of(&dirs);
     // The same bytes from this user are a transfer.
     let mut own = TcpStream::connect(served.address).unwrap();
     own.write_all(&said).unwrap();
     served.wait_for("ended");
-    assert_eq!(place.names(), ["planted"]);
-    fs::remove_file(place.to().join("planted")).unwrap();
+    assert_eq!(dirs.names(), ["planted"]);
+    fs::remove_file(dirs.to().join("planted")).unwrap();
     drop(own);
-    let (_, said) = for_everyone(&place, &said);
+    let (_, said) = for_everyone(&dirs, &said);
     let mut attacker = Command::new("bash");
     attacker
         .args(["-c", CLIENT, "client", &served.address.port().to_string()])
@@ -205,5 +184,5 @@ fn another_user_who_sends_all_and_closes_at_once_leaves_no_file() {
     served.wait_for_ends(1 + ATTEMPTS);
     let log = served.log();
     assert_eq!(log.matches("began").count(), 1, "{log}");
-    assert_eq!(place.names(), [""; 0], "{log}");
+    assert_eq!(dirs.names(), [""; 0], "{log}");
 }

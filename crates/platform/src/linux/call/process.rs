@@ -236,11 +236,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn getpid_is_this_process() {
-        assert_eq!(getpid_syscall().unwrap(), std::process::id());
-    }
-
-    #[test]
     fn processes_can_be_made_again_and_again() {
         for _ in 0..100 {
             fork_exit_wait().unwrap();

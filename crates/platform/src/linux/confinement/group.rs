@@ -51,21 +51,21 @@ impl MemoryGroup {
     /// [`crate::Error::NotPermitted`] without the right; [`crate::Error::NotSupported`] if no
     /// memory controller is accessible.
     pub fn create(limit_bytes: u64, scratch: &Path, exit_wait: Duration) -> Result<Self> {
-        let place = Place::find()?;
+        let parent = Parent::find()?;
         // The system seeds a new `RandomState`.
         let random = RandomState::new().hash_one(std::process::id());
         let recorded = Recorded {
-            path: place.parent.join(format!("{PREFIX}{random:016x}")),
-            controller_was_off: place.controller_is_off,
+            path: parent.path.join(format!("{PREFIX}{random:016x}")),
+            controller_was_off: parent.controller_is_off,
         };
         recorded.write(scratch)?;
-        let made = recorded.make(place.version, limit_bytes);
+        let made = recorded.make(parent.version, limit_bytes);
         match made {
             Ok(processes) => Ok(Self {
                 scratch: scratch.to_owned(),
                 exit_wait,
                 recorded,
-                version: place.version,
+                version: parent.version,
                 processes,
             }),
             Err(error) => {
@@ -118,7 +118,7 @@ impl Drop for MemoryGroup {
 
 /// True if [`MemoryGroup::create`] will probably work here.
 pub fn can_limit_memory() -> bool {
-    Place::find().is_ok()
+    Parent::find().is_ok()
 }
 
 /// The group recorded in a scratch directory.
@@ -228,28 +228,26 @@ impl Recorded {
 const SUBTREE_CONTROL: &str = "cgroup.subtree_control";
 
 /// The parent for a new group.
-struct Place {
+struct Parent {
     version: Version,
-    parent: PathBuf,
+    path: PathBuf,
     controller_is_off: bool,
 }
 
-impl Place {
+impl Parent {
     fn find() -> Result<Self> {
         let hierarchy = Hierarchy::of("memory").ok_or(Error::NotSupported {
             what: "limiting the memory of a group",
         })?;
-        let place = Self::within(&hierarchy).ok_or(Error::NotSupported {
+        let parent = Self::within(&hierarchy).ok_or(Error::NotSupported {
             what: "a memory controller for groups of this process's own",
         })?;
         let rights = Access::WRITE_OK | Access::EXEC_OK;
-        accessat(CWD, &place.parent, rights, AtFlags::EACCESS).map_err(|_| {
-            Error::NotPermitted {
-                what: "limiting the memory of a worker",
-                needs: "root, or a control group that this user may write to",
-            }
+        accessat(CWD, &parent.path, rights, AtFlags::EACCESS).map_err(|_| Error::NotPermitted {
+            what: "limiting the memory of a worker",
+            needs: "root, or a control group that this user may write to",
         })?;
-        Ok(place)
+        Ok(parent)
     }
 
     /// In version 1: this process's own group. In version 2: the nearest parent group that enables
@@ -260,7 +258,7 @@ impl Place {
         if version == Version::One {
             return Some(Self {
                 version,
-                parent: hierarchy.groups.first()?.clone(),
+                path: hierarchy.groups.first()?.clone(),
                 controller_is_off: false,
             });
         }
@@ -272,7 +270,7 @@ impl Place {
         if let Some(parent) = gives_memory {
             return Some(Self {
                 version,
-                parent: parent.clone(),
+                path: parent.clone(),
                 controller_is_off: false,
             });
         }
@@ -281,7 +279,7 @@ impl Place {
         let is_root = !root.join("cgroup.type").exists();
         (is_root && names_memory(root, "cgroup.controllers")).then(|| Self {
             version,
-            parent: root.clone(),
+            path: root.clone(),
             controller_is_off: true,
         })
     }
@@ -368,13 +366,13 @@ mod tests {
             fs::write(group.join(SUBTREE_CONTROL), "\n").unwrap();
         }
         let hierarchy = hierarchy(Version::Two, &[&own, &outer, root.path()]);
-        assert!(Place::within(&hierarchy).is_none());
+        assert!(Parent::within(&hierarchy).is_none());
         fs::write(root.path().join("cgroup.controllers"), "cpu memory\n").unwrap();
-        let place = Place::within(&hierarchy).unwrap();
-        assert!(place.controller_is_off && place.parent == root.path());
+        let parent = Parent::within(&hierarchy).unwrap();
+        assert!(parent.controller_is_off && parent.path == root.path());
         fs::write(outer.join(SUBTREE_CONTROL), "cpu memory\n").unwrap();
-        let place = Place::within(&hierarchy).unwrap();
-        assert!(!place.controller_is_off && place.parent == outer);
+        let parent = Parent::within(&hierarchy).unwrap();
+        assert!(!parent.controller_is_off && parent.path == outer);
     }
 
     proptest! {

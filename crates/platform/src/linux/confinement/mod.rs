@@ -10,8 +10,8 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::memory::SystemMemory;
-use super::memory::base_page_bytes;
+use super::check;
+use super::memory::{SystemMemory, base_page_bytes};
 use crate::error::{Error, Result};
 
 pub use group::{MemoryGroup, can_limit_memory};
@@ -41,7 +41,7 @@ pub(crate) fn undo(scratch: &Path, exit_wait: Duration) -> Result<()> {
     }
 }
 
-/// Accepts an error that says that the object is gone already.
+/// Accepts the error for an object that is gone already.
 fn unless_missing(outcome: io::Result<()>) -> io::Result<()> {
     match outcome {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -149,10 +149,7 @@ fn switch_on(path: &Path) -> Result<()> {
 
 fn with_path(path: &Path, call: impl Fn(*const libc::c_char) -> libc::c_int) -> io::Result<()> {
     let path = CString::new(path.as_os_str().as_bytes())?;
-    match call(path.as_ptr()) {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    check(call(path.as_ptr()))
 }
 
 #[cfg(test)]

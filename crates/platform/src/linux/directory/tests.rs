@@ -1,5 +1,4 @@
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 
 use super::*;
@@ -10,7 +9,7 @@ fn kind(error: &Error) -> Option<ErrorKind> {
 }
 
 #[test]
-fn names_lead_nowhere_but_into_the_directory() {
+fn links_lead_nowhere() {
     let outside = tempfile::tempdir().unwrap();
     let inside = outside.path().join("inside");
     fs::create_dir(&inside).unwrap();
@@ -18,15 +17,12 @@ fn names_lead_nowhere_but_into_the_directory() {
     symlink(outside.path().join("secret"), inside.join("link")).unwrap();
     symlink(outside.path(), inside.join("up")).unwrap();
     let directory = Directory::open(&inside).unwrap();
-    let absolute = outside.path().join("secret");
-    for name in ["../secret", "link", "up/secret", absolute.to_str().unwrap()] {
-        directory.open_or_create(OsStr::new(name)).unwrap_err();
+    for name in ["link", "up/secret"] {
+        directory.open_own(OsStr::new(name)).unwrap_err();
     }
     assert_eq!(fs::read(outside.path().join("secret")).unwrap(), b"x");
-    assert_eq!(
-        directory.what_is(OsStr::new("link")).unwrap(),
-        Some(Kind::Other)
-    );
+    let kind = directory.what_is(OsStr::new("link")).unwrap();
+    assert_eq!(kind, Some(Kind::Other));
 }
 
 #[test]
@@ -82,25 +78,6 @@ fn directories_and_links_are_made_in_place_and_never_followed() {
 }
 
 #[test]
-fn directories_in_memory_are_known() {
-    let kind = |path: &str| {
-        let stat = std::process::Command::new("stat")
-            .args(["-f", "-c", "%T", path])
-            .output();
-        String::from_utf8(stat.unwrap().stdout).unwrap()
-    };
-    for path in ["/dev/shm", "/proc", "/var/tmp"] {
-        let Ok(directory) = Directory::open(Path::new(path)) else {
-            println!("skipped: {path} is missing here");
-            continue;
-        };
-        let kind = kind(path);
-        let is_in_memory = ["tmpfs", "ramfs"].contains(&kind.trim());
-        assert_eq!(directory.is_in_memory(), is_in_memory, "{path}: {kind}");
-    }
-}
-
-#[test]
 fn subdirectories_are_spread_where_the_file_system_can() {
     let place = tempfile::tempdir().unwrap();
     let is_spread = crate::directory::spread_subdirectories(place.path()).unwrap();
@@ -112,28 +89,6 @@ fn subdirectories_are_spread_where_the_file_system_can() {
     );
     fs::create_dir(place.path().join("folder")).unwrap();
     crate::directory::spread_subdirectories(&place.path().join("none")).unwrap_err();
-}
-
-#[test]
-fn a_taken_name_is_replaced_only_on_request() {
-    let place = tempfile::tempdir().unwrap();
-    let directory = Directory::open(place.path()).unwrap();
-    let (new, old) = (OsStr::new("new"), OsStr::from_bytes(b"\xff\n old"));
-    fs::write(place.path().join(new), "new").unwrap();
-    fs::write(place.path().join(old), "old").unwrap();
-    let error = directory.rename(new, old, false).unwrap_err();
-    assert_eq!(kind(&error), Some(ErrorKind::AlreadyExists));
-    assert_eq!(fs::read(place.path().join(old)).unwrap(), b"old");
-    directory.rename(new, old, true).unwrap();
-    assert_eq!(fs::read(place.path().join(old)).unwrap(), b"new");
-    assert_eq!(directory.what_is(new).unwrap(), None);
-    let file = directory.open_or_create(old).unwrap();
-    assert!(directory.holds(old, &file).unwrap());
-    assert!(!directory.holds(new, &file).unwrap());
-    directory.remove(old).unwrap();
-    assert!(!directory.holds(old, &file).unwrap());
-    directory.sync().unwrap();
-    assert!(directory.free_bytes().is_some());
 }
 
 #[test]
@@ -162,11 +117,9 @@ fn a_pipe_or_a_directory_is_no_file() {
     rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
     let directory = Directory::open(place.path()).unwrap();
     for name in ["folder", "pipe"] {
-        directory.open_or_create(OsStr::new(name)).unwrap_err();
-        assert_eq!(
-            directory.what_is(OsStr::new(name)).unwrap(),
-            Some(Kind::Other)
-        );
+        directory.open_own(OsStr::new(name)).unwrap_err();
+        let kind = directory.what_is(OsStr::new(name)).unwrap();
+        assert_eq!(kind, Some(Kind::Other));
     }
     Directory::open(&pipe).unwrap_err();
 }
@@ -182,14 +135,9 @@ fn a_private_directory_is_one_that_nobody_else_can_write_to() {
         fs::metadata(&path).unwrap().permissions().mode() & 0o777,
         0o700
     );
-    // It opens again, and a file in it can be moved to a name outside.
-    directory.open_private(name).unwrap();
     fs::write(path.join("file"), "x").unwrap();
     assert!(private.files_bytes().is_some());
-    private
-        .move_to("file".as_ref(), &directory, "published".as_ref(), false)
-        .unwrap();
-    assert_eq!(fs::read(place.path().join("published")).unwrap(), b"x");
+    fs::remove_file(path.join("file")).unwrap();
     // Planted: a directory open to others, a link, a file.
     fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();
     let error = directory.open_private(name).unwrap_err();
@@ -200,18 +148,6 @@ fn a_private_directory_is_one_that_nobody_else_can_write_to() {
     fs::remove_file(&path).unwrap();
     fs::write(&path, "x").unwrap();
     directory.open_private(name).unwrap_err();
-}
-
-#[test]
-fn a_file_with_a_second_name_is_not_ones_own() {
-    let place = tempfile::tempdir().unwrap();
-    let directory = Directory::open(place.path()).unwrap();
-    let name = OsStr::new("file");
-    directory.open_own(name).unwrap();
-    directory.open_own(name).unwrap();
-    fs::hard_link(place.path().join(name), place.path().join("second")).unwrap();
-    let error = directory.open_own(name).unwrap_err();
-    assert!(matches!(error, Error::Planted { .. }), "{error}");
 }
 
 #[test]

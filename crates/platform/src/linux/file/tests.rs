@@ -4,8 +4,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::block_io::{read_at, write_at};
 use crate::file::{
-    ResidencyMethod, allocate_range, create, create_new, create_new_like, open_input, open_read,
-    open_read_write, open_write, residency,
+    ResidencyMethod, create, create_new, create_new_like, open_input, open_read, open_read_write,
+    open_write, residency,
 };
 use crate::memory::{Mapping, PageSize};
 use crate::storage::Storage;
@@ -49,7 +49,7 @@ fn what_was_read_is_resident_and_what_was_evicted_is_not() {
 }
 
 #[test]
-fn eviction_from_the_whole_machine_says_whether_it_could() {
+fn eviction_from_the_whole_machine_works_or_is_refused() {
     let dir = dir();
     if !can_evict_in(dir.path()) {
         return;
@@ -87,7 +87,7 @@ fn direct_writes_reach_the_device_past_the_page_cache() {
 }
 
 #[test]
-fn a_file_system_without_direct_transfers_says_so() {
+fn a_file_system_without_direct_transfers_refuses_them() {
     let error = open_read(Path::new("/proc/self/status"), OpenMode::Direct).unwrap_err();
     assert!(error.is_not_supported(), "{error}");
 }
@@ -173,7 +173,7 @@ fn only_files_whose_contents_lie_on_a_file_system_have_a_size() {
 }
 
 #[test]
-fn holes_are_told_from_data() {
+fn holes_differ_from_data() {
     let file = tempfile::tempfile_in(dir().path()).unwrap();
     let (start, len) = (4 << 20, 8 << 20);
     file.set_len(len).unwrap();
@@ -200,19 +200,6 @@ fn a_file_is_allocated_by_the_descriptor_that_has_it_open() {
     fs::write(&path, "").unwrap();
     allocate_open_file(&path, 70_000).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().len(), 0);
-}
-
-#[test]
-fn allocated_room_is_part_of_the_file() {
-    let dir = dir();
-    let file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
-    match allocate_range(&file, 0, LEN as u64) {
-        Ok(()) => assert_eq!(file.metadata().unwrap().len(), LEN as u64),
-        Err(error @ Error::NotSupported { .. }) => return println!("skipped: {error}"),
-        Err(error) => panic!("{error}"),
-    }
-    let full = allocate_range(&file, 0, 1 << 60).unwrap_err();
-    assert!(full.io_error().is_some(), "{full}");
 }
 
 #[test]

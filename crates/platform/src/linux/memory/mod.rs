@@ -178,7 +178,7 @@ fn refusal(settings: &Path, disabled_for_process: bool) -> Option<String> {
     match decisive {
         None => Some("this kernel has no transparent huge pages".to_owned()),
         Some((setting, choice)) if choice == "never" => Some(format!(
-            "{} says never; as root, write madvise to it",
+            "{} is set to never; as root, write madvise to it",
             setting.display()
         )),
         Some(_) if disabled_for_process => {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn without_proc_the_same_is_told_but_for_the_page_cache() {
+    fn without_proc_all_but_the_page_cache_is_known() {
         let meminfo = text("/proc/meminfo").unwrap();
         let (by_meminfo, by_sysinfo) = (
             SystemMemory::by_meminfo(&meminfo),

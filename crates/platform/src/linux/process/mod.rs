@@ -6,14 +6,15 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{io, ptr};
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, getpgrp, getpid, kill_process, set_child_subreaper, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, getpgrp, getpid, getppid, kill_process,
+    set_child_subreaper, set_parent_process_death_signal, waitid,
 };
 
 use super::parse;
@@ -119,6 +120,34 @@ fn without_sigttou(change: impl FnOnce()) {
         change();
         libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut());
     }
+}
+
+/// From now on, the kernel kills this process when `parent` dies. Allocates nothing and takes no locks.
+pub(super) fn die_with(parent: Pid) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // The parent may have died before that call, and no signal would come.
+    if getppid() == Some(parent) {
+        Ok(())
+    } else {
+        Err(Errno::SRCH.into())
+    }
+}
+
+/// Hands the available bytes of a non-blocking pipe to `sink`, in at most `pieces` pieces, and closes
+/// the pipe at its end.
+fn take(pipe: &mut Option<OwnedFd>, pieces: usize, mut sink: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut piece = [0; 16 << 10];
+    for _ in 0..pieces {
+        let Some(open) = pipe else { break };
+        match rustix::io::read(open.as_fd(), &mut piece) {
+            Ok(0) => *pipe = None,
+            Ok(len) => sink(&piece[..len]),
+            Err(Errno::AGAIN) => break,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
 }
 
 const KIB: u64 = 1024;

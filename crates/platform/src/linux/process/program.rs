@@ -11,12 +11,12 @@ use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, getppid, kill_process,
-    kill_process_group, pidfd_open, set_parent_process_death_signal, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, kill_process,
+    kill_process_group, pidfd_open, waitid,
 };
 
 use super::starter::{Helper, Started};
-use super::{Leftovers, Terminal, put_in_foreground, wait4};
+use super::{Leftovers, Terminal, die_with, put_in_foreground, take, wait4};
 use crate::linux::clock::{now_ns, timespec};
 use crate::linux::stop::{Starting, pauses, stop_here};
 use crate::process::{Exit, Tail};
@@ -38,7 +38,7 @@ const KERNEL_ERROR_BYTES: u64 = 2 << 20;
 /// Starts programs, one at a time.
 ///
 /// Each program has the environment and the working directory that this process had when the starter
-/// was made. It has a process group of its own, so that Ctrl-C on a terminal reaches only this process.
+/// was made. It has a separate process group, so that Ctrl-C on a terminal reaches only this process.
 /// On Linux:
 ///
 /// - It is killed when the thread that made the starter exits: keep that thread.
@@ -155,8 +155,9 @@ impl Starter {
         let has_ended = running.wait(interrupted);
         let wall_ns = now_ns().saturating_sub(started.start_ns);
         if !matches!(has_ended, Ok(true)) {
-            // It fails only if the group is empty.
+            // The program itself may not be in its group yet, and the group may then be empty.
             let _ = kill_process_group(started.pid, Signal::KILL);
+            let _ = kill_process(started.pid, Signal::KILL);
         }
         drop(follower);
         let (finished, peak_bytes) = wait4(started.pid)?;
@@ -250,11 +251,7 @@ fn start_here(
     // SAFETY: the closure makes system calls only; it neither allocates nor locks.
     unsafe {
         command.pre_exec(move || {
-            set_parent_process_death_signal(Some(Signal::KILL))?;
-            // The parent may have died before that call, and no signal would come.
-            if getppid() != Some(parent) {
-                return Err(Errno::SRCH.into());
-            }
+            die_with(parent)?;
             if let Some(terminal) = terminal {
                 put_in_foreground(terminal, getpid());
             }
@@ -381,8 +378,8 @@ impl Running {
             tail,
             ..
         } = self;
-        take(stdout, |_| ())?;
-        take(stderr, |bytes| tail.push(bytes))
+        take(stdout, usize::MAX, |_| ())?;
+        take(stderr, usize::MAX, |bytes| tail.push(bytes))
     }
 }
 
@@ -397,21 +394,6 @@ fn look(pid: Pid) -> io::Result<Option<WaitIdStatus>> {
         Err(Errno::INTR) => Ok(None),
         Err(errno) => Err(errno.into()),
     }
-}
-
-/// Hands the available bytes of a non-blocking pipe to `sink`, and closes the pipe at its end.
-fn take(pipe: &mut Option<OwnedFd>, mut sink: impl FnMut(&[u8])) -> io::Result<()> {
-    let mut piece = [0; 16 << 10];
-    while let Some(open) = pipe {
-        match rustix::io::read(open.as_fd(), &mut piece) {
-            Ok(0) => *pipe = None,
-            Ok(len) => sink(&piece[..len]),
-            Err(Errno::AGAIN) => break,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,24 +1,25 @@
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{ChildStderr, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, getppid, getrlimit,
-    kill_process_group, pidfd_open, set_parent_process_death_signal, setrlimit, waitid,
+    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, getrlimit,
+    kill_process_group, pidfd_open, setrlimit, waitid,
 };
 
-use super::wait4;
-use crate::linux::clock::{now_ns, timespec};
+use super::{die_with, take, wait4};
+use crate::linux::clock::timespec;
 use crate::linux::confinement::MemoryGroup;
 use crate::linux::placement::CpuSet;
 use crate::linux::stop::{Follower, Starting};
-use crate::process::{Finished, LineBuffer, Tail, WorkerError, WorkerLimits, WorkerOptions};
+use crate::process::{Finished, Limit, LineBuffer, Tail, WorkerError, WorkerLimits, WorkerOptions};
 
 /// Interval for checks of the caller's flag and of the worker's exit. Long enough not to disturb a
 /// measurement.
@@ -47,33 +48,13 @@ pub struct Worker {
     /// A socket, not a pipe: a socket can be written to without SIGPIPE, whose action belongs to
     /// the whole program.
     stdin: Option<UnixStream>,
-    stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
+    stdout: Option<OwnedFd>,
+    stderr: Option<OwnedFd>,
     lines: LineBuffer,
     tail: Tail,
     finished: Option<Finished>,
     /// Until it has exited.
     follower: Option<Follower>,
-}
-
-/// Conditions to give up.
-#[derive(Clone, Copy)]
-struct Limit<'a> {
-    deadline_ns: u64,
-    interrupted: &'a AtomicBool,
-}
-
-impl Limit<'_> {
-    /// Time left, in ns.
-    fn left_ns(self) -> Result<u64, WorkerError> {
-        if self.interrupted.load(Ordering::Acquire) {
-            return Err(WorkerError::Interrupted);
-        }
-        match self.deadline_ns.saturating_sub(now_ns()) {
-            0 => Err(WorkerError::TimedOut),
-            left_ns => Ok(left_ns),
-        }
-    }
 }
 
 impl Worker {
@@ -111,20 +92,14 @@ impl Worker {
             pid,
             life: pidfd_open(pid, PidfdFlags::empty()).ok(),
             stdin: Some(stdin),
-            stdout: child.stdout.take(),
-            stderr: child.stderr.take(),
+            stdout: child.stdout.take().map(OwnedFd::from),
+            stderr: child.stderr.take().map(OwnedFd::from),
             lines: LineBuffer::default(),
             tail: Tail::default(),
             finished: None,
             follower: Some(starting.follow(pid)),
         };
-        for pipe in [
-            worker.stdout.as_ref().map(AsFd::as_fd),
-            worker.stderr.as_ref().map(AsFd::as_fd),
-        ]
-        .into_iter()
-        .flatten()
-        {
+        for pipe in [&worker.stdout, &worker.stderr].into_iter().flatten() {
             fcntl_getfl(pipe)
                 .and_then(|flags| fcntl_setfl(pipe, flags | OFlags::NONBLOCK))
                 .map_err(|errno| WorkerError::Spawn(errno.into()))?;
@@ -149,10 +124,7 @@ impl Worker {
         deadline_ns: u64,
         interrupted: &AtomicBool,
     ) -> Result<(), WorkerError> {
-        let limit = Limit {
-            deadline_ns,
-            interrupted,
-        };
+        let limit = Limit(deadline_ns, interrupted);
         let mut rest = bytes;
         while !rest.is_empty() {
             if self.stdin.is_none() {
@@ -177,10 +149,7 @@ impl Worker {
         deadline_ns: u64,
         interrupted: &AtomicBool,
     ) -> Result<Option<String>, WorkerError> {
-        let limit = Limit {
-            deadline_ns,
-            interrupted,
-        };
+        let limit = Limit(deadline_ns, interrupted);
         loop {
             if let Some(line) = self.lines.next_line().map_err(WorkerError::Io)? {
                 return Ok(Some(line));
@@ -205,10 +174,7 @@ impl Worker {
         interrupted: &AtomicBool,
     ) -> Result<Finished, WorkerError> {
         self.stdin = None;
-        self.end(Limit {
-            deadline_ns,
-            interrupted,
-        })
+        self.end(Limit(deadline_ns, interrupted))
     }
 
     /// Kills it and its process group, and waits for its exit.
@@ -239,13 +205,12 @@ impl Worker {
             if let Some(finished) = self.finished {
                 return Ok(finished);
             }
-            if self.stdout.is_some() {
-                self.turn(&[], GLANCE_NS, limit)?;
+            let is_open = self.stdout.is_some();
+            let is_seen = is_open || self.life.is_some();
+            let glance_ns = if is_seen { GLANCE_NS } else { LAST_GLANCE_NS };
+            self.turn(&[], glance_ns, limit)?;
+            if is_open {
                 self.lines.clear();
-            } else if self.life.is_some() {
-                self.turn(&[], GLANCE_NS, limit)?;
-            } else {
-                self.turn(&[], LAST_GLANCE_NS, limit)?;
             }
         }
     }
@@ -295,18 +260,11 @@ impl Worker {
 
     /// Reads at most `pieces` pieces from each of its outputs.
     fn hear(&mut self, pieces: usize) -> Result<(), WorkerError> {
-        if self.lines.has_room()
-            && let Some(stdout) = &self.stdout
-            && !take(stdout, pieces, |bytes| self.lines.push(bytes))?
-        {
-            self.stdout = None;
+        if self.lines.has_room() {
+            take(&mut self.stdout, pieces, |bytes| self.lines.push(bytes))
+                .map_err(WorkerError::Io)?;
         }
-        if let Some(stderr) = &self.stderr
-            && !take(stderr, pieces, |bytes| self.tail.push(bytes))?
-        {
-            self.stderr = None;
-        }
-        Ok(())
+        take(&mut self.stderr, pieces, |bytes| self.tail.push(bytes)).map_err(WorkerError::Io)
     }
 
     /// Sends as much as its input accepts now.
@@ -314,26 +272,14 @@ impl Worker {
         let Some(stdin) = self.stdin.as_ref().filter(|_| !bytes.is_empty()) else {
             return Ok(0);
         };
-        // SAFETY: the buffer has the given length, and is only read.
-        let sent = unsafe {
-            libc::send(
-                stdin.as_raw_fd(),
-                bytes.as_ptr().cast(),
-                bytes.len(),
-                libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT,
-            )
-        };
-        if sent >= 0 {
-            return Ok(sent as usize);
-        }
-        let error = io::Error::last_os_error();
-        match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(0),
-            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+        match send(stdin, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+            Ok(sent) => Ok(sent),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+            Err(Errno::PIPE | Errno::CONNRESET) => {
                 self.stdin = None;
                 Ok(0)
             }
-            _ => Err(WorkerError::Io(error)),
+            Err(errno) => Err(WorkerError::Io(errno.into())),
         }
     }
 
@@ -379,13 +325,9 @@ fn prepare(
     group: Option<&OwnedFd>,
     limits: WorkerLimits,
 ) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    // The parent may have died before that call, and no signal would come.
-    if getppid() != Some(parent) {
-        return Err(Errno::SRCH.into());
-    }
+    die_with(parent)?;
     if let Some(group) = group {
-        // 0 stands for the writing process.
+        // 0 means the writing process.
         rustix::io::write(group, b"0")?;
     }
     cpus.map_or(Ok(()), CpuSet::pin)?;
@@ -408,19 +350,4 @@ fn lower(resource: Resource, most: Option<u64>) -> io::Result<()> {
         },
     )?;
     Ok(())
-}
-
-/// Reads available bytes from a non-blocking pipe; false at its end.
-fn take(pipe: impl AsFd, pieces: usize, mut sink: impl FnMut(&[u8])) -> Result<bool, WorkerError> {
-    let mut piece = [0; 16 << 10];
-    for _ in 0..pieces {
-        match rustix::io::read(&pipe, &mut piece) {
-            Ok(0) => return Ok(false),
-            Ok(len) => sink(&piece[..len]),
-            Err(Errno::AGAIN) => break,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(WorkerError::Io(errno.into())),
-        }
-    }
-    Ok(true)
 }

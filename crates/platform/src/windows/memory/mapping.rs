@@ -186,10 +186,10 @@ impl Drop for Mapping {
     }
 }
 
-/// Stands for whichever node the system chooses (`NUMA_NO_PREFERRED_NODE`).
+/// Any node that the system chooses (`NUMA_NO_PREFERRED_NODE`).
 const ANY_NODE: u32 = u32::MAX;
 
-/// Reserves or commits memory, at a place of its own or of the system's choice. `node` counts where a range is
+/// Reserves or commits memory, at a given address or one that the system chooses. `node` counts where a range is
 /// reserved.
 fn allocate(
     at: Option<NonNull<u8>>,
@@ -221,29 +221,6 @@ pub fn page_size_bytes(size: PageSize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn memory_reads_as_zeros_and_keeps_what_is_written() {
-        let mut memory = Mapping::anonymous(100_000, PageSize::Base).unwrap();
-        assert_eq!(memory.as_slice().len(), 100_000);
-        assert!(memory.as_slice().iter().all(|byte| *byte == 0));
-        memory.as_mut_slice().fill(7);
-        memory.populate().unwrap();
-        assert!(memory.as_slice().iter().all(|byte| *byte == 7));
-        memory.advise(Advice::DontNeed).unwrap();
-        assert!(memory.as_slice().iter().all(|byte| *byte == 0));
-        memory.advise(Advice::Normal).unwrap();
-        memory.advise(Advice::Random).unwrap_err();
-    }
-
-    #[test]
-    fn memory_is_resident_once_it_was_touched() {
-        let mut memory = Mapping::anonymous(64 << 10, PageSize::Base).unwrap();
-        assert_eq!(memory.resident_bytes().unwrap(), 0);
-        memory.as_mut_slice()[..8 << 10].fill(7);
-        assert_eq!(memory.resident_bytes().unwrap(), 8 << 10);
-        assert_eq!(memory.huge_bytes().unwrap(), 0);
-    }
 
     #[test]
     fn untouched_memory_can_be_bound_to_a_node_that_exists() {

@@ -173,7 +173,7 @@ fn connect(child: &mut Child) -> io::Result<Receiver<Event>> {
 // ([job objects](https://learn.microsoft.com/en-us/windows/win32/procthread/job-objects)).
 
 /// True for a process that ended by Ctrl-Break or with its console. Unlike Ctrl-C, these reach each process of a
-/// console, also one with a process group of its own.
+/// console, also one with a separate process group.
 fn is_console_event(exit: Exit) -> bool {
     exit == Exit::Code(STATUS_CONTROL_C_EXIT)
 }

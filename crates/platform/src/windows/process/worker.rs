@@ -1,7 +1,7 @@
 use std::io::{self, Read, Write};
 use std::os::windows::io::{AsHandle, AsRawHandle, OwnedHandle};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -13,8 +13,9 @@ use windows_sys::Win32::System::JobObjects::{
 use windows_sys::Win32::System::Threading::{INFINITE, WaitForSingleObject};
 
 use super::{Job, is_console_event};
-use crate::process::{Exit, Finished, LineBuffer, Tail, WorkerError, WorkerLimits, WorkerOptions};
-use crate::windows::clock::now_ns;
+use crate::process::{
+    Exit, Finished, Limit, LineBuffer, Tail, WorkerError, WorkerLimits, WorkerOptions,
+};
 use crate::windows::usage;
 
 /// Interval for checks of the caller's flag. Long enough not to disturb a measurement.
@@ -37,13 +38,6 @@ pub struct Worker {
     lines: LineBuffer,
     tail: Tail,
     finished: Option<Finished>,
-}
-
-/// Conditions to give up.
-#[derive(Clone, Copy)]
-struct Limit<'a> {
-    deadline_ns: u64,
-    interrupted: &'a AtomicBool,
 }
 
 impl Worker {
@@ -84,10 +78,7 @@ impl Worker {
         deadline_ns: u64,
         interrupted: &AtomicBool,
     ) -> Result<(), WorkerError> {
-        let limit = Limit {
-            deadline_ns,
-            interrupted,
-        };
+        let limit = Limit(deadline_ns, interrupted);
         self.is_sending = match &self.input {
             Some(input) => input.send(bytes.to_vec()).is_ok(),
             None => false,
@@ -109,10 +100,7 @@ impl Worker {
         deadline_ns: u64,
         interrupted: &AtomicBool,
     ) -> Result<Option<String>, WorkerError> {
-        let limit = Limit {
-            deadline_ns,
-            interrupted,
-        };
+        let limit = Limit(deadline_ns, interrupted);
         loop {
             if let Some(line) = self.lines.next_line().map_err(WorkerError::Io)? {
                 return Ok(Some(line));
@@ -135,10 +123,7 @@ impl Worker {
         interrupted: &AtomicBool,
     ) -> Result<Finished, WorkerError> {
         self.input = None;
-        self.end(Limit {
-            deadline_ns,
-            interrupted,
-        })
+        self.end(Limit(deadline_ns, interrupted))
     }
 
     pub fn kill(&mut self) -> Result<Finished, WorkerError> {
@@ -178,14 +163,7 @@ impl Worker {
 
     /// Waits for one event, but not for long.
     fn hear(&mut self, limit: Limit<'_>) -> Result<(), WorkerError> {
-        if limit.interrupted.load(Ordering::Acquire) {
-            return Err(WorkerError::Interrupted);
-        }
-        let left_ns = limit.deadline_ns.saturating_sub(now_ns());
-        if left_ns == 0 {
-            return Err(WorkerError::TimedOut);
-        }
-        let glance = Duration::from_nanos(left_ns.min(GLANCE_NS));
+        let glance = Duration::from_nanos(limit.left_ns()?.min(GLANCE_NS));
         match self.events.recv_timeout(glance) {
             Ok(Event::Exit) => self.reap().map(drop),
             Ok(event) => {

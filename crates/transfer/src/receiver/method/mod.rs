@@ -326,7 +326,7 @@ impl Trial {
         (self.turns.len() == 2 * TURNS).then(|| faster(self.methods, &self.turns))
     }
 
-    /// A turn that a file was too short for says nothing: the time until the next file is not its own.
+    /// A turn that a file was too short for means nothing: the time until the next file is not its own.
     pub(super) fn drop_turn(&mut self) {
         self.turn = None;
     }

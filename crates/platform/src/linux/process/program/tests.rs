@@ -1,6 +1,6 @@
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Helper, KERNEL_ERROR_BYTES, Starter, wait4};
 use crate::process::Exit;
@@ -149,8 +149,10 @@ fn a_child_that_keeps_the_pipe_does_not_delay_the_end() {
 fn an_interrupted_program_is_killed() {
     for starter in starters() {
         let interrupted = AtomicBool::new(true);
+        let start = Instant::now();
         let ran = run_until(&starter, &["sleep", "60"], &interrupted);
         assert_eq!(ran.expect("it is killed"), None);
+        assert!(start.elapsed() < Duration::from_secs(30));
     }
 }
 

@@ -32,7 +32,7 @@ const ATTEMPTS: usize = 100;
 const USUAL_BITS: u32 = 0o666;
 
 /// A received file on disk.
-pub(super) struct Place {
+pub(super) struct NewFile {
     destination: Arc<Destination>,
     hidden: Hidden,
     /// Name of a hidden file that has one.
@@ -75,7 +75,7 @@ enum Hidden {
     Unnamed(File),
 }
 
-impl Place {
+impl NewFile {
     /// Creates the hidden file for an announced one.
     pub(super) fn make(
         destination: &Arc<Destination>,
@@ -99,7 +99,7 @@ impl Place {
             hide(destination, &hidden_name, part, options)?
         };
         let is_named = matches!(hidden, Hidden::Named { .. });
-        let place = Self {
+        let new_file = Self {
             destination: Arc::clone(destination),
             _partials: is_named.then(|| Partials(Arc::clone(destination))),
             hidden,
@@ -112,14 +112,14 @@ impl Place {
             most_kept: options.max_partial,
             is_resumable: part.size.is_some(),
         };
-        if let Hidden::Named { file, .. } = &place.hidden {
+        if let Hidden::Named { file, .. } = &new_file.hidden {
             // An earlier connection may have published the file before it released the lock.
-            check(&place.parent, &place.name, options.force)?;
+            check(&new_file.parent, &new_file.name, options.force)?;
             if !part.resume {
                 empty(file.file())?;
             }
         }
-        Ok(place)
+        Ok(new_file)
     }
 
     pub(super) fn file(&self) -> &File {
@@ -199,7 +199,7 @@ impl Place {
         publish().map_err(|error| match error.io_error().map(io::Error::kind) {
             Some(io::ErrorKind::AlreadyExists) => {
                 let found = check(&self.parent, &self.name, self.replaces).err();
-                // That file may have been removed meanwhile.
+                // That file may have been removed since.
                 found.unwrap_or_else(taken)
             }
             _ => error.into(),
@@ -246,7 +246,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for NewFile {
     fn drop(&mut self) {
         if let Hidden::Named { file, .. } = &self.hidden {
             // A ring may keep the file, and with it the lock, open a moment longer. If unlocking
@@ -273,7 +273,7 @@ pub(super) fn taken() -> Failure {
     "a file of this name is there (--force replaces it)".into()
 }
 
-/// The name of an incomplete file. A hash of its own finds it again, and is short however long the
+/// The name of an incomplete file. A separate hash finds it again, and is short however long the
 /// name is.
 pub(super) fn hidden_name(name: FileName<'_>) -> OsString {
     format!("{:032x}", XxHash3_128::oneshot(name.bytes())).into()
