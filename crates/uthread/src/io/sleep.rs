@@ -6,7 +6,7 @@ use crate::thread::{Wait, Woken};
 use crate::worker::{leave_blocking, require_worker};
 
 /// Blocks the running thread for at least `duration` while others run. If all threads of the worker
-/// compute, it wakes at the end of a time slice.
+/// compute, a tick wakes it.
 ///
 /// # Panics
 /// Outside a runtime, and while preemption is disabled.

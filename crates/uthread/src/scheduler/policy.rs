@@ -102,10 +102,11 @@ impl<T: Schedulable> Scheduler<T> {
         if self.ready.is_empty() {
             return Verdict::Alone;
         }
-        if self.fresh.replace(false) && !self.outranked(current) {
+        let is_fresh = self.fresh.replace(false);
+        if is_fresh && !self.outranked(current) {
             return Verdict::Grace;
         }
-        if self.policy.decay && current.locks_held() == 0 {
+        if self.policy.decay && !is_fresh && current.locks_held() == 0 {
             let base = current.rank().base();
             if base.lower() != base {
                 current.rank().set_base(base.lower());

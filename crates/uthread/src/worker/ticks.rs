@@ -25,6 +25,24 @@ impl Worker {
         }
     }
 
+    /// Lets a tick come at the first deadline, if other threads run until then and their slice ends later.
+    pub(super) fn arm_by(&self, deadline_ns: u64) {
+        let is_first = self.timers.next_ns() == Some(deadline_ns);
+        if let Some(ticker) = self.ticker.get()
+            && is_first
+            && !self.scheduler.ready.is_empty()
+        {
+            let left_ns = deadline_ns.saturating_sub(self.now_ns());
+            if left_ns < self.shared.slice_ns() {
+                self.armed.set(true);
+                ticker.arm_first(left_ns);
+                self.remote().bell.withdraw();
+                return;
+            }
+        }
+        self.arm();
+    }
+
     /// Sets the next tick a whole slice away.
     fn rearm(&self) {
         if let Some(ticker) = self.ticker.get() {

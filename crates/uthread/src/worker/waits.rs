@@ -51,7 +51,7 @@ impl Worker {
         self.shared.external.fetch_add(1, Ordering::Relaxed);
         self.attention.set(true);
         // From here on, other threads may run without ever yielding.
-        self.arm();
+        self.arm_by(deadline_ns);
         self.block(wait);
         if self.timers.remove(deadline_ns, me) {
             self.shared.external.fetch_sub(1, Ordering::Relaxed);
