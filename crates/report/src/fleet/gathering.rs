@@ -1,7 +1,7 @@
 //! Gathers the values of many runs by node.
 
-use super::reading::{Key, Meaning, Reading, RunValue};
-use super::{Fleet, Unjudged, judge};
+use super::Unjudged;
+use super::reading::{Cell, Key, Meaning, Reading, RunValue};
 use crate::comparison::Refusal;
 use instrument::experiment::Definition;
 use instrument::statistics::moderation::{Variance, sum};
@@ -61,16 +61,6 @@ pub(super) struct Column {
     pub nodes: Vec<Option<Cell>>,
 }
 
-/// The value of a node, or its change.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cell {
-    pub found: Observation,
-    /// True if a warning concerns it.
-    pub is_doubtful: bool,
-    /// The logarithms of the value now and before, if `found` is its change.
-    pub sides: Option<[f64; 2]>,
-}
-
 /// The values of one meaning.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
@@ -125,11 +115,8 @@ impl Gathering {
         }
     }
 
-    /// Judges the nodes. Differences up to `margin` are ignored: 0.02 for 2 %.
-    ///
-    /// # Errors
-    /// If there are too few nodes, or none of their values can be compared.
-    pub fn judge(self, margin: f64) -> Result<Fleet, Unjudged> {
+    /// The values that can be compared.
+    pub(super) fn gathered(self) -> Result<Gathered, Unjudged> {
         if self.nodes.len() < FEWEST_NODES {
             return Err(Unjudged::TooFew(self.nodes.len()));
         }
@@ -150,7 +137,7 @@ impl Gathering {
         let definitions = self.definitions.into_iter();
         let mut twice = self.twice;
         twice.sort();
-        let gathered = Gathered {
+        Ok(Gathered {
             nodes: nodes.collect(),
             columns,
             definitions: definitions.map(|(id, (_, known))| (id, known)).collect(),
@@ -158,8 +145,7 @@ impl Gathering {
             unknown: self.unknown,
             refused,
             unpaired: self.unpaired,
-        };
-        Ok(judge::fleet(gathered, margin))
+        })
     }
 }
 

@@ -1,6 +1,5 @@
 //! The values of one run, without its samples.
 
-use super::gathering::Cell;
 use crate::Surroundings;
 use crate::comparison::{each_value, facts_of, merit, usable};
 use instrument::component::Component;
@@ -50,6 +49,16 @@ pub(super) struct Key {
     pub experiment: String,
     pub point: Point,
     pub metric: String,
+}
+
+/// The value of a node, or its change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    pub found: Observation,
+    /// True if a warning concerns it.
+    pub is_doubtful: bool,
+    /// The logarithms of the value now and before, if `found` is its change.
+    pub sides: Option<[f64; 2]>,
 }
 
 /// A value of a run.
