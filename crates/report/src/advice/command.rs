@@ -1,6 +1,5 @@
 //! The commands that put advice into effect and take it back, and the trials of it.
 
-use super::files::upper;
 use advice::{Setting, Value};
 use experiments::trial::Trial;
 use platform::environment::System;
@@ -77,6 +76,22 @@ pub(super) fn plain(value: &Value) -> String {
         Value::Number(number) => number.to_string(),
         Value::Choice(choice) => choice.clone(),
     }
+}
+
+/// The name of a setting as an environment variable or macro.
+pub(super) fn upper(name: &str) -> String {
+    format!("OSCOPE_{}", identifier(name))
+}
+
+pub(super) fn identifier(text: &str) -> String {
+    let sign = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_uppercase()
+        } else {
+            '_'
+        }
+    };
+    text.chars().map(sign).collect()
 }
 
 #[cfg(test)]

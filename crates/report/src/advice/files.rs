@@ -1,6 +1,6 @@
 //! Advice in file formats other than JSON.
 
-use super::command::plain;
+use super::command::{identifier, plain, upper};
 use advice::{Advice, Setting, Value};
 
 /// The settings in a format that shells and service managers read: `OSCOPE_READ_BLOCK_SIZE=131072`.
@@ -30,22 +30,6 @@ pub fn c_header(advice: &Advice) -> String {
          #define OSCOPE_ADVICE_H\n{defines}\n#endif\n",
         advice.measured
     )
-}
-
-/// The name of a setting as an environment variable or macro.
-pub(super) fn upper(name: &str) -> String {
-    format!("OSCOPE_{}", identifier(name))
-}
-
-fn identifier(text: &str) -> String {
-    let sign = |c: char| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_uppercase()
-        } else {
-            '_'
-        }
-    };
-    text.chars().map(sign).collect()
 }
 
 #[cfg(test)]
