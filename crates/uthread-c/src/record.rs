@@ -51,8 +51,8 @@ pub(crate) struct Record {
     /// odd ones are those of threads.
     word: AtomicU64,
     state: UnsafeCell<State>,
-    /// What the thread left, as two values: it is written and read in a few ns, for which a `Result` has to be copied.
-    /// Only the thread writes it, and who has joined it reads it.
+    /// What the thread left: a value, or an error number that is not 0. Only the thread writes it, and the one that has
+    /// joined it reads it.
     left: Cell<(*mut c_void, Errno)>,
     /// Number of times that the thread holds termination off. Only it uses this.
     pub(crate) held_off: AtomicU32,
