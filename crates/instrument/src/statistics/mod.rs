@@ -96,8 +96,6 @@ pub enum Scale {
     Linear,
     /// Ratios: centre ×/÷ factor.
     Logarithmic,
-    /// Neither: the interval lies between order statistics or bootstrap values.
-    Ranks,
 }
 
 /// A value estimated from data, with its interval if there are enough data.
