@@ -256,11 +256,6 @@ mod tests {
     }
 
     #[test]
-    fn quiet_batches_raise_no_warning() {
-        assert_eq!(labels(&quiet()), Vec::<&str>::new());
-    }
-
-    #[test]
     fn only_doubts_beyond_the_interval_are_warnings() {
         let mut batches = quiet();
         for batch in &mut batches {

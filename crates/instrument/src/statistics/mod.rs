@@ -138,14 +138,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn confidence_is_strictly_between_zero_and_one() {
-        assert_eq!(Confidence::new(0.95), Some(Confidence::NINETY_FIVE));
-        for level in [0.0, 1.0, -0.1, 1.5, f64::NAN] {
-            assert_eq!(Confidence::new(level), None);
-        }
-    }
-
-    #[test]
     fn interval_refuses_disorder_and_the_not_finite() {
         assert!(Interval::new(1.0, 1.0).is_some());
         assert!(Interval::new(2.0, 1.0).is_none());
