@@ -203,12 +203,11 @@ fn check(
     let mut of_level = needs.iter().filter(|(at, _)| at.get(axis) == Some(level));
     let missing = of_level.find_map(|(_, need)| need.missing(setting));
     let (id, level) = (experiment.id(), shown(experiment, axis, level));
-    Err(LevelError(match missing {
-        Some(missing) => format!("{id} cannot be measured at {axis}={level} here: {missing}"),
-        None => {
-            let takes = takes(experiment, axis, setting);
-            format!("{id} takes no level '{level}' of '{axis}': it takes {takes}")
-        }
+    Err(LevelError(if let Some(missing) = missing {
+        format!("{id} cannot be measured at {axis}={level} here: {missing}")
+    } else {
+        let takes = takes(experiment, axis, setting);
+        format!("{id} takes no level '{level}' of '{axis}': it takes {takes}")
     }))
 }
 

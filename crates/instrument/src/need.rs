@@ -90,7 +90,7 @@ impl Need {
     }
 
     /// True if the question does not arise here because this is missing.
-    pub fn is_beside_the_point(&self) -> bool {
+    pub fn is_moot(&self) -> bool {
         matches!(self, Self::Several { count: 0..2, .. })
     }
 }

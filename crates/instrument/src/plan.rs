@@ -173,7 +173,7 @@ impl<'a> Planned<'a> {
             points,
             beyond,
             is_left_out: is_unnamed || is_beyond,
-            arises: !needs.iter().any(Need::is_beside_the_point),
+            arises: !needs.iter().any(Need::is_moot),
             budget_ns: count as u64 * setting.point_budget_ns(),
             space_bytes: need::space_bytes(&experiment.needs(&limited)),
         }

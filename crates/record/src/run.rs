@@ -196,16 +196,19 @@ impl Run {
         (machine, environment, storage, calibration)
     }
 
+    /// The points of all experiments.
+    pub fn points(&self) -> impl Iterator<Item = &PointRecord> {
+        self.experiments.iter().flat_map(|record| &record.points)
+    }
+
+    /// The batches of all points.
+    pub fn batches(&self) -> impl Iterator<Item = &Batch> {
+        self.points().flat_map(|record| &record.batches)
+    }
+
     /// Number of samples in all experiments.
     pub fn sample_count(&self) -> usize {
-        let points = self
-            .experiments
-            .iter()
-            .flat_map(|experiment| &experiment.points);
-        points
-            .flat_map(|point| &point.batches)
-            .map(|batch| batch.samples.len())
-            .sum()
+        self.batches().map(|batch| batch.samples.len()).sum()
     }
 }
 

@@ -254,7 +254,7 @@ pub(crate) fn unit_name(unit: Unit) -> Option<String> {
 /// The names of all axes, in the order in which the experiments list them.
 fn axes(run: &Run) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for (axis, _) in points(run).flat_map(|record| record.point.levels()) {
+    for (axis, _) in run.points().flat_map(|record| record.point.levels()) {
         if !names.contains(&axis) {
             names.push(axis);
         }
@@ -265,7 +265,7 @@ fn axes(run: &Run) -> Vec<&str> {
 /// The levels on the axis `name`: numeric if all of them are numbers.
 fn axis<'t>(run: &'t Run, name: &'t str) -> Column<'t> {
     let level = move |row: &Row<'t>| row.point.point.get(name);
-    let mut levels = points(run).filter_map(|record| record.point.get(name));
+    let mut levels = run.points().filter_map(|record| record.point.get(name));
     let title = format!("axis.{name}");
     if levels.all(|level| matches!(level, Level::Number(_))) {
         let definitions = run.experiments.iter().map(|record| &record.definition);
@@ -276,10 +276,4 @@ fn axis<'t>(run: &'t Run, name: &'t str) -> Column<'t> {
     } else {
         text(&title, move |row| Some(level(row)?.to_string().into()))
     }
-}
-
-fn points(run: &Run) -> impl Iterator<Item = &PointRecord> {
-    run.experiments
-        .iter()
-        .flat_map(|experiment| &experiment.points)
 }

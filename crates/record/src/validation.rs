@@ -99,26 +99,19 @@ pub(crate) fn definition(definition: &Definition) -> Result<(), Invalid> {
     name("an experiment", "id", &definition.id)?;
     let place = format!("experiment {}", definition.id);
     survives(&place, definition)?;
-    at_most(&place, "axes", definition.axes.len(), MAX_NAMES)?;
-    at_most(&place, "metrics", definition.metrics.len(), MAX_NAMES)?;
-    definition
-        .axes
-        .iter()
-        .try_for_each(|axis| name(&place, "name of an axis", &axis.name))?;
-    definition
-        .metrics
-        .iter()
-        .try_for_each(|metric| name(&place, "name of a metric", &metric.name))?;
-    unique(
-        &place,
-        "axis",
-        definition.axes.iter().map(|axis| axis.name.as_str()),
-    )?;
-    unique(
-        &place,
-        "metric",
-        definition.metrics.iter().map(|metric| metric.name.as_str()),
-    )
+    let axes = definition.axes.iter().map(|axis| axis.name.as_str());
+    let words = ["axes", "axis", "name of an axis"];
+    names(&place, words, axes.collect())?;
+    let metrics = definition.metrics.iter().map(|it| it.name.as_str());
+    let words = ["metrics", "metric", "name of a metric"];
+    names(&place, words, metrics.collect())
+}
+
+/// Checks the names of the axes or metrics of the experiment at `place`.
+fn names(place: &str, [all, one, what]: [&str; 3], names: Vec<&str>) -> Result<(), Invalid> {
+    at_most(place, all, names.len(), MAX_NAMES)?;
+    names.iter().try_for_each(|it| name(place, what, it))?;
+    unique(place, one, names)
 }
 
 /// Checks the points of the experiment at `place`.
@@ -158,25 +151,18 @@ pub(crate) fn batch(place: &str, batch: &Batch) -> Result<(), Invalid> {
 
 /// Checks that what is divided by is positive.
 fn full_speed(place: &str, of: &FullSpeed) -> Result<(), Invalid> {
-    let mut amounts = vec![
-        ("chain_ns", of.chain_ns),
-        ("best_chain_ns", of.best_chain_ns),
-        ("alone_ratio", of.alone_ratio),
+    let earlier = of.earlier_chain_ns;
+    let amounts = [
+        ("chain_ns", Some(of.chain_ns)),
+        ("best_chain_ns", Some(of.best_chain_ns)),
+        ("alone_ratio", Some(of.alone_ratio)),
+        ("longest_chain_ns", of.longest_chain_ns),
+        ("earlier_chain_ns", earlier.map(|(least, _)| least)),
+        ("earlier_chain_ns", earlier.map(|(_, greatest)| greatest)),
     ];
-    let earlier = of
-        .earlier_chain_ns
-        .map(|(least, greatest)| [least, greatest]);
-    amounts.extend(
-        of.longest_chain_ns
-            .map(|longest| ("longest_chain_ns", longest)),
-    );
-    amounts.extend(
-        earlier
-            .iter()
-            .flatten()
-            .map(|chain| ("earlier_chain_ns", *chain)),
-    );
-    amounts.into_iter().try_for_each(|(what, value)| {
+    let known = amounts.into_iter();
+    let mut known = known.filter_map(|(what, value)| Some((what, value?)));
+    known.try_for_each(|(what, value)| {
         amount(place, what, value)?;
         ensure(value > 0.0, place, || format!("{what} is 0"))
     })

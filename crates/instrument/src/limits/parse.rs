@@ -207,11 +207,5 @@ mod tests {
         fn no_text_makes_it_panic(text in "[a-z]{0,9}=?[-0-9.%]{0,5}[A-Za-z/]{0,6},?") {
             let _ = read(&text);
         }
-
-        #[test]
-        fn what_is_stored_is_read_back(limits in limits()) {
-            let text = serde_json::to_string(&limits).expect("plain data");
-            prop_assert_eq!(serde_json::from_str::<Limits>(&text).expect("as written"), limits);
-        }
     }
 }

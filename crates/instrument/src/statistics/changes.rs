@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_below_the_margin_is_none_to_speak_of() {
+    fn a_step_below_the_margin_is_no_departure() {
         let small = departures(&series(24, |time| if time < 12 { 1.0 } else { 1.01 }), 0.02);
         assert!(small.iter().all(|found| found.p_value > 0.5), "{small:?}");
     }

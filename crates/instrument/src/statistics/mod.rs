@@ -96,8 +96,6 @@ pub enum Scale {
     Linear,
     /// Ratios: centre ×/÷ factor.
     Logarithmic,
-    /// Neither: the interval lies between order statistics or bootstrap values.
-    Ranks,
 }
 
 /// A value estimated from data, with its interval if there are enough data.
@@ -138,14 +136,6 @@ impl Estimated {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn confidence_is_strictly_between_zero_and_one() {
-        assert_eq!(Confidence::new(0.95), Some(Confidence::NINETY_FIVE));
-        for level in [0.0, 1.0, -0.1, 1.5, f64::NAN] {
-            assert_eq!(Confidence::new(level), None);
-        }
-    }
 
     #[test]
     fn interval_refuses_disorder_and_the_not_finite() {

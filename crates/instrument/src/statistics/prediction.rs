@@ -200,7 +200,7 @@ impl Values {
         let centre = quantile(scaled, probability)?;
         let (unit, back): (f64, fn(f64) -> f64) = match scale {
             Scale::Logarithmic => (1.0, f64::exp),
-            _ => (centre.abs(), |value| value),
+            Scale::Linear => (centre.abs(), |value| value),
         };
         let passes = distinct(&self.of_pass);
         let interval = quantile_error(scaled, &self.of_pass, probability).and_then(|error| {

@@ -55,7 +55,7 @@ fn repeated(task: &Task, mut ns: impl FnMut(i64) -> i64) -> (Batch, Legs) {
             Ok(())
         })
     });
-    result.unwrap();
+    result.expect("the body never fails");
     let readings = readings(&batch);
     let [Reading::Legs(legs)] = &readings[..] else {
         panic!("{readings:?}")

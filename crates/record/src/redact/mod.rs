@@ -68,7 +68,9 @@ impl Redactor {
         self.header(header, &ids);
         self.machine(machine);
         self.environment(environment, &ids);
-        storage.iter_mut().for_each(|storage| self.storage(storage));
+        if let Some(storage) = storage {
+            self.storage(storage);
+        }
         for record in experiments {
             self.experiment(record, start_ns);
         }
@@ -90,9 +92,9 @@ impl Redactor {
                 closing,
             } = record;
             *point = self.levels(point);
-            batches
-                .iter_mut()
-                .for_each(|batch| self.batch(batch, start_ns));
+            for batch in batches {
+                self.batch(batch, start_ns);
+            }
             // Warnings contain numbers and names of metrics.
             if let Some(Closing {
                 ending: Ending::Failed(reason),
@@ -148,9 +150,7 @@ impl Redactor {
 
 /// The earliest time in the run by the machine's monotonic clock, which reveals the boot time.
 fn start_ns(run: &Run) -> u64 {
-    let points = run.experiments.iter().flat_map(|record| &record.points);
-    let batches = points.flat_map(|record| &record.batches);
-    let moments = batches.flat_map(|batch| {
+    let moments = run.batches().flat_map(|batch| {
         let samples = batch.samples.iter().map(|sample| sample.at_ns);
         samples.chain([batch.started_ns])
     });

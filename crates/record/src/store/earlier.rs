@@ -23,24 +23,21 @@ impl Store {
         fingerprint: &str,
         profile: Profile,
     ) -> std::result::Result<VisitCosts, Error> {
-        let sums = self.reading(|connection| {
-            let mut sums: BTreeMap<(String, Point), (u64, u64)> = BTreeMap::new();
+        let visits = self.reading(|connection| {
+            let mut visits = Visits::new();
             let runs = entries(connection, "fingerprint = ?1", ALL, [fingerprint])?;
             let is_like = |entry: &&Entry| {
                 let run = &entry.summary;
                 run.profile == profile && !entry.is_limited && !run.damaged
             };
             for run in runs.iter().filter(is_like).take(3) {
-                for (point, visits, wall_ns) in visits(connection, run.summary.number)? {
-                    let sum = sums.entry(point).or_default();
-                    *sum = (sum.0 + visits, sum.1.saturating_add(wall_ns));
-                }
+                add_visits(connection, run.summary.number, &mut visits)?;
             }
-            Ok(sums)
+            Ok(visits)
         })?;
         let mut costs = VisitCosts::default();
-        for ((id, point), (visits, wall_ns)) in sums {
-            costs.add(&id, point, wall_ns as f64 / visits as f64);
+        for ((id, point), (count, wall_ns)) in visits {
+            costs.add(&id, point, wall_ns as f64 / count as f64);
         }
         Ok(costs)
     }
@@ -60,20 +57,24 @@ impl Store {
     }
 }
 
-/// The measured points of a run, with their experiments, their numbers of visits and the wall time of
-/// these.
-fn visits(connection: &Connection, run: u64) -> Result<Vec<((String, Point), u64, u64)>> {
-    connection
-        .prepare_cached(
-            "SELECT id, points.content, visits, wall_ns
-             FROM points JOIN experiments ON experiments.key = experiment
-             WHERE run = ?1 AND visits > 0",
-        )?
-        .query_and_then([run], |row| {
-            let (point, _): (Point, Option<Closing>) = json(row, 1)?;
-            Ok(((row.get(0)?, point), row.get(2)?, row.get(3)?))
-        })?
-        .collect()
+/// The number of visits to each point, and their wall time in ns.
+type Visits = BTreeMap<(String, Point), (u64, u64)>;
+
+/// Adds the visits of a run.
+fn add_visits(connection: &Connection, run: u64, visits: &mut Visits) -> Result<()> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, points.content, visits, wall_ns
+         FROM points JOIN experiments ON experiments.key = experiment
+         WHERE run = ?1 AND visits > 0",
+    )?;
+    let mut rows = statement.query([run])?;
+    while let Some(row) = rows.next()? {
+        let (point, _): (Point, Option<Closing>) = json(row, 1)?;
+        let (count, wall_ns): (u64, u64) = (row.get(2)?, row.get(3)?);
+        let sum = visits.entry((row.get(0)?, point)).or_default();
+        *sum = (sum.0 + count, sum.1.saturating_add(wall_ns));
+    }
+    Ok(())
 }
 
 /// The full speed of each type of core that a run has seen, as it knows it at its end.

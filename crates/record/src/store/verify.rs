@@ -149,10 +149,12 @@ fn counts_agree(connection: &Connection, number: u64, run: &Run) -> Result<bool>
         [number],
         |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]),
     )?;
-    let points = run.experiments.iter().map(|record| record.points.len());
-    let counted = [run.experiments.len(), points.sum(), run.sample_count()];
-    let points = run.experiments.iter().flat_map(|record| &record.points);
-    let sums = points.map(|record| {
+    let counted = [
+        run.experiments.len(),
+        run.points().count(),
+        run.sample_count(),
+    ];
+    let sums = run.points().map(|record| {
         let wall_ns = record.batches.iter().map(|batch| batch.wall_ns);
         [record.batches.len() as u64, wall_ns.sum()]
     });

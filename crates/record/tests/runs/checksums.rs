@@ -53,9 +53,9 @@ fn found(path: &Path) -> Proof {
     store.verify(None).unwrap().runs.remove(0).proof
 }
 
-#[test]
-fn each_change_is_named_with_its_place() {
-    for (sql, parts) in [
+/// Changes of the first run, and the parts that they damage.
+fn changes() -> Vec<(&'static str, Vec<Part>)> {
+    vec![
         (
             "UPDATE runs SET name = 'x' WHERE number = 1",
             vec![Part::Listing],
@@ -141,7 +141,12 @@ fn each_change_is_named_with_its_place() {
              UPDATE batches SET position = 1 WHERE key = 2",
             vec![at_point()],
         ),
-    ] {
+    ]
+}
+
+#[test]
+fn each_change_is_named_with_its_place() {
+    for (sql, parts) in changes() {
         let (_folder, path) = stored();
         assert_eq!(found(&path), Proof::Proven);
         change(&path, sql);

@@ -137,6 +137,9 @@ fn a_store_that_cannot_be_reached_is_not_called_missing() {
     }
 }
 
+/// Damages a file of a number of bytes.
+type Damage<'d> = &'d dyn Fn(&mut File, u64);
+
 #[test]
 fn a_damaged_store_says_so() {
     let write = |file: &mut File, at: u64, bytes: &[u8]| {
@@ -155,7 +158,7 @@ fn a_damaged_store_says_so() {
     let cut_to = |length: fn(u64) -> u64| {
         move |file: &mut File, bytes: u64| file.set_len(length(bytes)).unwrap()
     };
-    let damages: [&dyn Fn(&mut File, u64); 6] = [
+    let damages: [Damage<'_>; 6] = [
         &overwritten,
         &scratched,
         &cut_to(|bytes| bytes / 2),

@@ -1,7 +1,7 @@
 //! Runs that end before their time.
 
 use super::mocks::{Log, MS, Mock, MockExecutor, plan, quiet, run, run_before, wild};
-use oscope_instrument::runner::{BatchError, Ending, Outcome};
+use oscope_instrument::runner::{BatchError, Outcome};
 
 #[test]
 fn a_wish_to_stop_keeps_what_was_measured() {
@@ -52,10 +52,4 @@ fn an_observer_that_cannot_keep_the_samples_ends_the_run() {
     let error = run_before(&mut log, &mut executor, &plan).unwrap_err();
     assert_eq!(error.to_string(), "the disk is full");
     assert_eq!(executor.order.len(), 1);
-}
-
-#[test]
-fn endings_are_plain_data() {
-    let text = serde_json::to_string(&Ending::Failed("no space".into())).unwrap();
-    assert_eq!(text, r#"{"failed":"no space"}"#);
 }

@@ -7,37 +7,23 @@ use oscope_instrument::plan::Plan;
 use oscope_instrument::quantity::Nanoseconds;
 use oscope_instrument::runner::{BatchError, Outcome};
 
-/// Batches of a point before the failure, visits to it, and the outcome.
 #[test]
 fn a_point_that_cannot_be_measured_is_closed_with_the_reason_and_leaves_the_others_alone() {
     let failed = || BatchError::Failed("the page cache could not be emptied".into());
     let unsupported = || BatchError::Unsupported("there is no such thing".into());
     let beyond = || BatchError::Beyond("beyond the limit of 1 GiB written".into());
-    let missing = Outcome {
-        missing: 1,
+    let outcome = |failed, missing, beyond| Outcome {
+        failed,
+        missing,
+        beyond,
         ..Outcome::default()
     };
-    let cases: [(fn() -> BatchError, usize, usize, Outcome); 4] = [
-        (
-            failed,
-            2,
-            3,
-            Outcome {
-                failed: 1,
-                ..Outcome::default()
-            },
-        ),
-        (unsupported, 0, 1, missing),
-        (disturbed, 0, 3, missing),
-        (
-            beyond,
-            1,
-            2,
-            Outcome {
-                beyond: 1,
-                ..Outcome::default()
-            },
-        ),
+    // Batches of the point before it fails, and visits to it.
+    let cases: [(&dyn Fn() -> BatchError, _, _, _); 4] = [
+        (&failed, 2, 3, outcome(1, 0, 0)),
+        (&unsupported, 0, 1, outcome(0, 1, 0)),
+        (&disturbed, 0, 3, outcome(0, 1, 0)),
+        (&beyond, 1, 2, outcome(0, 0, 1)),
     ];
     for (error, batches, visits, expected) in cases {
         let mock = Mock::new("mock.one", 3);

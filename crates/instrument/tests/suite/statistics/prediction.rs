@@ -170,15 +170,18 @@ fn following_simulated_sessions_lie_inside() {
     }
 }
 
+/// What disturbs a calm machine.
+type Disturbance = fn(&mut Machine);
+
 fn machines() -> Vec<(&'static str, Machine)> {
-    let changes: [(&str, fn(&mut Machine)); 15] = [
+    let disturbances: [(&str, Disturbance); 15] = [
         ("calm", |_| {}),
         ("noisy processes", |it| it.processes = 0.05),
         ("noisy passes", |it| it.passes = 0.04),
         ("bursts", |it| it.bursts = 0.3),
         ("stepping clock", |it| it.low = 0.5),
         ("stepping clock, memory", |it| {
-            (it.low, it.clock_slope) = (0.5, 0.3)
+            (it.low, it.clock_slope) = (0.5, 0.3);
         }),
         ("clock seldom low", |it| it.low = 0.04),
         ("first session at the low clock", |it| it.starts_low = true),
@@ -192,7 +195,7 @@ fn machines() -> Vec<(&'static str, Machine)> {
         }),
         ("drift", |it| it.drift = 0.004),
         ("heavy tails", |it| {
-            (it.tails, it.processes) = (Some(2), 0.02)
+            (it.tails, it.processes) = (Some(2), 0.02);
         }),
         ("all at once", |it| {
             *it = Machine {
@@ -206,12 +209,12 @@ fn machines() -> Vec<(&'static str, Machine)> {
             };
         }),
     ];
-    let changed = |(name, change): (_, fn(&mut Machine))| {
+    let disturbed = |(name, disturb): (_, Disturbance)| {
         let mut machine = CALM;
-        change(&mut machine);
+        disturb(&mut machine);
         (name, machine)
     };
-    changes.map(changed).into()
+    disturbances.map(disturbed).into()
 }
 
 /// Processes that are at random in one of two modes, as memory layouts make them.
