@@ -31,7 +31,12 @@ pub(crate) const ALL: &[Claim] = &[
                memory holds.",
         source: "Report E, section 3: 2888 against 1265 MB/s",
         experiments: &[BANDWIDTH],
-        test: nearest_cache_over_memory,
+        test: |evidence| {
+            let [cache, memory] = cache_and_memory(evidence, READ)?;
+            let ratio = ratio(cache, memory)?;
+            let said = sentence!("The fastest block is read {ratio} as fast as the largest.");
+            Some(decided(exceeds(&ratio, 2.0), Finding::new("because", said)))
+        },
     },
     Claim {
         key: "cache_is_written_four_times_as_fast",
@@ -119,13 +124,6 @@ const READING_OVER_WRITING: Along = Along {
         sentence!("Reading is {least} to {most} as fast as writing.")
     })
 };
-
-fn nearest_cache_over_memory(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let [cache, memory] = cache_and_memory(evidence, READ)?;
-    let ratio = ratio(cache, memory)?;
-    let said = sentence!("The fastest block is read {ratio} as fast as the largest.");
-    Some(decided(exceeds(&ratio, 2.0), Finding::new("because", said)))
-}
 
 /// The nearest cache over memory, against the ratio that the report states.
 fn about_times(

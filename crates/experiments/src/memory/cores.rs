@@ -29,7 +29,7 @@ const LINES: usize = 64;
 /// Of many pairs, the extremes lie this far apart by chance.
 const CHANCE: f64 = 1.1;
 
-/// A cache line of its own, the adjacent one included, which a prefetcher takes with it.
+/// A cache line and the adjacent one, which a prefetcher takes with it.
 #[derive(Default)]
 #[repr(align(128))]
 struct Line(AtomicU64);
@@ -190,7 +190,6 @@ fn cpus_of(point: &Point) -> Option<[Count; 2]> {
     Some([point.level(ONE).ok()?, point.level(OTHER).ok()?])
 }
 
-/// The time of a pair.
 struct Way<'r> {
     cpus: [Count; 2],
     time: &'r Estimate,
@@ -288,11 +287,9 @@ fn near(ways: &[Way<'_>]) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cores, ONE, ONE_WAY, OTHER, SHARED, pairs, picked};
+    use super::*;
     use crate::made_up::{assert_said, figures, findings, measured, sampled, values};
-    use crate::prelude::*;
     use instrument::figure::FigureKind;
-    use instrument::results::PointResult;
     use platform::placement::{allowed_cpus, shared_cache_level};
 
     fn pair(one: u64, other: u64) -> Point {

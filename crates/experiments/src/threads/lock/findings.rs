@@ -1,13 +1,15 @@
-//! Findings: spinning against blocking.
+//! Findings and figures of `threads.lock`: spinning against blocking.
 
 use super::{
     BODY, Body, COMPLEX_STEPS, ENTRY, LENGTHS, LOCK, LONG_STEPS, LockType, MIDDLE, PAIR, RUN,
     SHORT_SLICE_US, SLICE, THREADS, TURNS_TAKEN, at,
 };
 use crate::estimates::{grade, ratio, side_by_side};
+use crate::figures::{axis_of, bars, curves, logarithmic};
 use crate::judging::{ALMOST, exceeds, is_about};
 use crate::prelude::*;
 use instrument::claim::Ruling;
+use instrument::figure::{FigurePoint, Series};
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     let user_threads = (LockType::SpinLockOnAllCores, LockType::LockOnAllCores);
@@ -31,6 +33,72 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
     findings.into_iter().flatten().collect()
 }
 
+pub(super) fn figures(results: &Results) -> Vec<Figure> {
+    vec![
+        by_threads(results, "run_simple", Body::Simple),
+        by_threads(results, "run_simple_yield", Body::SimpleYield),
+        by_threads(results, "run_complex", Body::COMPLEX),
+        by_length(results),
+        by_lock(results),
+    ]
+}
+
+/// The report's table, as curves.
+fn by_threads(results: &Results, key: &str, body: Body) -> Figure {
+    let series =
+        |lock: LockType| results.series(lock.name(), RUN, THREADS, &[BODY.at(body), LOCK.at(lock)]);
+    curves(
+        key,
+        &format!("A run of the body {body}, on one worker"),
+        (axis_of(THREADS), logarithmic("run", RUN.unit)),
+        [LockType::Lock, LockType::SpinLock].map(series).into(),
+        Vec::new(),
+    )
+}
+
+fn by_length(results: &Results) -> Figure {
+    let point = |lock, steps: u64| -> Option<FigurePoint> {
+        let levels = at(Body::complex(steps), lock, PAIR);
+        let point = results.series("", ENTRY, BODY, &levels).points.pop()?;
+        Some(FigurePoint {
+            x: steps.into(),
+            ..point
+        })
+    };
+    let series = |lock: LockType| Series {
+        label: lock.name().into(),
+        points: LENGTHS
+            .iter()
+            .filter_map(|steps| point(lock, *steps))
+            .collect(),
+    };
+    curves(
+        "length",
+        &format!("{PAIR} kernel threads by the length of the section"),
+        (
+            logarithmic("steps inside", Unit::Count),
+            logarithmic("entry", ENTRY.unit),
+        ),
+        [LockType::PthreadMutex, LockType::PthreadSpin]
+            .map(series)
+            .into(),
+        Vec::new(),
+    )
+}
+
+fn by_lock(results: &Results) -> Figure {
+    let series = |body: Body| {
+        let levels = [BODY.at(body), THREADS.at(MIDDLE)];
+        results.series(&body.to_string(), ENTRY, LOCK, &levels)
+    };
+    bars(
+        "locks",
+        &format!("{MIDDLE} threads, an entry in a long run"),
+        (axis_of(LOCK), logarithmic("entry", ENTRY.unit)),
+        [Body::Simple, Body::COMPLEX].map(series).into(),
+    )
+}
+
 /// Threads that spin against as many that block. `say` gets their ratio, and the finding is as certain
 /// as the ratio.
 fn compared(
@@ -50,7 +118,6 @@ const REPORTED_S: f64 = 77.634_089;
 /// late.
 const EXACT: f64 = 0.02;
 const NEAR: f64 = 0.1;
-/// Threads in that run.
 const REPORTED_THREADS: Count = Count(99);
 
 /// The estimates of both locks with the most threads for which both are known, two at least.
@@ -348,9 +415,8 @@ fn computed(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::Lock;
-    use super::law;
+    use super::*;
     use crate::made_up::{assert_said, finding, findings, measured, number, setting};
-    use crate::prelude::*;
     use crate::threads::lock::{BODY, Body, ENTRY, LOCK, LockType, RUN, SLICE, TURNS_TAKEN, point};
     use instrument::results::PointResult;
 

@@ -165,9 +165,8 @@ fn kernel(
 
 #[cfg(test)]
 mod tests {
-    use super::{ENTRY, Lock, LockType, RUN, SLICE, TURNS_TAKEN};
+    use super::*;
     use crate::made_up::{count, measure, sampled, values};
-    use crate::prelude::*;
     use crate::threads::lock::{Body, point};
     use std::path::Path;
 

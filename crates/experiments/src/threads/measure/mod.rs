@@ -55,7 +55,7 @@ trait Exclusive: Sync {
     fn with(&self, work: impl FnOnce(&mut u64));
 }
 
-/// The locks of the system have such a method of their own.
+/// The locks of the system already have such a method.
 macro_rules! exclusive {
     ($($lock:ty),*) => {
         $(impl Exclusive for $lock {

@@ -83,9 +83,8 @@ fn at_two<Lock: Exclusive>(
 
 #[cfg(test)]
 mod tests {
-    use super::{BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, STEPS, TwoLocks};
+    use super::*;
     use crate::made_up::{measure, sampled};
-    use crate::prelude::*;
     use std::path::Path;
 
     #[test]
