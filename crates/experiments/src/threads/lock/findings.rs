@@ -103,11 +103,13 @@ fn by_lock(results: &Results) -> Figure {
 /// as the ratio.
 fn compared(
     key: &str,
+    weight: f64,
     (spin, lock): (&Estimate, &Estimate),
     say: impl FnOnce(Quantity) -> Sentence,
 ) -> Option<Finding> {
     let times = ratio(spin, lock)?;
-    Some(Finding::new(key, say(times)).graded(grade(&times, 1.0)))
+    let finding = Finding::new(key, say(times)).graded(grade(&times, 1.0));
+    Some(finding.weighing(weight))
 }
 
 // Threads that share one worker, and so one processor.
@@ -140,13 +142,12 @@ fn law(threads: Count) -> Quantity {
 
 fn collapse(results: &Results) -> Option<Finding> {
     let (threads, lock, spin) = with_most(results, Body::SimpleYield, RUN)?;
-    let finding = compared("collapse", (spin, lock), |times| {
+    compared("collapse", 0.55, (spin, lock), |times| {
         sentence!(
             "If {threads} threads of one worker yield inside the lock, a run takes {spin} with a \
              spin lock and {lock} with one that blocks: {times} as long."
         )
-    })?;
-    Some(finding.weighing(0.55))
+    })
 }
 
 /// The turns that were taken from the spinning threads in that run.
@@ -202,14 +203,13 @@ fn reported(results: &Results) -> Option<Finding> {
 /// Long runs: sooner or later a slice ends inside the lock.
 fn long_run(results: &Results) -> Option<Finding> {
     let (threads, lock, spin) = with_most(results, Body::COMPLEX, ENTRY)?;
-    let finding = compared("long_run", (spin, lock), |times| {
+    compared("long_run", 0.6, (spin, lock), |times| {
         sentence!(
             "Where {threads} threads compute inside the lock for long, an entry takes {spin} with \
              a spin lock and {lock} with one that blocks, {times} as long. Whenever a slice ends \
              inside the spin lock, all threads that wait burn theirs."
         )
-    })?;
-    Some(finding.weighing(0.6))
+    })
 }
 
 /// The gain of spinning where no thread loses its turn inside.
@@ -307,14 +307,13 @@ fn crowd(
 ) -> Option<Finding> {
     let entry = |lock| entry(results, lock, MIDDLE, COMPLEX_STEPS);
     let (spin, lock) = (entry(spin)?, entry(lock)?);
-    let finding = compared(key, (spin, lock), |times| {
+    compared(key, 0.6, (spin, lock), |times| {
         sentence!(
             "On several cores, {threads} {kind} that compute inside the lock take {spin} an entry \
              with a spin lock and {lock} with one that blocks: {times} as long.",
             threads = MIDDLE,
         )
-    })?;
-    Some(finding.weighing(0.6))
+    })
 }
 
 /// For sections of each number of steps, in ascending order, an entry of two kernel threads that spin and of
