@@ -40,7 +40,7 @@ const DESIGN: Design = Design {
     question: "How long does a cache line take from one core to another, and which cores are near to \
                each other?",
     method: formatcp!(
-        "Two threads, each pinned to a processor, hand messages to and fro. The first writes to a \
+        "Two threads, each pinned to a processor, pass messages back and forth. The first writes to a \
          cache line that the second polls, and the second writes its answer to the same line. \
          Each round trip takes the next of {LINES} lines, which were last used {LINES} round \
          trips ago and are allocated anew in each process. The time is half that of a round trip: \
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_goes_to_and_fro_here() {
+    fn a_line_goes_back_and_forth_here() {
         let cpus = allowed_cpus().expect("this system has them");
         if cpus.len() < 2 {
             return println!("skipped: there is one processor");

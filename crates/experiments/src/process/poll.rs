@@ -149,13 +149,13 @@ fn choice(results: &Results) -> Option<Finding> {
     let from_the_end = ratios.iter().rev();
     let faster = from_the_end.take_while(|(_, times)| times.extent().low > 1.0);
     let (from, _) = *faster.last()?;
-    let whence = if from == fewest {
+    let range = if from == fewest {
         sentence!("With any number of descriptors")
     } else {
         sentence!("From {from} descriptors on")
     };
     let said = sentence!(
-        "{whence}, epoll waits faster than poll. With {most} of them, a wait takes {epoll} by epoll \
+        "{range}, epoll waits faster than poll. With {most} of them, a wait takes {epoll} by epoll \
          and {poll} by poll, {times} as long."
     );
     let finding = Finding::new("choice", said).beside("from", from);

@@ -120,9 +120,10 @@ impl Experiment for Scale {
             || MeasureError::Unsupported("the system does not report its page size".into());
         let page = page_bytes(PageSize::Base).ok_or_else(unknown)? as usize;
         let scratch = sampler.scratch().to_owned();
-        let own = |cpu| Own::new(&scratch, cpu, page);
-        let work =
-            |own: &mut Own, (call, times): (Call, u64)| (0..times).try_for_each(|_| own.call(call));
+        let own = |cpu| PerThread::new(&scratch, cpu, page);
+        let work = |own: &mut PerThread, (call, times): (Call, u64)| {
+            (0..times).try_for_each(|_| own.call(call))
+        };
         on_cpus(&cpus, own, work, |pass| {
             Call::of(System::here()).iter().try_for_each(|call| {
                 let run = |times| pass((*call, times));
@@ -159,8 +160,8 @@ fn counts(most: u64) -> Vec<u64> {
     (1..=most).filter(is_wanted).collect()
 }
 
-/// The things of one thread.
-struct Own {
+/// What one thread uses.
+struct PerThread {
     path: CallPath,
     pages: Mapping,
     page_bytes: usize,
@@ -168,7 +169,7 @@ struct Own {
     word: AtomicU32,
 }
 
-impl Own {
+impl PerThread {
     fn new(scratch: &Path, cpu: usize, page_bytes: usize) -> Result<Self, MeasureError> {
         let path = scratch.join(format!("process.scale-{cpu}"));
         create(&path, OpenMode::Plain)?;
