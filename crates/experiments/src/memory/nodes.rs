@@ -11,6 +11,7 @@ use platform::machine::Machine;
 use platform::memory::{Mapping, PageSize};
 use platform::node::{self, Node};
 use platform::placement::{parent_cpus, pin_to};
+use std::collections::BTreeSet;
 use std::fmt;
 
 const PROCESSORS: AxisOf<NodeName> = AxisOf::new("processors", "processors of");
@@ -18,7 +19,7 @@ const MEMORY: AxisOf<NodeName> = AxisOf::new("memory", "memory of");
 const LOAD: Metric<&str> = Metric::time("load", "load").bounded(SHORTEST_LOAD_NS);
 
 /// A node by its number in the system. The level is called `node 0`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct NodeName(usize);
 
 impl fmt::Display for NodeName {
@@ -107,14 +108,9 @@ impl Experiment for Nodes {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let mut nodes: Vec<NodeName> = Vec::new();
-        for result in &results.points {
-            if let Ok(node) = result.point.level(PROCESSORS)
-                && !nodes.contains(&node)
-            {
-                nodes.push(node);
-            }
-        }
+        let points = results.points.iter().map(|result| &result.point);
+        let nodes = points.filter_map(|point| point.level(PROCESSORS).ok());
+        let nodes: BTreeSet<NodeName> = nodes.collect();
         let figure = |metric: Metric<&'static str>, title: &str| {
             let series = nodes.iter().map(|node| {
                 let label = format!("processors of {node}");

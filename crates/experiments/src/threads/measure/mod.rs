@@ -74,6 +74,16 @@ impl Exclusive for Mutex<u64> {
     }
 }
 
+/// Entries of each thread in the run whose result is checked.
+const CHECKED_ENTRIES: u64 = 3;
+
+/// Makes sure of the number behind `lock` after that run of this many threads.
+fn check_lock(lock: &impl Exclusive, section: Section, threads: u64) -> Result<(), MeasureError> {
+    let mut found = 0;
+    lock.with(|value| found = *value);
+    check(found, section, threads * CHECKED_ENTRIES)
+}
+
 /// Makes sure that all entries were made, one at a time, and that each computed.
 fn check(found: u64, section: Section, entries: u64) -> Result<(), MeasureError> {
     if found == section.expected(entries) {
