@@ -14,7 +14,6 @@ const LATENCY: &str = "memory.latency";
 const SUBLOOP: &str = "memory.subloop";
 const TLB: &str = "memory.tlb";
 
-/// The pages for a block.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 enum PagesFor {
     Huge,
@@ -176,18 +175,13 @@ fn pages(evidence: &Evidence<'_>) -> Option<Advice> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALL, PagesFor};
+    use super::*;
     use crate::find;
     use crate::made_up::{machine, measured, measured_apart, results, setting};
     use crate::memory::bandwidth::{self, Backing};
-    use crate::memory::hierarchy::tests::cost_of;
     use crate::memory::pages::Pages;
     use crate::memory::pages::made_up::{BASE, HUGE};
     use crate::memory::{KIB, MIB, latency, subloop, tlb};
-    use crate::prelude::*;
-    use instrument::advice::Advice;
-    use instrument::claim::Evidence;
-    use instrument::point::LevelOf;
     use instrument::results::PointResult;
 
     /// An experiment, and what it gave.
@@ -226,25 +220,8 @@ mod tests {
         }
     }
 
-    /// Caches that hold 40 KiB, 1.5 MiB and 24 MiB; loads take `factor` as long in base pages.
     fn loads(factor: f64) -> Gave {
-        let levels = [
-            (40.0 * KIB as f64, 4.0),
-            (1.5 * MIB as f64, 20.0),
-            (24.0 * MIB as f64, 80.0),
-        ];
-        let at = |size: f64, pages: Pages, factor: f64| {
-            let point = Point::new()
-                .at(latency::WORKING_SET, Bytes(size as u64))
-                .at(latency::STRIDE, Bytes(64))
-                .at(latency::PAGES, pages);
-            let load = factor * cost_of(1.5, &levels, size);
-            measured(point, &[(latency::LOAD, load)])
-        };
-        let sizes = (26..=54).map(|step| 2_f64.powf(f64::from(step) / 2.0).round());
-        let mut points: Vec<_> = sizes.map(|size| at(size, HUGE, 1.0)).collect();
-        points.push(at(128.0 * MIB as f64, BASE, factor));
-        ("memory.latency", points)
+        ("memory.latency", latency::tests::points(factor))
     }
 
     #[test]

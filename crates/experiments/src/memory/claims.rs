@@ -34,7 +34,12 @@ pub(crate) const ALL: &[Claim] = &[
                memory holds.",
         source: "Report E, section 3: 2888 against 1265 MB/s",
         experiments: &[BANDWIDTH],
-        test: nearest_cache_over_memory,
+        test: |evidence| {
+            let [cache, memory] = cache_and_memory(evidence, READ)?;
+            let ratio = ratio(cache, memory)?;
+            let said = sentence!("The fastest block is read {ratio} as fast as the largest.");
+            Some(decided(exceeds(&ratio, 2.0), Finding::new("because", said)))
+        },
     },
     Claim {
         key: "cache_is_written_four_times_as_fast",
@@ -104,13 +109,6 @@ fn ends_of_footprint<'a>(
         .along(footprint::BLOCK_SIZE, metric, &by_rust);
     let ((_, one), (_, other)) = (curve.first()?, curve.last()?);
     Some((one, other))
-}
-
-fn nearest_cache_over_memory(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let [cache, memory] = cache_and_memory(evidence, READ)?;
-    let ratio = ratio(cache, memory)?;
-    let said = sentence!("The fastest block is read {ratio} as fast as the largest.");
-    Some(decided(exceeds(&ratio, 2.0), Finding::new("because", said)))
 }
 
 /// The nearest cache over memory, against the ratio that the report states.

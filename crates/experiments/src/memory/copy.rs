@@ -181,10 +181,8 @@ fn comparison(
 
 #[cfg(test)]
 mod tests {
-    use super::{COPY, Copy, Method, point};
+    use super::*;
     use crate::made_up::{assert_said, figures, findings, measured, sampled};
-    use crate::prelude::*;
-    use kernels::CopyMethod;
 
     #[test]
     fn every_method_is_measured_here() {

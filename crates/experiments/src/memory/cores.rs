@@ -29,7 +29,7 @@ const LINES: usize = 64;
 /// Of many pairs, the extremes lie this far apart by chance.
 const CHANCE: f64 = 1.1;
 
-/// A cache line of its own, the adjacent one included, which a prefetcher takes with it.
+/// A cache line and the adjacent one, which a prefetcher takes with it.
 #[derive(Default)]
 #[repr(align(128))]
 struct Line(AtomicU64);
@@ -40,7 +40,7 @@ const DESIGN: Design = Design {
     question: "How long does a cache line take from one core to another, and which cores are near to \
                each other?",
     method: formatcp!(
-        "Two threads, each pinned to a processor, hand messages to and fro. The first writes to a \
+        "Two threads, each pinned to a processor, pass messages back and forth. The first writes to a \
          cache line that the second polls, and the second writes its answer to the same line. \
          Each round trip takes the next of {LINES} lines, which were last used {LINES} round \
          trips ago and are allocated anew in each process. The time is half that of a round trip: \
@@ -190,7 +190,6 @@ fn cpus_of(point: &Point) -> Option<[Count; 2]> {
     Some([point.level(ONE).ok()?, point.level(OTHER).ok()?])
 }
 
-/// The time of a pair.
 struct Way<'r> {
     cpus: [Count; 2],
     time: &'r Estimate,
@@ -288,11 +287,9 @@ fn near(ways: &[Way<'_>]) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cores, ONE, ONE_WAY, OTHER, SHARED, pairs, picked};
+    use super::*;
     use crate::made_up::{assert_said, figures, findings, measured, sampled, values};
-    use crate::prelude::*;
     use instrument::figure::FigureKind;
-    use instrument::results::PointResult;
     use platform::placement::{allowed_cpus, shared_cache_level};
 
     fn pair(one: u64, other: u64) -> Point {
@@ -361,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_goes_to_and_fro_here() {
+    fn a_line_goes_back_and_forth_here() {
         let cpus = allowed_cpus().expect("this system has them");
         if cpus.len() < 2 {
             return println!("skipped: there is one processor");

@@ -16,7 +16,6 @@ const COUNTERS: AxisOf<Counters> = AxisOf::new("counters", "counters");
 const INCREMENT: Metric<&str> =
     Metric::time("increment", "time of an increment").bounded(SHORTEST_LOAD_NS);
 
-/// The place of the second counter.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 enum Counters {
     OneLine,
@@ -42,7 +41,7 @@ const DESIGN: Design = Design {
     id: "memory.false_sharing",
     title: "False sharing",
     question: "What does it cost when two threads write to different variables on one cache line?",
-    method: "Two threads on two cores each increment an atomic counter of their own, both from the same \
+    method: "Two threads on two cores each increment their own atomic counter, both from the same \
              moment on. One line: the counters are 8 bytes apart on one cache line. Two lines: they \
              are 128 bytes apart, so that a prefetch of adjacent lines does not join them. The time \
              is that of n increments by each thread, from the common start to the end of the slower \
@@ -124,10 +123,8 @@ fn cost(results: &Results) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{COUNTERS, Counters, FalseSharing, INCREMENT};
+    use super::*;
     use crate::made_up::{assert_said, findings, measured, sampled, setting};
-    use crate::other_core::cpu_of_another_core;
-    use crate::prelude::*;
 
     #[test]
     fn padding_is_advised_only_where_it_gains() {

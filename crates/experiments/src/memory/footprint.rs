@@ -144,7 +144,6 @@ fn shared_cache(machine: &Machine) -> Option<DataCache> {
     shared.min_by_key(|cache| (cache.level, cache.size))
 }
 
-/// The size in bytes of the first cache that holds code and data alike.
 fn shared_bytes(machine: &Machine) -> u64 {
     shared_cache(machine).map_or(USUAL_CACHE, |cache| cache.size.0)
 }
@@ -261,12 +260,10 @@ fn held(results: &Results, metric: Metric<&'static str>, level: Level) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, COMPILER, Compiler, Footprint, METRICS, block_sizes};
+    use super::*;
     use crate::made_up::{assert_said, findings, measured, results, sampled, setting, value};
     use crate::memory::hierarchy::tests::cost_of;
-    use crate::prelude::*;
     use instrument::results::PointResult;
-    use platform::machine::Machine;
 
     const MIB: f64 = 1024.0 * 1024.0;
 

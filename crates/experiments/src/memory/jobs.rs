@@ -19,7 +19,6 @@ const fn bandwidth(name: &'static str) -> Metric<&'static str> {
     Metric::bandwidth(name, name).bounded(MOST_BYTES_PER_SECOND * MOST_CORES)
 }
 
-/// The work of a pass.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Job {
     Read,
@@ -53,7 +52,7 @@ impl Job {
     }
 }
 
-/// Starts a thread on each of `cpus` with a block of `each` bytes of its own, in the memory of `node`
+/// Starts a thread on each of `cpus` with its own block of `each` bytes, in the memory of `node`
 /// if one is given, and times each of `jobs`.
 pub(super) fn run(
     sampler: &mut Sampler<'_>,

@@ -197,7 +197,6 @@ fn line(pages: Pages) -> [(&'static str, Level); 2] {
     [STRIDE.at(SHORTEST_STRIDE), PAGES.at(pages)]
 }
 
-/// The loads by working set.
 fn curve<'r>(results: &'r Results, pages: Pages) -> Vec<(Bytes, &'r Estimate)> {
     results.along(WORKING_SET, LOAD, &line(pages))
 }
@@ -290,7 +289,7 @@ fn translation(results: &Results, pages: Pages) -> Option<Finding> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::made_up::{assert_said, findings, measured, sampled, setting, value};
     use crate::memory::hierarchy::tests::cost_of;
@@ -344,6 +343,7 @@ mod tests {
         assert!(points.iter().all(|point| point.level(PAGES) == Ok(BASE)));
     }
 
+    /// Loads in caches of 48 KiB, 2 MiB and 32 MiB.
     fn at(size: f64, pages: Pages, factor: f64) -> PointResult {
         let (kib, mib) = (KIB as f64, MIB as f64);
         let levels = [(48.0 * kib, 4.0), (2.0 * mib, 20.0), (32.0 * mib, 80.0)];
@@ -357,12 +357,16 @@ mod tests {
     /// Nearly all loads miss all caches.
     const FAR: f64 = 128.0 * MIB as f64;
 
+    /// A whole curve in huge pages, and loads far away that take `factor` as long in base pages.
+    pub(in crate::memory) fn points(factor: f64) -> Vec<PointResult> {
+        let sizes = (26..=54).map(|step| 2_f64.powf(f64::from(step) / 2.0).round());
+        let in_huge = sizes.map(|size| at(size, HUGE, 1.0));
+        in_huge.chain([at(FAR, BASE, factor)]).collect()
+    }
+
     #[test]
     fn caches_memory_and_translation_are_found() {
-        let sizes = (26..=54).map(|step| 2_f64.powf(f64::from(step) / 2.0).round());
-        let mut points: Vec<_> = sizes.map(|size| at(size, HUGE, 1.0)).collect();
-        points.push(at(FAR, BASE, 1.3));
-        let found = findings(&Latency, points);
+        let found = findings(&Latency, points(1.3));
         for (key, capacity) in [
             ("capacity_1", 48 * KIB),
             ("capacity_2", 2 * MIB),

@@ -78,7 +78,7 @@ const SUPPLIED: Counterpart =
 fn of_library(point: &Point) -> Counterpart {
     Counterpart::Like {
         point: point.clone(),
-        difference: "The C library of each system has a memcpy of its own.",
+        difference: "The C library of each system has its own memcpy.",
     }
 }
 
@@ -102,9 +102,7 @@ fn time_loads(
     let (page_size, _) = pages.here()?;
     let mut memory = Mapping::anonymous(len, page_size)?;
     memory.populate()?;
-    if let Some(remark) = pages::remark(&memory, page_size)? {
-        sampler.remark(remark);
-    }
+    pages::verify(sampler, &memory, page_size)?;
     time_loads_from(sampler, metric, &mut memory, places, offset)
 }
 

@@ -11,6 +11,7 @@ use platform::machine::Machine;
 use platform::memory::{Mapping, PageSize};
 use platform::node::{self, Node};
 use platform::placement::{parent_cpus, pin_to};
+use std::collections::BTreeSet;
 use std::fmt;
 
 const PROCESSORS: AxisOf<NodeName> = AxisOf::new("processors", "processors of");
@@ -18,7 +19,7 @@ const MEMORY: AxisOf<NodeName> = AxisOf::new("memory", "memory of");
 const LOAD: Metric<&str> = Metric::time("load", "load").bounded(SHORTEST_LOAD_NS);
 
 /// A node by its number in the system. The level is called `node 0`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct NodeName(usize);
 
 impl fmt::Display for NodeName {
@@ -54,7 +55,7 @@ const DESIGN: Design = Design {
     method: "Memory is taken from one node, as verified, and used by the processors of one node, for each \
              pair of nodes. Load: one processor follows a chain of addresses in random order, one in \
              each cache line, as in memory.latency; in huge pages if the system provides them. Read and \
-             write: each processor of the node runs a thread that passes over a block of its own, all \
+             write: each processor of the node runs a thread that passes over its own block, all \
              at the same time, as in memory.parallel. The blocks together are four times as large as \
              the last-level cache, or smaller if the smallest node has too little room.",
     source: "common practice (lmbench's lat_mem_rd and STREAM, under numactl)",
@@ -107,14 +108,9 @@ impl Experiment for Nodes {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let mut nodes: Vec<NodeName> = Vec::new();
-        for result in &results.points {
-            if let Ok(node) = result.point.level(PROCESSORS)
-                && !nodes.contains(&node)
-            {
-                nodes.push(node);
-            }
-        }
+        let points = results.points.iter().map(|result| &result.point);
+        let nodes = points.filter_map(|point| point.level(PROCESSORS).ok());
+        let nodes: BTreeSet<NodeName> = nodes.collect();
         let figure = |metric: Metric<&'static str>, title: &str| {
             let series = nodes.iter().map(|node| {
                 let label = format!("processors of {node}");
@@ -144,7 +140,6 @@ fn pairs(nodes: &[Node]) -> Vec<Point> {
         .collect()
 }
 
-/// The node of this name here.
 fn find(nodes: &[Node], name: NodeName) -> Result<&Node, MeasureError> {
     let found = nodes.iter().find(|node| node.number == name.0);
     found.ok_or_else(|| MeasureError::Unsupported(format!("this machine has no {name}")))
@@ -177,7 +172,6 @@ fn size(nodes: &[Node], last_cache: u64) -> Result<usize, MeasureError> {
     }
 }
 
-/// Times a load by one processor from the memory of a node.
 fn time_load(
     sampler: &mut Sampler<'_>,
     cpu: usize,
@@ -217,7 +211,7 @@ fn times((.., near, far): &Pair<'_>) -> f64 {
     far.centre / near.centre
 }
 
-/// Every pair of different nodes whose first one has memory of its own.
+/// Every pair of different nodes whose first one has its own memory.
 fn compared<'r>(results: &'r Results, metric: Metric<&'static str>) -> Vec<Pair<'r>> {
     let of =
         |processors, memory| results.sound(metric, &[PROCESSORS.at(processors), MEMORY.at(memory)]);
@@ -230,7 +224,6 @@ fn compared<'r>(results: &'r Results, metric: Metric<&'static str>) -> Vec<Pair<
     pairs.collect()
 }
 
-/// The pair whose loads take longest.
 fn latency(results: &Results) -> Option<Finding> {
     let pairs = compared(results, LOAD).into_iter();
     let slowest = pairs.max_by(|one, other| times(one).total_cmp(&times(other)));
@@ -244,7 +237,6 @@ fn latency(results: &Results) -> Option<Finding> {
     Some(finding.graded(grade(&times, 1.0)).weighing(0.65))
 }
 
-/// The pair with the least bandwidth.
 fn bandwidth(results: &Results) -> Option<Finding> {
     let pairs = compared(results, READ).into_iter();
     let narrowest = pairs.min_by(|one, other| times(one).total_cmp(&times(other)));

@@ -19,7 +19,6 @@ const COST: Metric<&str> = Metric::time("cost", "cost of a page");
 const MINOR: Metric<&str> = Metric::fact("minor_faults", "minor faults a page", Unit::Count);
 const MAJOR: Metric<&str> = Metric::fact("major_faults", "major faults a page", Unit::Count);
 
-/// The way in which a page is missing, and touched.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 enum Touch {
     #[choice("first touch")]
@@ -153,22 +152,28 @@ const COLD_PAGES: usize = 64;
 
 const FILE: &str = "page-fault";
 
-/// Counts the faults of the last sample.
-#[derive(Default)]
-struct Faults(Cell<Usage>);
-
-impl Faults {
-    fn begin(&self) -> Result<(), MeasureError> {
-        self.0.set(Usage::of_thread()?);
+/// Times `touch`, which touches `pages` pages, after `prepare`, and counts the faults of the last sample.
+fn time(
+    sampler: &mut Sampler<'_>,
+    pages: usize,
+    mut prepare: impl FnMut() -> Result<(), MeasureError>,
+    mut touch: impl FnMut(),
+) -> Result<(), MeasureError> {
+    let before = Cell::new(Usage::default());
+    let prepare = |_: &mut Sampler<'_>| {
+        prepare()?;
+        before.set(Usage::of_thread()?);
         Ok(())
-    }
-
-    fn end(&self, sampler: &mut Sampler<'_>, pages: usize) -> Result<(), MeasureError> {
-        let faults = Usage::of_thread()?.since(&self.0.get());
-        sampler.value(MINOR, faults.minor_faults as f64 / pages as f64);
-        sampler.value(MAJOR, faults.major_faults as f64 / pages as f64);
+    };
+    let touch = || {
+        touch();
         Ok(())
-    }
+    };
+    sampler.once(COST, pages as f64, prepare, touch)?;
+    let faults = Usage::of_thread()?.since(&before.get());
+    sampler.value(MINOR, faults.minor_faults as f64 / pages as f64);
+    sampler.value(MAJOR, faults.major_faults as f64 / pages as f64);
+    Ok(())
 }
 
 fn write_to_each(memory: &mut Mapping, page: usize) {
@@ -185,24 +190,13 @@ fn first_touch(
 ) -> Result<(), MeasureError> {
     let new = || Mapping::anonymous(count * page, page_size);
     let memory = RefCell::new(new()?);
-    let faults = Faults::default();
-    sampler.once(
-        COST,
-        count as f64,
-        |_| {
-            memory.replace(new()?);
-            faults.begin()
-        },
-        || {
-            write_to_each(&mut memory.borrow_mut(), page);
-            Ok(())
-        },
-    )?;
-    faults.end(sampler, count)?;
-    if let Some(remark) = pages::remark(&memory.borrow(), page_size)? {
-        sampler.remark(remark);
-    }
-    Ok(())
+    let prepare = || {
+        memory.replace(new()?);
+        Ok(())
+    };
+    let touch = || write_to_each(&mut memory.borrow_mut(), page);
+    time(sampler, count, prepare, touch)?;
+    pages::verify(sampler, &memory.borrow(), page_size)
 }
 
 fn of_file(
@@ -226,28 +220,22 @@ fn of_file(
         // memory, where a file is cached in only one way.
         evict(&scratch.file).ok();
     }
-    let faults = Faults::default();
-    sampler.once(
-        COST,
-        count as f64,
-        |_| {
-            // Unmaps the pages, as if the mapping were new; without that none can be evicted.
-            mapping.borrow_mut().advise(Advice::DontNeed)?;
-            if is_cold {
-                chiller.chill(&mut scratch)?;
-            } else {
-                page_cache::warm(&scratch)?;
-            }
-            faults.begin()
-        },
-        || {
-            let mapping = mapping.borrow();
-            let touched = mapping.as_slice().iter().step_by(stride);
-            black_box(touched.fold(0, |sum, byte| sum ^ black_box(*byte)));
-            Ok(())
-        },
-    )?;
-    faults.end(sampler, count)?;
+    let prepare = || {
+        // Unmaps the pages, as if the mapping were new; without that none can be evicted.
+        mapping.borrow_mut().advise(Advice::DontNeed)?;
+        let cached = if is_cold {
+            chiller.chill(&mut scratch)
+        } else {
+            page_cache::warm(&scratch)
+        };
+        cached.map(drop)
+    };
+    let touch = || {
+        let mapping = mapping.borrow();
+        let touched = mapping.as_slice().iter().step_by(stride);
+        black_box(touched.fold(0, |sum, byte| sum ^ black_box(*byte)));
+    };
+    time(sampler, count, prepare, touch)?;
     mapping.borrow().ensure_whole()?;
     chiller.remark_on(sampler)
 }
@@ -256,25 +244,16 @@ fn copy_on_write(sampler: &mut Sampler<'_>, page: usize) -> Result<(), MeasureEr
     let memory = RefCell::new(Mapping::anonymous(PAGES * page, PageSize::Base)?);
     memory.borrow_mut().populate()?;
     let twin = RefCell::new(None);
-    let faults = Faults::default();
-    sampler.once(
-        COST,
-        PAGES as f64,
-        |_| {
-            // The twin of the sample before ends first, or the pages would still be shared with it.
-            twin.replace(None);
-            twin.replace(Some(Twin::fork()?));
-            faults.begin()
-        },
-        || {
-            write_to_each(&mut memory.borrow_mut(), page);
-            Ok(())
-        },
-    )?;
-    faults.end(sampler, PAGES)
+    let prepare = || {
+        // The twin of the sample before ends first, or the pages would still be shared with it.
+        twin.replace(None);
+        twin.replace(Some(Twin::fork()?));
+        Ok(())
+    };
+    let touch = || write_to_each(&mut memory.borrow_mut(), page);
+    time(sampler, PAGES, prepare, touch)
 }
 
-/// The cost of a page, if it is known.
 fn cost<'r>(results: &'r Results, touch: Touch) -> Option<&'r Estimate> {
     results.sound(COST, &[TOUCH.at(touch)])
 }

@@ -26,7 +26,7 @@ const TAKEN_BACK: Metric<&str> = Metric::fact(
 const PAGES: usize = 32;
 /// A page whose first touch takes this many times as long as that of a page just used was taken back.
 /// On a virtual machine the two were fifty times apart, with nothing between.
-const DEARER: f64 = 4.0;
+const SLOWER: f64 = 4.0;
 /// Pages taken back that are enough for a process.
 const ENOUGH: usize = 4;
 /// The pages touched in search of them take at most this part of the available memory,
@@ -103,7 +103,7 @@ impl Experiment for PageReporting {
         let taken_back: Vec<f64> = times_ns
             .filter(|it| was_taken_back(*it, usual_ns))
             .collect();
-        let dear_ns = median(&taken_back).ok_or_else(|| {
+        let slow_ns = median(&taken_back).ok_or_else(|| {
             let looked = Bytes((idle.times_ns.len() * page) as u64);
             MeasureError::Disturbed(format!(
                 "the host had taken back nothing of the first {looked:.3} of free memory, which other \
@@ -112,7 +112,7 @@ impl Experiment for PageReporting {
         })?;
         let share = taken_back.len() as f64 / idle.times_ns.len() as f64;
         sampler.value(JUST_USED, usual_ns);
-        sampler.value(AFTER_IDLING, dear_ns);
+        sampler.value(AFTER_IDLING, slow_ns);
         sampler.value(TAKEN_BACK, share);
         Ok(())
     }
@@ -146,7 +146,7 @@ impl Touched {
         })
     }
 
-    /// At most `most` pages, until `is_enough` says so of the last.
+    /// At most `most` pages, until `is_enough` holds for the last.
     fn first(
         most: usize,
         page: usize,
@@ -184,7 +184,7 @@ impl Touched {
 /// True if the host had taken back a page whose touch took `spent_ns`, where a page just used takes
 /// `usual_ns`.
 fn was_taken_back(spent_ns: f64, usual_ns: f64) -> bool {
-    spent_ns > DEARER * usual_ns
+    spent_ns > SLOWER * usual_ns
 }
 
 fn cost(results: &Results) -> Option<Finding> {
@@ -209,9 +209,8 @@ fn cost(results: &Results) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AFTER_IDLING, JUST_USED, PageReporting, TAKEN_BACK};
+    use super::*;
     use crate::made_up::{assert_said, findings, measure, measured, setting, values};
-    use crate::prelude::*;
     use std::path::Path;
 
     #[test]
@@ -226,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_after_idling_are_dear_or_the_point_says_why_not() {
+    fn pages_after_idling_are_slow_or_the_point_says_why_not() {
         match measure(&PageReporting, &Point::new(), Path::new("/")) {
             Ok((samples, _)) => {
                 let first = |metric| values(&samples, metric)[0];

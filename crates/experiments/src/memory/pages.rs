@@ -20,12 +20,10 @@ impl Pages {
         self.0.0 >= 1 << 20
     }
 
-    /// The smallest pages of `machine`.
     pub(crate) fn base(machine: &Machine) -> Option<Self> {
         machine.page_bytes.map(|bytes| Self(Bytes(bytes)))
     }
 
-    /// The huge pages of `machine`.
     pub(crate) fn huge(machine: &Machine) -> Option<Self> {
         machine.huge_page_bytes.map(|bytes| Self(Bytes(bytes)))
     }
@@ -75,29 +73,30 @@ impl Say for Pages {
     }
 }
 
-/// Checks that memory, touched throughout, is in the pages asked for. Gives a remark if only a part
-/// of it is.
+/// Makes sure that memory, touched throughout, is in the pages asked for. Remarks it if only a part is.
 ///
 /// # Errors
 /// If none of it is.
-pub(crate) fn remark(
+pub(crate) fn verify(
+    sampler: &mut Sampler<'_>,
     mapping: &Mapping,
     page_size: PageSize,
-) -> Result<Option<String>, MeasureError> {
+) -> Result<(), MeasureError> {
     if page_size == PageSize::Base {
-        return Ok(None);
+        return Ok(());
     }
-    let wanted = mapping.len() as u64;
-    match mapping.huge_bytes()? {
-        0 => Err(MeasureError::Unsupported(
+    let wanted = Bytes(mapping.len() as u64);
+    match Bytes(mapping.huge_bytes()?) {
+        Bytes(0) => Err(MeasureError::Unsupported(
             "the system gave no huge pages: memory may be too fragmented".into(),
         )),
-        found if found < wanted => Ok(Some(format!(
-            "only {:.3} of {:.3} were in huge pages",
-            Bytes(found),
-            Bytes(wanted)
-        ))),
-        _ => Ok(None),
+        found => {
+            if found < wanted {
+                let remark = format!("only {found:.3} of {wanted:.3} were in huge pages");
+                sampler.remark(remark);
+            }
+            Ok(())
+        }
     }
 }
 
@@ -116,11 +115,8 @@ pub(crate) mod made_up {
 
 #[cfg(test)]
 mod tests {
-    use super::Pages;
     use super::made_up::{BASE, HUGE, ODD};
-    use instrument::point::{Level, LevelOf};
-    use platform::machine::Machine;
-    use platform::memory::PageSize;
+    use super::*;
 
     #[test]
     fn a_level_names_pages_that_this_machine_has() {

@@ -22,7 +22,7 @@ const DESIGN: Design = Design {
     title: "Memory bandwidth of several cores",
     question: "How much memory bandwidth do several cores get together, and how many of them saturate \
                the memory?",
-    method: "Each thread is pinned to a processor of its own and works on a block of its own, all at the \
+    method: "Each thread is pinned to its own processor and works on its own block, all at the \
              same time. The blocks together are larger than any cache. Read: every byte is loaded. \
              Write: every byte is stored through the caches. Copy: memcpy copies one half of each \
              block to the other; each byte counts once. Bandwidth is the size of all blocks over the \
@@ -85,7 +85,6 @@ impl Experiment for Parallel {
     }
 }
 
-/// The gain of all threads over one.
 fn gain(results: &Results, job: Job) -> Option<Finding> {
     let curve = results.along(THREADS, job.metric(), &[]);
     let [(_, one), .., (threads, all)] = *curve.as_slice() else {
@@ -104,10 +103,8 @@ fn gain(results: &Results, job: Job) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{COPY, Parallel, READ, THREADS, WRITE};
+    use super::*;
     use crate::made_up::{assert_said, machine, measure, measured, results, sampled, setting};
-    use crate::prelude::*;
-    use platform::machine::Machine;
     use platform::placement::allowed_cpus;
     use std::path::Path;
 

@@ -25,7 +25,6 @@ const NEARLY: f64 = 0.10;
 const BLOCKS: [u64; 2] = [8 * MIB, 32 * MIB];
 /// Below this, starting a piece takes more time than writing it.
 const SMALLEST_PIECE: u64 = 128;
-/// The number of times that each byte is written.
 const PASSES: u64 = 8;
 /// A larger one takes longer than a point may.
 const LARGEST_BLOCK: u64 = 1024 * MIB;
@@ -48,71 +47,70 @@ const DESIGN: Design = Design {
     metrics: &[WRITE],
 };
 
-pub(crate) const CLAIMS: &[Claim] = &[BEYOND_THE_CACHE, SMALL_PIECES, BOTH_BLOCKS];
-
-/// The report's best piece.
 const REPORTED_PIECE: Bytes = Bytes(64 << 10);
 
-const SMALL_PIECES: Claim = Claim {
-    key: "pieces_below_64_kib_take_longer",
-    says: "Repeated work on a block takes longer in pieces below 64 KB than in pieces of 64 KB.",
-    source: "Report E, section 3.3.2",
-    experiments: &["memory.subloop"],
-    test: |evidence| {
-        let results = evidence.of("memory.subloop")?;
-        let curve = curve(results, Bytes(BLOCKS[0]));
-        let (_, best) = curve.iter().find(|(piece, _)| *piece == REPORTED_PIECE)?;
-        let smaller = curve.iter().filter(|(piece, _)| *piece < REPORTED_PIECE);
-        let ratios = smaller.filter_map(|(piece, write)| Some((*piece, ratio(best, write)?)));
-        larger_along(
-            "pieces of ",
-            &ratios.collect::<Vec<_>>(),
-            |[least, most]| {
-                sentence!("Pieces of 64 KiB are written {least} to {most} as fast as smaller ones.")
-            },
-        )
+pub(crate) const CLAIMS: &[Claim] = &[
+    Claim {
+        key: "pieces_beyond_the_cache_take_three_times",
+        says: "Repeated work on a block takes three times as long in pieces that no cache holds.",
+        source: "Report E, section 3.3: pieces of 64 KB are best",
+        experiments: &["memory.subloop"],
+        test: |evidence| {
+            let results = evidence.of("memory.subloop")?;
+            let block = *blocks(results).last()?;
+            // This can be decided only for a block that no cache holds.
+            if block.0 < 2 * hierarchy::last_bytes(results.machine) {
+                return None;
+            }
+            let ((_, best), whole) = (best(results, block)?, whole(results, block)?);
+            larger_by(3.0, best, whole, |ratio| {
+                sentence!(
+                    "The best pieces are written at {one} and the whole block at {other}: {ratio} as fast.",
+                    one = best,
+                    other = whole,
+                )
+            })
+        },
     },
-};
-
-const BOTH_BLOCKS: Claim = Claim {
-    key: "the_best_piece_is_as_fast_in_8_and_32_mib",
-    says: "Cut into the best pieces, blocks of 8 and of 32 MB are written alike.",
-    source: "Report E, section 3.3.2",
-    experiments: &["memory.subloop"],
-    test: |evidence| {
-        let results = evidence.of("memory.subloop")?;
-        let [one, other] = BLOCKS.map(|block| best(results, Bytes(block)));
-        let ((_, one), (_, other)) = (one?, other?);
-        alike(ALMOST, one, other, |ratio| {
-            sentence!(
-                "The best pieces are written at {one} in 8 MiB and {other} in 32 MiB: {ratio}."
+    Claim {
+        key: "pieces_below_64_kib_take_longer",
+        says: "Repeated work on a block takes longer in pieces below 64 KB than in pieces of 64 KB.",
+        source: "Report E, section 3.3.2",
+        experiments: &["memory.subloop"],
+        test: |evidence| {
+            let results = evidence.of("memory.subloop")?;
+            let curve = curve(results, Bytes(BLOCKS[0]));
+            let (_, best) = curve.iter().find(|(piece, _)| *piece == REPORTED_PIECE)?;
+            let smaller = curve.iter().filter(|(piece, _)| *piece < REPORTED_PIECE);
+            let ratios = smaller.filter_map(|(piece, write)| Some((*piece, ratio(best, write)?)));
+            larger_along(
+                "pieces of ",
+                &ratios.collect::<Vec<_>>(),
+                |[least, most]| {
+                    sentence!(
+                        "Pieces of 64 KiB are written {least} to {most} as fast as smaller ones."
+                    )
+                },
             )
-        })
+        },
     },
-};
-
-const BEYOND_THE_CACHE: Claim = Claim {
-    key: "pieces_beyond_the_cache_take_three_times",
-    says: "Repeated work on a block takes three times as long in pieces that no cache holds.",
-    source: "Report E, section 3.3: pieces of 64 KB are best",
-    experiments: &["memory.subloop"],
-    test: |evidence| {
-        let results = evidence.of("memory.subloop")?;
-        let block = *blocks(results).last()?;
-        // This can be decided only for a block that no cache holds.
-        if block.0 < 2 * hierarchy::last_bytes(results.machine) {
-            return None;
-        }
-        let ((_, best), whole) = (best(results, block)?, whole(results, block)?);
-        larger_by(3.0, best, whole, |ratio| {
-            sentence!(
-                "The best pieces are written at {one} and the whole block at {other}: {ratio} as fast.",
-                one = best,
-                other = whole,
-            )
-        })
+    Claim {
+        key: "the_best_piece_is_as_fast_in_8_and_32_mib",
+        says: "Cut into the best pieces, blocks of 8 and of 32 MB are written alike.",
+        source: "Report E, section 3.3.2",
+        experiments: &["memory.subloop"],
+        test: |evidence| {
+            let results = evidence.of("memory.subloop")?;
+            let [one, other] = BLOCKS.map(|block| best(results, Bytes(block)));
+            let ((_, one), (_, other)) = (one?, other?);
+            alike(ALMOST, one, other, |ratio| {
+                sentence!(
+                    "The best pieces are written at {one} in 8 MiB and {other} in 32 MiB: {ratio}."
+                )
+            })
+        },
     },
-};
+];
 
 impl Experiment for Subloop {
     fn design(&self) -> &'static Design {
@@ -225,12 +223,10 @@ pub(super) fn blocks(results: &Results) -> BTreeSet<Bytes> {
         .collect()
 }
 
-/// The bandwidths of a block by the size of the pieces.
 pub(super) fn curve<'r>(results: &'r Results, block: Bytes) -> Vec<(Bytes, &'r Estimate)> {
     results.along(PIECE_SIZE, WRITE, &[BLOCK_SIZE.at(block)])
 }
 
-/// The bandwidth of a block written as one piece.
 pub(super) fn whole<'r>(results: &'r Results, block: Bytes) -> Option<&'r Estimate> {
     results.sound(WRITE, &[BLOCK_SIZE.at(block), PIECE_SIZE.at(block)])
 }
@@ -294,11 +290,10 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, BLOCKS, CLAIMS, MIB, PIECE_SIZE, Subloop, WRITE, point};
+    use super::*;
     use crate::made_up::{
         assert_said, findings, judgement, measured, measured_apart, sampled, setting,
     };
-    use crate::prelude::*;
     use instrument::claim::Ruling;
     use instrument::results::PointResult;
 

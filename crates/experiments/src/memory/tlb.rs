@@ -137,7 +137,6 @@ pub(super) fn in_both_pages<'r>(
     pairs(results).pop()
 }
 
-/// The cost of translation when most pages are in use.
 fn translation(results: &Results) -> Option<Finding> {
     let (count, base, huge) = in_both_pages(results)?;
     let extra = base.quantity().minus(huge.quantity());
@@ -193,11 +192,10 @@ fn reach(results: &Results) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOAD, PAGES, STRIDES, Tlb};
+    use super::*;
     use crate::made_up::{assert_said, findings, measured, sampled, value};
     use crate::memory::pages::Pages;
     use crate::memory::pages::made_up::{BASE, HUGE};
-    use crate::prelude::*;
     use platform::machine::Machine;
 
     /// Loads by the number of places, in base and in huge pages.

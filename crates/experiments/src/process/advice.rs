@@ -4,7 +4,7 @@ use super::calls::{Call, DESIGN, rate};
 use crate::estimates::ratio;
 use crate::judging::{advice, better};
 use crate::prelude::*;
-use instrument::advice::{Advice, Audience, Rule};
+use instrument::advice::{Audience, Rule};
 
 pub(crate) const ALL: &[Rule] = &[Rule {
     setting: "start_programs_by",
@@ -14,12 +14,9 @@ pub(crate) const ALL: &[Rule] = &[Rule {
     experiments: &[DESIGN.id],
     find: |evidence| {
         let results = evidence.of(DESIGN.id)?;
-        by_spawn(rate(results, Call::Spawn)?, rate(results, Call::ForkExec)?)
+        let (spawn, fork) = (rate(results, Call::Spawn)?, rate(results, Call::ForkExec)?);
+        let (value, gain) = better(&ratio(spawn, fork)?, "posix_spawn", "fork")?;
+        let said = sentence!("posix_spawn starts programs at {spawn}, fork and exec at {fork}.");
+        Some(advice((value, "fork"), gain, said))
     },
 }];
-
-fn by_spawn(spawn: &Estimate, fork: &Estimate) -> Option<Advice> {
-    let (value, gain_over_usual) = better(&ratio(spawn, fork)?, "posix_spawn", "fork")?;
-    let said = sentence!("posix_spawn starts programs at {spawn}, fork and exec at {fork}.");
-    Some(advice((value, "fork"), gain_over_usual, said))
-}

@@ -76,7 +76,18 @@ pub(crate) const ALL: &[Claim] = &[
         says: "Since pages are copied only when written, a fork costs the same for processes of any size.",
         source: "folklore",
         experiments: &[FORK_SIZE.id],
-        test: fork_is_free_of_size,
+        test: |evidence| {
+            let results = evidence.of(FORK_SIZE.id)?;
+            let sizes = fork_size::by_size(results, Pages::base(results.machine)?);
+            let (&(_, other), &(_, one)) = (sizes.first()?, sizes.last()?);
+            let grows = larger(one, other, |ratio| {
+                sentence!(
+                    "A fork of the largest parent measured takes {one}, of the smallest {other}: \
+                     {ratio}."
+                )
+            })?;
+            Some(Judgement::new(opposite(grows.ruling), grows.because))
+        },
     },
     Claim {
         key: "threads_switch_faster_than_processes",
@@ -192,17 +203,4 @@ fn faster(
     larger_by(factor, one, other, |ratio| {
         sentence!("{one_name}: {one}; {other_name}: {other}; {ratio} as many.")
     })
-}
-
-/// Judges that the largest parent forks as fast as the smallest.
-fn fork_is_free_of_size(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(FORK_SIZE.id)?;
-    let sizes = fork_size::by_size(results, Pages::base(results.machine)?);
-    let (&(_, other), &(_, one)) = (sizes.first()?, sizes.last()?);
-    let grows = larger(one, other, |ratio| {
-        sentence!(
-            "A fork of the largest parent measured takes {one}, of the smallest {other}: {ratio}."
-        )
-    })?;
-    Some(Judgement::new(opposite(grows.ruling), grows.because))
 }

@@ -63,9 +63,7 @@ impl Experiment for ForkSize {
         let (page_size, _) = point.level(PAGES)?.here()?;
         let mut memory = Mapping::anonymous(size as usize, page_size)?;
         memory.populate()?;
-        if let Some(remark) = pages::remark(&memory, page_size)? {
-            sampler.remark(remark);
-        }
+        pages::verify(sampler, &memory, page_size)?;
         sampler.repeat(COST, 1.0, |iterations| {
             Ok((0..iterations).try_for_each(|_| call::fork_exit_wait())?)
         })
@@ -95,7 +93,6 @@ fn point(size: Bytes, pages: Pages) -> Point {
     Point::new().at(SIZE, size).at(PAGES, pages)
 }
 
-/// The cost of a fork by the size of its parent, in ascending order.
 pub(super) fn by_size<'r>(results: &'r Results, pages: Pages) -> Vec<(Bytes, &'r Estimate)> {
     results.along(SIZE, COST, &[PAGES.at(pages)])
 }
@@ -136,10 +133,9 @@ fn gain(results: &Results, base_page: Pages, huge_page: Pages) -> Option<Finding
 
 #[cfg(test)]
 mod tests {
-    use super::{COST, ForkSize, MIB, SIZE, point};
+    use super::*;
     use crate::made_up::{assert_said, findings, measured, sampled, setting};
     use crate::memory::pages::made_up::{BASE, HUGE};
-    use crate::prelude::*;
 
     #[test]
     fn sizes_stay_within_the_memory_there_is() {

@@ -28,24 +28,18 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &scale::Scale,
 ];
 
-/// The axis of the placements.
 const PLACEMENT: AxisOf<Placement> = AxisOf::new("placement", "placement");
 
-/// A placement of the two sides.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 enum Placement {
-    /// Both sides share a processor.
     OneCore,
-    /// The sides have a core each.
     TwoCores,
 }
 
-/// The processors of the two sides.
 #[derive(Clone, Copy, Debug)]
 struct Sides {
     /// The processor that this process is pinned to.
     pub here: usize,
-    /// The processor of its partner.
     pub there: usize,
 }
 

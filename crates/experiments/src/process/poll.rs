@@ -15,7 +15,6 @@ const CALL: AxisOf<Call> = AxisOf::new("call", "call");
 const WAIT: Metric<&str> = Metric::time("wait", "wait");
 const REGISTER: Metric<&str> = Metric::time("register", "adding and removing one descriptor");
 
-/// The system call that waits.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Poll,
@@ -150,13 +149,13 @@ fn choice(results: &Results) -> Option<Finding> {
     let from_the_end = ratios.iter().rev();
     let faster = from_the_end.take_while(|(_, times)| times.extent().low > 1.0);
     let (from, _) = *faster.last()?;
-    let whence = if from == fewest {
+    let range = if from == fewest {
         sentence!("With any number of descriptors")
     } else {
         sentence!("From {from} descriptors on")
     };
     let said = sentence!(
-        "{whence}, epoll waits faster than poll. With {most} of them, a wait takes {epoll} by epoll \
+        "{range}, epoll waits faster than poll. With {most} of them, a wait takes {epoll} by epoll \
          and {poll} by poll, {times} as long."
     );
     let finding = Finding::new("choice", said).beside("from", from);
@@ -201,10 +200,8 @@ fn registering(results: &Results) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Call, DESCRIPTORS, MOST, Poll, REGISTER, SPARE, WAIT, one_ready, point};
+    use super::*;
     use crate::made_up::{assert_said, count, findings, measure, measured, sampled, setting};
-    use crate::prelude::*;
-    use platform::readiness::{PollList, most_descriptors};
     use std::path::Path;
 
     /// A poll costs 150 ns and `each` for each descriptor; an epoll costs 250 ns, and its registering
@@ -240,7 +237,7 @@ mod tests {
                 &["Certain choice: With any number", "growth", "register"],
             ),
             (&[1, 4], 10.0, 800.0, &[growth, register]),
-            // A single place is measured, and registering is no dearer than a poll.
+            // A single place is measured, and registering is no more expensive than a poll.
             (&[1], 10.0, 100.0, &[]),
             // Polls that get cheaper are noise.
             (&[1, 4], -10.0, 100.0, &[]),

@@ -23,7 +23,6 @@ const PAGES: usize = 256;
 /// A call that reaches less than this part of linear scaling no longer scales, in percent.
 const LEAST_PERCENT: u32 = 75;
 
-/// The work of the threads.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     Getpid,
@@ -72,12 +71,12 @@ const DESIGN: Design = Design {
     question: "Do system calls get faster by more threads, or do they wait for each other in the \
                kernel?",
     method: formatcp!(
-        "Threads of one process, each pinned to a processor of its own, do the same call over and \
+        "Threads of one process, each pinned to its own processor, do the same call over and \
          over, all from the same moment on, and none uses what belongs to another. The rate counts \
          the calls of all threads, from the common start to the end of the last. getpid: a system \
-         call that touches nothing shared. open+close: each thread opens a file of its own, all in \
+         call that touches nothing shared. open+close: each thread opens its own file, all in \
          one directory; the table of open files is the process's. Page fault: each thread writes to \
-         a new page of a mapping of its own; after {PAGES} pages it gives them back (madvise), \
+         a new page of its own mapping; after {PAGES} pages it gives them back (madvise), \
          which counts too. futex wake: a wakeup on a word of the thread's own on which nobody \
          waits. On Windows: NtQueryInformationProcess, CreateFile and CloseHandle, and pages that are \
          given back by VirtualFree. Linear scaling is the rate of one thread times the number of threads; a call that \
@@ -121,9 +120,10 @@ impl Experiment for Scale {
             || MeasureError::Unsupported("the system does not report its page size".into());
         let page = page_bytes(PageSize::Base).ok_or_else(unknown)? as usize;
         let scratch = sampler.scratch().to_owned();
-        let own = |cpu| Own::new(&scratch, cpu, page);
-        let work =
-            |own: &mut Own, (call, times): (Call, u64)| (0..times).try_for_each(|_| own.call(call));
+        let own = |cpu| PerThread::new(&scratch, cpu, page);
+        let work = |own: &mut PerThread, (call, times): (Call, u64)| {
+            (0..times).try_for_each(|_| own.call(call))
+        };
         on_cpus(&cpus, own, work, |pass| {
             Call::of(System::here()).iter().try_for_each(|call| {
                 let run = |times| pass((*call, times));
@@ -160,8 +160,8 @@ fn counts(most: u64) -> Vec<u64> {
     (1..=most).filter(is_wanted).collect()
 }
 
-/// The things of one thread.
-struct Own {
+/// What one thread uses.
+struct PerThread {
     path: CallPath,
     pages: Mapping,
     page_bytes: usize,
@@ -169,7 +169,7 @@ struct Own {
     word: AtomicU32,
 }
 
-impl Own {
+impl PerThread {
     fn new(scratch: &Path, cpu: usize, page_bytes: usize) -> Result<Self, MeasureError> {
         let path = scratch.join(format!("process.scale-{cpu}"));
         create(&path, OpenMode::Plain)?;
@@ -231,7 +231,6 @@ impl<'r> Shares<'r> {
         })
     }
 
-    /// The share at all processors.
     fn last(&self) -> (Count, Quantity) {
         self.along[self.along.len() - 1]
     }
@@ -300,12 +299,10 @@ fn none_stops(shares: &[Shares<'_>]) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Call, Scale, THREADS, counts};
+    use super::*;
     use crate::made_up::{assert_said, figures, findings, measure, measured, sampled};
-    use crate::prelude::*;
     use instrument::results::PointResult;
     use platform::placement::allowed_cpus;
-    use std::path::Path;
 
     fn point(threads: u64) -> Point {
         Point::new().at(THREADS, Count(threads))

@@ -23,18 +23,15 @@ const SWITCH: Metric<&str> = Metric::time("switch", "context switch");
 const PASS: Metric<&str> = Metric::time("pass", "pass of the token");
 const ALONE: Metric<&str> = Metric::time("alone", "pass without a switch");
 
-/// The smallest ring.
 const TWO: Count = Count(2);
 const NOTHING: Bytes = Bytes(0);
 
-/// The members of a ring.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Processes,
     Threads,
 }
 
-/// The ring of `count` members.
 fn point_of(kind: Kind, count: Count, working_set: Bytes, placement: Placement) -> Point {
     Point::new()
         .at(KIND, kind)
@@ -253,10 +250,7 @@ impl Member {
     fn pass_on(mut self) {
         while self.pass().unwrap_or(false) {}
     }
-}
 
-/// Of the member that measures.
-impl Member {
     /// Sends the token round once and waits for its return; each member reads its working set once.
     fn round(&mut self) -> Result<(), MeasureError> {
         self.go_round().map_err(|error| match error.kind() {
@@ -275,7 +269,7 @@ impl Member {
     }
 }
 
-/// The members of a ring of `count`, each with a working set of its own; the first is the caller's.
+/// The members of a ring of `count`, each with its own working set; the first is the caller's.
 fn members(count: usize, working_set_bytes: usize) -> Result<(Member, Vec<Member>), MeasureError> {
     let pipes: io::Result<Vec<_>> = (0..count).map(|_| io::pipe()).collect();
     let pipes = pipes.map_err(MeasureError::system("make the pipes of a ring"))?;
@@ -323,7 +317,6 @@ fn as_threads<'scope>(
     Ok(())
 }
 
-/// The levels that were measured on an axis.
 fn levels<L: LevelOf + Ord>(results: &Results, axis: AxisOf<L>) -> BTreeSet<L> {
     let points = results.points.iter();
     points
@@ -331,7 +324,6 @@ fn levels<L: LevelOf + Ord>(results: &Results, axis: AxisOf<L>) -> BTreeSet<L> {
         .collect()
 }
 
-/// The switch in a ring.
 fn switch<'r>(results: &'r Results, ring: &Point) -> Option<&'r Estimate> {
     let mut points = results.points.iter();
     points.find(|result| result.point == *ring)?.sound(SWITCH)
@@ -364,7 +356,7 @@ fn cores(results: &Results) -> Option<Finding> {
     } else if times.value > 1.0 {
         "put processes that only take turns on one core."
     } else {
-        "give each process a core of its own."
+        "give each process its own core."
     };
     let said = sentence!(
         "Passing control to a process that waits on another core takes {two}, {times} as long as on \

@@ -19,7 +19,6 @@ const WAKER: AxisOf<Waker> = AxisOf::new("waker", "woken by");
 const LOAD: AxisOf<Load> = AxisOf::new("load", "processor");
 const LATE: Metric<&str> = Metric::time("late", "late by");
 
-/// The source of the wakeup.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 enum Waker {
     #[choice("nanosleep")]
@@ -32,7 +31,6 @@ enum Waker {
 }
 
 impl Waker {
-    /// Those that `system` has.
     fn of(system: System) -> impl Iterator<Item = Self> {
         let of_windows = system == System::Windows;
         Self::ALL.iter().copied().filter(move |waker| match waker {
@@ -150,15 +148,14 @@ fn by_timer(
 
 /// State that the sleeper and its waker share.
 #[derive(Default)]
-struct Bed {
+struct Sleeper {
     /// Counts up when the sleeper goes to sleep, and when it is woken.
     turn: AtomicU32,
-    /// When it was woken.
     woken_ns: AtomicU64,
     is_over: AtomicBool,
 }
 
-impl Bed {
+impl Sleeper {
     /// Sleeps once; returns the lateness in ns.
     fn sleep(&self) -> Result<u64, MeasureError> {
         let asleep = self.turn.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
@@ -195,13 +192,13 @@ fn by_thread(sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
             "this process may use only one core, so no thread on another core can wake it".into(),
         )
     })?;
-    let bed = Bed::default();
+    let sleeper = Sleeper::default();
     next_to(
         cpu,
-        || bed.wake(),
+        || sleeper.wake(),
         || {
-            let taken = sampler.latencies_of(LATE, 1.0, || bed.sleep());
-            bed.is_over.store(true, Ordering::Release);
+            let taken = sampler.latencies_of(LATE, 1.0, || sleeper.sleep());
+            sleeper.is_over.store(true, Ordering::Release);
             taken.map(drop)
         },
     )
@@ -314,9 +311,8 @@ fn busy(results: &Results) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LATE, LOAD, Load, WAKER, Waker, Wakeup};
+    use super::*;
     use crate::made_up::{assert_said, findings, measured, sampled, setting};
-    use crate::prelude::*;
     use instrument::results::{Percentiles, PointResult};
     use platform::placement::allowed_cpus;
 

@@ -76,13 +76,10 @@ fn two_digits(ns: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOCKS, spin_up_to, two_digits};
+    use super::*;
     use crate::find;
     use crate::made_up::{machine, measured, results, setting};
-    use crate::prelude::*;
     use crate::threads::lock::{BODY, ENTRY, LOCK, LockType};
-    use instrument::advice::Advice;
-    use instrument::claim::Evidence;
 
     /// A step takes 2 ns; a mutex costs 200 ns, and a spin lock `start` and 3 ns for each step.
     fn advised(start: f64) -> Option<Advice> {

@@ -8,7 +8,6 @@ pub(crate) struct AsyncIo;
 
 pub(super) const BACKEND: AxisOf<Backend> = AxisOf::new("backend", "backend");
 
-/// The ways in which the library waits for a file.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Backend {
     Automatic,
@@ -120,9 +119,8 @@ fn turns(results: &Results) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AsyncIo, BACKEND, Backend, SYNC};
+    use super::*;
     use crate::made_up::{findings, measured};
-    use crate::prelude::*;
 
     #[test]
     fn the_turns_of_the_other_thread_are_told() {

@@ -134,7 +134,22 @@ pub(crate) const ALL: &[Claim] = &[
         says: "A single thread reads from the page cache faster synchronously.",
         source: "Report D, Table 2: 82 against 6870 µs",
         experiments: &[IO],
-        test: one_reader,
+        test: |evidence| {
+            let read = |mode| {
+                let levels = [
+                    io::MODE.at(mode),
+                    io::SWEEP.at(Sweep::Lengths),
+                    io::LENGTH.at(Bytes(1)),
+                ];
+                evidence.estimate(IO, io::RUN, &levels)
+            };
+            let (one, other) = (read(Mode::Asynchronous)?, read(Mode::Synchronous)?);
+            larger(one, other, |ratio| {
+                sentence!(
+                    "One thread and one byte: {one} asynchronously, {other} synchronously, {ratio}."
+                )
+            })
+        },
     },
     Claim {
         key: "middle_priority_overtakes_without_a_remedy",
@@ -274,25 +289,23 @@ pub(crate) const ALL: &[Claim] = &[
         says: "With slices below 10 ms, switching takes more than 1 % of the processor.",
         source: "folklore; textbooks give slices of 10 to 100 ms",
         experiments: &[SLICE],
-        test: short_slices_cost,
+        test: |evidence| {
+            let results = evidence.of(SLICE)?;
+            let curve = results.along(slice::SLICE, slice::IN_TICKS, &[]);
+            // The longest slice below those of the textbooks: if it is cheap, they need not be so long.
+            let mut short = curve.iter().filter(|(slice, _)| *slice < TEXTBOOK_SLICE);
+            let &(longest, share) = short.next_back()?;
+            let share = share.quantity();
+            let said = sentence!(
+                "With slices of {slice}, ticks and switches of user threads take {share} of the \
+                 processor.",
+                slice = slice::duration(longest),
+            );
+            let because = Finding::new("because", said);
+            Some(decided(exceeds(&share, AFFORDABLE), because))
+        },
     },
 ];
-
-/// The longest slice below those of the textbooks decides: if it is cheap, they need not be so long.
-fn short_slices_cost(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let curve = evidence
-        .of(SLICE)?
-        .along(slice::SLICE, slice::IN_TICKS, &[]);
-    let mut short = curve.iter().filter(|(slice, _)| *slice < TEXTBOOK_SLICE);
-    let &(longest, share) = short.next_back()?;
-    let share = share.quantity();
-    let said = sentence!(
-        "With slices of {slice}, ticks and switches of user threads take {share} of the processor.",
-        slice = slice::duration(longest),
-    );
-    let because = Finding::new("because", said);
-    Some(decided(exceeds(&share, AFFORDABLE), because))
-}
 
 /// Spinning over blocking at two locks, in short and in long sections.
 fn blocking_on_several(evidence: &Evidence<'_>) -> Option<Judgement> {
@@ -420,21 +433,6 @@ fn decay_keeps_the_order(evidence: &Evidence<'_>) -> Option<Judgement> {
     Some(decided(ruling, because))
 }
 
-fn one_reader(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let read = |mode| {
-        let levels = [
-            io::MODE.at(mode),
-            io::SWEEP.at(Sweep::Lengths),
-            io::LENGTH.at(Bytes(1)),
-        ];
-        evidence.estimate(IO, io::RUN, &levels)
-    };
-    let (one, other) = (read(Mode::Asynchronous)?, read(Mode::Synchronous)?);
-    larger(one, other, |ratio| {
-        sentence!("One thread and one byte: {one} asynchronously, {other} synchronously, {ratio}.")
-    })
-}
-
 /// Along the number of threads that read from the device.
 fn asynchronous_is_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
     let results = evidence.of(IO)?;
@@ -469,11 +467,9 @@ fn held(evidence: &Evidence<'_>, waking: Waking) -> Option<Judgement> {
 mod tests {
     use super::super::inversion::{HIGH_ENDS, Inversion, MIDDLE_ENDS, PROTOCOL, Protocol};
     use super::super::lock::Lock;
-    use super::{ALL, MOST, Mode, Sweep, io};
+    use super::*;
     use crate::made_up::{judgement, measured};
-    use crate::prelude::*;
     use crate::threads::lock::{Body, LockType, RUN, point};
-    use instrument::claim::Ruling;
 
     #[test]
     fn a_lock_that_collapses_is_judged_so() {

@@ -10,7 +10,6 @@ pub(crate) struct Inversion;
 
 pub(super) const PROTOCOL: AxisOf<Protocol> = AxisOf::new("protocol", "protocol");
 
-/// The protocols of the lock.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
     None,
@@ -104,7 +103,6 @@ impl Protocol {
     }
 }
 
-/// The order in which the threads end.
 fn order(results: &Results, protocol: Protocol) -> Option<Finding> {
     let result = results.at(&[PROTOCOL.at(protocol)])?;
     let mut ends = [("A", HIGH_ENDS), ("B", MIDDLE_ENDS), ("C", LOW_ENDS)]
@@ -138,7 +136,6 @@ fn order(results: &Results, protocol: Protocol) -> Option<Finding> {
     Some(finding.graded(grade).weighing(weight))
 }
 
-/// The time that A waits for the lock.
 fn wait(result: &PointResult) -> Option<Quantity> {
     let wait_ns = result.sound(HIGH_LOCKS)?.centre - result.sound(HIGH_BEGINS)?.centre;
     Some(Quantity::nanoseconds(wait_ns))

@@ -16,7 +16,6 @@ pub(super) const COMPUTING: AxisOf<Count> = AxisOf::new("computing_threads", "co
 
 pub(super) const RUN: Metric<&str> = Metric::time("run", "run");
 
-/// The ways of reading.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Synchronous,
@@ -75,7 +74,7 @@ const DESIGN: Design = Design {
          the system allows it, else from kernel threads. On Windows all transfers are overlapped \
          ones. From the page cache: the whole file is \
          in it. From the device: reads bypass the page cache (O_DIRECT), but the device, or the \
-         host of a virtual machine, may still have the data in memory of its own. The runtime is \
+         host of a virtual machine, may still have the data in its own memory. The runtime is \
          cooperative: a computing thread keeps its turn to its end. In the sweeps named as \
          reported each I/O thread writes its part and then reads it, in the page cache, as in \
          Table 2 of the report. Two of them have one thread that computes one step: next to one \
@@ -154,8 +153,8 @@ fn figure<L: LevelOf>(
 ) -> Figure {
     let series = |mode: &Mode| results.series(mode.name(), RUN, axis, &levels(*mode, sweep));
     let series = Mode::ALL.iter().map(series).collect();
-    let axes = (axis_of(axis), scale_of(RUN));
-    curves(key, title, axes, series, Vec::new())
+    let scales = (axis_of(axis), scale_of(RUN));
+    curves(key, title, scales, series, Vec::new())
 }
 
 /// The points of a sweep that are read in one way.
@@ -262,7 +261,6 @@ fn break_even(results: &Results) -> Option<Finding> {
     Some(finding.weighing(0.6))
 }
 
-/// The cost of asynchronous reading from the page cache.
 fn from_cache(results: &Results) -> Option<Finding> {
     let shortest = |mode| {
         let curve = results.along(LENGTH, RUN, &levels(mode, Sweep::Lengths));
@@ -294,9 +292,8 @@ fn beside_computing(results: &Results) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{IO_THREADS, Io, MODE, Mode, RUN, points};
+    use super::*;
     use crate::made_up::{assert_said, findings, measured, measured_apart};
-    use crate::prelude::*;
 
     #[test]
     fn asynchronous_threads_win_from_the_number_on_from_which_they_always_do() {

@@ -2,21 +2,16 @@
 
 use crate::figures::{axis_of, curves, scale_of};
 use crate::prelude::*;
-use instrument::experiment::MeasureError;
-use instrument::point::Point;
-use instrument::sampler::Sampler;
 
 pub(super) const KIND: AxisOf<Kind> = AxisOf::new("kind", "kind of threads");
 pub(super) const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
 
-/// The kinds of threads.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     User,
     Kernel,
 }
 
-/// The point of one kind with this number of threads.
 pub(super) fn point(kind: Kind, threads: u64) -> Point {
     Point::new().at(KIND, kind).at(THREADS, Count(threads))
 }

@@ -14,7 +14,6 @@ pub(super) const HELD: Metric<&str> = Metric::gain("condition_held", "condition 
 pub(super) const IN_ORDER: Metric<&str> =
     Metric::gain("in_order", "let in as they came", Unit::Share);
 
-/// The ways to wake animals that wait for room.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waking {
     Signal,
@@ -24,7 +23,6 @@ pub(super) enum Waking {
 
 /// The number of animals that fit into the room.
 pub(super) const ROOM: usize = 10;
-/// The number of animals in the report.
 const USUAL: u64 = 90;
 
 const DESIGN: Design = Design {

@@ -109,7 +109,6 @@ fn length(results: &Results) -> Option<Finding> {
     Some(Finding::new("length", said).graded(told(got)).weighing(0.5))
 }
 
-/// The price of short slices.
 fn cost(results: &Results) -> Option<Finding> {
     let curve = results.along(SLICE, IN_TICKS, &[]);
     let (&(short, most), &(long, least)) = (curve.first()?, curve.last()?);

@@ -16,7 +16,6 @@ pub(super) const PROCESSORS: AxisOf<Count> = AxisOf::new("processors", "processo
 pub(super) const ENTRY: Metric<&str> = Metric::time("entry", "entry, of all threads");
 pub(super) const BUSY: Metric<&str> = Metric::fact("busy", "processors kept busy", Unit::Count);
 
-/// The locks of kernel threads.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KernelLock {
     PthreadMutex,
@@ -171,9 +170,8 @@ fn blocking_or_spinning(results: &Results, steps: Count) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ENTRY, KernelLock, LOCK, PROCESSORS, SHORT, STEPS, TwoLocks};
+    use super::*;
     use crate::made_up::{assert_said, findings, measured};
-    use crate::prelude::*;
 
     #[test]
     fn spinning_is_compared_with_blocking_on_the_most_processors() {

@@ -102,7 +102,6 @@ fn against_published(results: &Results) -> Option<Finding> {
 /// A smaller gain or loss counts as none.
 const NEGLIGIBLE: f64 = 0.03;
 
-/// The gain by optimisation.
 fn optimisation(results: &Results, metric: Metric<&'static str>, title: &str) -> Option<Finding> {
     let gains = Work::basic(Number::ALL).filter_map(|work| {
         let unoptimised = at(results, metric, work, Optimisation::NONE, Compiler::Rust)?;

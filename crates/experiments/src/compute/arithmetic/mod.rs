@@ -117,27 +117,21 @@ impl Experiment for Arithmetic {
         })?;
         let (x, y) = black_box(number.operands(operation));
         let in_a_turn = OPERATIONS_IN_A_TURN as f64;
-        sampler.repeat(LATENCY, in_a_turn, |turns| {
-            black_box(run.latency(turns, x, y));
-            Ok(())
-        })?;
-        sampler.repeat(THROUGHPUT, in_a_turn, |turns| {
-            black_box(run.throughput(turns, x, y));
-            Ok(())
-        })?;
+        let latency = |turns| run.latency(turns, x, y);
+        let throughput = |turns| run.throughput(turns, x, y);
         let elements = (ELEMENTS_BYTES / number.bytes()) as f64;
-        sampler.repeat(ARRAY, elements, |turns| {
-            black_box(run.array(turns, x, y));
-            Ok(())
-        })?;
-        if let Some(cycles) = of(|turns| run.latency(turns, x, y)) {
-            sampler.value(LATENCY_CYCLES, cycles);
-        }
-        if let Some(cycles) = of(|turns| run.throughput(turns, x, y)) {
-            sampler.value(THROUGHPUT_CYCLES, cycles);
-        }
-        if has_vectors(point) {
-            return measure_vectors(sampler, &name, number.bytes(), (x, y));
+        time(sampler, LATENCY, in_a_turn, latency)?;
+        time(sampler, THROUGHPUT, in_a_turn, throughput)?;
+        time(sampler, ARRAY, elements, |turns| run.array(turns, x, y))?;
+        count_cycles(sampler, LATENCY_CYCLES, latency);
+        count_cycles(sampler, THROUGHPUT_CYCLES, throughput);
+        // The operation in the widest registers that have it, if any has.
+        let vectors = Vectors::available(&name).next();
+        if let Some(vectors) = vectors.filter(|_| has_vectors(point)) {
+            let elements = vectors.register_bytes() / number.bytes() as u64;
+            let run = |turns| vectors.throughput(turns, x, y);
+            time(sampler, VECTORS, (VECTORS_IN_A_TURN * elements) as f64, run)?;
+            count_cycles(sampler, VECTOR_CYCLES, run);
         }
         Ok(())
     }
@@ -151,26 +145,17 @@ impl Experiment for Arithmetic {
     }
 }
 
-/// Times the operation in the widest registers that have it, if any has.
-fn measure_vectors(
+/// Times turns of a loop with this number of operations each.
+fn time(
     sampler: &mut Sampler<'_>,
-    name: &str,
-    element_bytes: usize,
-    (x, y): (u64, u64),
+    metric: Metric<&'static str>,
+    operations: f64,
+    run: impl Fn(u64) -> u64,
 ) -> Result<(), MeasureError> {
-    let Some(vectors) = Vectors::available(name).next() else {
-        return Ok(());
-    };
-    let elements = vectors.register_bytes() / element_bytes as u64;
-    let run = |turns| vectors.throughput(turns, x, y);
-    sampler.repeat(VECTORS, (VECTORS_IN_A_TURN * elements) as f64, |turns| {
+    sampler.repeat(metric, operations, |turns| {
         black_box(run(turns));
         Ok(())
-    })?;
-    if let Some(cycles) = of(run) {
-        sampler.value(VECTOR_CYCLES, cycles);
-    }
-    Ok(())
+    })
 }
 
 fn point(Work(operation, number): Work, optimisation: Optimisation, compiler: Compiler) -> Point {
@@ -188,7 +173,6 @@ fn has_vectors(point: &Point) -> bool {
         && point.level(COMPILER) == Ok(Compiler::Rust)
 }
 
-/// The estimate of `metric` at one point.
 fn at<'r>(
     results: &'r Results,
     metric: Metric<&'static str>,
@@ -243,11 +227,14 @@ const _: () = assert!(VECTORS_IN_A_TURN == OPERATIONS_IN_A_TURN);
 /// The number of turns at which the search for a leg starts.
 const FIRST_TURNS: u64 = 64;
 
-/// The core's cycles that an operation takes. `run` does the operation for a number of turns. `None`
-/// if this processor has no chain that counts cycles.
-fn of(run: impl Fn(u64) -> u64) -> Option<f64> {
+/// Counts the core's cycles that an operation takes, which `run` does for a number of turns, unless this
+/// processor has no chain that counts cycles.
+fn count_cycles(sampler: &mut Sampler<'_>, metric: Metric<&'static str>, run: impl Fn(u64) -> u64) {
     // A chain of additions of two registers takes one cycle each on every processor since the 1990s.
-    let addition = Loops::of(levels::Compiler::Rust, Level::O3).operation("add_u64")?;
+    let optimised = Loops::of(levels::Compiler::Rust, Level::O3);
+    let Some(addition) = optimised.operation("add_u64") else {
+        return;
+    };
     let chain = |turns| addition.latency(turns, 1, black_box(3));
     let (turns, chain_turns) = (leg(&run), leg(&chain));
     let mut ratios: Vec<f64> = (0..PAIRS)
@@ -259,7 +246,7 @@ fn of(run: impl Fn(u64) -> u64) -> Option<f64> {
         })
         .collect();
     ratios.sort_unstable_by(f64::total_cmp);
-    Some(ratios[PAIRS / 2])
+    sampler.value(metric, ratios[PAIRS / 2]);
 }
 
 /// The number of turns that takes at least a leg.

@@ -3,7 +3,6 @@
 use crate::prelude::*;
 use platform::machine::Cpu;
 
-/// An operation.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
     Add,
@@ -30,7 +29,6 @@ impl Operation {
     }
 }
 
-/// A type of numbers.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
     #[choice("integer 32")]
@@ -59,7 +57,6 @@ impl Number {
         }
     }
 
-    /// The size of a number.
     pub(super) fn bytes(self) -> usize {
         match self {
             Self::Integer32 | Self::Float32 => 4,
@@ -67,7 +64,6 @@ impl Number {
         }
     }
 
-    /// The operations that it has.
     pub(super) fn operations(self) -> &'static [Operation] {
         match self {
             Self::Integer32 | Self::Integer64 => &Operation::BASIC,
@@ -95,7 +91,6 @@ impl Number {
     }
 }
 
-/// An operation on a type of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Work(pub(super) Operation, pub(super) Number);
 
@@ -123,7 +118,6 @@ impl Work {
         format!("{}_{}", self.0.kernel(), self.1.kernel())
     }
 
-    /// Its name for people.
     pub(super) fn title(self) -> String {
         format!("{} ({})", self.0, self.1)
     }
@@ -137,7 +131,6 @@ impl Work {
 
 /// A family of processors whose cores are alike.
 pub(super) struct Core {
-    /// The vendor's name for it.
     pub name: &'static str,
     vendor: &'static str,
     family: u32,

@@ -63,12 +63,10 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     ]
 }
 
-/// The caches that the reading curve shows.
 fn caches_found(results: &Results, pages: Pages) -> Vec<FoundCache> {
     hierarchy::found(&curve(results, READ, pages), results.machine)
 }
 
-/// The sound estimates of a metric by block size.
 pub(in crate::memory) fn curve<'r>(
     results: &'r Results,
     metric: Metric<&'static str>,
@@ -312,7 +310,6 @@ mod tests {
     use crate::memory::hierarchy::tests::cost_of;
     use crate::memory::pages::made_up::{BASE, HUGE};
     use instrument::figure::MarkOrigin;
-    use instrument::results::Verdict;
     use platform::machine::Machine;
 
     const KIB: f64 = 1024.0;
@@ -439,20 +436,6 @@ mod tests {
             assert_eq!(finding.grade, Grade::CannotBeTold, "{finding:?}");
             assert!(value(&found, key, number) < 0.0);
         }
-    }
-
-    #[test]
-    fn memory_is_the_largest_block_that_is_known_both_ways() {
-        let mut points = curve(BASE, 1.0);
-        let mut estimates = points.last_mut().expect("a curve").estimates.iter_mut();
-        let write = estimates.find(|it| it.metric == WRITE.name);
-        write.expect("it was measured").verdict = Verdict::BelowResolution;
-        let known = 2_f64.powf(28.0);
-        let expected = [
-            ("memory", "size", known),
-            ("memory", "write", 0.5e9 / cost(known)),
-        ];
-        assert_near(&findings(&Bandwidth, points), &expected);
     }
 
     #[test]

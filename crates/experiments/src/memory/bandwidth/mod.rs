@@ -41,14 +41,12 @@ struct Faults {
     minor: Metric<&'static str>,
 }
 
-/// The memory or swap in which a block lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Backing {
     Pages(Pages),
     Swap(Swap),
 }
 
-/// The way in which a block gets into swap.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Swap {
     /// The worker may hold half of the block, so that every pass evicts what the next one needs.
@@ -92,7 +90,7 @@ const DESIGN: Design = Design {
         "One core makes repeated passes over a block, from start to end, with its widest vector \
          instructions, several in flight. First write: each sample takes fresh memory from the \
          kernel, so the time includes the page faults and the kernel's zeroing. Small blocks are \
-         taken many at a time, each on pages of its own. In huge pages, only blocks that fill \
+         taken many at a time, each on its own pages. In huge pages, only blocks that fill \
          their pages are measured, since the kernel zeroes whole pages. The same amount is written \
          and freed once before: the host of a virtual machine may have lent that memory to others, \
          and the time to get it back is not included. Read: every byte is loaded and goes into a \
@@ -221,9 +219,7 @@ fn in_memory(
     }
 
     let mut memory = fresh.into_inner();
-    if let Some(remark) = pages::remark(&memory.mapping, page_size)? {
-        sampler.remark(remark);
-    }
+    pages::verify(sampler, &memory.mapping, page_size)?;
     let block = memory.first_block();
     for _ in 0..(WARMING_BYTES / block_size).clamp(1, MOST_WARMING_PASSES) {
         black_box(set.read(black_box(block)));
@@ -259,7 +255,7 @@ fn time(
     sampler.once(metric, work_bytes, |_| Ok(()), once)
 }
 
-/// One or more blocks in memory fresh from the system, each starting on a page of its own.
+/// One or more blocks in memory fresh from the system, each starting on its own page.
 struct FreshMemory {
     mapping: Mapping,
     block_size: usize,
@@ -287,7 +283,6 @@ impl FreshMemory {
         })
     }
 
-    /// Bytes in all blocks together.
     fn work_bytes(&self) -> f64 {
         (self.mapping.len() / self.stride * self.block_size) as f64
     }

@@ -71,7 +71,6 @@ fn block_sizes(setting: &Setting) -> BTreeSet<u64> {
         .collect()
 }
 
-/// The finer steps about a cache, in eighths of its size.
 fn eighths_about(cache: u64, profile: Profile) -> &'static [u64] {
     match profile {
         // Passes over a large cache take most of the quick profile's time.

@@ -35,7 +35,6 @@ pub(super) fn level(setting: &Setting) -> Option<(u64, Swap)> {
     has_room.then_some((block_bytes(setting), swap))
 }
 
-/// The needs of each way into swap.
 pub(super) fn needs(setting: &Setting) -> Vec<(Point, Need)> {
     let can_limit = Need::Feature {
         present: setting.can_limit_memory,
@@ -122,7 +121,6 @@ impl Block {
     }
 }
 
-/// Measures passes over a block of `size` bytes that is in swap.
 pub(super) fn measure(
     sampler: &mut Sampler<'_>,
     size: usize,

@@ -14,7 +14,6 @@ const FEWEST_SIZES: usize = 8;
 /// Refits from which the intervals are read.
 const RESAMPLES: usize = 200;
 
-/// A level of the hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Level {
     /// The largest working set that fits.
@@ -110,7 +109,6 @@ fn fitted_anew(sizes_bytes: &[f64], costs: &[Vec<f64>], seed: u64) -> Option<Vec
     Some(best.capacities.iter().enumerate().map(level).collect())
 }
 
-/// Fits curves of resampled processes, each with as many levels as `best`.
 fn refits(
     sizes: &[f64],
     log_costs: &[Vec<f64>],

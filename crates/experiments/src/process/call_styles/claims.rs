@@ -152,12 +152,10 @@ fn processes_are_unaffected(evidence: &Evidence<'_>) -> Option<Judgement> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::CallStyles;
-    use super::ALL;
+    use super::*;
     use crate::made_up::{machine, measured, results, setting};
     use crate::optimisation::Optimisation;
-    use crate::prelude::*;
     use crate::process::call_styles::{OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED};
-    use instrument::claim::{Evidence, Ruling};
     use instrument::results::PointResult;
 
     /// Every point of the quick profile; ns for a row by style and level.

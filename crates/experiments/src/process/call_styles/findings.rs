@@ -1,17 +1,18 @@
 //! Findings and figures of `process.call_styles`.
 
-use super::{DEEPEST, OPTIMISED, ROWS, STEPS, STYLE, Style, UNOPTIMISED, slope};
+use super::{DEEPEST, OPTIMISED, ROWS, STEPS, STYLE, Style, TIMES, Time, UNOPTIMISED, slope};
 use crate::estimates::grade;
 use crate::figures::{axis_of, curves, logarithmic};
-use crate::optimisation::{COMPILER, Compiler, Optimisation};
+use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
+    let [unoptimised, optimised] = TIMES;
     let found = [
-        rows(results, OPTIMISED, Optimisation::FULL),
-        rows(results, UNOPTIMISED, Optimisation::NONE),
-        calls(results, OPTIMISED, Optimisation::FULL),
-        calls(results, UNOPTIMISED, Optimisation::NONE),
+        rows(results, optimised),
+        rows(results, unoptimised),
+        calls(results, optimised),
+        calls(results, unoptimised),
         child(results),
         program(results),
         deepest(results),
@@ -34,12 +35,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     ]
 }
 
-/// The time of a row in each style.
-fn rows(
-    results: &Results,
-    metric: Metric<&'static str>,
-    optimisation: Optimisation,
-) -> Option<Finding> {
+fn rows(results: &Results, (metric, optimisation): Time) -> Option<Finding> {
     let slope = |style| slope(results, metric, style);
     let said = sentence!(
         "At optimisation {level}, a row of {steps} steps takes {inline} inline, {function} in a \
@@ -55,11 +51,7 @@ fn rows(
 }
 
 /// The cost of a call over the same loop inline.
-fn calls(
-    results: &Results,
-    metric: Metric<&'static str>,
-    optimisation: Optimisation,
-) -> Option<Finding> {
+fn calls(results: &Results, (metric, optimisation): Time) -> Option<Finding> {
     let inline = slope(results, metric, Style::Inline)?;
     let extra = |style| Some(slope(results, metric, style)?.minus(inline));
     let (function, recursion) = (extra(Style::Function)?, extra(Style::Recursion)?);

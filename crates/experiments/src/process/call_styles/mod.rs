@@ -20,13 +20,13 @@ const ROWS: AxisOf<Count> = AxisOf::new("rows", "rows");
 const UNOPTIMISED: Metric<&str> = Metric::time("unoptimised", "time, optimisation 0");
 const OPTIMISED: Metric<&str> = Metric::time("optimised", "time, optimisation 3");
 const DEEPEST: Metric<&str> = Metric::gain("deepest", "deepest, optimisation 0", Unit::Count);
-/// The metrics of time, and the levels they are measured at.
-const TIMES: [(Metric<&str>, Optimisation); 2] = [
+/// A time, and the level of the loops that take it.
+type Time = (Metric<&'static str>, Optimisation);
+const TIMES: [Time; 2] = [
     (UNOPTIMISED, Optimisation::NONE),
     (OPTIMISED, Optimisation::FULL),
 ];
 
-/// A style of calling.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
     Inline,
@@ -38,13 +38,11 @@ enum Style {
 }
 
 impl Style {
-    /// The styles that `system` has.
     fn of(system: System) -> impl Iterator<Item = Self> {
         let styles = Self::ALL.iter().copied();
         styles.filter(move |style| *style != Self::Fork || system != System::Windows)
     }
 
-    /// True if each row starts a process.
     fn starts_processes(self) -> bool {
         matches!(self, Self::Fork | Self::Program)
     }
@@ -89,7 +87,6 @@ fn power(results: &Results, metric: Metric<&'static str>, style: Style) -> Optio
     Some(Quantity::estimated(&power, Unit::Count))
 }
 
-/// The time by the number of rows of Rust's loops.
 fn times(results: &Results, metric: Metric<&'static str>, style: Style) -> Vec<(Count, Quantity)> {
     let levels = [STYLE.at(style), COMPILER.at(Compiler::Rust)];
     values(&results.along(ROWS, metric, &levels))

@@ -132,7 +132,7 @@ fn allocation(results: &Results) -> Option<Finding> {
     faster.then(|| finding.graded(grade(&count, 1.0)).weighing(0.4))
 }
 
-/// The cheapest call and the dearest, if every call that was measured has a sound rate.
+/// The cheapest call and the most expensive, if every call that was measured has a sound rate.
 fn range(results: &Results) -> Option<Finding> {
     let is_lost = |call: &Call| {
         let result = at_level(results, *call, Optimisation::FULL);
@@ -204,9 +204,8 @@ fn tail(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::Calls;
-    use super::{Call, Optimisation, RATE};
+    use super::*;
     use crate::made_up::{assert_said, findings, measured, measured_apart};
-    use crate::prelude::*;
     use crate::process::calls::point;
     use instrument::results::{PointResult, Verdict};
 

@@ -18,7 +18,6 @@ const LATENCY: Metric<&str> = Metric::time("latency", "latency");
 const MOST_PER_SECOND: f64 = 2e9;
 
 impl Call {
-    /// The component that its cost speaks of.
     fn component(self) -> Component {
         match self.on_linux() {
             // Neither enters the kernel as a rule.
@@ -71,7 +70,6 @@ const MAP_BYTES: usize = 4096;
 /// many.
 const FILE_BYTES: u64 = 16 << 10;
 
-/// The point of a call, repeated by a loop of this level.
 fn point(call: Call, optimisation: Optimisation) -> Point {
     Point::new().at(CALL, call).at(OPTIMISATION, optimisation)
 }
@@ -104,8 +102,8 @@ pub(super) const DESIGN: Design = Design {
          borrows its parent's memory (clone with CLONE_VM and CLONE_VFORK). posix_spawn+wait and \
          fork+exec+wait: the program `true`, started without environment and waited for; its own \
          start and end are included. The parent of the children is a small process; \
-         process.fork_size measures larger ones. Files are in the scratch directory. Windows has \
-         calls of its own for the same purposes, by their own names; what it does not have is not \
+         process.fork_size measures larger ones. Files are in the scratch directory. Windows has its own \
+         calls for the same purposes, by their own names; what it does not have is not \
          measured there. NtQueryInformationProcess: the process id, asked of the kernel. \
          QueryPerformanceCounter: the clock as programs read it; NtQueryPerformanceCounter: by a \
          system call. ReadFile, WriteFile and SetFilePointerEx: as read, write and lseek, with NUL \
@@ -260,7 +258,6 @@ impl Experiment for Calls {
     }
 }
 
-/// The points of the calls that `system` has.
 fn points_on(system: System, profile: Profile) -> Vec<Point> {
     // The report's own flags are for comparison with it; the shorter profiles have little time for them.
     let is_wanted = |call: Call, shortest: Profile| {
@@ -292,27 +289,21 @@ fn at_level<'r>(
     results.points.iter().find(|result| result.point == wanted)
 }
 
-/// The time of a call.
 fn cost(results: &Results, call: Call) -> Option<Quantity> {
     time_ns(rate(results, call)?, 1.0)
 }
 
-/// The time of `call` over that of `other`.
 fn times(results: &Results, call: Call, other: Call) -> Option<Quantity> {
     ratio(rate(results, other)?, rate(results, call)?)
 }
 
 /// Two calls side by side.
 struct Compared {
-    /// The time of the first.
     cost: Quantity,
-    /// The time of the second.
     other: Quantity,
-    /// The first over the second.
     times: Quantity,
 }
 
-/// A finding on two calls.
 fn comparison(
     results: &Results,
     key: &str,

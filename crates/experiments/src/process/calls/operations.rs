@@ -12,7 +12,6 @@ use std::hint::black_box;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Measures `call`, repeated by a loop of one optimisation level.
 pub(super) fn measure(
     call: Call,
     level: Level,
@@ -178,11 +177,11 @@ impl ScratchPath {
 
 const KERNEL: &str =
     "Each is a short call into the kernel: getpid tells one fact, NtQueryInformationProcess six.";
-const CLOCK: &str = "Each system has calls of its own for its clock: clock_gettime converts to nanoseconds, the calls \
+const CLOCK: &str = "Each system has its own calls for its clock: clock_gettime converts to nanoseconds, the calls \
                      of Windows return ticks.";
-const OPEN_FILE: &str = "Each system has calls of its own for open files: read, write and lseek; ReadFile, WriteFile \
+const OPEN_FILE: &str = "Each system has its own calls for open files: read, write and lseek; ReadFile, WriteFile \
                          and SetFilePointerEx.";
-const NAMED_FILE: &str = "Each system has calls and a file system of its own: GetFileAttributesEx for stat, \
+const NAMED_FILE: &str = "Each system has its own calls and file system: GetFileAttributesEx for stat, \
                           CreateFile for open, CloseHandle for close, DeleteFile for unlink.";
 const WRITE_THROUGH: &str =
     "CreateFile with FILE_FLAG_WRITE_THROUGH is compared with open with O_SYNC.";
@@ -220,7 +219,6 @@ const PAIRS: [(Call, Call, &str); 17] = [
 ];
 
 impl Call {
-    /// The calls that `system` has.
     pub(super) fn of(system: System) -> impl Iterator<Item = Self> {
         let calls = Self::ALL.iter().copied();
         calls.filter(move |call| call.is_of(system))

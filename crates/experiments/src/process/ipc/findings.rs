@@ -175,7 +175,7 @@ fn spinning(results: &Results) -> Option<Finding> {
     let said = sentence!(
         "A process that spins on a shared word while the other needs its core waits {spinning} \
          for an answer, {times} as long as one that sleeps on a futex. Spin only if each process \
-         has a core of its own."
+         has its own core."
     );
     let follows = times.differs_from(1.0) && times.value > 1.0;
     follows.then(|| Finding::new("spinning", said).weighing(0.5))
@@ -184,9 +184,8 @@ fn spinning(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::Ipc;
-    use super::{BANDWIDTH, MECHANISM, MESSAGE, Mechanism, PLACEMENT, Placement, ROUND_TRIP};
+    use super::*;
     use crate::made_up::{assert_said, figures, findings, measured};
-    use crate::prelude::*;
     use instrument::results::PointResult;
 
     fn at(

@@ -52,7 +52,6 @@ pub(super) const DESIGN: Design = Design {
     metrics: &[ROUND_TRIP, BANDWIDTH],
 };
 
-/// A means by which two processes talk.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mechanism {
     Pipe,
@@ -105,7 +104,6 @@ impl Mechanism {
         Ok(message)
     }
 
-    /// The two ends of a new connection.
     fn connect(self) -> Result<(End, End), MeasureError> {
         match self {
             Self::Pipe => {
@@ -272,8 +270,10 @@ enum End {
         input: Box<dyn Read>,
         output: Box<dyn Write>,
     },
-    /// Rings of shared memory.
-    Rings { input: Receiver, output: Sender },
+    Rings {
+        input: Receiver,
+        output: Sender,
+    },
     /// Two words of shared memory. Each counts the messages in one direction.
     Words {
         words: Arc<Words>,
@@ -337,7 +337,6 @@ impl End {
         }
     }
 
-    /// Waits for a whole message.
     fn receive(&mut self, message: &mut [u8]) -> Result<(), MeasureError> {
         match self {
             Self::Files { input, .. } => input

@@ -1,13 +1,15 @@
-//! Findings: spinning against blocking.
+//! Findings and figures of `threads.lock`: spinning against blocking.
 
 use super::{
     BODY, Body, COMPLEX_STEPS, ENTRY, LENGTHS, LOCK, LONG_STEPS, LockType, MIDDLE, PAIR, RUN,
     SHORT_SLICE_US, SLICE, THREADS, TURNS_TAKEN, at,
 };
 use crate::estimates::{grade, ratio, side_by_side};
+use crate::figures::{axis_of, bars, curves, logarithmic};
 use crate::judging::{ALMOST, exceeds, is_about};
 use crate::prelude::*;
 use instrument::claim::Ruling;
+use instrument::figure::{FigurePoint, Series};
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     let user_threads = (LockType::SpinLockOnAllCores, LockType::LockOnAllCores);
@@ -31,15 +33,83 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
     findings.into_iter().flatten().collect()
 }
 
+pub(super) fn figures(results: &Results) -> Vec<Figure> {
+    vec![
+        by_threads(results, "run_simple", Body::Simple),
+        by_threads(results, "run_simple_yield", Body::SimpleYield),
+        by_threads(results, "run_complex", Body::COMPLEX),
+        by_length(results),
+        by_lock(results),
+    ]
+}
+
+/// The report's table, as curves.
+fn by_threads(results: &Results, key: &str, body: Body) -> Figure {
+    let series =
+        |lock: LockType| results.series(lock.name(), RUN, THREADS, &[BODY.at(body), LOCK.at(lock)]);
+    curves(
+        key,
+        &format!("A run of the body {body}, on one worker"),
+        (axis_of(THREADS), logarithmic("run", RUN.unit)),
+        [LockType::Lock, LockType::SpinLock].map(series).into(),
+        Vec::new(),
+    )
+}
+
+fn by_length(results: &Results) -> Figure {
+    let point = |lock, steps: u64| -> Option<FigurePoint> {
+        let levels = at(Body::complex(steps), lock, PAIR);
+        let point = results.series("", ENTRY, BODY, &levels).points.pop()?;
+        Some(FigurePoint {
+            x: steps.into(),
+            ..point
+        })
+    };
+    let series = |lock: LockType| Series {
+        label: lock.name().into(),
+        points: LENGTHS
+            .iter()
+            .filter_map(|steps| point(lock, *steps))
+            .collect(),
+    };
+    curves(
+        "length",
+        &format!("{PAIR} kernel threads by the length of the section"),
+        (
+            logarithmic("steps inside", Unit::Count),
+            logarithmic("entry", ENTRY.unit),
+        ),
+        [LockType::PthreadMutex, LockType::PthreadSpin]
+            .map(series)
+            .into(),
+        Vec::new(),
+    )
+}
+
+fn by_lock(results: &Results) -> Figure {
+    let series = |body: Body| {
+        let levels = [BODY.at(body), THREADS.at(MIDDLE)];
+        results.series(&body.to_string(), ENTRY, LOCK, &levels)
+    };
+    bars(
+        "locks",
+        &format!("{MIDDLE} threads, an entry in a long run"),
+        (axis_of(LOCK), logarithmic("entry", ENTRY.unit)),
+        [Body::Simple, Body::COMPLEX].map(series).into(),
+    )
+}
+
 /// Threads that spin against as many that block. `say` gets their ratio, and the finding is as certain
 /// as the ratio.
 fn compared(
     key: &str,
+    weight: f64,
     (spin, lock): (&Estimate, &Estimate),
     say: impl FnOnce(Quantity) -> Sentence,
 ) -> Option<Finding> {
     let times = ratio(spin, lock)?;
-    Some(Finding::new(key, say(times)).graded(grade(&times, 1.0)))
+    let finding = Finding::new(key, say(times)).graded(grade(&times, 1.0));
+    Some(finding.weighing(weight))
 }
 
 // Threads that share one worker, and so one processor.
@@ -50,7 +120,6 @@ const REPORTED_S: f64 = 77.634_089;
 /// late.
 const EXACT: f64 = 0.02;
 const NEAR: f64 = 0.1;
-/// Threads in that run.
 const REPORTED_THREADS: Count = Count(99);
 
 /// The estimates of both locks with the most threads for which both are known, two at least.
@@ -73,13 +142,12 @@ fn law(threads: Count) -> Quantity {
 
 fn collapse(results: &Results) -> Option<Finding> {
     let (threads, lock, spin) = with_most(results, Body::SimpleYield, RUN)?;
-    let finding = compared("collapse", (spin, lock), |times| {
+    compared("collapse", 0.55, (spin, lock), |times| {
         sentence!(
             "If {threads} threads of one worker yield inside the lock, a run takes {spin} with a \
              spin lock and {lock} with one that blocks: {times} as long."
         )
-    })?;
-    Some(finding.weighing(0.55))
+    })
 }
 
 /// The turns that were taken from the spinning threads in that run.
@@ -135,14 +203,13 @@ fn reported(results: &Results) -> Option<Finding> {
 /// Long runs: sooner or later a slice ends inside the lock.
 fn long_run(results: &Results) -> Option<Finding> {
     let (threads, lock, spin) = with_most(results, Body::COMPLEX, ENTRY)?;
-    let finding = compared("long_run", (spin, lock), |times| {
+    compared("long_run", 0.6, (spin, lock), |times| {
         sentence!(
             "Where {threads} threads compute inside the lock for long, an entry takes {spin} with \
              a spin lock and {lock} with one that blocks, {times} as long. Whenever a slice ends \
              inside the spin lock, all threads that wait burn theirs."
         )
-    })?;
-    Some(finding.weighing(0.6))
+    })
 }
 
 /// The gain of spinning where no thread loses its turn inside.
@@ -240,14 +307,13 @@ fn crowd(
 ) -> Option<Finding> {
     let entry = |lock| entry(results, lock, MIDDLE, COMPLEX_STEPS);
     let (spin, lock) = (entry(spin)?, entry(lock)?);
-    let finding = compared(key, (spin, lock), |times| {
+    compared(key, 0.6, (spin, lock), |times| {
         sentence!(
             "On several cores, {threads} {kind} that compute inside the lock take {spin} an entry \
              with a spin lock and {lock} with one that blocks: {times} as long.",
             threads = MIDDLE,
         )
-    })?;
-    Some(finding.weighing(0.6))
+    })
 }
 
 /// For sections of each number of steps, in ascending order, an entry of two kernel threads that spin and of
@@ -348,9 +414,8 @@ fn computed(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::Lock;
-    use super::law;
+    use super::*;
     use crate::made_up::{assert_said, finding, findings, measured, number, setting};
-    use crate::prelude::*;
     use crate::threads::lock::{BODY, Body, ENTRY, LOCK, LockType, RUN, SLICE, TURNS_TAKEN, point};
     use instrument::results::PointResult;
 

@@ -1,6 +1,5 @@
 //! `threads.lock`: spinning or blocking, for a thread that finds a lock held.
 
-mod figures;
 mod findings;
 
 pub(super) use findings::{spin_and_block, step_ns};
@@ -23,7 +22,6 @@ pub(super) const ENTRY: Metric<&str> = Metric::time("entry", "entry in a long ru
 pub(super) const TURNS_TAKEN: Metric<&str> =
     Metric::fact("turns_taken", "turns taken in a run", Unit::Count);
 
-/// The locks.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockType {
     /// Of user threads on one worker: `uthread::Lock::fifo`, the report's Lock, which is handed over in the order
@@ -44,7 +42,6 @@ pub(super) enum LockType {
     PthreadSpin,
 }
 
-/// The work inside the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
     Simple,
@@ -59,12 +56,10 @@ impl Body {
     /// The *complex* body of the usual length.
     const COMPLEX: Self = Self::complex(COMPLEX_STEPS);
 
-    /// The *complex* body of `steps` steps.
     pub(super) const fn complex(steps: u64) -> Self {
         Self::Complex { steps }
     }
 
-    /// The steps that it computes.
     #[cfg(test)]
     pub(super) fn steps(self) -> u64 {
         match self {
@@ -123,7 +118,6 @@ pub(super) const SHORT_SLICE_US: u64 = 50;
 /// The slice in runs in which every thread enters once, within which they are over.
 pub(super) const LONG_SLICE_US: u64 = 2000;
 
-/// The point of these levels.
 pub(super) fn point(body: Body, lock: LockType, threads: Count) -> Point {
     Point::new()
         .at(BODY, body)
@@ -246,7 +240,7 @@ impl Experiment for Lock {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        figures::all(&with_one_slice(results))
+        findings::figures(&with_one_slice(results))
     }
 }
 

@@ -14,7 +14,6 @@ use uthread::io::{fsync, read_at, write_at};
 use uthread::{Runtime, RuntimeBuilder, io as user_io, spawn, yield_now};
 
 const TEXT: &[u8] = b"hello world";
-/// Name of the file in the scratch directory.
 const FILE: &str = "threads.async_io";
 
 impl UserThreads for AsyncIo {
@@ -105,9 +104,8 @@ fn whole(bytes: usize) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AsyncIo, STEPS};
+    use super::*;
     use crate::made_up::{sampled, setting};
-    use crate::prelude::*;
 
     #[test]
     fn every_step_is_measured_with_either_backend() {

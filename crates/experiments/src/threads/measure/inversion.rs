@@ -61,9 +61,8 @@ fn report(lanes: &Lanes, sampler: &mut Sampler<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Inversion, MIDDLE_OVERTAKES, PROTOCOL, Protocol};
+    use super::*;
     use crate::made_up::{sampled, setting, values};
-    use crate::prelude::*;
 
     #[test]
     fn every_protocol_gives_its_order_here() {

@@ -193,9 +193,8 @@ impl Work {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMPUTING, IO_THREADS, Io, LENGTH, MODE, Mode, RUN, SWEEP, Sweep, file_bytes};
+    use super::*;
     use crate::made_up::sampled;
-    use crate::prelude::*;
 
     #[test]
     fn every_thread_has_a_whole_part_of_the_file() {

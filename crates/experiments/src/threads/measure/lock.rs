@@ -1,7 +1,7 @@
 //! User threads and kernel threads that contend for one lock. That of user threads is the report's, which is
 //! handed over in the order of coming (`uthread::Lock::fifo`).
 
-use super::{Exclusive, LONG_RUN_NS, START, check, refused};
+use super::{CHECKED_ENTRIES, Exclusive, LONG_RUN_NS, START, check, check_lock, refused};
 use crate::prelude::*;
 use crate::threads::kind::UserThreads;
 use crate::threads::lock::{
@@ -21,9 +21,6 @@ const RUN_OF_A_PAIR_NS: u64 = 10_000_000;
 
 /// A run that takes longer is taken for one that hangs.
 const LONGEST_RUN: Duration = Duration::from_secs(45);
-
-/// Entries of each thread in the run whose result is checked.
-const CHECKED_ENTRIES: u64 = 3;
 
 impl UserThreads for Lock {
     fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -152,9 +149,7 @@ fn kernel(
         start_together(threads as usize, || (), work).map_err(MeasureError::system(START))
     };
     together(CHECKED_ENTRIES)?;
-    let mut found = 0;
-    lock.with(|value| found = *value);
-    check(found, section, threads * CHECKED_ENTRIES)?;
+    check_lock(lock, section, threads)?;
     let least_ns = if threads == PAIR.0 {
         RUN_OF_A_PAIR_NS
     } else {
@@ -165,9 +160,8 @@ fn kernel(
 
 #[cfg(test)]
 mod tests {
-    use super::{ENTRY, Lock, LockType, RUN, SLICE, TURNS_TAKEN};
+    use super::*;
     use crate::made_up::{count, measure, sampled, values};
-    use crate::prelude::*;
     use crate::threads::lock::{Body, point};
     use std::path::Path;
 

@@ -55,7 +55,7 @@ trait Exclusive: Sync {
     fn with(&self, work: impl FnOnce(&mut u64));
 }
 
-/// The locks of the system have such a method of their own.
+/// The locks of the system already have such a method.
 macro_rules! exclusive {
     ($($lock:ty),*) => {
         $(impl Exclusive for $lock {
@@ -72,6 +72,16 @@ impl Exclusive for Mutex<u64> {
     fn with(&self, work: impl FnOnce(&mut u64)) {
         work(&mut self.lock().unwrap_or_else(PoisonError::into_inner));
     }
+}
+
+/// Entries of each thread in the run whose result is checked.
+const CHECKED_ENTRIES: u64 = 3;
+
+/// Makes sure of the number behind `lock` after that run of this many threads.
+fn check_lock(lock: &impl Exclusive, section: Section, threads: u64) -> Result<(), MeasureError> {
+    let mut found = 0;
+    lock.with(|value| found = *value);
+    check(found, section, threads * CHECKED_ENTRIES)
 }
 
 /// Makes sure that all entries were made, one at a time, and that each computed.

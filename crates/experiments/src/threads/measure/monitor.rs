@@ -34,7 +34,6 @@ impl UserThreads for Monitor {
     }
 }
 
-/// The state that the lock guards.
 #[derive(Default)]
 struct Inside {
     now: usize,
@@ -122,9 +121,8 @@ fn open_zoo(waking: Waking, animals: u64, visits: u64) -> Result<Inside, Measure
 
 #[cfg(test)]
 mod tests {
-    use super::{ANIMALS, HELD, IN_ORDER, Monitor, VISIT, WAKING, Waking};
+    use super::*;
     use crate::made_up::{count, sampled, setting, values};
-    use crate::prelude::*;
 
     #[test]
     fn a_room_in_which_nobody_waits_says_nothing_of_wake_ups() {

@@ -45,9 +45,8 @@ impl UserThreads for Slice {
 
 #[cfg(test)]
 mod tests {
-    use super::{GOT, GOT_P99, IN_TICKS, SLICE, Slice, TICK, TICK_P99};
+    use super::*;
     use crate::made_up::{count, measure, sampled, values};
-    use crate::prelude::*;
     use std::path::Path;
 
     #[test]

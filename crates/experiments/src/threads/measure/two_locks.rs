@@ -1,6 +1,6 @@
 //! Kernel threads at two locks.
 
-use super::{Exclusive, LONG_RUN_NS, START, check};
+use super::{CHECKED_ENTRIES, Exclusive, LONG_RUN_NS, START, check_lock};
 use crate::prelude::*;
 use crate::threads::kind::UserThreads;
 use crate::threads::two_locks::{BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, STEPS, TwoLocks};
@@ -15,8 +15,6 @@ use uthread_workload::Section;
 
 /// As [`KernelLock::SpinningSection`] says.
 const SPIN_COUNT: u32 = 4000;
-/// Entries of each thread in the run whose result is checked.
-const CHECKED_ENTRIES: u64 = 3;
 
 impl UserThreads for TwoLocks {
     fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -61,9 +59,7 @@ fn at_two<Lock: Exclusive>(
     };
     together(CHECKED_ENTRIES)?;
     for lock in &locks {
-        let mut found = 0;
-        lock.with(|value| found = *value);
-        check(found, section, processors * CHECKED_ENTRIES)?;
+        check_lock(lock, section, processors)?;
     }
     let mut busy = Vec::new();
     sampler.long_runs(ENTRY, threads as f64, LONG_RUN_NS, |entries| {
@@ -83,9 +79,8 @@ fn at_two<Lock: Exclusive>(
 
 #[cfg(test)]
 mod tests {
-    use super::{BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, STEPS, TwoLocks};
+    use super::*;
     use crate::made_up::{measure, sampled};
-    use crate::prelude::*;
     use std::path::Path;
 
     #[test]
