@@ -159,7 +159,7 @@ fn findings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
         .fold(more, further)
 }
 
-/// The user's tags. Those of printed values say again what the summary says.
+/// The user's tags. Those of printed values would repeat the summary.
 fn tags(run: &Run) -> Vec<String> {
     if run.header.is_reported() {
         return Vec::new();
