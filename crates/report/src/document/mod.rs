@@ -1,7 +1,7 @@
 //! A result in the order of reading. A view makes a document of a typed result; the terminal, the page and
 //! Markdown each paint a document once.
 //!
-//! A painter knows no view, and alone escapes, aligns, colours and wraps. JSON is made of the result itself.
+//! Painters know no view, and only they escape, align, colour and wrap. JSON is made of the result itself.
 
 mod table;
 mod text;

@@ -56,7 +56,7 @@ fn companions<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> BTreeSet<&'a str> {
     levels.into_keys().collect()
 }
 
-/// The label of a row at `place`, metric first, because a label that is too long loses its end.
+/// The label of a row at `place`: the metric, if there are several, then the place.
 fn titled(row: &Row<'_>, place: String) -> String {
     match (place.is_empty(), row.definition.metrics.len()) {
         (true, _) => row.metric.title.clone(),

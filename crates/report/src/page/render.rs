@@ -3,12 +3,13 @@
 use super::anchor::Anchors;
 use super::document::{Error, LinkTargets, part};
 use super::experiment::{ExperimentView, GroupView, groups};
-use super::glance::{PictureView, chapters_with_numbers, pictures};
+use super::glance::{PictureView, pictures};
 use super::packed::{Parts, packed};
 use super::{command, data};
 use crate::advice::{Gaining, gaining, undecided, without_settings};
 use crate::document::{Blocks, Text};
 use crate::first_screen::first_screen;
+use crate::glance::Glance;
 use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::rules_of_thumb::{Deviation, Deviations};
 use crate::view::run::{finding, trust};
@@ -47,7 +48,11 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         (view.definition.id.clone(), place)
     };
     let targets: LinkTargets = views.map(place).collect();
-    let place_of = |name: &str| targets.get(name).cloned();
+    let with_numbers = analysis
+        .experiments
+        .iter()
+        .filter(|it| !it.points.is_empty());
+    let glance = Glance::of(analysis);
     let verdict = Verdict::of(analysis);
     let evidence = Blocks::default().say([verdict.text()]);
     let sections = [
@@ -66,8 +71,8 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         ("machine", "The machine", machine::machine(run)),
     ];
     let sections = sections.map(|(id, title, blocks)| (id, title, part(&blocks, id, &targets)));
-    let without =
-        without_settings(analysis).map(|words| Blocks::default().say([Text::marked(words)]));
+    let without = without_settings(analysis);
+    let without = without.map(|words| Blocks::default().say([Text::marked(words)]));
     let page = Page {
         caution: show::stand_in(run),
         conditions: analysis.surroundings.first(),
@@ -79,8 +84,10 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         verdict: verdict.line(),
         sides: Deviations::of(analysis).named(),
         rules_from: &first_screen().rules_from,
-        pictures: pictures(analysis, place_of),
-        numbers_at: chapters_with_numbers(analysis, place_of),
+        pictures: pictures(analysis, &glance.pictures, &targets),
+        numbers_at: with_numbers
+            .filter_map(|it| targets.get(&it.definition.id))
+            .collect(),
         first_settings: gaining(analysis),
         open_settings: undecided(analysis).len(),
         without_settings: without.map(|blocks| part(&blocks, "settings", &targets)),
@@ -114,9 +121,9 @@ struct Page<'a> {
     sections: [(&'static str, &'static str, String); 5],
     sides: Vec<(&'static str, Vec<Deviation>)>,
     rules_from: &'static str,
-    pictures: Vec<PictureView>,
+    pictures: Vec<PictureView<'a>>,
     /// Id and title of each chapter with numbers, for a run without pictures.
-    numbers_at: Vec<(String, String)>,
+    numbers_at: Vec<&'a (String, String)>,
     first_settings: Vec<Gaining>,
     /// Number of settings that the run does not decide.
     open_settings: usize,
@@ -152,7 +159,7 @@ fn findings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
         .fold(more, further)
 }
 
-/// The user's tags. Those of printed values say again what the summary says.
+/// The user's tags. Those of printed values would repeat the summary.
 fn tags(run: &Run) -> Vec<String> {
     if run.header.is_reported() {
         return Vec::new();

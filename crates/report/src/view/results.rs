@@ -230,9 +230,11 @@ impl Parts {
         let (point, estimate) = match content {
             Ok(measured) => measured,
             Err((words, tone)) => {
-                parts.words = (*words).to_owned();
-                parts.tone = *tone;
-                return parts;
+                return Self {
+                    words: (*words).to_owned(),
+                    tone: *tone,
+                    ..parts
+                };
             }
         };
         let letters = marks::letters(point, &metric.name);

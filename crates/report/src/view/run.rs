@@ -8,7 +8,6 @@ use crate::show::{self, Tone};
 use instrument::finding::Finding;
 use instrument::noise::Warning;
 use instrument::quantity::counted;
-use instrument::results::PointResult;
 
 /// A finding with its grade, and the experiment called `source`; without one, the evidence for the grade.
 pub(crate) fn finding(finding: &Finding, source: Option<&str>) -> Item {
@@ -85,38 +84,27 @@ fn warnings(analysis: &Analysis<'_>) -> Vec<Item> {
             all.extend(warnings.map(|it| (it.label(), (experiment.definition, point, it))));
         }
     }
-    let kinds = grouped(all).into_iter().map(|(label, kind)| {
-        let values = kind.iter().map(|(_, point, it)| touched(point, it));
-        (label, values.sum(), kind)
-    });
-    let mut kinds: Vec<(_, usize, _)> = kinds.collect();
-    kinds.sort_by_key(|(_, values, _)| std::cmp::Reverse(*values));
-    let item = |(label, values, kind): (&'static str, usize, Vec<(_, &PointResult, &Warning)>)| {
-        let worst = kind.into_iter().reduce(|worst, it| {
-            if severity(it.2) > severity(worst.2) {
-                it
-            } else {
-                worst
-            }
-        });
+    let kinds = grouped(all).into_iter().filter_map(|(label, kind)| {
+        let values: usize = kind.iter().map(|(_, point, it)| touched(point, it)).sum();
+        // Of equal ones the first.
+        let by_severity = kind.into_iter().rev();
+        let worst = by_severity.max_by(|one, other| severity(one.2).total_cmp(&severity(other.2)));
         let (definition, point, warning) = worst?;
         let place = show::point(definition, &point.point);
         let separator = if place.is_empty() { "" } else { ", " };
-        let cause = show::warning(definition, warning);
-        let values = counted(values, "value");
-        let worst = format!(
-            "{values}, worst: {cause}: {}{separator}{place}.",
-            definition.id
-        );
-        let remedy = text!["Remedy: "]
-            .then(Text::marked(warning.advice()))
-            .then(".");
-        Some(Item::new(
-            Piece::toned(Tone::Doubtful, label),
-            [worst.into(), remedy],
+        let (cause, id) = (show::warning(definition, warning), &definition.id);
+        let counted = counted(values, "value");
+        let worst = format!("{counted}, worst: {cause}: {id}{separator}{place}.");
+        let remedy = Text::marked(warning.advice());
+        let lines = [worst.into(), text!["Remedy: "].then(remedy).then(".")];
+        Some((
+            values,
+            Item::new(Piece::toned(Tone::Doubtful, label), lines),
         ))
-    };
-    kinds.into_iter().filter_map(item).collect()
+    });
+    let mut kinds: Vec<(usize, Item)> = kinds.collect();
+    kinds.sort_by_key(|(values, _)| std::cmp::Reverse(*values));
+    kinds.into_iter().map(|(_, item)| item).collect()
 }
 
 /// Severity of a warning, comparable within its kind.

@@ -1,10 +1,10 @@
 //! The page of a full run stays small enough for e-mail.
 
+use super::charts::by_size;
 use crate::fixture;
-use instrument::figure::{Figure, FigureKind, FigureScale};
+use instrument::figure::Figure;
 use instrument::noise::Warning;
 use instrument::point::{Level, Point};
-use instrument::quantity::Unit;
 use instrument::results::{PointResult, Results};
 use oscope_report::{Analysis, ExperimentAnalysis, Surroundings, page};
 
@@ -42,15 +42,8 @@ fn full_points() -> Vec<PointResult> {
 fn full_figure(results: &Results, metric: &str) -> Figure {
     let series =
         |kind: &str| results.series(kind, metric, "block_size", &[("pass", Level::from(kind))]);
-    Figure {
-        key: metric.into(),
-        title: format!("{metric} against block size"),
-        kind: FigureKind::Curve,
-        x: fixture::axis("block size", Some(Unit::Bytes), FigureScale::Logarithmic),
-        y: fixture::axis(metric, Some(Unit::BytesPerSecond), FigureScale::Linear),
-        series: KINDS.map(series).into(),
-        marks: Vec::new(),
-    }
+    let title = format!("{metric} against block size");
+    by_size(&title, KINDS.map(series).into(), Vec::new())
 }
 
 #[test]
@@ -64,16 +57,14 @@ fn five_hundred_points_of_ten_processes_stay_below_the_limit() {
             machine: &run.machine,
             points,
         };
-        let figures = ["speed", "cpu"]
-            .map(|metric| full_figure(&results, metric))
-            .into();
+        let figures = ["speed", "cpu"].map(|metric| full_figure(&results, metric));
         ExperimentAnalysis {
             definition: &definition,
             skipped: None,
             points: results.points,
             failures: Vec::new(),
             findings: Vec::new(),
-            figures,
+            figures: figures.into(),
         }
     });
     let analysis = Analysis {
