@@ -161,7 +161,7 @@ impl Job {
             let _ = sender.send(answer);
         })?;
         let answer = receiver.recv_timeout(KNOWN).map_err(late(KNOWN))?;
-        answer.map_err(|status| refused(self.library, "tell about the job", status))
+        answer.map_err(|status| refused(self.library, "describe the job", status))
     }
 
     /// Calls `then` with the answer, or with the status of a failure, in the library's thread.

@@ -49,5 +49,5 @@ pub fn wait_while(word: &AtomicU32, value: u32) -> Result<()> {
 pub fn wake_one(word: &AtomicU32) -> Result<()> {
     futex::wake(word, futex::Flags::empty(), 1)
         .map(drop)
-        .map_err(Error::os("wake who waits for a word"))
+        .map_err(Error::os("wake a thread that waits for a word"))
 }

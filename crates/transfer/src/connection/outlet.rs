@@ -46,7 +46,7 @@ impl Outlet {
         }
     }
 
-    /// Tells the peer from now on that this side is at work, whenever it says nothing else. Where no
+    /// Reports to the peer from now on that this side is at work, whenever it sends nothing else. Where no
     /// thread can be started for that, the peer's patience has to do.
     pub(crate) fn keep_alive(&mut self) {
         let (socket, queue) = (Arc::clone(&self.line.socket), Arc::clone(&self.queue));
@@ -217,7 +217,7 @@ impl Outlet {
         Ok(count)
     }
 
-    /// Tells the peer that nothing more follows.
+    /// Announces to the peer that nothing more follows.
     pub(crate) fn close(&self) {
         // Closing a lost connection fails, and that does no harm.
         let _ = self.line.socket.shutdown(Shutdown::Write);

@@ -88,7 +88,7 @@ impl<'r> Connection<'r> {
         outcome
     }
 
-    /// Tells the sender that it is accepted. The transfer already counts this connection:
+    /// Reports to the sender that it is accepted. The transfer already counts this connection:
     /// otherwise, if another connection ended now, it would look like the last one and would
     /// discard its share of divided files.
     fn welcome(&mut self) -> Result<()> {
@@ -236,7 +236,7 @@ impl<'r> Connection<'r> {
         }
     }
 
-    /// Tells the sender which part of a file exists here, and receives the offset to resume from.
+    /// Reports to the sender which part of a file exists here, and receives the offset to resume from.
     fn resume(&mut self, incoming: &mut Incoming) -> Result<()> {
         let present = match &incoming.target {
             Ok(target) => self.shelf.present(target, self.options.limits.stop)?,

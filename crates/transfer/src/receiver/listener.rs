@@ -77,7 +77,7 @@ impl Receiver {
         self.listener.local_addr().map_err(Error::network)
     }
 
-    /// Serves senders, up to the allowed number at a time, until the stop flag is set or, with
+    /// Accepts senders, up to the allowed number at a time, until the stop flag is set or, with
     /// `once`, the first transfer has ended.
     ///
     /// # Errors
@@ -141,7 +141,7 @@ impl Receiver {
         }
     }
 
-    /// Serves one connection; returns true if it came from a sender.
+    /// Handles one connection; returns true if it came from a sender.
     fn one(
         &self,
         number: u64,
@@ -199,7 +199,7 @@ fn first_free(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
     Err(last)
 }
 
-/// Tells a sender that it cannot be served, if that is possible without waiting.
+/// Answers a sender that the receiver is busy, if that is possible without waiting.
 fn turn_away(mut socket: &TcpStream) {
     let answer = Answer::new(Verdict::Busy);
     let _ = socket.set_nonblocking(true);

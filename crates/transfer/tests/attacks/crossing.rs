@@ -136,19 +136,22 @@ fn two_senders_cannot_be_crossed_at_any_turn() {
                 continue;
             }
             let crossed = move |now: Turn| now == turn || (is_to_the_end && now > turn);
-            let act = cross(ALL_OF_THE_OTHER, crossed);
-            let mut other_failed = false;
-            let (ended, has_changed) = scene.past(line.clone(), act, |address| {
-                let send = |jobs| send_to(address, jobs, KEEPING, &scene.options(PATIENCE));
-                thread::scope(|scope| {
-                    let other = scope.spawn(|| send(&others).summary);
-                    let own = send(&scene.jobs);
-                    let other = other.join().expect("it does not panic");
-                    other_failed = other.is_err();
-                    (own.summary.map(drop), own.outcomes)
-                })
+            let (ended, is_crossed) = scene.until_changed(|| {
+                let mut other_failed = false;
+                let act = cross(ALL_OF_THE_OTHER, crossed);
+                let (ended, has_changed) = scene.past(line.clone(), act, |address| {
+                    let send = |jobs| send_to(address, jobs, KEEPING, &scene.options(PATIENCE));
+                    thread::scope(|scope| {
+                        let other = scope.spawn(|| send(&others).summary);
+                        let own = send(&scene.jobs);
+                        let other = other.join().expect("it does not panic");
+                        other_failed = other.is_err();
+                        (own.summary.map(drop), own.outcomes)
+                    })
+                });
+                (ended, has_changed && other_failed)
             });
-            assert!(has_changed && other_failed, "{turn:?}: {ended:?}");
+            assert!(is_crossed, "{turn:?}: {ended:?}");
             remove_others(&scene, &ended);
             assert_eq!(scene.judge(&ended), None, "{turn:?}, {is_to_the_end}");
         }

@@ -167,7 +167,7 @@ fn flips_are_noticed(protection: Protection) {
                     if round >= flips {
                         break;
                     }
-                    let mut draw = Draw(seed.wrapping_mul(1 << 40).wrapping_add(round));
+                    let mut draw = Draw::new(seed.wrapping_mul(1 << 40).wrapping_add(round));
                     let course = &courses[draw.below(courses.len() as u64) as usize];
                     if let Some(complaint) = course.flip(draw_flip(&mut draw, &course.lens)) {
                         let complaint = format!("seed {seed}, round {round}: {complaint}");

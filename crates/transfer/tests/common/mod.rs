@@ -11,6 +11,7 @@ use oscope_transfer::sender::{self, Job, Plan, Source, Summary};
 use oscope_transfer::sender::{Item, Session};
 use oscope_transfer::{Cover, Error, Limits, Outcome, Result, Token};
 use proxy::{Mischief, between};
+use std::fmt::Display;
 use std::fs::{self, File, Permissions};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
@@ -73,28 +74,24 @@ pub fn patient_sender(patience: Duration) -> sender::Options {
     }
 }
 
-/// The sending methods that the system supports; prints those that it does not.
-pub fn send_methods() -> Vec<SendMethod> {
-    let allowed = |method: &SendMethod| match method.check() {
+/// The methods that the system supports; prints those that it does not.
+fn supported<M: Choice + Copy + Display>(check: fn(M) -> Result<()>) -> Vec<M> {
+    let is_supported = |method: &M| match check(*method) {
         Ok(()) => true,
         Err(error) => {
             println!("skipped: {method}: {error}");
             false
         }
     };
-    SendMethod::ALL.iter().copied().filter(allowed).collect()
+    M::ALL.iter().copied().filter(is_supported).collect()
 }
 
-/// The receiving methods that the system supports; prints those that it does not.
+pub fn send_methods() -> Vec<SendMethod> {
+    supported(SendMethod::check)
+}
+
 pub fn receive_methods() -> Vec<ReceiveMethod> {
-    let allowed = |method: &ReceiveMethod| match method.check() {
-        Ok(()) => true,
-        Err(error) => {
-            println!("skipped: {method}: {error}");
-            false
-        }
-    };
-    ReceiveMethod::ALL.iter().copied().filter(allowed).collect()
+    supported(ReceiveMethod::check)
 }
 
 pub fn token(text: &str) -> Token {
@@ -326,29 +323,28 @@ pub fn source(path: &Path) -> Source {
 
 /// Pseudorandom bytes, the same for the same seed.
 pub fn bytes(len: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()
-    };
-    let mut bytes: Vec<u8> = (0..len.div_ceil(8)).flat_map(|_| next()).collect();
-    bytes.truncate(len);
+    let mut bytes = vec![0; len];
+    random(seed).fill(&mut bytes);
     bytes
 }
 
+fn random(seed: u64) -> blake3::OutputReader {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&seed.to_le_bytes()).finalize_xof()
+}
+
 /// Pseudorandom numbers, the same for the same seed.
-pub struct Draw(pub u64);
+pub struct Draw(blake3::OutputReader);
 
 impl Draw {
+    pub fn new(seed: u64) -> Self {
+        Self(random(seed))
+    }
+
     pub fn below(&mut self, bound: u64) -> u64 {
-        // SplitMix64: neighbouring seeds give unrelated sequences.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
+        let mut drawn = [0; 8];
+        self.0.fill(&mut drawn);
+        u64::from_le_bytes(drawn) % bound
     }
 
     pub fn of<'l, T>(&mut self, list: &'l [T]) -> &'l T {

@@ -24,7 +24,7 @@ fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
     let serve = |method| Served::by(&dirs, method);
     let servers: Vec<_> = receive_methods().into_iter().map(serve).collect();
     let methods = send_methods();
-    let mut draw = Draw(42);
+    let mut draw = Draw::new(42);
     let (mut whole, mut resumed) = (0, 0);
     for round in 0..1000 {
         let served = draw.of(&servers);

@@ -285,10 +285,12 @@ fn names_that_lead_out_of_the_directory_are_refused() {
         "..",
         ".oscope-partial/file",
         "tree/.oscope-partial/file",
+        ".oscope-partial-1",
+        "a\0b",
     ];
     let of_each_kind = |name: &&str| [&source, &link, &folder].map(|it| named(name, it));
     let jobs: Vec<_> = names.iter().flat_map(of_each_kind).collect();
-    served.send(&jobs, PLAN).assert(0, 27);
+    served.send(&jobs, PLAN).assert(0, 33);
     assert_untouched(&elsewhere, "names");
     assert_eq!(dirs.names(), [""; 0]);
 }

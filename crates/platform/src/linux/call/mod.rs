@@ -25,6 +25,24 @@ fn failed<T>(action: &'static str) -> Result<T> {
     Err(Error::os(action)(io::Error::last_os_error()))
 }
 
+/// Checks a call that returns -1 for an error.
+#[inline]
+fn check(outcome: impl Into<i64>, action: &'static str) -> Result<()> {
+    if outcome.into() == -1 {
+        return failed(action);
+    }
+    Ok(())
+}
+
+/// Checks a call that returns its error instead of setting errno.
+#[inline]
+fn check_errno(errno: libc::c_int, action: &'static str) -> Result<()> {
+    if errno != 0 {
+        return Err(Error::os(action)(io::Error::from_raw_os_error(errno)));
+    }
+    Ok(())
+}
+
 /// Reads the monotonic clock as programs do: through the C library, which uses the kernel's vDSO
 /// and does not enter the kernel if the clock source allows it. On Windows `QueryPerformanceCounter`,
 /// of which the same is true.
@@ -32,10 +50,8 @@ fn failed<T>(action: &'static str) -> Result<T> {
 pub fn clock_gettime() -> Result<()> {
     let mut now = MaybeUninit::<libc::timespec>::uninit();
     // SAFETY: `now` has room for the time.
-    match unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, now.as_mut_ptr()) } {
-        0 => Ok(()),
-        _ => failed("read the clock"),
-    }
+    let outcome = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, now.as_mut_ptr()) };
+    check(outcome, "read the clock")
 }
 
 /// Reads the same clock with a system call: `clock_gettime`, on Windows `NtQueryPerformanceCounter`.
@@ -50,10 +66,7 @@ pub fn clock_gettime_syscall() -> Result<()> {
             now.as_mut_ptr(),
         )
     };
-    match outcome {
-        0 => Ok(()),
-        _ => failed("read the clock by a system call"),
-    }
+    check(outcome, "read the clock by a system call")
 }
 
 /// Allocates memory from the C library and frees it: one `malloc`, one `free`. The memory is not
@@ -71,8 +84,8 @@ pub fn malloc_free(bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// Maps private memory and unmaps it: one `mmap` and `munmap`, or `VirtualAlloc` and `VirtualFree`. The memory is not touched, so no
-/// page is allocated.
+/// Maps private memory and unmaps it: one `mmap` and `munmap`, or `VirtualAlloc` and `VirtualFree`.
+/// The memory is not touched, so no page is allocated.
 #[inline]
 pub fn map_unmap(bytes: usize) -> Result<()> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -83,10 +96,7 @@ pub fn map_unmap(bytes: usize) -> Result<()> {
         return failed("map memory");
     }
     // SAFETY: the range was mapped above, and nothing else uses it.
-    match unsafe { libc::munmap(start, bytes) } {
-        0 => Ok(()),
-        _ => failed("unmap memory"),
-    }
+    check(unsafe { libc::munmap(start, bytes) }, "unmap memory")
 }
 
 /// A path as the system's calls take it. It is made beforehand, so that calls which are measured convert
@@ -116,27 +126,18 @@ pub fn thread_create_join() -> Result<()> {
     }
     let mut thread = MaybeUninit::uninit();
     // SAFETY: `thread` has room for the handle, and the new thread touches nothing.
-    check("start a thread", unsafe {
+    let errno = unsafe {
         libc::pthread_create(
             thread.as_mut_ptr(),
             ptr::null(),
             end_at_once,
             ptr::null_mut(),
         )
-    })?;
+    };
+    check_errno(errno, "start a thread")?;
     // SAFETY: the call succeeded, so the handle was written, and nothing else joins the thread.
-    check("wait for a thread", unsafe {
-        libc::pthread_join(thread.assume_init(), ptr::null_mut())
-    })
-}
-
-/// These calls return their error instead of setting errno.
-#[inline]
-fn check(action: &'static str, errno: libc::c_int) -> Result<()> {
-    match errno {
-        0 => Ok(()),
-        errno => Err(Error::os(action)(io::Error::from_raw_os_error(errno))),
-    }
+    let errno = unsafe { libc::pthread_join(thread.assume_init(), ptr::null_mut()) };
+    check_errno(errno, "wait for a thread")
 }
 
 /// Reads 1 byte at the file's position, which advances: one `read` or `ReadFile`. `None` at
@@ -185,14 +186,9 @@ pub fn open_close(path: &CallPath) -> Result<()> {
 /// Closes the result of an `open` for `action`.
 #[inline]
 fn close(fd: libc::c_int, action: &'static str) -> Result<()> {
-    if fd == -1 {
-        return failed(action);
-    }
+    check(fd, action)?;
     // SAFETY: the caller opened the descriptor, and nothing else uses it.
-    if unsafe { libc::close(fd) } == -1 {
-        return failed("close a file");
-    }
-    Ok(())
+    check(unsafe { libc::close(fd) }, "close a file")
 }
 
 /// Opens with `mode` and closes.
@@ -204,15 +200,12 @@ fn open_stream(path: &CallPath, mode: &CStr) -> Result<()> {
         return failed("open a stream");
     }
     // SAFETY: the stream was opened above, and nothing else uses it.
-    if unsafe { libc::fclose(stream) } != 0 {
-        return failed("close a stream");
-    }
-    Ok(())
+    check(unsafe { libc::fclose(stream) }, "close a stream")
 }
 
-/// Opens a stream for reading and closes it: one `fopen`, on Windows one `_wfopen`, which takes any path,
-/// and one `fclose`. That is the opening
-/// and closing of a file and the allocation of the stream. The buffer is not allocated, since nothing is read.
+/// Opens a stream for reading and closes it: one `fopen`, on Windows one `_wfopen`, which takes any
+/// path, and one `fclose`. That is the opening and closing of a file and the allocation of the
+/// stream. The buffer is not allocated, since nothing is read.
 #[inline]
 pub fn fopen_fclose(path: &CallPath) -> Result<()> {
     open_stream(path, c"re")
@@ -256,10 +249,7 @@ pub fn create_delete(path: &CallPath) -> Result<()> {
 #[inline]
 fn delete(path: &CallPath) -> Result<()> {
     // SAFETY: the path ends with a zero byte.
-    if unsafe { libc::unlink(path.as_ptr()) } == -1 {
-        return failed("delete a file");
-    }
-    Ok(())
+    check(unsafe { libc::unlink(path.as_ptr()) }, "delete a file")
 }
 
 /// Reads the size, times and permissions of a file: one `stat`, on Windows one
@@ -268,8 +258,6 @@ fn delete(path: &CallPath) -> Result<()> {
 pub fn stat(path: &CallPath) -> Result<()> {
     let mut status = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the path ends with a zero byte, and `status` has room for the result.
-    match unsafe { libc::stat(path.as_ptr(), status.as_mut_ptr()) } {
-        0 => Ok(()),
-        _ => failed("ask for the status of a file"),
-    }
+    let outcome = unsafe { libc::stat(path.as_ptr(), status.as_mut_ptr()) };
+    check(outcome, "ask for the status of a file")
 }

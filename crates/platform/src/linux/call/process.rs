@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{io, ptr};
 
-use super::failed;
+use super::{check, check_errno, failed};
 use crate::error::{Error, Result};
 
 /// Asks the kernel for the process id. On Linux that is the cheapest system call; it goes through
@@ -114,7 +114,7 @@ pub fn spawn_wait(program: &CStr) -> Result<()> {
     let mut child = MaybeUninit::uninit();
     // SAFETY: all strings end with a zero byte, the lists with a null pointer, and none is written
     // to; `child` has room for the process id.
-    let outcome = unsafe {
+    let errno = unsafe {
         libc::posix_spawn(
             child.as_mut_ptr(),
             program.as_ptr(),
@@ -124,14 +124,9 @@ pub fn spawn_wait(program: &CStr) -> Result<()> {
             EMPTY.as_ptr().cast(),
         )
     };
-    match outcome {
-        // SAFETY: the call succeeded, so it wrote the process id.
-        0 => wait(unsafe { child.assume_init() }),
-        // The call returns its error instead of setting errno.
-        errno => Err(Error::os("spawn a program")(io::Error::from_raw_os_error(
-            errno,
-        ))),
-    }
+    check_errno(errno, "spawn a program")?;
+    // SAFETY: the call succeeded, so it wrote the process id.
+    wait(unsafe { child.assume_init() })
 }
 
 /// Waits for a child, which must exit with status 0.
@@ -186,9 +181,8 @@ impl SignalProbe {
         let mut before = MaybeUninit::uninit();
         // SAFETY: the handler has the right type for an action without SA_SIGINFO and only adds to
         // an atomic; `before` has room for the old action.
-        if unsafe { libc::sigaction(SIGNAL, &raw const action, before.as_mut_ptr()) } != 0 {
-            return failed("install a handler of a signal");
-        }
+        let outcome = unsafe { libc::sigaction(SIGNAL, &raw const action, before.as_mut_ptr()) };
+        check(outcome, "install a handler of a signal")?;
         Ok(Self {
             action,
             // SAFETY: the call succeeded, so all of it was written.
@@ -205,10 +199,8 @@ impl SignalProbe {
     #[inline]
     pub fn install(&self) -> Result<()> {
         // SAFETY: as in `new`.
-        match unsafe { libc::sigaction(SIGNAL, &raw const self.action, ptr::null_mut()) } {
-            0 => Ok(()),
-            _ => failed("install a handler of a signal"),
-        }
+        let outcome = unsafe { libc::sigaction(SIGNAL, &raw const self.action, ptr::null_mut()) };
+        check(outcome, "install a handler of a signal")
     }
 
     /// Sends the signal to this thread, which handles it before this call returns: one `tgkill`,
@@ -217,10 +209,8 @@ impl SignalProbe {
     pub fn deliver(&self) -> Result<()> {
         // SAFETY: the handler is installed. The signal goes to the thread that created the probe,
         // which is this one: the type is not `Send`.
-        match unsafe { libc::syscall(libc::SYS_tgkill, self.process, self.thread, SIGNAL) } {
-            0 => Ok(()),
-            _ => failed("send a signal"),
-        }
+        let outcome = unsafe { libc::syscall(libc::SYS_tgkill, self.process, self.thread, SIGNAL) };
+        check(outcome, "send a signal")
     }
 }
 

@@ -3,8 +3,8 @@
 mod group;
 
 use std::ffi::CString;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -108,28 +108,20 @@ fn fill(path: &Path, len_bytes: u64) -> io::Result<()> {
     const SIGNATURE: &[u8; 10] = b"SWAPSPACE2";
     let page = base_page_bytes() as u64;
     let pages = len_bytes.div_ceil(page).max(10);
-    let mut file = OpenOptions::new()
+    let file = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(path)?;
-    zeros(&mut file, pages * page)?;
+    let mut zeros = io::repeat(0).take(pages * page);
+    let mut writer = BufWriter::with_capacity(1 << 20, &file);
+    io::copy(&mut zeros, &mut writer)?;
+    writer.flush()?;
     let last_page = u32::try_from(pages - 1).map_err(|_| io::ErrorKind::FileTooLarge)?;
     let header: Vec<u8> = [1_u32, last_page, 0].map(u32::to_ne_bytes).concat();
     file.write_all_at(&header, VERSION_AT)?;
     file.write_all_at(SIGNATURE, page - SIGNATURE.len() as u64)?;
     file.sync_all()
-}
-
-fn zeros(file: &mut File, len_bytes: u64) -> io::Result<()> {
-    let piece = vec![0; 1 << 20];
-    let mut left = len_bytes;
-    while left > 0 {
-        let len = left.min(piece.len() as u64);
-        file.write_all(&piece[..len as usize])?;
-        left -= len;
-    }
-    Ok(())
 }
 
 fn switch_on(path: &Path) -> Result<()> {
