@@ -26,7 +26,7 @@ pub(super) const RATE: Metric<&str> = Metric::rate("rate", "commits");
 pub(super) enum Wait {
     /// Each writer waits for itself.
     Own,
-    /// One of them waits for all that have written.
+    /// One writer waits for all that have written.
     Shared,
 }
 

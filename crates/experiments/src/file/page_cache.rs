@@ -164,7 +164,7 @@ pub(crate) struct Chiller {
     storage: Storage,
     /// The backing file of a loop device that reads it through the page cache.
     below: Option<Below>,
-    /// The last way; the method that confirmed it is none where the system does not report what is in memory.
+    /// Way and method of the last eviction; no method where the system does not report what is in memory.
     last: Option<(Eviction, Option<ResidencyMethod>)>,
     seen: SeenFromStorage,
     /// The reason why no file can be cold, where the system does not report what is in memory.

@@ -44,8 +44,8 @@ pub(super) const DESIGN: Design = Design {
              single small read at its start, after a single one in its middle, and after each \
              read of a pass in order. Of that pass, the largest distance from the reader to the \
              last page in memory is taken. The kernel fetches the next window while the program \
-             still reads one, so this distance is up to two windows. Beside these stands the \
-             window that the kernel states in read_ahead_kb. Counting is not timed.",
+             still reads one, so this distance is up to two windows. The window that the \
+             kernel states in read_ahead_kb is recorded next to these. Counting is not timed.",
     source: "Report E, section 4.2.2",
     axes: &[CHUNK_SIZE.axis(), FILE_SIZE.axis()],
     metrics: &[

@@ -247,7 +247,7 @@ impl Connection {
 
     /// Says goodbye, so that the receiver does not take the connection for lost.
     pub(super) fn close(self) {
-        // All samples are handed on already.
+        // All samples are recorded already.
         let _ = self.0.finish();
     }
 }

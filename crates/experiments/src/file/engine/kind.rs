@@ -26,7 +26,7 @@ pub(in crate::file) enum Engine {
 /// Reads in flight at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::file) struct Queue {
-    /// The name of the mechanism, as sentences say it.
+    /// The name of the mechanism in sentences.
     pub of: &'static str,
     /// The number of reads.
     pub depth: u32,

@@ -23,16 +23,17 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
-    let mut lines: Vec<Line> = Vec::new();
-    for line in results.points.iter().filter_map(|it| Line::of(&it.point)) {
-        if !lines.contains(&line) {
-            lines.push(line);
+    let mut lines: Vec<&Point> = Vec::new();
+    for point in results.points.iter().map(|it| &it.point) {
+        if lines.iter().all(|known| others(known) != others(point)) {
+            lines.push(point);
         }
     }
     let of = |metric: Metric<&'static str>, title: &str| {
-        let series = lines
-            .iter()
-            .map(|line| results.series(&line.label(), metric, THREADS, &line.levels()));
+        let series = lines.iter().filter_map(|point| {
+            let label = format!("{}, {}", point.level(STATE).ok()?, manner(point)?);
+            Some(results.series(&label, metric, THREADS, &others(point)))
+        });
         let axes = (
             axis_of(THREADS),
             logarithmic("bytes per second", Unit::BytesPerSecond),
@@ -46,47 +47,21 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
 }
 
 /// All levels of a point but the threads.
-#[derive(Clone, Copy, PartialEq)]
-struct Line {
-    state: State,
-    method: Method,
-    block: Bytes,
-    file: Bytes,
+fn others(point: &Point) -> Vec<(&str, Level)> {
+    let others = point.levels().filter(|(axis, _)| *axis != THREADS.name());
+    others.map(|(axis, level)| (axis, level.clone())).collect()
 }
 
-impl Line {
-    fn of(point: &Point) -> Option<Self> {
-        Some(Self {
-            state: point.level(STATE).ok()?,
-            method: point.level(METHOD).ok()?,
-            block: point.level(BLOCK_SIZE).ok()?,
-            file: point.level(FILE_SIZE).ok()?,
-        })
-    }
-
-    fn levels(self) -> [(&'static str, Level); 4] {
-        [
-            STATE.at(self.state),
-            METHOD.at(self.method),
-            BLOCK_SIZE.at(self.block),
-            FILE_SIZE.at(self.file),
-        ]
-    }
-
-    fn label(self) -> String {
-        format!("{}, {}", self.state, self.manner())
-    }
-
-    fn manner(self) -> String {
-        format!("{}, {}", self.method, self.block)
-    }
+/// The method and the blocks of a point, for readers.
+fn manner(point: &Point) -> Option<String> {
+    let (method, block) = (point.level(METHOD).ok()?, point.level(BLOCK_SIZE).ok()?);
+    Some(format!("{method}, {block}"))
 }
 
 /// A point with its throughput, for comparisons.
 #[derive(Clone, Copy)]
 pub(in crate::file) struct Ranked<'r> {
     result: &'r PointResult,
-    line: Line,
     pub(in crate::file) threads: Count,
     pub(in crate::file) throughput: &'r Estimate,
 }
@@ -95,17 +70,21 @@ impl<'r> Ranked<'r> {
     fn of(result: &'r PointResult) -> Option<Self> {
         Some(Self {
             result,
-            line: Line::of(&result.point)?,
             threads: result.point.level(THREADS).ok()?,
             throughput: result.sound(THROUGHPUT)?,
         })
+    }
+
+    fn manner(self) -> Option<String> {
+        manner(&self.result.point)
     }
 }
 
 /// The fastest of several threads and the fastest of one.
 pub(in crate::file) fn best_two<'r>(results: &'r Results, state: State) -> Option<[Ranked<'r>; 2]> {
-    let points = results.points.iter().filter_map(Ranked::of);
-    let mut ranked: Vec<_> = points.filter(|it| it.line.state == state).collect();
+    let points = results.points.iter();
+    let points = points.filter(|it| it.point.level(STATE) == Ok(state));
+    let mut ranked: Vec<_> = points.filter_map(Ranked::of).collect();
     ranked.sort_by(|one, other| other.throughput.centre.total_cmp(&one.throughput.centre));
     let several = ranked.iter().find(|it| it.threads > Count(1))?;
     let one = ranked.iter().find(|it| it.threads == Count(1))?;
@@ -129,16 +108,14 @@ fn fastest(results: &Results, state: State) -> Option<Finding> {
         "{file} is summed at {several} by {threads} threads ({manner}) and at {one} by a single \
          one ({manner_alone}): {gain} as fast by wall time, so {verdict}.",
         threads = best.threads,
-        manner = best.line.manner(),
-        manner_alone = best_alone.line.manner(),
+        manner = best.manner()?,
+        manner_alone = best_alone.manner()?,
     );
     let mut finding = Finding::new(key, said).graded(grade(&gain, 1.0));
     if state == State::Warm {
-        let Line { file, .. } = best_alone.line;
-        let conditions = format!(
-            "one thread that sums ({}) and a file of {file}",
-            best_alone.line.manner()
-        );
+        let file = best_alone.result.point.level(FILE_SIZE).ok()?;
+        let manner = best_alone.manner()?;
+        let conditions = format!("one thread that sums ({manner}) and a file of {file}");
         finding = finding.about(WARM_READ, one, conditions);
     }
     Some(finding.weighing(0.8))
@@ -147,8 +124,8 @@ fn fastest(results: &Results, state: State) -> Option<Finding> {
 /// The gain from threads as a program sees it that divides by processor time.
 fn by_both_clocks(results: &Results) -> Option<Finding> {
     let [several, _] = best_two(results, State::Warm)?;
-    let [state, method, block, file] = several.line.levels();
-    let one = results.at(&[state, method, block, file, THREADS.at(Count(1))])?;
+    let by_one = several.result.point.clone().at(THREADS, Count(1));
+    let one = results.points.iter().find(|it| it.point == by_one)?;
     let by_wall = ratio(several.throughput, one.estimate(THROUGHPUT)?)?;
     let by_cpu = ratio(several.result.estimate(BY_CPU)?, one.estimate(BY_CPU)?)?;
     let gains = by_wall.interval.map(|interval| interval.low > 1.0);
