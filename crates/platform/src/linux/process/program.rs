@@ -155,6 +155,8 @@ impl Starter {
         let has_ended = running.wait(interrupted);
         let wall_ns = now_ns().saturating_sub(started.start_ns);
         if !matches!(has_ended, Ok(true)) {
+            // A program that has only just started may not have its group yet.
+            let _ = kill_process(started.pid, Signal::KILL);
             // It fails only if the group is empty.
             let _ = kill_process_group(started.pid, Signal::KILL);
         }
