@@ -1,9 +1,10 @@
-//! Made-up figures for tests.
+//! Made-up figures and clocks for tests.
 
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Verdict};
+use instrument::run_clock::{ClockLevel, CoreClock, RunClock};
 use instrument::statistics::Interval;
 
 /// A sound estimate of a time, with an interval of one per cent.
@@ -29,6 +30,22 @@ pub(crate) fn estimate(ns: f64) -> Estimate {
         percentiles: None,
         verdict: Verdict::Sound,
     }
+}
+
+/// The clock of a core with these levels: over 4 GHz, and their shares of the time.
+pub(crate) fn clock(levels: &[(f64, f64)]) -> RunClock {
+    let level = |&(relative, share): &(f64, f64)| ClockLevel {
+        hz: Some(4e9 * relative),
+        relative,
+        share,
+    };
+    let core = CoreClock {
+        core_type: None,
+        levels: levels.iter().map(level).collect(),
+        shared: 0.0,
+        unknown: 0.0,
+    };
+    RunClock { cores: vec![core] }
 }
 
 /// A matrix of times with `size` rows and columns.

@@ -226,6 +226,6 @@ impl Standing {
     }
 }
 
-fn by_name<S: Serializer>(component: &Component, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(component.name())
+fn by_name<C: Choice, S: Serializer>(choice: &C, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(choice.name())
 }
