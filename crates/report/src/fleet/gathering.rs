@@ -1,6 +1,7 @@
 //! Gathers the values of many runs by node.
 
-use super::reading::{Key, Meaning, Reading, RunValue};
+use super::gathered::{Column, Gathered, Sessions};
+use super::reading::{Cell, Key, Meaning, Reading, RunValue};
 use super::{Fleet, Unjudged, judge};
 use crate::comparison::Refusal;
 use instrument::experiment::Definition;
@@ -24,51 +25,6 @@ pub struct Gathering {
     /// Runs that came twice: the node that kept it, and the other name.
     twice: Vec<(String, String)>,
     unknown: usize,
-}
-
-/// The runs of one node.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Sessions {
-    pub name: String,
-    /// Without their values.
-    pub readings: Vec<Reading>,
-    /// The earlier ones, if changes since then are judged.
-    pub before: Option<Vec<Reading>>,
-}
-
-/// All that was gathered.
-#[derive(Debug)]
-pub(super) struct Gathered {
-    pub nodes: Vec<Sessions>,
-    pub columns: Vec<Column>,
-    pub definitions: HashMap<String, Definition>,
-    /// Runs that came twice, each with the two names of its node.
-    pub twice: Vec<(String, String)>,
-    /// Number of values of experiments that this version of oscope does not know.
-    pub unknown: usize,
-    /// Values that cannot be compared.
-    pub refused: Vec<Refusal>,
-    /// Nodes with runs either now or before, if changes are judged.
-    pub unpaired: Vec<String>,
-}
-
-/// A metric at a point over the nodes, of one meaning.
-#[derive(Debug)]
-pub(super) struct Column {
-    pub key: Key,
-    pub meaning: Meaning,
-    /// In the order of the nodes.
-    pub nodes: Vec<Option<Cell>>,
-}
-
-/// The value of a node, or its change.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cell {
-    pub found: Observation,
-    /// True if a warning concerns it.
-    pub is_doubtful: bool,
-    /// The logarithms of the value now and before, if `found` is its change.
-    pub sides: Option<[f64; 2]>,
 }
 
 /// The values of one meaning.

@@ -1,6 +1,6 @@
 //! Verdicts on nodes and their components.
 
-use super::gathering::{Column, Gathered, Sessions};
+use super::gathered::{Column, Gathered, Sessions};
 use super::{FALSE_DISCOVERY_RATE, Fleet, Node, Part, Standing, Value, facts, remarks};
 use crate::comparison;
 use crate::lists::distinct;

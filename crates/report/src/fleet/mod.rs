@@ -15,6 +15,7 @@
 //! if the second measurement confirms it ([`settled`]).
 
 mod facts;
+mod gathered;
 mod gathering;
 mod json;
 mod judge;

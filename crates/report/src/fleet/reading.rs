@@ -1,6 +1,5 @@
 //! The values of one run, without its samples.
 
-use super::gathering::Cell;
 use crate::Surroundings;
 use crate::comparison::{each_value, facts_of, merit, usable};
 use instrument::component::Component;
@@ -59,6 +58,16 @@ pub(super) struct RunValue {
     pub meaning: Meaning,
     /// The logarithm of the value, signed so that more is better; the reason if there is none.
     pub found: Result<Cell, String>,
+}
+
+/// The value of a node, or its change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    pub found: Observation,
+    /// True if a warning concerns it.
+    pub is_doubtful: bool,
+    /// The logarithms of the value now and before, if `found` is its change.
+    pub sides: Option<[f64; 2]>,
 }
 
 impl Reading {

@@ -1,6 +1,6 @@
 //! Caveats to read before the numbers of a fleet.
 
-use super::gathering::{Gathered, Sessions};
+use super::gathered::{Gathered, Sessions};
 use super::reading::Reading;
 use super::{Fleet, Node, Standing};
 use crate::comparison::Circumstance;

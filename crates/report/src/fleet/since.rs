@@ -4,7 +4,8 @@
 //! So changes are judged as values are, against their median over the nodes. What all nodes share is a remark.
 
 use super::Unjudged;
-use super::gathering::{Cell, Gathering, Group, Session, of_node};
+use super::gathering::{Gathering, Group, Session, of_node};
+use super::reading::Cell;
 use instrument::statistics::moderation::sum;
 use instrument::statistics::peers::Observation;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,6 @@
 //! Made-up fleets: who is named, and who is not.
 
-use super::gathering::Cell;
-use super::reading::{Key, Meaning, RunValue};
+use super::reading::{Cell, Key, Meaning, RunValue};
 use super::{Fleet, Gathering, Node, Reading, Standing, Unjudged, json};
 use crate::Surroundings;
 use crate::comparison::Circumstance;
