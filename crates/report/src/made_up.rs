@@ -5,6 +5,7 @@ use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScal
 use instrument::point::Level;
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::Estimate;
+use instrument::run_clock::{ClockLevel, CoreClock, RunClock};
 use instrument::statistics::Interval;
 
 /// A sound estimate of a time, with an interval of one per cent.
@@ -35,6 +36,22 @@ pub(crate) fn setting(value: Value) -> Setting {
         because: "It follows.".into(),
         experiments: Vec::new(),
     }
+}
+
+/// The clock of a core with these levels: over 4 GHz, and their shares of the time.
+pub(crate) fn clock(levels: &[(f64, f64)]) -> RunClock {
+    let level = |&(relative, share): &(f64, f64)| ClockLevel {
+        hz: Some(4e9 * relative),
+        relative,
+        share,
+    };
+    let core = CoreClock {
+        core_type: None,
+        levels: levels.iter().map(level).collect(),
+        shared: 0.0,
+        unknown: 0.0,
+    };
+    RunClock { cores: vec![core] }
 }
 
 /// A matrix of times with `size` rows and columns.

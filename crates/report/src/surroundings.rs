@@ -26,6 +26,12 @@ pub(crate) const MOST_DISTURBED: f64 = 0.2;
 pub(crate) const MOST_STOLEN: f64 = 0.02;
 /// Programs that wait for memory during more of the time may move values by more than that.
 pub(crate) const MOST_PRESSURE: f64 = 0.1;
+/// A state of the whole run that slows programs down, and its description.
+type State = (fn(&Surroundings) -> Option<bool>, &'static str);
+pub(crate) const STATES: [State; 2] = [
+    (|it| it.is_traced, "another program traced oscope"),
+    (|it| it.is_on_battery, "the machine ran on its battery"),
+];
 /// Containers have one or two seccomp filters.
 const USUAL_FILTERS: u32 = 2;
 
@@ -35,7 +41,6 @@ const USUAL_FILTERS: u32 = 2;
 pub struct Surroundings {
     /// The clock, and how much of the time something shared the core; `None` in runs without a
     /// reference loop, unknown in runs with one.
-    #[serde(default)]
     pub clock: Option<RunClock>,
     /// The share of the timings next to which the reference loop was slowed by more than 5 %; `None`
     /// in runs without a reference loop.
@@ -48,28 +53,20 @@ pub struct Surroundings {
     /// CPU time that the hypervisor gave to other virtual machines over wall time.
     pub stolen: Option<f64>,
     /// The share of the last minute before the run in which some program waited for memory.
-    #[serde(default)]
     pub memory_pressure: Option<f64>,
     /// True if another program traced oscope.
-    #[serde(default)]
     pub is_traced: Option<bool>,
     /// Number of seccomp filters through which each system call of oscope passed.
-    #[serde(default)]
     pub seccomp_filters: Option<u32>,
     /// CPU time over wall time that control groups allowed; `None` if they allowed all processors.
-    #[serde(default)]
     pub allowed_processors: Option<f64>,
     /// Memory that control groups allowed, in bytes; `None` if they allowed all of it.
-    #[serde(default)]
     pub allowed_memory_bytes: Option<u64>,
     /// True if the machine ran on its battery.
-    #[serde(default)]
     pub is_on_battery: Option<bool>,
     /// The hypervisor, if the machine is known to be virtual.
-    #[serde(default)]
     pub hypervisor: Option<String>,
     /// True if no earlier run in the store showed the full speed of this machine's processor.
-    #[serde(default)]
     pub is_first_run: Option<bool>,
 }
 
@@ -154,8 +151,15 @@ impl Surroundings {
 
     /// The most important first.
     fn notable(&self) -> Vec<Notable> {
+        let [traced, on_battery] = STATES;
+        let state = |(of, text): State| {
+            of(self)?.then(|| Notable {
+                text: text.into(),
+                matters: true,
+            })
+        };
         let known = [
-            state(self.is_traced, "another program traced oscope"),
+            state(traced),
             above(self.others, USUAL_LOAD, MOST_LOAD, |others| {
                 format!("other programs kept {} busy", processors(others))
             }),
@@ -190,7 +194,7 @@ impl Surroundings {
                 let share = percent(share);
                 format!("programs waited for memory during {share} of the minute before")
             }),
-            state(self.is_on_battery, "the machine ran on its battery"),
+            state(on_battery),
             self.allowed_processors.map(|allowed| Notable {
                 text: format!("a control group allowed {}", processors(allowed)),
                 matters: allowed < 1.0,
@@ -254,7 +258,7 @@ impl Surroundings {
         low.max_by(|one, other| one.0.total_cmp(&other.0))
     }
 
-    /// The share of the slowed timings in a run with one reference loop, which cannot tell why.
+    /// The share of the slowed timings in a run with one reference loop, which does not show why.
     fn slowed_share(&self) -> Option<f64> {
         self.slowed_share.filter(|_| self.cores().is_empty())
     }
@@ -271,14 +275,6 @@ fn above(
     Some(Notable {
         text: text(share),
         matters: share > most,
-    })
-}
-
-/// A state of the whole run, which matters.
-fn state(is_so: Option<bool>, text: &str) -> Option<Notable> {
-    is_so?.then(|| Notable {
-        text: text.into(),
-        matters: true,
     })
 }
 
@@ -323,7 +319,8 @@ fn share(batches: &[&Batch], part: impl Fn(&Disturbance) -> Option<f64>) -> Opti
 #[cfg(test)]
 mod tests {
     use super::{Surroundings, is_plausible};
-    use instrument::run_clock::{ClockLevel, CoreClock, RunClock};
+    use crate::made_up::clock;
+    use instrument::run_clock::RunClock;
 
     #[test]
     fn less_than_nothing_is_no_load() {
@@ -434,22 +431,6 @@ mod tests {
         };
         assert_eq!(allowed(2.0, 1 << 30), (None, None));
         assert_eq!(allowed(1.5, 1 << 29), (Some(1.5), Some(1 << 29)));
-    }
-
-    /// A clock with these levels: over the highest, and their shares of the time.
-    fn clock(levels: &[(f64, f64)]) -> RunClock {
-        let level = |&(relative, share): &(f64, f64)| ClockLevel {
-            hz: Some(4e9 * relative),
-            relative,
-            share,
-        };
-        let core = CoreClock {
-            core_type: None,
-            levels: levels.iter().map(level).collect(),
-            shared: 0.0,
-            unknown: 0.0,
-        };
-        RunClock { cores: vec![core] }
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! Tests of changes over made-up runs.
 
 use super::{Cause, Changes, Found, Gathering, together};
-use crate::made_up::estimate;
+use crate::made_up::{clock, estimate};
 use crate::{Analysis, ExperimentAnalysis, Surroundings, reference};
 use advice::Advice;
 use instrument::experiment::{Definition, Metric};
 use instrument::point::Point;
 use instrument::results::PointResult;
-use instrument::run_clock::{ClockLevel, CoreClock, RunClock};
 use instrument::statistics::changes::{Change, Departure, Shape};
 use instrument::statistics::{Estimated, Scale};
 
@@ -97,19 +96,8 @@ fn changed_to(ns: f64, conditions: &[Surroundings; 2]) -> Changes {
 }
 
 fn at_ghz(ghz: f64) -> Surroundings {
-    let level = ClockLevel {
-        hz: Some(ghz * 1e9),
-        relative: 1.0,
-        share: 1.0,
-    };
-    let core = CoreClock {
-        core_type: None,
-        levels: vec![level],
-        shared: 0.0,
-        unknown: 0.0,
-    };
     Surroundings {
-        clock: Some(RunClock { cores: vec![core] }),
+        clock: Some(clock(&[(ghz / 4.0, 1.0)])),
         ..Surroundings::default()
     }
 }

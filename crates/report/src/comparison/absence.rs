@@ -88,11 +88,14 @@ pub fn check_comparable(before: &Side, definitions: &[Definition]) -> Result<(),
         }
     }
     let ids: Vec<&str> = definitions.iter().map(|it| it.id.as_str()).collect();
-    Err(NothingInCommon {
-        a: before.label.clone(),
-        b: "what is to be measured".into(),
-        reason: first_reason.unwrap_or_else(|| other_experiments(&measured(before), &ids)),
-    })
+    let reason = first_reason.unwrap_or_else(|| other_experiments(&measured(before), &ids));
+    Err(nothing(&before.label, "what is to be measured", &reason))
+}
+
+pub(super) fn nothing(a: &str, b: &str, reason: &str) -> NothingInCommon {
+    NothingInCommon(format!(
+        "{a} and {b} have nothing in common that could be compared: {reason}"
+    ))
 }
 
 #[cfg(test)]

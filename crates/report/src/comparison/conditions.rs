@@ -3,12 +3,12 @@
 use super::Side;
 use super::circumstances::Circumstance;
 use crate::Surroundings;
-use crate::surroundings::{MOST_DISTURBED, MOST_LOAD, MOST_PRESSURE, MOST_STOLEN};
+use crate::surroundings::{MOST_DISTURBED, MOST_LOAD, MOST_PRESSURE, MOST_STOLEN, STATES};
 use instrument::quantity::{Unit, significant};
 use instrument::statistics::summary::median;
 
 /// A disturbance that is measured during a run.
-pub(super) struct Kind {
+pub(super) struct Condition {
     pub name: &'static str,
     of: fn(&Surroundings) -> Option<f64>,
     show: fn(f64) -> String,
@@ -19,36 +19,36 @@ pub(super) struct Kind {
     decisive: Option<f64>,
 }
 
-const KINDS: [Kind; 6] = [
-    Kind {
+const CONDITIONS: [Condition; 6] = [
+    Condition {
         name: "during the run: processors kept busy by other programs",
         of: |around| around.others,
         show: |share| significant(share, 2),
         notable: 0.1,
         decisive: Some(MOST_LOAD),
     },
-    Kind {
+    Condition {
         name: "during the run: share of the timings on a slowed processor",
         of: |around| around.slowed_share,
         show: |share| Unit::Share.show(share, 2),
         notable: 0.1,
         decisive: None,
     },
-    Kind {
+    Condition {
         name: "during the run: share of the timings that something disturbed",
         of: Surroundings::disturbed,
         show: |share| Unit::Share.show(share, 2),
         notable: 0.1,
         decisive: Some(MOST_DISTURBED),
     },
-    Kind {
+    Condition {
         name: "during the run: time given to others by the hypervisor",
         of: |around| around.stolen,
         show: |share| Unit::Share.show(share, 2),
         notable: 0.01,
         decisive: Some(MOST_STOLEN),
     },
-    Kind {
+    Condition {
         name: "before the run: time in which programs waited for memory",
         of: |around| around.memory_pressure,
         show: |share| Unit::Share.show(share, 2),
@@ -59,21 +59,13 @@ const KINDS: [Kind; 6] = [
 ];
 
 /// Another clock may be what was to be compared, as between two machines or two governors.
-pub(super) const CLOCK: Kind = Kind {
+pub(super) const CLOCK: Condition = Condition {
     name: "during the run: highest clock",
     of: Surroundings::highest_hz,
     show: |hz| format!("{:.2} GHz", hz / 1e9),
     notable: 1e8,
     decisive: None,
 };
-
-/// A state of the whole run that slows programs down, and its description.
-type State = (fn(&Surroundings) -> Option<bool>, &'static str);
-
-const STATES: [State; 2] = [
-    (|it| it.is_traced, "another program traced oscope"),
-    (|it| it.is_on_battery, "the machine ran on its battery"),
-];
 
 /// The differences in conditions between two sides.
 #[derive(Debug, Default)]
@@ -101,9 +93,11 @@ impl Conditions {
 /// The differences between two groups of sessions that may explain any difference of their values. The
 /// groups are called by `names`: `in A`.
 pub(crate) fn reasons(a: &[Surroundings], b: &[Surroundings], names: [&str; 2]) -> Vec<String> {
-    let measured = KINDS.iter().filter_map(|kind| {
-        let [a, b] = kind.medians(a, b, kind.decisive?)?.map(kind.show);
-        let (_, name) = kind.name.split_once(": ")?;
+    let measured = CONDITIONS.iter().filter_map(|condition| {
+        let [a, b] = condition
+            .medians(a, b, condition.decisive?)?
+            .map(condition.show);
+        let (_, name) = condition.name.split_once(": ")?;
         Some(format!("{name} ({a} {}, {b} {})", names[0], names[1]))
     });
     let states = STATES.iter().filter_map(|(of, description)| {
@@ -125,7 +119,7 @@ pub(crate) fn longer_by_clock(a: &[Surroundings], b: &[Surroundings]) -> Option<
     Some(a / b)
 }
 
-impl Kind {
+impl Condition {
     /// The medians of the two sides, if they differ by more than `least` and no session of the one is
     /// like one of the other.
     fn medians(&self, a: &[Surroundings], b: &[Surroundings], least: f64) -> Option<[f64; 2]> {
@@ -149,12 +143,14 @@ fn around(side: &Side) -> Vec<Surroundings> {
 
 /// The disturbances by which two groups of sessions differ notably, each by the median of the sessions.
 pub(crate) fn differences(a: &[Surroundings], b: &[Surroundings]) -> Vec<Circumstance> {
-    let difference = |kind: &Kind| {
-        let [a, b] = kind.medians(a, b, kind.notable)?.map(kind.show);
-        let name = kind.name.into();
+    let difference = |condition: &Condition| {
+        let [a, b] = condition
+            .medians(a, b, condition.notable)?
+            .map(condition.show);
+        let name = condition.name.into();
         Some(Circumstance { name, a, b })
     };
-    KINDS.iter().filter_map(difference).collect()
+    CONDITIONS.iter().filter_map(difference).collect()
 }
 
 #[cfg(test)]

@@ -18,22 +18,21 @@ pub const FORMAT: u32 = 1;
 
 /// The JSON schema of [`json`].
 pub fn schema() -> Schema {
-    schema_for!(Document<'_>)
+    schema_for!(ComparisonsJson<'_>)
 }
 
 /// The comparisons of each further side with the first.
 pub fn json<'a>(comparisons: &'a [Comparison<'a>]) -> serde_json::Value {
-    let document = Document {
+    crate::json::value(&ComparisonsJson {
         format: FORMAT,
         comparisons: comparisons.iter().map(ComparisonJson::new).collect(),
-    };
-    serde_json::to_value(document).expect("plain data whose maps have text for keys")
+    })
 }
 
 /// Comparisons of runs of oscope.
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "A comparison of runs of oscope")]
-struct Document<'a> {
+struct ComparisonsJson<'a> {
     /// The version of this format.
     format: u32,
     /// One comparison for each further side.

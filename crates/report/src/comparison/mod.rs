@@ -88,12 +88,8 @@ pub struct Comparison<'a> {
 
 /// The reason why two sides have no comparable value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{a} and {b} have nothing in common that could be compared: {reason}")]
-pub struct NothingInCommon {
-    a: String,
-    b: String,
-    reason: String,
-}
+#[error("{0}")]
+pub struct NothingInCommon(String);
 
 /// Number of rows with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -121,11 +117,12 @@ impl<'a> Comparison<'a> {
         let clock = OneClock::of(&question);
         let matched = pair::matched(&question, clock.as_ref());
         if matched.pairs.is_empty() {
-            return Err(NothingInCommon {
-                a: question.a.label.clone(),
-                b: question.b.label.clone(),
-                reason: absence::why_empty(&matched.refused, question.a, question.b),
-            });
+            let reason = absence::why_empty(&matched.refused, question.a, question.b);
+            return Err(absence::nothing(
+                &question.a.label,
+                &question.b.label,
+                &reason,
+            ));
         }
         let basis = judge::basis(&question);
         let conditions = Conditions::of(question.a, question.b);

@@ -10,7 +10,7 @@ use instrument::statistics::summary::median;
 use record::Run;
 use std::collections::BTreeSet;
 
-/// Clocks within this share of each other are alike: the reference loops do not tell them apart.
+/// Clocks within this share of each other are alike: the reference loops do not distinguish them.
 const ALIKE: f64 = 0.01;
 
 /// The clock of each session, and the highest of all.

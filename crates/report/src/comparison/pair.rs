@@ -112,7 +112,7 @@ pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<&OneClock>) -> 
         let behind = background
             .as_mut()
             .and_then(|values| values.entries.remove(&key))
-            .filter(|entry| same_meaning(entry.metric, ours.metric).is_none())
+            .filter(|entry| other_meaning(entry.metric, ours.metric).is_none())
             .filter(|entry| ours.unlike(entry.system).is_none());
         matched.pairs.push(Pair {
             definition: ours.definition,
@@ -181,7 +181,7 @@ impl Refusal {
 fn obstacle(ours: &Entry<'_>, theirs: &Entry<'_>, a: &Side, b: &Side) -> Option<String> {
     ours.mixed_in(a)
         .or_else(|| theirs.mixed_in(b))
-        .or_else(|| same_meaning(ours.metric, theirs.metric))
+        .or_else(|| other_meaning(ours.metric, theirs.metric))
         .or_else(|| ours.missing_in(a))
         .or_else(|| theirs.missing_in(b))
 }
@@ -191,7 +191,7 @@ fn obstacle(ours: &Entry<'_>, theirs: &Entry<'_>, a: &Side, b: &Side) -> Option<
 pub(super) fn obstacle_before(entry: &Entry<'_>, before: &Side, metric: &Metric) -> Option<String> {
     entry
         .mixed_in(before)
-        .or_else(|| same_meaning(entry.metric, metric))
+        .or_else(|| other_meaning(entry.metric, metric))
         .or_else(|| entry.missing_in(before))
 }
 
@@ -234,7 +234,7 @@ impl Entry<'_> {
 }
 
 /// The reason why two metrics of the same name differ in meaning; `None` if they do not.
-fn same_meaning(ours: &Metric, theirs: &Metric) -> Option<String> {
+fn other_meaning(ours: &Metric, theirs: &Metric) -> Option<String> {
     if ours.version != theirs.version {
         return Some(format!(
             "version {} of the metric on one side, version {} on the other",
@@ -281,7 +281,7 @@ impl<'a> Values<'a> {
                             mixed: None,
                         }
                     });
-                    let differs = same_meaning(entry.metric, metric);
+                    let differs = other_meaning(entry.metric, metric);
                     if let Some(reason) = differs.or_else(|| entry.unlike(system)) {
                         entry.mixed.get_or_insert(reason);
                     }

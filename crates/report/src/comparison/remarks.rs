@@ -7,7 +7,7 @@ use crate::lists::{distinct, grouped};
 use crate::show;
 use instrument::quantity::counted;
 
-/// Enough sessions to tell a change from a machine state that two sessions share by chance.
+/// Enough sessions to distinguish a change from a machine state that two sessions share by chance.
 const ENOUGH_SESSIONS: usize = 3;
 
 /// The remarks on a comparison, the most important first.
@@ -31,12 +31,12 @@ pub(super) fn remarks(
         Basis::Processes => remarks.push(
             "One session on each side: nothing is called faster, slower or equivalent. The intervals \
              rest on what each session predicts of another within the hour; three sessions each \
-             would tell."
+             would decide."
                 .into(),
         ),
         Basis::Sessions if a.runs.len().min(b.runs.len()) < ENOUGH_SESSIONS => remarks.push(
             "Fewer than three sessions on a side: what a single session has in common with itself, \
-             such as a busy hour, cannot be told from the change."
+             such as a busy hour, cannot be distinguished from the change."
                 .into(),
         ),
         Basis::Sessions => {}
@@ -114,7 +114,7 @@ fn not_alike(conditions: &Conditions, is_at_one_clock: bool) -> Option<String> {
         .then(|| format!("The sides were not disturbed alike: {}.", named.join("; ")))
 }
 
-/// A side whose system is not what it says.
+/// A side whose system is not the one that it reports.
 fn stand_in(side: &Side) -> Option<String> {
     let caution = side.runs.iter().find_map(show::stand_in)?;
     Some(format!("{}: {caution}", side.label))

@@ -14,7 +14,7 @@ pub(super) struct Sessions {
     /// Per session, the logarithm of the value, signed so that more is better.
     pub merits: Vec<f64>,
     /// Variance of each session's value as estimated from that session alone. Fewer than sessions
-    /// if some consist of a single process, which says nothing about differences between processes.
+    /// if some consist of a single process, which shows no differences between processes.
     pub errors: Vec<Variance>,
     pub doubtful: bool,
     /// Number of sessions that were left out, since they were far worse than all others.

@@ -2,7 +2,7 @@
 //! disturbed it.
 
 use super::Reading;
-use super::gathering::Sessions;
+use super::gathered::Sessions;
 use crate::Surroundings;
 use crate::comparison::{Circumstance, Facts, differences, differing, united};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,8 @@
 //! Gathers the values of many runs by node.
 
-use super::Unjudged;
+use super::gathered::{Column, Gathered, Sessions};
 use super::reading::{Cell, Key, Meaning, Reading, RunValue};
+use super::{Fleet, Unjudged, judge};
 use crate::comparison::Refusal;
 use instrument::experiment::Definition;
 use instrument::statistics::moderation::{Variance, sum};
@@ -24,41 +25,6 @@ pub struct Gathering {
     /// Runs that came twice: the node that kept it, and the other name.
     twice: Vec<(String, String)>,
     unknown: usize,
-}
-
-/// The runs of one node.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Sessions {
-    pub name: String,
-    /// Without their values.
-    pub readings: Vec<Reading>,
-    /// The earlier ones, if changes since then are judged.
-    pub before: Option<Vec<Reading>>,
-}
-
-/// All that was gathered.
-#[derive(Debug)]
-pub(super) struct Gathered {
-    pub nodes: Vec<Sessions>,
-    pub columns: Vec<Column>,
-    pub definitions: HashMap<String, Definition>,
-    /// Runs that came twice, each with the two names of its node.
-    pub twice: Vec<(String, String)>,
-    /// Number of values of experiments that this version of oscope does not know.
-    pub unknown: usize,
-    /// Values that cannot be compared.
-    pub refused: Vec<Refusal>,
-    /// Nodes with runs either now or before, if changes are judged.
-    pub unpaired: Vec<String>,
-}
-
-/// A metric at a point over the nodes, of one meaning.
-#[derive(Debug)]
-pub(super) struct Column {
-    pub key: Key,
-    pub meaning: Meaning,
-    /// In the order of the nodes.
-    pub nodes: Vec<Option<Cell>>,
 }
 
 /// The values of one meaning.
@@ -115,8 +81,11 @@ impl Gathering {
         }
     }
 
-    /// The values that can be compared.
-    pub(super) fn gathered(self) -> Result<Gathered, Unjudged> {
+    /// Judges the nodes. Differences up to `margin` are ignored: 0.02 for 2 %.
+    ///
+    /// # Errors
+    /// If there are too few nodes, or none of their values can be compared.
+    pub fn judge(self, margin: f64) -> Result<Fleet, Unjudged> {
         if self.nodes.len() < FEWEST_NODES {
             return Err(Unjudged::TooFew(self.nodes.len()));
         }
@@ -137,7 +106,7 @@ impl Gathering {
         let definitions = self.definitions.into_iter();
         let mut twice = self.twice;
         twice.sort();
-        Ok(Gathered {
+        let gathered = Gathered {
             nodes: nodes.collect(),
             columns,
             definitions: definitions.map(|(id, (_, known))| (id, known)).collect(),
@@ -145,7 +114,8 @@ impl Gathering {
             unknown: self.unknown,
             refused,
             unpaired: self.unpaired,
-        })
+        };
+        Ok(judge::fleet(gathered, margin))
     }
 }
 

@@ -13,18 +13,18 @@ pub const FORMAT: u32 = 1;
 
 /// The JSON schema of [`json`].
 pub fn schema() -> Schema {
-    schema_for!(Document<'_>)
+    schema_for!(FleetJson<'_>)
 }
 
 /// The judged fleet.
 pub fn json(fleet: &Fleet) -> serde_json::Value {
-    serde_json::to_value(Document::new(fleet)).expect("plain data whose maps have text for keys")
+    crate::json::value(&FleetJson::new(fleet))
 }
 
 /// A fleet of nodes, judged by oscope against each other.
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "A fleet judged by oscope")]
-struct Document<'a> {
+struct FleetJson<'a> {
     /// The version of this format.
     format: u32,
     /// Number of nodes with each verdict.
@@ -81,7 +81,7 @@ struct NodeJson<'a> {
     differing: &'a [Value],
 }
 
-impl<'a> Document<'a> {
+impl<'a> FleetJson<'a> {
     fn new(fleet: &'a Fleet) -> Self {
         let nodes = fleet.nodes.iter();
         Self {

@@ -1,7 +1,7 @@
 //! Verdicts on nodes and their components.
 
-use super::gathering::{Column, Gathered, Gathering, Sessions};
-use super::{FALSE_DISCOVERY_RATE, Fleet, Node, Part, Standing, Unjudged, Value, facts, remarks};
+use super::gathered::{Column, Gathered, Sessions};
+use super::{FALSE_DISCOVERY_RATE, Fleet, Node, Part, Standing, Value, facts, remarks};
 use crate::comparison;
 use crate::lists::distinct;
 use crate::show;
@@ -22,17 +22,8 @@ pub(crate) struct Tested {
     pub adjusted_p: f64,
 }
 
-impl Gathering {
-    /// Judges the nodes. Differences up to `margin` are ignored: 0.02 for 2 %.
-    ///
-    /// # Errors
-    /// If there are too few nodes, or none of their values can be compared.
-    pub fn judge(self, margin: f64) -> Result<Fleet, Unjudged> {
-        Ok(fleet(self.gathered()?, margin))
-    }
-}
-
-fn fleet(gathered: Gathered, margin: f64) -> Fleet {
+/// Judges the nodes of `gathered`.
+pub(super) fn fleet(gathered: Gathered, margin: f64) -> Fleet {
     let columns = &gathered.columns;
     let mut components: BTreeMap<Component, BTreeSet<&str>> = BTreeMap::new();
     for Column { key, .. } in columns {

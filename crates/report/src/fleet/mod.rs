@@ -15,6 +15,7 @@
 //! if the second measurement confirms it ([`settled`]).
 
 mod facts;
+mod gathered;
 mod gathering;
 mod json;
 mod judge;
@@ -226,6 +227,6 @@ impl Standing {
     }
 }
 
-fn by_name<S: Serializer>(component: &Component, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(component.name())
+fn by_name<C: Choice, S: Serializer>(choice: &C, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(choice.name())
 }

@@ -51,6 +51,15 @@ pub(super) struct Key {
     pub metric: String,
 }
 
+/// A value of a run.
+#[derive(Clone, Debug)]
+pub(super) struct RunValue {
+    pub key: Key,
+    pub meaning: Meaning,
+    /// The logarithm of the value, signed so that more is better; the reason if there is none.
+    pub found: Result<Cell, String>,
+}
+
 /// The value of a node, or its change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
@@ -59,15 +68,6 @@ pub(super) struct Cell {
     pub is_doubtful: bool,
     /// The logarithms of the value now and before, if `found` is its change.
     pub sides: Option<[f64; 2]>,
-}
-
-/// A value of a run.
-#[derive(Clone, Debug)]
-pub(super) struct RunValue {
-    pub key: Key,
-    pub meaning: Meaning,
-    /// The logarithm of the value, signed so that more is better; the reason if there is none.
-    pub found: Result<Cell, String>,
 }
 
 impl Reading {

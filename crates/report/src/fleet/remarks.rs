@@ -1,6 +1,6 @@
 //! Caveats to read before the numbers of a fleet.
 
-use super::gathering::{Gathered, Sessions};
+use super::gathered::{Gathered, Sessions};
 use super::reading::Reading;
 use super::{Fleet, Node, Standing};
 use crate::comparison::Circumstance;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer nodes are judged with a caveat.
 const FEW_NODES: usize = 4;
-/// One node below a switch says nothing of the switch.
+/// One node is no evidence on its switch.
 const FEWEST_BELOW_SWITCH: usize = 2;
 
 /// The remarks on a fleet, the most important first.
@@ -24,7 +24,7 @@ pub(super) fn remarks(gathered: &Gathered, components: usize) -> Vec<String> {
         remarks.push(
             "Three nodes: the middle one is the measure, so a node is named only where the two others \
              agree. If two of the three share a fault, the healthy one is the odd one. Four or more \
-             nodes tell better."
+             nodes decide better."
                 .into(),
         );
     }
@@ -50,7 +50,7 @@ pub(super) fn remarks(gathered: &Gathered, components: usize) -> Vec<String> {
         ));
     }
     if components == 1 {
-        remarks.push("The runs speak of one component only.".into());
+        remarks.push("The runs measure one component only.".into());
     }
     remarks
 }
@@ -116,7 +116,7 @@ fn twice((first, second): &(String, String)) -> String {
     }
 }
 
-/// Hosts whose machines cannot be told apart. Several parts of one host are of one machine.
+/// Hosts whose machines cannot be distinguished. Several parts of one host are of one machine.
 fn shared_identities(gathered: &Gathered) -> Vec<String> {
     let mut machines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for node in &gathered.nodes {
@@ -183,7 +183,7 @@ fn shared_change(gathered: &Gathered, component: Component, margin: f64) -> Opti
     let change = median(&medians.collect::<Vec<_>>())?;
     (change.abs() > margin.ln_1p()).then(|| {
         format!(
-            "The nodes changed together in {}: {} as fast as before. A node is held against that change.",
+            "The nodes changed together in {}: {} as fast as before. A node is compared with that change.",
             component.name(),
             show::ratio(change.exp())
         )

@@ -9,7 +9,7 @@
 //!    same direction by more than the margin, and
 //! 3. the judgement of all runs together still names it in that direction.
 //!
-//! The second condition has no test of its own: three nodes hardly know how healthy ones differ. The median of
+//! The second condition is not tested: three nodes hardly show how healthy ones differ. The median of
 //! three is the nearer of the two healthy nodes, so the deviation is the smaller one of both. What misses one
 //! of the conditions was seen once. An alarm that nobody could measure again stays, with the reason.
 

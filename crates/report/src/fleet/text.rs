@@ -7,14 +7,14 @@ use crate::show;
 use crate::show::words::{FASTER, SLOWER};
 use instrument::point::Choice;
 
-/// The words for what is held against each other.
+/// The words for the two sides of a judgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     /// A node that does not differ.
     pub alike: &'static str,
     /// The side of the node.
     pub here: &'static str,
-    /// The side that it is held against.
+    /// The side that it is compared with.
     pub elsewhere: &'static str,
 }
 

@@ -141,7 +141,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-fn value(data: &impl Serialize) -> Value {
+pub(crate) fn value(data: &impl Serialize) -> Value {
     serde_json::to_value(data).expect("plain data whose maps have text for keys")
 }
 

@@ -60,7 +60,7 @@ pub struct Answered {
     /// The measured answer.
     pub measured: Found,
     /// The prediction against the measurement.
-    pub outcome: Comparison,
+    pub outcome: Accuracy,
     /// Findings of the reports.
     pub reported: Vec<Reported>,
     /// The question after the measurement.
@@ -72,7 +72,7 @@ pub struct Answered {
 /// A prediction against its measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Comparison {
+pub enum Accuracy {
     /// The chosen one, or a number within a factor of 1.5 (2 for a place on a curve).
     Right,
     /// A number that is too high.
@@ -153,8 +153,8 @@ impl HandIn {
             let answers = self.answers.iter();
             answers.filter(|it| it.outcome == outcome).count()
         };
-        let judged = self.answers.len() - count(Comparison::CannotBeTold);
-        (count(Comparison::Right), judged)
+        let judged = self.answers.len() - count(Accuracy::CannotBeTold);
+        (count(Accuracy::Right), judged)
     }
 }
 
@@ -204,11 +204,11 @@ impl Answered {
             _ => String::new(),
         };
         match self.outcome {
-            Comparison::Right => "right".to_owned(),
-            Comparison::TooHigh => format!("too high, {factor} times as much"),
-            Comparison::TooLow => format!("too low, by a factor of {factor}"),
-            Comparison::Wrong => "another one".to_owned(),
-            Comparison::CannotBeTold => "cannot be told".to_owned(),
+            Accuracy::Right => "right".to_owned(),
+            Accuracy::TooHigh => format!("too high, {factor} times as much"),
+            Accuracy::TooLow => format!("too low, by a factor of {factor}"),
+            Accuracy::Wrong => "another one".to_owned(),
+            Accuracy::CannotBeTold => "cannot be told".to_owned(),
         }
     }
 }
@@ -249,16 +249,16 @@ impl Estimated {
     }
 }
 
-fn compared(prediction: &Prediction, measured: &Found, near: f64) -> Comparison {
+fn compared(prediction: &Prediction, measured: &Found, near: f64) -> Accuracy {
     match (prediction, measured) {
         (Prediction::Number(predicted), Found::Number(found)) if found.interval.is_some() => {
             let ratio = predicted / found.value;
             if (1.0 / near..=near).contains(&ratio) {
-                Comparison::Right
+                Accuracy::Right
             } else if ratio > 1.0 {
-                Comparison::TooHigh
+                Accuracy::TooHigh
             } else {
-                Comparison::TooLow
+                Accuracy::TooLow
             }
         }
         (
@@ -270,12 +270,12 @@ fn compared(prediction: &Prediction, measured: &Found, near: f64) -> Comparison 
             },
         ) => {
             if predicted == choice {
-                Comparison::Right
+                Accuracy::Right
             } else {
-                Comparison::Wrong
+                Accuracy::Wrong
             }
         }
-        _ => Comparison::CannotBeTold,
+        _ => Accuracy::CannotBeTold,
     }
 }
 

@@ -49,7 +49,7 @@ pub struct Question {
     pub measured: Measure,
     /// Figures that the reports print on it.
     #[serde(default)]
-    pub reported: Vec<Printed>,
+    pub reported: Vec<PrintedFigure>,
     /// Findings of the reports that are not printed as a figure.
     #[serde(default)]
     pub found_there: Vec<String>,
@@ -74,7 +74,7 @@ pub enum Measure {
         /// The value here.
         query: Query,
         /// The printed one.
-        printed: Printed,
+        printed: PrintedFigure,
     },
 }
 
@@ -91,7 +91,7 @@ pub struct Candidate {
 /// A figure that a report prints.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Printed {
+pub struct PrintedFigure {
     /// The table's id, as in `docs/figures.md`.
     pub table: String,
     /// The row.
@@ -165,7 +165,7 @@ impl Measure {
     }
 }
 
-impl Printed {
+impl PrintedFigure {
     /// The figure with its table.
     pub(super) fn find(&self) -> Option<(&'static Table, &'static Figure)> {
         let table = tables().iter().find(|table| table.id == self.table)?;

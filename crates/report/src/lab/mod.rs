@@ -9,8 +9,8 @@ mod prediction;
 
 pub use answer::{Answers, AnswersError, hint, template};
 pub use class::{Class, ClassQuestion, ClassRow};
-pub use hand_in::{Answered, Comparison, HandIn, HandInError, Reported, Student};
-pub use labs::{Candidate, Lab, Measure, Printed, Question, Step, find, labs};
+pub use hand_in::{Accuracy, Answered, HandIn, HandInError, Reported, Student};
+pub use labs::{Candidate, Lab, Measure, PrintedFigure, Question, Step, find, labs};
 pub use measured::{Estimated, Found, Rival, Sides};
 pub use prediction::Prediction;
 

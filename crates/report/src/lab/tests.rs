@@ -1,11 +1,11 @@
 //! Every lab names what exists, and answers are read and judged.
 
 use super::{
-    Answers, Class, Comparison, Found, HandIn, Lab, Measure, Prediction, Printed, Sides, Student,
-    find, labs, template,
+    Accuracy, Answers, Class, Found, HandIn, Lab, Measure, Prediction, PrintedFigure, Sides,
+    Student, find, labs, template,
 };
 use crate::reproduce::Query;
-use instrument::point::{AxisKind, Level, Point};
+use instrument::point::{Level, Point};
 use instrument::results::{Estimate, PointResult, Results};
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ fn every_lab_names_what_exists() {
             }
         }
         for question in &lab.questions {
-            let printed: Vec<&Printed> = match &question.measured {
+            let printed: Vec<&PrintedFigure> = match &question.measured {
                 Measure::Against { printed, .. } => {
                     question.reported.iter().chain([printed]).collect()
                 }
@@ -45,14 +45,10 @@ fn every_lab_names_what_exists() {
 fn exists(lab: &Lab, query: &Query) {
     let id = query.experiment.as_str();
     assert!(lab.experiments().contains(&id), "{query:?}");
-    let definition = experiments::find(id).expect(id).definition();
-    assert!(definition.metric(&query.metric).is_some(), "{query:?}");
+    query.checked();
     let steps = lab.steps.iter().filter(|step| step.experiment == id);
     let chosen: Vec<&String> = steps.flat_map(|step| &step.at).collect();
     for (axis, level) in &query.levels {
-        let known = definition.axis(axis).unwrap_or_else(|| panic!("{query:?}"));
-        let is_choice = matches!(level, Level::Choice(_));
-        assert_eq!(known.kind == AxisKind::Choice, is_choice, "{query:?}");
         // Chosen levels hold the level that is asked for.
         let prefix = format!("{axis}=");
         let of_axis: Vec<&str> = chosen
@@ -157,10 +153,10 @@ fn locks(us: f64) -> HandIn {
 #[test]
 fn a_prediction_is_next_to_its_measurement_and_the_report() {
     let hand_in = locks(2000.0);
-    let outcomes: Vec<Comparison> = hand_in.answers.iter().map(|it| it.outcome).collect();
+    let outcomes: Vec<Accuracy> = hand_in.answers.iter().map(|it| it.outcome).collect();
     assert_eq!(
         outcomes,
-        [Comparison::Right, Comparison::Wrong, Comparison::TooLow]
+        [Accuracy::Right, Accuracy::Wrong, Accuracy::TooLow]
     );
     assert_eq!(hand_in.score(), (1, 3));
     let Found::Number(factor) = &hand_in.answers[2].measured else {
@@ -177,7 +173,7 @@ fn a_prediction_is_next_to_its_measurement_and_the_report() {
         "{text}"
     );
     // Both are equal: neither is the better one.
-    assert_eq!(locks(20.0).answers[1].outcome, Comparison::CannotBeTold);
+    assert_eq!(locks(20.0).answers[1].outcome, Accuracy::CannotBeTold);
 }
 
 #[test]

@@ -81,21 +81,25 @@ impl Gathering {
 
     /// Adds a value of another program. As many as a link has of a metric count as its passes.
     pub(super) fn put(&mut self, metric: Metric, (from, to): (usize, usize), value: f64) {
-        self.take(metric, (from, to), value);
-        let of_metric = self
-            .values
-            .get(&metric)
-            .and_then(|links| links.get(&(from, to)));
-        let count = of_metric.map_or(0, Vec::len);
+        let count = self.take(metric, (from, to), value);
         let passes = self.passes.entry((from.min(to), from.max(to))).or_default();
         *passes = count.max(*passes);
     }
 
-    fn take(&mut self, metric: Metric, link: (usize, usize), value: f64) {
-        if value > 0.0 && value.is_finite() {
-            let links = self.values.entry(metric).or_default();
-            links.entry(link).or_default().push(value);
+    /// Adds a value, and returns the number that the link has then.
+    fn take(&mut self, metric: Metric, (from, to): (usize, usize), value: f64) -> usize {
+        if !value.is_finite() || value <= 0.0 {
+            return 0;
         }
+        let link = if metric.aspect().is_mutual() {
+            (from.min(to), from.max(to))
+        } else {
+            (from, to)
+        };
+        let links = self.values.entry(metric).or_default();
+        let values = links.entry(link).or_default();
+        values.push(value);
+        values.len()
     }
 
     /// Adds the reason why a link, or a part of it, could not be measured.
@@ -167,7 +171,7 @@ impl Gathering {
         let mut caveats = Vec::new();
         if self.nodes.len() < FEWEST_NODES {
             caveats.push(format!(
-                "Of fewer than {FEWEST_NODES} nodes, a slow port cannot be told from a slow link: nothing is named."
+                "Of fewer than {FEWEST_NODES} nodes, a slow port cannot be distinguished from a slow link: nothing is named."
             ));
         }
         caveats.extend(self.remarks.iter().cloned());
@@ -192,14 +196,12 @@ impl Gathering {
             ));
         }
         for (reason, links) in &self.failed {
-            let listed = links.iter().take(MOST_LISTED).map(|it| link(*it));
-            let listed = listed.collect::<Vec<_>>().join(", ");
-            let more = links.len().saturating_sub(MOST_LISTED);
-            let more = if more > 0 {
-                format!(" and {more} more links")
-            } else {
-                String::new()
+            let listed: Vec<String> = links.iter().take(MOST_LISTED).map(|it| link(*it)).collect();
+            let more = match links.len().saturating_sub(MOST_LISTED) {
+                0 => String::new(),
+                more => format!(" and {more} more links"),
             };
+            let listed = listed.join(", ");
             caveats.push(format!("Not measured between {listed}{more}: {reason}."));
         }
         if self.unmeasured() > 0 {

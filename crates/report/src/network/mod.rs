@@ -27,7 +27,7 @@ use instrument::statistics::Interval;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::Serialize;
 
-/// With fewer nodes, a slow port cannot be told from a slow link.
+/// With fewer nodes, a slow port cannot be distinguished from a slow link.
 pub const FEWEST_NODES: usize = 4;
 
 /// The version of the JSON format. The schema is `schema/network-1.schema.json` in this crate;
@@ -117,7 +117,7 @@ pub struct Link {
 /// The network between the nodes of a fleet, judged by oscope.
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "A network judged by oscope")]
-struct Document<'a> {
+struct NetworkJson<'a> {
     /// The version of this format.
     format: u32,
     #[serde(flatten)]
@@ -126,16 +126,15 @@ struct Document<'a> {
 
 /// The JSON schema of [`json`].
 pub fn schema() -> Schema {
-    schema_for!(Document<'_>)
+    schema_for!(NetworkJson<'_>)
 }
 
 /// The judged network for other programs.
 pub fn json(network: &Network) -> serde_json::Value {
-    let document = Document {
+    crate::json::value(&NetworkJson {
         format: FORMAT,
         network,
-    };
-    serde_json::to_value(document).expect("plain data whose maps have text for keys")
+    })
 }
 
 impl Network {

@@ -13,7 +13,7 @@ const BYTES_PER_MB: f64 = 1e6;
 
 /// The output of the benchmarks for a pair of nodes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Printed {
+pub struct PairOutput {
     /// The node of the first process, which sends in `osu_bw`.
     pub from: String,
     /// The node of the second process.
@@ -25,13 +25,13 @@ pub struct Printed {
 /// A table of one benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    kind: Kind,
+    benchmark: Benchmark,
     /// By the size of a message in bytes: ns or bytes/s.
     values: BTreeMap<u64, f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum Benchmark {
     Latency,
     Throughput,
 }
@@ -50,19 +50,19 @@ pub fn tables(text: &str) -> Result<Vec<Table>, OsuError> {
     for line in text.lines().map(str::trim) {
         let title = line.strip_prefix("# ");
         if let Some(title) = title.filter(|title| title.starts_with("OSU ")) {
-            let kind = kind(title).ok_or_else(|| {
+            let benchmark = benchmark(title).ok_or_else(|| {
                 OsuError(format!(
                     "'{title}' is another benchmark: only osu_latency and osu_bw are read"
                 ))
             })?;
             let values = BTreeMap::new();
-            tables.push((title, Table { kind, values }));
+            tables.push((title, Table { benchmark, values }));
         } else if let Some((_, table)) = tables.last_mut()
             && let Some((bytes, value)) = row(line)
         {
-            let unit = match table.kind {
-                Kind::Latency => NS_PER_US,
-                Kind::Throughput => BYTES_PER_MB,
+            let unit = match table.benchmark {
+                Benchmark::Latency => NS_PER_US,
+                Benchmark::Throughput => BYTES_PER_MB,
             };
             table.values.insert(bytes, value * unit);
         }
@@ -80,12 +80,12 @@ pub fn tables(text: &str) -> Result<Vec<Table>, OsuError> {
 }
 
 /// The benchmark by its title, which may name an accelerator: `OSU MPI-CUDA Latency Test v7.4`.
-fn kind(title: &str) -> Option<Kind> {
+fn benchmark(title: &str) -> Option<Benchmark> {
     let mut words = title.split_whitespace().skip(1);
     let _mpi = words.next().filter(|word| word.starts_with("MPI"))?;
     match (words.next()?, words.next()?) {
-        ("Latency", "Test") => Some(Kind::Latency),
-        ("Bandwidth", "Test") => Some(Kind::Throughput),
+        ("Latency", "Test") => Some(Benchmark::Latency),
+        ("Bandwidth", "Test") => Some(Benchmark::Throughput),
         _ => None,
     }
 }
@@ -100,64 +100,56 @@ fn row(line: &str) -> Option<(u64, f64)> {
 
 /// The nodes of all pairs with their latency in the smallest message and their throughput in the largest one, of those
 /// that most tables have.
-pub fn gathering(all: &[Printed]) -> Gathering {
+pub fn gathering(all: &[PairOutput]) -> Gathering {
     let names: BTreeSet<&String> = all.iter().flat_map(|it| [&it.from, &it.to]).collect();
     let nodes: Vec<String> = names.iter().map(|name| (*name).clone()).collect();
     let place = |name: &String| names.iter().position(|it| *it == name).unwrap_or_default();
-    let tables = |kind| {
-        all.iter()
-            .flat_map(|it| &it.tables)
-            .filter(move |it| it.kind == kind)
-    };
-    let latency_bytes = usual_size(tables(Kind::Latency), |size| size.min());
-    let throughput_bytes = usual_size(tables(Kind::Throughput), |size| size.max());
     let mut gathering = Gathering::of(nodes, Origin::Osu);
-    for it in all {
-        let link = (place(&it.from), place(&it.to));
-        for table in &it.tables {
-            let (metric, bytes, link) = match table.kind {
-                Kind::Latency => {
-                    let message_bytes = latency_bytes.unwrap_or_default();
-                    let link = (link.0.min(link.1), link.0.max(link.1));
-                    (Metric::MpiLatency { message_bytes }, message_bytes, link)
+    for (benchmark, program) in [
+        (Benchmark::Latency, "osu_latency"),
+        (Benchmark::Throughput, "osu_bw"),
+    ] {
+        let tables = all.iter().flat_map(|it| &it.tables);
+        let sizes = usual_sizes(tables.filter(|it| it.benchmark == benchmark));
+        let size = match benchmark {
+            Benchmark::Latency => sizes.first(),
+            Benchmark::Throughput => sizes.last(),
+        };
+        let Some(&message_bytes) = size else {
+            gathering.remark(format!("No file has output of {program}."));
+            continue;
+        };
+        let metric = match benchmark {
+            Benchmark::Latency => Metric::MpiLatency { message_bytes },
+            Benchmark::Throughput => Metric::MpiThroughput { message_bytes },
+        };
+        for it in all {
+            let (from, to) = (place(&it.from), place(&it.to));
+            for table in it.tables.iter().filter(|it| it.benchmark == benchmark) {
+                if let Some(value) = table.values.get(&message_bytes) {
+                    gathering.put(metric, (from, to), *value);
+                } else {
+                    let reason =
+                        format!("a table has no messages of {message_bytes} B, as most have");
+                    gathering.fail_link(from, to, reason);
                 }
-                Kind::Throughput => {
-                    let message_bytes = throughput_bytes.unwrap_or_default();
-                    (Metric::MpiThroughput { message_bytes }, message_bytes, link)
-                }
-            };
-            match table.values.get(&bytes) {
-                Some(value) => gathering.put(metric, link, *value),
-                None => gathering.fail_link(
-                    link.0,
-                    link.1,
-                    format!("a table has no messages of {bytes} B, as most have"),
-                ),
             }
-        }
-    }
-    for (metric, what) in [(latency_bytes, "osu_latency"), (throughput_bytes, "osu_bw")] {
-        if metric.is_none() {
-            gathering.remark(format!("No file has output of {what}."));
         }
     }
     gathering
 }
 
-/// The size that `choose` takes of those that most tables have. A message without data is none.
-fn usual_size<'t>(
-    tables: impl Iterator<Item = &'t Table>,
-    choose: impl Fn(&mut dyn Iterator<Item = u64>) -> Option<u64>,
-) -> Option<u64> {
+/// The sizes that most tables have, in ascending order. A message without data is none.
+fn usual_sizes<'t>(tables: impl Iterator<Item = &'t Table>) -> Vec<u64> {
     let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
     for table in tables {
         for bytes in table.values.keys().filter(|bytes| **bytes > 0) {
             *counts.entry(*bytes).or_default() += 1;
         }
     }
-    let most = counts.values().copied().max()?;
-    let usual = counts.iter().filter(|(_, count)| **count == most);
-    choose(&mut usual.map(|(bytes, _)| *bytes))
+    let most = counts.values().copied().max();
+    counts.retain(|_, count| Some(*count) == most);
+    counts.into_keys().collect()
 }
 
 #[cfg(test)]
@@ -183,8 +175,8 @@ mod tests {
 4194304              5586.13              Pass
 ";
 
-    fn printed(from: &str, to: &str, text: &str) -> Printed {
-        Printed {
+    fn printed(from: &str, to: &str, text: &str) -> PairOutput {
+        PairOutput {
             from: from.into(),
             to: to.into(),
             tables: tables(text).expect("it has tables"),

@@ -102,7 +102,7 @@ fn a_slow_port_is_distinguished_from_slow_links() {
 
 #[test]
 fn where_one_port_decides_no_link_of_it_is_slow() {
-    // Nodes send at speeds of their own, which do not matter where the other end takes a hundredth.
+    // Nodes send at different speeds, which do not matter where the other end takes a hundredth.
     let slow: Fault = |from, to| {
         if from == 2 || to == 2 {
             100.0

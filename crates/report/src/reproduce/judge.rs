@@ -42,7 +42,7 @@ pub(super) fn near(here: &Quantity, reported: f64, reach: f64) -> Outcome {
     )
 }
 
-/// True if the interval lies in the band, or outside it; without an interval nothing can be told.
+/// True if the interval lies in the band, or outside it; undecided without an interval.
 fn within(here: Option<Interval>, band: Option<Interval>) -> Outcome {
     match (here, band) {
         (Some(here), Some(band)) if band.contains(here.low) && band.contains(here.high) => {

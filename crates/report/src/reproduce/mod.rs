@@ -3,20 +3,20 @@
 //! A figure is judged by its number, a table also by its shapes: ratios, order, growth, crossover and
 //! plateau, which can be compared with a machine of another age.
 
-mod document;
 mod figure;
 mod graph;
 mod here;
+mod json;
 mod judge;
 mod printed;
 mod shape;
 mod unit;
 pub(crate) mod words;
 
-pub use document::{json, schema};
 pub use graph::{Graph, graphs};
 pub use here::{Failed, Measurements, Wanted};
 pub(crate) use here::{Here, Missing, inverse};
+pub use json::{json, schema};
 pub use judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES};
 pub use printed::{Figure, Kind, Knee, Query, Report, ShapeKind, Side, System, Table, tables};
 pub use shape::Shape;
@@ -69,7 +69,7 @@ pub struct JudgedFigure {
     pub point: Option<String>,
     /// The judgement.
     pub outcome: Outcome,
-    /// The reason why it differs or cannot be told.
+    /// The reason why it differs or is undecided.
     pub reason: Option<String>,
     /// Measurements that are needed first.
     pub wanted: Option<Wanted>,

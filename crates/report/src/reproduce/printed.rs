@@ -7,6 +7,8 @@
 use super::unit::PrintedUnit;
 use instrument::definition::Metric;
 use instrument::figure::FigureScale;
+#[cfg(test)]
+use instrument::point::AxisKind;
 use instrument::point::Level;
 use instrument::quantity::Unit;
 use serde::{Deserialize, Serialize};
@@ -217,6 +219,23 @@ impl Query {
     }
 }
 
+#[cfg(test)]
+impl Query {
+    /// Its metric, after a check that its metric and its levels are those of its experiment.
+    #[track_caller]
+    pub(crate) fn checked(&self) -> Metric {
+        let known = experiments::find(&self.experiment).expect(&self.experiment);
+        let known = known.definition();
+        let second = self.second().unwrap_or_default();
+        for (axis, level) in self.levels.iter().chain(&second) {
+            let axis = known.axis(axis).unwrap_or_else(|| panic!("{self:?}"));
+            let is_choice = matches!(level, Level::Choice(_));
+            assert_eq!(axis.kind == AxisKind::Choice, is_choice, "{self:?}");
+        }
+        self.metric().unwrap_or_else(|| panic!("{self:?}"))
+    }
+}
+
 /// A place on a curve.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -277,7 +296,6 @@ pub fn tables() -> &'static [Table] {
 #[cfg(test)]
 mod tests {
     use super::{Kind, Report, System, tables};
-    use instrument::point::{AxisKind, Level};
     use instrument::quantity::Unit;
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -332,7 +350,7 @@ mod tests {
         near(find("d_locks", "47432").rounding(), 500.0);
     }
 
-    /// A figure without a counterpart says why; a counterpart exists and has a fitting unit.
+    /// A figure without a counterpart has a reason; a counterpart exists and has a fitting unit.
     #[test]
     fn every_figure_has_a_counterpart_or_a_reason() {
         for table in tables() {
@@ -342,18 +360,7 @@ mod tests {
                     assert!(is_elsewhere || figure.why(table).is_some(), "{figure:?}");
                     continue;
                 };
-                let known = experiments::find(&here.experiment)
-                    .expect(&here.experiment)
-                    .definition();
-                let metric = here.metric().unwrap_or_else(|| panic!("{figure:?}"));
-                let second = here.second().unwrap_or_default();
-                for (axis, level) in here.levels.iter().chain(&second) {
-                    let axis = known
-                        .axis(axis)
-                        .unwrap_or_else(|| panic!("{axis}: {figure:?}"));
-                    let is_choice = matches!(level, Level::Choice(_));
-                    assert_eq!(axis.kind == AxisKind::Choice, is_choice, "{figure:?}");
-                }
+                let metric = here.checked();
                 let expected = match figure.unit.in_base().0 {
                     Unit::Ratio => continue,
                     Unit::Bytes if here.knee.is_some() => continue,

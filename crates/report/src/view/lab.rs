@@ -2,7 +2,7 @@
 
 use crate::document::{Blocks, Chart, Document, Piece, Table, Text, text};
 use crate::lab::{
-    Answered, Class, ClassQuestion, ClassRow, Comparison, Found, HandIn, Prediction, labs as all,
+    Accuracy, Answered, Class, ClassQuestion, ClassRow, Found, HandIn, Prediction, labs as all,
 };
 use crate::show::Word;
 use crate::show::words::{CANNOT_BE_TOLD, FASTER, SLOWER};
@@ -95,9 +95,9 @@ fn question<'a>(question: &ClassQuestion) -> Blocks<'a> {
 
 fn verdict(answer: &Answered) -> Text {
     let word: Word = match answer.outcome {
-        Comparison::Right => FASTER,
-        Comparison::TooHigh | Comparison::TooLow | Comparison::Wrong => SLOWER,
-        Comparison::CannotBeTold => CANNOT_BE_TOLD,
+        Accuracy::Right => FASTER,
+        Accuracy::TooHigh | Accuracy::TooLow | Accuracy::Wrong => SLOWER,
+        Accuracy::CannotBeTold => CANNOT_BE_TOLD,
     };
     Piece::toned(word.tone, answer.verdict()).into()
 }

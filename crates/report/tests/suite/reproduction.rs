@@ -77,57 +77,6 @@ fn calls_of_the_report_as_markdown() {
 }
 
 #[test]
-fn a_figure_is_judged_by_its_number_and_by_its_ratio() {
-    let judged = calls();
-    let outcome = |series: &str, what: &str| {
-        let mut figures = judged.tables[0].figures.iter();
-        let found =
-            figures.find(|it| it.figure.series.starts_with(series) && it.figure.what == what);
-        let found = found.expect("it is in the figure");
-        (found.outcome, found.reason.clone())
-    };
-    let optimised = "Linux, With Opt";
-    assert_eq!(outcome(optimised, "Getpid").0, Outcome::Differs);
-    let as_fast = outcome(optimised, "File Open-Close-open-close");
-    assert_eq!(as_fast, (Outcome::AsReported, None));
-    // Wide, and yet ten times as much.
-    assert_eq!(outcome(optimised, "Malloc Free").0, Outcome::Differs);
-    let elsewhere = outcome("Windows", "Getpid").1.expect("a reason");
-    assert!(elsewhere.contains("Windows"), "{elsewhere}");
-
-    let ratio = |what: &str| {
-        let mut shapes = judged.tables[0].shapes.iter();
-        let is_ratio = |it: &&reproduce::Shape| {
-            it.kind == ShapeKind::Ratio
-                && it.series.starts_with(optimised)
-                && it.of.starts_with(what)
-        };
-        shapes.find(is_ratio).expect("it has one").outcome
-    };
-    assert_eq!(ratio("Process Fork"), Outcome::AsReported);
-    assert_eq!(ratio("File Open-Close-open-close"), Outcome::Differs);
-    assert_eq!(ratio("Malloc Free"), Outcome::CannotBeTold);
-    let tally = judged.figures();
-    assert_eq!(
-        (tally.as_reported, tally.differs, tally.cannot_be_told),
-        (1, 4, 19)
-    );
-}
-
-#[test]
-fn what_is_missing_has_a_command() {
-    let commands = calls().commands();
-    assert_eq!(commands.len(), 1);
-    let words = commands[0].join(" ");
-    assert!(
-        words.starts_with("run process.calls --profile standard --at call="),
-        "{words}"
-    );
-    assert!(words.contains("--at call=create O_SYNC+delete"), "{words}");
-    assert!(words.contains("--at optimisation=0"), "{words}");
-}
-
-#[test]
 fn two_series_cross_where_the_report_has_it_or_elsewhere() {
     let crossing = |points: Vec<PointResult>| {
         let judged = reproduced(Report::D, "Table 1", "threads.lock", points);
@@ -177,7 +126,7 @@ fn growth_is_the_exponent_along_the_axis() {
 }
 
 #[test]
-fn the_page_needs_nothing_else_and_has_each_number_with_its_verdict_and_reason() {
+fn the_page_has_each_number_with_its_verdict_and_reason() {
     let reproduction = calls();
     let data = reproduce::json(&reproduction);
     let page = page::paint(&view::reproduction(&reproduction), Some(&data)).expect("a page");
@@ -187,13 +136,6 @@ fn the_page_needs_nothing_else_and_has_each_number_with_its_verdict_and_reason()
         let selector = scraper::Selector::parse(selector).expect("a selector");
         document.select(&selector).collect::<Vec<_>>()
     };
-    let ids: Vec<&str> = all("[id]").iter().filter_map(|it| it.attr("id")).collect();
-    for link in all("a[href]") {
-        let target = link.attr("href").unwrap_or_default();
-        let is_there = target.strip_prefix('#').is_some_and(|id| ids.contains(&id));
-        assert!(is_there, "{target}");
-    }
-    assert!(all("script:not([type='application/json']), link[rel=stylesheet], img").is_empty());
     let words = |row: &scraper::ElementRef<'_>| row.text().collect::<Vec<_>>().join(" ");
     let rows = all("tbody tr");
     let getpid = rows

@@ -8,7 +8,7 @@ use crate::exit::{Exit, WrongUse};
 use crate::output::harmless;
 use crate::target::Target;
 use anyhow::Result;
-use report::network::osu::{Printed, gathering, tables};
+use report::network::osu::{PairOutput, gathering, tables};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         })?;
         match read(&path) {
             Ok(printed) => match tables(&printed) {
-                Ok(tables) => all.push(Printed { from, to, tables }),
+                Ok(tables) => all.push(PairOutput { from, to, tables }),
                 Err(reason) => failed.push(format!("{}: {reason}.", path.display())),
             },
             Err(error) => failed.push(format!("{}: {error:#}.", path.display())),

@@ -11,17 +11,18 @@ use serde_json::Value;
 
 /// The reproduction: each figure as printed and as it is here, the shapes, the claims and the counts.
 pub fn json(reproduction: &Reproduction) -> Value {
-    serde_json::to_value(document(reproduction)).expect("every key is text")
+    crate::json::value(&document(reproduction))
 }
 
 /// The schema of [`json`].
 pub fn schema() -> Schema {
-    schema_for!(Document<'_>)
+    schema_for!(ReproductionJson<'_>)
 }
 
 /// The published reports, figure by figure.
 #[derive(Serialize, JsonSchema)]
-struct Document<'a> {
+#[schemars(title = "A reproduction by oscope")]
+struct ReproductionJson<'a> {
     /// Version of the format.
     format: u32,
     /// The model of the processor here.
@@ -92,7 +93,7 @@ struct ClaimJson<'a> {
     because: String,
 }
 
-fn document(reproduction: &Reproduction) -> Document<'_> {
+fn document(reproduction: &Reproduction) -> ReproductionJson<'_> {
     let value = |quantity: &Option<Quantity>| quantity.as_ref().map(|it| it.value);
     let interval = |quantity: &Option<Quantity>| quantity.as_ref().and_then(|it| it.interval);
     let tables = reproduction.tables.iter().map(|judged| TableJson {
@@ -147,7 +148,7 @@ fn document(reproduction: &Reproduction) -> Document<'_> {
             ruling: judgement.ruling,
             because: crate::show::sentence(&judgement.because),
         });
-    Document {
+    ReproductionJson {
         format: FORMAT,
         machine: &reproduction.machine,
         tables: tables.collect(),
