@@ -175,13 +175,8 @@ pub fn newest_with(common: &Common, experiments: &[&str]) -> Result<Vec<Run>> {
     let Some(newest) = newest.iter().max_by_key(|summary| summary.number) else {
         return Ok(Vec::new());
     };
-    let summaries = store.runs()?;
-    let mut numbers: Vec<u64> = summaries
-        .iter()
-        .filter(|it| it.machine_fingerprint == newest.machine_fingerprint && !it.damaged)
-        .map(|it| it.number)
-        .collect();
-    numbers.sort_unstable_by(|one, other| other.cmp(one));
+    let is_of_machine = |run: &&RunSummary| run.machine_fingerprint == newest.machine_fingerprint;
+    let numbers = newest_first(store.runs()?.iter().filter(is_of_machine));
     let read = |number: &u64| match run(common, &number.to_string()) {
         Ok(run) => Some(run),
         Err(error) => {
@@ -190,6 +185,14 @@ pub fn newest_with(common: &Common, experiments: &[&str]) -> Result<Vec<Run>> {
         }
     };
     Ok(numbers.iter().take(MOST).filter_map(read).collect())
+}
+
+/// The numbers of these runs, but for damaged ones.
+pub fn newest_first<'r>(runs: impl Iterator<Item = &'r RunSummary>) -> Vec<u64> {
+    let readable = runs.filter(|run| !run.damaged);
+    let mut numbers: Vec<u64> = readable.map(|run| run.number).collect();
+    numbers.sort_unstable_by(|one, other| other.cmp(one));
+    numbers
 }
 
 /// Adds to `analysis` what administrators can set, with what trials on the same machine showed.

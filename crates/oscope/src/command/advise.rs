@@ -108,14 +108,9 @@ fn asked(arguments: &Advise, common: &Common) -> Result<Vec<String>> {
     }
     let store = stored::open_if_there(common)?;
     let runs = store.map_or_else(|| Ok(Vec::new()), |store| store.runs())?;
-    let mut numbers: Vec<u64> = runs
-        .iter()
-        .filter(|run| !run.damaged)
-        .map(|run| run.number)
-        .collect();
-    numbers.sort_unstable();
-    let newest = numbers.iter().rev().take(RUNS_ASKED);
-    Ok(newest.map(ToString::to_string).collect())
+    let newest = stored::newest_first(runs.iter());
+    let asked = newest.iter().take(RUNS_ASKED);
+    Ok(asked.map(ToString::to_string).collect())
 }
 
 /// True if a file is advice, of any format.

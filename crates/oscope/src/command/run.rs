@@ -211,6 +211,7 @@ impl Sessions<'_> {
         others: &mut [&mut dyn Observer],
     ) -> Result<(MeasuredRun, Result<Outcome>)> {
         let (arguments, limits, common) = (self.arguments, self.limits, self.common);
+        let voice = &self.voice;
         let mut progress = Progress::new(common);
         let mut store = stored::open(common)?;
         for directory in std::iter::once(&arguments.dir).chain(&arguments.remote) {
@@ -220,8 +221,7 @@ impl Sessions<'_> {
         if let Some(stopped) = self.stopped {
             check_stopped(&stopped.run, &scratch)?;
         }
-        let (given, elsewhere) =
-            setting::take_named(arguments, &scratch, self.interrupt, &progress.voice)?;
+        let (given, elsewhere) = setting::take_named(arguments, &scratch, self.interrupt, voice)?;
         let setting = setting::here(
             &arguments.dir,
             given,
@@ -230,9 +230,7 @@ impl Sessions<'_> {
             limits,
         );
         if arguments.allow_swap_file && !(setting.is_root && setting.can_limit_memory) {
-            progress
-                .voice
-                .warn("no swap file will be made: that needs root, and a memory control group");
+            voice.warn("no swap file will be made: that needs root, and a memory control group");
         }
         let mut run = match self.stopped {
             Some(stopped) => stopped.run.clone(),
@@ -240,7 +238,7 @@ impl Sessions<'_> {
         };
         let at_levels = selection::at(self.chosen, &arguments.levels(), &setting)?;
         for chosen in &at_levels {
-            say_left_out(chosen, &setting, &progress.voice);
+            say_left_out(chosen, &setting, voice);
         }
         let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| it as _).collect();
         let plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);
@@ -248,8 +246,8 @@ impl Sessions<'_> {
             Some(stopped) => stopped.earlier(&plan)?,
             None => Earlier::none(&plan),
         };
-        warn(&run, &setting, common, &progress.voice);
-        announce(&plan, earlier.left, &setting, common, &progress.voice)?;
+        warn(&run, &setting, common, voice);
+        announce(&plan, earlier.left, &setting, common, voice)?;
         let fingerprint = &run.header.machine_fingerprint;
         let full_speeds = store.full_speeds(fingerprint)?;
         if self.stopped.is_none() {
@@ -299,13 +297,11 @@ impl Sessions<'_> {
         let beyond = outcome.as_ref().map_or(0, |outcome| outcome.beyond);
         if beyond > 0 {
             let points = counted(beyond, "point");
-            progress
-                .voice
-                .say(&format!("left out for the limits: {points}"));
+            voice.say(&format!("left out for the limits: {points}"));
         }
-        let kept_limits = used.is_none_or(|used| limits::report(&used, &limits, &progress.voice));
+        let kept_limits = used.is_none_or(|used| limits::report(&used, &limits, voice));
 
-        let judged = read_back(&store, run.header.id, &outcome, common, &progress.voice)?;
+        let judged = read_back(&store, run.header.id, &outcome, common, voice)?;
         let measured = MeasuredRun {
             judged,
             number,
