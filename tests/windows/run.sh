@@ -100,7 +100,7 @@ holds "$work/compared" 'memory.bandwidth'
 code=0
 oscope compare "Z:$work/linux.oscope.json" latest --only process.calls --all >"$work/calls" || code=$?
 ((code == 0 || code == 3)) || { cat "$work/words"; exit 1; }
-holds "$work/calls" 'read 1 byte beside ReadFile 1 byte'
+holds "$work/calls" 'read 1 byte against ReadFile 1 byte'
 holds "$work/calls" 'read, write and lseek; ReadFile'
 
 echo 'files, by pipes and to a device'

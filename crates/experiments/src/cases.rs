@@ -78,7 +78,7 @@ fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
         let key = format!("set {}={}", rule.setting, advice.value);
         let usual = format!("usual {}", advice.usual);
         let because = match advice.gain {
-            Some(gain) => advice.because.beside("gain", gain),
+            Some(gain) => advice.because.with_number("gain", gain),
             None => advice.because,
         };
         Some(line(&key, &usual, &because))
@@ -88,7 +88,7 @@ fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
 
 /// The sentence, and the numbers that support it.
 fn line(key: &str, verdict: &str, finding: &Finding) -> String {
-    let numbers = finding.beside.iter().map(|number| {
+    let numbers = finding.further_numbers.iter().map(|number| {
         let shown = number.quantity.unit.show(number.quantity.value, 3);
         format!(" [{} {shown}]", number.name)
     });
@@ -108,7 +108,7 @@ fn grade(grade: Grade) -> &'static str {
     match grade {
         Grade::Certain => "certain",
         Grade::Likely => "likely",
-        Grade::CannotBeTold => "undecided",
+        Grade::Undecided => "undecided",
     }
 }
 
@@ -117,7 +117,7 @@ fn ruling(ruling: Ruling) -> &'static str {
         Ruling::Holds => "holds",
         Ruling::HoldsInPart => "holds in part",
         Ruling::DoesNotHold => "does not hold",
-        Ruling::CannotBeTold => "undecided",
+        Ruling::Undecided => "undecided",
     }
 }
 

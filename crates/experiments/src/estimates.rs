@@ -90,7 +90,7 @@ pub(crate) fn grade(value: &Quantity, neutral: f64) -> Grade {
     match value.interval {
         None => Grade::Likely,
         Some(_) if value.differs_from(neutral) => Grade::Certain,
-        Some(_) => Grade::CannotBeTold,
+        Some(_) => Grade::Undecided,
     }
 }
 
@@ -103,15 +103,15 @@ pub(crate) fn known(values: &[&Quantity]) -> Grade {
     } else if widest <= HARDLY_KNOWN {
         Grade::Likely
     } else {
-        Grade::CannotBeTold
+        Grade::Undecided
     }
 }
 
 /// The grade of a value that a finding only reports, by the width of its interval.
-pub(crate) fn told(estimate: &Estimate) -> Grade {
+pub(crate) fn by_width(estimate: &Estimate) -> Grade {
     match estimate.relative_half_width() {
         Some(half_width) if half_width <= 0.1 => Grade::Certain,
-        Some(half_width) if half_width > 0.5 => Grade::CannotBeTold,
+        Some(half_width) if half_width > 0.5 => Grade::Undecided,
         _ => Grade::Likely,
     }
 }
@@ -121,13 +121,13 @@ pub(crate) fn extra_cost(difference: &Quantity) -> Grade {
     if difference.value > 0.0 {
         grade(difference, 0.0)
     } else {
-        Grade::CannotBeTold
+        Grade::Undecided
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{extra_cost, grade, known, ratio, ratio_within, time_ns, told};
+    use super::{by_width, extra_cost, grade, known, ratio, ratio_within, time_ns};
     use crate::made_up::{RATE, estimate_of};
     use instrument::finding::Grade;
 
@@ -150,7 +150,7 @@ mod tests {
         );
         assert_eq!(
             grade(&ratio(&other, &slow).expect("sound"), 1.0),
-            Grade::CannotBeTold
+            Grade::Undecided
         );
     }
 
@@ -182,17 +182,20 @@ mod tests {
         let narrow = estimate_of(RATE, &[10.0, 10.1, 9.9]).quantity();
         let wide = estimate_of(RATE, &[10.0, 100.0]).quantity();
         assert_eq!(known(&[&narrow]), Grade::Certain);
-        assert_eq!(known(&[&narrow, &wide]), Grade::CannotBeTold);
+        assert_eq!(known(&[&narrow, &wide]), Grade::Undecided);
     }
 
     #[test]
     fn a_wide_interval_and_a_negative_cost_are_not_certain() {
-        assert_eq!(told(&estimate_of(RATE, &[10.0, 10.1, 9.9])), Grade::Certain);
+        assert_eq!(
+            by_width(&estimate_of(RATE, &[10.0, 10.1, 9.9])),
+            Grade::Certain
+        );
         let wide = estimate_of(RATE, &[1.0, 10.0, 100.0]);
-        assert_eq!(told(&wide), Grade::CannotBeTold);
+        assert_eq!(by_width(&wide), Grade::Undecided);
         let slow = time_ns(&estimate_of(RATE, &[10.0]), 1.0).expect("sound");
         let fast = time_ns(&estimate_of(RATE, &[20.0]), 1.0).expect("sound");
         assert_eq!(extra_cost(&slow.minus(fast)), Grade::Certain);
-        assert_eq!(extra_cost(&fast.minus(slow)), Grade::CannotBeTold);
+        assert_eq!(extra_cost(&fast.minus(slow)), Grade::Undecided);
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn exceeds(ratio: &Quantity, threshold: f64) -> Ruling {
     match ratio.interval {
         Some(interval) if interval.low > threshold => Ruling::Holds,
         Some(interval) if interval.high < threshold => Ruling::DoesNotHold,
-        _ => Ruling::CannotBeTold,
+        _ => Ruling::Undecided,
     }
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn is_about(ratio: &Quantity, expected: f64, factor: f64) -> Ruling {
     match ratio.interval {
         Some(interval) if interval.low > least && interval.high < most => Ruling::Holds,
         Some(interval) if interval.high < least || interval.low > most => Ruling::DoesNotHold,
-        _ => Ruling::CannotBeTold,
+        _ => Ruling::Undecided,
     }
 }
 
@@ -43,8 +43,8 @@ pub(crate) fn all_alike<'r>(factor: f64, ratios: impl IntoIterator<Item = &'r Qu
     let rulings: Vec<Ruling> = rulings.collect();
     if rulings.contains(&Ruling::DoesNotHold) {
         Ruling::DoesNotHold
-    } else if rulings.is_empty() || rulings.contains(&Ruling::CannotBeTold) {
-        Ruling::CannotBeTold
+    } else if rulings.is_empty() || rulings.contains(&Ruling::Undecided) {
+        Ruling::Undecided
     } else {
         Ruling::Holds
     }
@@ -55,7 +55,7 @@ pub(crate) fn both(one: Ruling, other: Ruling) -> Ruling {
     match (one, other) {
         (Ruling::Holds, Ruling::Holds) => Ruling::Holds,
         (Ruling::DoesNotHold, Ruling::DoesNotHold) => Ruling::DoesNotHold,
-        (Ruling::CannotBeTold, _) | (_, Ruling::CannotBeTold) => Ruling::CannotBeTold,
+        (Ruling::Undecided, _) | (_, Ruling::Undecided) => Ruling::Undecided,
         _ => Ruling::HoldsInPart,
     }
 }
@@ -145,9 +145,9 @@ fn compared(
     say: impl FnOnce(Quantity) -> Sentence,
 ) -> Judgement {
     let because = Finding::new("because", say(ratio))
-        .beside("one", one)
-        .beside("other", other)
-        .beside("ratio", ratio);
+        .with_number("one", one)
+        .with_number("other", other)
+        .with_number("ratio", ratio);
     decided(ruling, because)
 }
 
@@ -184,11 +184,11 @@ pub(crate) fn larger_along<L: Copy + Into<Quantity>>(
     } else if refuted > 0 {
         (Ruling::DoesNotHold, said)
     } else {
-        (Ruling::CannotBeTold, said)
+        (Ruling::Undecided, said)
     };
     let because = Finding::new("because", said)
-        .beside("least", least)
-        .beside("most", most);
+        .with_number("least", least)
+        .with_number("most", most);
     Some(decided(ruling, because))
 }
 
@@ -202,8 +202,8 @@ pub(crate) fn alike_along<L>(
     let ruling = all_alike(factor, ratios.iter().map(|(_, ratio)| ratio));
     let [least, most] = extremes(ratios)?;
     let because = Finding::new("because", say([least, most]))
-        .beside("least", least)
-        .beside("most", most);
+        .with_number("least", least)
+        .with_number("most", most);
     Some(decided(ruling, because))
 }
 
@@ -221,7 +221,7 @@ pub(crate) fn better<T>(gain: &Quantity, other: T, usual: T) -> Option<(T, Optio
     match exceeds(gain, 1.0 + MARGIN) {
         Ruling::Holds => Some((other, Some(*gain))),
         Ruling::DoesNotHold => Some((usual, None)),
-        Ruling::HoldsInPart | Ruling::CannotBeTold => None,
+        Ruling::HoldsInPart | Ruling::Undecided => None,
     }
 }
 
@@ -256,7 +256,7 @@ pub(crate) fn advised(
 pub(crate) fn decided(ruling: Ruling, because: Finding) -> Judgement {
     let grade = match ruling {
         Ruling::Holds | Ruling::HoldsInPart | Ruling::DoesNotHold => Grade::Certain,
-        Ruling::CannotBeTold => Grade::CannotBeTold,
+        Ruling::Undecided => Grade::Undecided,
     };
     Judgement::new(ruling, because.graded(grade))
 }
@@ -294,7 +294,7 @@ mod tests {
         let judged = |factor: f64| exceeds(&of(factor), 1.0 + MARGIN);
         assert_eq!(judged(1.1), Ruling::Holds);
         assert_eq!(judged(1.01), Ruling::DoesNotHold);
-        assert_eq!(judged(1.05), Ruling::CannotBeTold);
+        assert_eq!(judged(1.05), Ruling::Undecided);
     }
 
     #[test]
@@ -304,11 +304,11 @@ mod tests {
             (1.0, 90.0, Ruling::Holds),
             (1.0, 70.0, Ruling::DoesNotHold),
             (1.0, 150.0, Ruling::DoesNotHold),
-            (1.0, 125.0, Ruling::CannotBeTold),
+            (1.0, 125.0, Ruling::Undecided),
             (4.0, 386.0, Ruling::Holds),
             (4.0, 228.0, Ruling::DoesNotHold),
             (4.0, 600.0, Ruling::DoesNotHold),
-            (4.0, 500.0, Ruling::CannotBeTold),
+            (4.0, 500.0, Ruling::Undecided),
         ] {
             let one = estimate_of(RATE, &[one, one * 1.001, one * 0.999]);
             let judged = about(times, 1.25, &one, &other, |ratio| sentence!("{ratio}"));
@@ -323,9 +323,9 @@ mod tests {
             all_alike(1.25, &ratios)
         };
         assert_eq!(judged(&[0.9, 1.1]), Ruling::Holds);
-        assert_eq!(judged(&[0.9, 1.25]), Ruling::CannotBeTold);
+        assert_eq!(judged(&[0.9, 1.25]), Ruling::Undecided);
         assert_eq!(judged(&[1.25, 1.5]), Ruling::DoesNotHold);
-        assert_eq!(judged(&[]), Ruling::CannotBeTold);
+        assert_eq!(judged(&[]), Ruling::Undecided);
     }
 
     #[test]
@@ -343,12 +343,12 @@ mod tests {
 
     #[test]
     fn two_rulings_make_one() {
-        use Ruling::{CannotBeTold, DoesNotHold, Holds, HoldsInPart};
+        use Ruling::{DoesNotHold, Holds, HoldsInPart, Undecided};
         assert_eq!(both(Holds, Holds), Holds);
         assert_eq!(both(Holds, DoesNotHold), HoldsInPart);
-        assert_eq!(both(DoesNotHold, CannotBeTold), CannotBeTold);
+        assert_eq!(both(DoesNotHold, Undecided), Undecided);
         assert_eq!(both(DoesNotHold, opposite(Holds)), DoesNotHold);
-        assert_eq!(opposite(CannotBeTold), CannotBeTold);
+        assert_eq!(opposite(Undecided), Undecided);
     }
 
     #[test]
@@ -382,7 +382,7 @@ mod tests {
                 "Only in part of the range; in all, it is larger.",
             ),
             (vec![0.5, 1.0, 0.9], Ruling::DoesNotHold, "It is larger."),
-            (vec![1.05, 1.05], Ruling::CannotBeTold, "It is larger."),
+            (vec![1.05, 1.05], Ruling::Undecided, "It is larger."),
         ] {
             assert_eq!(along(&factors), (ruling, said.to_owned()), "{factors:?}");
         }

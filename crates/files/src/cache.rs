@@ -4,7 +4,7 @@ use crate::read::read_stream;
 use crate::{Error, Result, Source, Watch};
 use instrument::quantity::Bytes;
 use platform::file::{
-    OpenMode, Residency, drop_page_cache, evict, open_read, residency, tells_residency,
+    OpenMode, Residency, drop_page_cache, evict, open_read, reports_residency, residency,
 };
 use platform::storage::Storage;
 use std::fs::File;
@@ -78,7 +78,7 @@ pub fn is_warm(residency: &Residency) -> bool {
 /// # Errors
 /// If the file cannot be synchronised, or the page cache cannot be dropped where that is needed.
 pub fn chill(file: &File, storage: Option<&Storage>) -> platform::Result<Evicted> {
-    if !tells_residency() {
+    if !reports_residency() {
         return chill_unseen(file);
     }
     let evicted = |way| {

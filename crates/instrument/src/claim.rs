@@ -43,7 +43,7 @@ pub enum Ruling {
     /// The claim does not hold.
     DoesNotHold,
     /// The measurement does not decide it.
-    CannotBeTold,
+    Undecided,
 }
 
 /// All measurements of one run, for claims that rest on several experiments.
@@ -103,7 +103,7 @@ impl Claim {
                     sentence!("A value that the claim rests on is missing or unsound.")
                 }
             };
-            Judgement::new(Ruling::CannotBeTold, Finding::new(self.key, sentence))
+            Judgement::new(Ruling::Undecided, Finding::new(self.key, sentence))
         })
     }
 }

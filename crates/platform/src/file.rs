@@ -15,7 +15,7 @@ pub use crate::os::file::{
     allocate_open_file, allocate_range, allocated_bytes, allow_holes, become_like, believable_size,
     create_secret, drop_page_cache, evict, finds_room_by_page, is_at, is_on_disk, is_same_file,
     is_socket, next_data, null_device, open_without_waiting, open_write_without_waiting,
-    overlapped, reserve, residency, tells_residency, try_lock_byte, zero_device,
+    overlapped, reports_residency, reserve, residency, try_lock_byte, zero_device,
 };
 
 /// The event for which reads and writes of a file wait

@@ -108,8 +108,8 @@ fn draw_printed(experiments: &mut [ExperimentAnalysis<'_>], run: &Run) {
     }
 }
 
-/// Reconciles all that the analysis says ([`reconcile`]). A claim that rests on a contradiction cannot
-/// be told, and a setting that does is not advised.
+/// Reconciles all that the analysis says ([`reconcile`]). A claim that rests on a contradiction is
+/// undecided, and a setting that does is not advised.
 fn make_consistent(
     experiments: &mut [ExperimentAnalysis<'_>],
     claims: &mut [(&'static Claim, Judgement)],
@@ -135,7 +135,7 @@ fn make_consistent(
     let (of_claims, of_advice) = outcomes[findings..].split_at(judged);
     for ((_, judgement), outcome) in claims.iter_mut().zip(of_claims) {
         if *outcome == Outcome::Withheld {
-            judgement.ruling = Ruling::CannotBeTold;
+            judgement.ruling = Ruling::Undecided;
         }
     }
     let mut outcomes = of_advice.iter();

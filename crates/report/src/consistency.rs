@@ -76,7 +76,7 @@ pub(crate) fn reconcile(statements: &mut [Statement<'_>]) -> Vec<Outcome> {
 /// The numbers of all statements that are certain or likely.
 fn said(statements: &[Statement<'_>]) -> Vec<Said> {
     let each = statements.iter().enumerate();
-    let decided = each.filter(|(_, it)| it.finding.grade != Grade::CannotBeTold);
+    let decided = each.filter(|(_, it)| it.finding.grade != Grade::Undecided);
     decided
         .flat_map(|(index, it)| {
             it.finding.aspects.iter().map(move |aspect| Said {
@@ -135,7 +135,7 @@ fn withhold(finding: &mut Finding, Dispute { ours, theirs, .. }: &Dispute<'_>) {
         ours.from, theirs.from
     ));
     *finding = Finding::new(&finding.key, said)
-        .graded(Grade::CannotBeTold)
+        .graded(Grade::Undecided)
         .weighing(finding.weight);
 }
 
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn of_several_the_farthest_explains_and_none_that_is_withheld_or_undecided() {
         use Outcome::{Explained, Kept, Withheld};
-        let undecided = gain(2.0, "a").graded(Grade::CannotBeTold);
+        let undecided = gain(2.0, "a").graded(Grade::Undecided);
         let [a, b, c] = [gain(1.0, "a"), gain(2.0, "b"), gain(4.0, "c")];
         let mut several = [a.clone(), b.clone(), c];
         assert_eq!(reconciled(&mut several), [Explained; 3]);
@@ -206,7 +206,7 @@ mod tests {
         let mut said = [gain(1.97, "random loads"), gain(5.43, "random loads")];
         assert_eq!(reconciled(&mut said), [Outcome::Withheld; 2]);
         for finding in &said {
-            assert_eq!(finding.grade, Grade::CannotBeTold);
+            assert_eq!(finding.grade, Grade::Undecided);
             let text = finding.sentence.to_string();
             assert!(text.contains("measured twice and differs"), "{text}");
             assert!(finding.numbers().next().is_none());

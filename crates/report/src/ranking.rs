@@ -14,7 +14,7 @@ const FURTHER: f64 = 0.85;
 const LIKELY: f64 = 0.8;
 
 /// The findings of a run that change most for a reader, at most `most`, the most important first.
-/// A finding that cannot be told changes nothing and is left to its experiment; one with a vague number
+/// An undecided finding changes nothing and is left to its experiment; one with a vague number
 /// is in no analysis.
 pub fn foremost<'r, 'a>(
     analysis: &'r Analysis<'a>,
@@ -36,7 +36,7 @@ fn by_weight<'r, 'a>(
     let decided = experiment
         .findings
         .iter()
-        .filter(|finding| finding.grade != Grade::CannotBeTold);
+        .filter(|finding| finding.grade != Grade::Undecided);
     let further = std::iter::successors(Some(1.0), |share| Some(share * FURTHER));
     decided.zip(further).map(move |(finding, share)| {
         let surety = match finding.grade {

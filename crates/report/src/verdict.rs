@@ -34,7 +34,7 @@ pub struct Verdict {
     /// Findings that are likely.
     pub likely: usize,
     /// Findings that the measurements do not decide.
-    pub cannot_be_told: usize,
+    pub undecided: usize,
     /// True if the values are those that a publication printed.
     #[serde(skip)]
     pub reported: bool,
@@ -59,7 +59,7 @@ impl Verdict {
                 *match finding.grade {
                     Grade::Certain => &mut verdict.certain,
                     Grade::Likely => &mut verdict.likely,
-                    Grade::CannotBeTold => &mut verdict.cannot_be_told,
+                    Grade::Undecided => &mut verdict.undecided,
                 } += 1;
             }
         }
@@ -125,7 +125,7 @@ impl Verdict {
             counted(self.values, "value"),
             self.target_percent()
         );
-        match self.certain + self.likely + self.cannot_be_told {
+        match self.certain + self.likely + self.undecided {
             0 => format!("{values}."),
             1 => format!("{values}, {} of 1 finding certain.", self.certain),
             all => format!("{values}, {} of {all} findings certain.", self.certain),
@@ -141,21 +141,15 @@ impl Verdict {
     fn of_findings(&self) -> String {
         let word = |grade, count| {
             let word = show::grade(grade).text;
-            match (grade, count) {
-                (Grade::CannotBeTold, _) => word.to_owned(),
-                (_, 1) => format!("is {word}"),
-                _ => format!("are {word}"),
-            }
+            let verb = if count == 1 { "is" } else { "are" };
+            format!("{verb} {word}")
         };
         let parts = [
             (self.certain, word(Grade::Certain, self.certain)),
             (self.likely, word(Grade::Likely, self.likely)),
-            (
-                self.cannot_be_told,
-                word(Grade::CannotBeTold, self.cannot_be_told),
-            ),
+            (self.undecided, word(Grade::Undecided, self.undecided)),
         ];
-        match self.certain + self.likely + self.cannot_be_told {
+        match self.certain + self.likely + self.undecided {
             0 => String::new(),
             all => format!(" Of {}, {}.", counted(all, "finding"), counts(parts)),
         }
@@ -179,14 +173,14 @@ mod tests {
             broken: 10,
             certain: 80,
             likely: 1,
-            cannot_be_told: 9,
+            undecided: 9,
             reported: false,
         };
         assert_eq!(
             all.text(),
             "1480 of 1667 values are known to ±5 % or better; 120 are wider, 7 touched by a warning, \
              30 seen too seldom for an estimate, 20 below the resolution of the method, 10 broken. \
-             Of 90 findings, 80 are certain, 1 is likely, 9 cannot be told."
+             Of 90 findings, 80 are certain, 1 is likely, 9 are undecided."
         );
         assert_eq!(
             all.line(),

@@ -238,7 +238,7 @@ fn read_over_seek(results: &Results, (read, seek): (Operation, Operation)) -> Op
              {times} as fast."
         )
     };
-    let finding = Finding::new("read_over_lseek", said).beside("extra", extra);
+    let finding = Finding::new("read_over_lseek", said).with_number("extra", extra);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.45))
 }
 

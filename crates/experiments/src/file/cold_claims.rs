@@ -100,8 +100,8 @@ fn gap_is_stable(evidence: &Evidence<'_>) -> Option<Judgement> {
         block = REPORTED_STABLE,
     );
     let because = Finding::new("because", said)
-        .beside("growth", growth)
-        .beside("rest", rest);
+        .with_number("growth", growth)
+        .with_number("rest", rest);
     Some(decided(ruling, because))
 }
 
@@ -113,7 +113,7 @@ fn order_matters(evidence: &Evidence<'_>) -> Option<Judgement> {
         (Ruling::Holds, Ruling::DoesNotHold) => Ruling::Holds,
         (Ruling::Holds, Ruling::Holds) => Ruling::HoldsInPart,
         (Ruling::DoesNotHold, _) => Ruling::DoesNotHold,
-        _ => Ruling::CannotBeTold,
+        _ => Ruling::Undecided,
     };
     let said = sentence!(
         "In order is {first} as fast in chunks of {small}, and {last} in chunks of {large}."

@@ -256,7 +256,7 @@ fn again(results: &Results) -> Option<Finding> {
             "Evicted and read again, the file is {gain} as fast as the first time: nothing shows \
              that a cache behind the page cache holds it."
         );
-        (said, Grade::CannotBeTold)
+        (said, Grade::Undecided)
     };
     let finding = Finding::new("cold_again", said).graded(grade);
     Some(finding.weighing(0.35))

@@ -5,7 +5,7 @@ use files::cache::{self, Eviction};
 use instrument::experiment::{MeasureError, Metric};
 use instrument::quantity::{Bytes, Unit};
 use instrument::sampler::Sampler;
-use platform::file::{OpenMode, ResidencyMethod, evict, open_read, residency, tells_residency};
+use platform::file::{OpenMode, ResidencyMethod, evict, open_read, reports_residency, residency};
 use platform::machine::hypervisor;
 use platform::storage::{Storage, loop_file};
 use platform::usage::storage_read_bytes;
@@ -140,7 +140,7 @@ impl SeenFromStorage {
 /// used for a while, and a page that is read back by itself stays small. A file in small pages is
 /// slower to read, by a factor of about two, and in small blocks it is faster to write.
 pub(crate) fn warm(file: &ScratchFile) -> Result<Option<f64>, MeasureError> {
-    if !tells_residency() {
+    if !reports_residency() {
         file.read_in()?;
         return Ok(None);
     }
@@ -201,7 +201,7 @@ impl Chiller {
     /// the file may be opened again: nothing else should have it open.
     pub(crate) fn chill(&mut self, file: &mut ScratchFile) -> Result<Option<f64>, MeasureError> {
         self.seen.end_of_pass();
-        if !tells_residency() && storage_read_bytes().is_none() {
+        if !reports_residency() && storage_read_bytes().is_none() {
             return Err(MeasureError::Unsupported(
                 "no file can be shown to be cold here: the system reports neither which part of a file \
                  is in memory nor how much is read from storage"
@@ -209,7 +209,7 @@ impl Chiller {
             ));
         }
         let cache::Evicted { way, left } = match cache::chill(&file.file, Some(&self.storage)) {
-            Err(error) if error.is_unavailable() && !tells_residency() => {
+            Err(error) if error.is_unavailable() && !reports_residency() => {
                 file.while_closed(|path| Ok(cache::chill_closed(path)?))?
             }
             outcome => outcome?,
@@ -240,7 +240,7 @@ impl Chiller {
     /// False where the system does not report what is in memory and the file cannot be made cold in another way, which
     /// the remark then says.
     pub(crate) fn can_chill(&mut self, file: &mut ScratchFile) -> Result<bool, MeasureError> {
-        if tells_residency() {
+        if reports_residency() {
             return Ok(true);
         }
         match self.chill(file) {

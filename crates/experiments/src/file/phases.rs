@@ -260,8 +260,8 @@ fn best_buffer(results: &Results) -> Option<Finding> {
     };
     let grade = grade(&times, 1.0).max(Grade::Likely);
     let finding = Finding::new("best_buffer", said)
-        .beside("times", times)
-        .beside("smallest", smallest);
+        .with_number("times", times)
+        .with_number("smallest", smallest);
     Some(finding.graded(grade).weighing(0.5))
 }
 

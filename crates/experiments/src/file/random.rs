@@ -143,12 +143,12 @@ fn meeting(results: &Results) -> Option<Finding> {
             ),
             Grade::Likely,
         ),
-        (None, Grade::CannotBeTold) => (
+        (None, Grade::Undecided) => (
             sentence!(
                 "The measurement does not decide if the order still matters in chunks of \
                  {largest}: reading in order is {times} as fast there as at random."
             ),
-            Grade::CannotBeTold,
+            Grade::Undecided,
         ),
         (None, grade) => (
             sentence!(

@@ -11,7 +11,7 @@ use crate::prelude::*;
 use instrument::figure::{Mark, MarkOrigin};
 use instrument::statistics::Interval;
 use platform::block_io::read_exact_at;
-use platform::file::{residency, tells_residency};
+use platform::file::{reports_residency, residency};
 use platform::storage::Storage;
 use std::path::Path;
 
@@ -100,7 +100,7 @@ impl Experiment for ReadAhead {
         let stated = stated_bytes(sampler.scratch());
         let path = sampler.scratch().join(format!("{} counted", self.id()));
         let mut file = ScratchFile::open_or_make(&path, counted_size(stated), sampler.seed())?;
-        if tells_residency() {
+        if reports_residency() {
             let counted = count(&mut file, chunk_size.0)?;
             sampler.value(AHEAD, counted.ahead as f64);
             sampler.value(FIRST, counted.first as f64);
@@ -260,7 +260,7 @@ fn by_time(results: &Results) -> Option<Finding> {
                 "By time, the window is not known: in chunks of {largest}, reading in order is \
                  {times} as fast as at random."
             ),
-            Grade::CannotBeTold,
+            Grade::Undecided,
         )
     };
     Some(Finding::new("by_time", said).graded(grade).weighing(0.5))

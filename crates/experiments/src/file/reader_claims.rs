@@ -133,7 +133,7 @@ fn threads_cost_most_in_small_blocks(evidence: &Evidence<'_>) -> Option<Judgemen
         "The most threads take {loss} as long as one in blocks of {small}, and {least} in blocks of \
          {large}."
     );
-    let because = Finding::new("because", said).beside("growth", growth);
+    let because = Finding::new("because", said).with_number("growth", growth);
     Some(decided(ruling, because))
 }
 

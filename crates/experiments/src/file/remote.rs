@@ -212,7 +212,7 @@ fn small_writes(results: &Results) -> Option<Finding> {
              than in the local one: {times} its time. The local device is the slow part."
         )
     };
-    let finding = Finding::new("round_trip", said).beside("extra", extra);
+    let finding = Finding::new("round_trip", said).with_number("extra", extra);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.7))
 }
 
@@ -242,7 +242,7 @@ fn line(results: &Results) -> Option<Finding> {
     } else {
         Grade::Likely
     };
-    let finding = Finding::new("line", said).beside("waits", waits);
+    let finding = Finding::new("line", said).with_number("waits", waits);
     Some(finding.graded(grade).weighing(0.6))
 }
 

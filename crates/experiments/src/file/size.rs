@@ -141,7 +141,7 @@ fn size_finding(results: &Results, block: Bytes) -> Option<Finding> {
         time = Quantity::nanoseconds(REASONABLE_NS),
     );
     let grade = if line.explained < STRAIGHT {
-        Grade::CannotBeTold
+        Grade::Undecided
     } else {
         // The size is an extrapolation along the line and no measurement.
         grade(&size, 0.0).max(Grade::Likely)

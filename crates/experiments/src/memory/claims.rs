@@ -145,15 +145,15 @@ fn noisier_at_low_optimisation(evidence: &Evidence<'_>) -> Option<Judgement> {
     } else if low.extent().high < high.extent().low {
         Ruling::DoesNotHold
     } else {
-        Ruling::CannotBeTold
+        Ruling::Undecided
     };
     let said = sentence!(
         "From one size to the next within the cache, the rate departs from a smooth curve by {low} without \
          optimisation and by {high} at optimisation 3."
     );
     let because = Finding::new("because", said)
-        .beside("low", low)
-        .beside("high", high);
+        .with_number("low", low)
+        .with_number("high", high);
     Some(decided(ruling, because))
 }
 
@@ -206,6 +206,6 @@ mod tests {
         };
         assert_eq!(judged(1.2, 1.0), Ruling::Holds);
         assert_eq!(judged(1.0, 1.2), Ruling::DoesNotHold);
-        assert_eq!(judged(1.0, 1.0), Ruling::CannotBeTold);
+        assert_eq!(judged(1.0, 1.0), Ruling::Undecided);
     }
 }

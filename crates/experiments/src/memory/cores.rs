@@ -1,7 +1,7 @@
 //! `memory.cores`: the time that a cache line takes from core to core.
 
 use super::SHORTEST_LOAD_NS;
-use crate::estimates::{grade, ratio, told};
+use crate::estimates::{by_width, grade, ratio};
 use crate::figures::{matrix, names, scale_of};
 use crate::judging::exceeds;
 use crate::prelude::*;
@@ -222,7 +222,7 @@ fn only(ways: &[Way<'_>]) -> Option<Finding> {
         one = cpus[0],
         other = cpus[1],
     );
-    Some(Finding::new("only", said).graded(told(time)))
+    Some(Finding::new("only", said).graded(by_width(time)))
 }
 
 fn range(ways: &[Way<'_>]) -> Option<Finding> {
@@ -247,7 +247,7 @@ fn range(ways: &[Way<'_>]) -> Option<Finding> {
         );
         (said, Grade::Likely)
     };
-    let finding = Finding::new("range", said).beside("times", times);
+    let finding = Finding::new("range", said).with_number("times", times);
     Some(finding.graded(sure).weighing(0.55))
 }
 

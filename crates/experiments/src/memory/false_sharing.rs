@@ -118,7 +118,7 @@ fn cost(results: &Results) -> Option<Finding> {
     );
     let costs = gain.extent().low > 1.0;
     let finding = Finding::new("two_lines", if costs { said } else { alike });
-    Some(finding.beside("gain", gain).graded(grade(&gain, 1.0)))
+    Some(finding.with_number("gain", gain).graded(grade(&gain, 1.0)))
 }
 
 #[cfg(test)]
@@ -130,11 +130,7 @@ mod tests {
     fn padding_is_advised_only_where_it_gains() {
         for (shared, apart, expected) in [
             (40.0, 4.0, "Certain two_lines: …10.0 × as fast as one. Pad"),
-            (
-                4.0,
-                4.0,
-                "CannotBeTold two_lines: …costs nothing that shows",
-            ),
+            (4.0, 4.0, "Undecided two_lines: …costs nothing that shows"),
         ] {
             let times = [(Counters::OneLine, shared), (Counters::TwoLines, apart)];
             let point =

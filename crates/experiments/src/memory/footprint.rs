@@ -252,7 +252,7 @@ fn held(results: &Results, metric: Metric<&'static str>, level: Level) -> Option
                 Grade::Likely
             };
             let finding = Finding::new(&format!("held_{digit}"), said);
-            finding.beside("held", held).graded(grade)
+            finding.with_number("held", held).graded(grade)
         }
     };
     Some(finding.weighing(weight))

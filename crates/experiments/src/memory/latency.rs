@@ -5,7 +5,7 @@ pub(super) use super::pages::AXIS as PAGES;
 use super::hierarchy::{self, FoundCache, MODEL, found, marks};
 use super::pages::Pages;
 use super::{KIB, MIB, SHARE_OF_MEMORY, SHORTEST_LOAD_NS, of_block, time_loads};
-use crate::estimates::{extra_cost, side_by_side, told};
+use crate::estimates::{by_width, extra_cost, side_by_side};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use instrument::point::Level;
@@ -228,7 +228,7 @@ fn capacity(curve: &[(Bytes, &Estimate)], index: usize, cache: &FoundCache) -> O
                 level = it.level.to_string(),
                 documented = it.size,
             ),
-            told(load),
+            by_width(load),
         ),
         None => (
             sentence!(
@@ -236,7 +236,7 @@ fn capacity(curve: &[(Bytes, &Estimate)], index: usize, cache: &FoundCache) -> O
                  cache of that size is documented. A shared part of a cache, or the reach of the \
                  TLB, may end there."
             ),
-            told(load).max(Grade::Likely),
+            by_width(load).max(Grade::Likely),
         ),
     };
     let grade = if capacity.interval.is_some() {
@@ -254,7 +254,7 @@ fn memory(results: &Results, curve: &[(Bytes, &Estimate)]) -> Option<Finding> {
     let (said, grade) = if is_beyond {
         (
             sentence!("A load from memory takes {load} (working set {size})."),
-            told(load),
+            by_width(load),
         )
     } else {
         (
@@ -262,7 +262,7 @@ fn memory(results: &Results, curve: &[(Bytes, &Estimate)]) -> Option<Finding> {
                 "A load from the largest working set that fits into a quarter of the memory \
                  available, {size}, takes {load}. A cache may hold much of it."
             ),
-            Grade::CannotBeTold,
+            Grade::Undecided,
         )
     };
     Some(Finding::new("memory", said).graded(grade).weighing(0.75))
@@ -284,7 +284,7 @@ fn translation(results: &Results, pages: Pages) -> Option<Finding> {
              translation of addresses does not show."
         )
     };
-    let finding = Finding::new("translation", said).beside("extra", extra);
+    let finding = Finding::new("translation", said).with_number("extra", extra);
     Some(finding.graded(extra_cost(&extra)).weighing(0.6))
 }
 
@@ -387,11 +387,11 @@ pub(super) mod tests {
     #[test]
     fn no_time_below_zero_is_stated_and_too_little_is_not_called_memory() {
         let found = findings(&Latency, vec![at(FAR, HUGE, 1.0), at(FAR, BASE, 0.9)]);
-        let expected = ["Certain memory", "CannotBeTold translation: …does not show"];
+        let expected = ["Certain memory", "Undecided translation: …does not show"];
         assert_said(&found, &expected);
         assert!(value(&found, "translation", "extra") < 0.0);
         let near = vec![at(16.0 * MIB as f64, HUGE, 1.0)];
-        let expected = ["CannotBeTold memory: …A cache may hold much of it"];
+        let expected = ["Undecided memory: …A cache may hold much of it"];
         assert_said(&findings(&Latency, near), &expected);
         assert_said(&findings(&Latency, Vec::new()), &[]);
     }

@@ -345,7 +345,7 @@ mod tests {
         ];
         assert_said(&apart, &expected);
         let alike = found(&[(0, 0, 100.0, 20.0), (0, 1, 100.0, 20.0)]);
-        assert_said(&alike, &["CannotBeTold latency", "CannotBeTold bandwidth"]);
+        assert_said(&alike, &["Undecided latency", "Undecided bandwidth"]);
         assert_said(&found(&[(0, 0, 100.0, 20.0)]), &[]);
     }
 }

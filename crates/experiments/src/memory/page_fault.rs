@@ -1,7 +1,7 @@
 //! `memory.page_fault`: the cost of touching a page that is not there yet.
 
 use super::{SUPPLIED, pages};
-use crate::estimates::{grade, ratio, told};
+use crate::estimates::{by_width, grade, ratio};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::file::page_cache::{self, Chiller};
 use crate::file::scratch_file::ScratchFile;
@@ -266,7 +266,7 @@ fn single(
     say: fn(&Estimate) -> Sentence,
 ) -> Option<Finding> {
     let cost = cost(results, touch)?;
-    Some(Finding::new(key, say(cost)).graded(told(cost)))
+    Some(Finding::new(key, say(cost)).graded(by_width(cost)))
 }
 
 /// The saving by a huge page, byte for byte.
@@ -288,7 +288,7 @@ fn huge_pages(results: &Results) -> Option<Finding> {
             cost = huge,
         )
     };
-    let finding = Finding::new("huge_pages", said).beside("saving", saving);
+    let finding = Finding::new("huge_pages", said).with_number("saving", saving);
     Some(finding.graded(grade(&saving, 1.0)).weighing(0.55))
 }
 

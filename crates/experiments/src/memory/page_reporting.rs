@@ -203,7 +203,7 @@ fn cost(results: &Results) -> Option<Finding> {
         huge = Bytes(huge),
         page = Bytes(page),
     );
-    let finding = Finding::new("taken_back", said).beside("just_used", used.quantity());
+    let finding = Finding::new("taken_back", said).with_number("just_used", used.quantity());
     Some(finding.graded(grade(&ratio, 1.0)).weighing(0.7))
 }
 

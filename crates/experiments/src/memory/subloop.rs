@@ -284,7 +284,7 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
     };
     let saved = Quantity::exact(1.0 - 1.0 / gain.value, Unit::Share);
     let finding =
-        Finding::new(&format!("best_piece_{}", block.0 / MIB), said).beside("saved", saved);
+        Finding::new(&format!("best_piece_{}", block.0 / MIB), said).with_number("saved", saved);
     Some(finding.graded(grade).weighing(0.55))
 }
 
@@ -349,7 +349,7 @@ mod tests {
         for (points, expected) in [
             (points(MIB), Ruling::Holds),
             (points(0), Ruling::DoesNotHold),
-            (in_cache, Ruling::CannotBeTold),
+            (in_cache, Ruling::Undecided),
         ] {
             let judged = judgement(CLAIMS, CLAIMS[0].key, &Subloop, points);
             assert_eq!(judged.ruling, expected);

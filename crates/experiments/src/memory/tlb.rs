@@ -159,7 +159,7 @@ fn translation(results: &Results) -> Option<Finding> {
              {huge_pages}: the translation of addresses does not show."
         )
     };
-    let finding = Finding::new("translation", said).beside("extra", extra);
+    let finding = Finding::new("translation", said).with_number("extra", extra);
     Some(finding.graded(extra_cost(&extra)).weighing(0.6))
 }
 
@@ -223,7 +223,7 @@ mod tests {
         ];
         assert_said(&slow, &expected);
         let free = found(&[(1024, 2.0, 3.0)]);
-        assert_said(&free, &["CannotBeTold translation: …does not show"]);
+        assert_said(&free, &["Undecided translation: …does not show"]);
         assert!(value(&free, "translation", "extra") < 0.0);
         assert_said(&found(&[]), &[]);
     }

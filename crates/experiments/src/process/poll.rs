@@ -158,7 +158,7 @@ fn choice(results: &Results) -> Option<Finding> {
         "{range}, epoll waits faster than poll. With {most} of them, a wait takes {epoll} by epoll \
          and {poll} by poll, {times} as long."
     );
-    let finding = Finding::new("choice", said).beside("from", from);
+    let finding = Finding::new("choice", said).with_number("from", from);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.6))
 }
 

@@ -292,7 +292,7 @@ fn none_stops(shares: &[Shares<'_>]) -> Option<Finding> {
     let sure = if shares.iter().all(scales) {
         Grade::Certain
     } else {
-        Grade::CannotBeTold
+        Grade::Undecided
     };
     Some(Finding::new("first", said).graded(sure).weighing(0.6))
 }
@@ -338,7 +338,7 @@ mod tests {
         let first = "Certain first: page fault is the first of the calls to stop";
         let none = "Certain first: No call stops scaling…open+close comes nearest";
         // About the limit, nothing is sure.
-        let open = "CannotBeTold first: No call";
+        let open = "Undecided first: No call";
         for (points, expected) in [
             (&stopped[..], [&[first][..], &each].concat()),
             (&[ALONE, (2, 0.9, 0.95)], [&[none][..], &each].concat()),

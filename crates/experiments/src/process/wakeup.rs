@@ -266,7 +266,7 @@ fn timer_finding(results: &Results, waker: Waker) -> Option<Finding> {
         timer = waker.name(),
     );
     let key = waker.name().replace(' ', "_");
-    let finding = Finding::new(&key, said).beside("p99", p99);
+    let finding = Finding::new(&key, said).with_number("p99", p99);
     Some(finding.weighing(0.5))
 }
 

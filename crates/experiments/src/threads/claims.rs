@@ -320,13 +320,13 @@ fn blocking_on_several(evidence: &Evidence<'_>) -> Option<Judgement> {
          {long} in long ones."
     );
     let because = Finding::new("because", said)
-        .beside("short", short)
-        .beside("long", long);
+        .with_number("short", short)
+        .with_number("long", long);
     let ruling = match [short, long].map(|times| exceeds(&times, 1.0 + MARGIN)) {
         [Ruling::Holds, Ruling::Holds] => Ruling::Holds,
         [Ruling::Holds, _] | [_, Ruling::Holds] => Ruling::HoldsInPart,
         [Ruling::DoesNotHold, Ruling::DoesNotHold] => Ruling::DoesNotHold,
-        _ => Ruling::CannotBeTold,
+        _ => Ruling::Undecided,
     };
     Some(decided(ruling, because))
 }
@@ -395,12 +395,12 @@ fn computing_delays_more(evidence: &Evidence<'_>) -> Option<Judgement> {
     let ruling = match more.interval {
         Some(interval) if interval.low > 0.0 => Ruling::Holds,
         Some(interval) if interval.high < 0.0 => Ruling::DoesNotHold,
-        _ => Ruling::CannotBeTold,
+        _ => Ruling::Undecided,
     };
     let said = sentence!(
         "The most threads that compute add {plain} to synchronous I/O and {other} to asynchronous."
     );
-    let because = Finding::new("because", said).beside("more", more);
+    let because = Finding::new("because", said).with_number("more", more);
     Some(decided(ruling, because))
 }
 
@@ -421,15 +421,15 @@ fn decay_keeps_the_order(evidence: &Evidence<'_>) -> Option<Judgement> {
     let ruling = match [&short, &long].map(|ratio| exceeds(ratio, 1.0 + MARGIN)) {
         [Ruling::Holds, Ruling::DoesNotHold] => Ruling::HoldsInPart,
         [one, other] if one == other => one,
-        _ => Ruling::CannotBeTold,
+        _ => Ruling::Undecided,
     };
     let said = sentence!(
         "B ends at {short} the time of A if C leaves the lock within two slices, and at {long} if C \
          computes as long as B."
     );
     let because = Finding::new("because", said)
-        .beside("short", short)
-        .beside("long", long);
+        .with_number("short", short)
+        .with_number("long", long);
     Some(decided(ruling, because))
 }
 
@@ -526,7 +526,7 @@ mod tests {
             (a_first, a_first, Ruling::Holds),
             (a_first, b_first, Ruling::HoldsInPart),
             (b_first, b_first, Ruling::DoesNotHold),
-            (b_first, a_first, Ruling::CannotBeTold),
+            (b_first, a_first, Ruling::Undecided),
         ] {
             let points = vec![at(Protocol::DecayShort, short), at(Protocol::Decay, long)];
             let key = "decay_that_spares_owners_keeps_the_order";

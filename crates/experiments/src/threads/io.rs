@@ -31,7 +31,7 @@ pub(super) enum Sweep {
     Cached,
     #[choice("device, by threads")]
     Device,
-    #[choice("device, beside computing")]
+    #[choice("device, while computing")]
     BesideComputing,
     /// The three sweeps of the report: threads write, then read.
     #[choice("as reported, by length")]
@@ -240,7 +240,7 @@ fn break_even(results: &Results) -> Option<Finding> {
         // If the interval leaves room for a gain, nothing is decided.
         let may_win = times.interval.is_none_or(|at| at.high > WORTH_HAVING);
         let grade = if may_win {
-            Grade::CannotBeTold
+            Grade::Undecided
         } else {
             Grade::Certain
         };
@@ -325,6 +325,6 @@ mod tests {
             measured_apart(point, &[(RUN, 100.0)], uncertain)
         });
         let found = findings(&Io, made_up.collect());
-        assert_said(&found[..1], &["CannotBeTold break_even: "]);
+        assert_said(&found[..1], &["Undecided break_even: "]);
     }
 }

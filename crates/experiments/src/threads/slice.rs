@@ -1,7 +1,7 @@
 //! `threads.slice`: the length of a time slice, and the cost of the tick that ends it.
 
 use super::kind::UserThreads;
-use crate::estimates::{known, told};
+use crate::estimates::{by_width, known};
 use crate::figures::{axis_of, curves, scale_of};
 use crate::judging::MARGIN;
 use crate::prelude::*;
@@ -106,7 +106,11 @@ fn length(results: &Results) -> Option<Finding> {
     };
     let said =
         sentence!("Of a slice of {asked}, a user thread that computes gets {got}{rest}.{longest}");
-    Some(Finding::new("length", said).graded(told(got)).weighing(0.5))
+    Some(
+        Finding::new("length", said)
+            .graded(by_width(got))
+            .weighing(0.5),
+    )
 }
 
 fn cost(results: &Results) -> Option<Finding> {
@@ -179,8 +183,8 @@ mod tests {
                 Ruling::DoesNotHold,
             ),
             (&[(4000, 0.05), (16_000, 0.002)], Ruling::Holds),
-            (&[(4000, 0.01)], Ruling::CannotBeTold),
-            (&[(16_000, 0.002)], Ruling::CannotBeTold),
+            (&[(4000, 0.01)], Ruling::Undecided),
+            (&[(16_000, 0.002)], Ruling::Undecided),
         ] {
             let points = shares.iter().map(|(slice_us, share)| {
                 let point = Point::new().at(SLICE, Count(*slice_us));

@@ -111,7 +111,7 @@ pub(crate) const ALL: &[Claim] = &[
             let said = sentence!(
                 "A file of {size} takes {ratio} as long from a mapping as by read and write."
             );
-            let because = Finding::new("because", said).beside("ratio", ratio);
+            let because = Finding::new("because", said).with_number("ratio", ratio);
             named(
                 evidence,
                 Some(decided(exceeds(&ratio, 1.0 + MARGIN), because)),
@@ -205,7 +205,7 @@ fn again(evidence: &Evidence<'_>) -> Option<Judgement> {
         [Ruling::Holds, Ruling::Holds] => Ruling::Holds,
         [Ruling::DoesNotHold, Ruling::DoesNotHold] => Ruling::DoesNotHold,
         _ if wins.contains(&Ruling::Holds) => Ruling::HoldsInPart,
-        _ => Ruling::CannotBeTold,
+        _ => Ruling::Undecided,
     };
     let said = sentence!(
         "A file of {size} that is mapped already is sent {again} as fast as one that is read; in \

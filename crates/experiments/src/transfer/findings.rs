@@ -54,7 +54,7 @@ fn cost(results: &Results, pair: Pair) -> Option<Finding> {
     let grade = if is_positive {
         known(&[&fixed, &per_mib])
     } else {
-        Grade::CannotBeTold
+        Grade::Undecided
     };
     let key = format!("cost_{}_{}", pair.sender, pair.receiver);
     let weight = if pair == PLAIN { 0.6 } else { 0.4 };
@@ -109,7 +109,7 @@ fn fastest(results: &Results) -> Option<Finding> {
                  with {sender} and receiving with {receiver} was {gain} as fast as read and write \
                  on both sides, in {time}."
             );
-            (said, Grade::CannotBeTold)
+            (said, Grade::Undecided)
         }
     };
     let finding = Finding::new("fastest", said).graded(grade);

@@ -332,8 +332,8 @@ pub(super) fn by_the_page(results: &Results) -> Option<Judgement> {
          of the whole file takes {whole}."
     );
     let because = Finding::new("because", said)
-        .beside("growing", growing)
-        .beside("whole", whole);
+        .with_number("growing", growing)
+        .with_number("whole", whole);
     let ruling = match (
         exceeds(&growing, 1.0 + MARGIN),
         exceeds(&whole, 1.0 + MARGIN),
@@ -342,7 +342,7 @@ pub(super) fn by_the_page(results: &Results) -> Option<Judgement> {
         // Growing costs, and is not all that costs.
         (Ruling::Holds, Ruling::Holds) => exceeds_by(&growing, &whole),
         (Ruling::DoesNotHold, _) => Ruling::DoesNotHold,
-        _ => Ruling::CannotBeTold,
+        _ => Ruling::Undecided,
     };
     Some(decided(ruling, because))
 }
@@ -352,7 +352,7 @@ fn exceeds_by(one: &Quantity, other: &Quantity) -> Ruling {
     match (one.interval, other.interval) {
         (Some(one), Some(other)) if one.low > other.high => Ruling::HoldsInPart,
         (Some(one), Some(other)) if one.high < other.low => Ruling::DoesNotHold,
-        _ => Ruling::CannotBeTold,
+        _ => Ruling::Undecided,
     }
 }
 

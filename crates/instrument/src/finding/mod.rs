@@ -21,7 +21,7 @@ pub struct Finding {
     /// The sentence.
     pub sentence: Sentence,
     /// Numbers that support it but are not in the sentence.
-    pub beside: Vec<Number>,
+    pub further_numbers: Vec<Number>,
     /// Degree of certainty.
     pub grade: Grade,
     /// Importance to a reader, from 0 to 1: see [`Finding::by_importance`].
@@ -46,7 +46,7 @@ pub enum Grade {
     /// allow another.
     Likely,
     /// The measurement does not decide it, or half of the passes or more give another answer.
-    CannotBeTold,
+    Undecided,
 }
 
 impl Finding {
@@ -55,7 +55,7 @@ impl Finding {
         Self {
             key: key.into(),
             sentence: sentence.into(),
-            beside: Vec::new(),
+            further_numbers: Vec::new(),
             grade: Grade::Certain,
             weight: 0.5,
             trust: None,
@@ -65,10 +65,10 @@ impl Finding {
 
     /// Adds a number for programs, unless the sentence contains it.
     #[must_use]
-    pub fn beside(mut self, name: &'static str, quantity: impl Into<Quantity>) -> Self {
+    pub fn with_number(mut self, name: &'static str, quantity: impl Into<Quantity>) -> Self {
         if self.number(name).is_none() {
             let quantity = quantity.into();
-            self.beside.push(Number { name, quantity });
+            self.further_numbers.push(Number { name, quantity });
         }
         self
     }
@@ -103,7 +103,7 @@ impl Finding {
 
     /// All its numbers, those of the sentence first.
     pub fn numbers(&self) -> impl Iterator<Item = &Number> {
-        self.sentence.numbers().chain(&self.beside)
+        self.sentence.numbers().chain(&self.further_numbers)
     }
 
     /// The number called `name`.
@@ -126,7 +126,7 @@ impl Finding {
     /// Display order: higher weights first. Undecided findings come last, since a reader
     /// who stops early loses least by missing them.
     pub fn by_importance(&self, other: &Self) -> Ordering {
-        let is_open = |finding: &Self| finding.grade == Grade::CannotBeTold;
+        let is_open = |finding: &Self| finding.grade == Grade::Undecided;
         is_open(self)
             .cmp(&is_open(other))
             .then(other.weight.total_cmp(&self.weight))
@@ -179,7 +179,7 @@ mod tests {
         assert!(!finding(gain(0.69, 270.0)).is_sayable());
         assert!(finding(gain(9.0, 11.0)).is_sayable());
         let said = Finding::new("gain", sentence!("It is fast."));
-        assert!(said.beside("gain", gain(0.69, 270.0)).is_sayable());
+        assert!(said.with_number("gain", gain(0.69, 270.0)).is_sayable());
     }
 
     #[test]
@@ -201,10 +201,10 @@ mod tests {
                 .graded(grade)
         };
         let mut findings = [
-            finding("open", 0.9, Grade::CannotBeTold),
+            finding("open", 0.9, Grade::Undecided),
             finding("light", 0.1, Grade::Certain),
             finding("likely", 0.7, Grade::Likely),
-            finding("open and light", 0.2, Grade::CannotBeTold),
+            finding("open and light", 0.2, Grade::Undecided),
             finding("heavy", 0.8, Grade::Certain),
         ];
         findings.sort_by(Finding::by_importance);
@@ -216,7 +216,7 @@ mod tests {
     fn numbers_are_found_by_name_said_or_not() {
         let plateau = Bytes(512 << 10);
         let finding = Finding::new("plateau", sentence!("Blocks above {plateau} gain nothing."))
-            .beside("best", Bytes(1 << 20));
+            .with_number("best", Bytes(1 << 20));
         assert_eq!(finding.number("plateau"), Some(Quantity::from(plateau)));
         assert_eq!(finding.number("best"), Some(Quantity::from(Bytes(1 << 20))));
         assert_eq!(finding.number("worst"), None);

@@ -48,7 +48,7 @@ impl Trust {
         let in_each = self.held == self.of && self.of >= FEWEST_PASSES;
         let in_few = self.of > 0 && 2 * self.held <= self.of;
         match whole {
-            Grade::Certain | Grade::Likely if in_few => Grade::CannotBeTold,
+            Grade::Certain | Grade::Likely if in_few => Grade::Undecided,
             Grade::Certain if !in_each || !self.doubts.is_empty() => Grade::Likely,
             whole => whole,
         }
@@ -152,12 +152,12 @@ mod tests {
         assert_eq!(trust(6, 10).grade(Grade::Likely), Grade::Likely);
         for (held, of) in [(5, 10), (4, 10), (2, 10), (1, 5), (1, 2)] {
             let grades = [Grade::Certain, Grade::Likely].map(|whole| trust(held, of).grade(whole));
-            assert_eq!(grades, [Grade::CannotBeTold; 2], "{held} of {of}");
+            assert_eq!(grades, [Grade::Undecided; 2], "{held} of {of}");
         }
-        assert_eq!(trust(0, 5).grade(Grade::Certain), Grade::CannotBeTold);
+        assert_eq!(trust(0, 5).grade(Grade::Certain), Grade::Undecided);
         assert_eq!(trust(2, 2).grade(Grade::Certain), Grade::Likely);
         assert_eq!(trust(0, 0).grade(Grade::Certain), Grade::Likely);
-        assert_eq!(trust(5, 5).grade(Grade::CannotBeTold), Grade::CannotBeTold);
+        assert_eq!(trust(5, 5).grade(Grade::Undecided), Grade::Undecided);
         let doubted = Trust {
             doubts: vec!["drift".into()],
             ..trust(5, 5)

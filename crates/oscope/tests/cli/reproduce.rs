@@ -18,7 +18,7 @@ fn without_a_store_everything_is_accounted_for_and_nothing_is_decided() {
     let document = place.json("reproduce --all --json");
     let tables = list(&document, "tables").iter();
     let figures: usize = tables.map(|it| list(it, "figures").len()).sum();
-    assert_eq!(document["figures"]["cannot_be_told"], figures);
+    assert_eq!(document["figures"]["undecided"], figures);
     assert!(figures > 400, "{figures}");
     check!(place => "reproduce --list | 0 | > Figure 22 | > {figures} figures");
 }

@@ -344,7 +344,7 @@ pub(crate) fn relocks() -> bool {
 }
 
 /// True if the system reports which part of a file is in the page cache.
-pub fn tells_residency() -> bool {
+pub fn reports_residency() -> bool {
     true
 }
 

@@ -333,7 +333,7 @@ pub fn finds_room_by_page(_file: &File) -> bool {
     false
 }
 
-pub fn tells_residency() -> bool {
+pub fn reports_residency() -> bool {
     false
 }
 

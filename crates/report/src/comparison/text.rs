@@ -26,10 +26,10 @@ fn only(experiment: &str, side: &Side, count: usize) -> String {
 }
 
 impl Row<'_> {
-    /// The point, and that of the other system: `read 1 byte beside ReadFile 1 byte, optimisation 3`.
+    /// The point, and that of the other system: `read 1 byte against ReadFile 1 byte, optimisation 3`.
     pub fn shown_point(&self) -> String {
         match self.other_point {
-            Some(other) => show::point_beside(self.definition, self.point, other.point),
+            Some(other) => show::point_against(self.definition, self.point, other.point),
             None => show::point(self.definition, self.point),
         }
     }

@@ -82,7 +82,7 @@ pub enum Accuracy {
     /// Another choice.
     Wrong,
     /// The measurement does not decide.
-    CannotBeTold,
+    Undecided,
 }
 
 /// A finding of a report.
@@ -153,7 +153,7 @@ impl HandIn {
             let answers = self.answers.iter();
             answers.filter(|it| it.outcome == outcome).count()
         };
-        let judged = self.answers.len() - count(Accuracy::CannotBeTold);
+        let judged = self.answers.len() - count(Accuracy::Undecided);
         (count(Accuracy::Right), judged)
     }
 }
@@ -208,7 +208,7 @@ impl Answered {
             Accuracy::TooHigh => format!("too high, {factor} times as much"),
             Accuracy::TooLow => format!("too low, by a factor of {factor}"),
             Accuracy::Wrong => "another one".to_owned(),
-            Accuracy::CannotBeTold => "cannot be told".to_owned(),
+            Accuracy::Undecided => "undecided".to_owned(),
         }
     }
 }
@@ -275,7 +275,7 @@ fn compared(prediction: &Prediction, measured: &Found, near: f64) -> Accuracy {
                 Accuracy::Wrong
             }
         }
-        _ => Accuracy::CannotBeTold,
+        _ => Accuracy::Undecided,
     }
 }
 

@@ -173,7 +173,7 @@ fn a_prediction_is_next_to_its_measurement_and_the_report() {
         "{text}"
     );
     // Both are equal: neither is the better one.
-    assert_eq!(locks(20.0).answers[1].outcome, Accuracy::CannotBeTold);
+    assert_eq!(locks(20.0).answers[1].outcome, Accuracy::Undecided);
 }
 
 #[test]

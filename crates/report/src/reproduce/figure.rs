@@ -86,7 +86,7 @@ fn judged_figure(
                 figure,
                 here: None,
                 point: None,
-                outcome: Outcome::CannotBeTold,
+                outcome: Outcome::Undecided,
                 reason: Some(reason),
                 wanted,
             };
@@ -99,7 +99,7 @@ fn judged_figure(
         None => TOLERANCE,
     };
     let outcome = if is_proportional {
-        Outcome::CannotBeTold
+        Outcome::Undecided
     } else {
         judge::against(&here.quantity, figure.value(), figure.rounding(), tolerance)
     };
@@ -114,13 +114,13 @@ fn judged_figure(
     let reason = match outcome {
         Outcome::AsReported => None,
         Outcome::Differs => Some(with_cause(elsewhere())),
-        Outcome::CannotBeTold if is_proportional => Some(with_cause(
+        Outcome::Undecided if is_proportional => Some(with_cause(
             "the amount of work was not printed: its shape is judged".to_owned(),
         )),
-        Outcome::CannotBeTold if here.quantity.interval.is_none() => {
+        Outcome::Undecided if here.quantity.interval.is_none() => {
             Some("seen too few times here".to_owned())
         }
-        Outcome::CannotBeTold => Some("the interval leaves both open".to_owned()),
+        Outcome::Undecided => Some("the interval leaves both open".to_owned()),
     };
     JudgedFigure {
         figure,

@@ -21,7 +21,7 @@ pub enum Outcome {
     /// The interval here excludes it.
     Differs,
     /// It was not measured, or the interval leaves both open.
-    CannotBeTold,
+    Undecided,
 }
 
 /// Judges `here`, in the unit of what was `reported`, which rounding may have moved by `rounding`. Both
@@ -49,7 +49,7 @@ fn within(here: Option<Interval>, band: Option<Interval>) -> Outcome {
             Outcome::AsReported
         }
         (Some(here), Some(band)) if !here.overlaps(&band) => Outcome::Differs,
-        _ => Outcome::CannotBeTold,
+        _ => Outcome::Undecided,
     }
 }
 
@@ -73,9 +73,9 @@ mod tests {
         let judged = |low, high| against(&from(low, high), 100.0, 0.5, TOLERANCE);
         assert_eq!(judged(95.0, 105.0), Outcome::AsReported);
         assert_eq!(judged(130.0, 140.0), Outcome::Differs);
-        assert_eq!(judged(95.0, 140.0), Outcome::CannotBeTold);
+        assert_eq!(judged(95.0, 140.0), Outcome::Undecided);
         let bare = Quantity::exact(100.0, Unit::Ratio);
-        assert_eq!(against(&bare, 100.0, 0.5, TOLERANCE), Outcome::CannotBeTold);
+        assert_eq!(against(&bare, 100.0, 0.5, TOLERANCE), Outcome::Undecided);
     }
 
     #[test]
@@ -91,8 +91,8 @@ mod tests {
             centre in 0.1..10.0_f64, narrow in 0.0..0.5_f64, more in 0.0..0.5_f64,
         ) {
             let judged = |half: f64| near(&from(centre - half, centre + half), 1.0, 0.25);
-            if judged(narrow) == Outcome::CannotBeTold {
-                prop_assert_eq!(judged(narrow + more), Outcome::CannotBeTold);
+            if judged(narrow) == Outcome::Undecided {
+                prop_assert_eq!(judged(narrow + more), Outcome::Undecided);
             }
         }
     }

@@ -83,7 +83,7 @@ pub struct Tally {
     /// Different.
     pub differs: usize,
     /// Undecided.
-    pub cannot_be_told: usize,
+    pub undecided: usize,
 }
 
 impl Tally {
@@ -93,7 +93,7 @@ impl Tally {
             *match outcome {
                 Outcome::AsReported => &mut tally.as_reported,
                 Outcome::Differs => &mut tally.differs,
-                Outcome::CannotBeTold => &mut tally.cannot_be_told,
+                Outcome::Undecided => &mut tally.undecided,
             } += 1;
         }
         tally
@@ -101,7 +101,7 @@ impl Tally {
 
     /// All together.
     pub fn all(&self) -> usize {
-        self.as_reported + self.differs + self.cannot_be_told
+        self.as_reported + self.differs + self.undecided
     }
 }
 
@@ -209,7 +209,7 @@ impl Reproduction {
             Ruling::Holds,
             Ruling::HoldsInPart,
             Ruling::DoesNotHold,
-            Ruling::CannotBeTold,
+            Ruling::Undecided,
         ]
         .map(of)
     }

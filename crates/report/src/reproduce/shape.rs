@@ -80,7 +80,7 @@ fn ratios(series: &[Pair<'_, '_>]) -> Vec<Shape> {
             series: figure.series.clone(),
             of: format!("{} over {}", figure.what, base.what),
             reported: Some(Quantity::exact(reported, Unit::Ratio)),
-            outcome: here.as_ref().map_or(Outcome::CannotBeTold, judged),
+            outcome: here.as_ref().map_or(Outcome::Undecided, judged),
             here,
             remark: None,
         }
@@ -115,7 +115,7 @@ fn order(series: &[Pair<'_, '_>]) -> Option<Shape> {
         here: (same + turned > 0).then(|| count(same)),
         outcome: match (turned, open) {
             (0, 0) => Outcome::AsReported,
-            (0, _) => Outcome::CannotBeTold,
+            (0, _) => Outcome::Undecided,
             _ => Outcome::Differs,
         },
         remark: Some(format!(
@@ -160,7 +160,7 @@ fn growth(series: &[Pair<'_, '_>]) -> Option<Shape> {
         series: first.series.clone(),
         of: format!("{} to {}", first.what, last.what),
         reported: Some(Quantity::exact(reported, Unit::Count)),
-        outcome: here.as_ref().map_or(Outcome::CannotBeTold, judged),
+        outcome: here.as_ref().map_or(Outcome::Undecided, judged),
         here,
         remark: Some("exponent of growth: 1 is proportional, 0 is constant".into()),
     })
@@ -195,7 +195,7 @@ fn crossover(one: &[Pair<'_, '_>], other: &[Pair<'_, '_>]) -> Option<Shape> {
     } else if reported < may || reported > must {
         Outcome::Differs
     } else {
-        Outcome::CannotBeTold
+        Outcome::Undecided
     };
     let place = |x: f64| x.is_finite().then(|| Quantity::exact(x, Unit::Count));
     let words = |from: Option<f64>| match from {
@@ -246,7 +246,7 @@ fn plateau(series: &[Pair<'_, '_>]) -> Option<Shape> {
         series: placed.first()?.0.series.clone(),
         of: "nine tenths of the best from here on".into(),
         reported: Some(Quantity::exact(reported, Unit::Bytes)),
-        outcome: here.as_ref().map_or(Outcome::CannotBeTold, judged),
+        outcome: here.as_ref().map_or(Outcome::Undecided, judged),
         here,
         remark: None,
     })

@@ -27,13 +27,10 @@ fn a_place_is_named_as_the_report_names_it() {
 fn without_measurements_each_figure_has_a_reason_and_the_commands_measure_it() {
     let reproduced = Reproduction::new(&Choice::default(), &[], &[], "a processor");
     let figures = reproduced.figures();
-    assert_eq!(figures.cannot_be_told, figures.all());
-    assert_eq!(
-        reproduced.shapes().cannot_be_told,
-        reproduced.shapes().all()
-    );
+    assert_eq!(figures.undecided, figures.all());
+    assert_eq!(reproduced.shapes().undecided, reproduced.shapes().all());
     for judged in reproduced.tables.iter().flat_map(|table| &table.figures) {
-        assert_eq!(judged.outcome, Outcome::CannotBeTold);
+        assert_eq!(judged.outcome, Outcome::Undecided);
         assert!(
             judged
                 .reason

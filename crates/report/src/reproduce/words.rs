@@ -1,7 +1,7 @@
 //! The words and numbers of a reproduction.
 
 use super::{JudgedFigure, Outcome, ShapeKind};
-use crate::show::words::{AS_REPORTED, CANNOT_BE_TOLD, DIFFERS};
+use crate::show::words::{AS_REPORTED, DIFFERS, UNDECIDED};
 use crate::show::{self, Word};
 use instrument::quantity::{Quantity, Unit};
 
@@ -23,7 +23,7 @@ impl Outcome {
         match self {
             Self::AsReported => AS_REPORTED,
             Self::Differs => DIFFERS,
-            Self::CannotBeTold => CANNOT_BE_TOLD,
+            Self::Undecided => UNDECIDED,
         }
     }
 }

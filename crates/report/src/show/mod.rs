@@ -15,7 +15,7 @@ pub use estimate::{centre, cycles, ends, estimate, samples, seen, spread};
 pub use finding::{parts, sentence, trust};
 pub use interval::{extent, range};
 pub use machine::{machine, stand_in};
-pub(crate) use point::point_beside;
+pub(crate) use point::point_against;
 pub use point::{level, point, warning};
 pub use prefix::Prefix;
 pub use ratio::{ratio, ratio_range, ratio_with_range};

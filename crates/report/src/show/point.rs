@@ -14,13 +14,13 @@ pub fn point(definition: &Definition, point: &Point) -> String {
     point.levels().map(level).collect::<Vec<_>>().join(", ")
 }
 
-/// Two points as text, with both levels where they differ: `read 1 byte beside ReadFile 1 byte`.
-pub(crate) fn point_beside(definition: &Definition, one: &Point, other: &Point) -> String {
+/// Two points as text, with both levels where they differ: `read 1 byte against ReadFile 1 byte`.
+pub(crate) fn point_against(definition: &Definition, one: &Point, other: &Point) -> String {
     let both = one.levels().map(|(name, level)| {
         let own = Point::new().with(name, level.clone());
         let own = point(definition, &own);
         match other.get(name) {
-            Some(theirs) if theirs != level => format!("{own} beside {theirs}"),
+            Some(theirs) if theirs != level => format!("{own} against {theirs}"),
             _ => own,
         }
     });

@@ -62,7 +62,7 @@ const fn marked(
 const CERTAIN: Word = marked(("●", "*"), "certain", "certain", Tone::Good);
 const LIKELY: Word = marked(("◐", "~"), "likely", "likely", Tone::Plain);
 /// Of findings, claims and figures alike.
-pub(crate) const CANNOT_BE_TOLD: Word = marked(("○", "?"), "cannot be told", "open", Tone::Faint);
+pub(crate) const UNDECIDED: Word = marked(("○", "?"), "undecided", "open", Tone::Faint);
 
 // Rulings on claims.
 const HOLDS: Word = marked(("●", "+"), "holds", "certain", Tone::Good);
@@ -116,7 +116,7 @@ pub fn grade(grade: Grade) -> Word {
     match grade {
         Grade::Certain => CERTAIN,
         Grade::Likely => LIKELY,
-        Grade::CannotBeTold => CANNOT_BE_TOLD,
+        Grade::Undecided => UNDECIDED,
     }
 }
 
@@ -126,7 +126,7 @@ pub fn ruling(ruling: Ruling) -> Word {
         Ruling::Holds => HOLDS,
         Ruling::HoldsInPart => HOLDS_IN_PART,
         Ruling::DoesNotHold => DOES_NOT_HOLD,
-        Ruling::CannotBeTold => CANNOT_BE_TOLD,
+        Ruling::Undecided => UNDECIDED,
     }
 }
 

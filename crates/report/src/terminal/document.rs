@@ -184,7 +184,7 @@ mod tests {
             .number("B as fast", |row| Piece::ratio(row.1, None))
             .words("verdict", |_| FASTER)
             .first(1);
-        let items = [Grade::Certain, Grade::CannotBeTold].map(|it| {
+        let items = [Grade::Certain, Grade::Undecided].map(|it| {
             let because = Piece::faint("[because]").into();
             Item::new(grade(it), ["It is so.".into(), because])
         });
@@ -221,7 +221,7 @@ mod tests {
         Found
         ● certain         It is so.
                           [because]
-        ○ cannot be told  It is so.
+        ○ undecided  It is so.
                           [because]
         2 facts: --all
         ");

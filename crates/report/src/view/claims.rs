@@ -15,7 +15,7 @@ pub fn claims<'a>(analysis: &Analysis<'_>) -> Document<'a> {
 pub(crate) fn judged<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     let mut claims: Vec<_> = analysis.claims.iter().collect();
     claims.sort_by_key(|(_, judgement)| judgement.ruling);
-    let is_open = |(_, judgement): &&(_, Judgement)| judgement.ruling == Ruling::CannotBeTold;
+    let is_open = |(_, judgement): &&(_, Judgement)| judgement.ruling == Ruling::Undecided;
     let (open, decided): (Vec<_>, Vec<_>) = claims.into_iter().partition(is_open);
     let item = |(claim, judgement): &(&'static Claim, Judgement)| self::item(claim, judgement);
     let open_title = format!("{} that this run does not decide", open.len());
@@ -48,12 +48,12 @@ pub(crate) fn tally(analysis: &Analysis<'_>) -> String {
         judged.filter(|it| *it == ruling).count()
     };
     format!(
-        "{} of the reports and of common belief: {} hold here, {} in part, {} do not; {} cannot be told from \
+        "{} of the reports and of common belief: {} hold here, {} in part, {} do not; {} undecided in \
          this run.",
         counted(analysis.claims.len(), "claim"),
         of(Ruling::Holds),
         of(Ruling::HoldsInPart),
         of(Ruling::DoesNotHold),
-        of(Ruling::CannotBeTold),
+        of(Ruling::Undecided),
     )
 }

@@ -5,7 +5,7 @@ use crate::lab::{
     Accuracy, Answered, Class, ClassQuestion, ClassRow, Found, HandIn, Prediction, labs as all,
 };
 use crate::show::Word;
-use crate::show::words::{CANNOT_BE_TOLD, FASTER, SLOWER};
+use crate::show::words::{FASTER, SLOWER, UNDECIDED};
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
 use instrument::quantity::Quantity;
@@ -97,7 +97,7 @@ fn verdict(answer: &Answered) -> Text {
     let word: Word = match answer.outcome {
         Accuracy::Right => FASTER,
         Accuracy::TooHigh | Accuracy::TooLow | Accuracy::Wrong => SLOWER,
-        Accuracy::CannotBeTold => CANNOT_BE_TOLD,
+        Accuracy::Undecided => UNDECIDED,
     };
     Piece::toned(word.tone, answer.verdict()).into()
 }

@@ -21,7 +21,7 @@ pub fn reproduction(reproduction: &Reproduction) -> Document<'_> {
         "A report prints one number without its spread. A value here has a 95 % interval. It is as reported if all \
          of the interval lies within a factor of {TOLERANCE} of the printed number, allowing for rounding \
          ({TOLERANCE_OF_PLACES} for a place on a curve, {TOLERANCE_OF_GROWTH} for an exponent). It differs if all of \
-         it lies outside. Else it cannot be told. The reports print neither spread nor state of the caches. Bands \
+         it lies outside. Else it is undecided. The reports print neither spread nor state of the caches. Bands \
          and whiskers are 95 % intervals."
     );
     let mut blocks = Blocks::default()
@@ -80,7 +80,7 @@ fn title(reproduction: &Reproduction) -> String {
 
 fn counts(reproduction: &Reproduction) -> Table {
     let row = |name: &str, tally: Tally| {
-        let counts = [tally.as_reported, tally.differs, tally.cannot_be_told];
+        let counts = [tally.as_reported, tally.differs, tally.undecided];
         (
             tally.all(),
             name.to_owned(),
@@ -107,7 +107,7 @@ fn counts(reproduction: &Reproduction) -> Table {
         .name("", |(all, name, _)| counted(*all, name))
         .number("as reported", |(.., counts)| counts[0].as_str())
         .number("differs", |(.., counts)| counts[1].as_str())
-        .number("cannot be told", |(.., counts)| counts[2].as_str())
+        .number("undecided", |(.., counts)| counts[2].as_str())
         .into()
 }
 
@@ -118,11 +118,11 @@ fn table(judged: &JudgedTable) -> Blocks<'_> {
         None => "The report names no machine.".to_owned(),
     };
     let note = format!(
-        "{there} {} of {} as reported, {} differ, {} cannot be told.",
+        "{there} {} of {} as reported, {} differ, {} undecided.",
         tally.as_reported,
         tally.all(),
         tally.differs,
-        tally.cannot_be_told
+        tally.undecided
     );
     let reasons = Reasons::of(judged);
     let series = judged.figures.iter();

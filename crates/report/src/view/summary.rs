@@ -73,7 +73,7 @@ fn findings<'a>(analysis: &Analysis<'_>, most: usize) -> Blocks<'a> {
 
 fn claims<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     let mut judged = analysis.claims.iter();
-    if judged.all(|(_, judgement)| judgement.ruling == Ruling::CannotBeTold) {
+    if judged.all(|(_, judgement)| judgement.ruling == Ruling::Undecided) {
         return Blocks::default();
     }
     let more = Text::marked("`oscope claims` shows each with its reason.");

@@ -131,7 +131,7 @@ fn calls_for_one_purpose_are_joined_and_their_difference_is_named_once() {
     let compared = compared(&a, &b);
     assert_eq!(
         compared.rows[0].place(),
-        "read 1 byte beside ReadFile 1 byte, optimisation 3: rate"
+        "read 1 byte against ReadFile 1 byte, optimisation 3: rate"
     );
     let json = comparison::json(&[compared]);
     let value = &json["comparisons"][0]["values"][0];

@@ -183,7 +183,7 @@ fn at_most_forty_findings_are_together_and_the_rest_with_their_experiments() {
     assert!(
         first
             .iter()
-            .all(|(_, found)| found.grade != Grade::CannotBeTold)
+            .all(|(_, found)| found.grade != Grade::Undecided)
     );
     let all: usize = analysis
         .experiments

@@ -64,7 +64,7 @@ fn all_but_division_gain(evidence: &Evidence<'_>) -> Option<Judgement> {
     let ruling = match (throughout(&others), exceeds(&division, 1.0 + MARGIN)) {
         (Ruling::Holds, Ruling::DoesNotHold) => Ruling::Holds,
         (Ruling::DoesNotHold, _) | (_, Ruling::Holds) => Ruling::DoesNotHold,
-        _ => Ruling::CannotBeTold,
+        _ => Ruling::Undecided,
     };
     Some(decided(ruling, Finding::new("because", said)))
 }
@@ -77,7 +77,7 @@ fn throughout(ratios: &[Quantity]) -> Ruling {
     } else if rulings().any(|ruling| ruling == Ruling::DoesNotHold) {
         Ruling::DoesNotHold
     } else {
-        Ruling::CannotBeTold
+        Ruling::Undecided
     }
 }
 

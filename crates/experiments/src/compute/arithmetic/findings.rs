@@ -134,7 +134,8 @@ fn optimisation(results: &Results, metric: Metric<&'static str>, title: &str) ->
             without = without.join(", "),
         )
     };
-    let finding = Finding::new(&format!("optimisation_{title}"), said).beside("gaining", gaining);
+    let finding =
+        Finding::new(&format!("optimisation_{title}"), said).with_number("gaining", gaining);
     Some(finding.graded(grade(&greatest, 1.0)).weighing(0.6))
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Plateau<'r> {
 impl Plateau<'_> {
     pub(super) fn grade(&self) -> Grade {
         match self.interval {
-            _ if self.is_at_the_end => Grade::CannotBeTold,
+            _ if self.is_at_the_end => Grade::Undecided,
             Some(interval) if interval.low >= interval.high => Grade::Certain,
             _ => Grade::Likely,
         }
@@ -186,7 +186,7 @@ pub(in crate::file) fn cliff<'r>(results: &'r Results) -> Option<Cliff<'r>> {
 pub(super) fn hits_overwriting(results: &Results, cliff: &Cliff<'_>) -> Ruling {
     let curve = curve(results, Pass::Write);
     let Some(at_best) = at(&curve, cliff.best) else {
-        return Ruling::CannotBeTold;
+        return Ruling::Undecided;
     };
     let behind = curve.iter().filter(|(size, _)| *size >= cliff.from);
     let rulings: Option<Vec<_>> = behind
@@ -195,7 +195,7 @@ pub(super) fn hits_overwriting(results: &Results, cliff: &Cliff<'_>) -> Ruling {
     let rulings = rulings.unwrap_or_default();
     match rulings.first() {
         Some(first) if rulings.iter().all(|ruling| ruling == first) => *first,
-        _ => Ruling::CannotBeTold,
+        _ => Ruling::Undecided,
     }
 }
 

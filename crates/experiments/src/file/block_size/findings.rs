@@ -54,7 +54,7 @@ fn cliff_finding(results: &Results) -> Option<Finding> {
     let said = sentence!(
         "New files are written fastest in blocks of {best}, at {throughput}; {times}.{overwriting}"
     );
-    let finding = Finding::new("cliff_write_new", said).beside("least", least);
+    let finding = Finding::new("cliff_write_new", said).with_number("least", least);
     Some(finding.weighing(0.8))
 }
 
@@ -104,8 +104,8 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
         )
     };
     let mut finding = Finding::new(key, said)
-        .beside("plateau", plateau)
-        .beside("gain", gain);
+        .with_number("plateau", plateau)
+        .with_number("gain", gain);
     if let (Pass::ReadWarm, Some(file)) = (pass, file_size(results)) {
         let blocks = found.size;
         let conditions = format!("one thread with blocks of {blocks} and a file of {file}");

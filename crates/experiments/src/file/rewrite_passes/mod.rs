@@ -10,7 +10,7 @@ use crate::figures::{axis_of, curves, logarithmic};
 use crate::file;
 use crate::prelude::*;
 use instrument::experiment::Confinement;
-use platform::file::{residency, tells_residency};
+use platform::file::{reports_residency, residency};
 use platform::usage::storage_read_bytes;
 use way::{
     FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED, READ_AGAIN, least_memory,
@@ -155,7 +155,7 @@ impl Experiment for RewritePasses {
         let (mut kept, mut from_storage) = (Vec::new(), Vec::new());
 
         sampler.phases(len as f64 / KIB as f64, |phases| {
-            if !tells_residency() {
+            if !reports_residency() {
                 // Nothing but the scratch file itself is open while it is evicted.
                 opened = None;
             }
@@ -173,7 +173,7 @@ impl Experiment for RewritePasses {
             }
             kernels::change(chunk);
             phases.time(&[REWRITE], || opened.write(len, chunk))?;
-            if tells_residency() {
+            if reports_residency() {
                 kept.push(residency(&file.file)?.resident_bytes as f64 / len as f64);
             }
             let before = storage_read_bytes();
@@ -251,7 +251,7 @@ fn second_reading(results: &Results) -> Option<Finding> {
     let times = ratio_within(second, first)?;
     let grade = grade(&times, 1.0);
     let verdict = match (grade, times.value > 1.0) {
-        (Grade::CannotBeTold, _) => "the difference is not measurable",
+        (Grade::Undecided, _) => "the difference is not measurable",
         (_, true) => "dirty pages had to be written back first",
         (_, false) => "the part still in memory helped",
     };

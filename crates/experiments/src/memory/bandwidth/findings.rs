@@ -168,7 +168,7 @@ fn memory(results: &Results, pages: Pages) -> Option<Finding> {
                  A cache may hold much of it: no block takes more than a quarter of the memory \
                  available."
             ),
-            Grade::CannotBeTold,
+            Grade::Undecided,
         )
     };
     Some(Finding::new("memory", said).graded(grade).weighing(0.8))
@@ -201,8 +201,8 @@ fn memory_over_cache(
     };
     let grade = extra_cost(&read).max(extra_cost(&write));
     let finding = Finding::new("memory_over_cache", said)
-        .beside("read", read)
-        .beside("write", write);
+        .with_number("read", read)
+        .with_number("write", write);
     Some(finding.graded(grade).weighing(0.55))
 }
 
@@ -222,7 +222,7 @@ fn first_touch(results: &Results, pages: Pages) -> Option<Finding> {
              again."
         )
     };
-    let finding = Finding::new("first_touch", said).beside("cost", cost);
+    let finding = Finding::new("first_touch", said).with_number("cost", cost);
     Some(finding.graded(extra_cost(&cost)).weighing(0.6))
 }
 
@@ -287,8 +287,8 @@ fn swap(results: &Results, pages: Pages, swapped: &PointResult) -> Option<Findin
     };
     let grade = extra_cost(&read).max(extra_cost(&write));
     let finding = Finding::new("swap", said)
-        .beside("read", read)
-        .beside("write", write);
+        .with_number("read", read)
+        .with_number("write", write);
     Some(finding.graded(grade).weighing(0.65))
 }
 
@@ -299,7 +299,7 @@ fn no_swap() -> Finding {
          (`--allow-swap-file`, as root)."
     );
     let finding = Finding::new("no_swap", said);
-    finding.graded(Grade::CannotBeTold).weighing(0.1)
+    finding.graded(Grade::Undecided).weighing(0.1)
 }
 
 #[cfg(test)]
@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(finding(&found, "first_touch").grade, Grade::Certain);
         let alike = [curve(BASE, 1.0), curve(HUGE, 1.0)].concat();
         let alike = findings(&Bandwidth, alike);
-        assert_eq!(finding(&alike, "huge_pages").grade, Grade::CannotBeTold);
+        assert_eq!(finding(&alike, "huge_pages").grade, Grade::Undecided);
     }
 
     #[test]
@@ -433,7 +433,7 @@ mod tests {
             let finding = finding(&found, key);
             let mut said = finding.sentence.numbers();
             assert!(said.all(|it| it.quantity.value > 0.0), "{finding:?}");
-            assert_eq!(finding.grade, Grade::CannotBeTold, "{finding:?}");
+            assert_eq!(finding.grade, Grade::Undecided, "{finding:?}");
             assert!(value(&found, key, number) < 0.0);
         }
     }
@@ -449,7 +449,7 @@ mod tests {
         // They are within a cache.
         let found = findings(&Bandwidth, vec![at(64.0 * KIB, BASE, 1.0)]);
         assert!(found.iter().all(|it| !it.key.starts_with("capacity")));
-        assert_eq!(finding(&found, "memory").grade, Grade::CannotBeTold);
+        assert_eq!(finding(&found, "memory").grade, Grade::Undecided);
     }
 
     #[test]

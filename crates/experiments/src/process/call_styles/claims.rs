@@ -95,7 +95,7 @@ fn all_are_linear(evidence: &Evidence<'_>) -> Option<Judgement> {
     } else if powers.iter().any(is_not) {
         Ruling::HoldsInPart
     } else {
-        Ruling::CannotBeTold
+        Ruling::Undecided
     };
     let said = sentence!(
         "For the four styles at optimisation 0 and 3, time grows with the number of rows to the power \
@@ -145,7 +145,7 @@ fn processes_are_unaffected(evidence: &Evidence<'_>) -> Option<Judgement> {
         "{rows} rows, each with a new process, take {ratio} as long without optimisation as with it.",
         rows = rows.to_string(),
     );
-    let because = Finding::new("because", said).beside("ratio", ratio);
+    let because = Finding::new("because", said).with_number("ratio", ratio);
     Some(decided(is_about(&ratio, 1.0, 1.0 + UNAFFECTED), because))
 }
 

@@ -247,7 +247,7 @@ mod tests {
             ),
             (
                 [noisy(spawn, 4e3, 0.4), noisy(fork, 2e3, 0.4)],
-                "CannotBeTold spawn: …does not show which is faster",
+                "Undecided spawn: …does not show which is faster",
             ),
         ] {
             assert_said(&found(points.to_vec()), &[expected]);
@@ -284,7 +284,7 @@ mod tests {
         };
         let expected = "Certain optimisation: …most for malloc+free, which runs 1.25 × as often";
         assert_said(&gained(1e8), &[expected]);
-        let expected = "CannotBeTold optimisation: …gains nothing measurable";
+        let expected = "Undecided optimisation: …gains nothing measurable";
         assert_said(&gained(8e7), &[expected]);
     }
 }

@@ -316,9 +316,9 @@ fn comparison(
         times: times(results, call, other)?,
     };
     let finding = Finding::new(key, say(&compared))
-        .beside("cost", compared.cost)
-        .beside("other", compared.other)
-        .beside("times", compared.times);
+        .with_number("cost", compared.cost)
+        .with_number("other", compared.other)
+        .with_number("times", compared.times);
     Some(finding.graded(grade(&compared.times, 1.0)))
 }
 

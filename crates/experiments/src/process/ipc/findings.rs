@@ -112,7 +112,7 @@ fn quickest_answer(results: &Results, placement: Placement) -> Option<Finding> {
     };
     let conditions = conditions(first, placement);
     let finding = Finding::new(&key("quickest", placement), said)
-        .beside("times", times)
+        .with_number("times", times)
         .about(subjects::ROUND_TRIP, best, conditions);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.6))
 }
@@ -146,7 +146,7 @@ fn widest_stream(results: &Results, placement: Placement) -> Option<Finding> {
              measurably higher."
         )
     };
-    let finding = Finding::new(&key("widest", placement), said).beside("times", times);
+    let finding = Finding::new(&key("widest", placement), said).with_number("times", times);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.55))
 }
 
@@ -230,7 +230,7 @@ mod tests {
                     answer(Mechanism::EventCounter, one, 3001.0),
                 ],
                 &[
-                    "CannotBeTold quickest_one_core: …pipe and eventfd have the shortest…neither is \
+                    "Undecided quickest_one_core: …pipe and eventfd have the shortest…neither is \
                    measurably shorter",
                 ],
             ),

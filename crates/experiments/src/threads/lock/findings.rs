@@ -381,7 +381,7 @@ fn break_even(results: &Results) -> Option<Finding> {
                 (None, None) if compared.iter().all(is_even) => {
                     ("makes little difference", Grade::Certain)
                 }
-                (None, None) => ("makes no visible difference", Grade::CannotBeTold),
+                (None, None) => ("makes no visible difference", Grade::Undecided),
             };
             let said = sentence!(
                 "For two kernel threads on two processors, spinning {verdict} in sections of \

@@ -223,10 +223,7 @@ fn claims_that_are_decided_are_seen_at_once_and_the_others_on_demand() {
         texts(&document, "#claims > .findings .grade"),
         ["holds", "holds in part", "does not hold"]
     );
-    assert_eq!(
-        texts(&document, "#claims details .grade"),
-        ["cannot be told"]
-    );
+    assert_eq!(texts(&document, "#claims details .grade"), ["undecided"]);
     let sources = select(&document, "#claims li:has(a[href^='#'])");
     assert_eq!(sources.len(), 4, "each leads to its charts");
 }
