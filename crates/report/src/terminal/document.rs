@@ -221,7 +221,7 @@ mod tests {
         Found
         ● certain         It is so.
                           [because]
-        ○ undecided  It is so.
+        ○ undecided       It is so.
                           [because]
         2 facts: --all
         ");

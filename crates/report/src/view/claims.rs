@@ -48,7 +48,7 @@ pub(crate) fn tally(analysis: &Analysis<'_>) -> String {
         judged.filter(|it| *it == ruling).count()
     };
     format!(
-        "{} of the reports and of common belief: {} hold here, {} in part, {} do not; {} undecided in \
+        "{} of the reports and of common belief: {} hold here, {} in part, {} do not; {} are undecided by \
          this run.",
         counted(analysis.claims.len(), "claim"),
         of(Ruling::Holds),
