@@ -11,7 +11,7 @@ out=$(realpath "${1:-target/package/out}")
 zip=$(echo "$out"/oscope-*-x86_64-windows.zip)
 [ -f "$zip" ] || { echo "no zip, or several: $zip" >&2 && exit 1; }
 
-. tests/windows/wine.sh
+. e2e/windows/wine.sh
 new_prefix
 trap 'exit 130' INT TERM
 passed=0

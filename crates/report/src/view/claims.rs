@@ -48,8 +48,8 @@ pub(crate) fn tally(analysis: &Analysis<'_>) -> String {
         judged.filter(|it| *it == ruling).count()
     };
     format!(
-        "{} of the reports and of common belief: {} hold here, {} in part, {} do not; {} are undecided by \
-         this run.",
+        "{} of the reports and of common belief: {} hold here, {} in part, {} do not; this run leaves {} \
+         undecided.",
         counted(analysis.claims.len(), "claim"),
         of(Ruling::Holds),
         of(Ruling::HoldsInPart),
