@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the reference runs, and the list of all printed figures as `figures.json` and `docs/figures.md`:
+"""Writes the reference runs, and the list of all printed figures as `figures.json` and `docs/guide/figures.md`:
 `python3 reference/make.py` from the root of the checkout.
 
-Every number here was printed in one of the five published reports that `docs/reports.md` names.
+Every number here was printed in one of the five published reports that `docs/guide/reports.md` names.
 Units are converted (million/s to 1/s, µs to ns, MB to bytes: 2^20, as report E's own costs of a page
 follow from its speeds only so);
 nothing is computed, smoothed or guessed. What maps exactly onto a point of an experiment of oscope,
@@ -263,4 +263,4 @@ def published():
     return "\n".join(text)
 
 
-(HERE.parent / "docs" / "figures.md").write_text(published())
+(HERE.parent / "docs" / "guide" / "figures.md").write_text(published())

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `oscope fleet fabric` with the OSU benchmarks under Open MPI: four network namespaces stand for nodes, and
-# packaging/fleet/osu.sh measures between them. Nothing is named in a healthy network; a token bucket on one node's port
+# docs/guide/fleet/osu.sh measures between them. Nothing is named in a healthy network; a token bucket on one node's port
 # is reported as a slow port.
 #
 #     e2e/fleet/fabric.sh PROGRAM OSU
@@ -41,7 +41,7 @@ chmod +x "$work/judge"
 measure() {
     local code=0
     # shellcheck disable=SC2086
-    "$here/../../packaging/fleet/osu.sh" "$work/$1" $(printf "$network.%s " $nodes) \
+    "$here/../../docs/guide/fleet/osu.sh" "$work/$1" $(printf "$network.%s " $nodes) \
         >"$work/judged.json" 2>"$work/words" || code=$?
     echo "osu.sh ended with $code, after $SECONDS s of this script"
 }

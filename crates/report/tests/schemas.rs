@@ -35,7 +35,7 @@ fn the_committed_schemas_are_current() {
         }
         assert!(
             fs::read_to_string(&committed).unwrap_or_default() == current,
-            "{name} has changed: see docs/stability.md on versions, then renew the schemas with \
+            "{name} has changed: see docs/guide/stability.md on versions, then renew the schemas with \
              {RENEW}=1 cargo test -p oscope-report --test schemas"
         );
         names.push(name);

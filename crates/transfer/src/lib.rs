@@ -3,7 +3,7 @@
 //!
 //! # What it is
 //!
-//! The protocol ([`protocol`], described in `docs/transfer-protocol.md`), a [`sender`] and a
+//! The protocol ([`protocol`], described in `docs/internals/transfer-protocol.md`), a [`sender`] and a
 //! [`receiver`]. Each side chooses its [`method`] of moving bytes; every sending method works with
 //! every receiving one. A file appears under its name only when all of it has arrived and every
 //! frame of it was verified.

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// The layers from bottom to top, as in `docs/architecture.md`.
+/// The layers from bottom to top, as in `docs/internals/architecture.md`.
 const FLOORS: &[&str] = &[
     "oscope-testing",
     "uthread",

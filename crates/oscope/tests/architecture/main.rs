@@ -1,4 +1,4 @@
-//! Tests of the structure that `docs/architecture.md` describes.
+//! Tests of the structure that `docs/internals/architecture.md` describes.
 
 mod circles;
 mod floors;

@@ -5,7 +5,7 @@
 //! kind stays: processor, caches, memory, kernel, settings. Every struct is destructured field by
 //! field, so that a new field cannot be forgotten. Free text, such as a remark or an error of the
 //! system, keeps only numbers and words that oscope or a kernel is known to use; see `text`.
-//! `docs/sharing.md` lists what stays and what goes.
+//! `docs/guide/sharing.md` lists what stays and what goes.
 
 mod fields;
 mod mark;

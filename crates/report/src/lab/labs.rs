@@ -92,7 +92,7 @@ pub struct Candidate {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrintedFigure {
-    /// The table's id, as in `docs/figures.md`.
+    /// The table's id, as in `docs/guide/figures.md`.
     pub table: String,
     /// The row.
     pub what: String,

@@ -299,7 +299,7 @@ mod tests {
     use instrument::quantity::Unit;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// The count that `docs/reports.md` publishes.
+    /// The count that `docs/guide/reports.md` publishes.
     #[test]
     fn the_list_is_as_long_as_the_documents_say() {
         let mut counts: BTreeMap<Report, [usize; 2]> = BTreeMap::new();
@@ -307,10 +307,13 @@ mod tests {
             let of = counts.entry(table.report).or_default();
             of[usize::from(table.kind == Kind::Prose)] += table.figures.len();
         }
-        let document = include_str!("../../../../docs/reports.md");
+        let document = include_str!("../../../../docs/guide/reports.md");
         for (report, [printed, prose]) in counts {
             let row = format!("| {} | {printed} | {prose} |", report.letter());
-            assert!(document.contains(&row), "docs/reports.md has no row {row}");
+            assert!(
+                document.contains(&row),
+                "docs/guide/reports.md has no row {row}"
+            );
         }
     }
 
