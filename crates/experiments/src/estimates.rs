@@ -1,6 +1,6 @@
 //! Arithmetic with estimates, for the findings of several experiments.
 
-use instrument::finding::Grade;
+use instrument::finding::{Finding, Grade, Sentence};
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::Estimate;
 use instrument::statistics::Interval;
@@ -94,6 +94,11 @@ pub(crate) fn grade(value: &Quantity, neutral: f64) -> Grade {
     }
 }
 
+/// A finding about a ratio, as certain as this differs from 1.
+pub(crate) fn by_ratio(key: &str, said: Sentence, ratio: &Quantity) -> Finding {
+    Finding::new(key, said).graded(grade(ratio, 1.0))
+}
+
 /// The grade of a sentence that only states `values`: by their widest interval.
 pub(crate) fn known(values: &[&Quantity]) -> Grade {
     let worst = |value: &&Quantity| value.relative_half_width().unwrap_or(f64::INFINITY);
@@ -113,6 +118,15 @@ pub(crate) fn by_width(estimate: &Estimate) -> Grade {
         Some(half_width) if half_width <= 0.1 => Grade::Certain,
         Some(half_width) if half_width > 0.5 => Grade::Undecided,
         _ => Grade::Likely,
+    }
+}
+
+/// The grade of a sentence that is likely at least.
+pub(crate) fn certain_if(is_certain: bool) -> Grade {
+    if is_certain {
+        Grade::Certain
+    } else {
+        Grade::Likely
     }
 }
 

@@ -1,7 +1,7 @@
 //! `memory.copy`: the speed at which one core copies memory, by size and by method.
 
 use super::{KIB, MIB, SHARE_OF_MEMORY, hierarchy, of_block, of_library};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use kernels::CopyMethod;
@@ -172,7 +172,7 @@ fn comparison(
                 "memcpy copies blocks of {size} at {copy}; with {method} it is {gain} as fast.",
                 method = method.name(),
             );
-            Finding::new(key, said).graded(grade(&gain, 1.0))
+            by_ratio(key, said, &gain)
         }
         None => Finding::new(key, sentence!("memcpy copies blocks of {size} at {copy}.")),
     };

@@ -1,7 +1,7 @@
 //! `memory.cores`: the time that a cache line takes from core to core.
 
 use super::SHORTEST_LOAD_NS;
-use crate::estimates::{by_width, grade, ratio};
+use crate::estimates::{by_ratio, by_width, ratio};
 use crate::figures::{matrix, names, scale_of};
 use crate::judging::exceeds;
 use crate::prelude::*;
@@ -281,8 +281,7 @@ fn near(ways: &[Way<'_>]) -> Option<Finding> {
          each other belong on the former.",
     );
     let follows = exceeds(&times, CHANCE) == Ruling::Holds;
-    let finding = Finding::new("near", said).graded(grade(&times, 1.0));
-    follows.then(|| finding.weighing(0.6))
+    follows.then(|| by_ratio("near", said, &times).weighing(0.6))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::jobs::{self, Job, READ, WRITE};
 use super::{MIB, SHORTEST_LOAD_NS, hierarchy, time_loads_from};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::figures::{bars, linear, names};
 use crate::prelude::*;
 use instrument::finding::Say;
@@ -233,8 +233,7 @@ fn latency(results: &Results) -> Option<Finding> {
         "On {processors}, a load from the memory of {memory} takes {far}, {times} as long as from its \
          own ({near}): this is the slowest pair of nodes."
     );
-    let finding = Finding::new("latency", said);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.65))
+    Some(by_ratio("latency", said, &times).weighing(0.65))
 }
 
 fn bandwidth(results: &Results) -> Option<Finding> {
@@ -246,8 +245,7 @@ fn bandwidth(results: &Results) -> Option<Finding> {
         "All processors of {processors} together read the memory of {memory} at {far}, {times} as \
          fast as their own ({near}): this is the pair of nodes with the least bandwidth."
     );
-    let finding = Finding::new("bandwidth", said);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.65))
+    Some(by_ratio("bandwidth", said, &times).weighing(0.65))
 }
 
 #[cfg(test)]

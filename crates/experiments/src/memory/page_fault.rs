@@ -1,7 +1,7 @@
 //! `memory.page_fault`: the cost of touching a page that is not there yet.
 
 use super::{SUPPLIED, pages};
-use crate::estimates::{by_width, grade, ratio};
+use crate::estimates::{by_ratio, by_width, grade, ratio};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::file::page_cache::{self, Chiller};
 use crate::file::scratch_file::ScratchFile;
@@ -302,7 +302,7 @@ fn copying(results: &Results) -> Option<Finding> {
          {ratio} the cost of a fresh page.",
         cost = copied,
     );
-    Some(Finding::new("copy_on_write", said).graded(grade(&ratio, 1.0)))
+    Some(by_ratio("copy_on_write", said, &ratio))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `memory.subloop`: repeated writes to a block, as a whole or piece by piece.
 
 use super::{MIB, MOST_BYTES_PER_SECOND, SHARE_OF_MEMORY, hierarchy, of_block};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{certain_if, grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::judging::{ALMOST, MARGIN, alike, larger_along, larger_by};
 use crate::prelude::*;
@@ -256,11 +256,7 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
     let (piece, write) = best(results, block)?;
     let gain = ratio(write, whole(results, block)?)?;
     // A bandwidth that is not well known leaves room for another piece that is as good.
-    let certainty = if write.is_within(KNOWN) {
-        Grade::Certain
-    } else {
-        Grade::Likely
-    };
+    let certainty = certain_if(write.is_within(KNOWN));
     let is_smallest = is_smallest(results, block, piece);
     let (said, grade) = if piece < block && gain.value > 1.0 {
         let said = sentence!(

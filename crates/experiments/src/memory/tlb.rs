@@ -3,7 +3,7 @@
 pub(super) use super::pages::AXIS as PAGES;
 use super::pages::Pages;
 use super::{SHARE_OF_MEMORY, time_loads};
-use crate::estimates::{extra_cost, ratio, side_by_side};
+use crate::estimates::{certain_if, extra_cost, ratio, side_by_side};
 use crate::figures::{axis_of, curves, linear};
 use crate::prelude::*;
 use instrument::statistics::random::Random;
@@ -182,11 +182,7 @@ fn reach(results: &Results) -> Option<Finding> {
         pages = Pages::base(results.machine)?,
         free_bytes = Bytes(free.0 * STRIDE),
     );
-    let grade = if is_lasting {
-        Grade::Certain
-    } else {
-        Grade::Likely
-    };
+    let grade = certain_if(is_lasting);
     Some(Finding::new("reach", said).graded(grade).weighing(0.6))
 }
 

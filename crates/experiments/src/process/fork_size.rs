@@ -1,6 +1,6 @@
 //! `process.fork_size`: the cost of a fork as the process that forks grows.
 
-use crate::estimates::{grade, ratio, side_by_side};
+use crate::estimates::{by_ratio, grade, ratio, side_by_side};
 use crate::figures::{axis_of, curves, scale_of};
 use crate::memory::pages::{self, AXIS as PAGES, Pages};
 use crate::prelude::*;
@@ -127,8 +127,7 @@ fn gain(results: &Results, base_page: Pages, huge_page: Pages) -> Option<Finding
         "A fork of a process that has touched {size} takes {huge} in {huge_page} and {base} in \
          {base_page}: {times} as long."
     );
-    let finding = Finding::new("huge_pages", said);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.5))
+    Some(by_ratio("huge_pages", said, &times).weighing(0.5))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `process.switch`: the cost of going from one process or thread to another.
 
 use super::{PLACEMENT, Placement, Sides};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::figures::{axis_of, bars, curves, scale_of};
 use crate::prelude::*;
 use instrument::point::LevelOf;
@@ -362,8 +362,7 @@ fn cores(results: &Results) -> Option<Finding> {
         "Passing control to a process that waits on another core takes {two}, {times} as long as on \
          the same core: {advice}"
     );
-    let finding = Finding::new("cores", said);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.6))
+    Some(by_ratio("cores", said, &times).weighing(0.6))
 }
 
 fn address_space(results: &Results) -> Option<Finding> {
@@ -382,8 +381,7 @@ fn address_space(results: &Results) -> Option<Finding> {
              {times} as long: the change of address space does not show."
         )
     };
-    let finding = Finding::new("address_space", said);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.45))
+    Some(by_ratio("address_space", said, &times).weighing(0.45))
 }
 
 /// The largest ring with the largest working set against the smallest with none.

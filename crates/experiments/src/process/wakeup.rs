@@ -1,6 +1,6 @@
 //! `process.wakeup`: the lateness of a sleeper.
 
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::other_core::cpu_of_another_core;
 use crate::prelude::*;
@@ -305,8 +305,7 @@ fn busy(results: &Results) -> Option<Finding> {
          hundred.",
         p99 = Quantity::nanoseconds(late.percentiles?.p99_ns),
     );
-    let finding = Finding::new("busy", said);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.5))
+    Some(by_ratio("busy", said, &times).weighing(0.5))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `threads.create`: the cost of starting a thread, and of keeping one.
 
 use super::kind::{self, KIND, Kind, THREADS, UserThreads};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::prelude::*;
 
 pub(crate) struct Create;
@@ -73,8 +73,7 @@ fn time(results: &Results) -> Option<Finding> {
         "Starting and joining a user thread takes {user}, a kernel thread {kernel}: {times} as \
          long."
     );
-    let finding = Finding::new("time", said).graded(grade(&times, 1.0));
-    Some(finding.weighing(0.55))
+    Some(by_ratio("time", said, &times).weighing(0.55))
 }
 
 fn memory(results: &Results) -> Option<Finding> {
@@ -85,8 +84,7 @@ fn memory(results: &Results) -> Option<Finding> {
         "A waiting user thread keeps {user} of memory. A waiting kernel thread keeps {kernel} of \
          its process's memory, {times} as much, and more in the kernel."
     );
-    let finding = Finding::new("memory", said).graded(grade(&times, 1.0));
-    Some(finding.weighing(0.4))
+    Some(by_ratio("memory", said, &times).weighing(0.4))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `threads.inversion`: a thread of low priority holds up one of high priority, and the remedies.
 
 use super::kind::UserThreads;
+use crate::estimates::certain_if;
 use crate::figures::{linear, names};
 use crate::prelude::*;
 use instrument::figure::{FigureKind, FigurePoint, Series};
@@ -129,7 +130,7 @@ fn order(results: &Results, protocol: Protocol) -> Option<Finding> {
         order = names.join(", "),
         wait = wait(result)?,
     );
-    let grade = if apart { Grade::Certain } else { Grade::Likely };
+    let grade = certain_if(apart);
     let is_inverted = protocol == Protocol::None;
     let weight = if is_inverted { 0.6 } else { 0.55 };
     let finding = Finding::new(&format!("order_{protocol}"), said);

@@ -1,7 +1,7 @@
 //! `threads.io`: the number of threads from which on asynchronous reading wins.
 
 use super::kind::UserThreads;
-use crate::estimates::{grade, ratio, side_by_side};
+use crate::estimates::{by_ratio, ratio, side_by_side};
 use crate::figures::{axis_of, curves, scale_of};
 use crate::prelude::*;
 use instrument::point::{Level, LevelOf};
@@ -257,8 +257,7 @@ fn break_even(results: &Results) -> Option<Finding> {
          on{between}; with {most} threads, synchronous ones take {times} as long.",
         length = DEVICE_LENGTH,
     );
-    let finding = Finding::new("break_even", said).graded(grade(times, 1.0));
-    Some(finding.weighing(0.6))
+    Some(by_ratio("break_even", said, times).weighing(0.6))
 }
 
 fn from_cache(results: &Results) -> Option<Finding> {
@@ -273,8 +272,7 @@ fn from_cache(results: &Results) -> Option<Finding> {
         "Reads from the page cache have nothing to wait for: a thread that reads {length} takes \
          {one} synchronously, and {times} as long asynchronously."
     );
-    let finding = Finding::new("from_cache", said).graded(grade(&times, 1.0));
-    Some(finding.weighing(0.35))
+    Some(by_ratio("from_cache", said, &times).weighing(0.35))
 }
 
 /// The gain of asynchronous reading next to computing threads.
@@ -286,8 +284,7 @@ fn beside_computing(results: &Results) -> Option<Finding> {
          {synchronous} if each waits for its reads, {times} as long as {asynchronous} if none \
          does."
     );
-    let finding = Finding::new("beside_computing", said).graded(grade(times, 1.0));
-    Some(finding.weighing(0.4))
+    Some(by_ratio("beside_computing", said, times).weighing(0.4))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `threads.monitor`: the promises of a monitor to a thread that it wakes.
 
 use super::kind::UserThreads;
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::prelude::*;
 
 pub(crate) struct Monitor;
@@ -106,8 +106,7 @@ fn cost(results: &Results) -> Option<Finding> {
     let (signal, notify) = (visit(Waking::Signal)?, visit(Waking::Notify)?);
     let times = ratio(notify, signal)?;
     let said = sentence!("A visit takes {signal} with signal, and {times} as long with notify.");
-    let finding = Finding::new("cost", said).graded(grade(&times, 1.0));
-    Some(finding.weighing(0.3))
+    Some(by_ratio("cost", said, &times).weighing(0.3))
 }
 
 #[cfg(test)]

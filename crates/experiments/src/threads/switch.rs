@@ -1,7 +1,7 @@
 //! `threads.switch`: the cost of giving the turn to another thread.
 
 use super::kind::{self, KIND, Kind, THREADS, UserThreads};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::prelude::*;
 
 pub(crate) struct Switch;
@@ -64,8 +64,7 @@ fn kinds(results: &Results) -> Option<Finding> {
         "A switch between two user threads takes {user}. Between two kernel threads on one \
          processor, each of which wakes the other and sleeps, it takes {kernel}: {times} as long."
     );
-    let finding = Finding::new("kinds", said).graded(grade(&times, 1.0));
-    Some(finding.weighing(0.6))
+    Some(by_ratio("kinds", said, &times).weighing(0.6))
 }
 
 fn crowd(results: &Results) -> Option<Finding> {
@@ -76,8 +75,7 @@ fn crowd(results: &Results) -> Option<Finding> {
         "Among {threads} user threads a switch takes {many}, {times} the time between two: their \
          stacks share the caches."
     );
-    let finding = Finding::new("crowd", said).graded(grade(&times, 1.0));
-    (times.value > 1.0).then(|| finding.weighing(0.35))
+    (times.value > 1.0).then(|| by_ratio("crowd", said, &times).weighing(0.35))
 }
 
 #[cfg(test)]

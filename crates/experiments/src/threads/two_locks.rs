@@ -1,7 +1,7 @@
 //! `threads.two_locks`: the report's question of several processors and two locks.
 
 use super::kind::UserThreads;
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::figures::{axis_of, curves, scale_of};
 use crate::prelude::*;
 use crate::together::{several_cpus, usable_cpus};
@@ -164,8 +164,7 @@ fn blocking_or_spinning(results: &Results, steps: Count) -> Option<Finding> {
         "On {processors} processors, twice as many threads share two locks. An entry of {steps} steps \
          takes {blocking} if the locks block, and {times} as long if they spin."
     );
-    let finding = Finding::new(&format!("spinning_{}", steps.0), said);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.4))
+    Some(by_ratio(&format!("spinning_{}", steps.0), said, &times).weighing(0.4))
 }
 
 #[cfg(test)]

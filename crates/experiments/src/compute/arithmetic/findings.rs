@@ -5,7 +5,7 @@ use super::{
     ARRAY, LATENCY, LATENCY_CYCLES, OPERATION, THROUGHPUT, THROUGHPUT_CYCLES, TYPE, VECTOR_CYCLES,
     VECTORS, at, best,
 };
-use crate::estimates::{grade, ratio, ratio_within};
+use crate::estimates::{by_ratio, grade, ratio, ratio_within};
 use crate::figures::{axis_of, bars, linear, logarithmic};
 use crate::optimisation::{COMPILER, Compiler, OPTIMISATION, Optimisation};
 use crate::prelude::*;
@@ -161,8 +161,7 @@ fn vectors(results: &Results) -> Option<Finding> {
         "On arrays of 64-bit floats, additions run {gain} as fast at optimisation 2 as at 1: \
          {consequence}."
     );
-    let finding = Finding::new("vectors", said);
-    Some(finding.graded(grade(&gain, 1.0)).weighing(0.5))
+    Some(by_ratio("vectors", said, &gain).weighing(0.5))
 }
 
 /// The greatest difference between the two compilers.
@@ -192,8 +191,7 @@ fn compilers(results: &Results) -> Option<Finding> {
          fast as the Rust loop.",
         work = work.title(),
     );
-    let finding = Finding::new("compilers", said);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.35))
+    Some(by_ratio("compilers", said, &times).weighing(0.35))
 }
 
 // The core's part: the time of operations, how many overlap, and the width of its registers.
@@ -219,8 +217,7 @@ fn overlap(results: &Results) -> Option<Finding> {
         busiest = busiest.title(),
         idlest = idlest.title(),
     );
-    let finding = Finding::new("overlap", said);
-    Some(finding.graded(grade(&most, 1.0)).weighing(0.55))
+    Some(by_ratio("overlap", said, &most).weighing(0.55))
 }
 
 fn division(results: &Results) -> Option<Finding> {
@@ -231,8 +228,7 @@ fn division(results: &Results) -> Option<Finding> {
         "A division of 64-bit integers takes {cycles} cycles, {times} as long as a multiplication.",
         cycles = division,
     );
-    let finding = Finding::new("division", said);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.4))
+    Some(by_ratio("division", said, &times).weighing(0.4))
 }
 
 /// The gain by the widest registers.
@@ -245,8 +241,7 @@ fn widest(results: &Results) -> Option<Finding> {
          as fast as one by one: {cycles} cycles for each register.",
         cycles = best(results, VECTOR_CYCLES, work)?,
     );
-    let finding = Finding::new("widest", said);
-    Some(finding.graded(grade(&gain, 1.0)).weighing(0.55))
+    Some(by_ratio("widest", said, &gain).weighing(0.55))
 }
 
 fn cycle(results: &Results) -> Option<Finding> {

@@ -3,7 +3,7 @@
 use super::{
     BLOCK_SIZE, Backing, FIRST_WRITE, Faults, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS,
 };
-use crate::estimates::{extra_cost, grade, ratio, time_ns};
+use crate::estimates::{by_ratio, certain_if, extra_cost, grade, ratio, time_ns};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::memory::hierarchy::{self, DataCache, FoundCache};
 use crate::memory::pages::Pages;
@@ -126,11 +126,7 @@ fn capacity(results: &Results, pages: Pages, index: usize, cache: &FoundCache) -
              one core reads at {read} and writes at {write}."
         )
     };
-    let grade = if cache.documented.is_some() && capacity.interval.is_some() {
-        Grade::Certain
-    } else {
-        Grade::Likely
-    };
+    let grade = certain_if(cache.documented.is_some() && capacity.interval.is_some());
     let finding = Finding::new(&format!("capacity_{}", index + 1), said);
     Some(finding.graded(grade).weighing(0.6))
 }
@@ -254,8 +250,7 @@ fn huge_first_touch(results: &Results, base: Pages, huge: Pages) -> Option<Findi
     let said = sentence!(
         "The first write to fresh memory of {size} is {gain} as fast in {huge} as in {base}."
     );
-    let finding = Finding::new("huge_first_touch", said);
-    Some(finding.graded(grade(&gain, 1.0)).weighing(0.6))
+    Some(by_ratio("huge_first_touch", said, &gain).weighing(0.6))
 }
 
 /// A block in swap, if one was measured.

@@ -1,7 +1,7 @@
 //! Findings and figures of `process.call_styles`.
 
 use super::{DEEPEST, OPTIMISED, ROWS, STEPS, STYLE, Style, TIMES, Time, UNOPTIMISED, slope};
-use crate::estimates::grade;
+use crate::estimates::{by_ratio, grade};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
@@ -90,8 +90,7 @@ fn child(results: &Results) -> Option<Finding> {
         "A row in a child process takes {fork}, {times} the time of a row in a function: only long \
          work is worth a process."
     );
-    let finding = Finding::new("child", said);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.55))
+    Some(by_ratio("child", said, &times).weighing(0.55))
 }
 
 fn program(results: &Results) -> Option<Finding> {
@@ -100,8 +99,7 @@ fn program(results: &Results) -> Option<Finding> {
     let said = sentence!(
         "Starting a program that does nothing takes {program}, {times} the time of a row in a function."
     );
-    let finding = Finding::new("program", said);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.5))
+    Some(by_ratio("program", said, &times).weighing(0.5))
 }
 
 fn deepest(results: &Results) -> Option<Finding> {

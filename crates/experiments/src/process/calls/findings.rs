@@ -1,7 +1,7 @@
 //! Findings of `process.calls`.
 
 use super::{Call, Compared, LATENCY, RATE, REPORTED, at_level, comparison, cost, rate, times};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::optimisation::Optimisation;
 use crate::prelude::*;
 
@@ -79,8 +79,7 @@ fn fork(results: &Results) -> Option<Finding> {
         "Forking a process and waiting for its end takes {cost}, the time of {calls} system calls.",
         cost = cost(results, Call::Fork)?
     );
-    let finding = Finding::new("fork", said);
-    Some(finding.graded(grade(&calls, 1.0)).weighing(0.65))
+    Some(by_ratio("fork", said, &calls).weighing(0.65))
 }
 
 fn spawn(Compared { cost, other, times }: &Compared) -> Sentence {
@@ -128,8 +127,7 @@ fn allocation(results: &Results) -> Option<Finding> {
     );
     // Otherwise the sentence's conclusion does not follow.
     let faster = count.extent().low > 1.0;
-    let finding = Finding::new("allocation", said);
-    faster.then(|| finding.graded(grade(&count, 1.0)).weighing(0.4))
+    faster.then(|| by_ratio("allocation", said, &count).weighing(0.4))
 }
 
 /// The cheapest call and the most expensive, if every call that was measured has a sound rate.
@@ -178,8 +176,7 @@ fn optimisation(results: &Results) -> Option<Finding> {
              and the kernel are compiled already."
         )
     };
-    let finding = Finding::new("optimisation", said);
-    Some(finding.graded(grade(&gain, 1.0)).weighing(0.35))
+    Some(by_ratio("optimisation", said, &gain).weighing(0.35))
 }
 
 /// The call whose slowest 1 % is furthest from its median.

@@ -1,7 +1,7 @@
 //! Findings and figures of `process.ipc`.
 
 use super::{BANDWIDTH, MECHANISM, MESSAGE, Mechanism, ROUND_TRIP};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, grade, ratio};
 use crate::figures::{axis_of, bars, curves, scale_of};
 use crate::prelude::*;
 use crate::process::{PLACEMENT, Placement};
@@ -163,8 +163,7 @@ fn cores(results: &Results) -> Option<Finding> {
         "A round trip through pipes takes {one} between two processes on one core and {two} on two \
          cores, {times} as long."
     );
-    let finding = Finding::new("cores", said);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.5))
+    Some(by_ratio("cores", said, &times).weighing(0.5))
 }
 
 /// The cost of spinning where the other side needs the processor.

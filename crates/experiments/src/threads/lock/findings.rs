@@ -4,7 +4,7 @@ use super::{
     BODY, Body, COMPLEX_STEPS, ENTRY, LENGTHS, LOCK, LONG_STEPS, LockType, MIDDLE, PAIR, RUN,
     SHORT_SLICE_US, SLICE, THREADS, TURNS_TAKEN, at,
 };
-use crate::estimates::{grade, ratio, side_by_side};
+use crate::estimates::{by_ratio, certain_if, grade, ratio, side_by_side};
 use crate::figures::{axis_of, bars, curves, logarithmic};
 use crate::judging::{ALMOST, exceeds, is_about};
 use crate::prelude::*;
@@ -176,11 +176,7 @@ fn burnt(results: &Results) -> Option<Finding> {
         slice = Quantity::nanoseconds(slice_us(results) as f64 * 1e3),
     );
     let agrees = (turns.centre / law.value - 1.0).abs() < EXACT;
-    let grade = if agrees {
-        Grade::Certain
-    } else {
-        Grade::Likely
-    };
+    let grade = certain_if(agrees);
     Some(Finding::new("burnt", said).graded(grade).weighing(0.35))
 }
 
@@ -222,7 +218,7 @@ fn short_section(results: &Results) -> Option<Finding> {
         "A single thread enters and leaves a spin lock in {spin} and one that blocks in {lock}, \
          {times} as long: spinning can win no more than that on one worker."
     );
-    faster.then(|| Finding::new("short_section", said).graded(grade(&times, 1.0)))
+    faster.then(|| by_ratio("short_section", said, &times))
 }
 
 // Threads on several processors: the report's open question.
@@ -295,8 +291,7 @@ fn ranking(results: &Results) -> Option<Finding> {
          The slowest, {slowest}, takes {times} as long.{more_cores}",
         threads = MIDDLE,
     );
-    let finding = Finding::new("several_cores", said).graded(grade(&times, 1.0));
-    Some(finding.weighing(0.7))
+    Some(by_ratio("several_cores", said, &times).weighing(0.7))
 }
 
 /// Spinning against blocking on all cores, where threads of one kind compute inside.
