@@ -534,7 +534,7 @@ fn the_quick_start_of_the_readme_works() {
         let place = folder.path().join(name);
         std::os::unix::fs::symlink(target, place).expect("there is room for a link");
     };
-    link(source(".."), "crates");
+    link(source(".."), "uthread");
     link(built(), "release");
     let output = Command::new("sh")
         .args(["-e", "commands"])
