@@ -419,11 +419,7 @@ fn broken(error: WorkerError) -> BatchError {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        Batch, BatchError, Executor, Interrupt, MeasureError, Point, Request, Task, Visited,
-        WorkerExecutor, check_binding,
-    };
-    use crate::clock::calibrate;
+    use super::{BatchError, MeasureError, check_binding};
     use std::io::{Error, ErrorKind};
 
     #[test]
@@ -459,9 +455,14 @@ mod tests {
             BatchError::Disturbed(reason) if reason == "it left"
         ));
     }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod pauses {
+    use super::{Batch, Executor, Interrupt, Point, Request, Task, Visited, WorkerExecutor};
+    use crate::clock::calibrate;
 
     /// A process that is continued was stopped before.
-    #[cfg(target_os = "linux")]
     #[test]
     fn a_visit_across_a_pause_is_done_again() {
         let dir = tempfile::tempdir().unwrap();
