@@ -5,6 +5,7 @@ use super::{Stream, TOKEN, file};
 use crate::common::receiver::Receiver;
 use crate::common::{Place, ends, program};
 use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 use testing::Command;
 
@@ -18,7 +19,9 @@ struct Hosts {
 
 impl Hosts {
     fn join() -> Option<Self> {
-        let id = std::process::id();
+        // Tests run at the same time, and each removes its hosts by name.
+        static JOINED: AtomicU32 = AtomicU32::new(0);
+        let id = format!("{}-{}", std::process::id(), JOINED.fetch_add(1, Relaxed));
         let hosts = Self {
             names: [format!("oscope-a{id}"), format!("oscope-b{id}")],
         };
