@@ -550,7 +550,11 @@ pub(crate) fn obeys_terminate() -> bool {
 mod tests {
     use super::{FIRST_CHUNK, FREE, Known, Share, Termination, leave_to_parent, position, with};
     use std::sync::mpsc::channel;
+    use std::sync::{Mutex, PoisonError};
     use uthread::Thread;
+
+    /// Held by each test that takes records: one test must not take those that another has freed.
+    static TAKING: Mutex<()> = Mutex::new(());
 
     fn publish(share: &Share, thread: &Thread) -> *const super::CThread {
         share
@@ -569,6 +573,7 @@ mod tests {
 
     #[test]
     fn records_that_other_kernel_threads_use_are_free_in_the_child() {
+        let _taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
         let thread = uthread::run(uthread::current);
         let share = Share::new();
         let used = publish(&share, &thread);
@@ -609,6 +614,7 @@ mod tests {
 
     #[test]
     fn a_handle_is_good_for_one_thread() {
+        let _taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
         let thread = uthread::run(uthread::current);
         let share = Share::new();
         let handle = publish(&share, &thread);
@@ -625,6 +631,7 @@ mod tests {
 
     #[test]
     fn places_that_a_kernel_thread_kept_are_free_after_its_end() {
+        let _taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
         let take = || [(); 3].map(|()| Share::new());
         let places = std::thread::spawn(move || take().map(|share| share.0.place));
         let places = places.join().expect("it takes records");
