@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The campaigns that live next to the code, as tests of cargo: whoever is on the way between two machines, what
-is planted where files come in, stores that fail at any write. Each test counts as one try."""
+"""The campaigns among the tests of cargo: attackers between two machines, files planted where others arrive, stores
+that fail at any write. Each test counts as one try."""
 
 import re
 import shutil

@@ -3,7 +3,7 @@
 use crate::first_screen::{
     LOAD_FROM_CACHE, LOAD_FROM_LARGEST, LOAD_FROM_MEMORY, NamedQuery, SizeCurve, first_screen,
 };
-use crate::grouped::grouped;
+use crate::lists::by_key;
 use crate::reproduce::inverse;
 use crate::{Analysis, show};
 use instrument::figure::{
@@ -190,7 +190,7 @@ fn curves(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Vec<Series> {
         let apart: Vec<(&str, &Level)> = levels.collect();
         Some((apart, along(result, wanted)?))
     });
-    let curves = grouped(placed).into_iter().map(|(apart, mut points)| {
+    let curves = by_key(placed).into_iter().map(|(apart, mut points)| {
         points.sort_by(|one, other| one.x.cmp(&other.x));
         let named = apart.first().filter(|_| wanted.by.is_some());
         let label = named.map_or_else(String::new, |(_, level)| level.to_string());

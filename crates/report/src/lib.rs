@@ -23,7 +23,6 @@ pub mod export;
 mod first_screen;
 pub mod fleet;
 mod glance;
-mod grouped;
 pub mod history;
 pub mod json;
 pub mod lab;

@@ -1,19 +1,23 @@
 //! Lists in sentences, and things in groups.
 
-/// The things by key, in the order in which the keys occur first.
+/// The values of each key, in the order in which the keys occur first.
+pub(crate) fn by_key<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
+}
+
+/// The things by `key`, as [`by_key`] has them.
 pub(crate) fn grouped<K: PartialEq, T>(
     things: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,
 ) -> Vec<(K, Vec<T>)> {
-    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
-    for thing in things {
-        let key = key(&thing);
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, group)) => group.push(thing),
-            None => groups.push((key, vec![thing])),
-        }
-    }
-    groups
+    by_key(things.into_iter().map(|thing| (key(&thing), thing)))
 }
 
 /// The things, each once, in the order in which they occur first.

@@ -1,6 +1,6 @@
 //! Charts of values that a publication printed, for experiments that only it made.
 
-use crate::grouped::grouped;
+use crate::lists::by_key;
 use instrument::definition::Metric;
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::{Axis, AxisKind, Level, Point};
@@ -98,7 +98,7 @@ fn series(points: &[&PointResult], metric: &Metric, along: &Axis, kind: FigureKi
         };
         Some((label(&result.point, along), point))
     });
-    let series = grouped(placed).into_iter().map(|(label, mut points)| {
+    let series = by_key(placed).into_iter().map(|(label, mut points)| {
         if is_curve {
             points.sort_by_key(|point| point.x.number());
         }

@@ -6,7 +6,7 @@ use super::figure::FigureView;
 use super::packed::Parts;
 use super::table::Table;
 use crate::document::{Blocks, capitalised};
-use crate::grouped::grouped;
+use crate::lists::by_key;
 use crate::view::run::finding;
 use crate::{ExperimentAnalysis, show};
 use askama::Template;
@@ -113,7 +113,7 @@ pub(super) fn groups<'a>(
         Ok((experiment.definition.group(), view))
     });
     let views: askama::Result<Vec<_>> = views.collect();
-    let groups = grouped(views?)
+    let groups = by_key(views?)
         .into_iter()
         .map(|(name, experiments)| GroupView {
             id: anchors.take(name),

@@ -2,7 +2,7 @@
 
 use super::chart::{Curve, curves, rows};
 use crate::comparison::Row;
-use crate::grouped::grouped;
+use crate::lists::by_key;
 use crate::show;
 use instrument::experiment::Definition;
 use instrument::point::{Axis, Level, Point};
@@ -77,7 +77,7 @@ fn families<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> Vec<Curve<'a>> {
         });
         Some((titled(row, show::point(row.definition, &others)), (x, row)))
     });
-    let families = grouped(points).into_iter().map(|(title, mut points)| {
+    let families = by_key(points).into_iter().map(|(title, mut points)| {
         points.sort_by_key(|(x, _)| *x);
         Curve { title, points }
     });

@@ -4,7 +4,7 @@ use super::catalogue::named;
 use super::{differing, listed, method};
 use crate::comparison::{Comparison, Row, Side};
 use crate::document::{Blocks, Chart, Document, Piece, Table, TableBuilder, Text};
-use crate::grouped::grouped;
+use crate::lists::by_key;
 use crate::show::{self, Tone};
 
 /// Rows, facts and reasons to show at first.
@@ -109,7 +109,7 @@ fn all<'a>(comparison: &'a Comparison<'a>) -> Blocks<'a> {
     let groups = groups.map(|(group, counts)| (group, counts.sentence()));
     let groups = Blocks::default().section("By group", Blocks::default().facts(groups));
     let rows = comparison.rows.iter();
-    let rows = grouped(rows.map(|row| (row.definition.id.as_str(), row)));
+    let rows = by_key(rows.map(|row| (row.definition.id.as_str(), row)));
     rows.into_iter().fold(groups, |blocks, (_, rows)| {
         let definition = rows[0].definition;
         let numbers = Blocks::default().table(table(&rows, Row::place));

@@ -6,7 +6,7 @@ use super::results::table;
 use super::run::finding;
 use crate::ExperimentAnalysis;
 use crate::document::{Blocks, Chart, Document, Item, Piece, Table, TableBuilder, Text, text};
-use crate::grouped::grouped;
+use crate::lists::by_key;
 use crate::show::{self, Tone};
 use instrument::experiment::Metric;
 use instrument::point::{Axis, AxisKind};
@@ -34,7 +34,7 @@ pub(crate) fn overview<'a>(experiment: &ExperimentAnalysis<'_>) -> Blocks<'a> {
 pub fn experiment<'a>(experiment: &ExperimentAnalysis<'_>, clock_hz: Option<f64>) -> Document<'a> {
     let blocks = Blocks::default;
     let remarks = experiment.points.iter().flat_map(|point| &point.remarks);
-    let remarks = grouped(remarks.map(|remark| (remark, ())));
+    let remarks = by_key(remarks.map(|remark| (remark, ())));
     overview(experiment)
         .section(
             "Method",
@@ -91,7 +91,7 @@ fn failures(experiment: &ExperimentAnalysis<'_>) -> Vec<Item> {
         };
         failure(reason, &format!("{points}: {}", reason.reason()))
     };
-    grouped(points).into_iter().map(item).collect()
+    by_key(points).into_iter().map(item).collect()
 }
 
 /// Numbers that are missing for this reason.

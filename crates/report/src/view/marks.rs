@@ -2,7 +2,7 @@
 
 use crate::ExperimentAnalysis;
 use crate::document::{Piece, Text};
-use crate::grouped::grouped;
+use crate::lists::by_key;
 use crate::show::words::{BROKEN, DOUBTFUL};
 use crate::show::{Tone, letter};
 use instrument::noise::Warning;
@@ -50,7 +50,7 @@ fn kinds<'a>(experiment: &'a ExperimentAnalysis<'_>) -> Vec<(&'a Warning, usize)
         let warnings = point.warnings.iter();
         warnings.map(move |it| (letter(it), (it, touched(point, it))))
     });
-    let kinds = grouped(warnings).into_iter();
+    let kinds = by_key(warnings).into_iter();
     let kinds = kinds.map(|(_, kind)| (kind[0].0, kind.iter().map(|(_, values)| values).sum()));
     let mut kinds: Vec<(&Warning, usize)> = kinds.collect();
     kinds.sort_by_key(|(_, values)| std::cmp::Reverse(*values));
@@ -70,7 +70,7 @@ fn broken<'a>(experiment: &'a ExperimentAnalysis) -> Vec<(&'a str, usize)> {
         Verdict::Broken(reason) => Some((reason.as_str(), ())),
         _ => None,
     });
-    let reasons = grouped(reasons).into_iter();
+    let reasons = by_key(reasons).into_iter();
     reasons
         .map(|(reason, values)| (reason, values.len()))
         .collect()

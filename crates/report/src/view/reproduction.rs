@@ -3,7 +3,7 @@
 use super::claims::item;
 use super::method;
 use crate::document::{Blocks, Chart, Document, Piece, Table, Text, text};
-use crate::grouped::grouped;
+use crate::lists::by_key;
 use crate::reproduce::words::{brief, number, printed, quoted, shape_word};
 use crate::reproduce::{
     Graph, JudgedFigure, JudgedTable, Report, Reproduction, Shape, TOLERANCE, TOLERANCE_OF_GROWTH,
@@ -126,7 +126,7 @@ fn table(judged: &JudgedTable) -> Blocks<'_> {
     );
     let reasons = Reasons::of(judged);
     let series = judged.figures.iter();
-    let series = grouped(series.map(|it| (it.figure.series.as_str(), it)));
+    let series = by_key(series.map(|it| (it.figure.series.as_str(), it)));
     let numbers = series
         .iter()
         .fold(Blocks::default(), |blocks, (series, all)| {
@@ -156,7 +156,7 @@ impl<'a> Reasons<'a> {
     fn of(judged: &'a JudgedTable) -> Self {
         let reasons = judged.figures.iter();
         let reasons = reasons.filter_map(|it| Some((it.reason.as_deref()?, ())));
-        let counted = grouped(reasons).into_iter();
+        let counted = by_key(reasons).into_iter();
         Self(counted.map(|(reason, all)| (reason, all.len())).collect())
     }
 
@@ -193,7 +193,7 @@ fn figures(place: &str, series: &str, all: &[&JudgedFigure], reasons: &Reasons<'
 
 /// The shapes of each series, then those of several.
 fn shapes<'a>(shapes: &[Shape]) -> Blocks<'a> {
-    let series = grouped(shapes.iter().map(|it| (it.series.as_str(), it)));
+    let series = by_key(shapes.iter().map(|it| (it.series.as_str(), it)));
     series
         .iter()
         .fold(Blocks::default(), |blocks, (series, shapes)| {

@@ -3,7 +3,7 @@
 use super::marks::touched;
 use crate::Analysis;
 use crate::document::{Blocks, Item, Piece, Text, text};
-use crate::grouped::grouped;
+use crate::lists::by_key;
 use crate::show::{self, Tone};
 use instrument::finding::Finding;
 use instrument::noise::Warning;
@@ -84,7 +84,7 @@ fn warnings(analysis: &Analysis<'_>) -> Vec<Item> {
             all.extend(warnings.map(|it| (it.label(), (experiment.definition, point, it))));
         }
     }
-    let kinds = grouped(all).into_iter().filter_map(|(label, kind)| {
+    let kinds = by_key(all).into_iter().filter_map(|(label, kind)| {
         let values: usize = kind.iter().map(|(_, point, it)| touched(point, it)).sum();
         // Of equal ones the first.
         let by_severity = kind.into_iter().rev();

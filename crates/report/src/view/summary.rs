@@ -7,7 +7,7 @@ use super::claims::tally;
 use super::experiment::{failure, overview, skipped};
 use super::run::{finding, trust};
 use crate::document::{Blocks, Document, Item, Text};
-use crate::grouped::grouped;
+use crate::lists::by_key;
 use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::rules_of_thumb::Deviations;
 use crate::{Analysis, Verdict, show};
@@ -88,7 +88,7 @@ fn missing<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
         let failures = experiment.failures.iter();
         failures.map(move |(_, reason)| (*reason, id))
     });
-    let failed = grouped(points).into_iter().map(|(reason, ids)| {
+    let failed = by_key(points).into_iter().map(|(reason, ids)| {
         let points = counted(ids.len(), "point");
         let ids: BTreeSet<&str> = ids.into_iter().collect();
         let of = match ids.first() {
