@@ -1,4 +1,4 @@
-//! Lists in sentences, and things in groups.
+//! Lists and words in sentences, and things in groups.
 
 /// The values of each key, in the order in which the keys occur first.
 pub(crate) fn by_key<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
@@ -56,6 +56,13 @@ pub(crate) fn first_of<W: AsRef<str>>(words: &[W]) -> String {
     }
     let first: Vec<&str> = words[..MOST].iter().map(AsRef::as_ref).collect();
     format!("{} and {} more", first.join(", "), words.len() - MOST)
+}
+
+/// `words` with a capital letter first.
+pub(crate) fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
 }
 
 #[cfg(test)]

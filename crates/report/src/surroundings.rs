@@ -1,7 +1,6 @@
 //! The conditions of a run.
 
-use crate::document::capitalised;
-use crate::lists::and;
+use crate::lists::{and, capitalised};
 use instrument::quantity::{Unit, counted, significant};
 use instrument::run_clock::{CoreClock, RunClock};
 use instrument::sample::{Batch, Disturbance};

@@ -1,7 +1,7 @@
 //! Advice as text.
 
 use super::{audience, commands};
-use crate::document::capitalised;
+use crate::lists::capitalised;
 use crate::{Analysis, show};
 use advice::{Advice, Gain, Setting, Value};
 use instrument::advice::Audience;

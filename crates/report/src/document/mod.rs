@@ -7,8 +7,8 @@ mod table;
 mod text;
 
 pub use table::{Column, ColumnKind, Table, TableBuilder};
+pub(crate) use text::text;
 pub use text::{Piece, Text};
-pub(crate) use text::{capitalised, text};
 
 use crate::comparison::Row;
 use instrument::experiment::Definition;

@@ -191,10 +191,3 @@ impl From<&Sentence> for Text {
         Self(sentence.pieces().iter().map(piece).collect())
     }
 }
-
-/// `words` with a capital letter first.
-pub(crate) fn capitalised(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(letters).collect()
-}

@@ -6,7 +6,8 @@ use crate::advice::{
     Commands, by_audience, commands, gain, gain_of, gaining, trial, undecided, value,
     without_settings,
 };
-use crate::document::{Blocks, Document, Item, Piece, Text, capitalised, text};
+use crate::document::{Blocks, Document, Item, Piece, Text, text};
+use crate::lists::capitalised;
 use crate::show::{self, Tone};
 use advice::{Setting, SystemSetting};
 use platform::environment::System;
