@@ -67,9 +67,6 @@ pub struct Environment {
     /// True if the machine runs on a battery, on which many clock their processors lower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_on_battery: Option<bool>,
-    /// True if no earlier run of this machine in the store shows the full speed of its processor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub is_first_run: Option<bool>,
     /// The share of the last minute before the run in which some program waited for memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_pressure: Option<f64>,

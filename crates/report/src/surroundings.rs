@@ -65,8 +65,6 @@ pub struct Surroundings {
     pub is_on_battery: Option<bool>,
     /// The hypervisor, if the machine is known to be virtual.
     pub hypervisor: Option<String>,
-    /// True if no earlier run in the store showed the full speed of this machine's processor.
-    pub is_first_run: Option<bool>,
 }
 
 /// A condition that is worth reading.
@@ -109,7 +107,6 @@ impl Surroundings {
                 .filter(|allowed| memory_bytes.is_none_or(|all| *allowed < all)),
             is_on_battery: environment.is_on_battery,
             hypervisor: run.machine.hypervisor.clone(),
-            is_first_run: environment.is_first_run,
         }
     }
 
@@ -211,11 +208,6 @@ impl Surroundings {
                     text: format!("each system call passed {filters} seccomp filters"),
                     matters: false,
                 }),
-            (self.is_first_run == Some(true)).then(|| Notable {
-                text: "no earlier run here shows the highest clock: a second run has narrower intervals"
-                    .into(),
-                matters: false,
-            }),
         ];
         known.into_iter().flatten().collect()
     }
@@ -339,7 +331,6 @@ mod tests {
             seccomp_filters: Some(1),
             is_on_battery: Some(false),
             hypervisor: Some("KVM".into()),
-            is_first_run: Some(false),
             ..Surroundings::default()
         };
         for it in [quiet, Surroundings::default()] {
@@ -354,7 +345,6 @@ mod tests {
             stolen: Some(0.0134),
             memory_pressure: Some(0.05),
             allowed_memory_bytes: Some(1 << 30),
-            is_first_run: Some(true),
             ..Surroundings::default()
         };
         let states = Surroundings {
@@ -382,8 +372,7 @@ mod tests {
                 busy,
                 "other programs kept 1.2 processors busy.",
                 "The hypervisor gave 1.3 % of the time to others. Programs waited for memory during 5.0 % of \
-                 the minute before. A control group allowed 1 GiB of memory. No earlier run here shows the \
-                 highest clock: a second run has narrower intervals.",
+                 the minute before. A control group allowed 1 GiB of memory.",
             ),
             (
                 states,

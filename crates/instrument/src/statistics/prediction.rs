@@ -59,8 +59,8 @@ pub struct Prediction {
 ///    of the slope, for the legs that the estimate rests on, and it is widened by what runs of one
 ///    machine were seen to differ by.
 /// 5. What the point did not see widens the interval on its side by as much as a cost can follow: the
-///    clocks of this run that none of its legs saw, an unshared core, and the highest clock of the
-///    next run, as far as earlier runs do not show it.
+///    clocks of this run that none of its legs saw, an unshared core, and the highest
+///    clocks of earlier runs.
 ///
 /// The interval is symmetric on the log scale if the values of all processes are positive, else on
 /// the linear scale, but for what step 5 adds.
@@ -452,26 +452,29 @@ mod tests {
     }
 
     #[test]
-    fn a_first_run_is_wider_by_what_it_cannot_know_of_the_best_clock() {
-        let first = Clocks {
+    fn a_clock_of_an_earlier_run_widens_what_follows_the_clock() {
+        let with_earlier = |earlier| Clocks {
             longest: 1.0,
-            earlier: Vec::new(),
+            earlier,
         };
         let visits = clocked(&[1.0], 1.0);
-        let interval = |clocks| predicted(&visits, clocks).estimated.interval.unwrap();
-        let (first_run, later_run) = (interval(&first), interval(&seen(1.0)));
-        assert!(first_run.contains(100.0 / 1.14) && first_run.contains(100.0 * 1.14));
-        assert!(later_run.half_width() < 3.0, "{later_run:?}");
-        assert!(predicted(&visits, &first).by_next_clock > 0.1);
+        let interval = |earlier| {
+            let found = predicted(&visits, &with_earlier(earlier));
+            found.estimated.interval.unwrap()
+        };
+        let (first_run, later_run) = (interval(Vec::new()), interval(vec![1.14]));
+        assert!(first_run.half_width() < 3.0, "{first_run:?}");
+        assert!(later_run.contains(100.0 * 1.14) && !later_run.contains(100.0 / 1.14));
+        assert!(predicted(&visits, &with_earlier(vec![1.14])).by_next_clock > 0.05);
     }
 
     #[test]
-    fn what_does_not_follow_the_clock_is_no_wider_in_a_first_run() {
-        let first = Clocks {
+    fn the_clocks_of_earlier_runs_do_not_widen_what_does_not_follow_the_clock() {
+        let clocks = Clocks {
             longest: 1.14,
             earlier: vec![0.8],
         };
-        let found = predicted(&clocked(&[1.0, 1.14], 0.0), &first);
+        let found = predicted(&clocked(&[1.0, 1.14], 0.0), &clocks);
         assert!(found.by_next_clock < 0.01, "{found:?}");
         assert!(found.estimated.is_within(0.03), "{found:?}");
     }

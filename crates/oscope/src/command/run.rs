@@ -250,9 +250,6 @@ impl Sessions<'_> {
         announce(&plan, earlier.left, &setting, common, voice)?;
         let fingerprint = &run.header.machine_fingerprint;
         let full_speeds = store.full_speeds(fingerprint)?;
-        if self.stopped.is_none() {
-            run.environment.is_first_run = Some(full_speeds.is_empty());
-        }
         let visit_costs = if limits.is_none() {
             store.visit_costs(fingerprint, setting.profile)?
         } else {

@@ -43,7 +43,6 @@ impl Environment {
             is_traced: status("TracerPid").map(|tracer: u32| tracer != 0),
             seccomp_filters: status("Seccomp_filters"),
             is_on_battery: is_on_battery(),
-            is_first_run: None,
             memory_pressure: text("/proc/pressure/memory").and_then(|text| pressure(&text)),
             frequency: frequency(),
             smt_active: number::<u8>("/sys/devices/system/cpu/smt/active")

@@ -117,7 +117,6 @@ impl Redactor {
             is_traced: _,
             seccomp_filters: _,
             is_on_battery: _,
-            is_first_run: _,
             memory_pressure: _,
             smt_active: _,
             isolated_cpus: _,

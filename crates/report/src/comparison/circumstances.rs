@@ -22,7 +22,6 @@ pub struct Circumstance {
 const FLEETING: &[&str] = &[
     "environment.command_line",
     "environment.frequency.current_hz",
-    "environment.is_first_run",
     "environment.load_average",
     "environment.memory_available_bytes",
     "environment.memory_pressure",

@@ -162,7 +162,7 @@ fn following_simulated_sessions_lie_inside() {
             // sharing adds.
             let is_known = machine.shared == 0.0 || passes * processes > 5;
             assert!(
-                found.coverage >= 0.92 || !is_known,
+                found.coverage >= 0.91 || !is_known,
                 "{name}, {passes} × {processes}: {}",
                 found.coverage
             );
