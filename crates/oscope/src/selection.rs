@@ -1,5 +1,6 @@
 //! Selection of experiments by name.
 
+use crate::arguments::Run;
 use crate::exit::WrongUse;
 use instrument::at_levels::{AtLevels, LevelError};
 use instrument::experiment::Experiment;
@@ -21,6 +22,25 @@ pub fn experiments(what: &[String]) -> Result<Experiments, WrongUse> {
     let is_chosen =
         |experiment: &&dyn Experiment| what.is_empty() || is_among(experiment.id(), what);
     Ok(experiments::all().filter(is_chosen).collect())
+}
+
+/// Experiments, and the levels at which all of them are measured.
+pub struct Selection {
+    /// The experiments.
+    pub experiments: Experiments,
+    /// The levels; an axis without any has those of its plan.
+    pub levels: Vec<(String, Level)>,
+}
+
+/// What the command line of a run selects.
+///
+/// # Errors
+/// As of [`experiments`].
+pub fn of(run: &Run) -> Result<Selection, WrongUse> {
+    Ok(Selection {
+        experiments: experiments(&run.what)?,
+        levels: run.levels(),
+    })
 }
 
 /// The experiments that have all axes of `levels`, each at these levels only; without levels all, as they

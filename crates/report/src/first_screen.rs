@@ -33,8 +33,25 @@ pub(crate) struct FirstScreen {
     pub(crate) rules_from: String,
     /// The rungs of the latency ladder, next to the loads.
     pub(crate) rungs: Vec<NamedQuery>,
+    /// What `oscope glance` measures.
+    pub(crate) glance: Vec<Part>,
     /// Rules of thumb for the rungs that have one. They are rounded, and right to a factor of two or so.
     pub(crate) rules: Vec<Rule>,
+}
+
+/// An experiment, and the levels at which a glance measures it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Its id.
+    pub experiment: String,
+    /// Levels as `oscope run --at` takes them: `pages=4 KiB pages`.
+    pub at: Vec<String>,
+}
+
+/// What a glance at a machine measures.
+pub fn parts_of_glance() -> &'static [Part] {
+    &first_screen().glance
 }
 
 /// A curve along sizes.

@@ -48,6 +48,13 @@ pub(crate) struct Rung {
     pub(crate) time: Quantity,
 }
 
+impl Picture {
+    /// True for the latency ladder.
+    pub(crate) fn is_ladder(&self) -> bool {
+        self.figure.kind == FigureKind::Bars
+    }
+}
+
 impl Glance {
     /// What `analysis` has of it; what was not measured is left out.
     pub(crate) fn of(analysis: &Analysis<'_>) -> Self {

@@ -44,6 +44,7 @@ mod verdict;
 pub mod view;
 
 pub use analysis::{Analysis, ExperimentAnalysis};
+pub use first_screen::{Part, parts_of_glance};
 pub use ranking::{MOST_FINDINGS, foremost};
 pub use surroundings::Surroundings;
 pub use verdict::Verdict;

@@ -13,7 +13,7 @@ use clap_complete::Shell;
 use std::path::PathBuf;
 
 pub use ab::{Ab, Varied, Vary};
-pub use run::{Run, Worker};
+pub use run::{Glance, Run, Worker};
 pub use stored::{
     Advise, Card, Claims, Compare, Delete, Export, ExportFormat, FailOn, HeaderLanguage, History,
     Import, Output, Plot, Report, Reproduce, Sharing, Show, Verify,
@@ -39,6 +39,7 @@ pub struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
+  oscope glance                        this machine on one screen, in twenty seconds
   oscope                               measure everything, quickly
   oscope run memory                    measure one group
   oscope explain memory.bandwidth      what is measured, and how
@@ -90,6 +91,10 @@ pub enum Command {
     /// Each sample is stored before the next is taken, so a run that is stopped or killed loses
     /// nothing.
     Run(Box<Run>),
+    /// Show what this machine is, in twenty seconds: latencies, memory and files on one screen
+    ///
+    /// Some forty values, each from at least five processes. They are stored as a run.
+    Glance(Glance),
     /// List what can be measured
     List(List),
     /// Explain an experiment: its question, its method and its source

@@ -124,6 +124,30 @@ impl Run {
     }
 }
 
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope glance
+  oscope glance --dir /mnt/data
+  oscope glance --compare-with latest
+  oscope glance --svg here.svg
+  oscope glance --json")]
+pub struct Glance {
+    /// Directory for scratch files; the file system that is measured
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+    /// Show the values of this run next to those of this machine: `latest`, its number, its name, the
+    /// beginning of its id, or an exported file
+    #[arg(long, value_name = "RUN")]
+    pub compare_with: Option<String>,
+    /// Write the picture of the machine to this file as well, as `oscope card` draws it
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Overwrite an existing file that `--svg` names
+    #[arg(long, requires = "svg")]
+    pub force: bool,
+}
+
 // Limits on the resources of a run, for machines with other work that matters.
 #[derive(Args, Debug)]
 pub struct Restraint {

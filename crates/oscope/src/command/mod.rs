@@ -9,6 +9,7 @@ mod doctor;
 mod export;
 mod file;
 mod fleet;
+mod glance;
 mod history;
 mod lab;
 mod list;
@@ -47,6 +48,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
     }
     let done = match command {
         Command::Run(arguments) => run::execute(&arguments, &common),
+        Command::Glance(arguments) => glance::execute(&arguments, &common),
         Command::List(arguments) => list::execute(&arguments, &common),
         Command::Explain(arguments) => list::explain(&arguments, &common),
         Command::Advise(arguments) => advise::execute(&arguments, &common),

@@ -5,9 +5,10 @@ use super::resume::{self, Stopped};
 use crate::arguments::{Arguments as Line, Command, Common, Run as Arguments, Worker};
 use crate::exit::{Exit, WrongUse, first_error, words};
 use crate::progress::{Progress, Voice};
+use crate::selection::{self, Selection};
 use crate::stored::{self, AnalysedRun};
 use crate::target::{Replaces, Target, make_directory};
-use crate::{leftovers, limits, output, selection, setting, style};
+use crate::{leftovers, limits, output, setting, style};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use files::Watch;
@@ -43,8 +44,9 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let stopped = stopped.map(|name| Stopped::find(name, arguments, common));
     let stopped = stopped.transpose()?;
     let arguments = stopped.as_ref().map_or(arguments, |it| &it.arguments);
-    let chosen = selection::experiments(&arguments.what)?;
-    setting::check_named(arguments, &chosen)?;
+    let selected = selection::of(arguments)?;
+    let chosen = &selected.experiments;
+    setting::check_named(arguments, chosen)?;
     let page = Page::new(arguments, common)?;
     let against = arguments.compare_with.as_ref();
     let against = against.map(|name| stored::side(common, name)).transpose()?;
@@ -53,7 +55,8 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         let definitions: Vec<Definition> = designs.map(Definition::from).collect();
         comparison::check_comparable(against, &definitions)?;
     }
-    let sessions = Sessions::new(arguments, stopped.as_ref(), &chosen, common)?;
+    let parts = std::slice::from_ref(&selected);
+    let sessions = Sessions::new(arguments, stopped.as_ref(), parts, common)?;
     let mut measured = Vec::new();
     let result = sessions.measure(&mut [], &mut measured);
     let cut_off = measured.last().filter(|last| last.is_cut_off);
@@ -103,10 +106,24 @@ pub fn measure_only(
     common: &Common,
     observers: &mut [&mut dyn Observer],
 ) -> Result<Exit> {
-    let chosen = selection::experiments(&arguments.what)?;
-    setting::check_named(arguments, &chosen)?;
-    let sessions = Sessions::new(arguments, None, &chosen, common)?;
+    let selected = selection::of(arguments)?;
+    setting::check_named(arguments, &selected.experiments)?;
+    let parts = std::slice::from_ref(&selected);
+    let sessions = Sessions::new(arguments, None, parts, common)?;
     sessions.measure(observers, &mut Vec::new())
+}
+
+/// Measures and stores `parts`, and prints nothing on standard output. Returns the run as far as it was
+/// measured, and how it ended.
+pub fn measure_parts(
+    arguments: &Arguments,
+    parts: &[Selection],
+    common: &Common,
+) -> Result<(Option<AnalysedRun>, Result<Exit>)> {
+    let sessions = Sessions::new(arguments, None, parts, common)?;
+    let mut measured = Vec::new();
+    let result = sessions.measure(&mut [], &mut measured);
+    Ok((measured.pop().map(|run| run.judged), result))
 }
 
 /// Sessions to measure.
@@ -115,7 +132,7 @@ struct Sessions<'s> {
     /// The stopped run to continue, instead of a new one.
     stopped: Option<&'s Stopped>,
     limits: Limits,
-    chosen: &'s [&'static dyn Experiment],
+    parts: &'s [Selection],
     interrupt: Interrupt,
     common: &'s Common,
     /// Lines before and after a session.
@@ -126,7 +143,7 @@ impl<'s> Sessions<'s> {
     fn new(
         arguments: &'s Arguments,
         stopped: Option<&'s Stopped>,
-        chosen: &'s [&'static dyn Experiment],
+        parts: &'s [Selection],
         common: &'s Common,
     ) -> Result<Self> {
         let voice = Progress::new(common).voice;
@@ -135,7 +152,7 @@ impl<'s> Sessions<'s> {
             stopped,
             interrupt: Interrupt::install()?,
             limits: limits::apply(arguments, &voice)?,
-            chosen,
+            parts,
             common,
             voice,
         })
@@ -236,9 +253,14 @@ impl Sessions<'_> {
             Some(stopped) => stopped.run.clone(),
             None => describe(arguments, session, &setting)?,
         };
-        let at_levels = selection::at(self.chosen, &arguments.levels(), &setting)?;
-        for chosen in &at_levels {
-            say_left_out(chosen, &setting, voice);
+        let mut at_levels = Vec::new();
+        for part in self.parts {
+            at_levels.extend(selection::at(&part.experiments, &part.levels, &setting)?);
+        }
+        if !arguments.levels().is_empty() {
+            for chosen in &at_levels {
+                say_left_out(chosen, &setting, voice);
+            }
         }
         let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| it as _).collect();
         let plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);

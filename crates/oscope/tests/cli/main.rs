@@ -16,6 +16,7 @@ mod file_commands;
 mod file_systems;
 mod fleet;
 mod gentle;
+mod glance;
 mod judged;
 mod lab;
 mod limits;
