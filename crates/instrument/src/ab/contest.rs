@@ -10,8 +10,6 @@ use serde::{Deserialize, Serialize};
 
 /// Time of a comparison if the user gives none.
 const USUAL_BUDGET: Nanoseconds = Nanoseconds(30e9);
-/// Even a clear case runs for this long, so that its interval is worth printing.
-const LEAST_NS: f64 = 1e9;
 /// Blocks run there and back if there is time for this many of them.
 const MANY_BLOCKS: f64 = 24.0;
 /// The test is computed after each block up to this number, and later each time when their number
@@ -31,6 +29,8 @@ pub struct Rules {
     pub least_runs: usize,
     /// Runs of each subject after which it stops.
     pub most_runs: Option<usize>,
+    /// Even a clear case runs for this long, so that its interval is worth printing.
+    pub least_time: Nanoseconds,
 }
 
 /// The time of a comparison.
@@ -65,6 +65,8 @@ impl Rules {
     /// A comparison without a given time gives each subject this many runs, however long they take:
     /// fewer blocks of one run cannot decide.
     pub const USUAL_RUNS: usize = 12;
+    /// The least time of a comparison.
+    pub const LEAST_TIME: Nanoseconds = Nanoseconds(1e9);
 
     /// Runs of each subject for which there is time, if one run of each takes `pace_ns`.
     pub fn room(&self, pace_ns: f64) -> usize {
@@ -105,7 +107,7 @@ impl Rules {
 
     /// True if the comparison may stop as soon as it is decided.
     pub(super) fn may_stop(&self, runs: usize, elapsed_ns: f64) -> bool {
-        runs >= self.least_runs && elapsed_ns >= LEAST_NS
+        runs >= self.least_runs && elapsed_ns >= self.least_time.0
     }
 
     /// Runs of each subject in the next block: two, there and back, or one where time or runs would
@@ -150,6 +152,10 @@ pub struct Pair {
     pub needed: Option<Nanoseconds>,
     /// Standard deviation of the log ratio from block to block, without outliers.
     pub spread: Option<f64>,
+    /// Number of pairs of runs, one of each subject.
+    pub runs: usize,
+    /// Number of these in which the slower subject of all together was the slower one.
+    pub agreeing: usize,
 }
 
 /// The verdict on a rival.
@@ -241,6 +247,8 @@ impl Contest {
             verdict,
             needed,
             spread: test.spread(),
+            runs: test.differences().count(),
+            agreeing: test.differences().filter(|it| it * centre > 0.0).count(),
         })
     }
 
@@ -278,6 +286,7 @@ mod tests {
             budget,
             least_runs: 0,
             most_runs: None,
+            least_time: Rules::LEAST_TIME,
         }
     }
 

@@ -103,6 +103,14 @@ impl Sequential {
         self.trials.len()
     }
 
+    /// All differences.
+    pub fn differences(&self) -> impl Iterator<Item = f64> {
+        self.trials
+            .iter()
+            .flat_map(|trial| &trial.differences)
+            .copied()
+    }
+
     /// True if the centre lies above `theta`.
     pub fn is_above(&self, theta: f64) -> bool {
         self.capital(theta, 1.0) >= self.threshold
@@ -181,9 +189,8 @@ impl Sequential {
 
     /// From the smallest difference to the largest.
     fn range(&self) -> Option<Interval> {
-        let all = || self.trials.iter().flat_map(|trial| &trial.differences);
-        let low = all().copied().reduce(f64::min)?;
-        let high = all().copied().reduce(f64::max)?;
+        let low = self.differences().reduce(f64::min)?;
+        let high = self.differences().reduce(f64::max)?;
         Interval::new(low, high)
     }
 }

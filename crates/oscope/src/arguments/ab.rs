@@ -10,6 +10,7 @@ use std::str::FromStr;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  oscope ab 'sort big.txt'
   oscope ab -- 'sort big.txt' 'sort -S1G big.txt'
   oscope ab --prepare 'sync' -- 'cp -r tree copy1' 'cp -r tree copy2'
   oscope ab --parameter level=1,3,9 -- 'gzip -{level} -c big.txt'
@@ -20,7 +21,7 @@ Examples:
 
 Exit code 3: what --fail-on names was found")]
 pub struct Ab {
-    /// The commands; each is compared with the first. With `--vary`: experiments or groups
+    /// The commands; each is compared with the first, and a single one is timed. With `--vary`: experiments or groups
     #[arg(value_name = "COMMAND", required = true)]
     pub commands: Vec<String>,
     #[command(flatten)]
@@ -40,7 +41,7 @@ pub struct Variation {
     /// (environment of the measuring processes), `sysfs:PATH` (a kernel setting, as root; restored
     /// at the end) or an axis of the experiment
     #[arg(long, value_name = "KEY=A,B,…", conflicts_with_all = [
-        "names", "parameters", "prepare", "conclude", "setup", "cleanup", "shell", "no_shell",
+        "names", "parameters", "lists", "scans", "show_output", "export_asciidoc", "export_orgmode", "prepare", "conclude", "setup", "cleanup", "shell", "no_shell",
         "input", "output", "ignore_failure", "export_json", "export_csv", "export_markdown", "force",
     ])]
     pub vary: Option<Vary>,
@@ -66,6 +67,23 @@ pub struct Programs {
     /// Replace {NAME} in the commands by each value in turn; can be repeated, for other names
     #[arg(long = "parameter", value_name = "NAME=A,B,…", value_parser = parse_parameter)]
     pub parameters: Vec<(String, Vec<String>)>,
+    /// The same as hyperfine has it: replace {NAME} by each of the values, which are separated by commas (`\\,` is a
+    /// comma in a value); can be repeated
+    #[arg(long = "parameter-list", short = 'L', num_args = 2, value_names = ["NAME", "VALUES"],
+          action = clap::ArgAction::Append)]
+    pub lists: Vec<String>,
+    /// Replace {NAME} by each number from MIN to MAX; can be repeated
+    #[arg(long = "parameter-scan", short = 'P', num_args = 3, value_names = ["NAME", "MIN", "MAX"],
+          action = clap::ArgAction::Append)]
+    pub scans: Vec<String>,
+    /// Step of `--parameter-scan`, in the order of the scans; may have decimals [default: 1]
+    #[arg(
+        long = "parameter-step-size",
+        short = 'D',
+        value_name = "DELTA",
+        requires = "scans"
+    )]
+    pub steps: Vec<String>,
     /// Command before each run, not timed; one for all, or one for each command
     #[arg(long, short = 'p', value_name = "COMMAND")]
     pub prepare: Vec<String>,
@@ -92,6 +110,9 @@ pub struct Programs {
     /// an export is on standard output) or a file
     #[arg(long, value_name = "WHERE", default_value = "null")]
     pub output: PathBuf,
+    /// The same as `--output inherit`
+    #[arg(long, conflicts_with = "output")]
+    pub show_output: bool,
     /// Continue if a command fails with one of these exit codes, or with any; a signal counts as 128 + its number
     #[arg(long, short = 'i', value_name = "CODES", num_args = 0..=1, require_equals = true,
           default_missing_value = "all", value_parser = parse_codes)]
@@ -141,6 +162,12 @@ pub struct Results {
     /// Write a table in Markdown
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
+    /// Write a table in AsciiDoc, as hyperfine does
+    #[arg(long, value_name = "FILE")]
+    pub export_asciidoc: Option<PathBuf>,
+    /// Write a table in Org mode, as hyperfine does
+    #[arg(long, value_name = "FILE")]
+    pub export_orgmode: Option<PathBuf>,
     /// Overwrite existing files that `--output` and `--export-…` name
     #[arg(long)]
     pub force: bool,
@@ -166,12 +193,86 @@ fn parse_codes(text: &str) -> Result<Codes, String> {
 
 fn parse_parameter(text: &str) -> Result<(String, Vec<String>), String> {
     match text.split_once('=') {
-        Some((name, values)) if !name.is_empty() && !values.is_empty() => Ok((
-            name.to_owned(),
-            values.split(',').map(str::to_owned).collect(),
-        )),
+        Some((name, list)) if !name.is_empty() && !list.is_empty() => {
+            Ok((name.to_owned(), values(list)))
+        }
         _ => Err("a parameter is NAME=A,B,…, as in threads=1,2,4".into()),
     }
+}
+
+/// The values of a list. A comma after a backslash is one of a value.
+fn values(list: &str) -> Vec<String> {
+    let mut values = vec![String::new()];
+    let mut rest = list;
+    while let Some(at) = rest.find(',') {
+        let last = values.last_mut().expect("there is always one");
+        if let Some(before) = rest[..at].strip_suffix('\\') {
+            *last += before;
+            last.push(',');
+        } else {
+            *last += &rest[..at];
+            values.push(String::new());
+        }
+        rest = &rest[at + 1..];
+    }
+    *values.last_mut().expect("there is always one") += rest;
+    values
+}
+
+impl Programs {
+    /// All parameters with their values: `--parameter`, then `-L`, then `-P`.
+    ///
+    /// # Errors
+    /// In words, for a scan that is none.
+    pub fn all_parameters(&self) -> Result<Vec<(String, Vec<String>)>, String> {
+        let lists = self.lists.chunks_exact(2);
+        let lists = lists.map(|list| Ok((list[0].clone(), values(&list[1]))));
+        let scans = self.scans.chunks_exact(3).enumerate().map(|(index, scan)| {
+            let step = self.steps.get(index).map_or("1", String::as_str);
+            Ok((scan[0].clone(), scanned(&scan[1], &scan[2], step)?))
+        });
+        if self.steps.len() > self.scans.len() / 3 {
+            return Err("there are more steps (`-D`) than scans (`-P`)".into());
+        }
+        let named = self.parameters.iter().cloned().map(Ok);
+        named.chain(lists).chain(scans).collect()
+    }
+}
+
+/// The numbers from `first` to `last`, as decimals without an error of rounding.
+fn scanned(first: &str, last: &str, step: &str) -> Result<Vec<String>, String> {
+    /// More values are a mistake.
+    const MOST: i128 = 100_000;
+    let texts = [first, last, step];
+    let decimals = texts.map(|text| text.split_once('.').map_or(0, |(_, after)| after.len()));
+    let places = decimals.into_iter().max().unwrap_or(0);
+    let whole = |text: &str| {
+        let (before, after) = text.split_once('.').unwrap_or((text, ""));
+        let is_number = text
+            .trim_start_matches(['-', '+'])
+            .starts_with(|c: char| c.is_ascii_digit());
+        let digits = format!("{before}{after:0<places$}");
+        let parsed = digits.parse::<i128>().ok().filter(|_| is_number);
+        parsed.ok_or_else(|| format!("`-P` and `-D` take numbers such as 0.25, not '{text}'"))
+    };
+    let [first, last, step] = [whole(first)?, whole(last)?, whole(step)?];
+    if step <= 0 || last < first || (last - first) / step >= MOST {
+        return Err(
+            "a scan goes from the smaller number to the larger, in at most 100 000 steps above 0"
+                .into(),
+        );
+    }
+    let shown = |value: i128| {
+        let sign = if value < 0 { "-" } else { "" };
+        let digits = format!("{:0>width$}", value.unsigned_abs(), width = places + 1);
+        let (before, after) = digits.split_at(digits.len() - places);
+        let point = if places > 0 { "." } else { "" };
+        format!("{sign}{before}{point}{after}")
+    };
+    let count = (last - first) / step;
+    Ok((0..=count)
+        .map(|index| shown(first + index * step))
+        .collect())
 }
 
 fn parse_level(text: &str) -> Result<(String, String), String> {
@@ -252,14 +353,39 @@ impl FromStr for Vary {
 
 #[cfg(test)]
 mod tests {
-    use super::{Codes, Varied, Vary, parse_codes, parse_parameter};
+    use super::{Codes, Varied, Vary, parse_codes, parse_parameter, scanned};
 
     #[test]
     fn a_parameter_has_a_name_and_values() {
         let expected = ("n".to_owned(), vec!["1".to_owned(), "a=b".to_owned()]);
         assert_eq!(parse_parameter("n=1,a=b"), Ok(expected));
+        let comma = ("n".to_owned(), vec!["a,b".to_owned(), "c".to_owned()]);
+        assert_eq!(parse_parameter(r"n=a\,b,c"), Ok(comma));
         for wrong in ["n", "=1", "n="] {
             assert!(parse_parameter(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_scan_has_all_steps_without_errors_of_rounding() {
+        for (scan, expected) in [
+            (["1", "3", "1"], "1 2 3"),
+            (["0", "0.3", "0.1"], "0.0 0.1 0.2 0.3"),
+            (["-1", "1", "0.75"], "-1.00 -0.25 0.50"),
+            (["5", "5", "2"], "5"),
+        ] {
+            let [first, last, step] = scan;
+            assert_eq!(scanned(first, last, step).unwrap().join(" "), expected);
+        }
+        for wrong in [
+            ["2", "1", "1"],
+            ["1", "2", "0"],
+            ["a", "2", "1"],
+            ["1", "1e9", "1"],
+            ["", "1", "1"],
+        ] {
+            let [first, last, step] = wrong;
+            assert!(scanned(first, last, step).is_err(), "{wrong:?}");
         }
     }
 

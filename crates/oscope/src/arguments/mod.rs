@@ -158,12 +158,15 @@ pub enum Command {
     Compare(Compare),
     /// Many machines that should be alike: find the odd one, and the component that is slow in it
     Fleet(fleet::Fleet),
-    /// Compare two or more commands, or settings of an experiment, interleaved in one go
+    /// Time a command, or compare commands or settings of an experiment, interleaved in one go
+    ///
+    /// A single command runs at least ten times and for three seconds.
     ///
     /// The commands take turns, as ABBA or BAAB at random, so that drift and neighbours affect all
     /// alike. A difference of 1 % is found in seconds. The comparison stops as soon as every command is
     /// judged against the first: faster, slower, or equivalent within the margin. At most one of 200
     /// equal pairs is called different.
+    #[command(visible_alias = "time")]
     Ab(Box<Ab>),
     /// Check whether this machine is fit to be measured, what disturbs it, and how to quiet it
     Doctor(Doctor),

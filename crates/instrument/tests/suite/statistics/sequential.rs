@@ -120,6 +120,7 @@ fn rules(seconds: f64) -> Rules {
         budget: Budget::Fixed(Nanoseconds(seconds * 1e9)),
         least_runs: 0,
         most_runs: None,
+        least_time: Rules::LEAST_TIME,
     }
 }
 

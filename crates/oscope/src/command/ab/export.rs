@@ -129,6 +129,58 @@ pub fn markdown(programs: &[Program], summaries: &[Summary], outcome: &Outcome) 
     text.into_bytes()
 }
 
+/// `--export-asciidoc`: the table of hyperfine.
+pub fn asciidoc(programs: &[Program], summaries: &[Summary]) -> Vec<u8> {
+    let (unit, rows) = rows(programs, summaries);
+    let mut text = format!(
+        "[cols=\"<,>,>,>,>\"]\n|===\n| Command | Mean [{unit}] | Min [{unit}] | Max [{unit}] | Relative\n"
+    );
+    for [name, cells @ ..] in rows {
+        let name = name.replace('|', "\\|");
+        let _ = write!(text, "\n| `{name}`\n| {}\n", cells.join("\n| "));
+    }
+    (text + "|===\n").into_bytes()
+}
+
+/// `--export-orgmode`: the table of hyperfine.
+pub fn orgmode(programs: &[Program], summaries: &[Summary]) -> Vec<u8> {
+    let (unit, rows) = rows(programs, summaries);
+    let mut text = format!(
+        "| Command | Mean [{unit}] | Min [{unit}] | Max [{unit}] | Relative |\n|--+--+--+--+--|\n"
+    );
+    for [name, cells @ ..] in rows {
+        let name = name.replace('|', "\\vert{}");
+        let _ = writeln!(text, "| ={name}= | {} |", cells.join(" | "));
+    }
+    text.into_bytes()
+}
+
+/// The unit that fits the first program, and for each program its name, mean with deviation, least and
+/// largest time, and the mean over the least mean.
+fn rows(programs: &[Program], summaries: &[Summary]) -> (&'static str, Vec<[String; 5]>) {
+    let mut means = summaries.iter().filter_map(|summary| summary.mean_ns);
+    let (unit, ns) = match means.clone().next() {
+        Some(mean) if mean < 1e9 => ("ms", 1e6),
+        _ => ("s", 1e9),
+    };
+    let least = means.by_ref().reduce(f64::min);
+    let time = |of: Option<f64>| of.map_or_else(String::new, |of| format!("{:.3}", of / ns));
+    let row = |(program, summary): (&Program, &Summary)| {
+        let spread = summary
+            .stddev_ns
+            .map(|spread| format!(" ± {}", time(Some(spread))));
+        let relative = summary.mean_ns.zip(least).map(|(mean, least)| mean / least);
+        [
+            on_one_line(command(program)),
+            time(summary.mean_ns) + &spread.unwrap_or_default(),
+            time(summary.min_ns),
+            time(summary.max_ns),
+            relative.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
+        ]
+    };
+    (unit, programs.iter().zip(summaries).map(row).collect())
+}
+
 /// `text` as code in a cell of a table, in any dialect of Markdown.
 fn code(text: &str) -> String {
     let is_plain = |text: &str| !text.contains(['`', '|', '<', '\\']) && text.trim() == text;

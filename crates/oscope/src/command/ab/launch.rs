@@ -207,16 +207,17 @@ impl Output {
     /// standard output carries data of oscope, which stays free of what the programs write.
     pub fn open(arguments: &Ab, has_data: bool) -> Result<Self> {
         let path = &arguments.programs.output;
+        let is_inherited = arguments.programs.show_output || is_inherited(path);
         Ok(match path.to_str() {
-            Some("null") => Self::Null,
-            Some("pipe") => Self::Pipe,
-            _ if is_inherited(path) => {
+            _ if is_inherited => {
                 if has_data {
                     Self::Errors
                 } else {
                     Self::Inherit
                 }
             }
+            Some("null") => Self::Null,
+            Some("pipe") => Self::Pipe,
             _ => {
                 let file = open_file(path)?;
                 // Under another name, too: each run writes it anew.

@@ -6,6 +6,7 @@ mod programs;
 mod recording;
 mod results;
 mod runs;
+mod single;
 mod vary;
 
 use super::compare::is_found;
@@ -99,7 +100,7 @@ fn work(
         }
     }
     launcher.starter.keep_leftovers();
-    let rules = rules(arguments);
+    let rules = rules(arguments, programs.len());
     let Some(pace) = warm_up(launcher, programs, arguments.pace.warmup, &rules)? else {
         return Ok(());
     };
@@ -107,10 +108,16 @@ fn work(
     let recording = Recording::begin(store, programs, seed, arguments.pace.budget)?;
     let number = recording.number();
     let way = way(launcher);
-    let time = announcement(&rules, pace.round_ns());
-    progress
-        .voice
-        .say(&format!("{} programs, {way}: {time}", programs.len()));
+    let time = match programs.len() {
+        1 if rules.most_runs.is_none() => {
+            format!("{RUNS_OF_ONE} runs or more, {TIME_OF_ONE} or more")
+        }
+        _ => announcement(&rules, pace.round_ns()),
+    };
+    progress.voice.say(&format!(
+        "{}, {way}: {time}",
+        counted(programs.len(), "program")
+    ));
     let mut bench = Turns {
         launcher,
         programs,
@@ -119,11 +126,15 @@ fn work(
         pace_ns: pace.round_ns(),
         runs: vec![Runs::default(); programs.len()],
         latest: vec![Vec::new(); programs.len()],
+        starts_ns: Vec::new(),
         begin_ns: now_ns(),
     };
     let (outcome, result) = compare(programs.len(), &rules, seed, &mut bench);
     let Turns {
-        recording, runs, ..
+        recording,
+        runs,
+        starts_ns,
+        ..
     } = bench;
     let failure = result.as_ref().err().map(exit::words);
     let finished = recording.finish(failure.clone().map_or(Ok(outcome.ending), Err));
@@ -140,6 +151,7 @@ fn work(
             runs,
             rules,
             seed,
+            starts_ns,
             number,
             failure,
         });
@@ -174,15 +186,24 @@ fn warm_up(
     Ok(Some(pace))
 }
 
-fn rules(arguments: &Ab) -> Rules {
+/// A single program is not compared: as with hyperfine, ten runs and three seconds are enough for its time.
+const RUNS_OF_ONE: usize = 10;
+const TIME_OF_ONE: Nanoseconds = Nanoseconds(3e9);
+
+fn rules(arguments: &Ab, programs: usize) -> Rules {
     let pace = &arguments.pace;
     let runs = pace.runs.map(|runs| runs as usize);
+    let (usual_runs, least_time) = match programs {
+        1 => (RUNS_OF_ONE, TIME_OF_ONE),
+        _ => (0, Rules::LEAST_TIME),
+    };
     Rules {
         error: Rules::ERROR,
         margin: pace.margin,
         budget: pace.budget.map_or(Budget::Usual, Budget::Fixed),
-        least_runs: runs.unwrap_or(pace.min_runs),
+        least_runs: runs.unwrap_or(pace.min_runs.max(usual_runs)),
         most_runs: runs.or(pace.max_runs.map(|most| most as usize)),
+        least_time,
     }
 }
 
@@ -310,8 +331,13 @@ struct Turns<'a> {
     runs: Vec<Runs>,
     /// Those since the last finished block.
     latest: Vec<Vec<Timed>>,
+    /// Times of a command that does nothing, next to short programs.
+    starts_ns: Vec<f64>,
     begin_ns: u64,
 }
+
+/// Runs of a command that does nothing, which show the cost of a start.
+const MOST_STARTS: usize = 50;
 
 impl Bench for Turns<'_> {
     type Error = anyhow::Error;
@@ -346,16 +372,21 @@ impl Bench for Turns<'_> {
             }
         }
         self.recording.add(block, &new)?;
+        let is_short = |timed: &Timed| (timed.ran.wall_ns as f64) < results::SHORT.0;
+        if self.starts_ns.len() < MOST_STARTS && new.iter().flatten().any(is_short) {
+            self.starts_ns.extend(self.launcher.start_ns());
+        }
         let (programs, elapsed_ns) = (self.programs, self.elapsed_ns());
         let kept = self.runs[0].each.len();
         self.progress.update(|| {
-            let pairs = contest.pairs(elapsed_ns);
-            let known = pairs.first().map(|pair| results::pair(programs, pair));
-            format!(
-                "{} of each: {}",
-                counted(kept, "run"),
-                known.unwrap_or_default()
-            )
+            let runs = counted(kept, "run");
+            match contest.pairs(elapsed_ns).first() {
+                Some(pair) => format!("{runs} of each: {}", results::pair(programs, pair)),
+                None => {
+                    let mean = Nanoseconds(elapsed_ns / kept.max(1) as f64);
+                    format!("{runs}, {mean:.3} each")
+                }
+            }
         });
         Ok(())
     }
@@ -396,6 +427,7 @@ mod tests {
                 budget: budget_s.map_or(Budget::Usual, fixed),
                 least_runs: runs.unwrap_or(0),
                 most_runs: runs,
+                least_time: Rules::LEAST_TIME,
             };
             assert_eq!(announcement(&rules, Some(round_s * 1e9)), expected);
         }

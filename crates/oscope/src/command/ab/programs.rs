@@ -40,7 +40,8 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
             )));
         }
     }
-    check_parameters(arguments)?;
+    let parameters = options.all_parameters().map_err(WrongUse)?;
+    check_parameters(arguments, &parameters)?;
     if options.names.iter().any(|name| name.trim().is_empty()) {
         return Err(WrongUse("a name of `--name` is empty".into()));
     }
@@ -48,7 +49,7 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
     let one_of = |all: &[String], index: usize| all.get(index.min(all.len().max(1) - 1)).cloned();
     let mut programs = Vec::new();
     for (index, command) in arguments.commands.iter().enumerate() {
-        for parameters in combinations(&options.parameters) {
+        for parameters in combinations(&parameters) {
             let filled = |text: String| fill(&text, &parameters);
             let name = options.names.get(programs.len()).cloned();
             let around = |text: Option<String>| text.map(filled).filter(is_there);
@@ -74,13 +75,6 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
             counted(programs.len(), "command")
         )));
     }
-    if programs.len() < 2 {
-        return Err(WrongUse(
-            "a comparison takes two commands or more, or a --parameter with two values: \
-             `oscope ab -- 'cmd one' 'cmd two'`"
-                .into(),
-        ));
-    }
     number_equal_names(&mut programs);
     Ok(programs)
 }
@@ -102,10 +96,10 @@ fn combinations(parameters: &[(String, Vec<String>)]) -> Vec<Vec<(String, String
 }
 
 /// Refuses a parameter that is given twice, or that changes nothing.
-fn check_parameters(arguments: &Ab) -> Result<(), WrongUse> {
+fn check_parameters(arguments: &Ab, parameters: &[(String, Vec<String>)]) -> Result<(), WrongUse> {
     let options = &arguments.programs;
-    for (index, (name, values)) in options.parameters.iter().enumerate() {
-        let earlier = &options.parameters[..index];
+    for (index, (name, values)) in parameters.iter().enumerate() {
+        let earlier = &parameters[..index];
         if let Some((_, others)) = earlier.iter().find(|(other, _)| other == name) {
             return Err(WrongUse(format!(
                 "the parameter '{name}' is given twice: give all its values at once, `--parameter \
@@ -276,6 +270,10 @@ mod tests {
                 "--parameter n=1,2 --parameter m=a,b -- 'x {n}{m}'",
                 &["x 1a", "x 1b", "x 2a", "x 2b"],
             ),
+            (
+                "-L n 1,2 -P m 0 0.5 -D 0.5 -- 'x {n} {m}'",
+                &["x 1 0.0", "x 1 0.5", "x 2 0.0", "x 2 0.5"],
+            ),
             // A value is filled in once.
             (
                 "--parameter a={b},x --parameter b=1,2 'echo {a} {b} {c} {'",
@@ -298,7 +296,6 @@ mod tests {
     #[test]
     fn what_cannot_be_compared_is_refused() {
         for (line, expected) in [
-            ("x", "two commands or more"),
             ("true ' '", "command 2 is empty"),
             ("--parameter c=true, {c}", "command 2 is empty"),
             ("-n '' a b", "a name of `--name` is empty"),

@@ -4,6 +4,7 @@ use super::export;
 use super::launch::{Launcher, input, output_file};
 use super::programs::{Program, on_one_line};
 use super::runs::{Runs, Summary};
+use super::single;
 use crate::arguments::{Ab, Common};
 use crate::exit::first_error;
 use crate::output;
@@ -19,9 +20,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Runs of a program that does nothing, to learn what the start of a process costs.
-const EMPTY_RUNS: usize = 10;
-
 /// A comparison with at least one finished block, or one that the user stopped.
 pub struct Compared {
     pub outcome: Outcome,
@@ -29,6 +27,8 @@ pub struct Compared {
     pub summaries: Vec<Summary>,
     pub rules: Rules,
     pub seed: u64,
+    /// Times of a command that does nothing, which ran in turn with short programs.
+    pub starts_ns: Vec<f64>,
     /// Number of the run in the store.
     pub number: u64,
     /// The error that ended it, in words.
@@ -40,6 +40,8 @@ pub struct Exports {
     json: Option<Target>,
     csv: Option<Target>,
     markdown: Option<Target>,
+    asciidoc: Option<Target>,
+    orgmode: Option<Target>,
 }
 
 impl Exports {
@@ -50,6 +52,8 @@ impl Exports {
             &results.export_json,
             &results.export_csv,
             &results.export_markdown,
+            &results.export_asciidoc,
+            &results.export_orgmode,
         ];
         let of_programs = [input(&arguments.programs), output_file(&arguments.programs)];
         let exports = named.into_iter().flatten().map(PathBuf::as_path);
@@ -60,12 +64,20 @@ impl Exports {
             json: target(&results.export_json)?,
             csv: target(&results.export_csv)?,
             markdown: target(&results.export_markdown)?,
+            asciidoc: target(&results.export_asciidoc)?,
+            orgmode: target(&results.export_orgmode)?,
         })
     }
 
     /// True if one of them goes to standard output.
     pub fn are_shown(&self) -> bool {
-        let all = [&self.json, &self.csv, &self.markdown];
+        let all = [
+            &self.json,
+            &self.csv,
+            &self.markdown,
+            &self.asciidoc,
+            &self.orgmode,
+        ];
         all.into_iter().flatten().any(Target::is_standard_output)
     }
 
@@ -87,6 +99,10 @@ impl Exports {
             write(&self.markdown, &|| {
                 Ok(export::markdown(programs, summaries, &compared.outcome))
             }),
+            write(&self.asciidoc, &|| {
+                Ok(export::asciidoc(programs, summaries))
+            }),
+            write(&self.orgmode, &|| Ok(export::orgmode(programs, summaries))),
         ])
     }
 }
@@ -105,12 +121,7 @@ pub fn present(
         ..
     } = compared;
     let shell = launcher.shell.as_deref();
-    let start_ns = if summaries.iter().any(is_short) {
-        start_ns(launcher)
-    } else {
-        None
-    };
-    let mut remarks = remarks(programs, summaries, shell, start_ns);
+    let mut remarks = remarks(programs, summaries, shell, median(&compared.starts_ns));
     remarks.extend(missing(outcome, summaries, rules));
     if common.json {
         let measured = programs.iter().zip(summaries);
@@ -133,15 +144,12 @@ pub fn present(
             remarks: &remarks,
         });
     }
-    let text = all(programs, summaries, outcome, rules.margin);
+    let text = match (programs, &summaries[..]) {
+        ([program], [summary]) => single::text(program, summary),
+        _ => all(programs, summaries, outcome, rules.margin),
+    };
     let notes = remarks.iter().map(|note| format!("Note: {note}.\n"));
     output::show_painted(&(text + &notes.collect::<String>()))
-}
-
-/// Median time of a command that does nothing, in ns; `None` if there is none.
-fn start_ns(launcher: &Launcher) -> Option<f64> {
-    let runs = (0..EMPTY_RUNS).map(|_| launcher.start_ns());
-    median(&runs.collect::<Option<Vec<_>>>()?)
 }
 
 /// Version of the document.
@@ -192,7 +200,7 @@ impl<'a> ProgramJson<'a> {
 }
 
 /// In runs shorter than this, the start of the process is a large part of the time.
-const SHORT: Nanoseconds = Nanoseconds(5e6);
+pub const SHORT: Nanoseconds = Nanoseconds(5e6);
 
 /// The verdict on a pair, for a document.
 #[derive(Serialize)]
@@ -233,7 +241,7 @@ pub fn pair(programs: &[Program], pair: &Pair) -> String {
 pub fn sentence(first: &str, rival: &str, pair: &Pair) -> String {
     let (first, rival) = (on_one_line(first), on_one_line(rival));
     let Some(interval) = pair.interval else {
-        return format!("'{rival}' and '{first}': too few runs for a verdict");
+        return so_far(&first, &rival, pair);
     };
     let digits = digits(interval);
     let range = |interval: Interval| {
@@ -266,11 +274,38 @@ pub fn sentence(first: &str, rival: &str, pair: &Pair) -> String {
     }
 }
 
+/// The estimate before there are enough runs for an interval.
+fn so_far(first: &str, rival: &str, pair: &Pair) -> String {
+    let missing = Rules::USUAL_RUNS.saturating_sub(pair.runs);
+    let more = match missing {
+        0 => "more runs are needed for a verdict".to_owned(),
+        1 => "about one more run of each for a verdict".to_owned(),
+        _ => format!("about {missing} more runs of each for a verdict"),
+    };
+    format!(
+        "not yet decided: '{rival}' takes {:.3} times as long as '{first}' so far, and {} of {} \
+         agree; {more}",
+        pair.ratio,
+        pair.agreeing,
+        counted(pair.runs, "pair"),
+    )
+}
+
+/// More time than this for a verdict is not worth a number: the two may well be equal.
+const LONG: Nanoseconds = Nanoseconds(600e9);
+/// Less time than this is a run or two.
+const AT_ONCE: Nanoseconds = Nanoseconds(0.5e9);
+
 /// The time that a verdict would take.
 fn needed(pair: &Pair) -> String {
-    pair.needed.map_or_else(String::new, |needed| {
-        format!("; about {needed:.2} more would decide it at this spread")
-    })
+    match pair.needed {
+        None => String::new(),
+        Some(needed) if needed.0 > LONG.0 => {
+            "; if they differ at all, then by too little to find soon".into()
+        }
+        Some(needed) if needed.0 < AT_ONCE.0 => "; a few more runs would decide it".into(),
+        Some(needed) => format!("; about {needed:.2} more would decide it at this spread"),
+    }
 }
 
 /// Decimals that show the width of an interval with two digits, and that an end is not quite 1.
@@ -353,7 +388,7 @@ fn table(programs: &[Program], summaries: &[Summary]) -> String {
     rows.iter().map(line).collect()
 }
 
-fn memory(summary: &Summary) -> String {
+pub fn memory(summary: &Summary) -> String {
     match (summary.peak_bytes, summary.least_peak_bytes) {
         (Some(peak), _) => format!("{:.3}", Bytes(peak)),
         (None, Some(least)) => format!("< {:.2}", Bytes(least)),
@@ -379,13 +414,17 @@ fn remarks(
     if summaries.iter().any(is_short) {
         let start = start_ns.map_or_else(String::new, |ns| {
             format!(
-                " A command that does nothing (`true`) takes {:.2} here.",
+                " A command that does nothing (`true`), in turn with them, took {:.3}.",
                 Nanoseconds(ns)
             )
         });
+        let ratio = if programs.len() > 1 {
+            " The ratio is that of whole runs; the work alone differs by more"
+        } else {
+            ""
+        };
         all.push(format!(
-            "in runs below {SHORT}, the start of the process is a large part of the time.{start} The ratio \
-             is that of whole runs; the work alone differs by more"
+            "in runs below {SHORT}, the start of the process is a large part of the time.{start}{ratio}"
         ));
     }
     for (Program { name, .. }, summary) in programs.iter().zip(summaries) {

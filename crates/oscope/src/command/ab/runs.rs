@@ -5,10 +5,11 @@ use super::programs::Program;
 use crate::exit::code_of;
 use anyhow::Result;
 use instrument::ab::{Remark, remarks};
-use instrument::statistics::summary::{mean, median, standard_deviation};
+use instrument::statistics::summary::{mean, median, quantile, standard_deviation};
 use platform::clock::now_ns;
 use platform::process::Exit;
 use platform::program::Ran;
+use platform::usage::Usage;
 use serde::Serialize;
 
 /// One timed run of a program.
@@ -74,10 +75,8 @@ pub struct Runs {
     pub failures: usize,
     /// The ends of these runs, each once, in order of their codes.
     pub failed_with: Vec<Exit>,
-    /// CPU time of all runs in user mode.
-    pub user_ns: u64,
-    /// CPU time of all runs in the kernel.
-    pub system_ns: u64,
+    /// The CPU time, faults and context switches of all runs.
+    pub usage: Usage,
     /// Largest peak of memory; `None` if it is below `floor_bytes`.
     pub peak_bytes: Option<u64>,
     /// A smaller peak cannot be seen; `None` without runs.
@@ -104,13 +103,15 @@ impl Runs {
                 self.failed_with.insert(place, finished.exit);
             }
         }
-        self.user_ns += finished.usage.user_ns;
-        self.system_ns += finished.usage.system_ns;
+        self.usage += finished.usage;
         self.peak_bytes = self.peak_bytes.max(timed.peak_bytes());
         self.floor_bytes = self.floor_bytes.max(Some(timed.floor_bytes));
         self.leftovers += timed.leftovers;
     }
 }
+
+/// The percentiles of a summary, as shares.
+const PERCENTILES: [f64; 3] = [0.05, 0.95, 0.99];
 
 /// The runs of one program. Times are in ns; those that do not exist are `None`.
 #[derive(Clone, Debug, Serialize)]
@@ -130,6 +131,16 @@ pub struct Summary {
     pub user_ns: Option<f64>,
     /// Mean CPU time in the kernel.
     pub system_ns: Option<f64>,
+    /// Mean number of page faults without I/O.
+    pub minor_faults: Option<f64>,
+    /// Mean number of page faults that read from storage.
+    pub major_faults: Option<f64>,
+    /// Mean number of context switches because the program waited.
+    pub voluntary_switches: Option<f64>,
+    /// Mean number of context switches because another program got the processor.
+    pub involuntary_switches: Option<f64>,
+    /// The times below which 5, 95 and 99 % of the runs are.
+    pub percentiles_ns: Option<[f64; 3]>,
     /// Largest peak of memory; `None` if it is below `least_peak_bytes`.
     pub peak_bytes: Option<u64>,
     /// A smaller peak cannot be seen.
@@ -144,6 +155,8 @@ pub struct Summary {
 impl Summary {
     pub fn new(runs: &Runs) -> Self {
         let walls: Vec<f64> = runs.each.iter().map(|run| run.wall_ns as f64).collect();
+        let usage = &runs.usage;
+        let percentiles = PERCENTILES.map(|percentile| quantile(&walls, percentile));
         let mean_of = |sum: u64| (!walls.is_empty()).then(|| sum as f64 / walls.len() as f64);
         Self {
             runs: runs.each.len(),
@@ -154,8 +167,16 @@ impl Summary {
             stddev_ns: standard_deviation(&walls),
             min_ns: walls.iter().copied().reduce(f64::min),
             max_ns: walls.iter().copied().reduce(f64::max),
-            user_ns: mean_of(runs.user_ns),
-            system_ns: mean_of(runs.system_ns),
+            user_ns: mean_of(usage.user_ns),
+            system_ns: mean_of(usage.system_ns),
+            minor_faults: mean_of(usage.minor_faults),
+            major_faults: mean_of(usage.major_faults),
+            voluntary_switches: mean_of(usage.voluntary_switches),
+            involuntary_switches: mean_of(usage.involuntary_switches),
+            percentiles_ns: match percentiles {
+                [Some(low), Some(high), Some(highest)] => Some([low, high, highest]),
+                _ => None,
+            },
             peak_bytes: runs.peak_bytes,
             least_peak_bytes: runs.floor_bytes,
             leftovers: runs.leftovers,
@@ -166,10 +187,9 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
-    use super::{Run, Runs, Timed};
+    use super::{Run, Runs, Timed, Usage};
     use platform::process::{Exit, Finished};
     use platform::program::Ran;
-    use platform::usage::Usage;
 
     fn timed(exit: Exit, peak_bytes: u64) -> Timed {
         Timed {
@@ -207,7 +227,8 @@ mod tests {
         }
         assert_eq!((runs.each.len(), runs.failures), (4, 3));
         assert_eq!(runs.peak_bytes, Some(30));
-        assert_eq!((runs.user_ns, runs.system_ns, runs.leftovers), (8, 4, 4));
+        let usage = runs.usage;
+        assert_eq!((usage.user_ns, usage.system_ns, runs.leftovers), (8, 4, 4));
         assert_eq!(runs.failed_with, [Exit::Code(2), Exit::Code(9)]);
     }
 }

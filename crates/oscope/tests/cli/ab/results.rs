@@ -133,3 +133,35 @@ fn a_name_of_several_lines_is_shown_on_one() {
     }
     assert_eq!(markdown.lines().count(), 4);
 }
+
+#[test]
+fn a_single_command_is_timed() {
+    let place = Place::new();
+    let exports = "--export-asciidoc $a.adoc --export-orgmode $b.org";
+    check!(place => "
+        ab -r 3 'sleep 0.01' {exports} | 0 | > sleep 0.01: 3 runs | > 95 % below | > context switches
+        time -r 2 true | 0 | > median | > in turn with them
+        ab -r 2 'echo printed' --show-output | 0 | > printed
+        ab -r 2 -N -L name a,b 'echo {{name}}' | 0 | > echo a | > echo b
+        ab -r 2 -P n 0.5 1 -D 0.5 'echo {{n}}' | 0 | > echo 0.5 | > echo 1.0
+        ab -r 2 -P n 2 1 'echo {{n}}' | 2 | 2> from the smaller number to the larger
+        ab -r 2 -P n 1 2 -D 1 -D 2 'echo {{n}}' | 2 | 2> more steps
+        ab -r 2 true -D 2 | 2 | 2> --parameter-scan");
+    assert!(place.read("a.adoc").contains("| `sleep 0.01`\n| 1"));
+    assert!(place.read("b.org").contains("| =sleep 0.01= | 1"));
+    let document = place.json("ab -r 4 true --json");
+    assert_eq!(document["pairs"], json!([]));
+    assert_eq!(document["programs"][0]["runs"], 4);
+    assert!(
+        document["programs"][0]["minor_faults"]
+            .as_f64()
+            .is_some_and(|count| count > 0.0)
+    );
+}
+
+#[test]
+fn few_runs_have_an_estimate() {
+    let place = Place::new();
+    check!(place => "
+        ab -r 3 'sleep 0.01' 'sleep 0.3' | 0 | > times as long as 'sleep 0.01' so far, and 3 of 3 pairs agree | > about 9 more runs of each");
+}

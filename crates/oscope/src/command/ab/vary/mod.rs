@@ -50,7 +50,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let elsewhere = elsewhere.collect::<Result<Vec<Scratch>, _>>()?;
     let plain = |directory: &PathBuf| setting::plain(directory, Profile::Quick);
     let settings: Vec<Setting> = directories.iter().map(plain).collect();
-    let rules = super::rules(arguments);
+    let rules = super::rules(arguments, vary.values.len());
     let seed = new_run::seed(arguments.pace.seed)?;
     let plans: Vec<Plan<'_>> = settings
         .iter()
