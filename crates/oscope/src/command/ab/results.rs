@@ -358,9 +358,13 @@ fn ending(outcome: &Outcome, margin: f64) -> String {
 
 fn table(programs: &[Program], summaries: &[Summary]) -> String {
     let header = [
-        "program", "wall", "fastest", "user", "system", "memory", "runs",
+        "program", "wall", "fastest", "user", "system", "memory", "faults", "switches", "runs",
     ];
     let mut rows = vec![header.map(str::to_owned)];
+    let sum = |one: Option<f64>, other: Option<f64>| match one.zip(other) {
+        Some((one, other)) => format!("{:.0}", one + other),
+        None => "–".to_owned(),
+    };
     for (program, summary) in programs.iter().zip(summaries) {
         let time = |ns: Option<f64>| {
             ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3}", Nanoseconds(ns)))
@@ -372,12 +376,14 @@ fn table(programs: &[Program], summaries: &[Summary]) -> String {
             time(summary.user_ns),
             time(summary.system_ns),
             memory(summary),
+            sum(summary.minor_faults, summary.major_faults),
+            sum(summary.voluntary_switches, summary.involuntary_switches),
             summary.runs.to_string(),
         ]);
     }
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let widths: Vec<usize> = (0..header.len()).filter_map(width).collect();
-    let line = |row: &[String; 7]| {
+    let line = |row: &[String; 9]| {
         let cells = row.iter().zip(&widths).enumerate();
         let cells = cells.map(|(column, (cell, &width))| match column {
             0 => format!("{cell:<width$}"),
