@@ -352,8 +352,9 @@ int uthread_trylock(uthread_lock_t *lock);
 int uthread_lock_timed(uthread_lock_t *lock, unsigned int microseconds);
 int uthread_unlock(uthread_lock_t *lock);
 
-/* A lock whose waiters spin. The owner may be preempted. -EDEADLK: the caller holds it, or nothing could
- * let its owner run (a cooperative runtime with one worker). */
+/* A lock whose waiters spin. The owner may be preempted. -EDEADLK: the caller holds it, or its owner can never run: the
+ * runtime is cooperative, and the owner on the same worker; or all other threads wait, or spin as well, and nothing comes
+ * from outside. */
 typedef struct uthread_spinlock uthread_spinlock_t;
 
 uthread_spinlock_t *uthread_spinlock_create(void);

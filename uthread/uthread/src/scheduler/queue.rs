@@ -63,6 +63,19 @@ impl<T: Linked> Queue<T> {
         self.head.get()
     }
 
+    /// True if the members are all of a kind.
+    pub(super) fn all(&self, is_so: impl Fn(&T) -> bool) -> bool {
+        let mut member = self.head.get();
+        // SAFETY: the contract of the pushes keeps members alive.
+        while let Some(thread) = unsafe { member.as_ref() } {
+            if !is_so(thread) {
+                return false;
+            }
+            member = thread.links().next.get();
+        }
+        true
+    }
+
     /// # Safety
     /// `member` must be in no queue and stay alive and in place until it is taken out.
     #[inline]

@@ -81,6 +81,8 @@ pub(crate) struct Control {
     pub(crate) heirs: Tally,
     /// The lock this thread waits for, which only the lock's own file reads.
     pub(crate) blocked_on: Cell<*const ()>,
+    /// The owner of the spin lock that the thread spins for, or null.
+    pub(crate) spins_for: Cell<*const AtomicPtr<Control>>,
     /// The lock released in the `wait` of a condition variable, or the slot of a value in transit.
     pub(crate) parcel: Cell<*const ()>,
     /// Null while it runs, [`FINISHED`], [`DETACHED`], or the joining thread.
@@ -207,6 +209,7 @@ impl Control {
             ceilings: Tally::new(),
             heirs: Tally::new(),
             blocked_on: Cell::new(ptr::null()),
+            spins_for: Cell::new(ptr::null()),
             has_time_limit: Cell::new(false),
             parcel: Cell::new(ptr::null()),
             permit: Cell::new(Permit::None),

@@ -19,6 +19,7 @@ pub(crate) struct Control {
     pub(crate) heirs: Tally,
     pub(crate) blocked_on: Cell<*const ()>,
     pub(crate) has_time_limit: Cell<bool>,
+    pub(crate) spins_for: Cell<*const std::sync::atomic::AtomicPtr<Control>>,
     pub(crate) parcel: Cell<*const ()>,
 }
 
@@ -40,6 +41,7 @@ impl Control {
             heirs: Tally::new(),
             blocked_on: Cell::new(ptr::null()),
             has_time_limit: Cell::new(false),
+            spins_for: Cell::new(ptr::null()),
             parcel: Cell::new(ptr::null()),
         }
     }

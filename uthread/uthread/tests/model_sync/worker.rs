@@ -190,6 +190,11 @@ impl Worker {
         self.now_ns.get()
     }
 
+    /// Loom finds a deadlock.
+    pub(crate) fn is_deadlock(&self, _others_run: bool, _is_stuck: fn(&Control) -> bool) -> bool {
+        false
+    }
+
     pub(crate) fn trace(&self, _kind: Kind, _thread: &Control) {}
 
     pub(crate) fn rank_changed(&self, _thread: &Control) {}
