@@ -44,6 +44,11 @@ pub(crate) struct Owner<T, const MOST_PASSES: u32> {
     passed_since_ns: Cell<u64>,
 }
 
+// SAFETY: the comments of the cells say who may use them.
+unsafe impl<T, const MOST_PASSES: u32> Sync for Owner<T, MOST_PASSES> {}
+// SAFETY: as above.
+unsafe impl<T, const MOST_PASSES: u32> Send for Owner<T, MOST_PASSES> {}
+
 fn owner_of<T>(word: *mut T) -> *mut T {
     word.map_addr(|address| address & !FLAGS)
 }
