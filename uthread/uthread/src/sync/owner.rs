@@ -111,6 +111,26 @@ impl<T, const MOST_PASSES: u32> Owner<T, MOST_PASSES> {
             && self.replace(several, me, ptr::null_mut(), Ordering::Release)
     }
 
+    /// [`try_own`](Self::try_own) without several workers.
+    #[inline]
+    pub(crate) fn try_own_alone(&self, me: *mut T) -> bool {
+        let is_free = self.word.load(Ordering::Relaxed).is_null();
+        if is_free {
+            self.word.store(me, Ordering::Relaxed);
+        }
+        is_free
+    }
+
+    /// [`try_free`](Self::try_free) without several workers.
+    #[inline]
+    pub(crate) fn try_free_alone(&self, me: *mut T) -> bool {
+        let is_mine = self.word.load(Ordering::Relaxed) == me;
+        if is_mine {
+            self.word.store(ptr::null_mut(), Ordering::Relaxed);
+        }
+        is_mine
+    }
+
     /// Takes the lock if it is free, even if threads wait.
     pub(crate) fn barge(&self, several: bool, me: *mut T) -> bool {
         loop {

@@ -13,7 +13,7 @@ use super::locals::Locals;
 use super::wait::Wait;
 use super::waiting::{Waiting, Woken};
 use crate::context::Context;
-use crate::scheduler::{Linked, Links, Priority, Rank, Schedulable, Tally};
+use crate::scheduler::{Linked, Links, LockCount, Priority, Rank, Schedulable, Tally};
 use crate::stack::{HANDLER_BYTES, class_bytes};
 use crate::worker::stayed_in_parent;
 
@@ -72,7 +72,7 @@ pub(crate) struct Control {
     waiting: Cell<*const Waiting<'static>>,
     /// Ticks that find the stack pointer below this address are deferred.
     pub(crate) limit: Cell<usize>,
-    pub(crate) locks: Cell<u32>,
+    pub(crate) locks: LockCount,
     /// Changes only in the child of a fork.
     pub(crate) runtime: Cell<u32>,
     /// Ceilings of the locks held.
@@ -204,7 +204,7 @@ impl Control {
             waiting: Cell::new(ptr::null()),
             class,
             limit: Cell::new(0),
-            locks: Cell::new(0),
+            locks: LockCount::new(),
             runtime: Cell::new(birth.runtime),
             ceilings: Tally::new(),
             heirs: Tally::new(),

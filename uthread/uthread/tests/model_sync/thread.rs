@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ptr;
 
-use crate::scheduler::{Linked, Links, Priority, Rank, Schedulable, Tally};
+use crate::scheduler::{Linked, Links, LockCount, Priority, Rank, Schedulable, Tally};
 pub(crate) use crate::wait::Wait;
 pub(crate) use crate::waiting::Woken;
 
@@ -14,7 +14,7 @@ pub(crate) struct Control {
     level: Cell<Priority>,
     number: usize,
     woken: (loom::sync::Mutex<bool>, loom::sync::Condvar),
-    pub(crate) locks: Cell<u32>,
+    pub(crate) locks: LockCount,
     pub(crate) ceilings: Tally,
     pub(crate) heirs: Tally,
     pub(crate) blocked_on: Cell<*const ()>,
@@ -36,7 +36,7 @@ impl Control {
             level: Cell::new(Priority::Orange),
             number,
             woken: (loom::sync::Mutex::new(false), loom::sync::Condvar::new()),
-            locks: Cell::new(0),
+            locks: LockCount::new(),
             ceilings: Tally::new(),
             heirs: Tally::new(),
             blocked_on: Cell::new(ptr::null()),

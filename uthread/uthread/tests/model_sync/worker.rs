@@ -168,6 +168,11 @@ impl Worker {
         true
     }
 
+    /// A model has several workers.
+    pub(crate) fn lone_id(&self) -> u32 {
+        u32::MAX
+    }
+
     pub(crate) fn open(&self) {
         registry::live()
             .0
@@ -242,11 +247,17 @@ pub(crate) fn leave() {}
 
 pub(crate) fn leave_blocking() {}
 
-pub(crate) fn try_enter() -> bool {
-    true
-}
+pub(crate) struct Section;
 
-pub(crate) fn leave_without_tick() {}
+impl Section {
+    pub(crate) fn begin() -> Option<(Self, &'static Worker)> {
+        Some((Self, current_worker()?))
+    }
+
+    pub(crate) fn leave(self) {}
+
+    pub(crate) fn leave_without_tick(self) {}
+}
 
 pub(crate) fn depth() -> u32 {
     0
