@@ -16,7 +16,7 @@ pub use priority::Priority;
 pub(crate) use priority::{LEVELS, Rank, Tally};
 pub(crate) use queue::{Linked, Links, Queue};
 pub(crate) use ready::{Ready, Schedulable};
-pub(crate) use waiters::Waiters;
+pub(crate) use waiters::{Waiters, Waits};
 
 #[cfg(test)]
 mod tests;

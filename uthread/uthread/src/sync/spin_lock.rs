@@ -230,21 +230,22 @@ struct Spins<'a>(&'a Control);
 
 impl<'a> Spins<'a> {
     fn new(thread: &'a Control, owner: &AtomicPtr<Control>) -> Self {
-        thread.spins_for.set(owner);
+        thread.parcel.set(ptr::from_ref(owner).cast());
+        thread.spins.set(true);
         Self(thread)
     }
 
     /// True if the thread of this worker spins for a lock that is held. Preemption must be disabled.
     fn in_vain(thread: &Control) -> bool {
-        // SAFETY: a thread that spins borrows the lock.
-        let owner = unsafe { thread.spins_for.get().as_ref() };
-        owner.is_some_and(|owner| !owner.load(Ordering::Acquire).is_null())
+        let owner = thread.parcel.get().cast::<AtomicPtr<Control>>();
+        // SAFETY: a thread that spins borrows the lock, whose owner is its parcel.
+        thread.spins.get() && unsafe { !(*owner).load(Ordering::Acquire).is_null() }
     }
 }
 
 impl Drop for Spins<'_> {
     fn drop(&mut self) {
-        self.0.spins_for.set(ptr::null());
+        self.0.spins.set(false);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ptr;
 
-use crate::scheduler::{Linked, Links, LockCount, Priority, Rank, Schedulable, Tally};
+use crate::scheduler::{Linked, Links, LockCount, Priority, Rank, Schedulable, Tally, Waits};
 pub(crate) use crate::wait::Wait;
 pub(crate) use crate::waiting::Woken;
 
@@ -19,7 +19,8 @@ pub(crate) struct Control {
     pub(crate) heirs: Tally,
     pub(crate) blocked_on: Cell<*const ()>,
     pub(crate) has_time_limit: Cell<bool>,
-    pub(crate) spins_for: Cell<*const std::sync::atomic::AtomicPtr<Control>>,
+    pub(crate) spins: Cell<bool>,
+    waits_in: Cell<*const ()>,
     pub(crate) parcel: Cell<*const ()>,
 }
 
@@ -41,7 +42,8 @@ impl Control {
             heirs: Tally::new(),
             blocked_on: Cell::new(ptr::null()),
             has_time_limit: Cell::new(false),
-            spins_for: Cell::new(ptr::null()),
+            spins: Cell::new(false),
+            waits_in: Cell::new(ptr::null()),
             parcel: Cell::new(ptr::null()),
         }
     }
@@ -102,6 +104,12 @@ impl Parked {
 impl Linked for Control {
     fn links(&self) -> &Links<Self> {
         &self.links
+    }
+}
+
+impl Waits for Control {
+    fn waits_in(&self) -> &Cell<*const ()> {
+        &self.waits_in
     }
 }
 
