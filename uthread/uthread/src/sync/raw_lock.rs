@@ -146,9 +146,9 @@ impl RawLock {
     #[expect(clippy::inline_always, reason = "a call would cost as much as it does")]
     #[inline(always)]
     fn take_alone(&self) -> Option<Section> {
-        let (section, worker) = Section::begin()?;
+        let (section, worker) = Section::begin_if(|worker| self.quick.is_of_lone(worker))?;
         let me = worker.current();
-        if self.quick.is_of_lone(worker) && self.owner.try_own_alone(address(me)) {
+        if self.owner.try_own_alone(address(me)) {
             me.locks.take();
             return Some(section);
         }
@@ -161,9 +161,40 @@ impl RawLock {
     #[expect(clippy::inline_always, reason = "a call would cost as much as it does")]
     #[inline(always)]
     fn free_alone(&self) -> Option<Section> {
+        let (section, worker) = Section::begin_if(|worker| self.quick.is_of_lone(worker))?;
+        let me = worker.current();
+        if self.owner.try_free_alone(address(me)) {
+            me.locks.release();
+            return Some(section);
+        }
+        section.leave_without_tick();
+        None
+    }
+
+    /// The same with several workers, and before threads that wait.
+    #[inline]
+    fn take_among_others(&self) -> Option<Section> {
+        let (section, worker) = Section::begin()?;
+        let is_simple = !matches!(self.protocol, Protocol::Ceiling(_));
+        if is_simple
+            && self.home.is_known(&worker.shared)
+            && self.own_if_free(worker, worker.current())
+        {
+            return Some(section);
+        }
+        section.leave_without_tick();
+        None
+    }
+
+    /// The same with several workers, and if a thread that waits is about to come.
+    #[inline]
+    fn free_among_others(&self) -> Option<Section> {
         let (section, worker) = Section::begin()?;
         let me = worker.current();
-        if self.quick.is_of_lone(worker) && self.owner.try_free_alone(address(me)) {
+        let is_simple = !matches!(self.protocol, Protocol::Ceiling(_));
+        if is_simple
+            && (self.owner.try_free(worker.several, address(me)) || self.let_heir_come(worker, me))
+        {
             me.locks.release();
             return Some(section);
         }
@@ -174,54 +205,15 @@ impl RawLock {
     /// Takes the lock if it is free and belongs to this runtime. Neither panics nor switches, also not for a deferred tick.
     #[inline]
     pub(super) fn take_quickly(&self) -> bool {
-        match self.take_alone() {
-            Some(section) => {
-                section.leave_without_tick();
-                true
-            }
-            None => self.take_among_others(),
-        }
-    }
-
-    #[inline(never)]
-    fn take_among_others(&self) -> bool {
-        let Some((section, worker)) = Section::begin() else {
-            return false;
-        };
-        let is_simple = !matches!(self.protocol, Protocol::Ceiling(_));
-        let taken = is_simple
-            && self.home.is_known(&worker.shared)
-            && self.own_if_free(worker, worker.current());
-        section.leave_without_tick();
-        taken
+        let taken = self.take_alone().or_else(|| self.take_among_others());
+        taken.map(Section::leave_without_tick).is_some()
     }
 
     /// Frees the lock if the running thread owns it and need not hand it over. Otherwise as [`RawLock::take_quickly`].
     #[inline]
     pub(super) fn free_quickly(&self) -> bool {
-        match self.free_alone() {
-            Some(section) => {
-                section.leave_without_tick();
-                true
-            }
-            None => self.free_among_others(),
-        }
-    }
-
-    #[inline(never)]
-    fn free_among_others(&self) -> bool {
-        let Some((section, worker)) = Section::begin() else {
-            return false;
-        };
-        let me = worker.current();
-        let is_simple = !matches!(self.protocol, Protocol::Ceiling(_));
-        let freed = is_simple
-            && (self.owner.try_free(worker.several, address(me)) || self.let_heir_come(worker, me));
-        if freed {
-            me.locks.release();
-        }
-        section.leave_without_tick();
-        freed
+        let freed = self.free_alone().or_else(|| self.free_among_others());
+        freed.map(Section::leave_without_tick).is_some()
     }
 
     /// Takes the lock if it is free, before threads that wait.
@@ -250,14 +242,18 @@ impl RawLock {
         }
     }
 
-    #[cold]
     #[inline(never)]
     fn lock_slowly(&self) {
-        self.lock_within("Lock::lock", None);
+        match self.take_among_others() {
+            Some(section) => section.leave(),
+            None => {
+                self.lock_within("Lock::lock", None);
+            }
+        }
     }
 
     /// Waits for the lock, but not longer than `limit`; `false` if that has passed.
-    #[inline]
+    #[cold]
     pub(super) fn lock_within(&self, operation: &str, limit: Option<Duration>) -> bool {
         let worker = self.enter(operation);
         let me = worker.current();
@@ -416,9 +412,16 @@ impl RawLock {
         }
     }
 
-    #[cold]
     #[inline(never)]
     fn unlock_slowly(&self) {
+        match self.free_among_others() {
+            Some(section) => section.leave(),
+            None => self.unlock_within(),
+        }
+    }
+
+    #[cold]
+    fn unlock_within(&self) {
         let worker = require_worker("Lock::unlock");
         enter();
         let me = worker.current();

@@ -82,10 +82,16 @@ impl Section {
     /// Disables preemption. `None` outside a runtime, or if it is disabled already.
     #[inline]
     pub(crate) fn begin() -> Option<(Self, &'static Worker)> {
+        Self::begin_if(|_| true)
+    }
+
+    /// The same, if the worker is of a kind.
+    #[inline]
+    pub(crate) fn begin_if(is_so: impl FnOnce(&Worker) -> bool) -> Option<(Self, &'static Worker)> {
         let local = local();
         // SAFETY: as in `current_worker`.
         let worker = unsafe { local.worker.load(Ordering::Relaxed).as_ref() }?;
-        if local.depth.load(Ordering::Relaxed) != 0 {
+        if !is_so(worker) || local.depth.load(Ordering::Relaxed) != 0 {
             return None;
         }
         local.depth.store(1, Ordering::Relaxed);

@@ -254,6 +254,10 @@ impl Section {
         Some((Self, current_worker()?))
     }
 
+    pub(crate) fn begin_if(is_so: impl FnOnce(&Worker) -> bool) -> Option<(Self, &'static Worker)> {
+        Self::begin().filter(|(_, worker)| is_so(worker))
+    }
+
     pub(crate) fn leave(self) {}
 
     pub(crate) fn leave_without_tick(self) {}
