@@ -205,14 +205,26 @@ impl RawLock {
     /// Takes the lock if it is free and belongs to this runtime. Neither panics nor switches, also not for a deferred tick.
     #[inline]
     pub(super) fn take_quickly(&self) -> bool {
-        let taken = self.take_alone().or_else(|| self.take_among_others());
+        let taken = self.take_alone().map(Section::leave_without_tick);
+        taken.is_some() || self.take_elsewhere()
+    }
+
+    #[inline(never)]
+    fn take_elsewhere(&self) -> bool {
+        let taken = self.take_among_others();
         taken.map(Section::leave_without_tick).is_some()
     }
 
     /// Frees the lock if the running thread owns it and need not hand it over. Otherwise as [`RawLock::take_quickly`].
     #[inline]
     pub(super) fn free_quickly(&self) -> bool {
-        let freed = self.free_alone().or_else(|| self.free_among_others());
+        let freed = self.free_alone().map(Section::leave_without_tick);
+        freed.is_some() || self.free_elsewhere()
+    }
+
+    #[inline(never)]
+    fn free_elsewhere(&self) -> bool {
+        let freed = self.free_among_others();
         freed.map(Section::leave_without_tick).is_some()
     }
 
