@@ -74,7 +74,8 @@
  *     A program that is linked statically to its C library has no slices: -ENOEXEC.
  *     While no other thread is ready, the timer stops within a slice. The next tick comes when a time limit
  *     passes, a transfer ends or another worker has something for this one. A tick in a shared library is
- *     tried again at doubling intervals up to a slice, and takes effect in a call of this library at the latest.
+ *     tried again at doubling intervals up to a slice, and takes effect at the end of the next call of this library
+ *     at the latest, other than uthread_strerror() and uthread_poster_post().
  *     A system call blocks all threads of its worker. A tick during the call interrupts it, and the kernel
  *     restarts it (SA_RESTART). It never restarts these, which fail with EINTR or return what is left of their
  *     time (signal(7)):
@@ -351,8 +352,9 @@ int uthread_trylock(uthread_lock_t *lock);
 int uthread_lock_timed(uthread_lock_t *lock, unsigned int microseconds);
 int uthread_unlock(uthread_lock_t *lock);
 
-/* A lock whose waiters spin. The owner may be preempted. -EDEADLK: the caller holds it, or nothing could
- * let its owner run (a cooperative runtime with one worker). */
+/* A lock whose waiters spin. The owner may be preempted. -EDEADLK: the caller holds it, or its owner can never run: the
+ * runtime is cooperative, and the owner on the same worker; or all other threads wait, or spin as well, and nothing comes
+ * from outside. */
 typedef struct uthread_spinlock uthread_spinlock_t;
 
 uthread_spinlock_t *uthread_spinlock_create(void);

@@ -1,4 +1,5 @@
-//! Calls from C: error numbers instead of panics, and the points at which a terminated thread ends.
+//! Calls from C: error numbers instead of panics, and the points at which a terminated thread ends and deferred ticks take
+//! effect.
 
 use core::any::Any;
 use core::ffi::c_int;
@@ -29,7 +30,7 @@ pub(crate) fn outcome_or<T>(
     let _back_at_the_end = ErrorNumber::keep();
     let exceptions = Exceptions::put_aside();
     let result = uthread::catch_unwind(AssertUnwindSafe(work));
-    let result = result.unwrap_or_else(|payload| Err(mend(payload)));
+    let result = finished(result.unwrap_or_else(|payload| Err(mend(payload))));
     drop(exceptions);
     if matches!(result, Err(libc::ECANCELED)) && obeys_terminate() {
         drop(result);
@@ -57,7 +58,25 @@ pub(crate) fn quickly<T>(
     if !unsafe { object.as_ref() }.is_some_and(quick) {
         return out_of_line(slow);
     }
-    if is_tick_deferred() { make_tick() } else { 0 }
+    finished(0)
+}
+
+/// The end of a call. A tick during the call was deferred, since it came in this library; a loop of short calls may get no
+/// other. So it takes effect now.
+#[inline]
+pub(crate) fn finished<T>(result: T) -> T {
+    if is_tick_deferred() {
+        make_tick();
+    }
+    result
+}
+
+/// Not if the thread holds preemption off: the end of that makes the tick.
+#[cold]
+#[inline(never)]
+fn make_tick() {
+    let _back_at_the_end = ErrorNumber::keep();
+    drop(no_preempt());
 }
 
 /// Keeps what is seldom needed from taking registers where it is not.
@@ -67,21 +86,13 @@ pub(crate) fn out_of_line<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-#[cold]
-fn make_tick() -> c_int {
-    caught(|| {
-        drop(no_preempt());
-        Ok(0)
-    })
-}
-
 /// The same for functions that return a new object.
 pub(crate) fn created<T>(work: impl FnOnce() -> T) -> *mut T {
     let _back_at_the_end = ErrorNumber::keep();
-    match uthread::catch_unwind(AssertUnwindSafe(work)) {
+    finished(match uthread::catch_unwind(AssertUnwindSafe(work)) {
         Ok(object) => Box::into_raw(Box::new(object)),
         Err(_) => core::ptr::null_mut(),
-    }
+    })
 }
 
 /// Drops an object that `created` returned.

@@ -6,7 +6,7 @@ use std::sync::TryLockError;
 
 use uthread::{Lock, LockGuard, Protocol, SpinGuard, SpinLock, TryLockResult};
 
-use crate::call::{caught, created, destroy, quickly};
+use crate::call::{caught, created, destroy, finished, quickly};
 use crate::error::{Errno, limit, object};
 use crate::held::{Held, Waiters};
 use crate::thread::priority_of;
@@ -63,7 +63,7 @@ unsafe extern "C-unwind" fn uthread_lock_destroy(lock: *mut CLock) -> c_int {
             .as_ref()
             .is_some_and(|lock| lock.lock.is_held() || lock.waiting.any() || lock.conditions.any())
         {
-            return -libc::EBUSY;
+            return finished(-libc::EBUSY);
         }
         destroy(lock);
     }
@@ -152,7 +152,7 @@ unsafe extern "C-unwind" fn uthread_spinlock_destroy(lock: *mut CSpinLock) -> c_
             .as_ref()
             .is_some_and(|lock| lock.held.is_some() || lock.waiting.any())
         {
-            return -libc::EBUSY;
+            return finished(-libc::EBUSY);
         }
         destroy(lock);
     }

@@ -9,7 +9,7 @@ use uthread::{
     RecursiveLock, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockResult, current_key,
 };
 
-use crate::call::{caught, created, destroy};
+use crate::call::{caught, created, destroy, finished};
 use crate::error::{Errno, limit, object};
 use crate::held::Waiters;
 
@@ -35,7 +35,7 @@ unsafe extern "C-unwind" fn uthread_reclock_destroy(lock: *mut CRecursiveLock) -
             .as_ref()
             .is_some_and(|lock| lock.lock.is_held() || lock.waiting.any())
         {
-            return -libc::EBUSY;
+            return finished(-libc::EBUSY);
         }
         destroy(lock);
     }

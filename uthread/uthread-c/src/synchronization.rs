@@ -11,7 +11,7 @@ use uthread::{
     Semaphore, SendTimeoutError, Sender, TryRecvError, TrySendError, bounded,
 };
 
-use crate::call::{busy_if, caught, created, destroy_unless, quickly};
+use crate::call::{busy_if, caught, created, destroy_unless, finished, quickly};
 use crate::error::{Errno, errno_of, limit, object};
 use crate::record::Pointer;
 use crate::thread::Exit;
@@ -21,7 +21,7 @@ use crate::unwind::{Function, Terminated, enclose, unwind};
 unsafe extern "C-unwind" fn uthread_sem_create(permits: usize) -> *const Semaphore {
     let _back_at_the_end = ErrorNumber::keep();
     // Posters share it.
-    Arc::into_raw(Arc::new(Semaphore::new(permits)))
+    finished(Arc::into_raw(Arc::new(Semaphore::new(permits))))
 }
 
 #[unsafe(no_mangle)]

@@ -8,7 +8,7 @@ use std::panic::AssertUnwindSafe;
 
 use uthread::{Builder, Errno as ErrorNumber, JoinHandle, Priority, Thread, no_preempt};
 
-use crate::call::{caught, out_of_line, switching};
+use crate::call::{caught, finished, out_of_line, switching};
 use crate::error::{Errno, errno_of, limit};
 use crate::record::{self, CThread, Handle, Joining, Pointer, Share, Termination, with_own};
 use crate::unwind::{Function, Terminated, enclose};
@@ -182,13 +182,13 @@ unsafe extern "C-unwind" fn uthread_self() -> *const CThread {
     }
     let _back_at_the_end = ErrorNumber::keep();
     let find = || record::own().unwrap_or_else(record::adopt).handle();
-    uthread::catch_unwind(find).unwrap_or(ptr::null())
+    finished(uthread::catch_unwind(find).unwrap_or(ptr::null()))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_id() -> u64 {
     if uthread::is_user_thread() {
-        uthread::current().id().number()
+        finished(uthread::current().id().number())
     } else {
         0
     }
@@ -277,7 +277,7 @@ unsafe extern "C-unwind" fn uthread_terminate(thread: *const CThread) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_terminate_disable() {
     let _back_at_the_end = ErrorNumber::keep();
-    with_own(|own| own.held_off.fetch_add(1, Ordering::Relaxed));
+    finished(with_own(|own| own.held_off.fetch_add(1, Ordering::Relaxed)));
 }
 
 #[unsafe(no_mangle)]
@@ -292,6 +292,7 @@ unsafe extern "C-unwind" fn uthread_terminate_enable() {
             }
         });
     });
+    finished(());
 }
 
 #[unsafe(no_mangle)]
@@ -317,7 +318,7 @@ unsafe extern "C-unwind" fn uthread_sleep(microseconds: c_uint) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_may_wait() -> c_int {
-    c_int::from(uthread::may_wait())
+    finished(c_int::from(uthread::may_wait()))
 }
 
 #[unsafe(no_mangle)]

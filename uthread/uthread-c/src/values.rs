@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use crate::call::{caught, created, destroy};
+use crate::call::{caught, created, destroy, finished};
 use crate::error::object;
 use crate::record::with_own;
 
@@ -97,9 +97,9 @@ unsafe extern "C-unwind" fn uthread_get(key: *const Key) -> *mut c_void {
     let Some(key) = found.filter(|_| uthread::is_user_thread()) else {
         return ptr::null_mut();
     };
-    VALUES.with(|values| {
+    finished(VALUES.with(|values| {
         let values = values.0.borrow();
         let mine = values.iter().find(|value| value.key == key.number);
         mine.map_or(ptr::null_mut(), |value| value.pointer)
-    })
+    }))
 }

@@ -258,6 +258,19 @@ fn ticks_are_few_and_disturb_no_child() {
     check_output("tests/c/ticks.c", &[], expected);
 }
 
+/// In release builds most ticks of such a loop come in the library. Here all do, in every build.
+#[test]
+fn ticks_interrupt_loops_of_short_calls() {
+    let installed = Installed::new();
+    let path = source("tests/c/short_calls.c");
+    let loops = installed.build(&path, &["-shared", "-fPIC", "-DLOOPS"], true);
+    let (Some(loops), Some(program)) = (loops, installed.build(&path, &["-ldl"], true)) else {
+        return;
+    };
+    let text = text_of(&program, &[loops.to_str().expect("a path in Unicode")]);
+    assert!(text.ends_with("each loop was interrupted\n"), "{text}");
+}
+
 #[test]
 fn slices_of_cpu_time_interrupt_no_call_that_waits() {
     check_output(

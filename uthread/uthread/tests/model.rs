@@ -54,7 +54,7 @@ use errand::{Errand, Errands};
 use fresh::Fresh;
 use inbox::Inbox;
 use owner::{Claim, Owner};
-use scheduler::{Linked, Links, Priority, Rank, Schedulable, Waiters};
+use scheduler::{Linked, Links, Priority, Rank, Schedulable, Waiters, Waits};
 use slumber::{Rest, Slumber};
 use spin::SpinCell;
 
@@ -64,6 +64,7 @@ struct Node {
     links: Links<Self>,
     rank: Rank,
     level: Cell<Priority>,
+    waits_in: Cell<*const ()>,
     number: usize,
 }
 
@@ -79,6 +80,7 @@ impl Node {
             links: Links::new(),
             rank: Rank::new(Priority::Orange),
             level: Cell::new(Priority::Orange),
+            waits_in: Cell::new(std::ptr::null()),
             number,
         }))
     }
@@ -87,6 +89,12 @@ impl Node {
 impl Linked for Node {
     fn links(&self) -> &Links<Self> {
         &self.links
+    }
+}
+
+impl Waits for Node {
+    fn waits_in(&self) -> &Cell<*const ()> {
+        &self.waits_in
     }
 }
 

@@ -16,11 +16,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::preemptive;
+use common::{message, preemptive};
 use uthread::io::{read_at, sleep};
 use uthread::{
-    BuildError, Builder, GuardedAlloc, JoinHandle, Kind, Lock, Priority, Runtime, current,
-    no_preempt, spawn, statistics, yield_now,
+    BuildError, Builder, GuardedAlloc, JoinHandle, Kind, Lock, Priority, Runtime, Semaphore,
+    SpinLock, current, no_preempt, spawn, statistics, yield_now,
 };
 
 #[global_allocator]
@@ -74,6 +74,92 @@ fn threads_that_never_yield_all_get_their_turn() {
         statistics.ticks_taken > 0 && statistics.preemptions >= 20,
         "{statistics:?}"
     );
+}
+
+/// Starts a thread that takes the lock once.
+fn takes(lock: &Arc<SpinLock<()>>) -> JoinHandle<()> {
+    let lock = Arc::clone(lock);
+    spawn(move || drop(lock.lock()))
+}
+
+/// The owners wait for the threads that spin: on one worker, and on two, where they may be on either.
+#[test]
+fn a_deadlock_of_threads_that_spin_is_a_panic() {
+    for workers in 1..=2 {
+        let runtime = preemptive(SLICE).workers(workers).build().unwrap();
+        runtime.run(|| {
+            let locks = [(); 2].map(|()| Arc::new(SpinLock::new(())));
+            let guards = [locks[0].lock(), locks[1].lock()];
+            let text = message(&*takes(&locks[0]).join().unwrap_err());
+            assert!(text.starts_with("deadlock: thread "), "{text}");
+            drop(guards);
+            takes(&locks[0]).join().unwrap();
+        });
+    }
+    let runtime = preemptive(SLICE).build().unwrap();
+    runtime.run(|| {
+        let locks = [(); 2].map(|()| Arc::new(SpinLock::new(())));
+        let guards = [locks[0].lock(), locks[1].lock()];
+        let threads = [0, 0, 1].map(|i| takes(&locks[i]));
+        for thread in threads {
+            let text = message(&*thread.join().unwrap_err());
+            assert!(text.starts_with("deadlock: "), "{text}");
+        }
+        drop(guards);
+    });
+}
+
+/// Needs the processor for this time.
+fn compute_for(time: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < time {
+        black_box(());
+    }
+}
+
+/// The owner waits for time, for a thread that computes, and for one that spins until another lock is free.
+#[test]
+fn a_thread_may_spin_as_long_as_the_lock_can_be_freed() {
+    const LONG: Duration = Duration::from_millis(20);
+    for workers in 1..=2 {
+        let runtime = preemptive(SLICE).workers(workers).build().unwrap();
+        runtime.run(|| {
+            let lock = Arc::new(SpinLock::new(()));
+            let guard = lock.lock();
+            let spinner = takes(&lock);
+            sleep(LONG);
+            drop(guard);
+            spinner.join().unwrap();
+
+            let permits = Arc::new(Semaphore::new(0));
+            let guard = lock.lock();
+            let spinner = takes(&lock);
+            let releases = Arc::clone(&permits);
+            let computes = spawn(move || {
+                compute_for(LONG);
+                releases.release(1);
+            });
+            permits.acquire();
+            drop(guard);
+            spinner.join().unwrap();
+            computes.join().unwrap();
+
+            let other = Arc::new(SpinLock::new(()));
+            let (guard, other_guard) = (lock.lock(), other.lock());
+            let spinner = takes(&lock);
+            let (last, releases) = (Arc::clone(&other), Arc::clone(&permits));
+            let helper = spawn(move || {
+                drop(last.lock());
+                releases.release(1);
+            });
+            compute_for(LONG);
+            drop(other_guard);
+            permits.acquire();
+            drop(guard);
+            spinner.join().unwrap();
+            helper.join().unwrap();
+        });
+    }
 }
 
 #[test]

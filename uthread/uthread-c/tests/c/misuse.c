@@ -150,6 +150,20 @@ static void values(void) {
     destroyed = refused = 0;
 }
 
+static void *spins_in_vain(void *value) {
+    CHECK(uthread_spinlock_lock(spinlock) == -EDEADLK);
+    return value;
+}
+/* The owner waits for threads that spin. */
+static void circles(void) {
+    uthread_t *thread[2];
+    spinlock = uthread_spinlock_create();
+    CHECK(uthread_spinlock_lock(spinlock) == 0);
+    for (int i = 0; i < 2; i++) CHECK(uthread_create(&thread[i], NULL, spins_in_vain, NULL) == 0);
+    for (int i = 0; i < 2; i++) ends(thread[i]);
+    CHECK(uthread_spinlock_unlock(spinlock) == 0 && uthread_spinlock_destroy(spinlock) == 0);
+}
+
 static void *all(void *two_workers) {
     waiters(two_workers != NULL);
     handles();
@@ -167,6 +181,10 @@ int main(void) {
     uthread_preempt_disable();
     CHECK(uthread_end() == -EPERM);
     uthread_preempt_enable();
+    circles();
+    CHECK(uthread_end() == 0);
+    CHECK(uthread_init(1000) == 0);
+    circles();
     CHECK(uthread_end() == 0);
     puts("misuse is refused");
     return 0;

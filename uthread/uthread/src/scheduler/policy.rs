@@ -136,7 +136,7 @@ impl<T: Schedulable> Scheduler<T> {
     /// Boosts a thread that was blocked during the last boost.
     #[inline]
     pub(crate) fn woken(&self, thread: &T) {
-        if thread.rank().base() != thread.rank().assigned() {
+        if thread.rank().has_fallen() {
             self.fallen.set(true);
         }
     }

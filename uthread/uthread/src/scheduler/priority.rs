@@ -146,6 +146,12 @@ impl Rank {
         Priority::from_level(self.base.load(Ordering::Relaxed))
     }
 
+    /// True if used-up slices have lowered it.
+    #[inline]
+    pub(crate) fn has_fallen(&self) -> bool {
+        self.base.load(Ordering::Relaxed) != self.assigned.load(Ordering::Relaxed)
+    }
+
     #[inline]
     pub(crate) fn effective(&self) -> Priority {
         let base = self.base.load(Ordering::Relaxed);

@@ -8,8 +8,6 @@ use core::ptr;
 pub(crate) struct Links<T> {
     next: Cell<*const T>,
     previous: Cell<*const T>,
-    /// The object whose waiters include the member, or null.
-    waits_in: Cell<*const ()>,
 }
 
 impl<T> Links<T> {
@@ -18,17 +16,12 @@ impl<T> Links<T> {
         Self {
             next: Cell::new(ptr::null()),
             previous: Cell::new(ptr::null()),
-            waits_in: Cell::new(ptr::null()),
         }
     }
 
     /// The successor, for singly linked lists.
     pub(crate) fn next(&self) -> &Cell<*const T> {
         &self.next
-    }
-
-    pub(super) fn waits_in(&self) -> &Cell<*const ()> {
-        &self.waits_in
     }
 }
 
@@ -61,6 +54,19 @@ impl<T: Linked> Queue<T> {
     #[inline]
     pub(crate) fn front(&self) -> *const T {
         self.head.get()
+    }
+
+    /// True if the members are all of a kind.
+    pub(super) fn all(&self, is_so: impl Fn(&T) -> bool) -> bool {
+        let mut member = self.head.get();
+        // SAFETY: the contract of the pushes keeps members alive.
+        while let Some(thread) = unsafe { member.as_ref() } {
+            if !is_so(thread) {
+                return false;
+            }
+            member = thread.links().next.get();
+        }
+        true
     }
 
     /// # Safety

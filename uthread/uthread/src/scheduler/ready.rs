@@ -105,6 +105,11 @@ impl<T: Schedulable> Ready<T> {
         }
     }
 
+    /// True if the threads are all of a kind.
+    pub(crate) fn all(&self, is_so: impl Fn(&T) -> bool) -> bool {
+        self.queues.iter().all(|queue| queue.all(&is_so))
+    }
+
     /// Queues all threads again after `change` has adjusted their priorities. The order within a
     /// priority is kept; threads that rise go behind those that were already there.
     pub(crate) fn regroup(&self, change: impl Fn(&T)) {

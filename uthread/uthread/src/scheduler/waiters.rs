@@ -1,8 +1,15 @@
 //! A queue of threads that wait for an object, each of which may stop waiting.
 
+use core::cell::Cell;
 use core::ptr;
 
 use super::{Linked, Queue};
+
+/// A type that can be a member of [`Waiters`].
+pub(crate) trait Waits: Linked {
+    /// The object whose waiters include the member, or null.
+    fn waits_in(&self) -> &Cell<*const ()>;
+}
 
 /// Threads that wait for an object, in FIFO order. Unlike a [`Queue`], it can tell whether a thread
 /// still waits here, so either a waking thread or the thread's timer takes it out, never both.
@@ -11,7 +18,7 @@ use super::{Linked, Queue};
 #[derive(Debug)]
 pub(crate) struct Waiters<T>(Queue<T>);
 
-impl<T: Linked> Waiters<T> {
+impl<T: Waits> Waiters<T> {
     pub(crate) const fn new() -> Self {
         Self(Queue::new())
     }
@@ -37,7 +44,7 @@ impl<T: Linked> Waiters<T> {
     pub(crate) unsafe fn push_back(&self, thread: *const T) {
         // SAFETY: the caller's contract.
         unsafe {
-            (*thread).links().waits_in().set(self.address());
+            (*thread).waits_in().set(self.address());
             self.0.push_back(thread);
         }
     }
@@ -47,7 +54,7 @@ impl<T: Linked> Waiters<T> {
     pub(crate) unsafe fn push_front(&self, thread: *const T) {
         // SAFETY: the caller's contract.
         unsafe {
-            (*thread).links().waits_in().set(self.address());
+            (*thread).waits_in().set(self.address());
             self.0.push_front(thread);
         }
     }
@@ -57,7 +64,7 @@ impl<T: Linked> Waiters<T> {
     pub(crate) fn pop_front(&self) -> Option<*const T> {
         let first = self.0.pop_front()?;
         // SAFETY: it was a member, hence alive.
-        unsafe { (*first).links().waits_in().set(ptr::null()) };
+        unsafe { (*first).waits_in().set(ptr::null()) };
         Some(first)
     }
 
@@ -83,9 +90,9 @@ impl<T: Linked> Waiters<T> {
     pub(crate) unsafe fn withdraw(&self, thread: *const T) -> bool {
         // SAFETY: the caller's contract, and a thread that waits here is a member.
         unsafe {
-            let waits = ptr::eq((*thread).links().waits_in().get(), self.address());
+            let waits = ptr::eq((*thread).waits_in().get(), self.address());
             if waits {
-                (*thread).links().waits_in().set(ptr::null());
+                (*thread).waits_in().set(ptr::null());
                 self.0.remove(thread);
             }
             waits

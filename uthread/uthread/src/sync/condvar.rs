@@ -8,10 +8,7 @@ use std::sync::PoisonError;
 use super::{Lock, LockGuard, LockResult, RawLock};
 use crate::scheduler::Waiters;
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{
-    Home, Worker, current_worker, enter, leave, leave_blocking, leave_without_tick, require_worker,
-    try_enter,
-};
+use crate::worker::{Home, Section, Worker, enter, leave, leave_blocking, require_worker};
 
 /// A condition variable: threads wait on it inside a [`Lock`](crate::Lock).
 ///
@@ -442,25 +439,24 @@ impl Condvar {
     #[inline]
     pub fn notify_quickly<T: ?Sized>(&self, lock: &Lock<T>) -> bool {
         let raw = &lock.raw;
-        let Some(worker) = current_worker() else {
+        let Some((section, worker)) = Section::begin() else {
             return false;
         };
-        if !(raw.is_mine() && self.home.is_known(&worker.shared) && try_enter()) {
-            return false;
-        }
-        let notified = with_graph(worker, || {
-            // SAFETY: waiters are alive.
-            let Some(first) = (unsafe { self.waiters.front().as_ref() }) else {
-                return true;
-            };
-            let has_this_lock = ptr::eq(first.parcel.get(), ptr::from_ref(raw).cast());
-            if has_this_lock {
-                self.waiters.pop_front();
-                raw.enqueue(worker, &raw.entry, first);
-            }
-            has_this_lock
-        });
-        leave_without_tick();
+        let known = raw.is_mine() && self.home.is_known(&worker.shared);
+        let notified = known
+            && with_graph(worker, || {
+                // SAFETY: waiters are alive.
+                let Some(first) = (unsafe { self.waiters.front().as_ref() }) else {
+                    return true;
+                };
+                let has_this_lock = ptr::eq(first.parcel.get(), ptr::from_ref(raw).cast());
+                if has_this_lock {
+                    self.waiters.pop_front();
+                    raw.enqueue(worker, &raw.entry, first);
+                }
+                has_this_lock
+            });
+        section.leave_without_tick();
         notified
     }
 

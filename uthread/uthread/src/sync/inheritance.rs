@@ -76,7 +76,7 @@ impl RawLock {
     /// ceiling. If other threads wait, the wait-for graph must be locked.
     #[inline]
     pub(super) fn disown(&self, worker: &Worker, owner: &Control) {
-        owner.locks.set(owner.locks.get() - 1);
+        owner.locks.release();
         match self.protocol() {
             Protocol::None => {}
             Protocol::Inheritance => {
@@ -98,7 +98,7 @@ impl RawLock {
     /// wait, the wait-for graph must be locked.
     #[inline]
     pub(super) fn endow(&self, worker: &Worker, thread: &Control, waited: bool) {
-        thread.locks.set(thread.locks.get() + 1);
+        thread.locks.take();
         match self.protocol() {
             Protocol::None => {}
             Protocol::Inheritance => {

@@ -44,6 +44,11 @@ pub(crate) struct Owner<T, const MOST_PASSES: u32> {
     passed_since_ns: Cell<u64>,
 }
 
+// SAFETY: the comments of the cells say who may use them.
+unsafe impl<T, const MOST_PASSES: u32> Sync for Owner<T, MOST_PASSES> {}
+// SAFETY: as above.
+unsafe impl<T, const MOST_PASSES: u32> Send for Owner<T, MOST_PASSES> {}
+
 fn owner_of<T>(word: *mut T) -> *mut T {
     word.map_addr(|address| address & !FLAGS)
 }
@@ -104,6 +109,26 @@ impl<T, const MOST_PASSES: u32> Owner<T, MOST_PASSES> {
         // As above: where threads wait, the attempt would fail.
         self.word.load(Ordering::Relaxed) == me
             && self.replace(several, me, ptr::null_mut(), Ordering::Release)
+    }
+
+    /// [`try_own`](Self::try_own) without several workers.
+    #[inline]
+    pub(crate) fn try_own_alone(&self, me: *mut T) -> bool {
+        let is_free = self.word.load(Ordering::Relaxed).is_null();
+        if is_free {
+            self.word.store(me, Ordering::Relaxed);
+        }
+        is_free
+    }
+
+    /// [`try_free`](Self::try_free) without several workers.
+    #[inline]
+    pub(crate) fn try_free_alone(&self, me: *mut T) -> bool {
+        let is_mine = self.word.load(Ordering::Relaxed) == me;
+        if is_mine {
+            self.word.store(ptr::null_mut(), Ordering::Relaxed);
+        }
+        is_mine
     }
 
     /// Takes the lock if it is free, even if threads wait.

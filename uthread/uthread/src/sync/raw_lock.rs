@@ -11,8 +11,7 @@ use crate::atomic::{AtomicPtr, AtomicU32};
 use crate::scheduler::{Priority, Schedulable, Tally, Waiters};
 use crate::thread::{Control, Wait, Woken};
 use crate::worker::{
-    Home, Worker, current_worker, enter, leave, leave_blocking, leave_without_tick, require_worker,
-    try_enter,
+    Home, Section, Worker, current_worker, enter, leave, leave_blocking, require_worker,
 };
 
 /// The first waiter of a barging lock is overtaken at most this many times.
@@ -24,6 +23,9 @@ const MOST_PASSES: u32 = 256;
 pub(crate) struct RawLock {
     pub(super) owner: Owner<Control, MOST_PASSES>,
     home: Home,
+    /// The home that a lock without a ceiling had when it was last taken slowly, in a runtime with one worker. So one look
+    /// finds whether it may be taken quickly.
+    quick: Home,
     protocol: Protocol,
     /// Running threads may overtake those that wait.
     pub(super) barging: bool,
@@ -109,6 +111,7 @@ impl RawLock {
         Self {
             owner: Owner::new(AtomicPtr::new(ptr::null_mut()), AtomicU32::new(0)),
             home: Home::new(),
+            quick: Home::new(),
             protocol,
             barging,
             entry: Waiters::new(),
@@ -138,41 +141,103 @@ impl RawLock {
         worker
     }
 
-    /// Takes the lock if it is free and belongs to this runtime. Neither panics nor switches, also not for a
-    /// deferred tick.
-    #[inline]
-    pub(super) fn take_quickly(&self) -> bool {
-        let Some(worker) = current_worker() else {
-            return false;
-        };
-        let simple = !matches!(self.protocol, Protocol::Ceiling(_));
-        if !(simple && self.home.is_known(&worker.shared) && try_enter()) {
-            return false;
+    /// Takes the lock if it is free and belongs to this runtime, which has one worker. Neither panics nor switches: the
+    /// caller leaves the section.
+    #[expect(clippy::inline_always, reason = "a call would cost as much as it does")]
+    #[inline(always)]
+    fn take_alone(&self) -> Option<Section> {
+        let (section, worker) = Section::begin_if(|worker| self.quick.is_of_lone(worker))?;
+        let me = worker.current();
+        if self.owner.try_own_alone(address(me)) {
+            me.locks.take();
+            return Some(section);
         }
-        let owned = self.own_if_free(worker, worker.current());
-        leave_without_tick();
-        owned
+        section.leave_without_tick();
+        None
     }
 
-    /// Frees the lock if the running thread owns it and need not hand it over. Neither panics nor switches.
+    /// Frees the lock if the running thread owns it, nobody waits, and the runtime has one worker. As
+    /// [`RawLock::take_alone`].
+    #[expect(clippy::inline_always, reason = "a call would cost as much as it does")]
+    #[inline(always)]
+    fn free_alone(&self) -> Option<Section> {
+        let (section, worker) = Section::begin_if(|worker| self.quick.is_of_lone(worker))?;
+        let me = worker.current();
+        if self.owner.try_free_alone(address(me)) {
+            me.locks.release();
+            return Some(section);
+        }
+        section.leave_without_tick();
+        None
+    }
+
+    /// The same with several workers, and before threads that wait.
+    #[inline]
+    fn take_among_others(&self) -> Option<Section> {
+        let (section, worker) = Section::begin()?;
+        let is_simple = !matches!(self.protocol, Protocol::Ceiling(_));
+        if is_simple
+            && self.home.is_known(&worker.shared)
+            && self.own_if_free(worker, worker.current())
+        {
+            return Some(section);
+        }
+        section.leave_without_tick();
+        None
+    }
+
+    /// The same with several workers, and if a thread that waits is about to come.
+    #[inline]
+    fn free_among_others(&self) -> Option<Section> {
+        let (section, worker) = Section::begin()?;
+        let me = worker.current();
+        let is_simple = !matches!(self.protocol, Protocol::Ceiling(_));
+        if is_simple
+            && (self.owner.try_free(worker.several, address(me)) || self.let_heir_come(worker, me))
+        {
+            me.locks.release();
+            return Some(section);
+        }
+        section.leave_without_tick();
+        None
+    }
+
+    /// Takes the lock if it is free and belongs to this runtime. Neither panics nor switches, also not for a deferred tick.
+    #[inline]
+    pub(super) fn take_quickly(&self) -> bool {
+        let taken = self.take_alone().map(Section::leave_without_tick);
+        taken.is_some() || self.take_elsewhere()
+    }
+
+    #[inline(never)]
+    fn take_elsewhere(&self) -> bool {
+        let taken = self.take_among_others();
+        taken.map(Section::leave_without_tick).is_some()
+    }
+
+    /// Frees the lock if the running thread owns it and need not hand it over. Otherwise as [`RawLock::take_quickly`].
     #[inline]
     pub(super) fn free_quickly(&self) -> bool {
-        let Some(worker) = current_worker() else {
-            return false;
-        };
-        if matches!(self.protocol, Protocol::Ceiling(_)) || !try_enter() {
-            return false;
-        }
-        let me = worker.current();
-        let freed = self.owner.try_free(worker.several, address(me))
-            || self.barging
-                && ptr::eq(self.owner.get(), me)
-                && self.owner.leave_to_heir(worker.several, || worker.now_ns());
-        if freed {
-            me.locks.set(me.locks.get() - 1);
-        }
-        leave_without_tick();
-        freed
+        let freed = self.free_alone().map(Section::leave_without_tick);
+        freed.is_some() || self.free_elsewhere()
+    }
+
+    #[inline(never)]
+    fn free_elsewhere(&self) -> bool {
+        let freed = self.free_among_others();
+        freed.map(Section::leave_without_tick).is_some()
+    }
+
+    /// Takes the lock if it is free, before threads that wait.
+    fn barge(&self, worker: &Worker, me: &Control) -> bool {
+        self.barging && self.owner.barge(worker.several, address(me))
+    }
+
+    /// Frees the lock of the running thread, if a thread that waits for it is about to come.
+    fn let_heir_come(&self, worker: &Worker, me: &Control) -> bool {
+        self.barging
+            && ptr::eq(self.owner.get(), me)
+            && self.owner.leave_to_heir(worker.several, || worker.now_ns())
     }
 
     /// True if the running thread owns the lock.
@@ -183,11 +248,24 @@ impl RawLock {
 
     #[inline]
     pub(super) fn lock(&self) {
-        self.lock_within("Lock::lock", None);
+        match self.take_alone() {
+            Some(section) => section.leave(),
+            None => self.lock_slowly(),
+        }
+    }
+
+    #[inline(never)]
+    fn lock_slowly(&self) {
+        match self.take_among_others() {
+            Some(section) => section.leave(),
+            None => {
+                self.lock_within("Lock::lock", None);
+            }
+        }
     }
 
     /// Waits for the lock, but not longer than `limit`; `false` if that has passed.
-    #[inline]
+    #[cold]
     pub(super) fn lock_within(&self, operation: &str, limit: Option<Duration>) -> bool {
         let worker = self.enter(operation);
         let me = worker.current();
@@ -225,8 +303,7 @@ impl RawLock {
     /// Takes the lock if it is free, also before threads that wait if that is allowed.
     #[inline]
     fn own_if_free(&self, worker: &Worker, me: &Control) -> bool {
-        let owned = self.owner.try_own(worker.several, address(me))
-            || self.barging && self.owner.barge(worker.several, address(me));
+        let owned = self.owner.try_own(worker.several, address(me)) || self.barge(worker, me);
         if owned {
             self.endow_new(worker, me);
         }
@@ -237,14 +314,19 @@ impl RawLock {
     #[inline]
     fn endow_new(&self, worker: &Worker, me: &Control) {
         match self.protocol {
-            Protocol::None | Protocol::Inheritance => me.locks.set(me.locks.get() + 1),
+            Protocol::None | Protocol::Inheritance => {
+                me.locks.take();
+                if !worker.several {
+                    self.quick.follow(&self.home);
+                }
+            }
             Protocol::Ceiling(_) => self.endow(worker, me, false),
         }
     }
 
     #[cold]
     fn wait_for(&self, worker: &Worker, me: &Control, limit: Option<Duration>) -> Woken {
-        if self.barging && self.owner.barge(worker.several, address(me)) {
+        if self.barge(worker, me) {
             self.endow_new(worker, me);
             return Woken::Granted;
         }
@@ -336,12 +418,28 @@ impl RawLock {
 
     #[inline]
     pub(super) fn unlock(&self) {
+        match self.free_alone() {
+            Some(section) => section.leave(),
+            None => self.unlock_slowly(),
+        }
+    }
+
+    #[inline(never)]
+    fn unlock_slowly(&self) {
+        match self.free_among_others() {
+            Some(section) => section.leave(),
+            None => self.unlock_within(),
+        }
+    }
+
+    #[cold]
+    fn unlock_within(&self) {
         let worker = require_worker("Lock::unlock");
         enter();
         let me = worker.current();
         if self.owner.try_free(worker.several, address(me)) {
             match self.protocol {
-                Protocol::None | Protocol::Inheritance => me.locks.set(me.locks.get() - 1),
+                Protocol::None | Protocol::Inheritance => me.locks.release(),
                 Protocol::Ceiling(_) => self.disown(worker, me),
             }
         } else {
@@ -358,8 +456,8 @@ impl RawLock {
         }
         // The thread may hold the lock since before a fork.
         self.check(worker, "Lock::unlock");
-        if self.barging && self.owner.leave_to_heir(worker.several, || worker.now_ns()) {
-            me.locks.set(me.locks.get() - 1);
+        if self.let_heir_come(worker, me) {
+            me.locks.release();
             return;
         }
         // SAFETY: same as in `wait_for`.

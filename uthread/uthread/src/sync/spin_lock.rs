@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use core::{fmt, hint, ptr};
 
 use crate::thread::Control;
-use crate::worker::{Home, Worker, enter, leave, require_worker};
+use crate::worker::{Home, Worker, depth, enter, leave, require_worker};
 
 /// Control blocks begin with a cache line, so the lower bits of their addresses are free.
 const LINE_BYTES: usize = 64;
@@ -33,9 +33,9 @@ fn mark(worker: &Worker) -> *mut Control {
 /// but nothing may block inside.
 ///
 /// # Panics
-/// Locking is a panic that names the threads in two cases: the running thread already holds the
-/// lock; or waiting would never end, because the owner is on the same worker and the runtime is
-/// cooperative, so the owner never runs.
+/// Locking is a panic that names the threads if the running thread already holds the lock, or if waiting would never
+/// end: the owner is on the same worker of a cooperative runtime, so it never runs; or no thread can run but those of this
+/// worker that spin, and nothing comes from outside.
 /// ```
 /// use uthread::SpinLock;
 ///
@@ -114,14 +114,40 @@ impl<T: ?Sized> SpinLock<T> {
         let worker = require_worker("SpinLock::lock");
         self.home.check(&worker.shared, "SpinLock::lock", || ());
         enter();
-        while !self.try_own(worker) {
+        if !self.try_own(worker) {
+            self.spin(worker);
+        }
+        self.guard()
+    }
+
+    /// Preemption must be disabled, and is so afterwards.
+    #[cold]
+    fn spin(&self, worker: &Worker) {
+        /// A look at all threads takes longer than an attempt.
+        const ATTEMPTS_PER_LOOK: u32 = 1 << 10;
+        let me = worker.current();
+        let _spins = Spins::new(me, &self.owner);
+        let mut attempt = 0u32;
+        loop {
             // A deferred tick takes effect here, so the owner may run.
             leave();
             self.check_spin(worker);
             hint::spin_loop();
             enter();
+            if self.try_own(worker) {
+                return;
+            }
+            attempt = attempt.wrapping_add(1);
+            let others_run = depth() == 1 && worker.shared.preemptive();
+            let looks = attempt.is_multiple_of(ATTEMPTS_PER_LOOK);
+            if looks && worker.is_deadlock(others_run, Spins::in_vain) {
+                leave();
+                panic!(
+                    "deadlock: {} waits for a spin lock, and no thread can run that would free it",
+                    me.label()
+                );
+            }
         }
-        self.guard()
     }
 
     /// Takes the lock if it is free.
@@ -177,8 +203,7 @@ impl<T: ?Sized> SpinLock<T> {
         free
     }
 
-    /// True if another attempt can succeed.
-    #[cold]
+    /// Panics if the owner cannot run.
     fn check_spin(&self, worker: &Worker) {
         let owner = self.owner.load(Ordering::Relaxed);
         let me = worker.current();
@@ -187,7 +212,7 @@ impl<T: ?Sized> SpinLock<T> {
             "{} locks a spin lock that it holds",
             me.label()
         );
-        let stuck = crate::worker::depth() > 0 || !worker.shared.preemptive();
+        let stuck = depth() > 0 || !worker.shared.preemptive();
         let here = worker.index < SOMEWHERE && owner.addr() % LINE_BYTES == worker.index;
         if stuck && !owner.is_null() && here {
             // SAFETY: the owner is on this worker, so it cannot have run since the load.
@@ -197,6 +222,30 @@ impl<T: ?Sized> SpinLock<T> {
                 me.label()
             );
         }
+    }
+}
+
+/// The thread spins as long as this exists.
+struct Spins<'a>(&'a Control);
+
+impl<'a> Spins<'a> {
+    fn new(thread: &'a Control, owner: &AtomicPtr<Control>) -> Self {
+        thread.parcel.set(ptr::from_ref(owner).cast());
+        thread.spins.set(true);
+        Self(thread)
+    }
+
+    /// True if the thread of this worker spins for a lock that is held. Preemption must be disabled.
+    fn in_vain(thread: &Control) -> bool {
+        let owner = thread.parcel.get().cast::<AtomicPtr<Control>>();
+        // SAFETY: a thread that spins borrows the lock, whose owner is its parcel.
+        thread.spins.get() && unsafe { !(*owner).load(Ordering::Acquire).is_null() }
+    }
+}
+
+impl Drop for Spins<'_> {
+    fn drop(&mut self) {
+        self.0.spins.set(false);
     }
 }
 

@@ -13,7 +13,7 @@ use super::locals::Locals;
 use super::wait::Wait;
 use super::waiting::{Waiting, Woken};
 use crate::context::Context;
-use crate::scheduler::{Linked, Links, Priority, Rank, Schedulable, Tally};
+use crate::scheduler::{Linked, Links, LockCount, Priority, Rank, Schedulable, Tally, Waits};
 use crate::stack::{HANDLER_BYTES, class_bytes};
 use crate::worker::stayed_in_parent;
 
@@ -59,29 +59,34 @@ pub(crate) enum Permit {
 /// to the holder of that lock.
 #[repr(C, align(64))]
 pub(crate) struct Control {
+    // What a yield uses is in the first cache line.
     context: UnsafeCell<Context>,
     links: Links<Self>,
-    worker: AtomicUsize,
     rank: Rank,
     level: Cell<Priority>,
     state: AtomicU8,
     wait: Cell<Wait>,
     /// A wait is to end, the current one or else the next.
     cancelled: AtomicBool,
+    worker: AtomicUsize,
+    /// The object whose waiters include the thread, or null.
+    waits_in: Cell<*const ()>,
     /// The wait that others may end, or null.
     waiting: Cell<*const Waiting<'static>>,
     /// Ticks that find the stack pointer below this address are deferred.
     pub(crate) limit: Cell<usize>,
-    pub(crate) locks: Cell<u32>,
+    pub(crate) locks: LockCount,
     /// Changes only in the child of a fork.
     pub(crate) runtime: Cell<u32>,
     /// Ceilings of the locks held.
     pub(crate) ceilings: Tally,
     /// Priorities of the threads that wait for locks held by this one.
     pub(crate) heirs: Tally,
+    pub(crate) spins: Cell<bool>,
     /// The lock this thread waits for, which only the lock's own file reads.
     pub(crate) blocked_on: Cell<*const ()>,
-    /// The lock released in the `wait` of a condition variable, or the slot of a value in transit.
+    /// The lock released in the `wait` of a condition variable, the slot of a value in transit, or the owner of the spin lock
+    /// that the thread spins for.
     pub(crate) parcel: Cell<*const ()>,
     /// Null while it runs, [`FINISHED`], [`DETACHED`], or the joining thread.
     pub(crate) joiner: AtomicPtr<Control>,
@@ -194,6 +199,7 @@ impl Control {
             context: UnsafeCell::new(Context::empty()),
             links: Links::new(),
             worker: AtomicUsize::new(NOT_STARTED),
+            waits_in: Cell::new(ptr::null()),
             rank: Rank::new(birth.priority),
             level: Cell::new(birth.priority),
             state: AtomicU8::new(State::New as u8),
@@ -202,11 +208,12 @@ impl Control {
             waiting: Cell::new(ptr::null()),
             class,
             limit: Cell::new(0),
-            locks: Cell::new(0),
+            locks: LockCount::new(),
             runtime: Cell::new(birth.runtime),
             ceilings: Tally::new(),
             heirs: Tally::new(),
             blocked_on: Cell::new(ptr::null()),
+            spins: Cell::new(false),
             has_time_limit: Cell::new(false),
             parcel: Cell::new(ptr::null()),
             permit: Cell::new(Permit::None),
@@ -369,6 +376,13 @@ impl Linked for Control {
     #[inline]
     fn links(&self) -> &Links<Self> {
         &self.links
+    }
+}
+
+impl Waits for Control {
+    #[inline]
+    fn waits_in(&self) -> &Cell<*const ()> {
+        &self.waits_in
     }
 }
 

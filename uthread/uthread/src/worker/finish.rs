@@ -7,9 +7,9 @@ use super::Worker;
 use crate::thread::{Control, DETACHED, FINISHED, add_orphan};
 
 impl Worker {
-    /// Publishes the end of a thread; preemption must be disabled.
+    /// Publishes the end of a thread, and returns the one that the caller must wake; preemption must be disabled.
     #[inline]
-    pub(super) fn finish(&self, thread: NonNull<Control>) {
+    pub(super) fn finish(&self, thread: NonNull<Control>) -> Option<&'static Control> {
         // SAFETY: alive until it is released below, or by the joining thread.
         let control = unsafe { thread.as_ref() };
         if control.locks.get() > 0 {
@@ -38,9 +38,9 @@ impl Worker {
                 // Detached just now. The result's destructor may block, so it must not run here.
                 add_orphan(thread);
             }
-        // SAFETY: a joining thread is alive until it is woken.
-        } else if let Some(joiner) = unsafe { joiner.as_ref() } {
-            self.wake(joiner);
+            return None;
         }
+        // SAFETY: a joining thread is alive until it is woken.
+        unsafe { joiner.as_ref() }
     }
 }

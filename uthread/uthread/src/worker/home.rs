@@ -87,6 +87,19 @@ impl Home {
         self.0.load(Ordering::Acquire) == runtime.id()
     }
 
+    /// True if the object is known to belong to the runtime of `worker`, which has no other workers.
+    #[inline]
+    pub(crate) fn is_of_lone(&self, worker: &Worker) -> bool {
+        self.0.load(Ordering::Relaxed) == worker.lone_id()
+    }
+
+    /// Becomes the same as another home.
+    #[inline]
+    pub(crate) fn follow(&self, other: &Self) {
+        self.0
+            .store(other.0.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
     /// True if the object belongs to `runtime`. If not, a thread that claims it later sees all that the
     /// caller did before. Preemption must be disabled.
     #[inline]

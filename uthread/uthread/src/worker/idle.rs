@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::shared::Remote;
 use super::state::Worker;
 use crate::scheduler::Priority;
+use crate::thread::Control;
 
 impl Worker {
     /// Handles all events that can make threads ready.
@@ -130,9 +131,7 @@ impl Worker {
                     self.shared.stop_all();
                     return;
                 }
-                let external = self.shared.external.load(Ordering::Acquire);
-                let woken = || self.shared.remotes.iter().any(Remote::has_mail);
-                if external == 0 && !woken() && !self.any_unstarted() {
+                if self.nothing_comes() {
                     let _ = self.shared.failure.set(self.shared.deadlock());
                     self.shared.stop_all();
                 }
@@ -142,6 +141,23 @@ impl Worker {
         }
         bell.awake();
         !self.shared.stop.load(Ordering::Acquire)
+    }
+
+    /// True if no time limit, transfer or kernel thread outside can end a wait, and no thread is on its way to a worker.
+    fn nothing_comes(&self) -> bool {
+        let external = self.shared.external.load(Ordering::Acquire);
+        let woken = || self.shared.remotes.iter().any(Remote::has_mail);
+        external == 0 && !woken() && !self.any_unstarted()
+    }
+
+    /// True if nothing can happen in the runtime any more: the running thread `is_stuck`, the ready ones of this worker as
+    /// well if they run meanwhile, all other threads wait, and nothing comes from outside. Preemption must be disabled.
+    pub(crate) fn is_deadlock(&self, others_run: bool, is_stuck: fn(&Control) -> bool) -> bool {
+        let are_stuck =
+            || is_stuck(self.current()) && (!others_run || self.scheduler.ready.all(is_stuck));
+        let verdict = || self.nothing_comes() && are_stuck();
+        // Other workers can change the first answer, and none of them runs at the second.
+        are_stuck() && self.shared.idlers.are_all_others(verdict)
     }
 
     /// Waits for a transfer, a timer or the bell.

@@ -74,15 +74,51 @@ pub(crate) fn leave_blocking() {
     }
 }
 
-/// Ends the section that [`try_enter`] began. A deferred tick stays deferred: see [`is_tick_deferred`].
-#[inline]
-pub(crate) fn leave_without_tick() {
-    compiler_fence(Ordering::SeqCst);
-    local().depth.store(0, Ordering::Relaxed);
-    compiler_fence(Ordering::SeqCst);
+/// A short section in which nothing may switch. Its beginning and its end share one search for the variable.
+#[must_use = "preemption stays disabled"]
+pub(crate) struct Section(&'static Local);
+
+impl Section {
+    /// Disables preemption. `None` outside a runtime, or if it is disabled already.
+    #[inline]
+    pub(crate) fn begin() -> Option<(Self, &'static Worker)> {
+        Self::begin_if(|_| true)
+    }
+
+    /// The same, if the worker is of a kind.
+    #[inline]
+    pub(crate) fn begin_if(is_so: impl FnOnce(&Worker) -> bool) -> Option<(Self, &'static Worker)> {
+        let local = local();
+        // SAFETY: as in `current_worker`.
+        let worker = unsafe { local.worker.load(Ordering::Relaxed).as_ref() }?;
+        if !is_so(worker) || local.depth.load(Ordering::Relaxed) != 0 {
+            return None;
+        }
+        local.depth.store(1, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        Some((Self(local), worker))
+    }
+
+    /// Enables preemption. A deferred tick takes effect now.
+    #[inline]
+    pub(crate) fn leave(self) {
+        let local = self.0;
+        self.leave_without_tick();
+        if local.pending.load(Ordering::Relaxed) {
+            take_deferred(false);
+        }
+    }
+
+    /// Enables preemption. A deferred tick stays deferred: see [`is_tick_deferred`].
+    #[inline]
+    pub(crate) fn leave_without_tick(self) {
+        compiler_fence(Ordering::SeqCst);
+        self.0.depth.store(0, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+    }
 }
 
-/// True if the end of the next section that is not [left without](leave_without_tick) makes a deferred tick.
+/// True if the end of the next section that is not [left without](Section::leave_without_tick) makes a deferred tick.
 #[doc(hidden)]
 #[inline]
 pub fn is_tick_deferred() -> bool {

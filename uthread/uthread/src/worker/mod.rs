@@ -40,8 +40,8 @@ pub(crate) use home::{Home, is_live, refuse};
 pub(crate) use inbox::Inbox;
 pub use local::is_tick_deferred;
 pub(crate) use local::{
-    current_worker, depth, enter, leave, leave_allocator, leave_blocking, leave_without_tick,
-    require_worker, set_depth, try_enter,
+    Section, current_worker, depth, enter, leave, leave_allocator, leave_blocking, require_worker,
+    set_depth,
 };
 pub(crate) use number::stayed_in_parent;
 pub(crate) use registry::{add, remove};

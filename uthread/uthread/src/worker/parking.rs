@@ -157,6 +157,12 @@ impl Idlers {
         }
     }
 
+    /// True if all other workers are idle, and `verdict` is true while none of them can stop idling.
+    pub(crate) fn are_all_others(&self, verdict: impl FnOnce() -> bool) -> bool {
+        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        *count + 1 == self.workers && verdict()
+    }
+
     /// Counts all workers but the caller's as idle for good, in the child of a fork.
     ///
     /// # Safety

@@ -53,16 +53,22 @@ impl Worker {
         self.trace(Kind::Create, control);
         self.live.set(self.live.get() + 1);
         if self.several {
-            // SAFETY: preemption is disabled; the block lives until the thread has ended.
-            unsafe { self.remote().fresh.push(thread.as_ptr()) };
-            self.arm();
-            self.call_another_worker();
+            self.offer(thread);
         } else {
             control.set_home(self.index);
-            // SAFETY: as above.
+            // SAFETY: preemption is disabled; the block lives until the thread has ended.
             unsafe { self.scheduler.ready.push_back(thread.as_ptr()) };
             self.competitor();
         }
+    }
+
+    /// Lets any worker start the thread.
+    #[inline(never)]
+    fn offer(&self, thread: NonNull<Control>) {
+        // SAFETY: as above.
+        unsafe { self.remote().fresh.push(thread.as_ptr()) };
+        self.arm();
+        self.call_another_worker();
     }
 
     /// Makes the first thread ready, before the loop begins. Other workers must not steal it.
@@ -221,6 +227,21 @@ impl Worker {
         self.scheduler.pop()
     }
 
+    /// Wakes a thread and returns the next one to run. If no other is ready, that is the same one, and takes no queue.
+    #[inline]
+    fn pick_after(&self, woken: Option<&Control>) -> Option<*const Control> {
+        match woken {
+            Some(thread) if self.scheduler.ready.is_empty() && !self.attention.get() => {
+                self.trace(Kind::Wake, thread);
+                self.scheduler.woken(thread);
+                return Some(thread);
+            }
+            Some(thread) => self.wake(thread),
+            None => {}
+        }
+        self.pick()
+    }
+
     /// # Safety
     /// Preemption must be disabled exactly once. `next` must be a context of this worker that does
     /// not run. The running thread must already be in its queue.
@@ -258,8 +279,8 @@ impl Worker {
             self.retired.set(Some(NonNull::from(me)));
             &raw const self.root
         } else {
-            self.finish(NonNull::from(me));
-            self.pick().unwrap_or(&raw const self.root)
+            let joiner = self.finish(NonNull::from(me));
+            self.pick_after(joiner).unwrap_or(&raw const self.root)
         };
         self.scheduler.switched();
         // SAFETY: same as in `block`; this thread never continues.
@@ -303,8 +324,8 @@ impl Worker {
         set_depth(1);
         set_pending(self.dice.get().is_some());
         loop {
-            if let Some(thread) = self.retired.take() {
-                self.finish(thread);
+            if let Some(joiner) = self.retired.take().and_then(|thread| self.finish(thread)) {
+                self.wake(joiner);
             }
             if let Some(next) = self.pick() {
                 // SAFETY: ready, and the loop continues whenever no thread is ready.

@@ -15,6 +15,9 @@ use crate::scheduler::Scheduler;
 use crate::stack::Cache;
 use crate::thread::Control;
 
+/// No runtime gets this number.
+const NO_RUNTIME: u32 = u32::MAX;
+
 /// A kernel thread that runs user threads. All fields belong to that kernel thread, and are used
 /// only while preemption is disabled.
 pub(crate) struct Worker {
@@ -24,6 +27,8 @@ pub(crate) struct Worker {
     pub(crate) attention: Cell<bool>,
     pub(super) preemptive: bool,
     pub(crate) several: bool,
+    /// The number of the runtime, if this is its only worker.
+    pub(super) lone_id: Cell<u32>,
     /// Other kernel threads may use the objects of the runtime: other workers, or all since the runtime is open.
     pub(super) exposed: Cell<bool>,
     pub(super) armed: Cell<bool>,
@@ -66,6 +71,11 @@ impl Worker {
             attention: Cell::new(shared.several),
             preemptive: shared.preemptive(),
             several: shared.several,
+            lone_id: Cell::new(if shared.several {
+                NO_RUNTIME
+            } else {
+                shared.id()
+            }),
             exposed: Cell::new(shared.several),
             armed: Cell::new(false),
             tick_due: Cell::new(false),
@@ -99,6 +109,12 @@ impl Worker {
     #[inline]
     pub(crate) fn exposed(&self) -> bool {
         self.exposed.get()
+    }
+
+    /// The number of the runtime, if this is its only worker. Else no object has this number.
+    #[inline]
+    pub(crate) fn lone_id(&self) -> u32 {
+        self.lone_id.get()
     }
 
     /// Opens the runtime to other kernel threads, until it ends. Preemption must be disabled.

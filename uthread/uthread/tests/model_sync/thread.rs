@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ptr;
 
-use crate::scheduler::{Linked, Links, Priority, Rank, Schedulable, Tally};
+use crate::scheduler::{Linked, Links, LockCount, Priority, Rank, Schedulable, Tally, Waits};
 pub(crate) use crate::wait::Wait;
 pub(crate) use crate::waiting::Woken;
 
@@ -14,11 +14,13 @@ pub(crate) struct Control {
     level: Cell<Priority>,
     number: usize,
     woken: (loom::sync::Mutex<bool>, loom::sync::Condvar),
-    pub(crate) locks: Cell<u32>,
+    pub(crate) locks: LockCount,
     pub(crate) ceilings: Tally,
     pub(crate) heirs: Tally,
     pub(crate) blocked_on: Cell<*const ()>,
     pub(crate) has_time_limit: Cell<bool>,
+    pub(crate) spins: Cell<bool>,
+    waits_in: Cell<*const ()>,
     pub(crate) parcel: Cell<*const ()>,
 }
 
@@ -35,11 +37,13 @@ impl Control {
             level: Cell::new(Priority::Orange),
             number,
             woken: (loom::sync::Mutex::new(false), loom::sync::Condvar::new()),
-            locks: Cell::new(0),
+            locks: LockCount::new(),
             ceilings: Tally::new(),
             heirs: Tally::new(),
             blocked_on: Cell::new(ptr::null()),
             has_time_limit: Cell::new(false),
+            spins: Cell::new(false),
+            waits_in: Cell::new(ptr::null()),
             parcel: Cell::new(ptr::null()),
         }
     }
@@ -100,6 +104,12 @@ impl Parked {
 impl Linked for Control {
     fn links(&self) -> &Links<Self> {
         &self.links
+    }
+}
+
+impl Waits for Control {
+    fn waits_in(&self) -> &Cell<*const ()> {
+        &self.waits_in
     }
 }
 

@@ -168,6 +168,11 @@ impl Worker {
         true
     }
 
+    /// A model has several workers.
+    pub(crate) fn lone_id(&self) -> u32 {
+        u32::MAX
+    }
+
     pub(crate) fn open(&self) {
         registry::live()
             .0
@@ -188,6 +193,11 @@ impl Worker {
     pub(crate) fn now_ns(&self) -> u64 {
         self.now_ns.set(self.now_ns.get() + 1_000_000);
         self.now_ns.get()
+    }
+
+    /// Loom finds a deadlock.
+    pub(crate) fn is_deadlock(&self, _others_run: bool, _is_stuck: fn(&Control) -> bool) -> bool {
+        false
     }
 
     pub(crate) fn trace(&self, _kind: Kind, _thread: &Control) {}
@@ -237,11 +247,21 @@ pub(crate) fn leave() {}
 
 pub(crate) fn leave_blocking() {}
 
-pub(crate) fn try_enter() -> bool {
-    true
-}
+pub(crate) struct Section;
 
-pub(crate) fn leave_without_tick() {}
+impl Section {
+    pub(crate) fn begin() -> Option<(Self, &'static Worker)> {
+        Some((Self, current_worker()?))
+    }
+
+    pub(crate) fn begin_if(is_so: impl FnOnce(&Worker) -> bool) -> Option<(Self, &'static Worker)> {
+        Self::begin().filter(|(_, worker)| is_so(worker))
+    }
+
+    pub(crate) fn leave(self) {}
+
+    pub(crate) fn leave_without_tick(self) {}
+}
 
 pub(crate) fn depth() -> u32 {
     0

@@ -9,7 +9,7 @@ use super::super::homed::Homed;
 use super::state::{Shared, State, wake};
 use super::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::thread::Woken;
-use crate::worker::{enter, leave, leave_blocking, leave_without_tick, require_worker};
+use crate::worker::{Section, enter, leave, leave_blocking, require_worker};
 
 /// The receiving end of a channel. Each value goes to one receiver.
 ///
@@ -84,9 +84,10 @@ impl<T: Send> Receiver<T> {
     #[doc(hidden)]
     #[inline]
     pub fn recv_quickly(&self) -> Option<T> {
-        let worker = self.0.enter_quickly()?;
-        let value = self.0.take_alone(worker);
-        leave_without_tick();
+        let (section, worker) = Section::begin()?;
+        let known = self.0.is_known(worker).then_some(worker);
+        let value = known.and_then(|worker| self.0.take_alone(worker));
+        section.leave_without_tick();
         value
     }
 

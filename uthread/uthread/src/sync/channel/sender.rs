@@ -10,8 +10,7 @@ use super::state::{Shared, State, wake};
 use super::{SendError, SendTimeoutError, TrySendError};
 use crate::thread::{Control, Parked, Woken};
 use crate::worker::{
-    Worker, current_worker, enter, leave, leave_blocking, leave_without_tick, refuse,
-    require_worker,
+    Section, Worker, current_worker, enter, leave, leave_blocking, refuse, require_worker,
 };
 
 /// The sending end of a channel.
@@ -143,11 +142,15 @@ impl<T: Send> Sender<T> {
     #[doc(hidden)]
     #[inline]
     pub fn send_quickly(&self, value: T) -> Result<(), T> {
-        let Some(worker) = self.0.enter_quickly() else {
+        let Some((section, worker)) = Section::begin() else {
             return Err(value);
         };
-        let sent = self.0.put_alone(worker, value);
-        leave_without_tick();
+        let sent = if self.0.is_known(worker) {
+            self.0.put_alone(worker, value)
+        } else {
+            Err(value)
+        };
+        section.leave_without_tick();
         sent
     }
 

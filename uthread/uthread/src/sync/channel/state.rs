@@ -9,7 +9,7 @@ use crate::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{Home, Visit, Worker, current_worker, enter, leave, try_enter};
+use crate::worker::{Home, Visit, Worker, current_worker, enter, leave};
 
 /// Called on any kernel thread, with preemption disabled, when a channel has changed.
 pub(crate) type Notice = Arc<dyn Fn() + Send + Sync>;
@@ -160,10 +160,9 @@ impl<T> Shared<T> {
         })
     }
 
-    /// The worker of the caller, with preemption disabled, if the channel is known to belong to its runtime.
-    pub(super) fn enter_quickly(&self) -> Option<&'static Worker> {
-        let worker = current_worker()?;
-        (self.home.is_known(&worker.shared) && try_enter()).then_some(worker)
+    /// True if the channel is known to belong to the runtime of the caller.
+    pub(super) fn is_known(&self, worker: &Worker) -> bool {
+        self.home.is_known(&worker.shared)
     }
 
     fn take_notices(&self, state: &mut State<T>) -> Vec<Notice> {

@@ -61,6 +61,9 @@ impl Worker {
         let (me, shared, order) = (self.current(), &self.shared, Ordering::Relaxed);
         shared.id.store(id, order);
         shared.inherited.store(true, order);
+        if !self.several {
+            self.lone_id.set(id);
+        }
         me.runtime.set(id);
         self.root.runtime.set(id);
         if me.joiner.load(order) != DETACHED {
