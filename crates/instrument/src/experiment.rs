@@ -99,7 +99,9 @@ pub trait Experiment: Sync {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError>;
 
     /// The meaning of the results, the most important first.
-    fn findings(&self, results: &Results) -> Vec<Finding>;
+    fn findings(&self, _results: &Results) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// The charts that show the results best.
     fn figures(&self, _results: &Results) -> Vec<Figure> {

@@ -12,10 +12,13 @@ pub const MOST_FINDINGS: usize = 40;
 const FURTHER: f64 = 0.85;
 /// Weight of a likely finding, relative to a certain one.
 const LIKELY: f64 = 0.8;
+/// A finding that weighs less is about its experiment and not about the machine: it is shown in its chapter
+/// only.
+const OF_MACHINE: f64 = 0.3;
 
 /// The findings of a run that change most for a reader, at most `most`, the most important first.
-/// An undecided finding changes nothing and is left to its experiment; one with a vague number
-/// is in no analysis.
+/// An undecided finding changes nothing, and a light one says little of the machine: both are left to
+/// their experiments. One with a vague number is in no analysis.
 pub fn foremost<'r, 'a>(
     analysis: &'r Analysis<'a>,
     most: usize,
@@ -33,10 +36,9 @@ pub fn foremost<'r, 'a>(
 fn by_weight<'r, 'a>(
     experiment: &'r ExperimentAnalysis<'a>,
 ) -> impl Iterator<Item = (f64, &'r ExperimentAnalysis<'a>, &'r Finding)> {
-    let decided = experiment
-        .findings
-        .iter()
-        .filter(|finding| finding.grade != Grade::Undecided);
+    let is_wanted =
+        |finding: &&Finding| finding.grade != Grade::Undecided && finding.weight >= OF_MACHINE;
+    let decided = experiment.findings.iter().filter(is_wanted);
     let further = std::iter::successors(Some(1.0), |share| Some(share * FURTHER));
     decided.zip(further).map(move |(finding, share)| {
         let surety = match finding.grade {

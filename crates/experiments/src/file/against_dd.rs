@@ -4,9 +4,8 @@ use super::page_cache::warm;
 use super::scratch_file::{ScratchFile, Walk};
 use super::{
     BLOCK_SIZE, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, file_size,
-    not_done, ratios_at_ends, room, whole_blocks,
+    not_done, room, whole_blocks,
 };
-use crate::estimates::grade;
 use crate::figures::{axis_of, curves, scale_of};
 use crate::prelude::*;
 use files::Watch;
@@ -143,11 +142,6 @@ impl Experiment for AgainstDd {
         Ok(())
     }
 
-    fn findings(&self, results: &Results) -> Vec<Finding> {
-        let works = Work::ALL.iter();
-        works.filter_map(|work| compared(results, *work)).collect()
-    }
-
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let line = |(work, program): (Work, Program)| {
             let levels = [WORK.at(work), PROGRAM.at(program)];
@@ -196,24 +190,6 @@ pub(super) fn curve<'r>(
 ) -> Vec<(Bytes, &'r Estimate)> {
     let levels = [WORK.at(work), PROGRAM.at(program)];
     results.along(BLOCK_SIZE, THROUGHPUT, &levels)
-}
-
-/// The two programs in the smallest and in the largest blocks.
-fn compared(results: &Results, work: Work) -> Option<Finding> {
-    let of = |program| curve(results, work, program);
-    let (ours, dd) = (of(Program::Ours), of(Program::Dd));
-    let [(smallest, small), (largest, large)] = ratios_at_ends(&ours, &dd, &ours)?;
-    let does = match work {
-        Work::Read => "reads",
-        Work::Write => "writes",
-        Work::Copy => "copies",
-    };
-    let said = sentence!(
-        "oscope {does} {small} as fast as dd in blocks of {smallest} and {large} as fast in blocks \
-         of {largest}."
-    );
-    let grade = grade(&small, 1.0).max(grade(&large, 1.0));
-    Some(Finding::new(work.name(), said).graded(grade).weighing(0.3))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use super::scratch_file::{ScratchFile, Walk};
 use super::{By, FILE_SIZE, KIB, by_profile, like};
 use crate::estimates::{grade, ratio, time_ns};
 use crate::figures::{curves, linear};
-use crate::lines::{line_through, values};
 use crate::prelude::*;
 use platform::call;
 use std::hint::black_box;
@@ -64,8 +63,6 @@ impl Operation {
 const STEPS: u64 = 10;
 /// Even a call that does nothing takes half a nanosecond.
 const MOST_PER_SECOND: f64 = 2e9;
-/// The part of the variance that a line must explain to be called straight.
-const STRAIGHT: f64 = 0.99;
 
 pub(super) const DESIGN: Design = Design {
     id: "file.call",
@@ -79,8 +76,7 @@ pub(super) const DESIGN: Design = Design {
              size to all of it. The pass is timed in short pieces, which begin again at the start \
              behind the end; the fixed cost of a piece is subtracted. Wall is the time of as many \
              calls as the file has bytes, the rate is calls over time, the throughput bytes over \
-             time. A straight line through the times of the ten sizes gives the cost of a call, \
-             and the part of a pass that does not depend on its calls.",
+             time.",
     source: "Reports A and B, section 5",
     axes: &[CALL.axis(), FILE_SIZE.axis()],
     metrics: &[RATE, WALL, THROUGHPUT],
@@ -154,9 +150,10 @@ impl Experiment for Call {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let lines = Operation::ALL.iter().map(|call| line(results, *call));
-        let compared = PAIRS.iter().map(|pair| read_over_seek(results, *pair));
-        lines.chain(compared).flatten().collect()
+        let pairs = PAIRS.iter();
+        pairs
+            .filter_map(|pair| read_over_seek(results, *pair))
+            .collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -180,38 +177,6 @@ fn step_bytes(setting: &Setting) -> u64 {
     by_profile(setting.profile, [8 * KIB, 64 * KIB, 512 * KIB])
 }
 
-fn line(results: &Results, call: Operation) -> Option<Finding> {
-    let walls = results.along(FILE_SIZE, WALL, &[CALL.at(call)]);
-    let line = line_through(&values(&walls))?;
-    let rate = largest(results, call)?;
-    let is_straight = line.explained >= STRAIGHT;
-    let verdict = if is_straight {
-        "The time grows in proportion to the size"
-    } else {
-        "The time does not grow in proportion to the size"
-    };
-    let (key, pass) = match call {
-        Operation::Read => ("read", "Reading a file byte by byte"),
-        Operation::Seek => ("lseek", "Moving through a file byte by byte with lseek"),
-        Operation::ReadFile => ("read_file", "Reading a file byte by byte with ReadFile"),
-        Operation::SetFilePointer => (
-            "set_file_pointer",
-            "Moving through a file byte by byte with SetFilePointerEx",
-        ),
-    };
-    let said = sentence!(
-        "{pass} takes {slope} a call, {rate}. {verdict}: a straight line explains {explained} of \
-         its variance.",
-        slope = Quantity::estimated(&line.slope, Unit::Nanoseconds),
-        explained = Quantity::exact(line.explained, Unit::Share),
-    );
-    let grade = match line.slope.interval {
-        Some(_) if is_straight => Grade::Certain,
-        _ => Grade::Likely,
-    };
-    Some(Finding::new(key, said).graded(grade).weighing(0.5))
-}
-
 /// The rate over the largest file.
 pub(super) fn largest<'r>(results: &'r Results, call: Operation) -> Option<&'r Estimate> {
     let (_, rate) = results.along(FILE_SIZE, RATE, &[CALL.at(call)]).pop()?;
@@ -219,26 +184,19 @@ pub(super) fn largest<'r>(results: &'r Results, call: Operation) -> Option<&'r E
 }
 
 fn read_over_seek(results: &Results, (read, seek): (Operation, Operation)) -> Option<Finding> {
-    let name = match seek {
-        Operation::Seek => "lseek",
-        _ => "SetFilePointerEx",
+    let (read_name, seek_name) = match seek {
+        Operation::Seek => ("read", "lseek"),
+        _ => ("ReadFile", "SetFilePointerEx"),
     };
-    let read = largest(results, read)?;
-    let seek = largest(results, seek)?;
+    let (read, seek) = (largest(results, read)?, largest(results, seek)?);
     let times = ratio(seek, read)?;
-    let extra = time_ns(read, 1.0)?.minus(time_ns(seek, 1.0)?);
-    let said = if extra.value > 0.0 {
-        sentence!(
-            "A read of one byte spends {extra} on the byte: {name}, which only moves the \
-             position, is {times} as fast."
-        )
-    } else {
-        sentence!(
-            "A read of one byte takes no longer than {name}, which only moves the position: {name} is \
-             {times} as fast."
-        )
-    };
-    let finding = Finding::new("read_over_lseek", said).with_number("extra", extra);
+    let said = sentence!(
+        "Reading a cached file byte by byte takes {read_time} for each {read_name}; {seek_name}, which only \
+         moves the position, takes {seek_time}. Read in larger blocks.",
+        read_time = time_ns(read, 1.0)?,
+        seek_time = time_ns(seek, 1.0)?,
+    );
+    let finding = Finding::new("read_over_lseek", said).with_number("times", times);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.45))
 }
 

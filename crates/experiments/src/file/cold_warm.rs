@@ -192,25 +192,25 @@ pub(super) fn ratios(results: &Results) -> Vec<(Bytes, Quantity)> {
 
 fn cold_over_warm(results: &Results) -> Option<Finding> {
     let ratios = ratios(results);
-    let ratio = ratios.last()?.1;
+    let &(block, ratio) = ratios.last()?;
     let stable = match stable_from(&ratios) {
-        Some(from) => sentence!("; from blocks of {from} on this ratio is stable"),
+        Some(from) => sentence!("; from blocks of {from} on, the ratio is about the same"),
         None => Sentence::default(),
     };
     let share = curve(results, OF_COLD.from_storage).pop();
     let evidence = if let Some((_, share)) = share {
-        sentence!(" The kernel saw {share} of it come from storage.")
+        sentence!(" {share} of it came from storage.")
     } else {
-        sentence!(" This system does not show if it came from storage.")
+        sentence!(" This system does not report if it came from storage.")
     };
     let caveat = if results.machine.hypervisor.is_some() {
-        " The host of this virtual machine may have held a part of it in its own memory."
+        " The host of this virtual machine may have cached a part of it."
     } else {
         ""
     };
     let said = sentence!(
-        "A file that is not in memory takes {ratio} as long to read as one that is{stable}.\
-         {evidence}{caveat}"
+        "A file that is not in the page cache takes {ratio} as long to read as a cached one in blocks \
+         of {block}{stable}.{evidence}{caveat}"
     );
     let is_from_storage = share.is_some_and(|(_, share)| share.centre >= NEARLY_ALL);
     let grade = match grade(&ratio, 1.0) {
@@ -244,22 +244,13 @@ fn again(results: &Results) -> Option<Finding> {
     let (_, first) = curve(results, COLD).pop()?;
     let (_, second) = curve(results, COLD_AGAIN).pop()?;
     let gain = ratio_within(second, first)?;
-    let is_held = grade(&gain, 1.0) == Grade::Certain && gain.value > 1.0;
-    let (said, grade) = if is_held {
-        let said = sentence!(
-            "Evicted and read again, the file is {gain} as fast as the first time: a cache \
-             behind the page cache, in the device or the host, holds it."
-        );
-        (said, Grade::Likely)
-    } else {
-        let said = sentence!(
-            "Evicted and read again, the file is {gain} as fast as the first time: nothing shows \
-             that a cache behind the page cache holds it."
-        );
-        (said, Grade::Undecided)
-    };
-    let finding = Finding::new("cold_again", said).graded(grade);
-    Some(finding.weighing(0.35))
+    let said = sentence!(
+        "Evicted from the page cache and read again, a file is read {gain} as fast as the first time: \
+         a cache of the device or the host has it."
+    );
+    let is_cached = grade(&gain, 1.0) == Grade::Certain && gain.value > 1.0;
+    let finding = Finding::new("cold_again", said).graded(Grade::Likely);
+    is_cached.then(|| finding.weighing(0.5))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(super) const DESIGN: Design = Design {
     id: "file.group_commit",
     title: "Commits of several threads",
     question: "How many commits a second do several threads reach in one log, and what do they gain \
-               if one of them waits for the device on behalf of all?",
+               by sharing each fdatasync?",
     method: formatcp!(
         "Kernel threads on all processors commit to one file of {} MiB whose blocks are on the device. \
          A commit is a write of {} KiB to the next block and the wait until it is safe. Own: the thread \
@@ -212,17 +212,17 @@ fn gain(results: &Results) -> Option<Finding> {
     let gain = ratio(together, apart)?;
     let said = if gain.value > 1.0 {
         sentence!(
-            "{writers} threads commit {together} to one log with one fdatasync for all that wait, {gain} \
-             what they reach if each calls it ({apart})."
+            "{writers} threads that share each fdatasync of one log commit {together}, {gain} as many \
+             as with an fdatasync for each commit."
         )
     } else {
         sentence!(
-            "{writers} threads commit {apart} to one log if each calls fdatasync; to wait together gains \
-             nothing ({together}, {gain})."
+            "{writers} threads commit {apart} to one log with an fdatasync for each commit; if they \
+             share each, {gain} of that."
         )
     };
     let finding = Finding::new("gain", said).graded(grade(&gain, 1.0));
-    Some(finding.weighing(0.6))
+    Some(finding.weighing(0.65))
 }
 
 #[cfg(test)]

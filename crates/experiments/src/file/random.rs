@@ -124,41 +124,36 @@ fn smallest_chunk(results: &Results) -> Option<Finding> {
     let random = results.sound(RANDOM, &[CHUNK_SIZE.at(chunk)])?;
     let each = time_ns(random, chunk.0 as f64)?;
     let said = sentence!(
-        "Chunks of {chunk} are read {times} as fast in order as at random. At random each takes \
-         {each}, averaged over a whole file and with the kernel's read-ahead."
+        "Reading an uncached file of {file} in chunks of {chunk} takes {times} as long at random as in \
+         order: {each} a chunk, on average and with read-ahead.",
+        file = results.points.first()?.point.level(FILE_SIZE).ok()?,
     );
     let finding = Finding::new("order", said).graded(grade(&times, 1.0));
     Some(finding.weighing(0.65))
 }
 
-/// The chunk size from which on the order no longer matters.
+/// The chunk size from which on the order no longer matters, if that is decided.
 fn meeting(results: &Results) -> Option<Finding> {
     let ratios = ratios(results);
     let (largest, times) = *ratios.last()?;
     let (said, grade) = match (met_from(&ratios), grade(&times, MET)) {
         (Some(met), _) => (
             sentence!(
-                "In chunks of {met} and more the order no longer matters: in chunks of \
-                 {largest}, reading in order is {times} as fast as at random."
+                "From chunks of {met} on, the order in which an uncached file is read hardly matters: in \
+                 chunks of {largest}, reading at random takes {times} as long as in order."
             ),
             Grade::Likely,
         ),
-        (None, Grade::Undecided) => (
-            sentence!(
-                "The measurement does not decide if the order still matters in chunks of \
-                 {largest}: reading in order is {times} as fast there as at random."
-            ),
-            Grade::Undecided,
-        ),
+        (None, Grade::Undecided) => return None,
         (None, grade) => (
             sentence!(
-                "The order matters at every size measured: even in chunks of {largest}, reading \
-                 in order is {times} as fast as at random."
+                "The order in which an uncached file is read matters in all chunks measured: in chunks of \
+                 {largest}, reading at random still takes {times} as long as in order."
             ),
             grade,
         ),
     };
-    Some(Finding::new("meeting", said).graded(grade).weighing(0.6))
+    Some(Finding::new("meeting", said).graded(grade).weighing(0.5))
 }
 
 /// The smallest size from which on reading in order gains at most [`MET`].

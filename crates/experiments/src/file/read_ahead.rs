@@ -4,7 +4,7 @@ use super::page_cache::Chiller;
 use super::random::{self, OF_RANDOM, OF_SEQUENTIAL, RANDOM, SEQUENTIAL};
 use super::scratch_file::ScratchFile;
 use super::{By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, by_profile, like, of_file, powers, room};
-use crate::estimates::{grade, known};
+use crate::estimates::known;
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file;
 use crate::prelude::*;
@@ -113,7 +113,7 @@ impl Experiment for ReadAhead {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        [ahead(results), by_time(results), lone(results)]
+        [ahead(results), lone(results)]
             .into_iter()
             .flatten()
             .collect()
@@ -168,28 +168,21 @@ fn smallest<'r>(
 
 fn ahead(results: &Results) -> Option<Finding> {
     let (_, ahead) = smallest(results, AHEAD)?;
-    let page = results.machine.page_bytes? as f64;
-    let pages = Quantity::exact(ahead.centre / page, Unit::Count);
     let stated = smallest(results, STATED).map(|(_, stated)| stated.centre);
-    let said = match stated {
+    let window = match stated {
         Some(stated) if stated > 0.0 => sentence!(
-            "The kernel reads up to {ahead}, {pages} pages, ahead of a program that reads in \
-             order: {windows} the window that it states, {stated}.",
+            ", {windows} its window (read_ahead_kb: {stated})",
             windows = Quantity::exact(ahead.centre / stated, Unit::Ratio),
             stated = Quantity::exact(stated, Unit::Bytes),
         ),
-        Some(stated) => sentence!(
-            "The kernel reads up to {ahead}, {pages} pages, ahead of a program that reads in order; \
-             it states a window of {stated}, which means no read-ahead.",
-            stated = Quantity::exact(stated, Unit::Bytes),
-        ),
-        None => sentence!(
-            "The kernel reads up to {ahead}, {pages} pages, ahead of a program that reads in \
-             order; it states no window here."
-        ),
+        Some(_) => sentence!(", although read_ahead_kb is 0"),
+        None => Sentence::default(),
     };
+    let said = sentence!(
+        "The kernel reads up to {ahead} ahead of a program that reads a file in order{window}."
+    );
     let grade = known(&[&ahead.quantity()]);
-    Some(Finding::new("ahead", said).graded(grade).weighing(0.6))
+    Some(Finding::new("ahead", said).graded(grade).weighing(0.85))
 }
 
 /// The chunk size at which reading in random order gets as fast as in order, between the sizes
@@ -220,61 +213,16 @@ fn crossing(results: &Results) -> Option<(f64, Option<Interval>)> {
     Some((met, interval))
 }
 
-fn by_time(results: &Results) -> Option<Finding> {
-    let ratios = random::ratios(results);
-    let (largest, times) = *ratios.last()?;
-    let (_, first) = ratios.first()?;
-    let beyond = grade(&times, 1.0);
-    let (said, grade) = if let Some((met, interval)) = crossing(results) {
-        let window = Quantity {
-            value: met,
-            interval,
-            unit: Unit::Bytes,
-        };
-        (
-            sentence!(
-                "By time, the window is {window}: in chunks of that size, reading at random is \
-                 as fast as in order."
-            ),
-            interval.map_or(Grade::Likely, |_| Grade::Certain),
-        )
-    } else if beyond == Grade::Certain && times.value > 1.0 {
-        (
-            sentence!(
-                "By time, the window is larger than {largest}, the largest chunk measured: \
-                 reading in order is still {times} as fast there as at random."
-            ),
-            beyond,
-        )
-    } else if first.value <= 1.0 {
-        (
-            sentence!(
-                "By time, no window shows: even the smallest chunks are read as fast at random \
-                 as in order; chunks of {largest} are read {times} as fast in order."
-            ),
-            Grade::Likely,
-        )
-    } else {
-        (
-            sentence!(
-                "By time, the window is not known: in chunks of {largest}, reading in order is \
-                 {times} as fast as at random."
-            ),
-            Grade::Undecided,
-        )
-    };
-    Some(Finding::new("by_time", said).graded(grade).weighing(0.5))
-}
-
 fn lone(results: &Results) -> Option<Finding> {
     let (chunk, lone) = smallest(results, LONE)?;
     let (_, first) = smallest(results, FIRST)?;
     let said = sentence!(
-        "A single read of {chunk} brings {first} into memory at the start of a file, where the \
-         kernel expects more reads to follow, and {lone} in its middle."
+        "A single read of {chunk} brings {first} into the page cache at the start of a file and {lone} \
+         in its middle."
     );
     let grade = known(&[&first.quantity(), &lone.quantity()]);
-    Some(Finding::new("lone", said).graded(grade).weighing(0.4))
+    let reads_more = first.centre > lone.centre;
+    reads_more.then(|| Finding::new("lone", said).graded(grade).weighing(0.4))
 }
 
 /// The file in which pages are counted holds this many windows: the kernel grows to its full window

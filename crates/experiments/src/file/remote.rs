@@ -200,18 +200,10 @@ fn small_writes(results: &Results) -> Option<Finding> {
     let local = results.sound(WRITE, &[PLACE.at(Location::Local), CHUNK_SIZE.at(chunk)])?;
     let times = ratio(remote, local)?;
     let extra = remote.quantity().minus(local.quantity());
-    let said = if extra.value > 0.0 {
-        sentence!(
-            "A write of {chunk} that waits takes {remote} in the remote directory, {times} as \
-             long as in the local one. The network adds {extra}, in as many round trips as its \
-             file system needs."
-        )
-    } else {
-        sentence!(
-            "A write of {chunk} that waits takes {remote} in the remote directory, no longer \
-             than in the local one: {times} its time. The local device is the slow part."
-        )
-    };
+    let said = sentence!(
+        "An O_SYNC write of {chunk} takes {remote} in the remote directory, {times} as long as in the \
+         local one."
+    );
     let finding = Finding::new("round_trip", said).with_number("extra", extra);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.7))
 }
@@ -228,12 +220,12 @@ fn line(results: &Results) -> Option<Finding> {
     let speed = bytes_in(1e9, &line.slope, Unit::BytesPerSecond)?;
     let said = if waits.value > 0.0 {
         sentence!(
-            "Each remote write waits {waits} whatever its size, and its bytes travel at {speed}."
+            "A remote O_SYNC write of any size takes {waits}, and its bytes travel at {speed} after that."
         )
     } else {
         sentence!(
-            "The bytes of remote writes travel at {speed}; no wait shows that is the same for \
-             every size."
+            "The bytes of remote O_SYNC writes travel at {speed}; a fixed cost for each write does not \
+             show."
         )
     };
     let is_known = speed.interval.is_some() && waits.value > 0.0;

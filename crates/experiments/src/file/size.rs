@@ -23,7 +23,7 @@ const STRAIGHT: f64 = 0.99;
 
 const DESIGN: Design = Design {
     id: "file.size",
-    title: "The size that takes a while",
+    title: "File size for 10 s of reading",
     question: "How large a file can be read in 10 s, by block size?",
     method: "Scratch files in the page cache are read by read calls of one block each, in short \
              pieces, one after the other, each timed by itself. Each file is twice or four times \
@@ -92,9 +92,10 @@ impl Experiment for SizeForATime {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        blocks(results)
+        let largest = blocks(results).into_iter().next_back();
+        largest
+            .and_then(|block| size_finding(results, block))
             .into_iter()
-            .filter_map(|block| size_finding(results, block))
             .collect()
     }
 
@@ -136,9 +137,10 @@ fn size_finding(results: &Results, block: Bytes) -> Option<Finding> {
         return None;
     }
     let said = sentence!(
-        "In blocks of {block}, a file of {size} would take {time} to read from a page cache that \
-         holds all of it, by the line through the sizes measured.",
+        "In {time}, a program reads about {size} of a cached file in blocks of {block}; the largest \
+         file measured has {largest}.",
         time = Quantity::nanoseconds(REASONABLE_NS),
+        largest = rates.last()?.0,
     );
     let grade = if line.explained < STRAIGHT {
         Grade::Undecided
@@ -147,7 +149,7 @@ fn size_finding(results: &Results, block: Bytes) -> Option<Finding> {
         grade(&size, 0.0).max(Grade::Likely)
     };
     let finding = Finding::new(&format!("size_{}", block.0), said);
-    Some(finding.graded(grade).weighing(0.35))
+    Some(finding.graded(grade).weighing(0.2))
 }
 
 #[cfg(test)]

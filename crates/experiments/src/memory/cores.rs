@@ -218,7 +218,7 @@ fn only(ways: &[Way<'_>]) -> Option<Finding> {
         return None;
     };
     let said = sentence!(
-        "A cache line takes {time} from processor {one} to processor {other}.",
+        "A cache line takes {time} from one core to another (processors {one} and {other}).",
         one = cpus[0],
         other = cpus[1],
     );
@@ -235,14 +235,14 @@ fn range(ways: &[Way<'_>]) -> Option<Finding> {
     let differ = exceeds(&times, CHANCE) == Ruling::Holds;
     let (said, sure) = if differ {
         let said = sentence!(
-            "A cache line takes {fastest} between the nearest processors, {a} and {b}, and {slowest} \
-             between the farthest, {c} and {d}: {times} as long."
+            "A cache line takes {fastest} from core to core between the nearest processors ({a} and {b}) \
+             and {slowest} between the farthest ({c} and {d}), {times} as long."
         );
         (said, Grade::Certain)
     } else {
         let said = sentence!(
-            "No processors stand out: a cache line takes {fastest} between the fastest pair of {count} \
-             and {slowest} between the slowest.",
+            "A cache line takes {fastest} to {slowest} from core to core, about the same in all {count} \
+             pairs of processors.",
             count = Count(ways.len() as u64),
         );
         (said, Grade::Likely)
@@ -276,9 +276,8 @@ fn near(ways: &[Way<'_>]) -> Option<Finding> {
         |outer| sentence!("that share only level {outer}", outer = Count(outer)),
     );
     let said = sentence!(
-        "Between processors {cores}, a cache line typically takes {near}; between those {others}, \
-         {far}: {times} as long. Threads that often hand data to \
-         each other belong on the former.",
+        "A cache line takes {near} between processors {cores} and {far} between those {others}, {times} \
+         as long: put threads that exchange data on the former.",
     );
     let follows = exceeds(&times, CHANCE) == Ruling::Holds;
     follows.then(|| by_ratio("near", said, &times).weighing(0.6))
@@ -323,7 +322,7 @@ mod tests {
         assert_said(
             &findings(&Cores, apart),
             &[
-                "Certain range: …10.0 ns between the nearest …120 ns… 12.0 × as long",
+                "Certain range: …10.0 ns from core to core between the nearest…120 ns…12.0 × as long",
                 "Certain near: …on one core…share only level 3…4.40 × as long",
             ],
         );
@@ -332,7 +331,7 @@ mod tests {
             at(0, 2, 41.0, shared),
             at(1, 2, 40.5, shared),
         ];
-        let expected = ["Likely range: No processors stand out"];
+        let expected = ["Likely range: …about the same in all 3.00 pairs"];
         assert_said(&findings(&Cores, alike), &expected);
         let single = vec![at(0, 1, 40.0, None)];
         assert_said(&findings(&Cores, single), &["Certain only: …40.0 ns"]);

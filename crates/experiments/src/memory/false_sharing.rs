@@ -1,7 +1,7 @@
 //! `memory.false_sharing`: the cost of a cache line that two threads write to.
 
 use super::SHORTEST_LOAD_NS;
-use crate::estimates::{grade, ratio};
+use crate::estimates::ratio;
 use crate::figures::{axis_of, bars, scale_of};
 use crate::other_core::cpu_of_another_core;
 use crate::prelude::*;
@@ -106,19 +106,13 @@ impl Experiment for FalseSharing {
 fn cost(results: &Results) -> Option<Finding> {
     let time = |counters| results.sound(INCREMENT, &[COUNTERS.at(counters)]);
     let (shared, apart) = (time(Counters::OneLine)?, time(Counters::TwoLines)?);
-    let gain = ratio(shared, apart)?;
+    let times = ratio(shared, apart)?;
     let said = sentence!(
-        "Two threads that increment their own counters take {shared} an increment on one cache line \
-         and {apart} on two: two lines are {gain} as fast as one. Pad what different threads write \
-         to one cache line each."
+        "Two threads on two cores that increment a counter each take {shared} an increment if both \
+         counters are in one cache line, {times} as long as in two: pad what different threads write."
     );
-    let alike = sentence!(
-        "Two threads that increment their own counters take {shared} an increment on one cache line \
-         and {apart} on two. To share the line costs nothing that shows here."
-    );
-    let costs = gain.extent().low > 1.0;
-    let finding = Finding::new("two_lines", if costs { said } else { alike });
-    Some(finding.with_number("gain", gain).graded(grade(&gain, 1.0)))
+    let costs = times.extent().low > 1.0;
+    costs.then(|| Finding::new("two_lines", said).weighing(0.6))
 }
 
 #[cfg(test)]
@@ -129,14 +123,18 @@ mod tests {
     #[test]
     fn padding_is_advised_only_where_it_gains() {
         for (shared, apart, expected) in [
-            (40.0, 4.0, "Certain two_lines: …10.0 × as fast as one. Pad"),
-            (4.0, 4.0, "Undecided two_lines: …costs nothing that shows"),
+            (
+                40.0,
+                4.0,
+                &["Certain two_lines: …10.0 × as long as in two"][..],
+            ),
+            (4.0, 4.0, &[]),
         ] {
             let times = [(Counters::OneLine, shared), (Counters::TwoLines, apart)];
             let point =
                 |(counters, ns)| measured(Point::new().at(COUNTERS, counters), &[(INCREMENT, ns)]);
             let found = findings(&FalseSharing, times.map(point).to_vec());
-            assert_said(&found, &[expected]);
+            assert_said(&found, expected);
         }
         assert_said(&findings(&FalseSharing, Vec::new()), &[]);
     }

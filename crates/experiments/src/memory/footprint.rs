@@ -45,7 +45,7 @@ const fn write(name: &'static str, title: &'static str) -> Metric<&'static str> 
 
 const DESIGN: Design = Design {
     id: "memory.footprint",
-    title: "What code leaves of a cache",
+    title: "Part of a cache that is left to data",
     question: "How much of the cache that code and data share is left to data, and does the \
                compiler's optimisation change that?",
     method: "A plain loop stores 8-byte words into a block from start to end, in repeated passes. It is \
@@ -115,10 +115,7 @@ impl Experiment for Footprint {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let metrics = METRICS.iter().rev();
-        metrics
-            .filter_map(|(metric, level)| held(results, *metric, *level))
-            .collect()
+        held(results).into_iter().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -202,56 +199,35 @@ pub(super) fn unevenness(results: &Results, level: usize) -> Option<Quantity> {
     })
 }
 
-/// The part of the cache that is left to the data of a loop.
-fn held(results: &Results, metric: Metric<&'static str>, level: Level) -> Option<Finding> {
+/// The part of the cache that is left to the data of a loop at the highest optimisation, where it shows.
+fn held(results: &Results) -> Option<Finding> {
     let cache = shared_cache(results.machine)?;
     let documented = cache.size;
-    let curve = curve(results, metric);
+    let curve = curve(results, METRICS[3].0);
     let (_, last) = curve
         .last()
         .filter(|(largest, _)| largest.0 >= documented.0 / 2 * 3)?;
     if curve.len() < FEWEST_SIZES {
         return None;
     }
-    let digit = level.digit().to_string();
-    let number = cache.level.to_string();
     let found = found(&curve, results.machine);
+    let found = found.iter().find(|found| found.documented == Some(cache))?;
+    let capacity = found.capacity;
     // A step that is smaller than this is found in the noise of a flat curve too.
-    let drop = curve
+    let inside = curve
         .iter()
         .find(|(size, _)| size.0 >= documented.0 / 4)
         .and_then(|(_, held)| ratio(held, last));
-    let has_dropped = drop.is_some_and(|drop| exceeds(&drop, DROP) == Ruling::Holds);
-    let shown = found.iter().find(|found| found.documented == Some(cache));
-    let shown = shown.filter(|_| has_dropped);
-    let weight = if level == Level::O3 { 0.5 } else { 0.3 };
-    let finding = match shown.map(|cache| cache.capacity) {
-        None => {
-            let said = sentence!(
-                "At optimisation {digit}, writing does not slow down near the level {number} cache \
-                 of {documented}: beyond it, the loop writes at {rate}.",
-                rate = last,
-            );
-            Finding::new(&format!("held_{digit}"), said).graded(Grade::Likely)
-        }
-        Some(capacity) => {
-            let held = (documented.0 as f64 - capacity.value).max(0.0);
-            let held = Quantity::exact(held, Unit::Bytes);
-            let rest = if capacity.extent().high < documented.0 as f64 {
-                sentence!("code and everything else hold {held} of it")
-            } else {
-                sentence!("as far as the measurement tells, data can use all of it")
-            };
-            let said = sentence!(
-                "At optimisation {digit}, writing slows down beyond blocks of {capacity} in the \
-                 level {number} cache of {documented}: {rest}."
-            );
-            let grade = certain_if(capacity.interval.is_some());
-            let finding = Finding::new(&format!("held_{digit}"), said);
-            finding.with_number("held", held).graded(grade)
-        }
-    };
-    Some(finding.weighing(weight))
+    let has_dropped = inside.is_some_and(|drop| exceeds(&drop, DROP) == Ruling::Holds);
+    let is_held = has_dropped && capacity.extent().high < documented.0 as f64;
+    let said = sentence!(
+        "A loop that writes to a block slows down beyond {capacity} of the {documented} of the level \
+         {number} cache: its code, the system and scattered pages take the rest.",
+        number = cache.level.to_string(),
+    );
+    let grade = certain_if(capacity.interval.is_some());
+    let finding = Finding::new("held", said).graded(grade);
+    is_held.then(|| finding.weighing(0.4))
 }
 
 #[cfg(test)]
@@ -301,21 +277,19 @@ mod tests {
         // Out of a cache that holds 1.6 of 2 MiB, a byte takes 0.1 ns more.
         let cost = |size| cost_of(0.02, &[(1.6 * MIB, 0.1)], size);
         let dropped = findings(&Footprint, points(|_, size| 1e9 / cost(size)));
-        let expected = [3, 2, 1, 0].map(|level| {
-            format!("Certain held_{level}: …beyond blocks of…: code and everything else hold")
-        });
-        assert_said(&dropped, &expected.each_ref().map(String::as_str));
-        let held = value(&dropped, "held_3", "held");
-        assert!((held / MIB - 0.4).abs() < 0.1, "{held}");
+        assert_said(
+            &dropped,
+            &["Certain held: …of the 2 MiB of the level 2 cache"],
+        );
+        let capacity = value(&dropped, "held", "capacity");
+        assert!((capacity / MIB - 1.6).abs() < 0.1, "{capacity}");
 
         let flat = points(|_, _| 1e10);
         let noisy = points(|index, _| 1e10 * (1.0 + 0.04 * (index as f64 * 2.1).sin()));
         // The loop is slower than the next cache.
         let slow = points(|_, size| 1e9 / cost(size).max(0.5));
-        let expected = [3, 2, 1, 0].map(|level| format!("Likely held_{level}: …not slow down"));
         for points in [flat, noisy, slow] {
-            let found = findings(&Footprint, points);
-            assert_said(&found, &expected.each_ref().map(String::as_str));
+            assert_said(&findings(&Footprint, points), &[]);
         }
     }
 

@@ -5,7 +5,7 @@ pub(super) use super::pages::AXIS as PAGES;
 use super::hierarchy::{self, FoundCache, MODEL, found, marks};
 use super::pages::Pages;
 use super::{KIB, MIB, SHARE_OF_MEMORY, SHORTEST_LOAD_NS, of_block, time_loads};
-use crate::estimates::{by_width, extra_cost, side_by_side};
+use crate::estimates::{extra_cost, known, side_by_side};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use instrument::point::Level;
@@ -114,7 +114,7 @@ impl Experiment for Latency {
         let curve = curve(results, pages);
         let caches = found(&curve, results.machine);
         let capacities = caches.iter().enumerate();
-        let capacities = capacities.filter_map(|(index, cache)| capacity(&curve, index, cache));
+        let capacities = capacities.filter_map(|(index, cache)| capacity(index, cache));
         let others = [memory(results, &curve), translation(results, pages)];
         capacities.chain(others.into_iter().flatten()).collect()
     }
@@ -217,55 +217,29 @@ pub(super) fn in_both_pages<'r>(
     side_by_side(&base, &huge).pop()
 }
 
-fn capacity(curve: &[(Bytes, &Estimate)], index: usize, cache: &FoundCache) -> Option<Finding> {
-    let (_, load) = curve.iter().find(|(size, _)| *size == cache.typical)?;
+/// A capacity that no documented cache has.
+fn capacity(index: usize, cache: &FoundCache) -> Option<Finding> {
     let capacity = cache.capacity;
-    let (said, grade) = match cache.documented {
-        Some(it) => (
-            sentence!(
-                "A load from the level {level} cache takes {load}. Working sets of up to {capacity} stay \
-                 in it; it is documented as {documented}.",
-                level = it.level.to_string(),
-                documented = it.size,
-            ),
-            by_width(load),
-        ),
-        None => (
-            sentence!(
-                "Loads slow down beyond working sets of {capacity}, from {load} below, though no \
-                 cache of that size is documented. A shared part of a cache, or the reach of the \
-                 TLB, may end there."
-            ),
-            by_width(load).max(Grade::Likely),
-        ),
-    };
-    let grade = if capacity.interval.is_some() {
-        grade
-    } else {
-        Grade::Likely
-    };
-    let finding = Finding::new(&format!("capacity_{}", index + 1), said);
-    Some(finding.graded(grade).weighing(0.65))
+    let said = sentence!(
+        "Loads slow down beyond working sets of {capacity}, where no documented cache ends. The TLB may \
+         end there, or the part of a shared cache that this core gets."
+    );
+    let finding = Finding::new(&format!("capacity_{}", index + 1), said).graded(Grade::Likely);
+    cache.documented.is_none().then(|| finding.weighing(0.5))
 }
 
+/// A load from memory, and one from each cache.
 fn memory(results: &Results, curve: &[(Bytes, &Estimate)]) -> Option<Finding> {
     let (size, load) = *curve.last()?;
-    let is_beyond = size.0 >= 2 * hierarchy::last_bytes(results.machine);
-    let (said, grade) = if is_beyond {
-        (
-            sentence!("A load from memory takes {load} (working set {size})."),
-            by_width(load),
-        )
-    } else {
-        (
-            sentence!(
-                "A load from the largest working set that fits into a quarter of the memory \
-                 available, {size}, takes {load}. A cache may hold much of it."
-            ),
-            Grade::Undecided,
-        )
-    };
-    Some(Finding::new("memory", said).graded(grade).weighing(0.75))
+    if size.0 < 2 * hierarchy::last_bytes(results.machine) {
+        return None;
+    }
+    let said = sentence!(
+        "A load at a random address takes {caches}{load} from {size} (memory).",
+        caches = hierarchy::inside(curve, results.machine),
+    );
+    let grade = known(&[&load.quantity()]);
+    Some(Finding::new("memory", said).graded(grade).weighing(0.65))
 }
 
 /// The extra time for the translation of addresses in base pages, where the curve is in huge ones.
@@ -273,25 +247,18 @@ fn translation(results: &Results, pages: Pages) -> Option<Finding> {
     let base = Pages::base(results.machine).filter(|base| *base != pages)?;
     let (size, in_base, in_huge) = in_both_pages(results)?;
     let extra = in_base.quantity().minus(in_huge.quantity());
-    let said = if extra.value > 0.0 {
-        sentence!(
-            "In {base}, each load from a working set of {size} takes {extra} longer than in {pages}: \
-             this is the time to translate its address."
-        )
-    } else {
-        sentence!(
-            "In {base}, a load from a working set of {size} takes no longer than in {pages}: the \
-             translation of addresses does not show."
-        )
-    };
-    let finding = Finding::new("translation", said).with_number("extra", extra);
-    Some(finding.graded(extra_cost(&extra)).weighing(0.6))
+    let said = sentence!(
+        "A load at a random address of {size} takes {extra} longer in {base} than in {pages}: the time \
+         to translate the address."
+    );
+    let finding = Finding::new("translation", said).graded(extra_cost(&extra));
+    (extra.value > 0.0).then(|| finding.weighing(0.6))
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::made_up::{assert_said, findings, measured, sampled, setting, value};
+    use crate::made_up::{assert_said, findings, machine, measured, results, sampled, setting};
     use crate::memory::hierarchy::tests::cost_of;
     use crate::memory::pages::made_up::{BASE, HUGE};
     use instrument::results::PointResult;
@@ -365,34 +332,40 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn caches_memory_and_translation_are_found() {
-        let found = findings(&Latency, points(1.3));
-        for (key, capacity) in [
-            ("capacity_1", 48 * KIB),
-            ("capacity_2", 2 * MIB),
-            ("capacity_3", 32 * MIB),
-        ] {
-            let value = value(&found, key, "capacity") / capacity as f64;
-            assert!((value - 1.0).abs() < 0.1, "{key}: {value}");
+    fn loads_from_each_cache_and_translation_are_reported() {
+        let caches = capacities(&results(&Latency.definition(), &machine(), points(1.3)));
+        let known = [48 * KIB, 2 * MIB, 32 * MIB];
+        for (cache, known) in caches.iter().zip(known) {
+            let value = cache.capacity.value / known as f64;
+            assert!((value - 1.0).abs() < 0.1, "{known}: {value}");
         }
         assert_said(
-            &found[3..],
+            &findings(&Latency, points(1.3)),
             &[
-                "Certain memory: A load from memory takes 104 ns",
+                "Certain memory: …takes 1.50 ns from…(fits the level 1 cache)…104 ns from 128 MiB (memory)",
                 "Certain translation: …takes 31.…ns longer",
             ],
         );
     }
 
     #[test]
+    fn a_capacity_that_is_not_documented_is_named() {
+        let mut machine = machine();
+        machine.caches[2].size_bytes = Some(256 << 10);
+        let (definition, points) = (Latency.definition(), points(1.3));
+        let found = Latency.findings(&results(&definition, &machine, points));
+        assert_said(
+            &found[..1],
+            &["Likely capacity_2: …where no documented cache ends"],
+        );
+    }
+
+    #[test]
     fn no_time_below_zero_is_stated_and_too_little_is_not_called_memory() {
         let found = findings(&Latency, vec![at(FAR, HUGE, 1.0), at(FAR, BASE, 0.9)]);
-        let expected = ["Certain memory", "Undecided translation: …does not show"];
-        assert_said(&found, &expected);
-        assert!(value(&found, "translation", "extra") < 0.0);
+        assert_said(&found, &["Certain memory"]);
         let near = vec![at(16.0 * MIB as f64, HUGE, 1.0)];
-        let expected = ["Undecided memory: …A cache may hold much of it"];
-        assert_said(&findings(&Latency, near), &expected);
+        assert_said(&findings(&Latency, near), &[]);
         assert_said(&findings(&Latency, Vec::new()), &[]);
     }
 }

@@ -50,8 +50,8 @@ impl Say for NodeName {
 
 const DESIGN: Design = Design {
     id: "memory.nodes",
-    title: "Memory of other nodes",
-    question: "What does it cost a program that its memory is near to other processors than its own?",
+    title: "Memory of other NUMA nodes",
+    question: "How much slower is the memory of another NUMA node?",
     method: "Memory is taken from one node, as verified, and used by the processors of one node, for each \
              pair of nodes. Load: one processor follows a chain of addresses in random order, one in \
              each cache line, as in memory.latency; in huge pages if the system provides them. Read and \
@@ -230,10 +230,10 @@ fn latency(results: &Results) -> Option<Finding> {
     let (processors, memory, near, far) = slowest?;
     let times = ratio(far, near)?;
     let said = sentence!(
-        "On {processors}, a load from the memory of {memory} takes {far}, {times} as long as from its \
-         own ({near}): this is the slowest pair of nodes."
+        "On the processors of {processors}, a load from the memory of {memory} takes {far}, {times} as \
+         long as from their own ({near}). No pair of nodes is slower."
     );
-    Some(by_ratio("latency", said, &times).weighing(0.65))
+    Some(by_ratio("latency", said, &times).weighing(0.75))
 }
 
 fn bandwidth(results: &Results) -> Option<Finding> {
@@ -243,7 +243,7 @@ fn bandwidth(results: &Results) -> Option<Finding> {
     let times = ratio(far, near)?;
     let said = sentence!(
         "All processors of {processors} together read the memory of {memory} at {far}, {times} as \
-         fast as their own ({near}): this is the pair of nodes with the least bandwidth."
+         fast as their own ({near}). No pair of nodes has less bandwidth."
     );
     Some(by_ratio("bandwidth", said, &times).weighing(0.65))
 }
@@ -338,7 +338,7 @@ mod tests {
             (1, 1, 100.0, 20.0),
         ]);
         let expected = [
-            "Certain latency: On node 1, a load from the memory of node 0 takes …1.80 × as long",
+            "Certain latency: …of node 1, a load from the memory of node 0 takes …1.80 × as long",
             "Certain bandwidth: …node 0 together read the memory of node 1…0.600 × as fast",
         ];
         assert_said(&apart, &expected);

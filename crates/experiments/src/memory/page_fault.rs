@@ -35,7 +35,7 @@ enum Touch {
 const DESIGN: Design = Design {
     id: "memory.page_fault",
     title: "Page faults",
-    question: "What does it cost to touch memory that is not there yet?",
+    question: "What does a page fault cost?",
     method: "One byte of each page of a mapping is touched, page after page, and the time is divided by \
              the number of pages. No page is mapped when a sample begins. First touch: written, in \
              private memory, where the kernel supplies a page of zeros; the same in huge pages, which \
@@ -117,14 +117,19 @@ impl Experiment for PageFault {
     fn findings(&self, results: &Results) -> Vec<Finding> {
         let findings = [
             single(results, "first_touch", Touch::First, |cost| {
-                sentence!("The first touch of a page of fresh memory costs {cost}.")
+                sentence!("A page fault at the first write to fresh memory costs {cost}.")
             }),
             huge_pages(results),
             single(results, "file_cached", Touch::FileInPageCache, |cost| {
-                sentence!("The first touch of a page in a mapped file that is cached costs {cost}.")
+                sentence!(
+                    "A page fault at the first access to a page of a mapped, cached file costs {cost}."
+                )
             }),
             single(results, "file_cold", Touch::FileOnDevice, |cost| {
-                sentence!("A page of a mapped file that must be read from the device costs {cost}.")
+                sentence!(
+                    "A major page fault, for a page of a mapped file that is read from the device \
+                     without read-ahead, costs {cost}."
+                )
             }),
             copying(results),
         ];
@@ -277,14 +282,14 @@ fn huge_pages(results: &Results) -> Option<Finding> {
     let saving = ratio(base, huge)?.times(pages_in_one);
     let said = if saving.is_vague() {
         sentence!(
-            "The first touch of a huge page of {size} costs {cost}.",
+            "The first write to a huge page of {size} costs {cost}.",
             size = Bytes(results.machine.huge_page_bytes?),
             cost = huge,
         )
     } else {
         sentence!(
-            "The first touch of a huge page costs {cost}: byte for byte, fresh memory comes {saving} \
-             as fast as in base pages.",
+            "The first write to a huge page costs {cost}: byte for byte, fresh memory is supplied \
+             {saving} as fast as in base pages.",
             cost = huge,
         )
     };
@@ -298,8 +303,8 @@ fn copying(results: &Results) -> Option<Finding> {
     let fresh = cost(results, Touch::First)?;
     let ratio = ratio(copied, fresh)?;
     let said = sentence!(
-        "After a fork, the first write to each page costs {cost}, because the kernel copies it: \
-         {ratio} the cost of a fresh page.",
+        "After a fork, the first write to a page costs {cost}, because the kernel copies the page: \
+         {ratio} the cost of a fresh one.",
         cost = copied,
     );
     Some(by_ratio("copy_on_write", said, &ratio))
@@ -366,7 +371,7 @@ mod tests {
                 "Certain first_touch: …costs 500 ns",
                 "Certain huge_pages: …4.00 × as fast as in base pages",
                 "Certain file_cached: …costs 100 ns",
-                "Certain copy_on_write: …2.00 × the cost of a fresh page",
+                "Certain copy_on_write: …2.00 × the cost of a fresh one",
             ],
         );
     }

@@ -38,7 +38,7 @@ const LEAST_MEMORY: u64 = 1 << 30;
 const DESIGN: Design = Design {
     id: "memory.page_reporting",
     title: "Memory that the host took back",
-    question: "What does it cost to touch memory that this virtual machine did not use for a while?",
+    question: "What does it cost to touch memory that the host took back from this virtual machine?",
     method: "A virtual machine with free page reporting tells its host which memory is free, \
              seconds after it became free and in pieces of a huge page. The host may take it \
              back. Huge pages are touched one by one, each touch is timed, and each page stays \
@@ -191,20 +191,15 @@ fn cost(results: &Results) -> Option<Finding> {
     let cost = |metric| results.sound(metric, &[]);
     let (used, taken_back) = (cost(JUST_USED)?, cost(AFTER_IDLING)?);
     let ratio = ratio_within(taken_back, used)?;
-    let page = results.machine.page_bytes?;
     let huge = results.machine.huge_page_bytes?;
-    let each = taken_back.quantity().times(page as f64 / huge as f64);
     let said = sentence!(
-        "The host takes back memory that this virtual machine does not use. The first touch of it then \
-         costs {taken_back} for {huge}, {each} for {page}: {ratio} the cost of memory just used. A \
-         service that must answer fast keeps its memory, or touches all of it before it needs it \
-         (`MAP_POPULATE`). An administrator can switch the reports off in the hypervisor \
-         (`free-page-reporting=off` of the balloon device).",
+        "Memory that the host took back from this virtual machine costs {taken_back} for each {huge} \
+         at the next touch, {ratio} as much as memory just used. Keep memory, or touch it before it is \
+         needed (`MAP_POPULATE`); in the hypervisor, `free-page-reporting=off` prevents it.",
         huge = Bytes(huge),
-        page = Bytes(page),
     );
     let finding = Finding::new("taken_back", said).with_number("just_used", used.quantity());
-    Some(finding.graded(grade(&ratio, 1.0)).weighing(0.7))
+    Some(finding.graded(grade(&ratio, 1.0)).weighing(1.0))
 }
 
 #[cfg(test)]
@@ -217,8 +212,8 @@ mod tests {
     fn both_states_are_compared_and_what_to_do_is_said() {
         let costs = [(JUST_USED, 87_000.0), (AFTER_IDLING, 4_800_000.0)];
         let both = findings(&PageReporting, vec![measured(Point::new(), &costs)]);
-        let expected = "Certain taken_back: …4.80 ms for 2 MiB, 9.38 µs for 4 KiB: 55.2 × the \
-                        cost…MAP_POPULATE…free-page-reporting=off";
+        let expected = "Certain taken_back: …4.80 ms for each 2 MiB…55.2 × as \
+                        much…MAP_POPULATE…free-page-reporting=off";
         assert_said(&both, &[expected]);
         let alone = vec![measured(Point::new(), &costs[1..])];
         assert_said(&findings(&PageReporting, alone), &[]);

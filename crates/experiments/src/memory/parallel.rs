@@ -69,8 +69,7 @@ impl Experiment for Parallel {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let findings = [gain(results, Job::Read), gain(results, Job::Copy)];
-        findings.into_iter().flatten().collect()
+        gain(results).into_iter().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -85,20 +84,18 @@ impl Experiment for Parallel {
     }
 }
 
-fn gain(results: &Results, job: Job) -> Option<Finding> {
-    let curve = results.along(THREADS, job.metric(), &[]);
+fn gain(results: &Results) -> Option<Finding> {
+    let curve = results.along(THREADS, READ, &[]);
     let [(_, one), .., (threads, all)] = *curve.as_slice() else {
         return None;
     };
     let gain = ratio(all, one)?;
     let said = sentence!(
-        "On {cores} cores, {threads} threads together {does} memory at {all}, {gain} as fast as one \
-         thread.",
+        "{threads} threads on {cores} cores read memory at {all} together, {gain} as fast as one thread.",
         cores = Count(results.machine.topology.cores? as u64),
-        does = job.name(),
     );
-    let finding = Finding::new(job.name(), said);
-    Some(finding.graded(grade(&gain, 1.0)).weighing(0.6))
+    let finding = Finding::new("read", said).graded(grade(&gain, 1.0));
+    Some(finding.weighing(0.6))
 }
 
 #[cfg(test)]
@@ -154,11 +151,8 @@ mod tests {
             });
             Parallel.findings(&results(&definition, &machine, points.collect()))
         };
-        let expected = [
-            "Certain read: …together read memory at …2.50 × as fast",
-            "Certain copy: …together copy memory at …2.50 × as fast",
-        ];
-        assert_said(&found(&[(1, 1.0), (2, 1.8), (4, 2.5)]), &expected);
+        let expected = "Certain read: 4.00 threads on 4.00 cores read memory…2.50 × as fast";
+        assert_said(&found(&[(1, 1.0), (2, 1.8), (4, 2.5)]), &[expected]);
         assert_said(&found(&[(1, 1.0)]), &[]);
     }
 }

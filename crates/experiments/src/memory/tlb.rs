@@ -3,7 +3,7 @@
 pub(super) use super::pages::AXIS as PAGES;
 use super::pages::Pages;
 use super::{SHARE_OF_MEMORY, time_loads};
-use crate::estimates::{certain_if, extra_cost, ratio, side_by_side};
+use crate::estimates::{certain_if, ratio, side_by_side};
 use crate::figures::{axis_of, curves, linear};
 use crate::prelude::*;
 use instrument::statistics::random::Random;
@@ -101,8 +101,7 @@ impl Experiment for Tlb {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let findings = [translation(results), reach(results)];
-        findings.into_iter().flatten().collect()
+        reach(results).into_iter().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -137,32 +136,6 @@ pub(super) fn in_both_pages<'r>(
     pairs(results).pop()
 }
 
-fn translation(results: &Results) -> Option<Finding> {
-    let (count, base, huge) = in_both_pages(results)?;
-    let extra = base.quantity().minus(huge.quantity());
-    let base_pages = Pages::base(results.machine)?;
-    let huge_pages = Pages::huge(results.machine)?;
-    let said = if extra.value > 0.0 && extra.is_vague() {
-        sentence!(
-            "With {count} pages in use, a load takes {base} in {base_pages} and {huge} in \
-             {huge_pages}: translating an address costs at most {most}.",
-            most = Quantity::exact(extra.extent().high, extra.unit),
-        )
-    } else if extra.value > 0.0 {
-        sentence!(
-            "With {count} pages in use, a load takes {base} in {base_pages} and {huge} in \
-             {huge_pages}: translating an address costs {extra}."
-        )
-    } else {
-        sentence!(
-            "With {count} pages in use, a load takes {base} in {base_pages} and {huge} in \
-             {huge_pages}: the translation of addresses does not show."
-        )
-    };
-    let finding = Finding::new("translation", said).with_number("extra", extra);
-    Some(finding.graded(extra_cost(&extra)).weighing(0.6))
-}
-
 /// The number of pages up to which translation costs nothing.
 fn reach(results: &Results) -> Option<Finding> {
     let pairs = pairs(results);
@@ -175,21 +148,22 @@ fn reach(results: &Results) -> Option<Finding> {
     let first_slow = pairs.iter().position(is_slow)?;
     let is_lasting = pairs[first_slow..].iter().all(is_slow);
     let (free, _, _) = *pairs.get(first_slow.checked_sub(1)?)?;
-    let (slow, _, _) = pairs[first_slow];
+    let (slow, base, huge) = pairs[first_slow];
     let said = sentence!(
-        "The translation of up to {free} of the {pages} ({free_bytes}) costs no visible time; from \
-         {slow} on, loads slow down.",
-        pages = Pages::base(results.machine)?,
+        "Translating the addresses of {free} pages ({free_bytes}) in turn costs no visible time; with \
+         {slow} pages, a load takes {base} in {base_pages} and {huge} in {huge_pages}.",
         free_bytes = Bytes(free.0 * STRIDE),
+        base_pages = Pages::base(results.machine)?,
+        huge_pages = Pages::huge(results.machine)?,
     );
     let grade = certain_if(is_lasting);
-    Some(Finding::new("reach", said).graded(grade).weighing(0.6))
+    Some(Finding::new("reach", said).graded(grade).weighing(0.5))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, findings, measured, sampled, value};
+    use crate::made_up::{assert_said, findings, measured, sampled};
     use crate::memory::pages::Pages;
     use crate::memory::pages::made_up::{BASE, HUGE};
     use platform::machine::Machine;
@@ -213,14 +187,9 @@ mod tests {
             (1024, 6.0, 2.0),
         ];
         let slow = found(&loads);
-        let expected = [
-            "Certain translation: …6.00 ns in 4 KiB pages and 2.00 ns in 2 MiB pages: …costs 4.00 ns",
-            "Certain reach: …up to 64.0 of the 4 KiB pages (256 KiB)…from 256 on",
-        ];
-        assert_said(&slow, &expected);
-        let free = found(&[(1024, 2.0, 3.0)]);
-        assert_said(&free, &["Undecided translation: …does not show"]);
-        assert!(value(&free, "translation", "extra") < 0.0);
+        let expected = "Certain reach: …64.0 pages (256 KiB)…with 256 pages…4.00 ns in 4 KiB pages";
+        assert_said(&slow, &[expected]);
+        assert_said(&found(&[(1024, 2.0, 3.0)]), &[]);
         assert_said(&found(&[]), &[]);
     }
 

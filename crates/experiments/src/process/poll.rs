@@ -91,7 +91,7 @@ impl Experiment for Poll {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let findings = [choice(results), growth(results), registering(results)];
+        let findings = [choice(results), registering(results)];
         findings.into_iter().flatten().collect()
     }
 
@@ -143,41 +143,23 @@ pub(super) fn by_count<'r>(results: &'r Results, call: Call) -> Vec<(Count, &'r 
 fn choice(results: &Results) -> Option<Finding> {
     let one = by_count(results, Call::Poll);
     let other = by_count(results, Call::Epoll);
-    let &(most, poll, epoll) = side_by_side(&one, &other).last()?;
+    let &(most, poll, _) = side_by_side(&one, &other).last()?;
     let ratios = ratios(&one, &other);
     let (&(fewest, _), &(_, times)) = (ratios.first()?, ratios.last()?);
     let from_the_end = ratios.iter().rev();
     let faster = from_the_end.take_while(|(_, times)| times.extent().low > 1.0);
     let (from, _) = *faster.last()?;
     let range = if from == fewest {
-        sentence!("With any number of descriptors")
+        sentence!("at any number of descriptors")
     } else {
-        sentence!("From {from} descriptors on")
+        sentence!("from {from} descriptors on")
     };
     let said = sentence!(
-        "{range}, epoll waits faster than poll. With {most} of them, a wait takes {epoll} by epoll \
-         and {poll} by poll, {times} as long."
+        "epoll_wait is faster than poll {range}. For {most} descriptors with one ready, poll takes \
+         {poll}, {times} as long as epoll_wait."
     );
     let finding = Finding::new("choice", said).with_number("from", from);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.6))
-}
-
-/// The cost that each descriptor adds to a poll.
-fn growth(results: &Results) -> Option<Finding> {
-    let costs = by_count(results, Call::Poll);
-    let (&(few, small), &(many, large)) = (costs.first()?, costs.last()?);
-    if few == many {
-        return None;
-    }
-    let added = large.quantity().minus(small.quantity());
-    let each = added.times(1.0 / (many.0 - few.0) as f64);
-    let said = sentence!(
-        "Each descriptor adds {each} to a wait by poll: {small} with {few}, {large} with {many}."
-    );
-    // A cost that falls with the number is noise.
-    let follows = each.value > 0.0;
-    let finding = Finding::new("growth", said);
-    follows.then(|| finding.graded(grade(&each, 0.0)).weighing(0.45))
 }
 
 /// The price of epoll for a descriptor that is waited for once.
@@ -187,8 +169,8 @@ fn registering(results: &Results) -> Option<Finding> {
     let poll = results.sound(WAIT, &one(Call::Poll))?;
     let times = ratio(register, poll)?;
     let said = sentence!(
-        "To add a descriptor to epoll and to remove it takes {register}, {times} as long as a poll \
-         of it. Use poll for descriptors that a program waits for only once."
+        "Adding a descriptor to epoll and removing it takes {register}, {times} as long as one poll of \
+         it: use poll for a descriptor that is waited for once."
     );
     let follows = times.extent().low > 1.0;
     follows.then(|| {
@@ -219,28 +201,20 @@ mod tests {
     }
 
     #[test]
-    fn the_number_from_which_epoll_pays_and_the_cost_of_each_descriptor_are_found() {
-        let growth = "Certain growth: Each descriptor adds 10.0 ns to a wait by poll";
-        let register = "Certain register: …800 ns, 5.00 × as long as a poll of it";
-        let from = "Certain choice: From 16.0 descriptors on…by poll, 10.8 × as long";
+    fn the_number_from_which_epoll_pays_is_found() {
+        let register = "Certain register: …800 ns, 5.00 × as long as one poll of it";
+        let from = "Certain choice: …from 16.0 descriptors on…10.8 × as long";
         for (counts, each, register_ns, expected) in [
-            (
-                &[1, 4, 16, 256][..],
-                10.0,
-                800.0,
-                &[from, growth, register][..],
-            ),
+            (&[1, 4, 16, 256][..], 10.0, 800.0, &[from, register][..]),
             (
                 &[1, 4],
                 200.0,
                 800.0,
-                &["Certain choice: With any number", "growth", "register"],
+                &["Certain choice: …at any number", "register"],
             ),
-            (&[1, 4], 10.0, 800.0, &[growth, register]),
+            (&[1, 4], 10.0, 800.0, &[register]),
             // A single place is measured, and registering is no more expensive than a poll.
             (&[1], 10.0, 100.0, &[]),
-            // Polls that get cheaper are noise.
-            (&[1, 4], -10.0, 100.0, &[]),
             (&[], 10.0, 100.0, &[]),
         ] {
             assert_said(&found(counts, each, register_ns), expected);

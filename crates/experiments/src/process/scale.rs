@@ -1,6 +1,6 @@
 //! `process.scale`: the same system call on one, several and all processors at once.
 
-use crate::estimates::{grade, ratio};
+use crate::estimates::ratio;
 use crate::figures::{curves, linear, logarithmic};
 use crate::prelude::*;
 use crate::together::{cpus_for, on_cpus, several_cpus, usable_cpus};
@@ -133,12 +133,7 @@ impl Experiment for Scale {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let shares = Call::ALL.iter();
-        let shares = shares.filter_map(|call| Shares::of(results, *call));
-        let shares: Vec<Shares> = shares.collect();
-        let stops = first(&shares).or_else(|| none_stops(&shares));
-        let each = shares.iter().map(Shares::finding);
-        stops.into_iter().chain(each).collect()
+        first(results).into_iter().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -202,99 +197,35 @@ impl PerThread {
     }
 }
 
-/// The share of linear scaling that a call reaches.
-struct Shares<'r> {
-    call: Call,
-    /// The rate of one thread, and of all.
-    one: &'r Estimate,
-    all: &'r Estimate,
-    /// The share at each number of threads above one, in ascending order; there is at least one.
-    along: Vec<(Count, Quantity)>,
-}
-
-impl<'r> Shares<'r> {
-    fn of(results: &'r Results, call: Call) -> Option<Self> {
-        let curve = results.along(THREADS, call.metric(), &[]);
-        let [(Count(1), one), .., (_, all)] = *curve.as_slice() else {
-            return None;
-        };
-        let share = |(threads, rate): &(Count, &Estimate)| {
-            let share = ratio(rate, one)?.times(1.0 / threads.0 as f64);
-            Some((*threads, share.in_unit(Unit::Share)))
-        };
-        let along: Vec<_> = curve[1..].iter().filter_map(share).collect();
-        (!along.is_empty()).then_some(Self {
-            call,
-            one,
-            all,
-            along,
-        })
-    }
-
-    fn last(&self) -> (Count, Quantity) {
-        self.along[self.along.len() - 1]
-    }
-
-    /// The first number of threads at which it no longer scales, with the share there.
-    fn stop(&self) -> Option<(Count, Quantity)> {
-        let has_stopped = |(_, share): &&(Count, Quantity)| {
-            100.0 * share.extent().high < f64::from(LEAST_PERCENT)
-        };
-        self.along.iter().find(has_stopped).copied()
-    }
-
-    fn finding(&self) -> Finding {
-        let (threads, share) = self.last();
-        let (one, all) = (self.one, self.all);
-        let said = sentence!(
-            "{call}: {threads} threads at once reach {share} of linear scaling, {all} together where \
-             one alone does {one}.",
-            call = self.call.name(),
-        );
-        let finding = Finding::new(self.call.metric().name, said);
-        finding.graded(grade(&share, 1.0)).weighing(0.45)
-    }
+/// The first number of threads at which a call no longer scales, with its share of linear scaling there.
+fn stop(results: &Results, call: Call) -> Option<(Count, Quantity)> {
+    let curve = results.along(THREADS, call.metric(), &[]);
+    let [(Count(1), one), further @ ..] = curve.as_slice() else {
+        return None;
+    };
+    let shares = further.iter().filter_map(|(threads, rate)| {
+        let share = ratio(rate, one)?.times(1.0 / threads.0 as f64);
+        Some((*threads, share.in_unit(Unit::Share)))
+    });
+    { shares }.find(|(_, share)| 100.0 * share.extent().high < f64::from(LEAST_PERCENT))
 }
 
 /// The call that stops scaling at the fewest threads; of several, the one that reaches least there.
-fn first(shares: &[Shares<'_>]) -> Option<Finding> {
-    let stopped = shares.iter().filter_map(|it| Some((it.call, it.stop()?)));
+fn first(results: &Results) -> Option<Finding> {
+    let stopped = Call::ALL
+        .iter()
+        .filter_map(|call| Some((call, stop(results, *call)?)));
     let first = stopped.min_by(|(_, (one, share)), (_, (other, other_share))| {
         let by_share = share.value.total_cmp(&other_share.value);
         one.cmp(other).then(by_share)
     });
     let (call, (threads, share)) = first?;
     let said = sentence!(
-        "{call} is the first of the calls to stop scaling: {threads} threads reach only {share} of \
-         linear scaling.",
+        "{call} is the first call that stops scaling: {threads} threads reach {share} of {threads} times \
+         the rate of one, although they share nothing.",
         call = call.name(),
     );
-    Some(Finding::new("first", said).weighing(0.6))
-}
-
-/// Said only where every call is known.
-fn none_stops(shares: &[Shares<'_>]) -> Option<Finding> {
-    let all = shares.iter().map(|it| (it.call, it.last()));
-    let worst = all.min_by(|(_, (_, one)), (_, (_, other))| one.value.total_cmp(&other.value));
-    let of_windows = shares.iter().any(|it| it.call == Call::QueryProcess);
-    let system = if of_windows {
-        System::Windows
-    } else {
-        System::Linux
-    };
-    let (call, (threads, share)) = worst.filter(|_| shares.len() == Call::of(system).len())?;
-    let said = sentence!(
-        "No call stops scaling up to {threads} threads; {call} comes nearest to it, with {share} of \
-         linear scaling.",
-        call = call.name(),
-    );
-    let scales = |it: &Shares<'_>| 100.0 * it.last().1.extent().low >= f64::from(LEAST_PERCENT);
-    let sure = if shares.iter().all(scales) {
-        Grade::Certain
-    } else {
-        Grade::Undecided
-    };
-    Some(Finding::new("first", said).graded(sure).weighing(0.6))
+    Some(Finding::new("first", said).weighing(0.75))
 }
 
 #[cfg(test)]
@@ -332,28 +263,21 @@ mod tests {
     #[test]
     fn the_call_that_stops_scaling_first_is_named_if_one_does() {
         const ALONE: (u64, f64, f64) = (1, 1.0, 1.0);
-        let each = ["getpid", "open_close", "page_fault", "futex_wake"];
         // Open+close reaches least of all at the end, but page faults stopped before.
         let stopped = [ALONE, (2, 0.8, 0.6), (4, 0.3, 0.5)];
-        let first = "Certain first: page fault is the first of the calls to stop";
-        let none = "Certain first: No call stops scaling…open+close comes nearest";
-        // About the limit, nothing is sure.
-        let open = "Undecided first: No call";
+        let first = "Certain first: page fault is the first…2.00 threads reach 60.0 %";
         for (points, expected) in [
-            (&stopped[..], [&[first][..], &each].concat()),
-            (&[ALONE, (2, 0.9, 0.95)], [&[none][..], &each].concat()),
-            (&[ALONE, (2, 0.75, 0.95)], [&[open][..], &each].concat()),
-            (&[ALONE], vec![]),
-            (&[(2, 1.0, 1.0)], vec![]),
+            (&stopped[..], &[first][..]),
+            (&[ALONE, (2, 0.9, 0.95)], &[]),
+            // About the limit, nothing is sure.
+            (&[ALONE, (2, 0.75, 0.95)], &[]),
+            (&[ALONE], &[]),
+            (&[(2, 1.0, 1.0)], &[]),
         ] {
             let points: Vec<_> = points.iter().copied().map(at).collect();
             assert_eq!(figures(&Scale, points.clone())[0].series.len(), 4);
-            assert_said(&findings(&Scale, points), &expected);
+            assert_said(&findings(&Scale, points), expected);
         }
-        // A call that is not known might have stopped.
-        let mut partly = vec![at(ALONE), at((2, 0.9, 0.95))];
-        partly[1].estimates.pop();
-        assert_said(&findings(&Scale, partly), &each[..3]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `process.switch`: the cost of going from one process or thread to another.
 
 use super::{PLACEMENT, Placement, Sides};
-use crate::estimates::{by_ratio, ratio};
+use crate::estimates::ratio;
 use crate::figures::{axis_of, bars, curves, scale_of};
 use crate::prelude::*;
 use instrument::point::LevelOf;
@@ -341,28 +341,22 @@ pub(super) fn pair<'r>(
 fn least(results: &Results) -> Option<Finding> {
     let switch = pair(results, Kind::Processes, Placement::OneCore)?;
     let said = sentence!(
-        "A switch between two processes on the same core takes at least {switch}, if neither has a \
-         working set."
+        "A context switch between two processes on one core takes {switch} if they touch no memory of \
+         their own."
     );
-    Some(Finding::new("least", said).weighing(0.65))
+    Some(Finding::new("least", said).weighing(0.6))
 }
 
 fn cores(results: &Results) -> Option<Finding> {
     let one = pair(results, Kind::Processes, Placement::OneCore)?;
     let two = pair(results, Kind::Processes, Placement::TwoCores)?;
     let times = ratio(two, one)?;
-    let advice = if !times.differs_from(1.0) {
-        "the placement makes no measurable difference."
-    } else if times.value > 1.0 {
-        "put processes that only take turns on one core."
-    } else {
-        "give each process its own core."
-    };
     let said = sentence!(
-        "Passing control to a process that waits on another core takes {two}, {times} as long as on \
-         the same core: {advice}"
+        "Passing control to a process that sleeps on another core takes {two}, {times} as long as on the \
+         same core: put processes that only take turns on one core."
     );
-    Some(by_ratio("cores", said, &times).weighing(0.6))
+    let is_slower = times.differs_from(1.0) && times.value > 1.0;
+    is_slower.then(|| Finding::new("cores", said).weighing(0.75))
 }
 
 fn address_space(results: &Results) -> Option<Finding> {
@@ -370,18 +364,11 @@ fn address_space(results: &Results) -> Option<Finding> {
     let threads = pair(results, Kind::Threads, Placement::OneCore)?;
     let times = ratio(processes, threads)?;
     let is_slower = times.differs_from(1.0) && times.value > 1.0;
-    let said = if is_slower {
-        sentence!(
-            "A switch between threads of one process takes {threads}; between processes it takes \
-             {times} as long, since the address space changes too."
-        )
-    } else {
-        sentence!(
-            "A switch between threads of one process takes {threads}; between processes it takes \
-             {times} as long: the change of address space does not show."
-        )
-    };
-    Some(by_ratio("address_space", said, &times).weighing(0.45))
+    let said = sentence!(
+        "A context switch between processes takes {times} as long as between threads of one process, \
+         {threads}: the address space changes too."
+    );
+    is_slower.then(|| Finding::new("address_space", said).weighing(0.4))
 }
 
 /// The largest ring with the largest working set against the smallest with none.
@@ -392,9 +379,9 @@ fn crowd(results: &Results) -> Option<Finding> {
     let crowd = switch(results, &largest)?;
     let times = ratio(crowd, pair(results, Kind::Processes, Placement::OneCore)?)?;
     let said = sentence!(
-        "Among {count} processes with a working set of {working_set} each, a switch takes \
-         {crowd}, {times} as long as between two without one. Each has to fetch again what the \
-         others displaced from the caches."
+        "Among {count} processes that read {working_set} each, a context switch takes {crowd}, {times} as \
+         long as between two that read nothing: each fetches again what the others displaced from the \
+         caches."
     );
     let follows = times.differs_from(1.0) && times.value > 1.0 && working_set > NOTHING;
     follows.then(|| Finding::new("crowd", said).weighing(0.5))
@@ -426,10 +413,10 @@ mod tests {
             at(Kind::Processes, 2, 0, Placement::TwoCores, 6000.0),
         ];
         let [least, cores, address_space, crowd] = [
-            "Certain least: …at least 1.50 µs",
+            "Certain least: …takes 1.50 µs",
             "Certain cores: …6.00 µs, 4.00 × as long…put processes that only take turns on one core",
-            "Certain address_space: …takes 1.20 µs…1.25 × as long, since",
-            "Certain crowd: Among 32.0 processes with a working set of 64 KiB…6.00 × as long",
+            "Certain address_space: …1.25 × as long…1.20 µs",
+            "Certain crowd: Among 32.0 processes that read 64 KiB each…6.00 × as long",
         ];
         let all = [least, cores, address_space, crowd];
         assert_said(&findings(&Switch, points.clone()), &all);

@@ -45,7 +45,7 @@ const READ: Step = Step {
 
 const DESIGN: Design = Design {
     id: "threads.async_io",
-    title: "Asynchronous input and output, shown",
+    title: "Other threads while one waits for a file",
     question: "Do other threads run while one waits for a file?",
     method: "On one worker, a user thread writes \"hello world\" to a new file, waits until it is \
              on the device (fsync), and reads it back; the text is checked. Another thread counts \
@@ -89,10 +89,6 @@ impl Experiment for AsyncIo {
         self.take(point, sampler)
     }
 
-    fn findings(&self, results: &Results) -> Vec<Finding> {
-        turns(results).into_iter().collect()
-    }
-
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let figure = |key, title, metric: fn(&Step) -> Metric<&'static str>| {
             let series = |step: &Step| results.series(step.does, metric(step), BACKEND, &[]);
@@ -104,30 +100,5 @@ impl Experiment for AsyncIo {
             figure("time", "What the waiting thread sees", |step| step.time),
             figure("turns", "Turns of the other thread in that time", turns),
         ]
-    }
-}
-
-fn turns(results: &Results) -> Option<Finding> {
-    let result = results.at(&[BACKEND.at(Backend::Automatic)])?;
-    let (sync, turns) = (result.sound(SYNC.time)?, result.sound(SYNC.turns)?);
-    let said = sentence!(
-        "While one thread waited {sync} for its file to reach the device, the other thread on the \
-         same worker had {turns} turns."
-    );
-    (turns.centre >= 1.0).then(|| Finding::new("turns", said).weighing(0.35))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::{findings, measured};
-
-    #[test]
-    fn the_turns_of_the_other_thread_are_told() {
-        let point = Point::new().at(BACKEND, Backend::Automatic);
-        let at = |turns| measured(point.clone(), &[(SYNC.time, 1e6), (SYNC.turns, turns)]);
-        let found = findings(&AsyncIo, vec![at(5000.0)]);
-        assert_eq!(found[0].key, "turns");
-        assert!(findings(&AsyncIo, vec![at(0.5)]).is_empty());
     }
 }

@@ -70,10 +70,10 @@ fn time(results: &Results) -> Option<Finding> {
     let ((_, user), (_, kernel)) = (fewest(Kind::User)?, fewest(Kind::Kernel)?);
     let times = ratio(kernel, user)?;
     let said = sentence!(
-        "Starting and joining a user thread takes {user}, a kernel thread {kernel}: {times} as \
-         long."
+        "Starting and joining a kernel thread takes {kernel}, {times} as long as a user thread of the \
+         uthread library."
     );
-    Some(by_ratio("time", said, &times).weighing(0.55))
+    Some(by_ratio("time", said, &times).weighing(0.4))
 }
 
 fn memory(results: &Results) -> Option<Finding> {
@@ -81,8 +81,8 @@ fn memory(results: &Results) -> Option<Finding> {
     let ((_, user), (_, kernel)) = (most(Kind::User)?, most(Kind::Kernel)?);
     let times = ratio(kernel, user)?;
     let said = sentence!(
-        "A waiting user thread keeps {user} of memory. A waiting kernel thread keeps {kernel} of \
-         its process's memory, {times} as much, and more in the kernel."
+        "A kernel thread that waits takes {kernel} of its process's memory, {times} as much as a user \
+         thread of the uthread library, and more in the kernel."
     );
     Some(by_ratio("memory", said, &times).weighing(0.4))
 }

@@ -118,23 +118,21 @@ fn order(results: &Results, protocol: Protocol) -> Option<Finding> {
     let names: Vec<_> = ends.iter().map(|(thread, _)| *thread).collect();
     let place = |wanted| names.iter().position(|thread| *thread == wanted);
     let meaning = match (protocol.decays(), place("B") < place("A")) {
-        (false, true) => "B, which does not use the lock, delays A",
-        (false, false) => "A waits for C alone",
-        (true, true) => "B runs in turns with C until B ends, and A waits for both",
-        (true, false) => "B runs in turns with C until C leaves the lock, then A runs",
+        (false, true) => "B of middle priority, which does not want the lock, delays both",
+        (false, false) => "it waits for C alone",
+        (true, true) => "B and C take turns until B ends, and A waits for both",
+        (true, false) => "B and C take turns until C leaves the lock",
     };
     let said = sentence!(
-        "{remedy}, the threads end in the order {order}: {meaning}. A, of the highest priority, \
-         gets the lock {wait} after it wanted it.",
+        "{remedy}, thread A of the highest priority waits {wait} for the lock that C of the lowest priority \
+         has: {meaning} (they end in the order {order}).",
         remedy = protocol.remedy(),
         order = names.join(", "),
         wait = wait(result)?,
     );
     let grade = certain_if(apart);
-    let is_inverted = protocol == Protocol::None;
-    let weight = if is_inverted { 0.6 } else { 0.55 };
     let finding = Finding::new(&format!("order_{protocol}"), said);
-    Some(finding.graded(grade).weighing(weight))
+    Some(finding.graded(grade).weighing(0.2))
 }
 
 fn wait(result: &PointResult) -> Option<Quantity> {
@@ -174,14 +172,14 @@ fn timeline(result: &PointResult) -> Option<Figure> {
     let held_up = moment(MIDDLE_BEGINS)? < low_ends;
     let middle_ends_first = moment(MIDDLE_ENDS)? < low_ends;
     // C holds the lock from the start. B holds it up, whole or in turns.
-    let beside_middle = if protocol.decays() {
+    let next_to_middle = if protocol.decays() {
         "takes turns"
     } else {
         "ready"
     };
     let mut low = vec![Some(start)];
     if held_up {
-        low.push(at(beside_middle, MIDDLE_BEGINS));
+        low.push(at(next_to_middle, MIDDLE_BEGINS));
     }
     if held_up && middle_ends_first {
         low.push(at("runs", MIDDLE_ENDS));
@@ -236,8 +234,8 @@ mod tests {
             at(Protocol::Inheritance, [1e6, 1e4, 1.1e6, 2e6, 2.1e6, 3e6]),
         ];
         let expected = [
-            "Certain order_none: …order B, C, A: B, which does not use the lock, delays A…2.09 ms",
-            "Certain order_inheritance: …order C, A, B: A waits for C alone…1.09 ms",
+            "Certain order_none: …waits 2.09 ms…delays both (they end in the order B, C, A)",
+            "Certain order_inheritance: …waits 1.09 ms…waits for C alone (…C, A, B)",
         ];
         assert_said(&findings(&Inversion, points.clone()), &expected);
         let figures = figures(&Inversion, points);

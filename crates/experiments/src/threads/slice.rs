@@ -1,9 +1,8 @@
 //! `threads.slice`: the length of a time slice, and the cost of the tick that ends it.
 
 use super::kind::UserThreads;
-use crate::estimates::{by_width, known};
+use crate::estimates::known;
 use crate::figures::{axis_of, curves, scale_of};
-use crate::judging::MARGIN;
 use crate::prelude::*;
 
 pub(crate) struct Slice;
@@ -21,8 +20,6 @@ pub(super) const IN_TICKS: Metric<&str> =
 
 /// From this number of slices on, a process reports their percentile.
 pub(super) const ENOUGH: usize = 100;
-/// The slice that the first sentence is about, if it was measured.
-const USUAL: Count = Count(1000);
 
 const DESIGN: Design = Design {
     id: "threads.slice",
@@ -70,8 +67,7 @@ impl Experiment for Slice {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let findings = [length(results), cost(results)];
-        findings.into_iter().flatten().collect()
+        cost(results).into_iter().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -87,44 +83,19 @@ pub(super) fn duration(Count(slice_us): Count) -> Quantity {
     Quantity::nanoseconds(slice_us as f64 * 1e3)
 }
 
-/// The usual slice as it is; if it was not measured, the shortest one.
-fn length(results: &Results) -> Option<Finding> {
-    let curve = results.along(SLICE, GOT, &[]);
-    let usual = curve.iter().find(|(slice, _)| *slice == USUAL);
-    let &(slice, got) = usual.or(curve.first())?;
-    let asked = duration(slice);
-    let tick = results.sound(TICK, &[SLICE.at(slice)])?;
-    let unexplained = (asked.value - got.centre - tick.centre) / asked.value;
-    let rest = if unexplained.abs() < MARGIN {
-        sentence!(": the tick of {tick} takes the rest")
-    } else {
-        Sentence::default()
-    };
-    let longest = match results.sound(GOT_P99, &[SLICE.at(slice)]) {
-        Some(p99) => sentence!(" One slice in a hundred lasts {p99} or more."),
-        None => Sentence::default(),
-    };
-    let said =
-        sentence!("Of a slice of {asked}, a user thread that computes gets {got}{rest}.{longest}");
-    Some(
-        Finding::new("length", said)
-            .graded(by_width(got))
-            .weighing(0.5),
-    )
-}
-
 fn cost(results: &Results) -> Option<Finding> {
     let curve = results.along(SLICE, IN_TICKS, &[]);
     let (&(short, most), &(long, least)) = (curve.first()?, curve.last()?);
     let (most, least) = (most.quantity(), least.quantity());
     let follows = most.extent().low > least.extent().high;
     let said = sentence!(
-        "Slices of {short} leave {most} of the processor to ticks, slices of {long} {least}.",
+        "Time slices of {short} cost user threads {most} of the processor for ticks and switches, \
+         slices of {long} {least}.",
         short = duration(short),
         long = duration(long),
     );
     let grade = known(&[&most, &least]);
-    follows.then(|| Finding::new("cost", said).graded(grade).weighing(0.5))
+    follows.then(|| Finding::new("cost", said).graded(grade).weighing(0.4))
 }
 
 #[cfg(test)]
@@ -135,43 +106,24 @@ mod tests {
     use instrument::claim::Ruling;
     use instrument::results::PointResult;
 
-    /// A point at which a slice lasts `got_ns` and each tick takes `tick_ns`.
-    fn at(slice_us: u64, got_ns: f64, tick_ns: f64) -> PointResult {
-        let values = [
-            (GOT, got_ns),
-            (TICK, tick_ns),
-            (IN_TICKS, tick_ns / (got_ns + tick_ns)),
-        ];
-        measured(Point::new().at(SLICE, Count(slice_us)), &values)
+    /// The share of each slice, in µs, that ticks take.
+    fn in_ticks(shares: &[(u64, f64)]) -> Vec<PointResult> {
+        let points = shares.iter().map(|(slice_us, share)| {
+            let point = Point::new().at(SLICE, Count(*slice_us));
+            measured(point, &[(IN_TICKS, *share)])
+        });
+        points.collect()
     }
 
     #[test]
-    fn the_usual_slice_and_the_price_of_short_ones_are_stated() {
-        let exact = |slice_us: u64| at(slice_us, slice_us as f64 * 1e3 - 10e3, 10e3);
-        let usual = "Certain length: Of a slice of 1.00 ms…gets 990 µs: …takes the rest.";
-        let cost = "Certain cost: Slices of 200 µs leave 5.00 %";
-        let mut late = at(500, 600e3, 10e3);
-        let longest = measured(late.point.clone(), &[(GOT_P99, 700e3)]);
-        late.estimates.extend(longest.estimates);
-        for (points, expected) in [
-            (
-                vec![exact(200), exact(1000), exact(16_000)],
-                &[usual, cost][..],
-            ),
-            // Its cost does not explain that a tick is late.
-            (
-                vec![late, exact(4000)],
-                &[
-                    "length: …gets 600 µs. One slice in a hundred lasts 700 µs",
-                    "cost",
-                ],
-            ),
-            (vec![exact(1000)], &[usual]),
-            // The long slice costs as much.
-            (vec![exact(200), at(4000, 3800e3, 200e3)], &["length"]),
-            (Vec::new(), &[]),
+    fn short_slices_are_compared_with_long_ones_where_they_cost_more() {
+        let cost = "Certain cost: Time slices of 200 µs cost user threads 5.00 %";
+        for (shares, expected) in [
+            (&[(200, 0.05), (16_000, 0.001)][..], &[cost][..]),
+            (&[(200, 0.05), (4000, 0.05)], &[]),
+            (&[(1000, 0.01)], &[]),
         ] {
-            assert_said(&findings(&Slice, points), expected);
+            assert_said(&findings(&Slice, in_ticks(shares)), expected);
         }
     }
 
@@ -186,11 +138,7 @@ mod tests {
             (&[(4000, 0.01)], Ruling::Undecided),
             (&[(16_000, 0.002)], Ruling::Undecided),
         ] {
-            let points = shares.iter().map(|(slice_us, share)| {
-                let point = Point::new().at(SLICE, Count(*slice_us));
-                measured(point, &[(IN_TICKS, *share)])
-            });
-            let (key, points) = ("short_slices_cost_too_much", points.collect());
+            let (key, points) = ("short_slices_cost_too_much", in_ticks(shares));
             assert_eq!(judgement(claims::ALL, key, &Slice, points).ruling, expected);
         }
     }

@@ -14,7 +14,7 @@ pub(super) const KERNEL_SWITCHES: Metric<&str> =
 const DESIGN: Design = Design {
     id: "threads.switch",
     title: "Switching between threads",
-    question: "What does it cost to give the turn to another thread?",
+    question: "What does a switch to another thread of the process cost?",
     method: "All threads run on one processor and only hand the turn on. User threads are those \
              of the `uthread` library, on one worker; they yield. Kernel threads form a ring: \
              each wakes the next with unpark and then sleeps in park (both are futex calls). They \
@@ -47,8 +47,7 @@ impl Experiment for Switch {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let findings = [kinds(results), crowd(results)];
-        findings.into_iter().flatten().collect()
+        kinds(results).into_iter().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -61,21 +60,10 @@ fn kinds(results: &Results) -> Option<Finding> {
     let ((_, user), (_, kernel)) = (fewest(Kind::User)?, fewest(Kind::Kernel)?);
     let times = ratio(kernel, user)?;
     let said = sentence!(
-        "A switch between two user threads takes {user}. Between two kernel threads on one \
-         processor, each of which wakes the other and sleeps, it takes {kernel}: {times} as long."
+        "A switch between two kernel threads on one processor, by unpark and park, takes {kernel}, \
+         {times} as long as between two user threads of the uthread library."
     );
-    Some(by_ratio("kinds", said, &times).weighing(0.6))
-}
-
-fn crowd(results: &Results) -> Option<Finding> {
-    let user = kind::curve(results, SWITCH, Kind::User);
-    let ((_, few), (threads, many)) = (user.first()?, user.last()?);
-    let times = ratio(many, few)?;
-    let said = sentence!(
-        "Among {threads} user threads a switch takes {many}, {times} the time between two: their \
-         stacks share the caches."
-    );
-    (times.value > 1.0).then(|| by_ratio("crowd", said, &times).weighing(0.35))
+    Some(by_ratio("kinds", said, &times).weighing(0.4))
 }
 
 #[cfg(test)]
@@ -92,10 +80,7 @@ mod tests {
             at(Kind::User, 1000, 20.0),
             at(Kind::Kernel, 2, 1000.0),
         ];
-        let expected = [
-            "Certain kinds: …takes 10.0 ns…it takes 1.00 µs: 100 × as long",
-            "Certain crowd: Among 1000 user threads a switch takes 20.0 ns, 2.00 × the time",
-        ];
-        assert_said(&findings(&Switch, points), &expected);
+        let expected = "Certain kinds: …takes 1.00 µs, 100 × as long";
+        assert_said(&findings(&Switch, points), &[expected]);
     }
 }

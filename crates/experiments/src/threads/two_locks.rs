@@ -161,8 +161,8 @@ fn blocking_or_spinning(results: &Results, steps: Count) -> Option<Finding> {
     let (processors, blocking, spinning) = opposites(results, steps)?;
     let times = ratio(spinning, blocking)?;
     let said = sentence!(
-        "On {processors} processors, twice as many threads share two locks. An entry of {steps} steps \
-         takes {blocking} if the locks block, and {times} as long if they spin."
+        "With two locks on {processors} processors and twice as many kernel threads, a section of \
+         {steps} steps takes {times} as long with locks that spin as with locks that block."
     );
     Some(by_ratio(&format!("spinning_{}", steps.0), said, &times).weighing(0.4))
 }
@@ -184,7 +184,7 @@ mod tests {
             let point = Point::new().at(LOCK, lock).at(STEPS, SHORT);
             measured(point.at(PROCESSORS, Count(processors)), &[(ENTRY, ns)])
         });
-        let expected = "Certain spinning_100: On 4.00 processors…200 ns…3.00 × as long";
+        let expected = "Certain spinning_100: …on 4.00 processors…3.00 × as long";
         assert_said(&findings(&TwoLocks, points.to_vec()), &[expected]);
     }
 }

@@ -1,7 +1,7 @@
-//! Findings: fixed cost and cost per byte of each pair, and the fastest pair.
+//! Findings: the fastest pair, and fixed cost and cost per byte of the plain one.
 
-use super::levels::{Address, PAIRS, PLAIN, Pair, Reading, TO, curve, times_over};
-use crate::estimates::{grade, known};
+use super::levels::{Address, PAIRS, PLAIN, Reading, TO, curve, times_over};
+use crate::estimates::{by_ratio, known};
 use crate::lines::{line_through, values};
 use crate::prelude::*;
 use instrument::statistics::linear::Line;
@@ -14,8 +14,7 @@ const FEWEST_SIZES: usize = 4;
 const FARTHEST: f64 = 1.5;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
-    let costs = PAIRS.into_iter().filter_map(|pair| cost(results, pair));
-    let all = fastest(results).into_iter().chain(costs);
+    let all = [fastest(results), cost(results)].into_iter().flatten();
     all.map(|finding| over(results, finding)).collect()
 }
 
@@ -31,10 +30,10 @@ pub(super) fn over(results: &Results<'_>, finding: Finding) -> Finding {
     }
 }
 
-/// Fixed cost and cost per MiB of a pair; `None` if noise took one of them below zero, or the sizes do
-/// not lie on a line.
-fn cost(results: &Results, pair: Pair) -> Option<Finding> {
-    let curve = curve(results, pair, Reading::First);
+/// Fixed cost and cost per MiB with read and write; `None` if noise took one of them below zero, or the
+/// sizes do not lie on a line.
+fn cost(results: &Results) -> Option<Finding> {
+    let curve = curve(results, PLAIN, Reading::First);
     let line = line(&curve)?;
     if !follows(&curve, &line) {
         return None;
@@ -45,10 +44,7 @@ fn cost(results: &Results, pair: Pair) -> Option<Finding> {
         return None;
     }
     let said = sentence!(
-        "A file sent with {sender} and received with {receiver} costs {fixed}, plus {per_mib} for \
-         each MiB.",
-        sender = pair.sender.name(),
-        receiver = pair.receiver.name(),
+        "Sending a file over TCP costs {fixed}, plus {per_mib} for each MiB (read and write on both sides)."
     );
     let is_positive = fixed.interval.is_none_or(|interval| interval.low > 0.0);
     let grade = if is_positive {
@@ -56,9 +52,7 @@ fn cost(results: &Results, pair: Pair) -> Option<Finding> {
     } else {
         Grade::Undecided
     };
-    let key = format!("cost_{}_{}", pair.sender, pair.receiver);
-    let weight = if pair == PLAIN { 0.6 } else { 0.4 };
-    Some(Finding::new(&key, said).graded(grade).weighing(weight))
+    Some(Finding::new("cost", said).graded(grade).weighing(0.45))
 }
 
 fn line(curve: &[(Bytes, &Estimate)]) -> Option<Line> {
@@ -76,42 +70,24 @@ fn follows(curve: &[(Bytes, &Estimate)], line: &Line) -> bool {
     })
 }
 
-/// The pair that is fastest for the largest files, and from which size on.
+/// The pair that is fastest for the largest files, and from which size on, if it is not read and write.
 fn fastest(results: &Results) -> Option<Finding> {
-    let plain = curve(results, PLAIN, Reading::First);
-    let (largest, of_plain) = *plain.last()?;
+    let (largest, _) = curve(results, PLAIN, Reading::First).pop()?;
     let at_largest = PAIRS.into_iter().filter_map(|pair| {
         let (size, time) = curve(results, pair, Reading::First).pop()?;
         (size == largest).then_some((pair, time))
     });
     let (best, time) = at_largest.min_by(|a, b| a.1.centre.total_cmp(&b.1.centre))?;
-    let (said, grade) = if best == PLAIN {
-        let said = sentence!(
-            "Files of {largest}, the largest measured, go fastest with read and write on both \
-             sides: in {time}. Avoiding copies gains nothing here."
-        );
-        (said, known(&[&of_plain.quantity()]).max(Grade::Likely))
-    } else {
-        let (sender, receiver) = (best.sender.name(), best.receiver.name());
-        let gains = times_over(results, [PLAIN, best], Reading::First);
-        let (_, gain) = gains.last().filter(|(size, _)| *size == largest)?;
-        let wins = |gain: &Quantity| gain.interval.is_some_and(|interval| interval.low > 1.0);
-        let from = gains.iter().rev().take_while(|(_, gain)| wins(gain)).last();
-        if let Some((from, _)) = from {
-            let said = sentence!(
-                "From files of {from} on, sending with {sender} and receiving with {receiver} is the \
-                 fastest: {gain} as fast as read and write on both sides at {largest}, in {time}."
-            );
-            (said, grade(gain, 1.0))
-        } else {
-            let said = sentence!(
-                "The measurement does not decide which method is the fastest for files of {largest}. Sending \
-                 with {sender} and receiving with {receiver} was {gain} as fast as read and write \
-                 on both sides, in {time}."
-            );
-            (said, Grade::Undecided)
-        }
-    };
-    let finding = Finding::new("fastest", said).graded(grade);
-    Some(finding.weighing(0.65))
+    let gains = times_over(results, [PLAIN, best], Reading::First);
+    let (_, gain) = gains.last().filter(|(size, _)| *size == largest)?;
+    let wins = |gain: &Quantity| gain.interval.is_some_and(|interval| interval.low > 1.0);
+    let from_the_end = gains.iter().rev();
+    let (from, _) = from_the_end.take_while(|(_, gain)| wins(gain)).last()?;
+    let said = sentence!(
+        "From files of {from} on, sending with {sender} and storing with {receiver} is the fastest: {time} \
+         for {largest}, {gain} as fast as read and write on both sides.",
+        sender = best.sender.name(),
+        receiver = best.receiver.name(),
+    );
+    Some(by_ratio("fastest", said, gain).weighing(0.6))
 }

@@ -1,6 +1,6 @@
 //! `transfer.growth`: a receiver that does not know the size of its file.
 
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file::scratch_file::ScratchFile;
 use crate::file::{page_cache, powers};
@@ -157,8 +157,7 @@ impl Experiment for Growth {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let found = [growing(results), mapping(results)];
-        found.into_iter().flatten().collect()
+        growing(results).into_iter().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -298,24 +297,10 @@ fn growing(results: &Results) -> Option<Finding> {
     let [(page, by_page), (large, by_large)] = ends(results, Receiver::Mmap)?;
     let times = ratio(by_page, by_large)?;
     let said = sentence!(
-        "A receiver that maps takes {times} as long if its mapping grows by {page} at a time as if it \
-         grows by {large}."
+        "A receiver that stores a file through mmap takes {times} as long if it grows the file by {page} at a \
+         time as by {large}."
     );
-    Some(Finding::new("growing", said).graded(grade(&times, 1.0)))
-}
-
-fn mapping(results: &Results) -> Option<Finding> {
-    let [mapped, written] = [Receiver::Mmap, Receiver::File].map(|it| ends(results, it));
-    let ([(page, mapped_page), (large, mapped_large)], [written_page, written_large]) =
-        (mapped?, written?);
-    let by_page = ratio(mapped_page, written_page.1)?;
-    let by_large = ratio(mapped_large, written_large.1)?;
-    let said = sentence!(
-        "Against a receiver that writes in the same steps, it takes {by_page} as long with steps of \
-         {page}, and {by_large} with steps of {large}."
-    );
-    let grade = grade(&by_page, 1.0).max(grade(&by_large, 1.0));
-    Some(Finding::new("mapping", said).graded(grade).weighing(0.5))
+    Some(by_ratio("growing", said, &times).weighing(0.45))
 }
 
 /// Judges "growing by the page is why a receiver that maps is slower". It is if the receiver that grows

@@ -95,7 +95,7 @@ fn long(run: &record::Run) -> oscope_report::Analysis<'_> {
     let mut analysis = fixture::analysis(run);
     let found = analysis.experiments[0].findings[0].clone();
     for (index, experiment) in analysis.experiments.iter_mut().enumerate() {
-        let further = (0..60).map(|count| found.clone().weighing(1.0 / f64::from(count + 1)));
+        let further = (0..60).map(|count| found.clone().weighing(1.0 - 0.01 * f64::from(count)));
         experiment.findings.extend(further.skip(index));
     }
     analysis
@@ -197,6 +197,19 @@ fn at_most_forty_findings_are_together_and_the_rest_with_their_experiments() {
         .filter(|line| line.starts_with("● certain"))
         .count();
     assert!(certain > 40 + 200, "{certain} findings in all");
+}
+
+#[test]
+fn light_findings_are_in_their_chapter_only() {
+    let run = fixture::run();
+    let mut analysis = fixture::analysis(&run);
+    let found = analysis.experiments[0].findings[0].clone();
+    for (weight, is_foremost) in [(0.2, false), (0.3, true)] {
+        analysis.experiments[0].findings = vec![found.clone().weighing(weight)];
+        let first = oscope_report::foremost(&analysis, oscope_report::MOST_FINDINGS);
+        let is_among = first.iter().any(|(_, it)| it.key == found.key);
+        assert_eq!(is_among, is_foremost, "{weight}");
+    }
 }
 
 #[test]

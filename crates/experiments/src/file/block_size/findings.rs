@@ -42,13 +42,13 @@ fn cliff_finding(results: &Results) -> Option<Finding> {
     let (least, most) = (found.least, found.most);
     let (largest, _) = *curve(results, Pass::WriteNew).last()?;
     let times = if from == largest {
-        sentence!("blocks of {from}, the largest measured, take {most} as long")
+        sentence!("in blocks of {from}, the largest measured, they take {most} as long")
     } else {
-        sentence!("blocks of {from} and more take {least} to {most} as long")
+        sentence!("in blocks of {from} and more, they take {least} to {most} as long")
     };
     let overwriting = match hits_overwriting(results, &found) {
-        Ruling::DoesNotHold => " They do not slow down overwriting.",
-        Ruling::Holds => " They slow down overwriting too.",
+        Ruling::DoesNotHold => " Overwriting does not slow down in them.",
+        Ruling::Holds => " Overwriting slows down in them too.",
         _ => "",
     };
     let said = sentence!(

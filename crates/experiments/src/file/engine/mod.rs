@@ -254,34 +254,33 @@ pub(super) fn best_of_large<'r>(
     fastest.map(|(_, speed)| (block, speed))
 }
 
-/// The way with the most reads, against plain `pread`.
+/// The way with the most reads against plain `pread`, where one of them is faster beyond doubt.
 fn fastest(results: &Results, block: Bytes, through: Through) -> Option<Finding> {
     let is_other = |engine| engine != Engine::Pread;
     let ((engine, rate), pread) = fastest_of(results, (block, through), is_other)?;
     let gain = ratio(rate, pread)?;
     let (place, key) = match through {
-        Through::PageCache => ("From the page cache", "cache"),
-        Through::Direct => ("Past the page cache", "direct"),
+        Through::PageCache => ("from the page cache", "cache"),
+        Through::Direct => ("from the device (O_DIRECT)", "direct"),
     };
     let engine = engine.to_string();
-    let bandwidth = Quantity::exact(rate.centre * block.0 as f64, Unit::BytesPerSecond);
-    let said = match gain.interval {
-        Some(interval) if interval.low > 1.0 => sentence!(
-            "{place}, {engine} is the fastest way for one thread to read {block} at random: \
-             {rate}, {bandwidth}, {gain} what pread gives ({pread})."
-        ),
-        Some(interval) if interval.high < 1.0 => sentence!(
-            "{place}, no way for one thread to read {block} at random beats pread: the next, \
-             {engine}, gives {rate}, {bandwidth}, {gain} what pread gives ({pread})."
-        ),
-        _ => sentence!(
-            "{place}, {engine} is about as fast as pread where one thread reads {block} at \
-             random: {rate}, {bandwidth}, {gain} what pread gives ({pread})."
-        ),
+    let said = if gain.value > 1.0 {
+        sentence!(
+            "One thread that reads {block} at random {place} is fastest with {engine}: {rate}, {gain} \
+             as many as with pread."
+        )
+    } else {
+        sentence!(
+            "One thread that reads {block} at random {place} is fastest with pread: {pread}. The next, \
+             {engine}, gives {gain} of that."
+        )
     };
-    let weight = if block == SMALL_BLOCK { 0.65 } else { 0.45 };
-    let finding = Finding::new(&format!("{key}_{}", block.0), said);
-    Some(finding.graded(grade(&gain, 1.0)).weighing(weight))
+    let weight = match through {
+        Through::Direct => 0.65,
+        Through::PageCache => 0.45,
+    };
+    let finding = Finding::new(&format!("{key}_{}", block.0), said).graded(grade(&gain, 1.0));
+    (finding.grade == Grade::Certain).then(|| finding.weighing(weight))
 }
 
 #[cfg(test)]

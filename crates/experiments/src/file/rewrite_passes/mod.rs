@@ -5,7 +5,7 @@ mod way;
 use super::page_cache::Chiller;
 use super::scratch_file::ScratchFile;
 use super::{By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, by_profile, like, powers, room, whole_blocks};
-use crate::estimates::{grade, known, ratio, ratio_within};
+use crate::estimates::{grade, ratio, ratio_within};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file;
 use crate::prelude::*;
@@ -243,28 +243,18 @@ pub(super) fn readings<'r>(results: &'r Results) -> Option<[&'r Estimate; 2]> {
     Some([of(READ_AGAIN)?, of(READ)?])
 }
 
-/// Dirty pages may make the second reading slower.
+/// The second reading against the first, where they differ: dirty pages may make it slower, pages that are
+/// still in memory faster.
 fn second_reading(results: &Results) -> Option<Finding> {
-    let of = |metric| at(results, metric, Way::Calls, CHUNK);
     let [second, first] = readings(results)?;
-    let kept = of(KEPT)?;
+    let kept = at(results, KEPT, Way::Calls, CHUNK)?;
     let times = ratio_within(second, first)?;
-    let grade = grade(&times, 1.0);
-    let verdict = match (grade, times.value > 1.0) {
-        (Grade::Undecided, _) => "the difference is not measurable",
-        (_, true) => "dirty pages had to be written back first",
-        (_, false) => "the part still in memory helped",
-    };
-    let rest = match of(FROM_STORAGE) {
-        Some(from) => sentence!(", and {from} came from storage"),
-        None => Sentence::default(),
-    };
     let said = sentence!(
-        "After it was overwritten, a file is read again in {times} the time of the first, cold \
-         read: {verdict}. {kept} of it was in memory then{rest}."
+        "After an uncached file was read and overwritten, reading it again takes {times} as long as at \
+         first, with {kept} of it still in the page cache."
     );
-    let finding = Finding::new("second_reading", said).graded(grade);
-    Some(finding.weighing(0.5))
+    let finding = Finding::new("second_reading", said).graded(grade(&times, 1.0));
+    (finding.grade == Grade::Certain).then(|| finding.weighing(0.4))
 }
 
 fn waiting(results: &Results) -> Option<Finding> {
@@ -273,8 +263,8 @@ fn waiting(results: &Results) -> Option<Finding> {
     let times = ratio(of(Way::CallsSync)?, plain)?;
     let mapped = ratio(of(Way::Mapping)?, plain)?;
     let said = sentence!(
-        "In chunks of 64 KiB, overwriting takes {plain} per KiB; with O_SYNC it takes {times} as \
-         long, by mmap with msync {mapped} as long."
+        "Overwriting a file in chunks of 64 KiB takes {times} as long with O_SYNC, and {mapped} as \
+         long through mmap with msync, as with write alone."
     );
     let finding = Finding::new("waiting", said).graded(grade(&times, 1.0));
     Some(finding.weighing(0.55))
@@ -285,8 +275,8 @@ fn reading_by_mapping(results: &Results) -> Option<Finding> {
     let (calls, mapped) = (of(Way::Calls)?, of(Way::Mapping)?);
     let times = ratio(mapped, calls)?;
     let said = sentence!(
-        "Read cold in chunks of 64 KiB, a file takes {calls} per KiB by read, and {times} that \
-         by mmap and a copy."
+        "Reading an uncached file in chunks of 64 KiB takes {times} as long through mmap of each chunk \
+         as with read."
     );
     // Of files of different sizes, different parts lie in the caches.
     let file_size = |way| {
@@ -301,18 +291,16 @@ fn reading_by_mapping(results: &Results) -> Option<Finding> {
     Some(Finding::new("mapping", said).graded(grade).weighing(0.45))
 }
 
-/// The effect of the stream's buffer, at the smallest chunk.
+/// The cost of streams over calls, at the smallest chunk, where there is one.
 fn buffer(results: &Results) -> Option<Finding> {
     let curve = results.along(CHUNK_SIZE, REWRITE, &[WAY.at(Way::Stdio)]);
     let (chunk, buffered) = *curve.first()?;
-    let times = ratio(buffered, at(results, REWRITE, Way::StdioUnbuffered, chunk)?)?;
-    let over_calls = ratio(buffered, at(results, REWRITE, Way::Calls, chunk)?)?;
+    let times = ratio(buffered, at(results, REWRITE, Way::Calls, chunk)?)?;
     let said = sentence!(
-        "In chunks of {chunk}, overwriting through a stream takes {buffered} per KiB: {times} as \
-         long as without its buffer, {over_calls} as long as by write."
+        "Overwriting a file in chunks of {chunk} takes {times} as long with fwrite as with write."
     );
-    let grade = known(&[&times, &over_calls]);
-    Some(Finding::new("buffer", said).graded(grade).weighing(0.4))
+    let finding = Finding::new("buffer", said).graded(grade(&times, 1.0));
+    (finding.grade == Grade::Certain).then(|| finding.weighing(0.4))
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use instrument::results::PointResult;
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     [
         fastest(results, State::Warm),
-        by_both_clocks(results),
         mapping(results),
         mapping_whole(results),
         fastest(results, State::Cold),
@@ -95,62 +94,32 @@ fn fastest(results: &Results, state: State) -> Option<Finding> {
     let [best, best_alone] = best_two(results, state)?;
     let (several, one) = (best.throughput, best_alone.throughput);
     let gain = ratio(several, one)?;
-    let (key, file) = match state {
-        State::Warm => ("fastest_warm", "A file in the page cache"),
-        State::Cold => ("fastest_cold", "A file that is not in the page cache"),
+    let (key, file, weight) = match state {
+        State::Warm => ("fastest_warm", "A cached file", 0.7),
+        State::Cold => ("fastest_cold", "An uncached file", 0.65),
     };
     let verdict = match gain.interval {
-        Some(interval) if interval.low > 1.0 => "threads help here",
-        Some(interval) if interval.high < 1.0 => "threads do not help here",
-        _ => "the measurement does not decide if threads help here",
+        Some(interval) if interval.low > 1.0 => sentence!(", {gain} as fast"),
+        Some(interval) if interval.high < 1.0 => {
+            sentence!(", {gain} as fast: threads do not help")
+        }
+        _ => return None,
     };
+    let size = best_alone.result.point.level(FILE_SIZE).ok()?;
     let said = sentence!(
-        "{file} is summed at {several} by {threads} threads ({manner}) and at {one} by a single \
-         one ({manner_alone}): {gain} as fast by wall time, so {verdict}.",
+        "{file} of {size} is read and summed at {one} by one thread ({manner_alone}) and at {several} \
+         by {threads} threads ({manner}){verdict}.",
         threads = best.threads,
         manner = best.manner()?,
         manner_alone = best_alone.manner()?,
     );
-    let mut finding = Finding::new(key, said).graded(grade(&gain, 1.0));
+    let mut finding = Finding::new(key, said);
     if state == State::Warm {
-        let file = best_alone.result.point.level(FILE_SIZE).ok()?;
         let manner = best_alone.manner()?;
-        let conditions = format!("one thread that sums ({manner}) and a file of {file}");
+        let conditions = format!("one thread that sums ({manner}) and a file of {size}");
         finding = finding.about(WARM_READ, one, conditions);
     }
-    Some(finding.weighing(0.8))
-}
-
-/// The gain from threads as a program sees it that divides by processor time.
-fn by_both_clocks(results: &Results) -> Option<Finding> {
-    let [several, _] = best_two(results, State::Warm)?;
-    let by_one = several.result.point.clone().at(THREADS, Count(1));
-    let one = results.points.iter().find(|it| it.point == by_one)?;
-    let by_wall = ratio(several.throughput, one.estimate(THROUGHPUT)?)?;
-    let by_cpu = ratio(several.result.estimate(BY_CPU)?, one.estimate(BY_CPU)?)?;
-    let gains = by_wall.interval.map(|interval| interval.low > 1.0);
-    let seems_to_gain = by_cpu.interval.map(|interval| interval.low > 1.0);
-    let verdict = match (gains, seems_to_gain) {
-        _ if !by_wall.differs_from(1.0) => "and by wall time it is not decided if threads help",
-        (Some(true), Some(false)) => {
-            "so a report by processor time finds that threads do not help, and one by wall time \
-             that they do"
-        }
-        (Some(false), Some(true)) => {
-            "so a report by processor time finds that threads help, and one by wall time that they \
-             do not"
-        }
-        (Some(_), Some(_)) => "and both say the same of threads here",
-        _ => "and whether threads help by processor time is not decided",
-    };
-    let said = sentence!(
-        "By wall time, {threads} threads sum a file {by_wall} as fast as one does in the same \
-         way. By processor time, which adds up over threads and is no elapsed time, they sum it \
-         {by_cpu} as fast, {verdict}.",
-        threads = several.threads,
-    );
-    let finding = Finding::new("wall_and_cpu", said).graded(grade(&by_wall, 1.0));
-    Some(finding.weighing(0.4))
+    Some(finding.weighing(weight))
 }
 
 /// Throughput of one thread on a warm file, by block size.
@@ -212,7 +181,8 @@ fn mapping_whole(results: &Results) -> Option<Finding> {
     let [(_, whole), (block, small)] = whole_and_small(results)?;
     let gain = ratio(whole, small)?;
     let said = sentence!(
-        "Mapped as a whole, a file is summed {gain} as fast as in mappings of {block}, by one thread."
+        "One thread sums a cached file that is mapped as a whole {gain} as fast as in mappings of \
+         {block}."
     );
     let finding = Finding::new("mapping_whole", said).graded(grade(&gain, 1.0));
     Some(finding.weighing(0.4))
@@ -223,9 +193,14 @@ fn mapping(results: &Results) -> Option<Finding> {
     let of = |method| by_one_thread(results, method);
     let (map, read) = (of(Method::Mmap), of(Method::Pread));
     let [(smallest, small), (largest, large)] = ratios_at_ends(&map, &read, &read)?;
+    let in_large = if largest > smallest {
+        sentence!(" and {large} as fast in blocks of {largest}")
+    } else {
+        Sentence::default()
+    };
     let said = sentence!(
-        "Mapping each block instead of reading it is {small} as fast in blocks of {smallest} and \
-         {large} as fast in blocks of {largest}, by one thread."
+        "One thread that sums a cached file by mmap of each block instead of pread is {small} as fast \
+         in blocks of {smallest}{in_large}."
     );
     let grade = grade(&small, 1.0).max(grade(&large, 1.0));
     Some(Finding::new("mapping", said).graded(grade).weighing(0.6))

@@ -7,6 +7,7 @@ pub(crate) mod tests;
 
 use fit::fit;
 use instrument::figure::{Mark, MarkOrigin};
+use instrument::finding::{Sentence, sentence};
 use instrument::quantity::{Bytes, Quantity, Unit};
 use instrument::results::Estimate;
 use platform::machine::{CacheKind, Machine};
@@ -64,9 +65,6 @@ pub(super) struct FoundCache {
     pub(super) capacity: Quantity,
     /// The cache that it must be, if one is documented near it.
     pub(super) documented: Option<DataCache>,
-    /// The measured block size that shows this cache best: far from its capacity and from that of
-    /// the cache before it.
-    pub(super) typical: Bytes,
 }
 
 /// The caches that a curve shows on `machine`, the smallest first. The curve is the time of an access
@@ -99,28 +97,35 @@ fn found_by_cost(curve: &[(Bytes, Vec<f64>)], machine: &Machine) -> Vec<FoundCac
     let Some(fitted) = fit(&sizes_bytes, &costs, SEED) else {
         return Vec::new();
     };
-    let mut before = SMALLEST_FITTED.0 as f64;
-    let caches = fitted.into_iter().map(|level| {
-        let typical = (before * level.capacity_bytes).sqrt();
-        before = level.capacity_bytes;
-        FoundCache {
-            capacity: Quantity {
-                value: level.capacity_bytes,
-                interval: level.interval,
-                unit: Unit::Bytes,
-            },
-            documented: documented_near(machine, level.capacity_bytes),
-            typical: nearest(&sizes, typical),
-        }
+    let caches = fitted.into_iter().map(|level| FoundCache {
+        capacity: Quantity {
+            value: level.capacity_bytes,
+            interval: level.interval,
+            unit: Unit::Bytes,
+        },
+        documented: documented_near(machine, level.capacity_bytes),
     });
     caches.collect()
 }
 
-/// Documented caches that are none of those `found`.
-pub(super) fn not_found(machine: &Machine, found: &[FoundCache]) -> Vec<DataCache> {
-    let mut caches = documented(machine);
-    caches.retain(|cache| found.iter().all(|it| it.documented != Some(*cache)));
-    caches
+/// The values of a curve far inside each documented cache, for a sentence that goes on: at the largest size of
+/// at most half the cache, unless the cache before holds most of it. One that is hardly known is left
+/// out, since it would hide the whole sentence.
+pub(super) fn inside(curve: &[(Bytes, &Estimate)], machine: &Machine) -> Sentence {
+    let mut said = Sentence::default();
+    let mut before = 0;
+    for cache in documented(machine) {
+        let range = 2 * before..=cache.size.0 / 2;
+        before = cache.size.0;
+        let found = curve.iter().rfind(|(size, _)| range.contains(&size.0));
+        if let Some((size, cached)) = found.filter(|(_, cached)| !cached.quantity().is_vague()) {
+            let level = cache.level.to_string();
+            said.push_sentence(&sentence!(
+                "{cached} from {size} (fits the level {level} cache), "
+            ));
+        }
+    }
+    said
 }
 
 /// The capacities found and those documented, for a figure along sizes.
@@ -145,15 +150,6 @@ fn documented_near(machine: &Machine, capacity_bytes: f64) -> Option<DataCache> 
     let near = documented(machine).into_iter();
     near.filter(|cache| distance(cache) <= SAME_CACHE)
         .min_by(|one, other| distance(one).total_cmp(&distance(other)))
-}
-
-/// The size nearest to `wanted` by ratio. There is at least one.
-fn nearest(sizes: &[Bytes], wanted: f64) -> Bytes {
-    let distance = |size: &Bytes| factor(size.0 as f64, wanted);
-    let nearest = sizes
-        .iter()
-        .min_by(|one, other| distance(one).total_cmp(&distance(other)));
-    nearest.copied().unwrap_or(Bytes(wanted as u64))
 }
 
 /// The ratio of the larger to the smaller.

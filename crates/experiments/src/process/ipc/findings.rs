@@ -1,7 +1,7 @@
 //! Findings and figures of `process.ipc`.
 
 use super::{BANDWIDTH, MECHANISM, MESSAGE, Mechanism, ROUND_TRIP};
-use crate::estimates::{by_ratio, grade, ratio};
+use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, bars, curves, scale_of};
 use crate::prelude::*;
 use crate::process::{PLACEMENT, Placement};
@@ -10,14 +10,13 @@ use crate::subjects;
 /// The largest short message: what an eventfd carries.
 const SHORT: Bytes = Bytes(8);
 
-/// All findings, the most telling first.
+/// All findings, the most important first.
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     let findings = [
         quickest_answer(results, Placement::TwoCores),
         quickest_answer(results, Placement::OneCore),
         widest_stream(results, Placement::TwoCores),
         widest_stream(results, Placement::OneCore),
-        cores(results),
         spinning(results),
     ];
     findings.into_iter().flatten().collect()
@@ -101,13 +100,13 @@ fn quickest_answer(results: &Results, placement: Placement) -> Option<Finding> {
     let [placed, one, other] = [placement.name(), first.name(), second.name()];
     let said = if times.differs_from(1.0) || times.interval.is_none() {
         sentence!(
-            "On {placed}, {one} has the shortest round trip for a short message: {best}. The next, \
-             {other}, takes {next}, {times} as long."
+            "Between two processes on {placed}, the round trip of a short message is shortest by {one}: \
+             {best}. The next, {other}, takes {times} as long."
         )
     } else {
         sentence!(
-            "On {placed}, {one} and {other} have the shortest round trips for a short message, {best} \
-             and {next}: neither is measurably shorter."
+            "Between two processes on {placed}, the round trip of a short message is shortest by {one} \
+             and {other}: {best} and {next}."
         )
     };
     let conditions = conditions(first, placement);
@@ -137,13 +136,13 @@ fn widest_stream(results: &Results, placement: Placement) -> Option<Finding> {
     let [placed, one, other] = [placement.name(), first.name(), second.name()];
     let said = if times.differs_from(1.0) || times.interval.is_none() {
         sentence!(
-            "On {placed}, {one} has the highest bandwidth: {best} in messages of {size}, {times} that \
-             of the next, {other}."
+            "Between two processes on {placed}, {one} has the highest bandwidth: {best} in messages of \
+             {size}, {times} that of the next, {other}."
         )
     } else {
         sentence!(
-            "On {placed}, {one} and {other} have the highest bandwidths, {best} and {next}: neither is \
-             measurably higher."
+            "Between two processes on {placed}, {one} and {other} have the highest bandwidth: {best} \
+             and {next}."
         )
     };
     let finding = Finding::new(&key("widest", placement), said).with_number("times", times);
@@ -155,29 +154,17 @@ fn key(of: &str, placement: Placement) -> String {
     format!("{of}_{}", placement.name().replace(' ', "_"))
 }
 
-fn cores(results: &Results) -> Option<Finding> {
-    let one = round_trip(results, Mechanism::Pipe, Placement::OneCore)?;
-    let two = round_trip(results, Mechanism::Pipe, Placement::TwoCores)?;
-    let times = ratio(two, one)?;
-    let said = sentence!(
-        "A round trip through pipes takes {one} between two processes on one core and {two} on two \
-         cores, {times} as long."
-    );
-    Some(by_ratio("cores", said, &times).weighing(0.5))
-}
-
 /// The cost of spinning where the other side needs the processor.
 fn spinning(results: &Results) -> Option<Finding> {
     let spinning = round_trip(results, Mechanism::SharedMemory, Placement::OneCore)?;
     let sleeping = round_trip(results, Mechanism::Futex, Placement::OneCore)?;
     let times = ratio(spinning, sleeping)?;
     let said = sentence!(
-        "A process that spins on a shared word while the other needs its core waits {spinning} \
-         for an answer, {times} as long as one that sleeps on a futex. Spin only if each process \
-         has its own core."
+        "A process that spins for an answer from a process on the same core waits {spinning}, {times} \
+         as long as with a futex: spin only if each has its own core."
     );
     let follows = times.differs_from(1.0) && times.value > 1.0;
-    follows.then(|| Finding::new("spinning", said).weighing(0.5))
+    follows.then(|| Finding::new("spinning", said).weighing(0.65))
 }
 
 #[cfg(test)]
@@ -219,8 +206,7 @@ mod tests {
                     answer(Mechanism::Tcp, two, 30_000.0),
                 ],
                 &[
-                    "Certain quickest_two_cores: …shared memory has the shortest…The next, pipe, \
-                   takes…60.0 × as long",
+                    "Certain quickest_two_cores: …shortest by shared memory…The next, pipe, takes 60.0 ×",
                 ][..],
             ),
             (
@@ -228,10 +214,7 @@ mod tests {
                     answer(Mechanism::Pipe, one, 3000.0),
                     answer(Mechanism::EventCounter, one, 3001.0),
                 ],
-                &[
-                    "Undecided quickest_one_core: …pipe and eventfd have the shortest…neither is \
-                   measurably shorter",
-                ],
+                &["Undecided quickest_one_core: …shortest by pipe and eventfd: 3.00 µs"],
             ),
             (
                 vec![
@@ -248,7 +231,7 @@ mod tests {
                 ],
                 &[
                     "Certain quickest_one_core",
-                    "Certain spinning: …Spin only if",
+                    "Certain spinning: …spin only if",
                 ],
             ),
         ] {

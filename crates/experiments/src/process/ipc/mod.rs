@@ -29,7 +29,7 @@ const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
 
 pub(super) const DESIGN: Design = Design {
     id: "process.ipc",
-    title: "Talking between processes",
+    title: "Communication between processes",
     question: "Which means of communication between two processes is fastest, and what does it cost?",
     method: formatcp!(
         "Two processes run on one core or on a core each. Round trip: one process sends a message; \

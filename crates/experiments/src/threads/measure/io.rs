@@ -68,7 +68,7 @@ impl UserThreads for Io {
             .scratch()
             .join(format!("{name} {}", work.file_bytes));
         let scratch = ScratchFile::open_or_make(&path, work.file_bytes, sampler.seed())?;
-        let from_device = matches!(sweep, Sweep::Device | Sweep::BesideComputing);
+        let from_device = matches!(sweep, Sweep::Device | Sweep::WhileComputing);
         let file = if from_device {
             open_read(&path, OpenMode::Direct)?
         } else {

@@ -3,7 +3,6 @@
 use crate::common::MockClock;
 use oscope_instrument::clock::{Calibration, Clock};
 use oscope_instrument::experiment::{Better, Design, Experiment, MeasureError, Metric};
-use oscope_instrument::finding::Finding;
 use oscope_instrument::given::Givens;
 use oscope_instrument::limits::Limits;
 use oscope_instrument::need::Need;
@@ -11,7 +10,6 @@ use oscope_instrument::noise::Warning;
 use oscope_instrument::plan::{Plan, Precision, Profile, Setting, VisitCosts};
 use oscope_instrument::point::{AxisOf, Point};
 use oscope_instrument::quantity::{Count, Nanoseconds};
-use oscope_instrument::results::Results;
 use oscope_instrument::runner::{
     BatchError, Event, Executor, Observer, ObserverError, Outcome, Request, Runner,
 };
@@ -79,10 +77,6 @@ impl Experiment for Mock {
 
     fn measure(&self, _: &Point, _: &mut Sampler<'_>) -> Result<(), MeasureError> {
         Err(MeasureError::Unsupported("a mock measures nothing".into()))
-    }
-
-    fn findings(&self, _: &Results) -> Vec<Finding> {
-        Vec::new()
     }
 }
 
