@@ -9,6 +9,7 @@ use fit::fit;
 use instrument::figure::{Mark, MarkOrigin};
 use instrument::quantity::{Bytes, Quantity, Unit};
 use instrument::results::Estimate;
+use instrument::statistics::Interval;
 use platform::machine::{CacheKind, Machine};
 use std::array;
 use std::sync::LazyLock;
@@ -60,7 +61,8 @@ const SEED: u64 = 1;
 /// A cache that the curve shows.
 #[derive(Clone, Debug)]
 pub(super) struct FoundCache {
-    /// The largest block that stays in it.
+    /// The largest block that stays in it. Its interval has measured sizes as ends, so that it is never narrower
+    /// than the gap in which the capacity lies.
     pub(super) capacity: Quantity,
     /// The cache that it must be, if one is documented near it.
     pub(super) documented: Option<DataCache>,
@@ -101,12 +103,13 @@ fn found_by_cost(curve: &[(Bytes, Vec<f64>)], machine: &Machine) -> Vec<FoundCac
     };
     let mut before = SMALLEST_FITTED.0 as f64;
     let caches = fitted.into_iter().map(|level| {
+        let interval = level.interval.and_then(|it| to_measured(it, &sizes_bytes));
         let typical = (before * level.capacity_bytes).sqrt();
         before = level.capacity_bytes;
         FoundCache {
             capacity: Quantity {
                 value: level.capacity_bytes,
-                interval: level.interval,
+                interval,
                 unit: Unit::Bytes,
             },
             documented: documented_near(machine, level.capacity_bytes),
@@ -114,6 +117,14 @@ fn found_by_cost(curve: &[(Bytes, Vec<f64>)], machine: &Machine) -> Vec<FoundCac
         }
     });
     caches.collect()
+}
+
+/// The interval out to the measured sizes on both sides: the model alone says where between two of them a
+/// capacity lies, and caches differ from it.
+fn to_measured(interval: Interval, sizes: &[f64]) -> Option<Interval> {
+    let before = sizes.iter().rfind(|size| **size <= interval.low)?;
+    let behind = sizes.iter().find(|size| **size > interval.high)?;
+    Interval::new(*before, *behind)
 }
 
 /// Documented caches that are none of those `found`.
@@ -125,12 +136,9 @@ pub(super) fn not_found(machine: &Machine, found: &[FoundCache]) -> Vec<DataCach
 
 /// The capacities found and those documented, for a figure along sizes.
 pub(super) fn marks(found: &[FoundCache], machine: &Machine) -> Vec<Mark> {
-    let capacities = found.iter().enumerate().map(|(index, cache)| Mark {
-        label: format!("capacity {}", index + 1),
-        at: cache.capacity.value,
-        interval: cache.capacity.interval,
-        origin: MarkOrigin::Found,
-    });
+    let capacities = found.iter().enumerate();
+    let capacities = capacities
+        .map(|(index, cache)| Mark::found(&format!("capacity {}", index + 1), cache.capacity));
     let documented = documented(machine).into_iter().map(|cache| Mark {
         label: format!("L{}, as documented", cache.level),
         at: cache.size.0 as f64,
