@@ -151,7 +151,7 @@ fn queue_depth(evidence: &Evidence<'_>) -> Option<Advice> {
     let ((queue, rate), one) = best_queue(results, Through::Direct)?;
     let depth = Count(queue.depth.into());
     let said = sentence!(
-        "By {of}, {depth} reads in flight at once are the best: {rate} of 4 KiB, one at a \
+        "By {of}, {depth} reads in flight at once suffice: {rate} of 4 KiB, one at a \
          time {one}.",
         of = queue.of
     );

@@ -5,7 +5,10 @@ use super::scratch_file::ScratchFile;
 use super::{By, FILE_SIZE, KIB, MIB, by_profile, like, of_file, page_cache, powers, whole_blocks};
 use crate::estimates::{grade, known, part, ratio, ratio_within};
 use crate::figures::{axis_of, curves, logarithmic};
+use crate::judging::margin;
 use crate::prelude::*;
+use instrument::curve::Curve;
+use instrument::definition::Better;
 use platform::file::{Access, LockedFile, OpenMode, open_read_write};
 use platform::memory::{self, FileMapping, PageSize};
 use std::collections::BTreeSet;
@@ -242,23 +245,42 @@ fn without_waiting(results: &Results) -> Option<Finding> {
 /// The buffer in which the writes that wait cost least.
 fn best_buffer(results: &Results) -> Option<Finding> {
     let totals = results.along(BUFFER_SIZE, TOTAL, &[]);
-    let by_centre =
-        |(_, a): &&(_, &Estimate), (_, b): &&(_, &Estimate)| a.centre.total_cmp(&b.centre);
-    let (best, least) = *totals.iter().min_by(by_centre)?;
     let (smallest, most) = *totals.first().filter(|_| totals.len() > 1)?;
+    // The smallest that suffices.
+    let curve = Curve::of(&totals, Better::Lower);
+    let Some((best, least)) = curve.good().next() else {
+        let (first, _) = curve.contenders().next()?;
+        let (last, _) = curve.contenders().next_back()?;
+        let said = sentence!(
+            "By read and write with O_SYNC, it is undecided which buffers are the best: any from {first} to {last} \
+             may be."
+        );
+        let finding = Finding::new("best_buffer", said).graded(Grade::Undecided);
+        return Some(finding.weighing(0.5));
+    };
     let times = ratio(most, least)?;
+    let at_most = margin();
     let said = if best == smallest {
         sentence!(
-            "By read and write with O_SYNC, buffers of {best}, the smallest measured, are the best: \
-             they take {least} per KiB."
+            "By read and write with O_SYNC, buffers of {best}, the smallest measured, suffice: they take {least} \
+             per KiB, and larger ones gain at most {at_most}."
+        )
+    } else if Some(best) == totals.last().map(|(size, _)| *size) {
+        sentence!(
+            "By read and write with O_SYNC, buffers of {best}, the largest measured, are the best: they take {least} \
+             per KiB, buffers of {smallest} {times} that."
         )
     } else {
         sentence!(
-            "By read and write with O_SYNC, buffers of {best} are the best: they take {least} per \
-             KiB, buffers of {smallest} {times} that."
+            "By read and write with O_SYNC, buffers of {best} suffice: they take {least} per KiB, buffers of \
+             {smallest} {times} that, and larger ones gain at most {at_most}."
         )
     };
-    let grade = grade(&times, 1.0).max(Grade::Likely);
+    let grade = if best == smallest {
+        Grade::Certain
+    } else {
+        grade(&times, 1.0)
+    };
     let finding = Finding::new("best_buffer", said)
         .with_number("times", times)
         .with_number("smallest", smallest);

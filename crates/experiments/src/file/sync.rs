@@ -4,6 +4,8 @@ use super::{By, like};
 use crate::estimates::{grade, known, ratio};
 use crate::figures::{axis_of, bars, logarithmic};
 use crate::prelude::*;
+use instrument::curve::Curve;
+use instrument::definition::Better;
 use platform::file::{OpenMode, create, open_read_write};
 use platform::storage::Storage;
 use std::fs::File;
@@ -214,12 +216,26 @@ fn cheapest(results: &Results) -> Option<Finding> {
         .iter()
         .filter(|method| **method != Method::Fsync);
     let known = others.filter_map(|method| Some((method.name(), over(*method)?)));
-    let (method, time) = known.min_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre))?;
+    let known: Vec<_> = known.collect();
+    let curve = Curve::of(&known, Better::Lower);
+    let finding = |said| Finding::new("cheapest", said).weighing(0.5);
+    let Ok((method, time)) = curve.best() else {
+        let said = sentence!(
+            "On blocks that exist, it is undecided which way of waiting is the cheapest: {ways} may be.",
+            ways = Count(curve.contenders().count() as u64),
+        );
+        return (!known.is_empty()).then(|| finding(said).graded(Grade::Undecided));
+    };
     let times = ratio(time, over(Method::Fsync)?)?;
     let grade = grade(&times, 1.0);
     let said = if grade == Grade::Certain && times.value < 1.0 {
+        let is_the_cheapest = if curve.contenders().count() == 1 {
+            "the cheapest way to wait is"
+        } else {
+            "one of the cheapest ways to wait is"
+        };
         sentence!(
-            "On blocks that exist, the cheapest way to wait is {method}: {time}, {times} the \
+            "On blocks that exist, {is_the_cheapest} {method}: {time}, {times} the \
              time of write+fsync."
         )
     } else {
@@ -228,7 +244,7 @@ fn cheapest(results: &Results) -> Option<Finding> {
              best other, {method}, takes {time}, {times} its time."
         )
     };
-    Some(Finding::new("cheapest", said).graded(grade).weighing(0.5))
+    Some(finding(said).graded(grade))
 }
 
 fn append(results: &Results) -> Option<Finding> {

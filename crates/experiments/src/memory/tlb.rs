@@ -3,9 +3,11 @@
 pub(super) use super::pages::AXIS as PAGES;
 use super::pages::Pages;
 use super::{SHARE_OF_MEMORY, time_loads};
-use crate::estimates::{certain_if, extra_cost, ratio, side_by_side};
+use crate::estimates::{extra_cost, ratio, side_by_side};
 use crate::figures::{axis_of, curves, linear};
+use crate::judging::above_from;
 use crate::prelude::*;
+use instrument::curve::Onset;
 use instrument::statistics::random::Random;
 
 pub(crate) struct Tlb;
@@ -166,24 +168,19 @@ fn translation(results: &Results) -> Option<Finding> {
 /// The number of pages up to which translation costs nothing.
 fn reach(results: &Results) -> Option<Finding> {
     let pairs = pairs(results);
-    let is_slow = |(_, base, huge): &(Count, &Estimate, &Estimate)| {
-        let times = ratio(base, huge);
-        times.is_some_and(|times| {
-            times.value > SLOWED_DOWN && times.interval.is_some_and(|interval| interval.low > 1.0)
-        })
-    };
-    let first_slow = pairs.iter().position(is_slow)?;
-    let is_lasting = pairs[first_slow..].iter().all(is_slow);
-    let (free, _, _) = *pairs.get(first_slow.checked_sub(1)?)?;
-    let (slow, _, _) = pairs[first_slow];
+    let slowed = pairs
+        .iter()
+        .filter_map(|(count, base, huge)| Some((*count, ratio(base, huge)?)));
+    let onset = above_from(&slowed.collect::<Vec<_>>(), SLOWED_DOWN).ok()?;
+    let Onset { after, from } = onset;
     let said = sentence!(
-        "The translation of up to {free} of the {pages} ({free_bytes}) costs no visible time; from \
-         {slow} on, loads slow down.",
+        "The translation of addresses begins to cost time between {after} and {from} of the {pages} ({after_bytes} to \
+         {from_bytes}).",
         pages = Pages::base(results.machine)?,
-        free_bytes = Bytes(free.0 * STRIDE),
+        after_bytes = Bytes(after.0 * STRIDE),
+        from_bytes = Bytes(from.0 * STRIDE),
     );
-    let grade = certain_if(is_lasting);
-    Some(Finding::new("reach", said).graded(grade).weighing(0.6))
+    (!onset.is_everywhere()).then(|| Finding::new("reach", said).weighing(0.6))
 }
 
 #[cfg(test)]
@@ -215,7 +212,7 @@ mod tests {
         let slow = found(&loads);
         let expected = [
             "Certain translation: …6.00 ns in 4 KiB pages and 2.00 ns in 2 MiB pages: …costs 4.00 ns",
-            "Certain reach: …up to 64.0 of the 4 KiB pages (256 KiB)…from 256 on",
+            "Certain reach: …between 64.0 and 256 of the 4 KiB pages (256 KiB to 1 MiB)",
         ];
         assert_said(&slow, &expected);
         let free = found(&[(1024, 2.0, 3.0)]);

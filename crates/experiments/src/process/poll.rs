@@ -2,7 +2,9 @@
 
 use crate::estimates::{grade, ratio, ratios, side_by_side};
 use crate::figures::{axis_of, curves, scale_of};
+use crate::judging::above_from;
 use crate::prelude::*;
+use instrument::curve::Onset;
 use platform::channel::event_counter;
 use platform::readiness::{Epoll, PollList, allow_descriptors, most_descriptors};
 use std::fs::File;
@@ -145,20 +147,19 @@ fn choice(results: &Results) -> Option<Finding> {
     let other = by_count(results, Call::Epoll);
     let &(most, poll, epoll) = side_by_side(&one, &other).last()?;
     let ratios = ratios(&one, &other);
-    let (&(fewest, _), &(_, times)) = (ratios.first()?, ratios.last()?);
-    let from_the_end = ratios.iter().rev();
-    let faster = from_the_end.take_while(|(_, times)| times.extent().low > 1.0);
-    let (from, _) = *faster.last()?;
-    let range = if from == fewest {
-        sentence!("With any number of descriptors")
+    let &(_, times) = ratios.last()?;
+    let onset = above_from(&ratios, 1.0).ok()?;
+    let range = if onset.is_everywhere() {
+        sentence!("with any number of descriptors")
     } else {
-        sentence!("From {from} descriptors on")
+        let Onset { after, from } = onset;
+        sentence!("from somewhere between {after} and {from} descriptors on")
     };
     let said = sentence!(
-        "{range}, epoll waits faster than poll. With {most} of them, a wait takes {epoll} by epoll \
+        "Epoll waits faster than poll {range}. With {most} of them, a wait takes {epoll} by epoll \
          and {poll} by poll, {times} as long."
     );
-    let finding = Finding::new("choice", said).with_number("from", from);
+    let finding = Finding::new("choice", said).with_number("from", onset);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.6))
 }
 
@@ -222,7 +223,7 @@ mod tests {
     fn the_number_from_which_epoll_pays_and_the_cost_of_each_descriptor_are_found() {
         let growth = "Certain growth: Each descriptor adds 10.0 ns to a wait by poll";
         let register = "Certain register: …800 ns, 5.00 × as long as a poll of it";
-        let from = "Certain choice: From 16.0 descriptors on…by poll, 10.8 × as long";
+        let from = "Certain choice: …between 4.00 and 16.0 descriptors on…by poll, 10.8 × as long";
         for (counts, each, register_ns, expected) in [
             (
                 &[1, 4, 16, 256][..],
@@ -234,7 +235,7 @@ mod tests {
                 &[1, 4],
                 200.0,
                 800.0,
-                &["Certain choice: With any number", "growth", "register"],
+                &["Certain choice: …with any number", "growth", "register"],
             ),
             (&[1, 4], 10.0, 800.0, &[growth, register]),
             // A single place is measured, and registering is no more expensive than a poll.

@@ -2,8 +2,11 @@
 
 use super::levels::{Address, PAIRS, PLAIN, Pair, Reading, TO, curve, times_over};
 use crate::estimates::{grade, known};
+use crate::judging::{above_from, margin};
 use crate::lines::{line_through, values};
 use crate::prelude::*;
+use instrument::curve::{Curve, Onset};
+use instrument::definition::Better;
 use instrument::statistics::linear::Line;
 
 const MIB: f64 = 1_048_576.0;
@@ -84,23 +87,35 @@ fn fastest(results: &Results) -> Option<Finding> {
         let (size, time) = curve(results, pair, Reading::First).pop()?;
         (size == largest).then_some((pair, time))
     });
-    let (best, time) = at_largest.min_by(|a, b| a.1.centre.total_cmp(&b.1.centre))?;
+    let at_largest: Vec<_> = at_largest.collect();
+    let pairs = Curve::of(&at_largest, Better::Lower);
+    let is_plain = |(pair, _): &(Pair, &Estimate)| *pair == PLAIN;
+    let best = pairs.good().find(is_plain).ok_or(());
+    let Ok((best, time)) = best.or_else(|()| pairs.best()) else {
+        let said = sentence!(
+            "The measurement does not decide which method is the fastest for files of {largest}: {methods} may be.",
+            methods = Count(pairs.contenders().count() as u64),
+        );
+        let finding = Finding::new("fastest", said).graded(Grade::Undecided);
+        return Some(finding.weighing(0.65));
+    };
     let (said, grade) = if best == PLAIN {
         let said = sentence!(
-            "Files of {largest}, the largest measured, go fastest with read and write on both \
-             sides: in {time}. Avoiding copies gains nothing here."
+            "Files of {largest}, the largest measured, take {time} with read and write on both sides. Avoiding \
+             copies gains at most {at_most} here.",
+            at_most = margin(),
         );
         (said, known(&[&of_plain.quantity()]).max(Grade::Likely))
     } else {
         let (sender, receiver) = (best.sender.name(), best.receiver.name());
         let gains = times_over(results, [PLAIN, best], Reading::First);
         let (_, gain) = gains.last().filter(|(size, _)| *size == largest)?;
-        let wins = |gain: &Quantity| gain.interval.is_some_and(|interval| interval.low > 1.0);
-        let from = gains.iter().rev().take_while(|(_, gain)| wins(gain)).last();
-        if let Some((from, _)) = from {
+        if let Ok(Onset { from, .. }) = above_from(&gains, 1.0) {
             let said = sentence!(
-                "From files of {from} on, sending with {sender} and receiving with {receiver} is the \
-                 fastest: {gain} as fast as read and write on both sides at {largest}, in {time}."
+                "From files of {from} on, sending with {sender} and receiving with {receiver} is faster than read \
+                 and write on both sides. At {largest}, where no method is more than {at_most} faster, it is {gain} \
+                 as fast, in {time}.",
+                at_most = margin(),
             );
             (said, grade(gain, 1.0))
         } else {

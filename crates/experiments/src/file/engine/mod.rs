@@ -8,6 +8,8 @@ use super::{BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT, by_profile, file_si
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::prelude::*;
+use instrument::curve::Curve;
+use instrument::definition::Better;
 use instrument::statistics::random::Random;
 use kind::{Engine, Queue, Reads};
 use platform::file::{OpenMode, open_read};
@@ -218,56 +220,75 @@ fn blocks(results: &Results) -> BTreeSet<Bytes> {
         .collect()
 }
 
-/// The fastest of the ways that `is_wanted` lets in, and `pread` next to it.
-fn fastest_of<'r>(
+/// The reads of `pread` a second, and those of the other ways that `is_wanted` lets in.
+fn rates<'r>(
     results: &'r Results,
     (block, through): (Bytes, Through),
     is_wanted: impl Fn(Engine) -> bool,
-) -> Option<((Engine, &'r Estimate), &'r Estimate)> {
+) -> Option<(&'r Estimate, Vec<(Engine, &'r Estimate)>)> {
     let levels = [BLOCK_SIZE.at(block), THROUGH.at(through)];
-    let rates = results.along(ENGINE, RATE, &levels);
-    let (_, pread) = rates.iter().find(|(engine, _)| *engine == Engine::Pread)?;
-    let wanted = rates.iter().filter(|(engine, _)| is_wanted(*engine));
-    let fastest = wanted.max_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre))?;
-    Some((*fastest, pread))
+    let mut rates = results.along(ENGINE, RATE, &levels);
+    let (_, pread) = *rates.iter().find(|(engine, _)| *engine == Engine::Pread)?;
+    rates.retain(|(engine, _)| *engine != Engine::Pread && is_wanted(*engine));
+    Some((pread, rates))
 }
 
-/// The fastest queue and its rate, and the rate of `pread`, in small random reads.
+/// The queue of the fewest reads in flight that is shown to be as fast as any, its rate, and the rate of `pread`, in
+/// small random reads.
 pub(super) fn best_queue<'r>(
     results: &'r Results,
     through: Through,
 ) -> Option<((Queue, &'r Estimate), &'r Estimate)> {
     let has_queue = |engine: Engine| engine.queue().is_some();
-    let ((engine, rate), pread) = fastest_of(results, (SMALL_BLOCK, through), has_queue)?;
-    Some(((engine.queue()?, rate), pread))
+    let (pread, rates) = rates(results, (SMALL_BLOCK, through), has_queue)?;
+    let curve = Curve::of(&rates, Better::Higher);
+    let queues = curve
+        .good()
+        .filter_map(|(engine, rate)| Some((engine.queue()?, rate)));
+    let fewest = queues.min_by_key(|(queue, _)| queue.depth)?;
+    Some((fewest, pread))
 }
 
-/// The largest block and the bandwidth of its fastest way.
+/// The largest block and the bandwidth of a way that is shown to be as fast as any.
 pub(super) fn best_of_large<'r>(
     results: &'r Results,
     through: Through,
 ) -> Option<(Bytes, &'r Estimate)> {
     let block = *blocks(results).last()?;
     let levels = [BLOCK_SIZE.at(block), THROUGH.at(through)];
-    let speeds = results.along(ENGINE, THROUGHPUT, &levels).into_iter();
-    let fastest = speeds.max_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre));
-    fastest.map(|(_, speed)| (block, speed))
+    let speeds = results.along(ENGINE, THROUGHPUT, &levels);
+    let (_, speed) = Curve::of(&speeds, Better::Higher).best().ok()?;
+    Some((block, speed))
 }
 
 /// The way with the most reads, against plain `pread`.
 fn fastest(results: &Results, block: Bytes, through: Through) -> Option<Finding> {
-    let is_other = |engine| engine != Engine::Pread;
-    let ((engine, rate), pread) = fastest_of(results, (block, through), is_other)?;
-    let gain = ratio(rate, pread)?;
     let (place, key) = match through {
         Through::PageCache => ("From the page cache", "cache"),
         Through::Direct => ("Past the page cache", "direct"),
+    };
+    let weight = if block == SMALL_BLOCK { 0.65 } else { 0.45 };
+    let finding = |said| Finding::new(&format!("{key}_{}", block.0), said).weighing(weight);
+    let (pread, rates) = rates(results, (block, through), |_| true)?;
+    let curve = Curve::of(&rates, Better::Higher);
+    let Ok((engine, rate)) = curve.best() else {
+        let ways = Count(curve.contenders().count() as u64);
+        let said = sentence!(
+            "{place}, it is undecided which way is the fastest for one thread to read {block} at random: {ways} may be."
+        );
+        return (!rates.is_empty()).then(|| finding(said).graded(Grade::Undecided));
+    };
+    let gain = ratio(rate, pread)?;
+    let is_the_fastest = if curve.contenders().count() == 1 {
+        "is the fastest way"
+    } else {
+        "is one of the fastest ways"
     };
     let engine = engine.to_string();
     let bandwidth = Quantity::exact(rate.centre * block.0 as f64, Unit::BytesPerSecond);
     let said = match gain.interval {
         Some(interval) if interval.low > 1.0 => sentence!(
-            "{place}, {engine} is the fastest way for one thread to read {block} at random: \
+            "{place}, {engine} {is_the_fastest} for one thread to read {block} at random: \
              {rate}, {bandwidth}, {gain} what pread gives ({pread})."
         ),
         Some(interval) if interval.high < 1.0 => sentence!(
@@ -275,13 +296,11 @@ fn fastest(results: &Results, block: Bytes, through: Through) -> Option<Finding>
              {engine}, gives {rate}, {bandwidth}, {gain} what pread gives ({pread})."
         ),
         _ => sentence!(
-            "{place}, {engine} is about as fast as pread where one thread reads {block} at \
+            "{place}, it is undecided if {engine} is faster than pread where one thread reads {block} at \
              random: {rate}, {bandwidth}, {gain} what pread gives ({pread})."
         ),
     };
-    let weight = if block == SMALL_BLOCK { 0.65 } else { 0.45 };
-    let finding = Finding::new(&format!("{key}_{}", block.0), said);
-    Some(finding.graded(grade(&gain, 1.0)).weighing(weight))
+    Some(finding(said).graded(grade(&gain, 1.0)))
 }
 
 #[cfg(test)]
