@@ -44,7 +44,7 @@ fn noisy(values: &[f64], noise: f64, seed: u64) -> Vec<Estimate> {
     values.iter().map(&mut one).collect()
 }
 
-fn curve<'r>(estimates: &'r [Estimate], better: Better) -> Curve<'r, Count> {
+fn curve(estimates: &[Estimate], better: Better) -> Curve<'_, Count> {
     let places: Vec<(Count, &Estimate)> = (0..).map(Count).zip(estimates).collect();
     Curve::of(&places, better)
 }
