@@ -1,7 +1,7 @@
 //! `memory.footprint`: the part of a cache that is left to data, by the optimisation of the code.
 
 use super::KIB;
-use super::hierarchy::{DataCache, caches, found, marks};
+use super::hierarchy::{DataCache, caches, found, in_words, marks};
 use crate::estimates::{certain_if, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::judging::exceeds;
@@ -242,12 +242,14 @@ fn held(results: &Results, metric: Metric<&'static str>, level: Level) -> Option
             } else {
                 sentence!("as far as the measurement tells, data can use all of it")
             };
+            let size = in_words(capacity);
             let said = sentence!(
-                "At optimisation {digit}, writing slows down beyond blocks of {capacity} in the \
+                "At optimisation {digit}, writing slows down beyond blocks of {size} in the \
                  level {number} cache of {documented}: {rest}."
             );
             let grade = certain_if(capacity.interval.is_some());
             let finding = Finding::new(&format!("held_{digit}"), said);
+            let finding = finding.with_number("capacity", capacity);
             finding.with_number("held", held).graded(grade)
         }
     };

@@ -2,7 +2,7 @@
 
 pub(super) use super::pages::AXIS as PAGES;
 
-use super::hierarchy::{self, FoundCache, MODEL, found, marks};
+use super::hierarchy::{self, FoundCache, MODEL, found, in_words, marks};
 use super::pages::Pages;
 use super::{KIB, MIB, SHARE_OF_MEMORY, SHORTEST_LOAD_NS, of_block, time_loads};
 use crate::estimates::{by_width, extra_cost, side_by_side};
@@ -220,10 +220,11 @@ pub(super) fn in_both_pages<'r>(
 fn capacity(curve: &[(Bytes, &Estimate)], index: usize, cache: &FoundCache) -> Option<Finding> {
     let (_, load) = curve.iter().find(|(size, _)| *size == cache.typical)?;
     let capacity = cache.capacity;
+    let size = in_words(capacity);
     let (said, grade) = match cache.documented {
         Some(it) => (
             sentence!(
-                "A load from the level {level} cache takes {load}. Working sets of up to {capacity} stay \
+                "A load from the level {level} cache takes {load}. Working sets of up to {size} stay \
                  in it; it is documented as {documented}.",
                 level = it.level.to_string(),
                 documented = it.size,
@@ -232,7 +233,7 @@ fn capacity(curve: &[(Bytes, &Estimate)], index: usize, cache: &FoundCache) -> O
         ),
         None => (
             sentence!(
-                "Loads slow down beyond working sets of {capacity}, from {load} below, though no \
+                "Loads slow down beyond working sets of {size}, from {load} below, though no \
                  cache of that size is documented. A shared part of a cache, or the reach of the \
                  TLB, may end there."
             ),
@@ -244,7 +245,8 @@ fn capacity(curve: &[(Bytes, &Estimate)], index: usize, cache: &FoundCache) -> O
     } else {
         Grade::Likely
     };
-    let finding = Finding::new(&format!("capacity_{}", index + 1), said);
+    let finding =
+        Finding::new(&format!("capacity_{}", index + 1), said).with_number("capacity", capacity);
     Some(finding.graded(grade).weighing(0.65))
 }
 

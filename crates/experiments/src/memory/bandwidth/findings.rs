@@ -112,22 +112,24 @@ fn capacity(results: &Results, pages: Pages, index: usize, cache: &FoundCache) -
     let read = at(results, READ, cache.typical, pages)?;
     let write = at(results, WRITE, cache.typical, pages)?;
     let capacity = cache.capacity;
+    let size = hierarchy::in_words(capacity);
     let said = if let Some(it) = cache.documented {
         sentence!(
-            "Blocks of up to {capacity} stay in the level {level} cache, documented as {documented}. \
+            "Blocks of up to {size} stay in the level {level} cache, documented as {documented}. \
              There one core reads at {read} and writes at {write}.",
             level = it.level.to_string(),
             documented = it.size,
         )
     } else {
         sentence!(
-            "Reading slows down beyond blocks of {capacity}, though no cache of that size is \
+            "Reading slows down beyond blocks of {size}, though no cache of that size is \
              documented: the reach of the TLB, or a shared part of a cache, may end there. Below it, \
              one core reads at {read} and writes at {write}."
         )
     };
     let grade = certain_if(cache.documented.is_some() && capacity.interval.is_some());
-    let finding = Finding::new(&format!("capacity_{}", index + 1), said);
+    let finding =
+        Finding::new(&format!("capacity_{}", index + 1), said).with_number("capacity", capacity);
     Some(finding.graded(grade).weighing(0.6))
 }
 

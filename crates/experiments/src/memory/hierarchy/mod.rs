@@ -7,6 +7,7 @@ pub(crate) mod tests;
 
 use fit::fit;
 use instrument::figure::{Mark, MarkOrigin};
+use instrument::finding::{Sentence, sentence};
 use instrument::quantity::{Bytes, Quantity, Unit};
 use instrument::results::Estimate;
 use instrument::statistics::Interval;
@@ -69,6 +70,17 @@ pub(super) struct FoundCache {
     /// The measured block size that shows this cache best: far from its capacity and from that of
     /// the cache before it.
     pub(super) typical: Bytes,
+}
+
+/// A capacity in a sentence. Where measured sizes are far apart, only the gap between them is known.
+pub(super) fn in_words(capacity: Quantity) -> Sentence {
+    match capacity.interval {
+        Some(Interval { low, high }) if capacity.is_vague() => {
+            let [low, high] = [low, high].map(|end| Quantity::exact(end, Unit::Bytes));
+            sentence!("somewhere between {low} and {high}")
+        }
+        _ => sentence!("{capacity}"),
+    }
 }
 
 /// The caches that a curve shows on `machine`, the smallest first. The curve is the time of an access

@@ -1,9 +1,9 @@
 //! The levels found in simulated curves.
 
 use super::fit::{Level, fit};
-use super::{WAYS, found_by_cost, miss_share};
+use super::{WAYS, found_by_cost, in_words, miss_share};
 use crate::made_up::machine;
-use instrument::quantity::{Bytes, Quantity};
+use instrument::quantity::{Bytes, Quantity, Unit};
 use instrument::statistics::Interval;
 use instrument::statistics::random::Random;
 use proptest::collection::vec;
@@ -219,6 +219,23 @@ proptest! {
             prop_assert!(interval.low < interval.high && interval.contains(value), "{interval:?}");
         }
     }
+}
+
+#[test]
+fn a_capacity_in_a_wide_gap_is_said_by_its_ends() {
+    let said = |low: f64, high: f64| {
+        let capacity = Quantity {
+            value: high / 2.0,
+            interval: Interval::new(low, high),
+            unit: Unit::Bytes,
+        };
+        in_words(capacity).to_string()
+    };
+    assert_eq!(said(16.0 * KIB, 32.0 * KIB), "16 KiB");
+    assert_eq!(
+        said(16.0 * KIB, 256.0 * KIB),
+        "somewhere between 16 KiB and 256 KiB"
+    );
 }
 
 /// Passes before misses are counted, and passes in which they are.
