@@ -3,14 +3,19 @@
 use crate::estimates::{ratio, ratio_within};
 use instrument::advice::Advice;
 use instrument::claim::{Judgement, Ruling};
+use instrument::curve::{self, Onset, Open};
 use instrument::finding::{Finding, Grade, Sentence, sentence};
 use instrument::point::Level;
 use instrument::quantity::Quantity;
 use instrument::results::Estimate;
 
-/// Less than this makes no difference that anyone would act on. The narrowest interval of a first run is ±2 %, so
-/// that a smaller margin could never be shown to be kept.
-pub(crate) const MARGIN: f64 = 0.05;
+/// Less than this makes no difference that anyone would act on.
+pub(crate) const MARGIN: f64 = curve::MARGIN;
+
+/// [`MARGIN`] in a sentence.
+pub(crate) fn margin() -> String {
+    format!("{} %", (100.0 * MARGIN).round())
+}
 
 /// Up to this factor, two costs are almost the same to a program.
 pub(crate) const ALMOST: f64 = 1.25;
@@ -25,6 +30,24 @@ pub(crate) fn exceeds(ratio: &Quantity, threshold: f64) -> Ruling {
         Some(interval) if interval.high < threshold => Ruling::DoesNotHold,
         _ => Ruling::Undecided,
     }
+}
+
+/// The place from which on the ratio stays above `threshold`.
+pub(crate) fn above_from<L: Copy>(
+    ratios: &[(L, Quantity)],
+    threshold: f64,
+) -> Result<Onset<L>, Open<L>> {
+    let ruling = |(place, ratio): &(L, Quantity)| (*place, exceeds(ratio, threshold));
+    curve::crossover(&ratios.iter().map(ruling).collect::<Vec<_>>())
+}
+
+/// The place from which on the ratio stays below `threshold`.
+pub(crate) fn below_from<L: Copy>(
+    ratios: &[(L, Quantity)],
+    threshold: f64,
+) -> Result<Onset<L>, Open<L>> {
+    let ruling = |(place, ratio): &(L, Quantity)| (*place, opposite(exceeds(ratio, threshold)));
+    curve::crossover(&ratios.iter().map(ruling).collect::<Vec<_>>())
 }
 
 /// Decides if a ratio is about `expected`: neither is more than `factor` times the other.

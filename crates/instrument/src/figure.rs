@@ -2,7 +2,7 @@
 
 use crate::estimate::Estimate;
 use crate::point::Level;
-use crate::quantity::Unit;
+use crate::quantity::{Quantity, Unit};
 use crate::statistics::Interval;
 use serde::{Deserialize, Serialize};
 
@@ -103,10 +103,24 @@ pub struct Mark {
     pub label: String,
     /// Position.
     pub at: f64,
-    /// 95 % confidence interval of the position, if it was found in the data.
+    /// The 95 % interval of the position, if it was found in the data: at least from the measured place before
+    /// it to the one behind it.
     pub interval: Option<Interval>,
     /// Origin of the position.
     pub origin: MarkOrigin,
+}
+
+impl Mark {
+    /// The mark of a place that the data show, with the places between which it lies.
+    pub fn found(label: &str, place: impl Into<Quantity>) -> Self {
+        let place = place.into();
+        Self {
+            label: label.into(),
+            at: place.value,
+            interval: place.interval,
+            origin: MarkOrigin::Found,
+        }
+    }
 }
 
 /// Origin of a mark.

@@ -30,6 +30,7 @@ pub mod clock;
 pub mod component;
 pub mod core_state;
 pub mod counterpart;
+pub mod curve;
 pub mod cycles;
 pub mod definition;
 pub mod error;

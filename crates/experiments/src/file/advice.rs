@@ -3,10 +3,10 @@
 use super::block_size::{self, Best, Pass, USUAL_BLOCK, best, best_below, cliff};
 use super::engine::{self, Through, best_of_large, best_queue};
 use super::group_commit;
-use super::sum::{self, Method, State, best_two, by_one_thread};
+use super::sum::{self, Method, State, by_one_thread, fewest_threads};
 use super::sync::{self, Method as Wait, WriteKind};
 use crate::estimates::{ratio, ratios};
-use crate::judging::{MARGIN, advice, advised, exceeds};
+use crate::judging::{MARGIN, advice, advised, exceeds, margin};
 use crate::prelude::*;
 use instrument::advice::{Advice, Audience, Rule};
 use instrument::claim::{Evidence, Ruling};
@@ -103,14 +103,15 @@ pub(crate) const ALL: &[Rule] = &[
     },
 ];
 
-/// The number of threads of the fastest reader, if that is more than one for sure.
+/// The number of threads that suffice, if several are surely faster than one.
 fn scan_threads(evidence: &Evidence<'_>) -> Option<Advice> {
-    let [several, one] = best_two(evidence.of(sum::DESIGN.id)?, State::Warm)?;
+    let [several, one] = fewest_threads(evidence.of(sum::DESIGN.id)?, State::Warm)?;
     let threads = several.threads;
     let (rate, rate_of_one) = (several.throughput, one.throughput);
     let said = sentence!(
-        "The best number of threads, {threads}, sums {rate}, the fastest single thread \
-         {rate_of_one}."
+        "{threads} threads sum {rate}, and more gain at most {at_most}; the fastest single thread sums \
+         {rate_of_one}.",
+        at_most = margin(),
     );
     advised(ratio(rate, rate_of_one)?, threads.level(), 1_u64, said)
 }
@@ -151,7 +152,7 @@ fn queue_depth(evidence: &Evidence<'_>) -> Option<Advice> {
     let ((queue, rate), one) = best_queue(results, Through::Direct)?;
     let depth = Count(queue.depth.into());
     let said = sentence!(
-        "By {of}, {depth} reads in flight at once are the best: {rate} of 4 KiB, one at a \
+        "By {of}, {depth} reads in flight at once suffice: {rate} of 4 KiB, one at a \
          time {one}.",
         of = queue.of
     );
@@ -237,7 +238,7 @@ fn block_size(evidence: &Evidence<'_>, pass: Pass) -> Option<Advice> {
 }
 
 fn gain_nothing() -> Sentence {
-    sentence!("larger ones gain nothing")
+    sentence!("larger ones gain at most {at_most}", at_most = margin())
 }
 
 /// Advice for a block size. `beyond` gives the reason against a larger one. Where the best block does not

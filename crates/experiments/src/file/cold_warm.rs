@@ -10,7 +10,9 @@ use crate::estimates::{grade, ratio_within, ratios_within};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file;
 use crate::prelude::*;
-use instrument::figure::{Mark, MarkOrigin};
+use instrument::claim::Ruling;
+use instrument::curve::{Onset, crossover};
+use instrument::figure::Mark;
 use instrument::statistics::Interval;
 
 /// The experiment `file.cold_warm`.
@@ -148,12 +150,8 @@ impl Experiment for ColdWarm {
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let lines = [(COLD, "cold"), (WARM, "warm"), (COLD_AGAIN, "cold again")];
         let lines = lines.map(|(metric, label)| results.series(label, metric, BLOCK_SIZE, &[]));
-        let stable = stable_from(&ratios(results)).map(|from| Mark {
-            label: "ratio stable".into(),
-            at: from.0 as f64,
-            interval: None,
-            origin: MarkOrigin::Found,
-        });
+        let stable = stable_from(&ratios(results));
+        let stable = stable.map(|onset| Mark::found("ratio stable", onset));
         vec![curves(
             "throughput",
             "Reading a file, cold and warm",
@@ -194,7 +192,9 @@ fn cold_over_warm(results: &Results) -> Option<Finding> {
     let ratios = ratios(results);
     let &(block, ratio) = ratios.last()?;
     let stable = match stable_from(&ratios) {
-        Some(from) => sentence!("; from blocks of {from} on, the ratio is about the same"),
+        Some(Onset { from, .. }) => {
+            sentence!("; from blocks of {from} on, the ratio is about the same")
+        }
         None => Sentence::default(),
     };
     let share = curve(results, OF_COLD.from_storage).pop();
@@ -221,22 +221,25 @@ fn cold_over_warm(results: &Results) -> Option<Finding> {
     Some(finding.weighing(0.75))
 }
 
-/// The smallest size from which on every ratio stays close to the last; `None` where fewer than
-/// [`FEWEST_STABLE`] sizes show it, or one of them is known too badly to show anything.
-fn stable_from(ratios: &[(Bytes, Quantity)]) -> Option<Bytes> {
+/// The size from which on every ratio stays close to the last; `None` where fewer than [`FEWEST_STABLE`] sizes
+/// show it, or one of them is known too badly to show anything.
+fn stable_from(ratios: &[(Bytes, Quantity)]) -> Option<Onset<Bytes>> {
     let (_, last) = ratios.last()?;
     let around = |share: f64| Interval::new(last.value / (1.0 + share), last.value * (1.0 + share));
     let (band, room) = (around(STABLE)?, around(2.0 * STABLE)?);
-    let is_near = |ratio: &Quantity| {
+    let is_near = |(size, ratio): &(Bytes, Quantity)| {
         let extent = ratio.extent();
-        band.contains(ratio.value) && room.low <= extent.low && extent.high <= room.high
+        let is_inside = room.low <= extent.low && extent.high <= room.high;
+        let ruling = match () {
+            () if band.contains(ratio.value) && is_inside => Ruling::Holds,
+            () if !extent.overlaps(&band) => Ruling::DoesNotHold,
+            () => Ruling::Undecided,
+        };
+        (*size, ruling)
     };
-    let stable = ratios.iter().rev().take_while(|(_, ratio)| is_near(ratio));
-    let sizes: Vec<Bytes> = stable.map(|(size, _)| *size).collect();
-    sizes
-        .last()
-        .copied()
-        .filter(|_| sizes.len() >= FEWEST_STABLE)
+    let onset = crossover(&ratios.iter().map(is_near).collect::<Vec<_>>()).ok()?;
+    let stable = ratios.iter().filter(|(size, _)| *size >= onset.from);
+    (stable.count() >= FEWEST_STABLE).then_some(onset)
 }
 
 /// Evidence for a cache behind the page cache.

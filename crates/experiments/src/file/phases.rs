@@ -6,6 +6,8 @@ use super::{By, FILE_SIZE, KIB, MIB, by_profile, like, of_file, page_cache, powe
 use crate::estimates::{grade, known, part, ratio, ratio_within};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
+use instrument::curve::Curve;
+use instrument::definition::Better;
 use platform::file::{Access, LockedFile, OpenMode, open_read_write};
 use platform::memory::{self, FileMapping, PageSize};
 use std::collections::BTreeSet;
@@ -224,10 +226,10 @@ fn without_waiting(results: &Results) -> Option<Finding> {
 /// The buffer in which the writes that wait cost least, if it is not the smallest.
 fn best_buffer(results: &Results) -> Option<Finding> {
     let totals = results.along(BUFFER_SIZE, TOTAL, &[]);
-    let by_centre =
-        |(_, a): &&(_, &Estimate), (_, b): &&(_, &Estimate)| a.centre.total_cmp(&b.centre);
-    let (best, least) = *totals.iter().min_by(by_centre)?;
     let (smallest, most) = *totals.first().filter(|_| totals.len() > 1)?;
+    // The smallest that suffices.
+    let curve = Curve::of(&totals, Better::Lower);
+    let (best, least) = curve.good().next()?;
     let times = ratio(most, least)?;
     let said = sentence!(
         "With read and an O_SYNC write, buffers of {best} are the fastest: {least} per KiB. Buffers of \

@@ -8,8 +8,10 @@ use super::{
 use crate::estimates::{grade, ratios_within, time_ns};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file;
+use crate::judging::below_from;
 use crate::prelude::*;
-use instrument::figure::{Mark, MarkOrigin};
+use instrument::curve::{Onset, Open};
+use instrument::figure::Mark;
 use instrument::statistics::random::Random;
 use platform::block_io::read_exact_at;
 
@@ -94,12 +96,8 @@ impl Experiment for InRandomOrder {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let line = |metric, label| results.series(label, metric, CHUNK_SIZE, &[]);
-        let met = met_from(&ratios(results)).map(|at| Mark {
-            label: "order no longer matters".into(),
-            at: at.0 as f64,
-            interval: None,
-            origin: MarkOrigin::Found,
-        });
+        let met = met_from(&ratios(results));
+        let met = met.map(|onset| Mark::found("order no longer matters", onset));
         vec![curves(
             "throughput",
             "Reading a cold file in order and in random order",
@@ -137,15 +135,16 @@ fn meeting(results: &Results) -> Option<Finding> {
     let ratios = ratios(results);
     let (largest, times) = *ratios.last()?;
     let (said, grade) = match (met_from(&ratios), grade(&times, MET)) {
-        (Some(met), _) => (
+        (Ok(onset), _) => (
             sentence!(
                 "From chunks of {met} on, the order in which an uncached file is read hardly matters: in \
-                 chunks of {largest}, reading at random takes {times} as long as in order."
+                 chunks of {largest}, reading at random takes {times} as long as in order.",
+                met = onset.from,
             ),
-            Grade::Likely,
+            Grade::Certain,
         ),
-        (None, Grade::Undecided) => return None,
-        (None, grade) => (
+        (Err(_), Grade::Undecided) => return None,
+        (Err(_), grade) => (
             sentence!(
                 "The order in which an uncached file is read matters in all chunks measured: in chunks of \
                  {largest}, reading at random still takes {times} as long as in order."
@@ -156,13 +155,9 @@ fn meeting(results: &Results) -> Option<Finding> {
     Some(Finding::new("meeting", said).graded(grade).weighing(0.5))
 }
 
-/// The smallest size from which on reading in order gains at most [`MET`].
-fn met_from(ratios: &[(Bytes, Quantity)]) -> Option<Bytes> {
-    let met = ratios
-        .iter()
-        .rev()
-        .take_while(|(_, ratio)| ratio.value <= MET);
-    met.last().map(|(size, _)| *size)
+/// The size from which on reading in order gains less than [`MET`].
+fn met_from(ratios: &[(Bytes, Quantity)]) -> Result<Onset<Bytes>, Open<Bytes>> {
+    below_from(ratios, MET)
 }
 
 pub(super) const SEQUENTIAL: Metric<&str> =

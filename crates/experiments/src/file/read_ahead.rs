@@ -7,9 +7,10 @@ use super::{By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, by_profile, like, of_file, powe
 use crate::estimates::known;
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file;
+use crate::judging::{MARGIN, below_from};
 use crate::prelude::*;
-use instrument::figure::{Mark, MarkOrigin};
-use instrument::statistics::Interval;
+use instrument::curve::{Onset, Open};
+use instrument::figure::Mark;
 use platform::block_io::read_exact_at;
 use platform::file::{reports_residency, residency};
 use platform::storage::Storage;
@@ -121,12 +122,8 @@ impl Experiment for ReadAhead {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let line = |metric, label| results.series(label, metric, CHUNK_SIZE, &[]);
-        let met = crossing(results).map(|(at, interval)| Mark {
-            label: "window, by time".into(),
-            at,
-            interval,
-            origin: MarkOrigin::Found,
-        });
+        let met = crossing(&random::ratios(results));
+        let met = met.map(|onset| Mark::found("window, by time", onset));
         vec![
             curves(
                 "throughput",
@@ -185,32 +182,9 @@ fn ahead(results: &Results) -> Option<Finding> {
     Some(Finding::new("ahead", said).graded(grade).weighing(0.85))
 }
 
-/// The chunk size at which reading in random order gets as fast as in order, between the sizes
-/// measured, with where the ends of the ratio's intervals say so.
-fn crossing(results: &Results) -> Option<(f64, Option<Interval>)> {
-    let ratios = random::ratios(results);
-    // The last crossing counts: noise may make the curves touch before.
-    let at = |pick: fn(&Quantity) -> f64| {
-        let (_, last) = ratios.last()?;
-        let pairs = ratios.windows(2).rev().take_while(|_| pick(last) <= 1.0);
-        { pairs }.find_map(|pair| {
-            let [(small, above), (large, below)] = pair else {
-                return None;
-            };
-            let (above, below) = (pick(above).ln(), pick(below).ln());
-            (above > 0.0 && below <= 0.0).then(|| {
-                let (small, large) = (small.0 as f64, large.0 as f64);
-                small * (large / small).powf(above / (above - below))
-            })
-        })
-    };
-    let met = at(|ratio| ratio.value)?;
-    let earliest = at(|ratio| ratio.extent().low);
-    let latest = at(|ratio| ratio.extent().high);
-    let interval = earliest
-        .zip(latest)
-        .and_then(|(low, high)| Interval::new(low.min(met), high.max(met)));
-    Some((met, interval))
+/// The chunk size from which on reading in random order is as fast as in order, but for [`MARGIN`].
+fn crossing(ratios: &[(Bytes, Quantity)]) -> Result<Onset<Bytes>, Open<Bytes>> {
+    below_from(ratios, 1.0 + MARGIN)
 }
 
 fn lone(results: &Results) -> Option<Finding> {

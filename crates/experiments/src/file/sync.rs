@@ -4,6 +4,8 @@ use super::{By, like};
 use crate::estimates::{grade, known, ratio};
 use crate::figures::{axis_of, bars, logarithmic};
 use crate::prelude::*;
+use instrument::curve::Curve;
+use instrument::definition::Better;
 use platform::file::{OpenMode, create, open_read_write};
 use platform::storage::Storage;
 use std::fs::File;
@@ -206,7 +208,8 @@ fn cheapest(results: &Results) -> Option<Finding> {
         .iter()
         .filter(|method| **method != Method::Fsync);
     let known = others.filter_map(|method| Some((method.name(), over(*method)?)));
-    let (method, time) = known.min_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre))?;
+    let known: Vec<_> = known.collect();
+    let (method, time) = Curve::of(&known, Better::Lower).best().ok()?;
     let times = ratio(over(Method::Fsync)?, time)?;
     let said = sentence!(
         "The fastest way to put 4 KiB of an existing block on the device is {method}: {time}; \

@@ -1,7 +1,7 @@
 //! `memory.footprint`: the part of a cache that is left to data, by the optimisation of the code.
 
 use super::KIB;
-use super::hierarchy::{DataCache, caches, found, marks};
+use super::hierarchy::{DataCache, caches, found, in_words, marks};
 use crate::estimates::{certain_if, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::judging::exceeds;
@@ -220,8 +220,9 @@ fn held(results: &Results) -> Option<Finding> {
         .and_then(|(_, held)| ratio(held, last));
     let has_dropped = inside.is_some_and(|drop| exceeds(&drop, DROP) == Ruling::Holds);
     let is_held = has_dropped && capacity.extent().high < documented.0 as f64;
+    let size = in_words(capacity);
     let said = sentence!(
-        "A loop that writes to a block slows down beyond {capacity} of the {documented} of the level \
+        "A loop that writes to a block slows down beyond {size} of the {documented} of the level \
          {number} cache: its code, the system and scattered pages take the rest.",
         number = cache.level.to_string(),
     );

@@ -2,7 +2,7 @@
 
 pub(super) use super::pages::AXIS as PAGES;
 
-use super::hierarchy::{self, FoundCache, MODEL, found, marks};
+use super::hierarchy::{self, FoundCache, MODEL, found, in_words, marks};
 use super::pages::Pages;
 use super::{KIB, MIB, SHARE_OF_MEMORY, SHORTEST_LOAD_NS, of_block, time_loads};
 use crate::estimates::{extra_cost, known, side_by_side};
@@ -220,8 +220,9 @@ pub(super) fn in_both_pages<'r>(
 /// A capacity that no documented cache has.
 fn capacity(index: usize, cache: &FoundCache) -> Option<Finding> {
     let capacity = cache.capacity;
+    let size = in_words(capacity);
     let said = sentence!(
-        "Loads slow down beyond working sets of {capacity}, where no documented cache ends. The TLB may \
+        "Loads slow down beyond working sets of {size}, where no documented cache ends. The TLB may \
          end there, or the part of a shared cache that this core gets."
     );
     let finding = Finding::new(&format!("capacity_{}", index + 1), said).graded(Grade::Likely);

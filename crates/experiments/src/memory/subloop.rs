@@ -1,11 +1,13 @@
 //! `memory.subloop`: repeated writes to a block, as a whole or piece by piece.
 
 use super::{MIB, MOST_BYTES_PER_SECOND, SHARE_OF_MEMORY, hierarchy, of_block};
-use crate::estimates::{certain_if, grade, ratio};
+use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
-use crate::judging::{ALMOST, MARGIN, alike, larger_along, larger_by};
+use crate::judging::{ALMOST, alike, larger_along, larger_by};
 use crate::prelude::*;
 use instrument::claim::Claim;
+use instrument::curve::Curve;
+use instrument::definition::Better;
 use kernels::InstructionSet;
 use platform::memory::{Mapping, PageSize};
 use std::collections::BTreeSet;
@@ -18,9 +20,6 @@ pub(super) const PIECE_SIZE: AxisOf<Bytes> = AxisOf::new("piece_size", "piece si
 pub(super) const WRITE: Metric<&str> =
     Metric::bandwidth("write", "write").bounded(MOST_BYTES_PER_SECOND);
 
-/// Pieces whose intervals overlap that of the best count as equally good if they come within this
-/// share of it.
-const NEARLY: f64 = 0.10;
 /// The blocks of the report, in bytes.
 const BLOCKS: [u64; 2] = [8 * MIB, 32 * MIB];
 /// Below this, starting a piece takes more time than writing it.
@@ -28,8 +27,6 @@ const SMALLEST_PIECE: u64 = 128;
 const PASSES: u64 = 8;
 /// A larger one takes longer than a point may.
 const LARGEST_BLOCK: u64 = 1024 * MIB;
-/// A bandwidth known to this share of itself is enough to choose between pieces.
-const KNOWN: f64 = 0.1;
 
 const DESIGN: Design = Design {
     id: "memory.subloop",
@@ -62,7 +59,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
             if block.0 < 2 * hierarchy::last_bytes(results.machine) {
                 return None;
             }
-            let ((_, best), whole) = (best(results, block)?, whole(results, block)?);
+            let (best, whole) = (fastest(results, block)?, whole(results, block)?);
             larger_by(3.0, best, whole, |ratio| {
                 sentence!(
                     "The best pieces are written at {one} and the whole block at {other}: {ratio} as fast.",
@@ -101,8 +98,8 @@ pub(crate) const CLAIMS: &[Claim] = &[
         experiments: &["memory.subloop"],
         test: |evidence| {
             let results = evidence.of("memory.subloop")?;
-            let [one, other] = BLOCKS.map(|block| best(results, Bytes(block)));
-            let ((_, one), (_, other)) = (one?, other?);
+            let [one, other] = BLOCKS.map(|block| fastest(results, Bytes(block)));
+            let (one, other) = (one?, other?);
             alike(ALMOST, one, other, |ratio| {
                 sentence!(
                     "The best pieces are written at {one} in 8 MiB and {other} in 32 MiB: {ratio}."
@@ -230,20 +227,20 @@ pub(super) fn whole<'r>(results: &'r Results, block: Bytes) -> Option<&'r Estima
     results.sound(WRITE, &[BLOCK_SIZE.at(block), PIECE_SIZE.at(block)])
 }
 
-/// The largest piece that is as good as any, as far as the intervals show, and its bandwidth. Larger
-/// pieces are fewer, and leave a program less to do between them.
+/// The highest bandwidth of any pieces. Chance decides between pieces that are alike.
+fn fastest<'r>(results: &'r Results, block: Bytes) -> Option<&'r Estimate> {
+    let writes = curve(results, block).into_iter().map(|(_, write)| write);
+    writes.max_by(|one, other| one.centre.total_cmp(&other.centre))
+}
+
+fn rated<'r>(results: &'r Results, block: Bytes) -> Curve<'r, Bytes> {
+    Curve::of(&curve(results, block), Better::Higher)
+}
+
+/// The largest piece that is shown to be as good as any, and its bandwidth. Larger pieces are fewer, and leave a
+/// program less to do between them.
 pub(super) fn best<'r>(results: &'r Results, block: Bytes) -> Option<(Bytes, &'r Estimate)> {
-    let curve = curve(results, block);
-    let (_, most) = *curve
-        .iter()
-        .max_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))?;
-    let is_as_good = |write: &Estimate| {
-        let share = write.centre / most.centre;
-        let overlap = write.interval.zip(most.interval);
-        let overlap = overlap.is_some_and(|(one, other)| one.overlaps(&other));
-        share >= 1.0 - MARGIN || (overlap && share >= 1.0 - NEARLY)
-    };
-    curve.into_iter().rfind(|(_, write)| is_as_good(write))
+    rated(results, block).good().next_back()
 }
 
 /// True if no smaller piece of the block was measured, so that smaller ones may be better.
@@ -259,10 +256,8 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
          one by one, {gain} as fast as over the whole block.",
         passes = PASSES.to_string(),
     );
-    // A bandwidth that is not well known leaves room for another piece that is as good.
-    let sure = grade(&gain, 1.0).max(certain_if(write.is_within(KNOWN)));
     let gains = piece < block && gain.value > 1.0;
-    let finding = Finding::new("best_piece", said).graded(sure);
+    let finding = Finding::new("best_piece", said).graded(grade(&gain, 1.0));
     gains.then(|| finding.weighing(0.55))
 }
 
@@ -301,9 +296,8 @@ mod tests {
 
     #[test]
     fn the_best_piece_is_the_largest_that_gains_all() {
-        let by_chance = points(MIB).into_iter().map(|result| {
-            let Bytes(piece) = result.point.level(PIECE_SIZE).expect("all have one");
-            let rate = result.estimates[0].centre * if piece <= 1024 { 1.06 } else { 1.0 };
+        let noisy = points(MIB).into_iter().map(|result| {
+            let rate = result.estimates[0].centre;
             measured_apart(result.point, &[(WRITE, rate)], 0.04)
         });
         for (points, expected) in [
@@ -311,7 +305,7 @@ mod tests {
                 points(MIB),
                 &["best_piece: …64 MiB runs at…pieces of 1 MiB one by one, 6.00 × as fast"][..],
             ),
-            (by_chance.collect(), &["best_piece: …pieces of 1 MiB"]),
+            (noisy.collect(), &[]),
             (points(0), &[]),
         ] {
             assert_said(&findings(&Subloop, points), expected);

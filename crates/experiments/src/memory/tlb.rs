@@ -3,8 +3,9 @@
 pub(super) use super::pages::AXIS as PAGES;
 use super::pages::Pages;
 use super::{SHARE_OF_MEMORY, time_loads};
-use crate::estimates::{certain_if, ratio, side_by_side};
+use crate::estimates::{ratio, side_by_side};
 use crate::figures::{axis_of, curves, linear};
+use crate::judging::above_from;
 use crate::prelude::*;
 use instrument::statistics::random::Random;
 
@@ -139,25 +140,20 @@ pub(super) fn in_both_pages<'r>(
 /// The number of pages up to which translation costs nothing.
 fn reach(results: &Results) -> Option<Finding> {
     let pairs = pairs(results);
-    let is_slow = |(_, base, huge): &(Count, &Estimate, &Estimate)| {
-        let times = ratio(base, huge);
-        times.is_some_and(|times| {
-            times.value > SLOWED_DOWN && times.interval.is_some_and(|interval| interval.low > 1.0)
-        })
-    };
-    let first_slow = pairs.iter().position(is_slow)?;
-    let is_lasting = pairs[first_slow..].iter().all(is_slow);
-    let (free, _, _) = *pairs.get(first_slow.checked_sub(1)?)?;
-    let (slow, base, huge) = pairs[first_slow];
+    let slowed = pairs
+        .iter()
+        .filter_map(|(count, base, huge)| Some((*count, ratio(base, huge)?)));
+    let onset = above_from(&slowed.collect::<Vec<_>>(), SLOWED_DOWN).ok()?;
+    let (slow, base, huge) = pairs.iter().find(|(count, ..)| *count == onset.from)?;
     let said = sentence!(
         "Translating the addresses of {free} pages ({free_bytes}) in turn costs no visible time; with \
          {slow} pages, a load takes {base} in {base_pages} and {huge} in {huge_pages}.",
-        free_bytes = Bytes(free.0 * STRIDE),
+        free = onset.after,
+        free_bytes = Bytes(onset.after.0 * STRIDE),
         base_pages = Pages::base(results.machine)?,
         huge_pages = Pages::huge(results.machine)?,
     );
-    let grade = certain_if(is_lasting);
-    Some(Finding::new("reach", said).graded(grade).weighing(0.5))
+    (!onset.is_everywhere()).then(|| Finding::new("reach", said).weighing(0.5))
 }
 
 #[cfg(test)]

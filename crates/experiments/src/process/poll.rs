@@ -2,7 +2,9 @@
 
 use crate::estimates::{grade, ratio, ratios, side_by_side};
 use crate::figures::{axis_of, curves, scale_of};
+use crate::judging::above_from;
 use crate::prelude::*;
+use instrument::curve::Onset;
 use platform::channel::event_counter;
 use platform::readiness::{Epoll, PollList, allow_descriptors, most_descriptors};
 use std::fs::File;
@@ -145,20 +147,19 @@ fn choice(results: &Results) -> Option<Finding> {
     let other = by_count(results, Call::Epoll);
     let &(most, poll, _) = side_by_side(&one, &other).last()?;
     let ratios = ratios(&one, &other);
-    let (&(fewest, _), &(_, times)) = (ratios.first()?, ratios.last()?);
-    let from_the_end = ratios.iter().rev();
-    let faster = from_the_end.take_while(|(_, times)| times.extent().low > 1.0);
-    let (from, _) = *faster.last()?;
-    let range = if from == fewest {
+    let &(_, times) = ratios.last()?;
+    let onset = above_from(&ratios, 1.0).ok()?;
+    let range = if onset.is_everywhere() {
         sentence!("at any number of descriptors")
     } else {
-        sentence!("from {from} descriptors on")
+        let Onset { after, from } = onset;
+        sentence!("from somewhere between {after} and {from} descriptors on")
     };
     let said = sentence!(
         "epoll_wait is faster than poll {range}. For {most} descriptors with one ready, poll takes \
          {poll}, {times} as long as epoll_wait."
     );
-    let finding = Finding::new("choice", said).with_number("from", from);
+    let finding = Finding::new("choice", said).with_number("from", onset);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.6))
 }
 
@@ -203,7 +204,7 @@ mod tests {
     #[test]
     fn the_number_from_which_epoll_pays_is_found() {
         let register = "Certain register: …800 ns, 5.00 × as long as one poll of it";
-        let from = "Certain choice: …from 16.0 descriptors on…10.8 × as long";
+        let from = "Certain choice: …between 4.00 and 16.0 descriptors on…10.8 × as long";
         for (counts, each, register_ns, expected) in [
             (&[1, 4, 16, 256][..], 10.0, 800.0, &[from, register][..]),
             (

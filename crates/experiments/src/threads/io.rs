@@ -3,7 +3,9 @@
 use super::kind::UserThreads;
 use crate::estimates::{by_ratio, ratio, side_by_side};
 use crate::figures::{axis_of, curves, scale_of};
+use crate::judging::above_from;
 use crate::prelude::*;
+use instrument::curve::Onset;
 use instrument::point::{Level, LevelOf};
 
 pub(crate) struct Io;
@@ -225,10 +227,10 @@ fn compared<'r>(
 fn break_even(results: &Results) -> Option<Finding> {
     let compared = compared(results, Sweep::Device);
     let (most, _, _, times) = compared.last().filter(|(threads, ..)| threads.0 > 1)?;
-    let faster = |times: &Quantity| times.interval.map_or(times.value, |at| at.low) > 1.0;
-    let from_the_end = compared.iter().rev();
-    let first = from_the_end.take_while(|(.., times)| faster(times)).last();
-    let Some((from, ..)) = first else {
+    let ratios = compared
+        .iter()
+        .map(|(threads, .., times)| (*threads, *times));
+    let Ok(onset) = above_from(&ratios.collect::<Vec<_>>(), 1.0) else {
         let said = sentence!(
             "User threads that read {length} each from the device gain nothing by asynchronous reads: with \
              {most} threads, synchronous ones take {times} as long.",
@@ -239,15 +241,15 @@ fn break_even(results: &Results) -> Option<Finding> {
         let finding = Finding::new("break_even", said).weighing(0.4);
         return (!may_win).then_some(finding);
     };
-    let before = compared.iter().map(|(threads, ..)| threads);
-    let before = before.filter(|threads| *threads < from).max();
-    let between = match before {
-        Some(before) if before.0 + 1 < from.0 => format!(" ({before} did not)"),
-        _ => String::new(),
+    let Onset { after, from } = onset;
+    let range = if after.0 + 1 < from.0 {
+        sentence!("somewhere between {after} and {from}")
+    } else {
+        sentence!("{from}")
     };
     let said = sentence!(
-        "User threads that read {length} each from the device gain by asynchronous reads from {from} \
-         threads on{between}; with {most}, synchronous ones take {times} as long.",
+        "User threads that read {length} each from the device gain by asynchronous reads from {range} \
+         threads on; with {most}, synchronous ones take {times} as long.",
         length = DEVICE_LENGTH,
     );
     Some(by_ratio("break_even", said, times).weighing(0.45))
@@ -282,7 +284,7 @@ mod tests {
         assert_said(
             &findings(&Io, made_up.collect()),
             &[
-                "Certain break_even: …from 10.0 threads on (1 did not); with 90.0",
+                "Certain break_even: …from somewhere between 1.00 and 10.0 threads on; with 90.0",
                 "Certain while_computing: …4.69 × as long",
             ],
         );

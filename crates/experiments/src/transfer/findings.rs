@@ -1,9 +1,12 @@
 //! Findings: the fastest pair, and fixed cost and cost per byte of the plain one.
 
-use super::levels::{Address, PAIRS, PLAIN, Reading, TO, curve, times_over};
+use super::levels::{Address, PAIRS, PLAIN, Pair, Reading, TO, curve, times_over};
 use crate::estimates::{by_ratio, known};
+use crate::judging::above_from;
 use crate::lines::{line_through, values};
 use crate::prelude::*;
+use instrument::curve::{Curve, Onset};
+use instrument::definition::Better;
 use instrument::statistics::linear::Line;
 
 const MIB: f64 = 1_048_576.0;
@@ -77,12 +80,15 @@ fn fastest(results: &Results) -> Option<Finding> {
         let (size, time) = curve(results, pair, Reading::First).pop()?;
         (size == largest).then_some((pair, time))
     });
-    let (best, time) = at_largest.min_by(|a, b| a.1.centre.total_cmp(&b.1.centre))?;
+    let at_largest: Vec<_> = at_largest.collect();
+    let pairs = Curve::of(&at_largest, Better::Lower);
+    let is_plain = |(pair, _): &(Pair, &Estimate)| *pair == PLAIN;
+    // A method that is as good as the best needs no other.
+    let best = pairs.good().find(is_plain).or_else(|| pairs.best().ok());
+    let (best, time) = best.filter(|(best, _)| *best != PLAIN)?;
     let gains = times_over(results, [PLAIN, best], Reading::First);
     let (_, gain) = gains.last().filter(|(size, _)| *size == largest)?;
-    let wins = |gain: &Quantity| gain.interval.is_some_and(|interval| interval.low > 1.0);
-    let from_the_end = gains.iter().rev();
-    let (from, _) = from_the_end.take_while(|(_, gain)| wins(gain)).last()?;
+    let Onset { from, .. } = above_from(&gains, 1.0).ok()?;
     let said = sentence!(
         "From files of {from} on, sending with {sender} and storing with {receiver} is the fastest: {time} \
          for {largest}, {gain} as fast as read and write on both sides.",

@@ -4,6 +4,7 @@
 extern crate oscope_instrument as instrument;
 
 mod common;
+mod curve;
 mod grading;
 mod runner;
 mod sampler;

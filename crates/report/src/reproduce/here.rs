@@ -2,14 +2,13 @@
 
 use super::printed::{Knee, Query, Side};
 use crate::show;
+use instrument::curve::{Curve, Open};
+use instrument::definition::Better;
 use instrument::point::{Level, Point};
-use instrument::quantity::{Quantity, Unit};
+use instrument::quantity::{Bytes, Quantity, Unit};
 use instrument::results::{Estimate, PointResult, Results, Verdict};
 use instrument::statistics::Interval;
 use std::collections::BTreeMap;
-
-/// A place belongs to the plateau if it reaches this share of the best.
-pub(super) const NEARLY: f64 = 0.9;
 
 /// Everything measured on one machine: each experiment in one or several runs, the newest first.
 pub struct Measurements<'a> {
@@ -178,39 +177,29 @@ impl<'a> Measurements<'a> {
         }
     }
 
-    /// A place on the curve through the query's levels.
+    /// A place on the curve through the query's levels, by the same rules as in findings.
     fn knee(&self, query: &Query, knee: &Knee) -> Result<Here<'a>, Missing> {
         let missing = || self.missing(query, &query.levels);
         let curve = self.curve(query, &knee.along).ok_or_else(missing)?;
-        let by_centre = |(_, one): &&(u64, &Estimate), (_, other): &&(u64, &Estimate)| {
-            one.centre.total_cmp(&other.centre)
-        };
-        let (top, best) = *curve.iter().max_by(by_centre).ok_or_else(missing)?;
-        let ratios = curve.iter().filter_map(|(x, estimate)| {
-            let ratio = Quantity::estimated(&estimate.ratio_to(best)?, Unit::Ratio);
-            Some((*x as f64, ratio))
-        });
-        let ratios: Vec<(f64, Quantity)> = ratios.collect();
-        let unsound = || Missing::Unsound("the curve shows no such place".into());
-        let place = place(&ratios, knee.side, top as f64).ok_or_else(unsound)?;
+        let place = place(&curve, knee.side);
         Ok(Here {
-            quantity: place,
+            quantity: place.map_err(|open| Missing::Unsound(reason(open)))?,
             point: None,
             behind: None,
         })
     }
 
     /// The newest curve with three places or more.
-    fn curve(&self, query: &Query, along: &str) -> Option<Vec<(u64, &'a Estimate)>> {
+    fn curve(&self, query: &Query, along: &str) -> Option<Vec<(Bytes, &'a Estimate)>> {
         self.results.iter().find_map(|results| {
             if results.definition.id != query.experiment {
                 return None;
             }
             let levels = &query.levels;
-            let mut curve: Vec<(u64, &Estimate)> = Vec::new();
+            let mut curve: Vec<(Bytes, &Estimate)> = Vec::new();
             for result in &results.points {
                 let fits = |(axis, level): (&String, &Level)| result.point.get(axis) == Some(level);
-                let place = result.point.get(along).and_then(Level::number);
+                let place = result.point.get(along).and_then(Level::number).map(Bytes);
                 let value = result.sound(&query.metric);
                 if let (Some(x), Some(value), true) = (place, value, levels.iter().all(fits)) {
                     // If another axis varies too, the first point of each place counts.
@@ -233,48 +222,36 @@ fn is_optional(experiment: &str, axis: &str) -> bool {
     })
 }
 
-/// The place on a curve, each point of which is given as its share of the best. The interval goes from
-/// the place that may be it to the one that certainly is.
-pub(super) fn place(ratios: &[(f64, Quantity)], side: Side, top: f64) -> Option<Quantity> {
-    let low = |ratio: &Quantity| ratio.extent().low;
-    let high = |ratio: &Quantity| ratio.extent().high;
-    let reaches = |share: fn(&Quantity) -> f64, from_end: bool| -> Option<f64> {
-        let holds = |(_, ratio): &&(f64, Quantity)| share(ratio) >= NEARLY;
-        let last = if from_end {
-            ratios.iter().rev().take_while(holds).last()
-        } else {
-            ratios.iter().take_while(holds).last()
-        };
-        last.map(|(x, _)| *x)
-    };
-    let centre = |ratio: &Quantity| ratio.value;
-    let (value, one, other) = match side {
-        Side::From => (
-            reaches(centre, true),
-            reaches(high, true),
-            reaches(low, true),
-        ),
-        Side::Until => (
-            reaches(centre, false),
-            reaches(low, false),
-            reaches(high, false),
-        ),
+/// The place on a curve of which more is better.
+pub(super) fn place(curve: &[(Bytes, &Estimate)], side: Side) -> Result<Quantity, Open<Bytes>> {
+    let curve = Curve::of(curve, Better::Higher);
+    match side {
+        Side::From => curve.plateau().map(Quantity::from),
+        Side::Until => curve.end().map(Quantity::from),
         Side::Best => {
-            let near = || ratios.iter().filter(|(_, ratio)| high(ratio) >= 1.0);
-            (
-                Some(top),
-                near().next().map(|(x, _)| *x),
-                near().next_back().map(|(x, _)| *x),
-            )
+            let (best, _) = curve.best()?;
+            let mut contenders = curve.contenders().map(|(size, _)| size.0 as f64);
+            let first = contenders.next();
+            let last = contenders.next_back().or(first);
+            Ok(Quantity {
+                interval: first
+                    .zip(last)
+                    .and_then(|(first, last)| Interval::new(first, last)),
+                ..best.into()
+            })
         }
-    };
-    let value = value?;
-    let (one, other) = (one.unwrap_or(value), other.unwrap_or(value));
-    Some(Quantity {
-        value,
-        interval: Interval::new(one.min(value), other.max(value)),
-        unit: Unit::Bytes,
-    })
+    }
+}
+
+/// The reason why a curve has no such place.
+fn reason(open: Open<Bytes>) -> String {
+    match open {
+        Open::TooFew => "too few places of the curve were measured".into(),
+        Open::Between(first, last) => {
+            format!("it is undecided where from {first} to {last} the curve is at its best")
+        }
+        Open::Beyond(last) => format!("the curve is at its best at {last}, where it ends"),
+    }
 }
 
 impl Here<'_> {
@@ -292,6 +269,12 @@ impl Here<'_> {
         }
         self.quantity.over(other.quantity)
     }
+
+    /// The estimate that it is, with the run that made it; `None` if it was computed from others.
+    pub(super) fn estimate(&self) -> Option<(usize, &Estimate)> {
+        let (run, estimate, is_time) = self.behind?;
+        (!is_time).then_some((run, estimate))
+    }
 }
 
 /// The time in ns of this work at `rate` per second.
@@ -308,34 +291,9 @@ pub(crate) fn inverse(rate: Quantity, work: f64) -> Quantity {
 
 #[cfg(test)]
 mod tests {
-    use super::{inverse, place};
-    use crate::reproduce::printed::Side;
+    use super::inverse;
     use instrument::quantity::{Quantity, Unit};
     use instrument::statistics::Interval;
-
-    fn share(value: f64, half: f64) -> Quantity {
-        Quantity {
-            value,
-            interval: Interval::new(value - half, value + half),
-            unit: Unit::Ratio,
-        }
-    }
-
-    #[test]
-    fn a_plateau_begins_where_all_that_follows_is_nearly_the_best() {
-        let curve = [
-            (1.0, share(0.3, 0.01)),
-            (2.0, share(0.89, 0.05)),
-            (4.0, share(0.95, 0.01)),
-            (8.0, share(1.0, 0.01)),
-        ];
-        let found = place(&curve, Side::From, 8.0).expect("it has one");
-        let interval = found.interval.expect("it has one");
-        assert_eq!((found.value, interval.low, interval.high), (4.0, 2.0, 4.0));
-        let best = place(&curve, Side::Best, 8.0).expect("it has one");
-        assert_eq!(best.interval, Interval::new(8.0, 8.0));
-        assert!(place(&curve, Side::Until, 8.0).is_none());
-    }
 
     #[test]
     fn a_rate_is_the_time_of_work_and_its_interval_turns_round() {

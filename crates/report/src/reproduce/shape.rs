@@ -1,10 +1,12 @@
 //! The shapes of a table: what can be compared with a machine of another age.
 
-use super::here::{Here, NEARLY, place};
+use super::here::{Here, place};
 use super::judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES, against, near};
 use super::printed::{Figure, ShapeKind, Side, Table};
 use crate::lists::distinct;
-use instrument::quantity::{Quantity, Unit};
+use instrument::curve::MARGIN;
+use instrument::quantity::{Bytes, Quantity, Unit};
+use instrument::results::Estimate;
 use instrument::statistics::Interval;
 
 /// A crossover or an order needs this number of places.
@@ -222,29 +224,31 @@ fn crossover(one: &[Pair<'_, '_>], other: &[Pair<'_, '_>]) -> Option<Shape> {
 
 /// The place from which on a series of speeds gains nothing.
 fn plateau(series: &[Pair<'_, '_>]) -> Option<Shape> {
-    let placed: Vec<_> = series
-        .iter()
-        .filter(|(figure, _)| figure.x.is_some())
-        .collect();
-    let best = placed
-        .iter()
-        .map(|(figure, _)| figure.value())
+    let placed = || {
+        let places = series.iter();
+        places.filter_map(|(figure, here)| Some((figure.x?, figure, here)))
+    };
+    let best = placed()
+        .map(|(_, figure, _)| figure.value())
         .fold(0.0, f64::max);
-    let reaches = |pair: &&&Pair<'_, '_>| pair.0.value() >= NEARLY * best;
-    let reported = placed.iter().rev().take_while(reaches).last()?.0.x?;
-    let by_value =
-        |one: &&Here<'_>, other: &&Here<'_>| one.quantity.value.total_cmp(&other.quantity.value);
-    let top = placed.iter().filter_map(|(_, here)| *here).max_by(by_value);
-    let shares: Option<Vec<(f64, Quantity)>> = placed
-        .iter()
-        .map(|(figure, here)| Some((figure.x?, over(*here, top)?)))
+    let (reported, ..) = placed().find(|(_, figure, _)| figure.value() >= (1.0 - MARGIN) * best)?;
+    let measured = placed().filter_map(|(x, _, here)| Some((x, (*here)?.estimate()?)));
+    let measured: Vec<_> = measured.collect();
+    let run = measured.first().map(|(_, (run, _))| *run);
+    let curve: Vec<(Bytes, &Estimate)> = measured
+        .into_iter()
+        .filter(|(_, (of, _))| Some(*of) == run)
+        .map(|(x, (_, estimate))| (Bytes(x as u64), estimate))
         .collect();
-    let here = shares.and_then(|shares| place(&shares, Side::From, 0.0));
+    let here = place(&curve, Side::From).ok();
     let judged = |here: &Quantity| against(here, reported, 0.0, TOLERANCE_OF_PLACES);
     Some(Shape {
         kind: ShapeKind::Plateau,
-        series: placed.first()?.0.series.clone(),
-        of: "nine tenths of the best from here on".into(),
+        series: series.first()?.0.series.clone(),
+        of: format!(
+            "from here on, larger ones gain at most {} %",
+            100.0 * MARGIN
+        ),
         reported: Some(Quantity::exact(reported, Unit::Bytes)),
         outcome: here.as_ref().map_or(Outcome::Undecided, judged),
         here,

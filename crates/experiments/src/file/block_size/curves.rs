@@ -1,4 +1,4 @@
-//! The curves of throughput by block size: their plateaus, and the cliff of new files.
+//! The curves of throughput by block size: the smallest block that suffices, and the cliff of new files.
 
 use super::{PASS, Pass, USUAL_BLOCK};
 use crate::estimates::ratio;
@@ -6,44 +6,16 @@ use crate::file::{BLOCK_SIZE, THROUGHPUT};
 use crate::judging::exceeds;
 use crate::prelude::*;
 use instrument::claim::Ruling;
-use instrument::statistics::random::Random;
-use instrument::statistics::{Confidence, Interval, summary};
+use instrument::curve::Curve;
+use instrument::definition::Better;
 
 /// Blocks that take longer than the best by more than this factor are behind a cliff. Up to it, larger buffers
 /// cost more where a cache is too small for them.
 const CLIFF: f64 = 1.25;
-/// Distance from the best throughput at which a size still counts as good: 2 %.
-const CLOSE_ENOUGH: f64 = 0.02;
-/// Resamples from which a plateau's interval is read.
-const RESAMPLES: usize = 400;
-/// Decides how they are drawn, so that a stored run always gives the same interval.
-const SEED: u64 = 1;
-
-/// The part of a curve on which larger blocks gain nothing.
-pub(super) struct Plateau<'r> {
-    /// The smallest block size whose interval reaches within 2 % of the best.
-    pub(super) size: Bytes,
-    /// The sizes that resampled processes give.
-    pub(super) interval: Option<Interval>,
-    /// The throughput measured at `size`.
-    pub(super) throughput: &'r Estimate,
-    /// It is the largest size measured, so that larger ones might gain more.
-    pub(super) is_at_the_end: bool,
-}
-
-impl Plateau<'_> {
-    pub(super) fn grade(&self) -> Grade {
-        match self.interval {
-            _ if self.is_at_the_end => Grade::Undecided,
-            Some(interval) if interval.low >= interval.high => Grade::Certain,
-            _ => Grade::Likely,
-        }
-    }
-}
 
 /// Large blocks in which new files are written far more slowly than in smaller ones.
 pub(in crate::file) struct Cliff<'r> {
-    /// The block size that writes new files fastest.
+    /// The block size with the highest throughput.
     pub(super) best: Bytes,
     /// The estimate at `best`.
     pub(super) throughput: &'r Estimate,
@@ -73,67 +45,12 @@ pub(super) fn at<'r>(curve: &[(Bytes, &'r Estimate)], size: Bytes) -> Option<&'r
     found.map(|(_, estimate)| *estimate)
 }
 
-pub(super) fn plateau<'r>(curve: &[(Bytes, &'r Estimate)]) -> Option<Plateau<'r>> {
-    if curve.len() < 3 {
-        return None;
-    }
-    let size = smallest_good(curve.iter().map(|(size, estimate)| {
-        let high = estimate.interval.map_or(estimate.centre, |it| it.high);
-        (*size, estimate.centre, high)
-    }))?;
-    let throughput = at(curve, size)?;
-    Some(Plateau {
-        size,
-        interval: resampled(curve, size),
-        throughput,
-        is_at_the_end: size == curve.last()?.0,
-    })
-}
-
-/// The smallest size that reaches the best throughput but for [`CLOSE_ENOUGH`], of sizes with their
-/// throughput and the highest that its interval allows.
-///
-/// It is better than the fastest: larger sizes gain nothing measurable, and a smaller buffer leaves more
-/// cache to other code. Wide intervals bias the answer towards small sizes.
-fn smallest_good(sizes: impl Iterator<Item = (Bytes, f64, f64)> + Clone) -> Option<Bytes> {
-    let centres = sizes.clone().map(|(_, centre, _)| centre);
-    let best = centres.max_by(f64::total_cmp)?;
-    let bound = best - CLOSE_ENOUGH * best.abs();
-    let good = sizes.filter(|(_, _, high)| *high >= bound);
-    good.map(|(size, ..)| size).min()
-}
-
-/// The middle 95 % of the plateaus that the centres of resampled processes show, stretched to hold
-/// `found`; `None` where some size has a single process.
-fn resampled(curve: &[(Bytes, &Estimate)], found: Bytes) -> Option<Interval> {
-    if curve.iter().any(|(_, estimate)| estimate.processes < 2) {
-        return None;
-    }
-    let mut random = Random::new(SEED);
-    let mut plateaus = Vec::with_capacity(RESAMPLES);
-    for _ in 0..RESAMPLES {
-        let mut resample = |(size, estimate): &(Bytes, &Estimate)| {
-            let mut processes = vec![0.0; estimate.by_process.len()];
-            random.resample(&estimate.by_process, &mut processes);
-            let centre = summary::median(&processes)?;
-            Some((*size, centre, centre))
-        };
-        let resampled: Option<Vec<_>> = curve.iter().map(&mut resample).collect();
-        plateaus.push(smallest_good(resampled?.into_iter())?);
-    }
-    // Sizes that were measured, not values between them.
-    plateaus.sort_unstable();
-    let cut = (RESAMPLES as f64 * Confidence::NINETY_FIVE.tail()) as usize;
-    let (low, high) = (plateaus[cut], plateaus[RESAMPLES - 1 - cut]);
-    Interval::new(low.min(found).0 as f64, high.max(found).0 as f64)
-}
-
-/// The smallest block size that leaves nothing to gain in `pass`; `None` where blocks larger than those
-/// measured may gain more.
+/// The smallest block size that leaves nothing to gain in `pass`; `None` where none is shown to, or where
+/// blocks larger than those measured may gain more.
 pub(in crate::file) fn best<'r>(results: &'r Results, pass: Pass) -> Option<Best<'r>> {
     let curve = curve(results, pass);
-    let plateau = plateau(&curve).filter(|plateau| !plateau.is_at_the_end)?;
-    at_plateau(&curve, &plateau)
+    let plateau = Curve::of(&curve, Better::Higher).plateau().ok()?;
+    of_size(&curve, plateau.from)
 }
 
 /// As [`best`], of the block sizes below `end` alone, even if larger ones gain more.
@@ -144,13 +61,14 @@ pub(in crate::file) fn best_below<'r>(
 ) -> Option<Best<'r>> {
     let mut curve = curve(results, pass);
     curve.retain(|(size, _)| *size < end);
-    at_plateau(&curve, &plateau(&curve)?)
+    let (size, _) = Curve::of(&curve, Better::Higher).good().next()?;
+    of_size(&curve, size)
 }
 
-fn at_plateau<'r>(curve: &[(Bytes, &'r Estimate)], plateau: &Plateau<'r>) -> Option<Best<'r>> {
+fn of_size<'r>(curve: &[(Bytes, &'r Estimate)], size: Bytes) -> Option<Best<'r>> {
     Some(Best {
-        size: plateau.size,
-        rate: plateau.throughput,
+        size,
+        rate: at(curve, size)?,
         usual_rate: at(curve, USUAL_BLOCK)?,
     })
 }
@@ -196,33 +114,5 @@ pub(super) fn hits_overwriting(results: &Results, cliff: &Cliff<'_>) -> Ruling {
     match rulings.first() {
         Some(first) if rulings.iter().all(|ruling| ruling == first) => *first,
         _ => Ruling::Undecided,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::smallest_good;
-    use crate::prelude::Bytes;
-
-    #[test]
-    fn the_smallest_size_that_reaches_the_plateau_is_good() {
-        let good = |sizes: &[(u64, f64, f64)]| {
-            let sized =
-                |(size, centre, reach): &(u64, f64, f64)| (Bytes(*size), *centre, centre + reach);
-            smallest_good(sizes.iter().map(sized)).map(|size| size.0)
-        };
-        let flat = [
-            (4, 50.0, 1.0),
-            (64, 99.0, 0.5),
-            (16, 97.0, 0.5),
-            (256, 100.0, 0.5),
-        ];
-        assert_eq!(good(&flat), Some(64));
-        assert_eq!(
-            good(&[(16, 97.0, 1.5), (64, 100.0, 0.5)]),
-            Some(16),
-            "its interval reaches it"
-        );
-        assert_eq!(good(&[]), None);
     }
 }

@@ -1,14 +1,17 @@
 //! Findings and figures of `file.block_size`.
 
-use super::curves::{at, cliff, curve, hits_overwriting, plateau};
+use super::curves::{at, cliff, curve, hits_overwriting};
 use super::{PASS, Pass, USUAL_BLOCK};
 use crate::estimates::ratio;
 use crate::figures::{axis_of, curves, scale_of};
 use crate::file::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT};
+use crate::judging::margin;
 use crate::prelude::*;
 use crate::subjects::WARM_READ;
 use instrument::claim::Ruling;
-use instrument::figure::{Mark, MarkOrigin};
+use instrument::curve::{Curve, Onset, Open};
+use instrument::definition::Better;
+use instrument::figure::Mark;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     let plateaus = Pass::ALL.iter().map(|pass| plateau_finding(results, *pass));
@@ -19,13 +22,8 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let passes = || Pass::ALL.iter().copied();
     let line = |pass: Pass| results.series(pass.name(), THROUGHPUT, BLOCK_SIZE, &[PASS.at(pass)]);
     let mark = |pass: Pass| {
-        let plateau = plateau(&curve(results, pass))?;
-        Some(Mark {
-            label: format!("plateau, {pass}"),
-            at: plateau.size.0 as f64,
-            interval: plateau.interval,
-            origin: MarkOrigin::Found,
-        })
+        let plateau = Curve::of(&curve(results, pass), Better::Higher).plateau();
+        Some(Mark::found(&format!("plateau, {pass}"), plateau.ok()?))
     };
     vec![curves(
         THROUGHPUT,
@@ -52,21 +50,15 @@ fn cliff_finding(results: &Results) -> Option<Finding> {
         _ => "",
     };
     let said = sentence!(
-        "New files are written fastest in blocks of {best}, at {throughput}; {times}.{overwriting}"
+        "New files are written at {throughput} in blocks of {best}; {times}.{overwriting}"
     );
     let finding = Finding::new("cliff_write_new", said).with_number("least", least);
     Some(finding.weighing(0.8))
 }
 
+/// The smallest block that larger ones do not beat.
 fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
     let curve = curve(results, pass);
-    let found = plateau(&curve)?;
-    let throughput = found.throughput;
-    let gain = ratio(throughput, at(&curve, USUAL_BLOCK)?)?;
-    let plateau = Quantity {
-        interval: found.interval,
-        ..found.size.into()
-    };
     let (key, work, weight) = match pass {
         Pass::Write => ("plateau_write", "Overwriting a file in the page cache", 0.7),
         Pass::WriteNew => (
@@ -81,37 +73,52 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
             0.75,
         ),
     };
-    let said = if found.is_at_the_end {
-        sentence!(
+    let (onset, size) = match Curve::of(&curve, Better::Higher).plateau() {
+        Ok(onset) => (Some(onset), onset.from),
+        Err(Open::Beyond(largest)) => (None, largest),
+        Err(Open::TooFew) => return None,
+        Err(Open::Between(first, last)) => {
+            let said = sentence!(
+                "{work}: it is undecided which blocks suffice. Any from {first} to {last} may be as fast as the \
+                 fastest."
+            );
+            let finding = Finding::new(key, said).graded(Grade::Undecided);
+            return Some(finding.weighing(weight));
+        }
+    };
+    let throughput = at(&curve, size)?;
+    let gain = ratio(throughput, at(&curve, USUAL_BLOCK)?)?;
+    let plateau = onset.map_or_else(|| size.into(), Quantity::from);
+    let at_most = margin();
+    let said = match onset {
+        None => sentence!(
             "{work} still gains at blocks of {plateau}, the largest measured: it reaches \
              {throughput} there, {gain} that of 4 KiB blocks."
-        )
-    } else if plateau.is_vague() {
-        // A larger block may be better, but none is surely.
-        let size = found.size;
-        sentence!(
-            "{work} reaches {throughput} in blocks of {size}, {gain} that of 4 KiB blocks; no \
-             larger block is measurably faster."
-        )
-    } else if found.size <= USUAL_BLOCK {
-        sentence!(
-            "{work} gains nothing from blocks larger than {plateau}, where it reaches {throughput}."
-        )
-    } else {
-        sentence!(
-            "{work} gains nothing from blocks larger than {plateau}, where it reaches \
+        ),
+        Some(Onset { after, .. }) if plateau.is_vague() => sentence!(
+            "{work} reaches {throughput} in blocks of {size}, {gain} that of 4 KiB blocks. Larger blocks gain \
+             at most {at_most}; this begins between {after} and {size}."
+        ),
+        Some(_) if size <= USUAL_BLOCK => sentence!(
+            "{work} gains at most {at_most} from blocks larger than {plateau}, where it reaches {throughput}."
+        ),
+        Some(_) => sentence!(
+            "{work} gains at most {at_most} from blocks larger than {plateau}, where it reaches \
              {throughput}, {gain} that of 4 KiB blocks."
-        )
+        ),
     };
     let mut finding = Finding::new(key, said)
         .with_number("plateau", plateau)
         .with_number("gain", gain);
     if let (Pass::ReadWarm, Some(file)) = (pass, file_size(results)) {
-        let blocks = found.size;
-        let conditions = format!("one thread with blocks of {blocks} and a file of {file}");
+        let conditions = format!("one thread with blocks of {size} and a file of {file}");
         finding = finding.about(WARM_READ, throughput, conditions);
     }
-    Some(finding.graded(found.grade()).weighing(weight))
+    let grade = match onset {
+        None => Grade::Undecided,
+        Some(_) => Grade::Certain,
+    };
+    Some(finding.graded(grade).weighing(weight))
 }
 
 /// The size of the file, the same at all points.
@@ -124,6 +131,7 @@ mod tests {
     use super::super::BlockSize;
     use super::*;
     use crate::made_up::{figures, measured};
+    use instrument::figure::MarkOrigin;
 
     #[test]
     fn the_figure_shows_the_passes_there_are_and_their_plateaus() {

@@ -8,6 +8,8 @@ use super::{BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT, by_profile, file_si
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::prelude::*;
+use instrument::curve::Curve;
+use instrument::definition::Better;
 use instrument::statistics::random::Random;
 use kind::{Engine, Queue, Reads};
 use platform::file::{OpenMode, open_read};
@@ -218,67 +220,65 @@ fn blocks(results: &Results) -> BTreeSet<Bytes> {
         .collect()
 }
 
-/// The fastest of the ways that `is_wanted` lets in, and `pread` next to it.
-fn fastest_of<'r>(
+/// The reads of `pread` a second, and those of the other ways that `is_wanted` lets in.
+fn rates<'r>(
     results: &'r Results,
     (block, through): (Bytes, Through),
     is_wanted: impl Fn(Engine) -> bool,
-) -> Option<((Engine, &'r Estimate), &'r Estimate)> {
+) -> Option<(&'r Estimate, Vec<(Engine, &'r Estimate)>)> {
     let levels = [BLOCK_SIZE.at(block), THROUGH.at(through)];
-    let rates = results.along(ENGINE, RATE, &levels);
-    let (_, pread) = rates.iter().find(|(engine, _)| *engine == Engine::Pread)?;
-    let wanted = rates.iter().filter(|(engine, _)| is_wanted(*engine));
-    let fastest = wanted.max_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre))?;
-    Some((*fastest, pread))
+    let mut rates = results.along(ENGINE, RATE, &levels);
+    let (_, pread) = *rates.iter().find(|(engine, _)| *engine == Engine::Pread)?;
+    rates.retain(|(engine, _)| *engine != Engine::Pread && is_wanted(*engine));
+    Some((pread, rates))
 }
 
-/// The fastest queue and its rate, and the rate of `pread`, in small random reads.
+/// The queue of the fewest reads in flight that is shown to be as fast as any, its rate, and the rate of `pread`, in
+/// small random reads.
 pub(super) fn best_queue<'r>(
     results: &'r Results,
     through: Through,
 ) -> Option<((Queue, &'r Estimate), &'r Estimate)> {
     let has_queue = |engine: Engine| engine.queue().is_some();
-    let ((engine, rate), pread) = fastest_of(results, (SMALL_BLOCK, through), has_queue)?;
-    Some(((engine.queue()?, rate), pread))
+    let (pread, rates) = rates(results, (SMALL_BLOCK, through), has_queue)?;
+    let curve = Curve::of(&rates, Better::Higher);
+    let queues = curve
+        .good()
+        .filter_map(|(engine, rate)| Some((engine.queue()?, rate)));
+    let fewest = queues.min_by_key(|(queue, _)| queue.depth)?;
+    Some((fewest, pread))
 }
 
-/// The largest block and the bandwidth of its fastest way.
+/// The largest block and the bandwidth of a way that is shown to be as fast as any.
 pub(super) fn best_of_large<'r>(
     results: &'r Results,
     through: Through,
 ) -> Option<(Bytes, &'r Estimate)> {
     let block = *blocks(results).last()?;
     let levels = [BLOCK_SIZE.at(block), THROUGH.at(through)];
-    let speeds = results.along(ENGINE, THROUGHPUT, &levels).into_iter();
-    let fastest = speeds.max_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre));
-    fastest.map(|(_, speed)| (block, speed))
+    let speeds = results.along(ENGINE, THROUGHPUT, &levels);
+    let (_, speed) = Curve::of(&speeds, Better::Higher).best().ok()?;
+    Some((block, speed))
 }
 
 /// The way with the most reads against plain `pread`, where one of them is faster beyond doubt.
 fn fastest(results: &Results, block: Bytes, through: Through) -> Option<Finding> {
-    let is_other = |engine| engine != Engine::Pread;
-    let ((engine, rate), pread) = fastest_of(results, (block, through), is_other)?;
-    let gain = ratio(rate, pread)?;
     let (place, key) = match through {
         Through::PageCache => ("from the page cache", "cache"),
         Through::Direct => ("from the device (O_DIRECT)", "direct"),
     };
-    let engine = engine.to_string();
-    let said = if gain.value > 1.0 {
-        sentence!(
-            "One thread that reads {block} at random {place} is fastest with {engine}: {rate}, {gain} \
-             as many as with pread."
-        )
-    } else {
-        sentence!(
-            "One thread that reads {block} at random {place} is fastest with pread: {pread}. The next, \
-             {engine}, gives {gain} of that."
-        )
-    };
+    let (pread, rates) = rates(results, (block, through), |_| true)?;
+    let (engine, rate) = Curve::of(&rates, Better::Higher).best().ok()?;
+    let gain = ratio(rate, pread)?;
     let weight = match through {
         Through::Direct => 0.65,
         Through::PageCache => 0.45,
     };
+    let engine = engine.to_string();
+    let said = sentence!(
+        "One thread that reads {block} at random {place} is fastest with {engine}: {rate}, {gain} as \
+         many as with pread."
+    );
     let finding = Finding::new(&format!("{key}_{}", block.0), said).graded(grade(&gain, 1.0));
     (finding.grade == Grade::Certain).then(|| finding.weighing(weight))
 }

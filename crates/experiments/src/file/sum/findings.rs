@@ -6,6 +6,8 @@ use crate::figures::{axis_of, curves, logarithmic};
 use crate::file::{BLOCK_SIZE, FILE_SIZE, ratios_at_ends};
 use crate::prelude::*;
 use crate::subjects::WARM_READ;
+use instrument::curve::Curve;
+use instrument::definition::Better;
 use instrument::point::Level;
 use instrument::results::PointResult;
 
@@ -79,15 +81,35 @@ impl<'r> Ranked<'r> {
     }
 }
 
-/// The fastest of several threads and the fastest of one.
-pub(in crate::file) fn best_two<'r>(results: &'r Results, state: State) -> Option<[Ranked<'r>; 2]> {
+/// All points in one state, the fastest first.
+fn ranked<'r>(results: &'r Results, state: State) -> Vec<Ranked<'r>> {
     let points = results.points.iter();
     let points = points.filter(|it| it.point.level(STATE) == Ok(state));
     let mut ranked: Vec<_> = points.filter_map(Ranked::of).collect();
     ranked.sort_by(|one, other| other.throughput.centre.total_cmp(&one.throughput.centre));
+    ranked
+}
+
+/// The fastest of several threads and the fastest of one. Chance decides between those that are alike.
+pub(in crate::file) fn best_two<'r>(results: &'r Results, state: State) -> Option<[Ranked<'r>; 2]> {
+    let ranked = ranked(results, state);
     let several = ranked.iter().find(|it| it.threads > Count(1))?;
     let one = ranked.iter().find(|it| it.threads == Count(1))?;
     Some([*several, *one])
+}
+
+/// The fewest of several threads that are shown to be as fast as any, and the fastest of one.
+pub(in crate::file) fn fewest_threads<'r>(
+    results: &'r Results,
+    state: State,
+) -> Option<[Ranked<'r>; 2]> {
+    let [_, one] = best_two(results, state)?;
+    let several = ranked(results, state).into_iter();
+    let several = several.filter(|it| it.threads > Count(1));
+    let several: Vec<_> = several.map(|it| (it, it.throughput)).collect();
+    let curve = Curve::of(&several, Better::Higher);
+    let (fewest, _) = curve.good().min_by_key(|(it, _)| it.threads)?;
+    Some([fewest, one])
 }
 
 fn fastest(results: &Results, state: State) -> Option<Finding> {

@@ -10,6 +10,7 @@ use instrument::figure::{Mark, MarkOrigin};
 use instrument::finding::{Sentence, sentence};
 use instrument::quantity::{Bytes, Quantity, Unit};
 use instrument::results::Estimate;
+use instrument::statistics::Interval;
 use platform::machine::{CacheKind, Machine};
 use std::array;
 use std::sync::LazyLock;
@@ -61,10 +62,22 @@ const SEED: u64 = 1;
 /// A cache that the curve shows.
 #[derive(Clone, Debug)]
 pub(super) struct FoundCache {
-    /// The largest block that stays in it.
+    /// The largest block that stays in it. Its interval has measured sizes as ends, so that it is never narrower
+    /// than the gap in which the capacity lies.
     pub(super) capacity: Quantity,
     /// The cache that it must be, if one is documented near it.
     pub(super) documented: Option<DataCache>,
+}
+
+/// A capacity in a sentence. Where measured sizes are far apart, only the gap between them is known.
+pub(super) fn in_words(capacity: Quantity) -> Sentence {
+    match capacity.interval {
+        Some(Interval { low, high }) if capacity.is_vague() => {
+            let [low, high] = [low, high].map(|end| Quantity::exact(end, Unit::Bytes));
+            sentence!("somewhere between {low} and {high}")
+        }
+        _ => sentence!("{capacity}"),
+    }
 }
 
 /// The caches that a curve shows on `machine`, the smallest first. The curve is the time of an access
@@ -97,15 +110,26 @@ fn found_by_cost(curve: &[(Bytes, Vec<f64>)], machine: &Machine) -> Vec<FoundCac
     let Some(fitted) = fit(&sizes_bytes, &costs, SEED) else {
         return Vec::new();
     };
-    let caches = fitted.into_iter().map(|level| FoundCache {
-        capacity: Quantity {
-            value: level.capacity_bytes,
-            interval: level.interval,
-            unit: Unit::Bytes,
-        },
-        documented: documented_near(machine, level.capacity_bytes),
+    let caches = fitted.into_iter().map(|level| {
+        let interval = level.interval.and_then(|it| to_measured(it, &sizes_bytes));
+        FoundCache {
+            capacity: Quantity {
+                value: level.capacity_bytes,
+                interval,
+                unit: Unit::Bytes,
+            },
+            documented: documented_near(machine, level.capacity_bytes),
+        }
     });
     caches.collect()
+}
+
+/// The interval out to the measured sizes on both sides: the model alone says where between two of them a
+/// capacity lies, and caches differ from it.
+fn to_measured(interval: Interval, sizes: &[f64]) -> Option<Interval> {
+    let before = sizes.iter().rfind(|size| **size <= interval.low)?;
+    let behind = sizes.iter().find(|size| **size > interval.high)?;
+    Interval::new(*before, *behind)
 }
 
 /// The values of a curve far inside each documented cache, for a sentence that goes on: at the largest size of
@@ -130,12 +154,9 @@ pub(super) fn inside(curve: &[(Bytes, &Estimate)], machine: &Machine) -> Sentenc
 
 /// The capacities found and those documented, for a figure along sizes.
 pub(super) fn marks(found: &[FoundCache], machine: &Machine) -> Vec<Mark> {
-    let capacities = found.iter().enumerate().map(|(index, cache)| Mark {
-        label: format!("capacity {}", index + 1),
-        at: cache.capacity.value,
-        interval: cache.capacity.interval,
-        origin: MarkOrigin::Found,
-    });
+    let capacities = found.iter().enumerate();
+    let capacities = capacities
+        .map(|(index, cache)| Mark::found(&format!("capacity {}", index + 1), cache.capacity));
     let documented = documented(machine).into_iter().map(|cache| Mark {
         label: format!("L{}, as documented", cache.level),
         at: cache.size.0 as f64,

@@ -1,9 +1,9 @@
 //! The levels found in simulated curves.
 
 use super::fit::{Level, fit};
-use super::{WAYS, found_by_cost, miss_share};
+use super::{WAYS, found_by_cost, in_words, miss_share};
 use crate::made_up::machine;
-use instrument::quantity::Bytes;
+use instrument::quantity::{Bytes, Quantity, Unit};
 use instrument::statistics::Interval;
 use instrument::statistics::random::Random;
 use proptest::collection::vec;
@@ -190,6 +190,52 @@ fn a_process_with_a_cost_below_zero_hides_no_cache() {
     let documented = found.map(|cache| cache.documented.map(|it| (it.level, it.size.0)));
     let expected = [Some((1, 49152)), Some((2, 2_097_152))];
     assert_eq!(documented.collect::<Vec<_>>(), expected);
+}
+
+proptest! {
+    // Each fit takes long.
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 8 } else { 128 }))]
+
+    /// Sizes may be far apart: nothing is known between them.
+    #[test]
+    fn a_capacity_is_known_no_better_than_the_gap_between_the_sizes(
+        steps in vec(1.1..16.0_f64, 12..24),
+        capacity in 32.0..2048.0_f64,
+        seed in any::<u64>(),
+    ) {
+        let mut random = Random::new(seed);
+        let mut size = 8.0 * KIB;
+        let curve: Vec<(Bytes, Vec<f64>)> = steps.iter().map(|step| {
+            size *= step;
+            let exact = cost_of(1.0, &[(capacity * KIB, 3.0)], size);
+            let processes = (0..5).map(|_| exact * (0.01 * random.normal()).exp());
+            (Bytes(size as u64), processes.collect())
+        }).collect();
+        let measured = |bytes: f64| curve.iter().any(|(size, _)| (size.0 as f64 - bytes).abs() < 0.5);
+        for cache in found_by_cost(&curve, &machine()) {
+            let Quantity { value, interval, .. } = cache.capacity;
+            let interval = interval.expect("five processes");
+            prop_assert!(measured(interval.low) && measured(interval.high), "{interval:?}");
+            prop_assert!(interval.low < interval.high && interval.contains(value), "{interval:?}");
+        }
+    }
+}
+
+#[test]
+fn a_capacity_in_a_wide_gap_is_said_by_its_ends() {
+    let said = |low: f64, high: f64| {
+        let capacity = Quantity {
+            value: high / 2.0,
+            interval: Interval::new(low, high),
+            unit: Unit::Bytes,
+        };
+        in_words(capacity).to_string()
+    };
+    assert_eq!(said(16.0 * KIB, 32.0 * KIB), "16 KiB");
+    assert_eq!(
+        said(16.0 * KIB, 256.0 * KIB),
+        "somewhere between 16 KiB and 256 KiB"
+    );
 }
 
 /// Passes before misses are counted, and passes in which they are.
