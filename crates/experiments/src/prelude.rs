@@ -11,7 +11,7 @@ pub(crate) use instrument::given::{Given, Taken};
 pub(crate) use instrument::need::Need;
 pub(crate) use instrument::plan::{Profile, Setting};
 pub(crate) use instrument::point::{AxisOf, OpenAxis, Point, RefinedAxis};
-pub(crate) use instrument::quantity::{Bytes, Count, Quantity, Unit};
+pub(crate) use instrument::quantity::{Bytes, Count, Known, Quantity, Unit};
 pub(crate) use instrument::results::{Estimate, Results};
 pub(crate) use instrument::sampler::Sampler;
 pub(crate) use platform::environment::System;

@@ -36,7 +36,7 @@ fn by_weight<'r, 'a>(
     let decided = experiment
         .findings
         .iter()
-        .filter(|finding| finding.grade != Grade::Undecided);
+        .filter(|finding| !finding.is_undecided());
     let further = std::iter::successors(Some(1.0), |share| Some(share * FURTHER));
     decided.zip(further).map(move |(finding, share)| {
         let surety = match finding.grade {

@@ -198,7 +198,7 @@ fn dearest_to_scale(results: &Results) -> Option<Finding> {
             "From {few} to {many} files in the directory nothing slows down measurably: \
              {operation}, which changes most, takes {times} as long, {rate}."
         );
-        (said, Grade::Likely)
+        (said, Grade::Undecided)
     };
     Some(Finding::new("scale", said).graded(grade).weighing(0.4))
 }

@@ -2,7 +2,7 @@
 
 use super::KIB;
 use super::hierarchy::{DataCache, caches, found, marks};
-use crate::estimates::{certain_if, ratio};
+use crate::estimates::{known, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::judging::exceeds;
 use crate::optimisation::{self, COMPILER, Compiler, Optimisation};
@@ -246,7 +246,7 @@ fn held(results: &Results, metric: Metric<&'static str>, level: Level) -> Option
                 "At optimisation {digit}, writing slows down beyond blocks of {capacity} in the \
                  level {number} cache of {documented}: {rest}."
             );
-            let grade = certain_if(capacity.interval.is_some());
+            let grade = known(&[&capacity]);
             let finding = Finding::new(&format!("held_{digit}"), said);
             finding.with_number("held", held).graded(grade)
         }

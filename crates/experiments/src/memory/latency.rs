@@ -5,7 +5,7 @@ pub(super) use super::pages::AXIS as PAGES;
 use super::hierarchy::{self, FoundCache, MODEL, found, marks};
 use super::pages::Pages;
 use super::{KIB, MIB, SHARE_OF_MEMORY, SHORTEST_LOAD_NS, of_block, time_loads};
-use crate::estimates::{by_width, extra_cost, side_by_side};
+use crate::estimates::{extra_cost, known, side_by_side};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use instrument::point::Level;
@@ -228,7 +228,7 @@ fn capacity(curve: &[(Bytes, &Estimate)], index: usize, cache: &FoundCache) -> O
                 level = it.level.to_string(),
                 documented = it.size,
             ),
-            by_width(load),
+            known(&[&load.quantity(), &capacity]),
         ),
         None => (
             sentence!(
@@ -236,13 +236,8 @@ fn capacity(curve: &[(Bytes, &Estimate)], index: usize, cache: &FoundCache) -> O
                  cache of that size is documented. A shared part of a cache, or the reach of the \
                  TLB, may end there."
             ),
-            by_width(load).max(Grade::Likely),
+            known(&[&load.quantity(), &capacity]).max(Grade::Likely),
         ),
-    };
-    let grade = if capacity.interval.is_some() {
-        grade
-    } else {
-        Grade::Likely
     };
     let finding = Finding::new(&format!("capacity_{}", index + 1), said);
     Some(finding.graded(grade).weighing(0.65))
@@ -254,7 +249,7 @@ fn memory(results: &Results, curve: &[(Bytes, &Estimate)]) -> Option<Finding> {
     let (said, grade) = if is_beyond {
         (
             sentence!("A load from memory takes {load} (working set {size})."),
-            by_width(load),
+            known(&[&load.quantity()]),
         )
     } else {
         (

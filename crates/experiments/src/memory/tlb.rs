@@ -142,13 +142,7 @@ fn translation(results: &Results) -> Option<Finding> {
     let extra = base.quantity().minus(huge.quantity());
     let base_pages = Pages::base(results.machine)?;
     let huge_pages = Pages::huge(results.machine)?;
-    let said = if extra.value > 0.0 && extra.is_vague() {
-        sentence!(
-            "With {count} pages in use, a load takes {base} in {base_pages} and {huge} in \
-             {huge_pages}: translating an address costs at most {most}.",
-            most = Quantity::exact(extra.extent().high, extra.unit),
-        )
-    } else if extra.value > 0.0 {
+    let said = if extra.value > 0.0 {
         sentence!(
             "With {count} pages in use, a load takes {base} in {base_pages} and {huge} in \
              {huge_pages}: translating an address costs {extra}."

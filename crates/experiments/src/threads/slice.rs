@@ -1,7 +1,7 @@
 //! `threads.slice`: the length of a time slice, and the cost of the tick that ends it.
 
 use super::kind::UserThreads;
-use crate::estimates::{by_width, known};
+use crate::estimates::known;
 use crate::figures::{axis_of, curves, scale_of};
 use crate::judging::MARGIN;
 use crate::prelude::*;
@@ -108,7 +108,7 @@ fn length(results: &Results) -> Option<Finding> {
         sentence!("Of a slice of {asked}, a user thread that computes gets {got}{rest}.{longest}");
     Some(
         Finding::new("length", said)
-            .graded(by_width(got))
+            .graded(known(&[&got.quantity()]))
             .weighing(0.5),
     )
 }

@@ -86,7 +86,7 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
             "{work} still gains at blocks of {plateau}, the largest measured: it reaches \
              {throughput} there, {gain} that of 4 KiB blocks."
         )
-    } else if plateau.is_vague() {
+    } else if plateau.known() == Known::Nothing {
         // A larger block may be better, but none is surely.
         let size = found.size;
         sentence!(

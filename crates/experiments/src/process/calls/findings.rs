@@ -172,8 +172,9 @@ fn optimisation(results: &Results) -> Option<Finding> {
         )
     } else {
         sentence!(
-            "Optimising the calling program gains nothing measurable (at most {gain}): the library \
-             and the kernel are compiled already."
+            "Optimising the calling program gains nothing measurable (at most {most}): the library \
+             and the kernel are compiled already.",
+            most = Quantity::exact(gain.extent().high, gain.unit),
         )
     };
     Some(by_ratio("optimisation", said, &gain).weighing(0.35))
