@@ -81,11 +81,11 @@ fn estimated(
     let place = place(&prefix, centre, interval, digits);
     let [centre, low, high] =
         [centre, interval.low, interval.high].map(|number| prefix.at(unit, number, place));
-    let range = (low != high).then(|| with(format!("{low} to {high}"), &prefix));
-    (with(centre, &prefix), range)
+    let range = (low != high).then(|| with(&format!("{low} to {high}"), &prefix));
+    (with(&centre, &prefix), range)
 }
 
-fn with(number: String, prefix: &Prefix) -> String {
+fn with(number: &str, prefix: &Prefix) -> String {
     format!("{number} {}", prefix.symbol).trim_end().into()
 }
 
@@ -131,7 +131,7 @@ pub(super) fn ends(unit: Unit, ends: [f64; 2], like: f64, digits: usize) -> Stri
     } else {
         format!("{low} to {high}")
     };
-    with(numbers, &prefix)
+    with(&numbers, &prefix)
 }
 
 /// A large count or ratio, rounded to `digits` significant digits before the decimal point, too:
@@ -330,8 +330,12 @@ mod tests {
                     let (low, high) = range.split_once(" to ").expect("two ends");
                     let decimals = |text: &str| text.split_once('.').map_or(0, |(_, it)| it.trim_end_matches(" ×").len());
                     prop_assert_eq!(decimals(low), decimals(&shown));
-                    let exponent = -(decimals(low) as i32);
-                    let step = if exponent < 0 { 10_f64.powi(exponent) } else { (interval.half_width() / 10.0).max(centre / 100.0) };
+                    let places = decimals(low);
+                    let step = if places > 0 {
+                        format!("1e-{places}").parse().expect("a number")
+                    } else {
+                        (interval.half_width() / 10.0).max(centre / 100.0)
+                    };
                     let off = |shown: &str, exact: f64| (number(shown) - exact).abs();
                     prop_assert!(off(low, interval.low) <= 0.51 * step, "{low} {interval:?}");
                     prop_assert!(off(high, interval.high) <= 0.51 * step, "{high} {interval:?}");
