@@ -292,7 +292,7 @@ await check("numbers are saved as CSV", {}, async (page) => {
   const lines = (await save(page, figure, "csv")).trim().split("\r\n");
   const cells = await figure.locator(".numbers td[data-c]").count();
   assert.equal(lines.length, cells + 1);
-  assert.match(lines[0], /series,centre,low,high,processes,samples,doubtful$/);
+  assert.match(lines[0], /series,centre,low,high,processes,samples,doubtful,vague$/);
 });
 
 await check("a chart is saved as SVG that needs no style sheet", {}, async (page) => {

@@ -1,14 +1,9 @@
 //! Arithmetic with estimates, for the findings of several experiments.
 
 use instrument::finding::{Finding, Grade, Sentence};
-use instrument::quantity::{Quantity, Unit};
+use instrument::quantity::{Known, Quantity, Unit};
 use instrument::results::Estimate;
 use instrument::statistics::Interval;
-
-/// A value known to within this share of itself can be stated as it is.
-const WELL_KNOWN: f64 = 0.25;
-/// Beyond this, not even its order of magnitude is sure.
-const HARDLY_KNOWN: f64 = 1.0;
 
 /// The ratio of two estimates with its interval; `None` if either is unsound.
 pub(crate) fn ratio(numerator: &Estimate, denominator: &Estimate) -> Option<Quantity> {
@@ -99,25 +94,21 @@ pub(crate) fn by_ratio(key: &str, said: Sentence, ratio: &Quantity) -> Finding {
     Finding::new(key, said).graded(grade(ratio, 1.0))
 }
 
-/// The grade of a sentence that only states `values`: by their widest interval.
+/// The grade of a sentence that only states `values`, each with its interval.
 pub(crate) fn known(values: &[&Quantity]) -> Grade {
-    let worst = |value: &&Quantity| value.relative_half_width().unwrap_or(f64::INFINITY);
-    let widest = values.iter().map(worst).fold(0.0, f64::max);
-    if widest <= WELL_KNOWN {
-        Grade::Certain
-    } else if widest <= HARDLY_KNOWN {
-        Grade::Likely
-    } else {
+    if values.iter().any(|value| value.known() == Known::Nothing) {
         Grade::Undecided
+    } else {
+        certain_if(values.iter().all(|value| value.interval.is_some()))
     }
 }
 
-/// The grade of a value that a finding only reports, by the width of its interval.
-pub(crate) fn by_width(estimate: &Estimate) -> Grade {
-    match estimate.relative_half_width() {
-        Some(half_width) if half_width <= 0.1 => Grade::Certain,
-        Some(half_width) if half_width > 0.5 => Grade::Undecided,
-        _ => Grade::Likely,
+/// The grade of a sentence that states what something costs more; where it costs less, that none shows.
+pub(crate) fn extra_cost(difference: &Quantity) -> Grade {
+    if difference.value > 0.0 {
+        known(&[difference])
+    } else {
+        Grade::Undecided
     }
 }
 
@@ -130,20 +121,12 @@ pub(crate) fn certain_if(is_certain: bool) -> Grade {
     }
 }
 
-/// The grade of a difference that can only be an extra cost.
-pub(crate) fn extra_cost(difference: &Quantity) -> Grade {
-    if difference.value > 0.0 {
-        grade(difference, 0.0)
-    } else {
-        Grade::Undecided
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{by_width, extra_cost, grade, known, ratio, ratio_within, time_ns};
+    use super::{grade, known, ratio, ratio_within, time_ns};
     use crate::made_up::{RATE, estimate_of};
     use instrument::finding::Grade;
+    use instrument::quantity::Quantity;
 
     #[test]
     fn a_time_is_the_inverse_of_a_rate_and_its_interval_is_in_order() {
@@ -192,24 +175,12 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_interval_lowers_the_grade() {
+    fn a_stated_value_is_certain_if_its_interval_says_something() {
         let narrow = estimate_of(RATE, &[10.0, 10.1, 9.9]).quantity();
         let wide = estimate_of(RATE, &[10.0, 100.0]).quantity();
+        let printed = Quantity::exact(10.0, narrow.unit);
         assert_eq!(known(&[&narrow]), Grade::Certain);
-        assert_eq!(known(&[&narrow, &wide]), Grade::Undecided);
-    }
-
-    #[test]
-    fn a_wide_interval_and_a_negative_cost_are_not_certain() {
-        assert_eq!(
-            by_width(&estimate_of(RATE, &[10.0, 10.1, 9.9])),
-            Grade::Certain
-        );
-        let wide = estimate_of(RATE, &[1.0, 10.0, 100.0]);
-        assert_eq!(by_width(&wide), Grade::Undecided);
-        let slow = time_ns(&estimate_of(RATE, &[10.0]), 1.0).expect("sound");
-        let fast = time_ns(&estimate_of(RATE, &[20.0]), 1.0).expect("sound");
-        assert_eq!(extra_cost(&slow.minus(fast)), Grade::Certain);
-        assert_eq!(extra_cost(&fast.minus(slow)), Grade::Undecided);
+        assert_eq!(known(&[&narrow, &printed]), Grade::Likely);
+        assert_eq!(known(&[&narrow, &printed, &wide]), Grade::Undecided);
     }
 }

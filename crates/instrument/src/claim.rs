@@ -92,9 +92,14 @@ impl Judgement {
 impl Claim {
     /// Judges the claim by the measurements of a run.
     pub fn judge(&self, evidence: &Evidence<'_>) -> Judgement {
-        (self.test)(evidence).unwrap_or_else(|| {
+        let judged = (self.test)(evidence);
+        let is_vague = judged.as_ref().is_some_and(|it| it.because.is_vague());
+        judged.filter(|_| !is_vague).unwrap_or_else(|| {
             let missing = self.experiments.iter().find(|id| evidence.of(id).is_none());
             let sentence = match missing {
+                _ if is_vague => {
+                    sentence!("A value that the claim rests on is not measured well enough.")
+                }
                 Some(id) if evidence.has_tried(id) => {
                     sentence!("{id} was tried and could not be measured.")
                 }

@@ -186,6 +186,8 @@ struct Doubt {
 fn doubts(experiment: &dyn Experiment, results: &Results<'_>) -> Vec<Doubt> {
     let points = results.points.iter();
     let warnings = points.flat_map(|point| &point.warnings);
+    // The width is in the interval that the sentence shows.
+    let warnings = warnings.filter(|it| !matches!(it, Warning::TargetMissed { .. }));
     let labels: BTreeSet<&str> = warnings.map(Warning::label).collect();
     let of_warnings = labels.into_iter().filter_map(|label| {
         Doubt::of(experiment, results, label, &|point, estimate| {

@@ -2,7 +2,7 @@
 
 use crate::definition::{Definition, Metric};
 use crate::estimate::Estimate;
-use crate::quantity::significant;
+use crate::quantity::{VAGUE, significant};
 use crate::sample::Batch;
 use crate::statistics::{modes, trend};
 use schemars::JsonSchema;
@@ -104,6 +104,16 @@ impl fmt::Display for Warning {
                 )
             }
             Self::NotWarm => write!(f, "the loop had not settled when it was measured"),
+            Self::TargetMissed {
+                metric,
+                reached: Some(reached),
+                target,
+            } if *reached > VAGUE => write!(
+                f,
+                "{metric} is not known to ±{} %, and the target is ±{} %",
+                percent(VAGUE),
+                percent(*target)
+            ),
             Self::TargetMissed {
                 metric,
                 reached: Some(reached),

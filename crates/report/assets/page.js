@@ -197,14 +197,14 @@
   function csv(figure) {
     const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const x = figure.querySelector(".numbers thead th").textContent;
-    const lines = [[x, "series", "centre", "low", "high", "processes", "samples", "doubtful"]];
+    const lines = [[x, "series", "centre", "low", "high", "processes", "samples", "doubtful", "vague"]];
     const labels = seriesOf(figure);
     for (const row of rowsOf(figure)) {
       [...row.cells].slice(1).forEach((cell, series) => {
         const { c, low, high, n, samples } = cell.dataset;
         if (c === undefined) return;
-        const doubtful = "doubtful" in cell.dataset ? "yes" : "no";
-        lines.push([row.dataset.x, labels[series], c, low, high, n, samples, doubtful]);
+        const is = (what) => (what in cell.dataset ? "yes" : "no");
+        lines.push([row.dataset.x, labels[series], c, low, high, n, samples, is("doubtful"), is("vague")]);
       });
     }
     return lines.map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";

@@ -76,7 +76,7 @@ pub(crate) fn reconcile(statements: &mut [Statement<'_>]) -> Vec<Outcome> {
 /// The numbers of all statements that are certain or likely.
 fn said(statements: &[Statement<'_>]) -> Vec<Said> {
     let each = statements.iter().enumerate();
-    let decided = each.filter(|(_, it)| it.finding.grade != Grade::Undecided);
+    let decided = each.filter(|(_, it)| !it.finding.is_undecided());
     decided
         .flat_map(|(index, it)| {
             it.finding.aspects.iter().map(move |aspect| Said {
@@ -114,7 +114,7 @@ fn explain(finding: &mut Finding, Dispute { ours, theirs, .. }: &Dispute<'_>) {
         conditions,
         ..
     } = &ours.aspect;
-    let (other, from) = (value(&theirs.aspect), &theirs.from);
+    let (other, from) = (show::quantity(&theirs.aspect.quantity), &theirs.from);
     let their_conditions = &theirs.aspect.conditions;
     finding.sentence.push_text(&format!(
         " This is for {conditions}. For {their_conditions}, {subject} is {other} ({from})."
@@ -128,7 +128,7 @@ fn withhold(finding: &mut Finding, Dispute { ours, theirs, .. }: &Dispute<'_>) {
         conditions,
         ..
     } = &ours.aspect;
-    let (one, other) = (value(&ours.aspect), value(&theirs.aspect));
+    let [one, other] = [ours, theirs].map(|said| show::quantity(&said.aspect.quantity));
     let mut said = Sentence::default();
     said.push_text(&format!(
         "For {conditions}, {subject} was measured twice and differs: {one} ({}) and {other} ({}).",
@@ -137,12 +137,6 @@ fn withhold(finding: &mut Finding, Dispute { ours, theirs, .. }: &Dispute<'_>) {
     *finding = Finding::new(&finding.key, said)
         .graded(Grade::Undecided)
         .weighing(finding.weight);
-}
-
-/// The value with its interval.
-fn value(aspect: &Aspect) -> String {
-    let (centre, range) = show::parts(&aspect.quantity);
-    range.map_or(centre.clone(), |range| format!("{centre} ({range})"))
 }
 
 #[cfg(test)]

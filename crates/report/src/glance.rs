@@ -14,8 +14,6 @@ use instrument::quantity::{Quantity, Unit};
 use instrument::results::{Estimate, PointResult, Verdict};
 use platform::machine::{CacheKind, Machine};
 
-/// A value whose interval ends at more than this factor of its beginning is not drawn.
-const VAGUE: f64 = 10.0;
 /// A cache is recognised at a size that differs by less than this factor from the documented one.
 const ABOUT: f64 = 1.5;
 /// Fewer processors make a single pair, which the ladder has.
@@ -212,7 +210,7 @@ fn sound(curve: &Series) -> usize {
     points.filter(|point| point.estimate.is_sound()).count()
 }
 
-/// The point of a result on the curve; its value is sound only if at least its order of magnitude is known.
+/// The point of a result on the curve; its value is sound only if it can be shown.
 fn along(result: &PointResult, wanted: &SizeCurve) -> Option<FigurePoint> {
     let size = result.point.get(&wanted.size)?;
     let mut estimate = result.estimate(&wanted.metric)?.clone();
@@ -226,11 +224,9 @@ fn along(result: &PointResult, wanted: &SizeCurve) -> Option<FigurePoint> {
     })
 }
 
-/// True for a sound estimate of which at least the order of magnitude is known.
+/// True for a sound estimate that is known well enough to be shown.
 fn is_known(estimate: &Estimate) -> bool {
-    let ends = estimate.interval;
-    let is_narrow = ends.is_none_or(|known| known.high <= VAGUE * known.low);
-    estimate.is_sound() && is_narrow && estimate.centre > 0.0
+    estimate.is_sound() && !show::is_vague(estimate) && estimate.centre > 0.0
 }
 
 /// The ends of levels that the latencies show, after the caches that are documented to end there.

@@ -36,8 +36,7 @@ pub fn foremost<'r, 'a>(
 fn by_weight<'r, 'a>(
     experiment: &'r ExperimentAnalysis<'a>,
 ) -> impl Iterator<Item = (f64, &'r ExperimentAnalysis<'a>, &'r Finding)> {
-    let is_wanted =
-        |finding: &&Finding| finding.grade != Grade::Undecided && finding.weight >= OF_MACHINE;
+    let is_wanted = |finding: &&Finding| !finding.is_undecided() && finding.weight >= OF_MACHINE;
     let decided = experiment.findings.iter().filter(is_wanted);
     let further = std::iter::successors(Some(1.0), |share| Some(share * FURTHER));
     decided.zip(further).map(move |(finding, share)| {

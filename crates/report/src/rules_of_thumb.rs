@@ -118,7 +118,7 @@ mod tests {
             rung("lock, nobody waits", 51.0, 1.0),
             rung("system call", 164.0, 1.1),
             rung("process switch", 2.9e3, 1.5),
-            rung("write and fsync", 3e3, 4.0),
+            rung("write and fsync", 3e3, 1.4),
             rung("pipe, there and back", 1e3, 1.01),
         ]);
         assert_eq!(

@@ -1,7 +1,7 @@
 //! `file.remote`: a directory on another machine against one on this.
 
 use super::{CHUNK_SIZE, KIB, MIB, THROUGHPUT, by_profile};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{certain_if, grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::lines::{bytes_in, line_through, values};
 use crate::prelude::*;
@@ -228,12 +228,7 @@ fn line(results: &Results) -> Option<Finding> {
              show."
         )
     };
-    let is_known = speed.interval.is_some() && waits.value > 0.0;
-    let grade = if is_known {
-        Grade::Certain
-    } else {
-        Grade::Likely
-    };
+    let grade = certain_if(speed.interval.is_some() && waits.value > 0.0);
     let finding = Finding::new("line", said).with_number("waits", waits);
     Some(finding.graded(grade).weighing(0.6))
 }

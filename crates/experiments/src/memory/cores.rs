@@ -1,7 +1,7 @@
 //! `memory.cores`: the time that a cache line takes from core to core.
 
 use super::SHORTEST_LOAD_NS;
-use crate::estimates::{by_ratio, by_width, ratio};
+use crate::estimates::{by_ratio, known, ratio};
 use crate::figures::{matrix, names, scale_of};
 use crate::judging::exceeds;
 use crate::prelude::*;
@@ -222,7 +222,7 @@ fn only(ways: &[Way<'_>]) -> Option<Finding> {
         one = cpus[0],
         other = cpus[1],
     );
-    Some(Finding::new("only", said).graded(by_width(time)))
+    Some(Finding::new("only", said).graded(known(&[&time.quantity()])))
 }
 
 fn range(ways: &[Way<'_>]) -> Option<Finding> {

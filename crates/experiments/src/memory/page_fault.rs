@@ -1,7 +1,7 @@
 //! `memory.page_fault`: the cost of touching a page that is not there yet.
 
 use super::{SUPPLIED, pages};
-use crate::estimates::{by_ratio, by_width, grade, ratio};
+use crate::estimates::{by_ratio, grade, known, ratio};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::file::page_cache::{self, Chiller};
 use crate::file::scratch_file::ScratchFile;
@@ -271,7 +271,7 @@ fn single(
     say: fn(&Estimate) -> Sentence,
 ) -> Option<Finding> {
     let cost = cost(results, touch)?;
-    Some(Finding::new(key, say(cost)).graded(by_width(cost)))
+    Some(Finding::new(key, say(cost)).graded(known(&[&cost.quantity()])))
 }
 
 /// The saving by a huge page, byte for byte.
@@ -280,21 +280,23 @@ fn huge_pages(results: &Results) -> Option<Finding> {
     let base = cost(results, Touch::First)?;
     let pages_in_one = results.machine.huge_page_bytes? as f64 / results.machine.page_bytes? as f64;
     let saving = ratio(base, huge)?.times(pages_in_one);
-    let said = if saving.is_vague() {
-        sentence!(
+    let (said, grade) = if saving.is_vague() {
+        let said = sentence!(
             "The first write to a huge page of {size} costs {cost}.",
             size = Bytes(results.machine.huge_page_bytes?),
             cost = huge,
-        )
+        );
+        (said, known(&[&huge.quantity()]))
     } else {
-        sentence!(
+        let said = sentence!(
             "The first write to a huge page costs {cost}: byte for byte, fresh memory is supplied \
              {saving} as fast as in base pages.",
             cost = huge,
-        )
+        );
+        (said, grade(&saving, 1.0))
     };
     let finding = Finding::new("huge_pages", said).with_number("saving", saving);
-    Some(finding.graded(grade(&saving, 1.0)).weighing(0.55))
+    Some(finding.graded(grade).weighing(0.55))
 }
 
 /// The cost of a page that a fork shares, over that of a fresh page.

@@ -8,7 +8,7 @@ pub use sentence::{Name, Number, Piece, Say, Sentence};
 pub use trust::Trust;
 pub(crate) use trust::{DOUBTS_OF_CONDITIONS, doubt_of};
 
-use crate::quantity::{Quantity, Unit};
+use crate::quantity::{Known, Quantity, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -113,22 +113,31 @@ impl Finding {
     }
 
     /// True if its numbers make sense in a sentence: each is a number, no time, rate or size lies below
-    /// zero, and none is vague ([`Quantity::is_vague`]). A cost below zero means only that the method
-    /// did not resolve it.
+    /// zero, and something is known of each ([`Quantity::known`]). A cost below zero means only that the
+    /// method did not resolve it.
     pub fn is_sayable(&self) -> bool {
-        self.sentence.numbers().all(|number| {
-            let Quantity { value, unit, .. } = number.quantity;
-            let can_be_negative = matches!(unit, Unit::Share);
-            value.is_finite() && (can_be_negative || value >= 0.0) && !number.quantity.is_vague()
-        })
+        let is_possible = |Number { quantity, .. }: &Number| {
+            quantity.value.is_finite() && (quantity.unit == Unit::Share || quantity.value >= 0.0)
+        };
+        self.sentence.numbers().all(is_possible) && !self.is_vague()
+    }
+
+    /// True if nothing is known of a number of its sentence.
+    pub fn is_vague(&self) -> bool {
+        let mut numbers = self.sentence.numbers();
+        numbers.any(|number| number.quantity.known() == Known::Nothing)
+    }
+
+    /// True if the measurements do not decide it.
+    pub fn is_undecided(&self) -> bool {
+        self.grade == Grade::Undecided
     }
 
     /// Display order: higher weights first. Undecided findings come last, since a reader
     /// who stops early loses least by missing them.
     pub fn by_importance(&self, other: &Self) -> Ordering {
-        let is_open = |finding: &Self| finding.grade == Grade::Undecided;
-        is_open(self)
-            .cmp(&is_open(other))
+        self.is_undecided()
+            .cmp(&other.is_undecided())
             .then(other.weight.total_cmp(&self.weight))
     }
 }

@@ -4,9 +4,12 @@
 //! that many significant digits, for readers.
 
 mod amounts;
+mod known;
 mod scale;
 
 pub use amounts::{Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond};
+pub use known::Known;
+pub(crate) use known::VAGUE;
 pub use scale::{ParseQuantityError, significant};
 
 use crate::statistics::{Estimated, Interval};
@@ -78,12 +81,6 @@ pub fn counted(count: impl fmt::Display, noun: &str) -> String {
     format!("{count} {noun}{plural}")
 }
 
-/// A quantity whose interval ends beyond this multiple of its beginning is vague: the value is not known
-/// to a factor of two either way.
-const VAGUE_TIMES: f64 = 4.0;
-/// A share whose interval is wider than this is vague.
-const VAGUE_SHARE: f64 = 0.5;
-
 /// A value with its unit, and with its interval if it was estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantity {
@@ -129,15 +126,6 @@ impl Quantity {
     /// about zero.
     pub fn relative_half_width(&self) -> Option<f64> {
         self.interval?.relative_to(self.value)
-    }
-
-    /// True if the interval is so wide that a sentence with this number would tell nothing: its end is
-    /// more than four times its beginning, or for a share more than 50 percentage points away.
-    pub fn is_vague(&self) -> bool {
-        self.interval.is_some_and(|interval| match self.unit {
-            Unit::Share => interval.high - interval.low > VAGUE_SHARE,
-            _ => interval.high > VAGUE_TIMES * interval.low,
-        })
     }
 
     /// The range of possible values: the interval, or the value alone without one.
@@ -274,22 +262,6 @@ mod tests {
             .interval
             .expect("it has one");
         assert_eq!((interval.low, interval.high), (-22.0, -18.0));
-    }
-
-    #[test]
-    fn a_number_that_is_not_known_to_a_factor_of_two_is_vague() {
-        let between = |low, high, unit| Quantity {
-            value: f64::midpoint(low, high),
-            interval: Interval::new(low, high),
-            unit,
-        };
-        assert!(between(0.69, 270.0, Unit::Ratio).is_vague());
-        assert!(between(-1.0, 3.0, Unit::Nanoseconds).is_vague());
-        assert!(!between(30.0, 90.0, Unit::BytesPerSecond).is_vague());
-        assert!(between(-0.1, 0.6, Unit::Share).is_vague());
-        assert!(!between(0.001, 0.1, Unit::Share).is_vague());
-        assert!(!Quantity::exact(1.0, Unit::Ratio).is_vague());
-        assert!(!between(0.0, 0.0, Unit::Nanoseconds).is_vague());
     }
 
     #[test]

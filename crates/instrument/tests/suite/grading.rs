@@ -153,6 +153,21 @@ fn a_warning_takes_the_certainty_from_what_rests_on_its_value_only() {
     assert_eq!(judged(&findings, "alone"), (Grade::Certain, 6, 6, vec![]));
 }
 
+/// 76 × (49 to 120 ×) is certain that the other is far slower.
+#[test]
+fn a_wide_interval_alone_takes_no_certainty() {
+    let wide = Warning::TargetMissed {
+        metric: "cost".into(),
+        reached: Some(0.4),
+        target: 0.05,
+    };
+    let findings = found(&FAST, &SLOW, vec![wide]);
+    assert_eq!(
+        judged(&findings, "times"),
+        (Grade::Certain, 6, 6, Vec::new())
+    );
+}
+
 /// The interval of the doubted value reaches beyond the other.
 #[test]
 fn a_doubt_that_could_turn_the_words_touches_them() {

@@ -24,7 +24,7 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
     let text = if common.json {
         output::json(&report::json::analysis(&analysis))?
     } else if arguments.all {
-        terminal::paint(&view::summary(&analysis), &style, false)
+        terminal::paint(&view::summary(&analysis), &style, true)
     } else if what.is_empty() && !arguments.cycles {
         terminal::brief(&analysis, &style)
     } else {

@@ -25,6 +25,7 @@ pub(crate) fn found(evidence: &Evidence<'_>) -> Vec<(&'static Rule, instrument::
     let rules = experiments::advice();
     rules
         .filter_map(|rule| Some((rule, (rule.find)(evidence)?)))
+        .filter(|(_, found)| !found.because.is_vague())
         .collect()
 }
 

@@ -6,7 +6,7 @@ use advice::{Gain, SystemSetting};
 use experiments::trial::KERNEL_SETTINGS;
 use instrument::definition::{Better, Metric};
 use instrument::point::{Level, Point};
-use instrument::quantity::{Quantity, Unit};
+use instrument::quantity::{Known, Quantity, Unit};
 use instrument::results::PointResult;
 use platform::environment::{Environment, System};
 use record::Run;
@@ -287,15 +287,10 @@ impl Outcome {
             gain,
         } = self;
         let comma = if place.is_empty() { "" } else { ", " };
-        let range = gain.interval.map(|interval| {
-            let range = show::range(Unit::Ratio, interval, gain.value);
-            format!(" ({range})")
-        });
         format!(
-            "Run {run} tried it: {experiment}{comma}{place} is {}{} as fast with {value} as with \
+            "Run {run} tried it: {experiment}{comma}{place} is {} as fast with {value} as with \
              {now}.",
-            show::value(Unit::Ratio, gain.value, gain.interval),
-            range.unwrap_or_default()
+            show::quantity(gain)
         )
     }
 }
@@ -343,7 +338,8 @@ fn gain(metric: &Metric, usual: &PointResult, other: &PointResult) -> Option<Qua
         Better::Lower => usual.ratio_to(other)?,
         _ => other.ratio_to(usual)?,
     };
-    Some(Quantity::estimated(&ratio, Unit::Ratio))
+    let ratio = Quantity::estimated(&ratio, Unit::Ratio);
+    (ratio.known() != Known::Nothing).then_some(ratio)
 }
 
 fn without_variant(point: &Point) -> Point {

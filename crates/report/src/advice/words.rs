@@ -5,7 +5,7 @@ use crate::lists::capitalised;
 use crate::{Analysis, show};
 use advice::{Advice, Gain, Setting, Value};
 use instrument::advice::Audience;
-use instrument::quantity::Unit;
+use instrument::quantity::{Known, Quantity, Unit};
 use instrument::statistics::Interval;
 
 /// Number of settings that a reader can remember.
@@ -54,15 +54,19 @@ pub(crate) fn value(setting: &Setting, value: &Value) -> String {
 /// if it was not measured or if the interval includes no gain at all.
 pub(crate) fn gain(setting: &Setting) -> Option<(String, Option<String>)> {
     let gain = setting.gain.filter(|_| least_gain(setting) > 1.0)?;
-    Some(gain_of(&gain))
+    gain_of(&gain)
 }
 
-/// A gain and its interval as text.
-pub(crate) fn gain_of(gain: &Gain) -> (String, Option<String>) {
+/// A gain and its interval as text; `None` if it is not known well enough.
+pub(crate) fn gain_of(gain: &Gain) -> Option<(String, Option<String>)> {
     let interval = gain.low.zip(gain.high);
     let interval = interval.and_then(|(low, high)| Interval::new(low, high));
-    let range = interval.map(|interval| show::range(Unit::Ratio, interval, gain.ratio));
-    (show::value(Unit::Ratio, gain.ratio, interval), range)
+    let gain = Quantity {
+        value: gain.ratio,
+        interval,
+        unit: Unit::Ratio,
+    };
+    (gain.known() != Known::Nothing).then(|| show::parts(&gain))
 }
 
 /// The settings with their names, sorted by certain gain in descending order.

@@ -63,7 +63,8 @@ impl<'f> Matrix<'f> {
             point,
             place: self.scale.position(centre)?,
             text: match &self.prefix {
-                Some(prefix) => prefix.number(centre, show::digits(centre, interval)),
+                _ if show::is_vague(&point.estimate) => show::value(self.unit, centre, interval),
+                Some(prefix) => show::in_unit(prefix, self.unit, centre, interval),
                 None => show::value(self.unit, centre, interval),
             },
         })

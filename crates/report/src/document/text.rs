@@ -52,9 +52,10 @@ impl Piece {
         Self::Command(words.into())
     }
 
-    /// A ratio with its interval: `1.052 × (1.031 to 1.074)`.
+    /// A ratio with its interval: `1.052 × (1.031 to 1.074 ×)`.
     pub fn ratio(ratio: f64, interval: Option<Interval>) -> Self {
-        Self::Number(show::ratio(ratio), interval.map(show::ratio_range))
+        let (ratio, range) = show::ratio_parts(ratio, interval);
+        Self::Number(ratio, range)
     }
 
     /// The reason for its colour.

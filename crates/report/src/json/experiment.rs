@@ -93,6 +93,9 @@ struct EstimateJson<'a> {
     verdict: &'static str,
     /// The reason if it is broken.
     reason: Option<&'a str>,
+    /// True if it is sound and its interval reaches further from it than half of it: readers are shown what is
+    /// known in its place.
+    vague: bool,
     /// True if a warning of the point concerns it.
     doubtful: bool,
     /// The value including what each timing pays once.
@@ -154,6 +157,7 @@ impl<'a> PointJson<'a> {
                 interval: estimate.interval,
                 verdict,
                 reason,
+                vague: show::is_vague(estimate),
                 doubtful: point.is_doubtful(&estimate.metric),
                 raw: estimate.raw,
                 uncorrected: estimate.uncorrected,

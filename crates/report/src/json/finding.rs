@@ -114,6 +114,9 @@ struct NumberJson {
     /// 95 % confidence interval; `null` for a number that was looked up instead of estimated.
     interval: Option<Interval>,
     unit: Unit,
+    /// True if the interval reaches further from the value than half of it: readers are shown what is known in its
+    /// place.
+    vague: bool,
 }
 
 /// The numbers of a finding by name.
@@ -128,6 +131,7 @@ fn numbers(finding: &Finding) -> BTreeMap<&str, NumberJson> {
             value,
             interval,
             unit,
+            vague: number.quantity.is_vague(),
         };
         (number.name, number_json)
     });

@@ -2,7 +2,7 @@
 
 use super::{Answers, Estimated, Found, Lab, Prediction, Question, Sides};
 use crate::show;
-use instrument::quantity::Unit;
+use instrument::quantity::{Quantity, Unit};
 use instrument::statistics::Interval;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
@@ -236,22 +236,26 @@ impl Found {
 }
 
 impl Estimated {
+    fn quantity(&self) -> Quantity {
+        let interval = self.interval;
+        Quantity {
+            value: self.value,
+            interval: interval.and_then(|[low, high]| Interval::new(low, high)),
+            unit: self.unit,
+        }
+    }
+
     /// The number with its interval.
     pub fn show(&self) -> String {
-        let interval = self
-            .interval
-            .and_then(|[low, high]| Interval::new(low, high));
-        let value = show::value(self.unit, self.value, interval);
-        match interval {
-            Some(interval) => format!("{value} ({})", show::range(self.unit, interval, self.value)),
-            None => value,
-        }
+        show::quantity(&self.quantity())
     }
 }
 
 fn compared(prediction: &Prediction, measured: &Found, near: f64) -> Accuracy {
     match (prediction, measured) {
-        (Prediction::Number(predicted), Found::Number(found)) if found.interval.is_some() => {
+        (Prediction::Number(predicted), Found::Number(found))
+            if found.interval.is_some() && !found.quantity().is_vague() =>
+        {
             let ratio = predicted / found.value;
             if (1.0 / near..=near).contains(&ratio) {
                 Accuracy::Right

@@ -5,13 +5,11 @@ use super::document::{LinkTargets, part};
 use super::figure::FigureView;
 use super::packed::Parts;
 use super::table::Table;
-use crate::document::Blocks;
 use crate::lists::{by_key, capitalised};
-use crate::view::run::finding;
+use crate::view::run::findings;
 use crate::{ExperimentAnalysis, show};
 use askama::Template;
 use instrument::experiment::{Definition, Isolation};
-use instrument::finding::Finding;
 use instrument::quantity::counted;
 
 /// An experiment, ready for its template.
@@ -48,16 +46,19 @@ impl<'a> ExperimentView<'a> {
         let definition = experiment.definition;
         let table = Table::new(experiment, clock_hz);
         let folded = (!table.is_short()).then(|| table.render());
-        let (first, others) = experiment
+        let has_first = experiment
             .findings
-            .split_at(experiment.findings.len().min(1));
+            .first()
+            .is_some_and(|it| !it.is_undecided());
+        let (first, others) = experiment.findings.split_at(usize::from(has_first));
+        let painted = |all| part(&findings(all), "", &LinkTargets::new());
         let failures = experiment.failures.iter();
         Ok(Self {
             definition,
             skipped: experiment.skipped,
             id: anchors.take(&definition.id),
-            first_finding: findings(first),
-            findings: findings(others),
+            first_finding: painted(first),
+            findings: painted(others),
             figures: experiment
                 .figures
                 .iter()
@@ -80,18 +81,14 @@ impl<'a> ExperimentView<'a> {
     }
 }
 
-/// The findings with the evidence for their grades.
-fn findings(findings: &[Finding]) -> String {
-    let items = findings.iter().map(|it| finding(it, None));
-    part(&Blocks::default().items(items), "", &LinkTargets::new())
-}
-
 /// Contents of a chapter next to its first sentence and chart: `4 more findings, 2 more charts, 62
 /// estimates, method`.
 fn rest(experiment: &ExperimentAnalysis<'_>) -> String {
     let estimates = experiment.points.iter().map(|point| point.estimates.len());
+    let findings = experiment.findings.iter();
+    let decided = findings.filter(|it| !it.is_undecided()).count();
     let counts = [
-        (experiment.findings.len().saturating_sub(1), "more finding"),
+        (decided.saturating_sub(1), "more finding"),
         (experiment.figures.len().saturating_sub(1), "more chart"),
         (estimates.sum(), "estimate"),
         (experiment.failures.len(), "failure"),

@@ -8,7 +8,7 @@ use crate::chart::{levels, moments, show_level};
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark};
 use instrument::point::Level;
-use instrument::quantity::Unit;
+use instrument::quantity::{Quantity, Unit};
 
 /// A figure, ready for its template.
 pub(super) struct FigureView<'a> {
@@ -30,6 +30,8 @@ pub(super) struct FigureView<'a> {
     pub(super) undrawn: usize,
     /// True if a warning touches any point.
     pub(super) has_doubtful: bool,
+    /// True if a value is known too badly to be shown.
+    pub(super) has_vague: bool,
 }
 
 /// One level of the x axis.
@@ -60,6 +62,7 @@ impl<'a> FigureView<'a> {
         let (scale, other) = scales(figure);
         let draw = |scale| render(figure, scale, Names::InPage);
         let mut points = figure.series.iter().flat_map(|series| &series.points);
+        let has_vague = points.clone().any(|point| show::is_vague(&point.estimate));
         let series = figure.series.iter().enumerate();
         let legend = series.filter(|_| has_key(figure));
         Self {
@@ -82,6 +85,7 @@ impl<'a> FigureView<'a> {
             },
             undrawn: undrawn(figure),
             has_doubtful: points.any(|point| point.doubtful),
+            has_vague,
         }
     }
 }
@@ -99,14 +103,12 @@ pub(super) fn scales(figure: &Figure) -> (FigureScale, Option<FigureScale>) {
 /// The class of a mark, and its name with its place and all that the name does not say.
 fn mark(figure: &Figure, mark: &Mark) -> (&'static str, String) {
     let unit = figure.x.unit.unwrap_or(Unit::Count);
-    let mut text = match mark.interval {
-        Some(interval) => {
-            let place = show::value(unit, mark.at, mark.interval);
-            let range = show::range(unit, interval, mark.at);
-            format!("{}: {place} ({range})", mark.label)
-        }
-        None => format!("{}: {}", mark.label, show::round(unit, mark.at)),
-    };
+    let place = show::quantity(&Quantity {
+        value: mark.at,
+        interval: mark.interval,
+        unit,
+    });
+    let mut text = format!("{}: {place}", mark.label);
     let origin = show::origin(mark.origin);
     if !mark.label.contains(origin) {
         text = format!("{text}, {origin}");

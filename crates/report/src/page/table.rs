@@ -33,6 +33,8 @@ struct Row<'a> {
     levels: Vec<String>,
     /// The centre with its unit, or the text in its place.
     value: String,
+    /// True for a value that is shown, with its interval.
+    is_shown: bool,
     range: String,
     spread: String,
     /// The strip as SVG; empty if there is nothing to show.
@@ -51,7 +53,8 @@ impl<'a> Table<'a> {
             definition, points, ..
         } = experiment;
         let estimates = || points.iter().flat_map(|point| &point.estimates);
-        let strip = Strip::for_all(estimates().filter(|estimate| estimate.is_sound()));
+        let shown = estimates().filter(|it| it.is_sound() && !show::is_vague(it));
+        let strip = Strip::for_all(shown);
         let group = |metric: &'a Metric| {
             let row = |point| Row::new(definition, metric, point, clock_hz, strip);
             let rows: Vec<_> = points.iter().filter_map(row).collect();
@@ -103,15 +106,21 @@ impl<'a> Row<'a> {
         let causes = warnings
             .filter(|warning| warning.touches(&metric.name))
             .map(|warning| show::warning(definition, warning));
-        let sound = Some(estimate).filter(|estimate| estimate.is_sound());
+        let is_shown = estimate.is_sound() && !show::is_vague(estimate);
+        let shown = Some(estimate).filter(|_| is_shown);
         let cpu = estimate.cpu_share.map(|share| Unit::Share.show(share, 2));
         Some(Self {
             estimate,
             levels: levels.collect(),
-            value: show::centre(metric.unit, estimate),
+            value: if is_shown {
+                show::centre(metric.unit, estimate)
+            } else {
+                show::estimate(metric.unit, estimate)
+            },
+            is_shown,
             range: show::ends(metric.unit, estimate),
-            spread: sound.and_then(show::spread).unwrap_or_default(),
-            strip: sound.and_then(|it| strip.draw(it)).unwrap_or_default(),
+            spread: shown.and_then(show::spread).unwrap_or_default(),
+            strip: shown.and_then(|it| strip.draw(it)).unwrap_or_default(),
             cpu: cpu.unwrap_or_default(),
             cycles: (clock_hz.and_then(|hz| show::cycles(estimate, hz))).unwrap_or_default(),
             percentiles: estimate.percentiles.map_or_else(String::new, percentiles),

@@ -45,12 +45,9 @@ const WIDE: f64 = 0.3;
 /// A value with half the width of its interval in per cent, or with its ends if it is wide.
 pub(crate) fn brief(quantity: &Quantity) -> String {
     let value = show::value(quantity.unit, quantity.value, quantity.interval);
-    match (quantity.interval, quantity.relative_half_width()) {
-        (Some(interval), Some(width)) if width > WIDE => {
-            let range = show::range(quantity.unit, interval, quantity.value);
-            format!("{value} ({range})")
-        }
-        (_, Some(width)) if width >= 0.0005 => format!("{value} ±{}", Unit::Share.show(width, 2)),
+    match quantity.relative_half_width() {
+        Some(width) if width > WIDE => show::quantity(quantity),
+        Some(width) if width >= 0.0005 => format!("{value} ±{}", Unit::Share.show(width, 2)),
         _ => value,
     }
 }

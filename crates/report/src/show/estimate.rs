@@ -1,25 +1,28 @@
 //! An estimate as one line.
 
 use super::interval::range;
-use super::value::value;
+use super::value::{NOT_KNOWN, value};
 use super::words::verdict;
-use instrument::quantity::{Unit, counted};
+use instrument::estimate::{FEWEST_PASSES, FEWEST_PROCESSES};
+use instrument::quantity::{Known, Unit, counted};
 use instrument::results::{Estimate, Verdict};
 use instrument::statistics::Interval;
 
-/// An estimate as one line: `1.24 µs ± 1.2 %`, `below resolution`, `broken: why`.
+/// An estimate as one line: `1.24 µs ± 1.2 %`, `not measured well enough (3 of 5 processes)`, `below resolution`,
+/// `broken: why`.
 pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
+    let known = estimate.quantity().known();
     match &estimate.verdict {
-        Verdict::TooFew => format!("{}: {}", seen(estimate), value(unit, estimate.centre, None)),
         Verdict::BelowResolution => verdict(&estimate.verdict).text.into(),
         Verdict::Broken(why) => format!("{}: {why}", verdict(&estimate.verdict).text),
-        Verdict::Sound => {
+        Verdict::Sound if !matches!(known, Known::Between(_) | Known::Nothing) => {
             let centre = value(unit, estimate.centre, estimate.interval);
             match spread(estimate) {
                 Some(spread) => format!("{centre} {spread}"),
                 None => centre,
             }
         }
+        Verdict::Sound | Verdict::TooFew => format!("{NOT_KNOWN} ({})", seen(estimate)),
     }
 }
 
@@ -27,14 +30,20 @@ pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
 pub fn centre(unit: Unit, of: &Estimate) -> String {
     match of.verdict {
         Verdict::Sound => value(unit, of.centre, of.interval),
-        Verdict::TooFew | Verdict::BelowResolution | Verdict::Broken(_) => estimate(unit, of),
+        Verdict::TooFew => seen(of),
+        Verdict::BelowResolution | Verdict::Broken(_) => estimate(unit, of),
     }
 }
 
 /// The interval of an estimate; empty without one that may be used.
 pub fn ends(unit: Unit, of: &Estimate) -> String {
-    let interval = of.interval.filter(|_| of.is_sound());
+    let interval = of.interval.filter(|_| of.is_sound() && !is_vague(of));
     interval.map_or_else(String::new, |interval| range(unit, interval, of.centre))
+}
+
+/// True for a sound estimate that is not known to within half of it: what is known is shown in its place.
+pub fn is_vague(estimate: &Estimate) -> bool {
+    estimate.is_sound() && estimate.quantity().is_vague()
 }
 
 /// The clock cycles of one operation at `clock_hz`, for work of the core: the same in each run, where the time
@@ -74,23 +83,29 @@ pub fn samples(estimate: &Estimate) -> String {
     }
 }
 
-/// Words for a value with too few processes for an estimate: `seen once`.
+/// The processes and the passes in which a value was seen, of those that an estimate needs: `3 of 5 processes`.
 pub fn seen(estimate: &Estimate) -> String {
-    match estimate.processes {
-        1 => "seen once".into(),
-        2 => "seen twice".into(),
-        times => format!("seen {times} times"),
+    let Estimate {
+        processes, passes, ..
+    } = *estimate;
+    if processes < FEWEST_PROCESSES {
+        format!("{processes} of {FEWEST_PROCESSES} processes")
+    } else if passes < FEWEST_PASSES {
+        format!("{passes} of {FEWEST_PASSES} passes")
+    } else {
+        format!("{processes} processes differ")
     }
 }
 
-/// Half the width of the interval divided by the centre: `± 1.2 %`. `None` without an interval.
+/// Half the width of the interval divided by the centre: `± 1.2 %`. `None` without an interval, and for a value
+/// that is not shown.
 pub fn spread(estimate: &Estimate) -> Option<String> {
-    let percent = estimate.relative_half_width()? * 100.0;
+    let half_width = estimate.relative_half_width();
+    let percent = half_width.filter(|_| !estimate.quantity().is_vague())? * 100.0;
     Some(match percent {
         ..0.05 => "± <0.1 %".into(),
         ..9.95 => format!("± {percent:.1} %"),
-        ..1000.0 => format!("± {percent:.0} %"),
-        _ => "± >999 %".into(),
+        _ => format!("± {percent:.0} %"),
     })
 }
 
@@ -148,7 +163,8 @@ mod tests {
         assert_eq!(shown(9.53, 9.0, 10.0), "9.53 ns ± 5.2 %");
         assert_eq!(shown(5.1, 3.0, 7.0), "5.1 ns ± 39 %");
         assert_eq!(shown(5.1, 5.1, 5.1), "5.10 ns ± <0.1 %");
-        assert_eq!(shown(0.001, -5.0, 5.0), "0.001 ns ± >999 %");
+        let wide = shown(0.001, 0.0005, 5.0);
+        assert_eq!(wide, "not measured well enough (5 processes differ)");
     }
 
     #[test]
@@ -157,13 +173,12 @@ mod tests {
         value.verdict = Verdict::BelowResolution;
         assert_eq!(estimate(Unit::Count, &value), "below resolution");
         value.verdict = Verdict::TooFew;
-        value.processes = 1;
-        assert_eq!(estimate(Unit::Count, &value), "seen once: 1.00");
+        value.processes = 3;
+        let few = "not measured well enough (3 of 5 processes)";
+        assert_eq!(estimate(Unit::Count, &value), few);
         value.verdict = Verdict::Broken("it cannot be".into());
         assert_eq!(estimate(Unit::Count, &value), "broken: it cannot be");
-        assert_eq!(
-            estimate(Unit::Count, &estimate_of(f64::NAN, 0.0, 1.0)),
-            "no number"
-        );
+        let no_number = estimate_of(f64::NAN, 0.0, 1.0);
+        assert_eq!(estimate(Unit::Count, &no_number), "no number");
     }
 }

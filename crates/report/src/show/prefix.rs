@@ -71,6 +71,29 @@ impl Prefix {
         }
     }
 
+    /// `value` in this unit, without the symbol, rounded to the power of ten `place`; a round size unrounded, as
+    /// in [`Unit::show`].
+    pub(super) fn at(&self, unit: Unit, value: f64, place: i32) -> String {
+        let number = value / self.factor;
+        if unit == Unit::Bytes && number.fract() == 0.0 && number.abs() < 1e4 {
+            return number.to_string();
+        }
+        let decimals = place.min(0).unsigned_abs() as usize;
+        let text = if place > 0 {
+            let step = 10_f64.powi(place);
+            format!("{:.0}", (number / step).round() * step)
+        } else {
+            format!("{number:.decimals$}")
+        };
+        let is_zero = text.trim_start_matches(['-', '0', '.']).is_empty();
+        let text = text.strip_prefix('-').filter(|_| is_zero).unwrap_or(&text);
+        if text.len() <= LONGEST {
+            text.to_owned()
+        } else {
+            format!("{number:.1e}")
+        }
+    }
+
     /// `value` in this unit, without the symbol.
     pub fn number(&self, value: f64, digits: usize) -> String {
         if !value.is_finite() {

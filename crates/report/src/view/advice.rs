@@ -83,7 +83,7 @@ fn of_program(name: &str, setting: &Setting, system: Option<System>) -> Item {
 
 fn of_system(setting: &SystemSetting) -> Item {
     let gain = setting.gain.as_ref().filter(|_| setting.value.is_some());
-    let gain = gain.map(gain_of);
+    let gain = gain.and_then(gain_of);
     let range = gain.as_ref().and_then(|(_, range)| range.clone());
     let value = setting.value.as_deref().unwrap_or(&setting.now);
     let usual = setting.value.as_ref().map(|_| setting.now.as_str());

@@ -3,7 +3,7 @@
 use super::catalogue::named;
 use super::marks::legend;
 use super::results::table;
-use super::run::finding;
+use super::run::findings;
 use crate::ExperimentAnalysis;
 use crate::document::{Blocks, Chart, Document, Item, Piece, Table, TableBuilder, Text, text};
 use crate::lists::by_key;
@@ -23,7 +23,7 @@ pub(crate) fn overview<'a>(experiment: &ExperimentAnalysis<'_>) -> Blocks<'a> {
     });
     Blocks::default()
         .say([experiment.definition.question.as_str()])
-        .items(experiment.findings.iter().map(|it| finding(it, None)))
+        .with(findings(&experiment.findings))
         .with(results(experiment))
         .charts(charts)
 }
@@ -35,7 +35,7 @@ pub fn experiment<'a>(experiment: &ExperimentAnalysis<'_>, clock_hz: Option<f64>
     let blocks = Blocks::default;
     let remarks = experiment.points.iter().flat_map(|point| &point.remarks);
     let remarks = by_key(remarks.map(|remark| (remark, ())));
-    overview(experiment)
+    let document = overview(experiment)
         .section(
             "Method",
             blocks().say([experiment.definition.method.as_str()]),
@@ -48,7 +48,11 @@ pub fn experiment<'a>(experiment: &ExperimentAnalysis<'_>, clock_hz: Option<f64>
             "Remarks",
             blocks().list(remarks.into_iter().map(|(remark, _)| remark)),
         )
-        .document(named(experiment.definition))
+        .document(named(experiment.definition));
+    Document {
+        unfolded_by: "--all",
+        ..document
+    }
 }
 
 /// An experiment's table with its legend, or the reason why there is none, and the failed points.
@@ -148,32 +152,29 @@ fn shown_level(axis: &Axis, point: &PointResult) -> String {
 fn estimates(experiment: &ExperimentAnalysis<'_>, clock_hz: Option<f64>) -> Table {
     let share =
         |share: Option<f64>| share.map_or_else(String::new, |it| format!("{:.0} %", it * 100.0));
+    let is_shown = |it: &Estimate| it.is_sound() && !show::is_vague(it);
     let rows = rows(experiment);
     let mut filling = of_rows("estimates", experiment, &rows)
         .group()
-        .number("value", |(_, estimate, metric)| {
-            let value = show::value(metric.unit, estimate.centre, estimate.interval);
-            if estimate.is_sound() {
-                value
-            } else {
-                format!("({value})")
-            }
+        .number("value", |(_, estimate, metric)| match &estimate.verdict {
+            broken @ Verdict::Broken(_) => show::verdict(broken).text.to_owned(),
+            _ => show::centre(metric.unit, estimate),
         })
         .number("95 % interval", |(_, estimate, metric)| {
-            match estimate.interval {
+            match estimate.interval.filter(|_| estimate.is_sound()) {
                 Some(interval) => show::range(metric.unit, interval, estimate.centre),
                 None => "unknown".into(),
             }
         })
         .group()
         .number("raw", |(_, estimate, metric)| {
-            estimate
-                .raw
-                .map_or_else(String::new, |raw| show::value(metric.unit, raw, None))
+            let raw = estimate.raw.filter(|_| is_shown(estimate));
+            raw.map_or_else(String::new, |raw| show::value(metric.unit, raw, None))
         });
     if let Some(hz) = clock_hz {
         filling = filling.number("cycles", |(_, estimate, _)| {
-            show::cycles(estimate, hz).unwrap_or_default()
+            let cycles = show::cycles(estimate, hz).filter(|_| is_shown(estimate));
+            cycles.unwrap_or_default()
         });
     }
     filling

@@ -4,7 +4,7 @@ use crate::ExperimentAnalysis;
 use crate::document::{Piece, Text};
 use crate::lists::by_key;
 use crate::show::words::{BROKEN, DOUBTFUL};
-use crate::show::{Tone, letter};
+use crate::show::{self, Tone, letter};
 use instrument::noise::Warning;
 use instrument::quantity::counted;
 use instrument::results::{PointResult, Verdict};
@@ -41,7 +41,16 @@ pub(super) fn legend(experiment: &ExperimentAnalysis<'_>) -> Vec<(&'static str, 
         let values = counted(values, "value");
         (BROKEN.text, format!("{reason} ({values})").into())
     });
-    doubtful.into_iter().chain(broken).collect()
+    let estimates = experiment.points.iter().flat_map(|point| &point.estimates);
+    let vague = estimates.filter(|it| show::is_vague(it)).count();
+    let meaning = || {
+        format!(
+            "not known to within half of the value ({})",
+            counted(vague, "value")
+        )
+    };
+    let vague = (vague > 0).then(|| (show::VAGUE, meaning().into()));
+    doubtful.into_iter().chain(vague).chain(broken).collect()
 }
 
 /// A warning of each kind with the number of values that the kind touches, the most frequent first.

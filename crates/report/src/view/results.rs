@@ -177,7 +177,8 @@ fn value_column(
 /// The common unit of the column, if any, and its cells, with numbers, intervals and letters
 /// aligned.
 fn cells(metric: &Metric, contents: &[Content<'_>]) -> (Option<String>, Vec<Text>) {
-    let sound = contents.iter().flatten().filter(|(_, it)| it.is_sound());
+    let shown = contents.iter().flatten();
+    let sound = shown.filter(|(_, it)| it.is_sound() && !show::is_vague(it));
     let common = Prefix::common(metric.unit, sound.map(|(_, it)| it.centre));
     let parts = contents.iter();
     let parts: Vec<Parts> = parts
@@ -243,9 +244,11 @@ impl Parts {
             parts.letters = format!(" {letters}");
         }
         match &estimate.verdict {
-            Verdict::Sound => parts.put_number(metric, common, estimate),
-            Verdict::TooFew => {
-                parts.words = show::seen(estimate);
+            Verdict::Sound if !show::is_vague(estimate) => {
+                parts.put_number(metric, common, estimate);
+            }
+            Verdict::Sound | Verdict::TooFew => {
+                parts.words = show::centre(metric.unit, estimate);
                 parts.tone = Tone::Doubtful;
             }
             verdict @ Verdict::BelowResolution => parts.words = show::verdict(verdict).text.into(),
@@ -258,9 +261,9 @@ impl Parts {
     }
 
     fn put_number(&mut self, metric: &Metric, common: Option<&Prefix>, estimate: &Estimate) {
-        let own = Prefix::fitting(metric.unit, estimate.centre);
-        let digits = show::digits(estimate.centre, estimate.interval);
-        let number = common.unwrap_or(&own).number(estimate.centre, digits);
+        let (unit, centre) = (metric.unit, estimate.centre);
+        let own = Prefix::fitting(unit, centre);
+        let number = show::in_unit(common.unwrap_or(&own), unit, centre, estimate.interval);
         if common.is_none() && !own.symbol.is_empty() {
             self.unit = format!(" {}", own.symbol);
         }

@@ -20,6 +20,18 @@ pub(crate) fn finding(finding: &Finding, source: Option<&str>) -> Item {
     Item::new(show::grade(finding.grade), [sentence.then(note)])
 }
 
+/// Findings with the evidence for their grades. Those that the measurements do not decide are only counted, and
+/// shown on demand.
+pub(crate) fn findings<'a>(findings: &[Finding]) -> Blocks<'a> {
+    let (undecided, decided): (Vec<_>, Vec<_>) = findings.iter().partition(|it| it.is_undecided());
+    let items = |findings: Vec<&Finding>| {
+        let items = findings.into_iter().map(|it| finding(it, None));
+        Blocks::default().items(items)
+    };
+    let title = format!("{} undecided", counted(undecided.len(), "finding"));
+    items(decided).fold(title, items(undecided))
+}
+
 /// The experiments that something rests on, after it.
 pub(crate) fn reference(experiments: &[impl AsRef<str>]) -> Text {
     let mut pieces = Vec::new();

@@ -26,7 +26,10 @@ pub fn summary<'a>(analysis: &Analysis<'_>) -> Document<'a> {
     for experiment in &analysis.experiments {
         blocks = blocks.section(named(experiment.definition), overview(experiment));
     }
-    blocks.document("")
+    Document {
+        unfolded_by: "--all",
+        ..blocks.document("")
+    }
 }
 
 /// The summary with the `most` important findings, and the commands that print the rest.
@@ -63,12 +66,16 @@ fn settings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
 /// The `most` findings that change most for a reader, and the number of the others.
 fn findings<'a>(analysis: &Analysis<'_>, most: usize) -> Blocks<'a> {
     let first = foremost(analysis, most).into_iter();
-    let all = analysis.experiments.iter().map(|one| one.findings.len());
-    let further = all.sum::<usize>() - first.len();
-    let is_more = first.len() > 0 && further > 0;
+    let all = analysis.experiments.iter().flat_map(|one| &one.findings);
+    let (undecided, decided): (Vec<_>, Vec<_>) = all.partition(|it| it.is_undecided());
+    let (further, undecided) = (decided.len() - first.len(), undecided.len());
+    let has_first = first.len() > 0;
     let items = first.map(|(experiment, it)| finding(it, Some(&experiment.definition.id)));
-    let more = format!("and {further} more, each with its experiment");
-    Blocks::default().items(items).say(is_more.then_some(more))
+    let more = (further > 0).then(|| format!("and {further} more, each with its experiment"));
+    let undecided = (undecided > 0).then(|| format!("{undecided} undecided, shown by `--all`"));
+    let rest: Vec<String> = more.into_iter().chain(undecided).collect();
+    let rest = (has_first && !rest.is_empty()).then(|| Text::marked(&rest.join("; ")));
+    Blocks::default().items(items).say(rest)
 }
 
 fn claims<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {

@@ -83,7 +83,8 @@ pub(super) const DESIGN: Design = Design {
          loop and the clock, which is subtracted. The loop is compiled at optimisation 3 and, for \
          the calls of the report, also at 0. It calls the operation through a pointer; the C \
          library is the same at both levels. Latency is measured separately: single operations, \
-         each between two readings of the clock, whose cost is subtracted. On Linux all calls \
+         each between two readings of the clock, whose cost is subtracted. It is the median of single \
+         calls, where a rate has the mean of calls in a row: the two differ. On Linux all calls \
          go through the C library. getpid: one system call that no library answers from memory. \
          clock_gettime: the monotonic clock as programs read it, and separately by a system call. \
          read 1 byte: one read of a regular file in the page cache, with a seek to its start after \

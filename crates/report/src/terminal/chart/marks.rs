@@ -3,7 +3,7 @@
 use super::super::style::{Role, Style};
 use crate::show;
 use instrument::figure::{Mark, MarkOrigin};
-use instrument::quantity::Unit;
+use instrument::quantity::{Quantity, Unit};
 
 /// Lines with a label at the column of each mark: as few lines as possible without overlap.
 /// `indent` is the first column of the axis.
@@ -54,15 +54,13 @@ impl Label {
             MarkOrigin::Found => (style.choose("▲", "^"), Role::Accent),
             MarkOrigin::Documented => (style.choose("△", "'"), Role::Faint),
         };
-        let place = show::value(unit, mark.at, mark.interval);
-        let short = style.text(&format!("{}: {place}", mark.label));
-        let full = match mark.interval {
-            Some(interval) => {
-                let range = show::range(unit, interval, mark.at);
-                style.text(&format!("{}: {place} ({range})", mark.label))
-            }
-            None => short.clone(),
+        let place = Quantity {
+            value: mark.at,
+            interval: mark.interval,
+            unit,
         };
+        let [short, full] = [show::parts(&place).0, show::quantity(&place)]
+            .map(|place| style.text(&format!("{}: {place}", mark.label)));
         let right = style.width.saturating_sub(column + 2);
         let left = column.saturating_sub(1);
         let length = |text: &str| text.chars().count();
