@@ -4,7 +4,7 @@
 mod findings;
 
 pub(super) use findings::{
-    best_two, by_one_thread, by_smallest_blocks, one_over_most_threads, whole_and_small,
+    best_two, by_one_thread, one_over_most_threads, over, warm_by_block, whole_and_small,
 };
 
 use super::page_cache::{Chiller, put, warm};
