@@ -25,7 +25,7 @@ fn a_place_is_named_as_the_report_names_it() {
 
 #[test]
 fn without_measurements_each_figure_has_a_reason_and_the_commands_measure_it() {
-    let reproduced = Reproduction::new(&Choice::default(), &[], &[], "a processor");
+    let reproduced = Reproduction::new(&Choice::default(), &[], &[], &[], "a processor");
     let figures = reproduced.figures();
     assert_eq!(figures.undecided, figures.all());
     assert_eq!(reproduced.shapes().undecided, reproduced.shapes().all());
@@ -52,7 +52,7 @@ fn a_level_that_the_machine_refuses_has_the_reason_and_no_command() {
         point: Some(Point::new().with("pages", "swap, memory limited")),
         reason: "it needs swap".into(),
     };
-    let reproduced = Reproduction::new(&Choice::default(), &[], &[refused], "a processor");
+    let reproduced = Reproduction::new(&Choice::default(), &[], &[], &[refused], "a processor");
     let figures = reproduced.tables.iter().flat_map(|table| &table.figures);
     let refused = figures.filter(|judged| {
         let reason = judged.reason.as_deref().unwrap_or_default();
@@ -74,7 +74,7 @@ fn every_report_has_claims_or_figures() {
             report: Some(report),
             place: None,
         };
-        let reproduced = Reproduction::new(&choice, &[], &[], "a processor");
+        let reproduced = Reproduction::new(&choice, &[], &[], &[], "a processor");
         assert!(!reproduced.claims.is_empty(), "{report:?}");
         assert_eq!(
             report == Report::C,

@@ -34,7 +34,7 @@ fn reproduced(
         report: Some(report),
         place: Some(place.to_owned()),
     };
-    Reproduction::new(&choice, &results, &[], "a made-up processor")
+    Reproduction::new(&choice, &results, &results, &[], "a made-up processor")
 }
 
 /// Calls that are all ten times as fast as the report's, but for one that is as fast as there and one that
