@@ -181,16 +181,13 @@ impl<'a> Measurements<'a> {
     /// A place on the curve through the query's levels.
     fn knee(&self, query: &Query, knee: &Knee) -> Result<Here<'a>, Missing> {
         let missing = || self.missing(query, &query.levels);
-        let curve = self.curve(query, &knee.along).ok_or_else(missing)?;
-        let by_centre = |(_, one): &&(u64, &Estimate), (_, other): &&(u64, &Estimate)| {
-            one.centre.total_cmp(&other.centre)
-        };
-        let (top, best) = *curve.iter().max_by(by_centre).ok_or_else(missing)?;
-        let ratios = curve.iter().filter_map(|(x, estimate)| {
-            let ratio = Quantity::estimated(&estimate.ratio_to(best)?, Unit::Ratio);
-            Some((*x as f64, ratio))
-        });
-        let ratios: Vec<(f64, Quantity)> = ratios.collect();
+        let curve = |metric| self.curve(query, metric, &knee.along).ok_or_else(missing);
+        let whole = curve(&query.metric)?;
+        let (top, ratios) = match &knee.less {
+            None => of_best(&whole),
+            Some(less) => differences_of_best(&whole, &curve(less)?),
+        }
+        .ok_or_else(missing)?;
         let unsound = || Missing::Unsound("the curve shows no such place".into());
         let place = place(&ratios, knee.side, top as f64).ok_or_else(unsound)?;
         Ok(Here {
@@ -201,7 +198,7 @@ impl<'a> Measurements<'a> {
     }
 
     /// The newest curve with three places or more.
-    fn curve(&self, query: &Query, along: &str) -> Option<Vec<(u64, &'a Estimate)>> {
+    fn curve(&self, query: &Query, metric: &str, along: &str) -> Option<Vec<(u64, &'a Estimate)>> {
         self.results.iter().find_map(|results| {
             if results.definition.id != query.experiment {
                 return None;
@@ -211,7 +208,7 @@ impl<'a> Measurements<'a> {
             for result in &results.points {
                 let fits = |(axis, level): (&String, &Level)| result.point.get(axis) == Some(level);
                 let place = result.point.get(along).and_then(Level::number);
-                let value = result.sound(&query.metric);
+                let value = result.sound(metric);
                 if let (Some(x), Some(value), true) = (place, value, levels.iter().all(fits)) {
                     // If another axis varies too, the first point of each place counts.
                     if !curve.iter().any(|(other, _)| *other == x) {
@@ -223,6 +220,34 @@ impl<'a> Measurements<'a> {
             (curve.len() >= 3).then_some(curve)
         })
     }
+}
+
+/// The place of the best value of a curve, and each value as its share of the best.
+type Shares = (u64, Vec<(f64, Quantity)>);
+
+fn of_best(curve: &[(u64, &Estimate)]) -> Option<Shares> {
+    let (top, best) = *(curve.iter()).max_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre))?;
+    let shares = curve.iter().filter_map(|(x, estimate)| {
+        let share = Quantity::estimated(&estimate.ratio_to(best)?, Unit::Ratio);
+        Some((*x as f64, share))
+    });
+    Some((top, shares.collect()))
+}
+
+/// As [`of_best`], of the first curve less the second.
+fn differences_of_best(curve: &[(u64, &Estimate)], less: &[(u64, &Estimate)]) -> Option<Shares> {
+    let difference = |(x, value): &(u64, &Estimate)| {
+        let (_, less) = less.iter().find(|(measured, _)| measured == x)?;
+        Some((*x, value.quantity().minus(less.quantity())))
+    };
+    let all: Vec<(u64, Quantity)> = curve.iter().filter_map(difference).collect();
+    let (top, best) = *(all.iter()).max_by(|(_, a), (_, b)| a.value.total_cmp(&b.value))?;
+    // Where nothing is gained, the difference is no share of the best.
+    let share = |difference: Quantity| difference.over(best).unwrap_or(difference.times(0.0));
+    let shares = all
+        .iter()
+        .map(|(x, difference)| (*x as f64, share(*difference)));
+    Some((top, shares.collect()))
 }
 
 /// True if planned points of this experiment have no level on this axis.
