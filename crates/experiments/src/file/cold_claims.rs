@@ -105,10 +105,15 @@ fn gap_is_stable(evidence: &Evidence<'_>) -> Option<Judgement> {
     // Where there is no gap, its size is no number for a sentence.
     let [(_, least), (_, most)] = extremes(larger)?;
     let is_sayable = |gap: &Quantity| gap.value > 0.0 && !gap.is_vague();
-    let said = if is_sayable(&first) && is_sayable(&there) && is_sayable(&least) {
+    let said = if is_sayable(&there) && is_sayable(&least) {
+        let before = if is_sayable(&first) {
+            sentence!("{first} more")
+        } else {
+            sentence!("not surely more")
+        };
         sentence!(
-            "Memory gives {first} more than storage in blocks of {smallest}, {there} more in blocks of \
-             {block}, and {least} to {most} more in larger ones.",
+            "Memory gives {before} than storage in blocks of {smallest}, {there} more in blocks of {block}, \
+             and {least} to {most} more in larger ones.",
             block = REPORTED_STABLE,
         )
     } else {

@@ -254,10 +254,10 @@ pub(crate) const ALL: &[Claim] = &[
             let results = evidence.of(SWITCH)?;
             let of = |kind| kind::curve(results, switch::SWITCH, kind);
             let ratios = ratios(&of(Kind::Kernel), &of(Kind::User));
-            larger_among(10.0, &ratios, |[(few, least), (many, most)]| {
+            larger_among(10.0, &ratios, |[(_, least), (_, most)]| {
                 sentence!(
-                    "A switch between kernel threads takes {least} ({few} threads) to {most} ({many}) as \
-                     long as between user threads."
+                    "A switch between kernel threads takes {least} to {most} as long as between as many user \
+                     threads."
                 )
             })
         },
@@ -271,10 +271,10 @@ pub(crate) const ALL: &[Claim] = &[
             let results = evidence.of(CREATE)?;
             let of = |kind| kind::curve(results, create::CREATE, kind);
             let ratios = ratios(&of(Kind::Kernel), &of(Kind::User));
-            larger_among(100.0, &ratios, |[(few, least), (many, most)]| {
+            larger_among(100.0, &ratios, |[(_, least), (_, most)]| {
                 sentence!(
-                    "Making and joining a kernel thread takes {least} ({few} threads) to {most} ({many}) \
-                     as long as a user thread."
+                    "Making and joining a kernel thread takes {least} to {most} as long as a user thread, by \
+                     as many of each."
                 )
             })
         },
