@@ -1,4 +1,5 @@
-"""Every number that the five published reports print, table by table, as it is printed there.
+"""The numbers that the five published reports print in text, tables and consoles, as they are printed there.
+What their graphs show, which are pictures, is not here.
 
 `make.py` writes `figures.json` of this, which the program includes, and the reference runs. A figure keeps its
 digits as printed; units are converted by the program. Where a figure has a counterpart, the point of oscope
@@ -22,7 +23,7 @@ def table(id, report, place, title, kind="table", system="linux", machine=None, 
 
 
 def axes(x, unit, x_scale="Logarithmic", y_scale=None, as_reported=False):
-    """A graph along `x`. `as_reported`: the report has this graph and tells its axes; else the scales are ours."""
+    """A graph along `x`. `as_reported`: the report has this graph and names its axes; else the scales are ours."""
     return {"x": x, "unit": unit, "x_scale": x_scale, "y_scale": y_scale, "as_reported": as_reported}
 
 
@@ -39,9 +40,11 @@ def at(experiment, metric, levels, **more):
     return {"experiment": experiment, "metric": metric, "levels": levels, **more}
 
 
-def knee(experiment, metric, along, levels, side):
-    """A place on a curve. `side`: `from`, where the plateau begins; `until`, where it ends; `best`, its top."""
-    return {"experiment": experiment, "metric": metric, "levels": levels, "knee": {"along": along, "side": side}}
+def knee(experiment, metric, along, levels, side, less=None):
+    """A place on a curve. `side`: `from`, where the plateau begins; `until`, where it ends; `best`, its top.
+    `less`: another metric, which is subtracted."""
+    place = {"along": along, "side": side, **({"less": less} if less else {})}
+    return {"experiment": experiment, "metric": metric, "levels": levels, "knee": place}
 
 
 # Report A: MacBook Air M1, macOS.
@@ -66,9 +69,9 @@ table("a_bounds", "a", "section 2, text", "A reasonable time", "prose", "macos",
       why="the report chose it; it measured nothing")
 figure("least", "reasonable time", "5", "s")
 figure("most", "reasonable time", "15", "s")
-table("a_block_size", "a", "section 3, text", "Block size from which nothing is gained", "prose", "macos", M1)
-figure("reading", "plateau", "524288", "B", knee("file.block_size", "throughput", "block_size",
-                                                 {"pass": "read warm"}, "from"))
+table("a_block_size", "a", "section 3, text", "Block size of the fastest reading", "prose", "macos", M1)
+figure("reading", "fastest", "524288", "B", knee("file.block_size", "throughput", "block_size",
+                                                 {"pass": "read warm"}, "best"))
 CALLS_A = [
     ("281873817", "79.302903", "3554394.685904", "3.389735", "39.992212", "7048217.712989", "6.721704"),
     ("563747634", "159.244219", "3540145.052299", "3.376145", "80.146826", "7033935.866656", "6.708084"),
@@ -101,21 +104,22 @@ for what, threads, wall, mib, bytes_ in SUM_A:
     figure(what, "Speed (MiB/s)", mib, "MiB/s", here)
     figure(what, "Speed (B/s)", bytes_, "B/s", here)
 
-# Report B.
+# Report B. It names a machine for two consoles of section 6 alone; section 2 ran in WSL.
 RAZER = "Razer Blade 15 (2020)"
+WSL = "a machine with WSL that the report does not name"
 table("b_dd", "b", "section 2, consoles", "A file of 2 GiB by dd and by the report's program", "console",
-      machine="a machine that the report does not name",
+      machine=WSL,
       why="dd reads and writes at once, the report's program one after the other; which device holds the file was "
           "not printed")
 figure("dd, copy", "time", "50.3539", "s")
 figure("dd, copy", "speed", "42.6", "MB/s")
 figure("run -r, 4096 × 524288", "time", "24.017378", "s")
 figure("run -w, 4096 × 524288", "time", "25.299178", "s")
-table("b_dd_text", "b", "section 2, text", "The same in words", "prose", machine="a machine that the report does not name",
+table("b_dd_text", "b", "section 2, text", "The same in words", "prose", machine=WSL,
       why="the consoles have it with more digits")
 figure("dd", "time", "50", "s")
 figure("run", "time", "49", "s")
-table("b_reasonable", "b", "section 2, text on block_count", "A reasonable time", "prose", machine=RAZER,
+table("b_reasonable", "b", "section 2, text on block_count", "A reasonable time", "prose", machine=WSL,
       why="the report chose it; it measured nothing")
 figure("more than", "reasonable time", "5", "s")
 BENCHMARK = [("BM_read_and_write", "oscope", "512", "1.2601e+10", "181507"),
@@ -125,7 +129,7 @@ BENCHMARK = [("BM_read_and_write", "oscope", "512", "1.2601e+10", "181507"),
              ("BM_dd", "dd", "512", "9296277143", "63828"), ("BM_dd", "dd", "1024", "6122079373", "168342"),
              ("BM_dd", "dd", "2048", "5338524615", "169010"), ("BM_dd", "dd", "4096", "4366228072", "90932")]
 table("b_benchmark", "b", "section 2, table of Google Benchmark", "Reading and writing against dd by block size",
-      machine=RAZER, shapes=["ratio", "order", "growth", "crossover"],
+      machine=WSL, shapes=["ratio", "order", "growth", "crossover"],
       rivals=[["BM_read_and_write Time", "BM_dd Time"]],
       axes=axes("block size", "bytes"))
 for name, program, size, time, cpu in BENCHMARK:
@@ -134,14 +138,13 @@ for name, program, size, time, cpu in BENCHMARK:
                    inverse_of=1, proportional=True))
     figure(f"{name}/{size}", f"{name} CPU", cpu, "ns", x=int(size),
            why="processor time of the process that waits, not of the one that copies")
-table("b_plateau", "b", "section 3, text", "Speed of the plateau", "prose", machine=RAZER)
+table("b_plateau", "b", "section 3, text", "Speed of the plateau", "prose")
 figure("reading", "plateau", "2.5", "GB/s",
        at("file.block_size", "throughput", {"block_size": MIB, "pass": "read warm"}))
-table("b_caching", "b", "section 4, text", "Block size from which the gain of the page cache is stable", "prose",
-      machine=RAZER)
-figure("second over first reading", "stable from", "8192", "B",
-       knee("file.cold_warm", "warm", "block_size", {}, "from"))
-table("b_calls", "b", "section 5", "read and lseek of 1 byte", "console", machine=RAZER, shapes=["ratio"])
+table("b_caching", "b", "section 4, text", "Block size from which the gain of the page cache is stable", "prose")
+figure("second less first reading", "stable from", "8192", "B",
+       knee("file.cold_warm", "warm", "block_size", {}, "from", less="cold"))
+table("b_calls", "b", "section 5", "read and lseek of 1 byte", "console", shapes=["ratio"])
 READ_1 = {"call": "read 1 byte"}
 figure("block size 1", "MiB/s", "3.680185", "MiB/s", at("file.call", "throughput", READ_1))
 figure("block size 1", "B/s", "3858954", "B/s", at("file.call", "throughput", READ_1))
@@ -151,7 +154,7 @@ BLOCKS_B = ["1526.655714", "1603.575004", "1209.278412", "1474.531972", "1697.91
             "2459.476549", "2799.858341", "2790.164123", "2799.223313"]
 # Each thread has a descriptor of its own.
 SUM_B = {"state": "warm", "method": "lseek, read", "threads": 16}
-table("b_blocks", "b", "section 6, table of block sizes", "Sum of a file by block size", machine=RAZER,
+table("b_blocks", "b", "section 6, table of block sizes", "Sum of a file by block size",
       shapes=["ratio", "order", "growth", "plateau"],
       axes=axes("block size", "bytes", y_scale="Linear"))
 for exponent, printed in enumerate(BLOCKS_B, 12):
@@ -164,7 +167,7 @@ for state, runtime, speed in [("cold", "2.031659", "2016.086472"), ("warm", "0.4
     figure(state, "Runtime", runtime, "s", why="the same as the speed, which is compared")
     figure(state, "Runtime per MiB", speed, "MiB/s",
            at("file.sum", "throughput", {**SUM_B, "state": state, "block_size": MIB}))
-table("b_sum_text", "b", "section 6, text", "Threads, block size and mmap", "prose", machine=RAZER)
+table("b_sum_text", "b", "section 6, text", "Threads, block size and mmap", "prose")
 figure("16 threads over 1", "times as fast", "4", "ratio",
        at("file.sum", "throughput", {**SUM_B, "block_size": 4 * KIB}, over={"threads": 1}))
 figure("block size", "no gain after", "1", "MB",
@@ -241,7 +244,7 @@ for system, *cells in LATENCY:
     read = lambda levels, **more: at("memory.bandwidth", "read", levels, **page, **more)
     ram, cache, swap = PLACES["RAM"], PLACES["Cache"], PLACES["Swap Disk"]
     heres = [read(ram), read(cache), read(ram, minus=cache), read(swap), read(ram), read(swap, minus=ram)]
-    whats = ["RAM, beside the cache", "Cache", "RAM less Cache", "Swap", "RAM, beside swap", "Swap less RAM"]
+    whats = ["RAM, next to the cache", "Cache", "RAM less Cache", "Swap", "RAM, next to swap", "Swap less RAM"]
     for what, printed, here in zip(whats, cells, heres):
         figure(what, system, printed, "s", here, system=system.lower())
 table("e_code_size", "e", "section 3.2.2, table", "Cache that code and all else hold", machine=P4,
@@ -263,10 +266,10 @@ figure("the whole over pieces of 64 KB", "times as long", "3", "ratio",
 table("e_fread", "e", "section 4.1.1.2, text", "Time of a KiB by fread", "prose", machine=P4,
       because="the chunks that the average was taken over were not printed: here they are 64 KiB")
 CHUNK = {"chunk_size": 64 * KIB}
-figure("fread, Linux", "time of a KiB", "45.142e-6", "s",
+figure("fread", "Linux, time of a KiB", "45.142e-6", "s",
        at("file.rewrite_passes", "read", {"way": "fread, fwrite", **CHUNK}))
-figure("fread, Windows", "time of a KiB", "36.558e-6", "s", system="windows")
-figure("fread without buffer, Windows", "time of a run", "27", "min", system="windows")
+figure("fread", "Windows, time of a KiB", "36.558e-6", "s", system="windows")
+figure("fread without buffer", "Windows, time of a run", "27", "min", system="windows")
 figure("default buffer of a stream", "size", "8", "KB", why="a fact of its C library; it was not measured")
 table("e_mmap", "e", "section 4.1.3, text under Fig. 13", "Time of a KiB by mmap", "prose", machine=P4,
       because="its listing maps offset 0 each time and moves on by lseek, which a mapping does not follow: the first "
@@ -281,7 +284,7 @@ figure("least distance", "chunk", "512", "KB")
 table("e_read_ahead", "e", "section 4.2.2.2, text", "Read-ahead", "prose", machine=P4)
 figure("drop, from", "chunk", "60", "KB", why="the window is counted by oscope, not guessed from a drop")
 figure("drop, to", "chunk", "65", "KB", why="the window is counted by oscope, not guessed from a drop")
-figure("window", "size", "64", "KB", at("file.read_ahead", "ahead", {}))
+figure("window", "size", "64", "KB", at("file.read_ahead", "window", {}))
 figure("window", "pages", "16", "count", why="the window in pages of 4 KiB")
 FIG_22 = """
 1 26.487 1.340 21.289 2.257 519.436 2.429 9.949 504.905

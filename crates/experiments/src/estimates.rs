@@ -67,6 +67,15 @@ pub(crate) fn ratios_within<L: Copy + PartialEq>(
         .collect()
 }
 
+/// The ratios of several pairs of curves in ascending order of their places, for a statement about all of them.
+pub(crate) fn pooled<L: Copy + Ord>(
+    pairs: impl IntoIterator<Item = Vec<(L, Quantity)>>,
+) -> Vec<(L, Quantity)> {
+    let mut all: Vec<_> = pairs.into_iter().flatten().collect();
+    all.sort_by_key(|(place, _)| *place);
+    all
+}
+
 /// The wall time in ns that `work` bytes or operations take at a `rate` per second; `None` where
 /// the rate is unsound.
 pub(crate) fn time_ns(rate: &Estimate, work: f64) -> Option<Quantity> {

@@ -1,6 +1,6 @@
 //! Decides claims by ratios of estimates and their intervals.
 
-use crate::estimates::{ratio, ratio_within};
+use crate::estimates::ratio;
 use instrument::advice::Advice;
 use instrument::claim::{Judgement, Ruling};
 use instrument::curve::{self, Onset, Open};
@@ -60,9 +60,13 @@ pub(crate) fn is_about(ratio: &Quantity, expected: f64, factor: f64) -> Ruling {
     }
 }
 
-/// Decides if all ratios are about 1: none is surely more than `factor` away from it.
-pub(crate) fn all_alike<'r>(factor: f64, ratios: impl IntoIterator<Item = &'r Quantity>) -> Ruling {
-    let rulings = ratios.into_iter().map(|it| is_about(it, 1.0, factor));
+/// Decides if all ratios are about `expected`: none is surely more than `factor` away from it.
+fn all_about<'r>(
+    expected: f64,
+    factor: f64,
+    ratios: impl IntoIterator<Item = &'r Quantity>,
+) -> Ruling {
+    let rulings = ratios.into_iter().map(|it| is_about(it, expected, factor));
     let rulings: Vec<Ruling> = rulings.collect();
     if rulings.contains(&Ruling::DoesNotHold) {
         Ruling::DoesNotHold
@@ -70,6 +74,23 @@ pub(crate) fn all_alike<'r>(factor: f64, ratios: impl IntoIterator<Item = &'r Qu
         Ruling::Undecided
     } else {
         Ruling::Holds
+    }
+}
+
+/// The ruling on a statement about several places from the ruling at each: it holds in part where it holds at
+/// some of them, and does not hold where it holds at none and one contradicts it.
+pub(crate) fn throughout(rulings: impl IntoIterator<Item = Ruling>) -> Ruling {
+    let rulings: Vec<Ruling> = rulings.into_iter().collect();
+    if rulings.is_empty() {
+        Ruling::Undecided
+    } else if rulings.iter().all(|it| *it == Ruling::Holds) {
+        Ruling::Holds
+    } else if rulings.contains(&Ruling::Holds) || rulings.contains(&Ruling::HoldsInPart) {
+        Ruling::HoldsInPart
+    } else if rulings.contains(&Ruling::DoesNotHold) {
+        Ruling::DoesNotHold
+    } else {
+        Ruling::Undecided
     }
 }
 
@@ -127,17 +148,6 @@ pub(crate) fn larger_by(
     Some(compared([one, other], ratio, exceeds(&ratio, factor), say))
 }
 
-/// As [`larger`], of two metrics that every process measured together ([`ratio_within`]).
-pub(crate) fn larger_within(
-    one: &Estimate,
-    other: &Estimate,
-    say: impl FnOnce(Quantity) -> Sentence,
-) -> Option<Judgement> {
-    let ratio = ratio_within(one, other)?;
-    let ruling = exceeds(&ratio, 1.0 + MARGIN);
-    Some(compared([one, other], ratio, ruling, say))
-}
-
 /// Judges "`one` and `other` are about the same": neither is more than `factor` times the other.
 pub(crate) fn alike(
     factor: f64,
@@ -175,9 +185,20 @@ fn compared(
 }
 
 /// Judges "one is larger than the other" along an axis, from their ratio at each place in ascending order of
-/// the places, and the least and the largest of them in the sentence. A sentence about a part of the range begins with
-/// the place from which on it holds, named by `noun`: `blocks of `. `None` with fewer than two places.
-pub(crate) fn larger_along<L: Copy + Into<Quantity>>(
+/// the places, and the least and the largest of them in the sentence. A place has several ratios where several
+/// pairs were measured. A sentence about a part of the range begins with the place from which on it holds, named by
+/// `noun`: `blocks of `. `None` with fewer than two ratios.
+pub(crate) fn larger_along<L: Copy + PartialEq + Into<Quantity>>(
+    noun: &str,
+    ratios: &[(L, Quantity)],
+    say: impl FnOnce([Quantity; 2]) -> Sentence,
+) -> Option<Judgement> {
+    larger_along_by(1.0 + MARGIN, noun, ratios, say)
+}
+
+/// As [`larger_along`], by more than `factor`.
+pub(crate) fn larger_along_by<L: Copy + PartialEq + Into<Quantity>>(
+    factor: f64,
     noun: &str,
     ratios: &[(L, Quantity)],
     say: impl FnOnce([Quantity; 2]) -> Sentence,
@@ -185,57 +206,85 @@ pub(crate) fn larger_along<L: Copy + Into<Quantity>>(
     if ratios.len() < 2 {
         return None;
     }
-    let rulings = ratios.iter().map(|(_, ratio)| exceeds(ratio, 1.0 + MARGIN));
+    let rulings = ratios.iter().map(|(_, ratio)| exceeds(ratio, factor));
     let rulings: Vec<Ruling> = rulings.collect();
-    let count = |wanted| rulings.iter().filter(|ruling| **ruling == wanted).count();
-    let (held, refuted) = (count(Ruling::Holds), count(Ruling::DoesNotHold));
-    let from_the_end = rulings.iter().rev();
-    let tail = from_the_end.take_while(|it| **it == Ruling::Holds).count();
-    let [least, most] = extremes(ratios)?;
+    let ruling = throughout(rulings.iter().copied());
+    let [(_, least), (_, most)] = extremes(ratios)?;
     let said = say([least, most]);
-    let (ruling, said) = if held == ratios.len() {
-        (Ruling::Holds, said)
-    } else if tail >= 2 {
-        // One place at the end may be chance; two in a row are a trend.
-        let from: Quantity = ratios[ratios.len() - tail].0.into();
+    let said = if ruling != Ruling::HoldsInPart {
+        said
+    } else if let Some(from) = tail(ratios, &rulings) {
+        let from: Quantity = from.into();
         let in_all = said.after("; in all, ");
-        let said = sentence!("From {noun}{from} on{in_all}");
-        (Ruling::HoldsInPart, said)
-    } else if held > 0 {
-        let said = said.after("Only in part of the range; in all, ");
-        (Ruling::HoldsInPart, said)
-    } else if refuted > 0 {
-        (Ruling::DoesNotHold, said)
+        sentence!("From {noun}{from} on{in_all}")
     } else {
-        (Ruling::Undecided, said)
+        said.after("Only in part of the range; in all, ")
     };
-    let because = Finding::new("because", said)
-        .with_number("least", least)
-        .with_number("most", most);
-    Some(decided(ruling, because))
+    Some(between(ruling, said, [least, most]))
+}
+
+/// The place from which on every ratio is above the bound. One place at the end may be chance; two in a row are a
+/// trend.
+fn tail<L: Copy + PartialEq>(ratios: &[(L, Quantity)], rulings: &[Ruling]) -> Option<L> {
+    let last_that_fails = rulings.iter().rposition(|it| *it != Ruling::Holds);
+    let behind = last_that_fails.map_or(ratios, |last| {
+        let fails = ratios[last].0;
+        let behind = ratios[last..].iter().position(|(place, _)| *place != fails);
+        behind.map_or(&[][..], |first| &ratios[last + first..])
+    });
+    let (from, _) = behind.first()?;
+    let (to, _) = behind.last()?;
+    (from != to).then_some(*from)
+}
+
+/// Judges "one is larger than the other by more than `factor`" among pairs that have names and no order, from the
+/// ratio of each. `say` gets the least and the largest ratio, each with its name.
+pub(crate) fn larger_among<N: Copy>(
+    factor: f64,
+    ratios: &[(N, Quantity)],
+    say: impl FnOnce([(N, Quantity); 2]) -> Sentence,
+) -> Option<Judgement> {
+    let ruling = throughout(ratios.iter().map(|(_, ratio)| exceeds(ratio, factor)));
+    let [least, most] = extremes(ratios)?;
+    Some(between(ruling, say([least, most]), [least.1, most.1]))
 }
 
 /// Judges "one and the other are about the same" along an axis, from their ratio at each place and the
 /// least and the largest of them in the sentence: none is more than `factor` away from 1.
-pub(crate) fn alike_along<L>(
+pub(crate) fn alike_along<L: Copy>(
     factor: f64,
     ratios: &[(L, Quantity)],
     say: impl FnOnce([Quantity; 2]) -> Sentence,
 ) -> Option<Judgement> {
-    let ruling = all_alike(factor, ratios.iter().map(|(_, ratio)| ratio));
-    let [least, most] = extremes(ratios)?;
-    let because = Finding::new("because", say([least, most]))
-        .with_number("least", least)
-        .with_number("most", most);
-    Some(decided(ruling, because))
+    about_along(1.0, factor, ratios, say)
 }
 
-/// The least and the largest ratio.
-fn extremes<L>(ratios: &[(L, Quantity)]) -> Option<[Quantity; 2]> {
-    let values = || ratios.iter().map(|(_, ratio)| *ratio);
-    let least = values().min_by(|a, b| a.value.total_cmp(&b.value))?;
-    let most = values().max_by(|a, b| a.value.total_cmp(&b.value))?;
-    Some([least, most])
+/// As [`alike_along`], of "one is about `times` as large as the other".
+pub(crate) fn about_along<L: Copy>(
+    times: f64,
+    factor: f64,
+    ratios: &[(L, Quantity)],
+    say: impl FnOnce([Quantity; 2]) -> Sentence,
+) -> Option<Judgement> {
+    let ruling = all_about(times, factor, ratios.iter().map(|(_, ratio)| ratio));
+    let [(_, least), (_, most)] = extremes(ratios)?;
+    Some(between(ruling, say([least, most]), [least, most]))
+}
+
+/// A judgement by several ratios, of which programs find the `least` and the `most`.
+fn between(ruling: Ruling, said: Sentence, [least, most]: [Quantity; 2]) -> Judgement {
+    let because = Finding::new("because", said)
+        .with_number("least", least)
+        .with_number("most", most);
+    decided(ruling, because)
+}
+
+/// The least and the largest ratio, each with its place.
+pub(crate) fn extremes<L: Copy>(ratios: &[(L, Quantity)]) -> Option<[(L, Quantity); 2]> {
+    let by_value = |a: &&(L, Quantity), b: &&(L, Quantity)| a.1.value.total_cmp(&b.1.value);
+    let least = ratios.iter().min_by(by_value)?;
+    let most = ratios.iter().max_by(by_value)?;
+    Some([*least, *most])
 }
 
 /// The choice to advise where `other` is `gain` as fast as the `usual` choice: the better of both with what
@@ -287,7 +336,8 @@ pub(crate) fn decided(ruling: Ruling, because: Finding) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::{
-        MARGIN, a_little, about, all_alike, both, exceeds, larger, larger_along, opposite,
+        MARGIN, a_little, about, about_along, all_about, both, exceeds, larger, larger_along,
+        larger_among, opposite, throughout,
     };
     use crate::estimates::ratio;
     use crate::made_up::{RATE, estimate_of};
@@ -343,12 +393,57 @@ mod tests {
     fn all_are_alike_if_none_is_surely_away() {
         let judged = |factors: &[f64]| {
             let ratios: Vec<Quantity> = factors.iter().map(|factor| of(*factor)).collect();
-            all_alike(1.25, &ratios)
+            all_about(1.0, 1.25, &ratios)
         };
         assert_eq!(judged(&[0.9, 1.1]), Ruling::Holds);
         assert_eq!(judged(&[0.9, 1.25]), Ruling::Undecided);
         assert_eq!(judged(&[1.25, 1.5]), Ruling::DoesNotHold);
         assert_eq!(judged(&[]), Ruling::Undecided);
+    }
+
+    #[test]
+    fn about_n_times_is_judged_at_every_place_and_on_both_sides() {
+        let judged = |factors: &[f64]| {
+            let ratios: Vec<_> = factors.iter().map(|it| (Count(1), of(*it))).collect();
+            let judged = about_along(4.0, 1.25, &ratios, |_| sentence!("It is larger."));
+            judged.expect("ratios").ruling
+        };
+        assert_eq!(judged(&[3.9, 4.2]), Ruling::Holds);
+        assert_eq!(judged(&[3.9, 40.0]), Ruling::DoesNotHold);
+        assert_eq!(judged(&[3.9, 2.0]), Ruling::DoesNotHold);
+        assert_eq!(judged(&[3.9, 5.0]), Ruling::Undecided);
+    }
+
+    #[test]
+    fn what_holds_at_some_places_holds_in_part() {
+        use Ruling::{DoesNotHold, Holds, HoldsInPart, Undecided};
+        assert_eq!(throughout([Holds, Holds]), Holds);
+        assert_eq!(throughout([Holds, DoesNotHold]), HoldsInPart);
+        assert_eq!(throughout([HoldsInPart, Undecided]), HoldsInPart);
+        assert_eq!(throughout([Undecided, DoesNotHold]), DoesNotHold);
+        assert_eq!(throughout([Undecided, Undecided]), Undecided);
+        assert_eq!(throughout([]), Undecided);
+    }
+
+    #[test]
+    fn among_things_without_order_the_extremes_are_named() {
+        let ratios = [("pipe", of(0.5)), ("ring", of(3.0)), ("futex", of(1.5))];
+        let judged = larger_among(1.0 + MARGIN, &ratios, |[(slow, _), (fast, _)]| {
+            sentence!("{slow}, {fast}")
+        });
+        let judged = judged.expect("ratios");
+        assert_eq!(judged.ruling, Ruling::HoldsInPart);
+        assert_eq!(judged.because.sentence.to_string(), "pipe, ring");
+    }
+
+    #[test]
+    fn a_part_of_the_range_begins_where_every_pair_of_a_place_agrees() {
+        let ratios = [(1, 2.0), (2, 0.5), (2, 2.0), (3, 2.0), (4, 2.0), (4, 3.0)];
+        let ratios = ratios.map(|(place, factor)| (Count(place), of(factor)));
+        let judged = larger_along("place ", &ratios, |_| sentence!("It is larger."));
+        let said = judged.expect("two places").because.sentence;
+        let said = said.text(|quantity| quantity.value.to_string());
+        assert_eq!(said, "From place 3 on; in all, it is larger.");
     }
 
     #[test]

@@ -172,11 +172,34 @@ pub struct Closing {
 }
 
 impl Run {
+    /// Runs of one machine in one, of each point the newest that was measured. The newest run comes first and
+    /// gives the header; `None` without runs.
+    pub fn together(runs: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let mut runs = runs.into_iter();
+        let mut all = runs.next()?;
+        for older in runs.flat_map(|run| run.experiments) {
+            let mut records = all.experiments.iter_mut();
+            match records.find(|newer| newer.definition.id == older.definition.id) {
+                Some(newer) => newer.add(older),
+                None => all.experiments.push(older),
+            }
+        }
+        Some(all)
+    }
+
     /// The record of the experiment `id`.
     pub fn experiment(&self, id: &str) -> Option<&ExperimentRecord> {
         self.experiments
             .iter()
             .find(|experiment| experiment.definition.id == id)
+    }
+
+    /// The estimates of every experiment, in execution order.
+    pub fn results(&self) -> Vec<Results<'_>> {
+        let records = self.experiments.iter();
+        records
+            .map(|record| record.results(&self.machine))
+            .collect()
     }
 
     /// True if the run completed its plan.
@@ -213,6 +236,23 @@ impl Run {
 }
 
 impl ExperimentRecord {
+    /// Adds the points of an older record that this one has not measured. Metrics of another version mean something
+    /// else.
+    fn add(&mut self, older: Self) {
+        if self.definition.metrics != older.definition.metrics {
+            return;
+        }
+        self.skipped = self.skipped.take().and(older.skipped);
+        for record in older.points {
+            let mut known = self.points.iter_mut();
+            match known.find(|it| it.point == record.point) {
+                Some(newer) if !newer.batches.is_empty() => {}
+                Some(newer) => *newer = record,
+                None => self.points.push(record),
+            }
+        }
+    }
+
     /// The estimates of every point that has samples.
     pub fn results<'a>(&'a self, machine: &'a Machine) -> Results<'a> {
         let points = self.points.iter().filter(|point| !point.batches.is_empty());

@@ -52,8 +52,7 @@ pub struct ExperimentAnalysis<'a> {
 impl<'a> Analysis<'a> {
     /// Analyses `run`.
     pub fn new(run: &'a Run) -> Self {
-        let records = run.experiments.iter();
-        let results: Vec<_> = records.map(|record| record.results(&run.machine)).collect();
+        let results = run.results();
         let evidence = Evidence::new(&results);
         let claims = experiments::claims().map(|claim| (claim, claim.judge(&evidence)));
         let mut claims: Vec<(&Claim, Judgement)> = claims.collect();

@@ -185,12 +185,13 @@ mod tests {
     #[test]
     fn values_along_sizes_are_curves_of_few_series_and_values_of_names_bars() {
         use FigureKind::{Bars, Curve};
-        let (blade, pentium) = ("razer-blade-2020", "pentium4-2003-linux");
+        let (unnamed, wsl) = ("unnamed-files", "unnamed-wsl");
+        let pentium = "pentium4-2003-linux";
         // The number of charts, and of the first its kind, its series and its first number.
         let cases = [
-            (blade, "file.block_size_reported", 1, Curve, 1, Some(4096)),
+            (unnamed, "file.block_size_reported", 1, Curve, 1, Some(4096)),
             // The sizes are in the names of the benchmarks.
-            (blade, "file.dd_reported", 1, Curve, 4, Some(512)),
+            (wsl, "file.dd_benchmark_reported", 1, Curve, 4, Some(512)),
             // Many series are divided.
             (
                 pentium,

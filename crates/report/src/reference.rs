@@ -26,7 +26,8 @@ macro_rules! reference {
 pub const ALL: &[Reference] = &[
     reference!("macbook-air-m1"),
     reference!("razer-blade-2020"),
-    reference!("unnamed-dd"),
+    reference!("unnamed-files"),
+    reference!("unnamed-wsl"),
     reference!("threads-linux"),
     reference!("pentium4-2003-linux"),
     reference!("pentium4-2003-windows"),

@@ -3,7 +3,7 @@
 use super::page_cache::warm;
 use super::scratch_file::{ScratchFile, Walk};
 use super::{By, FILE_SIZE, KIB, by_profile, like};
-use crate::estimates::{grade, ratio, time_ns};
+use crate::estimates::{grade, ratio, ratios, time_ns};
 use crate::figures::{curves, linear};
 use crate::prelude::*;
 use platform::call;
@@ -12,9 +12,9 @@ use std::hint::black_box;
 /// The experiment `file.call`.
 pub(crate) struct Call;
 
-const CALL: AxisOf<Operation> = AxisOf::new("call", "call");
+pub(super) const CALL: AxisOf<Operation> = AxisOf::new("call", "call");
 
-const RATE: Metric<&str> = Metric::rate("rate", "calls per second")
+pub(super) const RATE: Metric<&str> = Metric::rate("rate", "calls per second")
     .bounded(MOST_PER_SECOND)
     .in_version(2);
 const WALL: Metric<&str> = Metric::time("wall", "wall time of a pass").in_version(2);
@@ -177,8 +177,15 @@ fn step_bytes(setting: &Setting) -> u64 {
     by_profile(setting.profile, [8 * KIB, 64 * KIB, 512 * KIB])
 }
 
+/// The rate of moving the position over that of reading, by file size, for the calls of the system that measured.
+pub(super) fn seek_over_read(results: &Results) -> Vec<(Bytes, Quantity)> {
+    let rates = |call: Operation| results.along(FILE_SIZE, RATE, &[CALL.at(call)]);
+    let of = |(read, seek): (Operation, Operation)| ratios(&rates(seek), &rates(read));
+    PAIRS.into_iter().flat_map(of).collect()
+}
+
 /// The rate over the largest file.
-pub(super) fn largest<'r>(results: &'r Results, call: Operation) -> Option<&'r Estimate> {
+fn largest<'r>(results: &'r Results, call: Operation) -> Option<&'r Estimate> {
     let (_, rate) = results.along(FILE_SIZE, RATE, &[CALL.at(call)]).pop()?;
     Some(rate)
 }

@@ -1,10 +1,11 @@
 //! Claims about files that are not in memory.
 
 use super::random::{self, MET};
-use super::read_ahead::{self, AHEAD};
+use super::read_ahead::{self, WINDOW};
 use super::{CHUNK_SIZE, cold_warm};
 use crate::judging::{
-    ALMOST, MARGIN, alike_along, both, decided, exceeds, is_about, larger_along, opposite,
+    ALMOST, MARGIN, about_along, alike_along, both, decided, exceeds, extremes, is_about,
+    larger_along, opposite, throughout,
 };
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
@@ -12,9 +13,11 @@ use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 /// Report E found this window of read-ahead.
 const REPORTED_WINDOW: f64 = 64.0 * 1024.0;
 
-/// An order of magnitude, as a factor that a rounded exponent of ten leaves room for.
-const ORDER: f64 = 3.16;
-/// Report B found the gap between cold and warm reads stable from here on.
+/// Report E calls this an order of magnitude.
+const TENFOLD: f64 = 10.0;
+/// What is of the same order differs by less than this factor, half of an exponent of ten.
+pub(super) const ORDER: f64 = 3.16;
+/// Report B found the difference between the speeds of cold and warm reads stable from here on.
 const REPORTED_STABLE: Bytes = Bytes(8 << 10);
 /// Report E found no more gain from the order of chunks from here on.
 const REPORTED_CHUNK: Bytes = Bytes(64 << 10);
@@ -36,8 +39,8 @@ pub(crate) const ALL: &[Claim] = &[
     },
     Claim {
         key: "the_gap_to_storage_is_stable_from_8_kib",
-        says: "A file in memory is read the faster against one on storage the larger the block, up to \
-               8 KiB; from there on the ratio is stable.",
+        says: "The larger the block up to 8 KiB, the more bytes a second are read from memory than from \
+               storage; from there on the difference is stable.",
         source: "Report B, section 4",
         experiments: &[cold_warm::DESIGN.id],
         test: gap_is_stable,
@@ -52,8 +55,8 @@ pub(crate) const ALL: &[Claim] = &[
     },
     Claim {
         key: "order_gains_tenfold_below_64_kib",
-        says: "In chunks below 64 KB, reading in order is an order of magnitude faster than at random; \
-               from there on it is not.",
+        says: "In chunks below 64 KB, reading in order is about ten times as fast as at random; from there \
+               on both are of the same order of magnitude.",
         source: "Report E, section 4.2.2.2, Figure 17",
         experiments: &[random::DESIGN.id],
         test: order_gains_tenfold,
@@ -84,25 +87,39 @@ pub(crate) const ALL: &[Claim] = &[
     },
 ];
 
-/// Cold over warm: it must grow up to the block that the report names, and then stay.
+/// Warm less cold: the difference must grow up to the block that the report names, and then stay.
 fn gap_is_stable(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let ratios = cold_warm::ratios(evidence.of(cold_warm::DESIGN.id)?);
-    let ((smallest, first), (largest, last)) = (*ratios.first()?, *ratios.last()?);
-    let (_, there) = *ratios.iter().find(|(block, _)| *block == REPORTED_STABLE)?;
-    if smallest == REPORTED_STABLE || largest == REPORTED_STABLE {
-        return None;
-    }
-    let (growth, rest) = (there.over(first)?, last.over(there)?);
-    let ruling = both(exceeds(&growth, 1.0 + MARGIN), is_about(&rest, 1.0, ALMOST));
-    let said = sentence!(
-        "From memory a file is read {first} as fast as from storage in blocks of {smallest}, {there} in \
-         blocks of {block} and {last} in blocks of {largest}.",
-        block = REPORTED_STABLE,
-    );
-    let because = Finding::new("because", said)
-        .with_number("growth", growth)
-        .with_number("rest", rest);
-    Some(decided(ruling, because))
+    let gaps = cold_warm::differences(evidence.of(cold_warm::DESIGN.id)?);
+    let at = gaps
+        .iter()
+        .position(|(block, _)| *block == REPORTED_STABLE)?;
+    let (_, there) = gaps[at];
+    let ((smallest, first), larger) = (*gaps[..at].first()?, &gaps[at + 1..]);
+    let grows = exceeds(&there.minus(first.times(1.0 + MARGIN)), 0.0);
+    let stays = about_along(there.value, ALMOST, larger, |_| Sentence::default())?.ruling;
+    let ruling = if exceeds(&there, 0.0) == Ruling::DoesNotHold {
+        Ruling::DoesNotHold
+    } else {
+        both(grows, stays)
+    };
+    // Where there is no gap, its size is no number for a sentence.
+    let [(_, least), (_, most)] = extremes(larger)?;
+    let is_sayable = |gap: &Quantity| gap.value > 0.0 && !gap.is_vague();
+    let said = if is_sayable(&there) && is_sayable(&least) {
+        let before = if is_sayable(&first) {
+            sentence!("{first} more")
+        } else {
+            sentence!("not surely more")
+        };
+        sentence!(
+            "Memory gives {before} than storage in blocks of {smallest}, {there} more in blocks of {block}, \
+             and {least} to {most} more in larger ones.",
+            block = REPORTED_STABLE,
+        )
+    } else {
+        sentence!("Memory is not surely faster than storage in blocks of every size.")
+    };
+    Some(decided(ruling, Finding::new("because", said)))
 }
 
 /// In order over random: it must gain in the smallest chunks and not in the largest.
@@ -124,28 +141,29 @@ fn order_matters(evidence: &Evidence<'_>) -> Option<Judgement> {
 /// The window of read-ahead that was counted, against that of the report.
 fn window_is_as_reported(evidence: &Evidence<'_>) -> Option<Judgement> {
     let results = evidence.of(read_ahead::DESIGN.id)?;
-    let curve = results.along(CHUNK_SIZE, AHEAD, &[]);
-    let (_, ahead) = curve.first()?;
-    let ruling = if ahead.interval?.contains(REPORTED_WINDOW) {
-        Ruling::Holds
-    } else {
-        Ruling::DoesNotHold
-    };
-    let said = sentence!("The kernel was seen to read {ahead} ahead.");
+    let curve = results.along(CHUNK_SIZE, WINDOW, &[]);
+    let (_, window) = curve.first()?;
+    let window = window.quantity();
+    let ruling = is_about(&window, REPORTED_WINDOW, ALMOST);
+    let said = sentence!("The kernel reads windows of {window}.");
     Some(decided(ruling, Finding::new("because", said)))
 }
 
-/// In order over random, in the smallest chunks and in those of the report.
+/// In order over random, in all chunks below that of the report and in all others.
 fn order_gains_tenfold(evidence: &Evidence<'_>) -> Option<Judgement> {
     let ratios = random::ratios(evidence.of(random::DESIGN.id)?);
-    let (small, first) = *ratios.first()?;
-    let (_, there) = *ratios.iter().find(|(chunk, _)| *chunk == REPORTED_CHUNK)?;
-    if small >= REPORTED_CHUNK {
-        return None;
-    }
-    let ruling = both(exceeds(&first, ORDER), opposite(exceeds(&there, ORDER)));
+    let (below, beyond): (Vec<_>, Vec<_>) = ratios
+        .into_iter()
+        .partition(|(chunk, _)| *chunk < REPORTED_CHUNK);
+    let gains = |(_, gain): &(Bytes, Quantity)| is_about(gain, TENFOLD, ORDER);
+    let does_not = |(_, gain): &(Bytes, Quantity)| opposite(exceeds(gain, ORDER));
+    let ruling = both(
+        throughout(below.iter().map(gains)),
+        throughout(beyond.iter().map(does_not)),
+    );
+    let ([(_, a), (_, b)], [(_, c), (_, d)]) = (extremes(&below)?, extremes(&beyond)?);
     let said = sentence!(
-        "In order is {first} as fast in chunks of {small}, and {there} in chunks of {chunk}.",
+        "In order is {a} to {b} as fast in chunks below {chunk}, and {c} to {d} in larger ones.",
         chunk = REPORTED_CHUNK,
     );
     Some(decided(ruling, Finding::new("because", said)))

@@ -6,7 +6,7 @@ use super::{
     BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, like, of_file, powers, room,
     whole_blocks,
 };
-use crate::estimates::{grade, ratio_within, ratios_within};
+use crate::estimates::{grade, ratio_within, ratios_within, side_by_side};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file;
 use crate::prelude::*;
@@ -186,6 +186,13 @@ fn curve<'r>(results: &'r Results, metric: Metric<&'static str>) -> Vec<(Bytes, 
 /// Time of a cold read over that of a warm one, by block size.
 pub(super) fn ratios(results: &Results) -> Vec<(Bytes, Quantity)> {
     ratios_within(&curve(results, WARM), &curve(results, COLD))
+}
+
+/// Throughput of a warm read less that of a cold one, by block size.
+pub(super) fn differences(results: &Results) -> Vec<(Bytes, Quantity)> {
+    let both = side_by_side(&curve(results, WARM), &curve(results, COLD)).into_iter();
+    both.map(|(block, warm, cold)| (block, warm.quantity().minus(cold.quantity())))
+        .collect()
 }
 
 fn cold_over_warm(results: &Results) -> Option<Finding> {

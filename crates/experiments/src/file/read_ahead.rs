@@ -21,6 +21,8 @@ pub(crate) struct ReadAhead;
 
 pub(super) const AHEAD: Metric<&str> =
     Metric::fact("ahead", "furthest ahead of a reader in order", Unit::Bytes);
+pub(super) const WINDOW: Metric<&str> =
+    Metric::fact("window", "window, half of how far it reads", Unit::Bytes);
 const FIRST: Metric<&str> = Metric::fact(
     "first",
     "in memory after one read at the start",
@@ -44,8 +46,9 @@ pub(super) const DESIGN: Design = Design {
              file, the kernel is asked which pages are in the page cache. It is asked after a \
              single small read at its start, after a single one in its middle, and after each \
              read of a pass in order. Of that pass, the largest distance from the reader to the \
-             last page in memory is taken. The kernel fetches the next window while the program \
-             still reads one, so this distance is up to two windows. The window that the \
+             last page in memory is taken. The kernel fetches the next window when the program \
+             has read the first chunk of one, so this distance and that chunk are two windows. `window` is \
+             half of them. The window that the \
              kernel states in read_ahead_kb is recorded next to these. Counting is not timed.",
     source: "Report E, section 4.2.2",
     axes: &[CHUNK_SIZE.axis(), FILE_SIZE.axis()],
@@ -57,6 +60,7 @@ pub(super) const DESIGN: Design = Design {
         OF_RANDOM.resident,
         OF_RANDOM.from_storage,
         AHEAD,
+        WINDOW,
         FIRST,
         LONE,
         STATED,
@@ -104,6 +108,7 @@ impl Experiment for ReadAhead {
         if reports_residency() {
             let counted = count(&mut file, chunk_size.0)?;
             sampler.value(AHEAD, counted.ahead as f64);
+            sampler.value(WINDOW, window(counted.ahead, chunk_size.0));
             sampler.value(FIRST, counted.first as f64);
             sampler.value(LONE, counted.lone as f64);
         }
@@ -217,6 +222,11 @@ fn counted_size(stated: Option<u64>) -> u64 {
     wanted.clamp(4 * MIB, 64 * MIB)
 }
 
+/// The window of a kernel that was `ahead` of a reader who had read one chunk of a window.
+fn window(ahead: u64, chunk: u64) -> f64 {
+    (ahead + chunk) as f64 / 2.0
+}
+
 /// Bytes found in the page cache.
 struct Counted {
     ahead: u64,
@@ -262,6 +272,8 @@ mod tests {
         let (samples, _) = measure(&ReadAhead, &point, scratch.path()).expect("a disk");
         let stated = values(&samples, STATED);
         let ahead = values(&samples, AHEAD);
+        let expected = window(ahead[0] as u64, 4096);
+        assert!((values(&samples, WINDOW)[0] - expected).abs() < 1.0);
         if stated.first().is_some_and(|stated| *stated > 0.0) {
             assert!(ahead[0] > 0.0, "{ahead:?}");
             assert!(ahead[0] <= 2.5 * stated[0], "{ahead:?} {stated:?}");

@@ -1,20 +1,25 @@
 //! Claims about processes and calls.
 
-use super::calls::{Call, DESIGN as CALLS, rate};
+use super::Placement;
+use super::calls::{CALL, Call, DESIGN as CALLS, RATE, rate};
 use super::fork_size::{self, DESIGN as FORK_SIZE};
-use super::ipc::findings::{conditions, round_trip};
-use super::ipc::{BANDWIDTH, DESIGN as IPC, MECHANISM, MESSAGE, Mechanism};
+use super::ipc::findings::{by_message, round_trip};
+use super::ipc::{BANDWIDTH, DESIGN as IPC, Mechanism};
 use super::poll::{self, DESIGN as POLL};
 use super::switch::{DESIGN as SWITCH, Kind, pair};
-use super::{PLACEMENT, Placement};
-use crate::judging::{ALMOST, MARGIN, alike, larger, larger_by, opposite};
+use crate::estimates::{ratio, ratios};
+use crate::judging::{
+    ALMOST, MARGIN, about_along, alike_along, decided, exceeds, extremes, larger_among, opposite,
+    throughout,
+};
 use crate::memory::pages::Pages;
+use crate::optimisation::{OPTIMISATION, Optimisation};
 use crate::prelude::*;
-use crate::subjects::ROUND_TRIP;
 use instrument::claim::{Claim, Evidence, Judgement};
 
-/// The message whose bandwidth is compared: what a pipe holds.
-const LARGE_MESSAGE: Bytes = Bytes(64 << 10);
+/// Hundreds are more than one hundred and less than ten.
+const HUNDREDS: f64 = 316.0;
+const OF_HUNDREDS: f64 = 3.16;
 
 /// The least factor that makes a difference.
 const FASTER: f64 = 1.0 + MARGIN;
@@ -25,20 +30,14 @@ pub(crate) const ALL: &[Claim] = &[
         says: "Allocating and freeing memory is several times faster than a system call.",
         source: "Report E, section 5: 11.69 against 1.49 million a second",
         experiments: &[CALLS.id],
-        test: |evidence| {
-            let malloc = (Call::Malloc, "malloc and free");
-            faster(evidence, 3.0, malloc, SYSTEM_CALL)
-        },
+        test: |evidence| faster(evidence, 3.0, MALLOC, SYSTEM_CALL),
     },
     Claim {
         key: "streams_cost_more_than_descriptors",
         says: "Opening a file as a stream of the C library costs more than opening a descriptor.",
         source: "Report E, section 5: 0.0946 against 0.3895 million a second",
         experiments: &[CALLS.id],
-        test: |evidence| {
-            let stream = (Call::Fopen, "fopen and fclose");
-            faster(evidence, FASTER, (Call::Open, "open and close"), stream)
-        },
+        test: |evidence| faster(evidence, FASTER, (Call::Open, "open and close"), STREAM),
     },
     Claim {
         key: "a_process_costs_hundreds_of_calls",
@@ -46,8 +45,13 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 5: 0.0033 against 1.4867 million a second",
         experiments: &[CALLS.id],
         test: |evidence| {
-            let fork = (Call::Fork, "fork, exit and wait");
-            faster(evidence, 200.0, SYSTEM_CALL, fork)
+            let ratios = rates_over(evidence, Call::Getpid, Call::Fork)?;
+            about_along(HUNDREDS, OF_HUNDREDS, &ratios, |[least, most]| {
+                sentence!(
+                    "In the time of one fork, exit and wait, a bare system call is made {least} to {most} \
+                     times."
+                )
+            })
         },
     },
     Claim {
@@ -78,15 +82,19 @@ pub(crate) const ALL: &[Claim] = &[
         experiments: &[FORK_SIZE.id],
         test: |evidence| {
             let results = evidence.of(FORK_SIZE.id)?;
-            let sizes = fork_size::by_size(results, Pages::base(results.machine)?);
-            let (&(_, other), &(_, one)) = (sizes.first()?, sizes.last()?);
-            let grows = larger(one, other, |ratio| {
-                sentence!(
-                    "A fork of the largest parent measured takes {one}, of the smallest {other}: \
-                     {ratio}."
-                )
-            })?;
-            Some(Judgement::new(opposite(grows.ruling), grows.because))
+            let of = |pages| {
+                let sizes = fork_size::by_size(results, pages);
+                let growth = ratio(sizes.last()?.1, sizes.first()?.1)?;
+                (sizes.len() > 1).then_some((pages, growth))
+            };
+            let growth: Vec<_> = Pages::of_machine(results.machine).filter_map(of).collect();
+            let ruling = throughout(growth.iter().map(|(_, it)| opposite(exceeds(it, FASTER))));
+            let [(_, least), (pages, most)] = extremes(&growth)?;
+            let said = sentence!(
+                "A fork of the largest parent measured takes {least} to {most} as long as of the smallest, \
+                 the latter in pages of {pages}."
+            );
+            Some(decided(ruling, Finding::new("because", said)))
         },
     },
     Claim {
@@ -96,12 +104,16 @@ pub(crate) const ALL: &[Claim] = &[
         experiments: &[SWITCH.id],
         test: |evidence| {
             let results = evidence.of(SWITCH.id)?;
-            let one = pair(results, Kind::Processes, Placement::OneCore)?;
-            let other = pair(results, Kind::Threads, Placement::OneCore)?;
-            larger(one, other, |ratio| {
+            let of = |placement: &Placement| {
+                let switch = |kind| pair(results, kind, *placement);
+                let times = ratio(switch(Kind::Processes)?, switch(Kind::Threads)?)?;
+                Some((placement.name(), times))
+            };
+            let times: Vec<_> = Placement::ALL.iter().filter_map(of).collect();
+            larger_among(FASTER, &times, |[(few, least), (many, most)]| {
                 sentence!(
-                    "On one core, a switch between two processes takes {one}, and between two \
-                     threads {other}: {ratio}."
+                    "A switch between two processes takes {least} as long as between two threads on \
+                     {few}, and {most} on {many}."
                 )
             })
         },
@@ -114,34 +126,37 @@ pub(crate) const ALL: &[Claim] = &[
         test: |evidence| {
             let results = evidence.of(POLL.id)?;
             let waits = poll::by_count(results, poll::Call::Epoll);
-            let (&(few, other), &(many, one)) = (waits.first()?, waits.last()?);
-            if few == many {
-                return None;
-            }
-            alike(ALMOST, one, other, |ratio| {
+            let (&(few, fewest), rest) = waits.split_first()?;
+            let ratios = rest
+                .iter()
+                .map(|(count, wait)| Some((*count, ratio(wait, fewest)?)));
+            let ratios: Vec<_> = ratios.collect::<Option<_>>()?;
+            alike_along(ALMOST, &ratios, |[least, most]| {
                 sentence!(
-                    "A wait by epoll takes {one} with {many} descriptors and {other} with {few}: {ratio}."
+                    "A wait by epoll takes {least} to {most} as long with more descriptors as with {few}."
                 )
             })
         },
     },
     Claim {
         key: "two_cores_talk_faster_than_one",
-        says: "Two processes talk faster when each has a core of its own.",
+        says: "Two processes answer each other faster when each has a core of its own, by any means.",
         source: "folklore",
         experiments: &[IPC.id],
         test: |evidence| {
             let results = evidence.of(IPC.id)?;
-            let one = round_trip(results, Mechanism::Pipe, Placement::OneCore)?;
-            let other = round_trip(results, Mechanism::Pipe, Placement::TwoCores)?;
-            let judged = larger(one, other, |_| {
+            let of = |means: &Mechanism| {
+                let answer = |placement| round_trip(results, *means, placement);
+                let (one, two) = (answer(Placement::OneCore)?, answer(Placement::TwoCores)?);
+                Some((means.name(), ratio(one, two)?))
+            };
+            let gains: Vec<_> = Mechanism::ALL.iter().filter_map(of).collect();
+            larger_among(FASTER, &gains, |[(slow, least), (fast, most)]| {
                 sentence!(
-                    "A round trip of a byte through pipes takes {one} on one core and {other} on two."
+                    "For a short message, the round trip on two cores is {least} as fast as on one by \
+                     {slow}, and {most} as fast by {fast}."
                 )
-            })?;
-            let conditions = conditions(Mechanism::Pipe, Placement::TwoCores);
-            let because = judged.because.about(ROUND_TRIP, other, conditions);
-            Some(Judgement { because, ..judged })
+            })
         },
     },
     Claim {
@@ -151,11 +166,20 @@ pub(crate) const ALL: &[Claim] = &[
         experiments: &[IPC.id],
         test: |evidence| {
             let results = evidence.of(IPC.id)?;
-            let one = round_trip(results, Mechanism::Tcp, Placement::OneCore)?;
-            let other = round_trip(results, Mechanism::UnixSocket, Placement::OneCore)?;
-            larger(one, other, |ratio| {
+            let of = |placement: &Placement| {
+                let trip = |means| round_trip(results, means, *placement);
+                let trips = trip(Mechanism::Tcp).zip(trip(Mechanism::UnixSocket));
+                let trips = trips.and_then(|(tcp, unix)| Some(("round trips", ratio(tcp, unix)?)));
+                let stream = |means| by_message(results, BANDWIDTH, means, *placement);
+                let streams = ratios(&stream(Mechanism::UnixSocket), &stream(Mechanism::Tcp));
+                let streams = streams.into_iter().map(|(_, gain)| ("streams", gain));
+                trips.into_iter().chain(streams)
+            };
+            let gains: Vec<_> = Placement::ALL.iter().flat_map(of).collect();
+            larger_among(FASTER, &gains, |[(slow, least), (fast, most)]| {
                 sentence!(
-                    "A round trip of a byte takes {one} over TCP and {other} over a Unix socket: {ratio}."
+                    "On one core and two, a Unix socket is {least} as fast as TCP in the worst case, of \
+                     {slow}, and {most} as fast in the best, of {fast}."
                 )
             })
         },
@@ -167,22 +191,19 @@ pub(crate) const ALL: &[Claim] = &[
         experiments: &[IPC.id],
         test: |evidence| {
             let results = evidence.of(IPC.id)?;
-            let bandwidth = |means: Mechanism| {
-                let levels = [
-                    MECHANISM.at(means),
-                    MESSAGE.at(LARGE_MESSAGE),
-                    PLACEMENT.at(Placement::TwoCores),
-                ];
-                results.sound(BANDWIDTH, &levels)
+            let of = |placement: &Placement| {
+                let stream = |means| by_message(results, BANDWIDTH, means, *placement);
+                let others = [Mechanism::Pipe, Mechanism::UnixSocket, Mechanism::Tcp];
+                let gains =
+                    others.map(|other| ratios(&stream(Mechanism::SharedMemory), &stream(other)));
+                let (gains, placed) = (gains.into_iter().flatten(), placement.name());
+                gains.map(move |(_, gain)| (placed, gain))
             };
-            let others = [Mechanism::Pipe, Mechanism::UnixSocket, Mechanism::Tcp];
-            let others = others.into_iter().filter_map(bandwidth);
-            let other = others.max_by(|one, other| one.centre.total_cmp(&other.centre))?;
-            let one = bandwidth(Mechanism::SharedMemory)?;
-            larger(one, other, |ratio| {
+            let gains: Vec<_> = Placement::ALL.iter().flat_map(of).collect();
+            larger_among(FASTER, &gains, |[(slow, least), (fast, most)]| {
                 sentence!(
-                    "Between two cores, a ring in shared memory transfers {one}, the best of the \
-                     other means {other}: {ratio}."
+                    "Over all sizes of messages, a ring in shared memory transfers {least} as much as \
+                     another means at worst, on {slow}, and {most} at best, on {fast}."
                 )
             })
         },
@@ -190,17 +211,99 @@ pub(crate) const ALL: &[Claim] = &[
 ];
 
 const SYSTEM_CALL: (Call, &str) = (Call::Getpid, "a bare system call");
+const MALLOC: (Call, &str) = (Call::Malloc, "malloc and free");
+const STREAM: (Call, &str) = (Call::Fopen, "fopen and fclose");
 
-/// Judges "`one` can be called more than `factor` times as often as `other`", each with its name.
+/// Judges "`one` can be called more than `factor` times as often as `other`", each with its name, at every level of
+/// optimisation.
 fn faster(
     evidence: &Evidence<'_>,
     factor: f64,
     (one, one_name): (Call, &str),
     (other, other_name): (Call, &str),
 ) -> Option<Judgement> {
+    let ratios = rates_over(evidence, one, other)?;
+    let ruling = throughout(ratios.iter().map(|(_, ratio)| exceeds(ratio, factor)));
+    let (one, other) = {
+        let results = evidence.of(CALLS.id)?;
+        (rate(results, one)?, rate(results, other)?)
+    };
+    let [(_, least), (_, most)] = extremes(&ratios)?;
+    let said = if ratios.len() > 1 {
+        sentence!(
+            "{one_name}: {one}; {other_name}: {other}; {least} to {most} as many, by the loop's level of \
+             optimisation."
+        )
+    } else {
+        sentence!("{one_name}: {one}; {other_name}: {other}; {most} as many.")
+    };
+    let because = Finding::new("because", said)
+        .with_number("one", one)
+        .with_number("other", other)
+        .with_number("ratio", most);
+    Some(decided(ruling, because))
+}
+
+/// The rate of one call over that of another, by the level of optimisation of the loop around them.
+fn rates_over(
+    evidence: &Evidence<'_>,
+    one: Call,
+    other: Call,
+) -> Option<Vec<(Optimisation, Quantity)>> {
     let results = evidence.of(CALLS.id)?;
-    let (one, other) = (rate(results, one)?, rate(results, other)?);
-    larger_by(factor, one, other, |ratio| {
-        sentence!("{one_name}: {one}; {other_name}: {other}; {ratio} as many.")
-    })
+    let of = |call: Call| results.along(OPTIMISATION, RATE, &[CALL.at(call)]);
+    Some(ratios(&of(one), &of(other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PLACEMENT;
+    use super::super::calls::Calls;
+    use super::super::ipc::{Ipc, MECHANISM, MESSAGE, ROUND_TRIP};
+    use super::*;
+    use crate::made_up::{judgement, measured};
+    use instrument::claim::Ruling;
+
+    #[test]
+    fn a_claim_on_two_cores_counts_every_means() {
+        let by = |pipe: f64, shared: f64| {
+            let at = |means: Mechanism, placement, ns| {
+                let point = Point::new().at(MECHANISM, means).at(MESSAGE, Bytes(1));
+                measured(point.at(PLACEMENT, placement), &[(ROUND_TRIP, ns)])
+            };
+            let points = vec![
+                at(Mechanism::Pipe, Placement::OneCore, 4e3),
+                at(Mechanism::Pipe, Placement::TwoCores, pipe),
+                at(Mechanism::SharedMemory, Placement::OneCore, 4e6),
+                at(Mechanism::SharedMemory, Placement::TwoCores, shared),
+            ];
+            judgement(ALL, "two_cores_talk_faster_than_one", &Ipc, points)
+        };
+        let judged = by(13e3, 700.0);
+        assert_eq!(judged.ruling, Ruling::HoldsInPart);
+        let said = judged.because.sentence.to_string();
+        assert!(
+            said.contains("by pipe") && said.contains("by shared memory"),
+            "{said}"
+        );
+        assert_eq!(by(1e3, 700.0).ruling, Ruling::Holds);
+        assert_eq!(by(13e3, 5e6).ruling, Ruling::DoesNotHold);
+    }
+
+    #[test]
+    fn hundreds_of_calls_are_neither_tens_nor_thousands() {
+        let by = |forks: f64| {
+            let at = |call, rate| {
+                let point = Point::new()
+                    .at(CALL, call)
+                    .at(OPTIMISATION, Optimisation::FULL);
+                measured(point, &[(RATE, rate)])
+            };
+            let points = vec![at(Call::Getpid, 1.4867e6), at(Call::Fork, forks)];
+            judgement(ALL, "a_process_costs_hundreds_of_calls", &Calls, points).ruling
+        };
+        assert_eq!(by(3328.7), Ruling::Holds);
+        assert_eq!(by(33_287.0), Ruling::DoesNotHold);
+        assert_eq!(by(332.87), Ruling::DoesNotHold);
+    }
 }

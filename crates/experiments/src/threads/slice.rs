@@ -128,12 +128,13 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_slice_below_those_of_textbooks_decides_what_slices_cost() {
+    fn all_slices_below_those_of_textbooks_decide_what_slices_cost() {
         for (shares, expected) in [
             (
                 &[(200, 0.05), (4000, 0.002), (16_000, 0.05)][..],
-                Ruling::DoesNotHold,
+                Ruling::HoldsInPart,
             ),
+            (&[(200, 0.005), (4000, 0.002)], Ruling::DoesNotHold),
             (&[(4000, 0.05), (16_000, 0.002)], Ruling::Holds),
             (&[(4000, 0.01)], Ruling::Undecided),
             (&[(16_000, 0.002)], Ruling::Undecided),

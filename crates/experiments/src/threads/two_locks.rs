@@ -1,7 +1,7 @@
 //! `threads.two_locks`: the report's question of several processors and two locks.
 
 use super::kind::UserThreads;
-use crate::estimates::{by_ratio, ratio};
+use crate::estimates::{by_ratio, ratio, ratios};
 use crate::figures::{axis_of, curves, scale_of};
 use crate::prelude::*;
 use crate::together::{several_cpus, usable_cpus};
@@ -143,8 +143,16 @@ pub(super) fn by_processors<'r>(
     results.along(PROCESSORS, ENTRY, &[LOCK.at(lock), STEPS.at(steps)])
 }
 
+/// The time of an entry that spins over one that blocks, by the number of processors, of which there are several.
+pub(super) fn spinning_over_blocking(results: &Results, steps: Count) -> Vec<(Count, Quantity)> {
+    let of = |lock| by_processors(results, lock, steps);
+    let times = OPPOSITES.map(|(blocking, spinning)| ratios(&of(spinning), &of(blocking)));
+    let times = times.into_iter().flatten();
+    times.filter(|(processors, _)| processors.0 > 1).collect()
+}
+
 /// A lock that blocks and one that spins on the most processors, whose number comes first.
-pub(super) fn opposites<'r>(
+fn opposites<'r>(
     results: &'r Results,
     steps: Count,
 ) -> Option<(Count, &'r Estimate, &'r Estimate)> {

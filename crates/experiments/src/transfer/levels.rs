@@ -137,13 +137,21 @@ pub(super) fn curve<'r>(
     results.along(SIZE, TIME, &pair.levels(reading))
 }
 
-/// The time of `above` over that of `below`, by size. One of them is [`PLAIN`], which took turns with the
-/// other, so that the speed of the connection cancels. Older runs measured them apart.
+/// The time of `above` over that of `below`, by size. [`PLAIN`] took turns with each other pair, so that the speed
+/// of the connection cancels. Older runs measured them apart.
 pub(super) fn times_over(
     results: &Results<'_>,
     [above, below]: [Pair; 2],
     reading: Reading,
 ) -> Vec<(Bytes, Quantity)> {
+    if above != PLAIN && below != PLAIN {
+        let [above, below] = [above, below].map(|pair| times_over(results, [pair, PLAIN], reading));
+        let of = |(size, one): &(Bytes, Quantity)| {
+            let (_, other) = below.iter().find(|(measured, _)| measured == size)?;
+            Some((*size, one.over(*other)?))
+        };
+        return above.iter().filter_map(of).collect();
+    }
     let other = if above == PLAIN { below } else { above };
     if !is_in_turn(results, other, reading) {
         let [above, below] = [above, below].map(|pair| curve(results, pair, reading));

@@ -37,11 +37,15 @@ pub struct Show {
 #[command(after_help = "\
 Examples:
   oscope claims
+  oscope claims --all
   oscope claims before-upgrade --json")]
 pub struct Claims {
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
+    /// Judge by all runs of this machine together, of each point the newest
+    #[arg(long, conflicts_with = "run")]
+    pub all: bool,
 }
 
 #[derive(Args, Debug)]

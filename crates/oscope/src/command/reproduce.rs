@@ -129,11 +129,9 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
         let named = arguments.of.iter().map(|name| stored::run(common, name));
         named.collect::<Result<_>>()?
     };
-    let records = runs.iter().flat_map(|run| {
-        let records = run.experiments.iter();
-        records.map(|record| record.results(&run.machine))
-    });
-    let results: Vec<_> = records.collect();
+    let results: Vec<_> = runs.iter().flat_map(Run::results).collect();
+    let together = Run::together(runs.iter().cloned());
+    let together = together.as_ref().map_or(Vec::new(), Run::results);
     let mut failed: Vec<Failed> = runs.iter().flat_map(failed).collect();
     if arguments.of.is_empty() {
         failed.extend(unmet(&choice, arguments));
@@ -144,6 +142,7 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
     Ok(Reproduction::new(
         &choice,
         &results,
+        &together,
         &failed,
         model.unwrap_or("a machine without a name"),
     ))

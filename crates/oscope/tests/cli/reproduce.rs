@@ -24,11 +24,22 @@ fn without_a_store_everything_is_accounted_for_and_nothing_is_decided() {
 }
 
 #[test]
-fn a_table_is_measured_and_judged() {
+fn a_table_and_claims_are_judged_by_all_runs_together() {
     let place = Place::new();
     check!(place => "
-        run process.calls --at call=getpid --at call=malloc+free --budget 3s --no-page --dir $scratch | 0
+        claims --all | 1 | 2> there is no store
+        run process.calls --at call=getpid     --budget 2s --no-page --dir $scratch | 0
+        run process.calls --at call=malloc+free --budget 2s --no-page --dir $scratch | 0
     ");
+    // The latest run alone has no system call that malloc could be compared with.
+    let by = |command: &str| {
+        let document = place.json(command);
+        let mut claims = list(&document, "claims").iter();
+        let claim = claims.find(|it| it["key"] == "malloc_needs_no_system_call");
+        claim.expect("it is judged")["because"].to_string()
+    };
+    assert!(by("claims --json").contains("missing"));
+    assert!(by("claims --all --json").contains("as many"));
     let document = place.json("reproduce E Figure 26 --json");
     let tables = list(&document, "tables");
     assert_eq!(tables.len(), 1);

@@ -18,4 +18,5 @@ mod round_trip;
 mod schema;
 mod store;
 mod store_faults;
+mod together;
 mod vocabulary;

@@ -2,7 +2,8 @@
 
 use super::printed::{Knee, Query, Side};
 use crate::show;
-use instrument::curve::{Curve, Open};
+use instrument::claim::Ruling;
+use instrument::curve::{Curve, MARGIN, Open, crossover};
 use instrument::definition::Better;
 use instrument::point::{Level, Point};
 use instrument::quantity::{Bytes, Quantity, Unit};
@@ -180,8 +181,12 @@ impl<'a> Measurements<'a> {
     /// A place on the curve through the query's levels, by the same rules as in findings.
     fn knee(&self, query: &Query, knee: &Knee) -> Result<Here<'a>, Missing> {
         let missing = || self.missing(query, &query.levels);
-        let curve = self.curve(query, &knee.along).ok_or_else(missing)?;
-        let place = place(&curve, knee.side);
+        let curve = |metric| self.curve(query, metric, &knee.along).ok_or_else(missing);
+        let whole = curve(&query.metric)?;
+        let place = match &knee.less {
+            None => place(&whole, knee.side),
+            Some(less) => stable_difference(&whole, &curve(less)?),
+        };
         Ok(Here {
             quantity: place.map_err(|open| Missing::Unsound(reason(open)))?,
             point: None,
@@ -190,7 +195,12 @@ impl<'a> Measurements<'a> {
     }
 
     /// The newest curve with three places or more.
-    fn curve(&self, query: &Query, along: &str) -> Option<Vec<(Bytes, &'a Estimate)>> {
+    fn curve(
+        &self,
+        query: &Query,
+        metric: &str,
+        along: &str,
+    ) -> Option<Vec<(Bytes, &'a Estimate)>> {
         self.results.iter().find_map(|results| {
             if results.definition.id != query.experiment {
                 return None;
@@ -200,7 +210,7 @@ impl<'a> Measurements<'a> {
             for result in &results.points {
                 let fits = |(axis, level): (&String, &Level)| result.point.get(axis) == Some(level);
                 let place = result.point.get(along).and_then(Level::number).map(Bytes);
-                let value = result.sound(&query.metric);
+                let value = result.sound(metric);
                 if let (Some(x), Some(value), true) = (place, value, levels.iter().all(fits)) {
                     // If another axis varies too, the first point of each place counts.
                     if !curve.iter().any(|(other, _)| *other == x) {
@@ -241,6 +251,29 @@ pub(super) fn place(curve: &[(Bytes, &Estimate)], side: Side) -> Result<Quantity
             })
         }
     }
+}
+
+/// The place from which on one curve less another is as large as anywhere, but for the margin.
+fn stable_difference(
+    curve: &[(Bytes, &Estimate)],
+    less: &[(Bytes, &Estimate)],
+) -> Result<Quantity, Open<Bytes>> {
+    let difference = |(x, value): &(Bytes, &Estimate)| {
+        let (_, less) = less.iter().find(|(measured, _)| measured == x)?;
+        Some((*x, value.quantity().minus(less.quantity())))
+    };
+    let all: Vec<(Bytes, Quantity)> = curve.iter().filter_map(difference).collect();
+    let best = all
+        .iter()
+        .max_by(|(_, a), (_, b)| a.value.total_cmp(&b.value));
+    let (_, best) = *best.ok_or(Open::TooFew)?;
+    let ruling = |difference: Quantity| match difference.over(best).map(|share| share.extent()) {
+        Some(share) if share.low >= 1.0 - MARGIN => Ruling::Holds,
+        Some(share) if share.high >= 1.0 - MARGIN => Ruling::Undecided,
+        _ => Ruling::DoesNotHold,
+    };
+    let rulings = all.iter().map(|(x, difference)| (*x, ruling(*difference)));
+    crossover(&rulings.collect::<Vec<_>>()).map(Quantity::from)
 }
 
 /// The reason why a curve has no such place.

@@ -168,13 +168,18 @@ fn is_named(table: &Table, words: &str) -> bool {
 
 impl Reproduction {
     /// Judges what was chosen by these results. Of one experiment there may be several, the newest
-    /// first; claims are judged by all points together. `failed` holds what this machine refused to
-    /// measure, and `machine` is the model of the processor.
-    pub fn new(choice: &Choice, results: &[Results<'_>], failed: &[Failed], machine: &str) -> Self {
+    /// first; claims are judged by all of them `together`, with each experiment once. `failed` holds what this
+    /// machine refused to measure, and `machine` is the model of the processor.
+    pub fn new(
+        choice: &Choice,
+        results: &[Results<'_>],
+        together: &[Results<'_>],
+        failed: &[Failed],
+        machine: &str,
+    ) -> Self {
         let measured = Measurements::new(results).refused(failed);
         let chosen = tables().iter().filter(|table| choice.includes(table));
-        let together = together(results);
-        let evidence = Evidence::new(&together);
+        let evidence = Evidence::new(together);
         let claims = choice.claims();
         Self {
             tables: chosen
@@ -266,27 +271,6 @@ impl Reproduction {
         };
         self.wanted().into_iter().map(command).collect()
     }
-}
-
-/// The results of each experiment in one, of each point the newest.
-fn together<'a>(results: &[Results<'a>]) -> Vec<Results<'a>> {
-    let mut all: Vec<Results<'a>> = Vec::new();
-    for older in results {
-        let is_same = |newer: &&mut Results<'_>| newer.definition.id == older.definition.id;
-        let Some(newer) = all.iter_mut().find(is_same) else {
-            all.push(older.clone());
-            continue;
-        };
-        if newer.definition.metrics != older.definition.metrics {
-            continue;
-        }
-        for result in &older.points {
-            if !newer.points.iter().any(|it| it.point == result.point) {
-                newer.points.push(result.clone());
-            }
-        }
-    }
-    all
 }
 
 #[cfg(test)]

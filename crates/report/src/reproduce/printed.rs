@@ -46,7 +46,7 @@ impl Report {
     pub const fn subject(self) -> &'static str {
         match self {
             Self::A => "files on a MacBook Air M1",
-            Self::B => "files on a Razer Blade 15",
+            Self::B => "files on Linux, in part in WSL",
             Self::C => "files from a master to a slave",
             Self::D => "user-level threads",
             Self::E => "Linux against Windows on a Pentium 4",
@@ -244,6 +244,8 @@ pub struct Knee {
     pub along: String,
     /// The place.
     pub side: Side,
+    /// Another metric, whose value is subtracted at each place of the curve.
+    pub less: Option<String>,
 }
 
 /// A place on a curve of which more is better.

@@ -3,6 +3,7 @@
 use super::here::{Here, place};
 use super::judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES, against, near};
 use super::printed::{Figure, ShapeKind, Side, Table};
+use super::words::brief;
 use crate::lists::distinct;
 use instrument::curve::MARGIN;
 use instrument::quantity::{Bytes, Quantity, Unit};
@@ -44,6 +45,7 @@ pub(super) fn all(table: &Table, pairs: &[Pair<'_, '_>]) -> Vec<Shape> {
     };
     let series: Vec<Vec<Pair<'_, '_>>> = names.into_iter().map(of).collect();
     let kinds = table.shapes.iter();
+    let unit = table.axes.as_ref().map_or(Unit::Count, |axes| axes.unit);
     let each = kinds.flat_map(|kind| -> Vec<Shape> {
         match kind {
             ShapeKind::Ratio => series.iter().flat_map(|it| ratios(it)).collect(),
@@ -51,7 +53,7 @@ pub(super) fn all(table: &Table, pairs: &[Pair<'_, '_>]) -> Vec<Shape> {
             ShapeKind::Growth => series.iter().filter_map(|it| growth(it)).collect(),
             ShapeKind::Plateau => series.iter().filter_map(|it| plateau(it)).collect(),
             ShapeKind::Crossover => (table.rivals.iter())
-                .filter_map(|[one, other]| crossover(&of(one), &of(other)))
+                .filter_map(|[one, other]| crossover(unit, &of(one), &of(other)))
                 .collect(),
         }
     });
@@ -171,9 +173,10 @@ fn growth(series: &[Pair<'_, '_>]) -> Option<Shape> {
 /// A place of two series: its x, and the first over the second as reported and here.
 type Rivals = (f64, f64, Option<Quantity>);
 
-/// The place from which on the first series stays below the second.
-fn crossover(one: &[Pair<'_, '_>], other: &[Pair<'_, '_>]) -> Option<Shape> {
-    let both: Vec<Rivals> = one
+/// The place, in `unit`, from which on the first series stays below the second. Places without a value here are
+/// left out of the judgement, and decide nothing.
+fn crossover(unit: Unit, one: &[Pair<'_, '_>], other: &[Pair<'_, '_>]) -> Option<Shape> {
+    let all: Vec<Rivals> = one
         .iter()
         .filter_map(|(figure, here)| {
             let same = |(rival, _): &&Pair<'_, '_>| rival.x.is_some() && rival.x == figure.x;
@@ -184,42 +187,58 @@ fn crossover(one: &[Pair<'_, '_>], other: &[Pair<'_, '_>]) -> Option<Shape> {
         .collect();
     let name = |series: &[Pair<'_, '_>]| Some(series.first()?.0.series.clone());
     let of = format!("{} below {}", name(one)?, name(other)?);
-    let from = |is_below: &dyn Fn(&Rivals) -> bool| {
-        let tail = both.iter().rev().take_while(|place| is_below(place)).last();
-        tail.map_or(f64::INFINITY, |(x, ..)| *x)
-    };
-    let reported = from(&|(_, ratio, _)| *ratio < 1.0);
+    let measured: Vec<Rivals> = all
+        .iter()
+        .filter(|(.., it)| it.is_some())
+        .copied()
+        .collect();
+    let is_reported = |(_, ratio, _): &Rivals| *ratio < 1.0;
     let extent = |ratio: &Option<Quantity>| ratio.and_then(|ratio| ratio.interval);
-    let may = from(&|(.., ratio)| extent(ratio).is_none_or(|ratio| ratio.low < 1.0));
-    let must = from(&|(.., ratio)| extent(ratio).is_some_and(|ratio| ratio.high < 1.0));
-    let outcome = if may.total_cmp(&must).is_eq() && may.total_cmp(&reported).is_eq() {
+    let may_be = |(.., ratio): &Rivals| extent(ratio).is_none_or(|ratio| ratio.low < 1.0);
+    let must_be = |(.., ratio): &Rivals| extent(ratio).is_some_and(|ratio| ratio.high < 1.0);
+    let reported = tail(&measured, &is_reported);
+    let (may, must) = (tail(&measured, &may_be), tail(&measured, &must_be));
+    let outcome = if measured.len() < FEWEST {
+        Outcome::Undecided
+    } else if may.total_cmp(&must).is_eq() && may.total_cmp(&reported).is_eq() {
         Outcome::AsReported
     } else if reported < may || reported > must {
         Outcome::Differs
     } else {
         Outcome::Undecided
     };
-    let place = |x: f64| x.is_finite().then(|| Quantity::exact(x, Unit::Count));
-    let words = |from: Option<f64>| match from {
-        Some(from) if from.is_finite() => format!("from {from} on"),
-        Some(_) => "never up to the end".to_owned(),
+    let place = |x: f64| x.is_finite().then(|| Quantity::exact(x, unit));
+    let words = |from: Option<f64>| match from.map(place) {
+        Some(Some(from)) => format!("from {} on", brief(&from)),
+        Some(None) => "never up to the end".to_owned(),
         None => "not measured".to_owned(),
     };
-    let is_measured = both.iter().any(|(.., ratio)| ratio.is_some());
-    let here = is_measured.then_some(must);
-    (both.len() >= FEWEST).then(|| Shape {
+    let from_all = tail(&all, &is_reported);
+    let here = (!measured.is_empty()).then_some(must);
+    (all.len() >= FEWEST).then(|| Shape {
         kind: ShapeKind::Crossover,
         series: String::new(),
         of,
-        reported: place(reported),
+        reported: place(from_all),
         here: here.and_then(place),
         outcome,
         remark: Some(format!(
-            "reported {}; here {}",
-            words(Some(reported)),
-            words(here)
+            "reported {}; here {}{}",
+            words(Some(from_all)),
+            words(here),
+            if here.is_some() && measured.len() < all.len() {
+                format!(", in {} of {} places", measured.len(), all.len())
+            } else {
+                String::new()
+            },
         )),
     })
+}
+
+/// The place from which on the condition is met; infinite if it is not met at the end.
+fn tail(places: &[Rivals], is_met: &dyn Fn(&Rivals) -> bool) -> f64 {
+    let tail = places.iter().rev().take_while(|place| is_met(place)).last();
+    tail.map_or(f64::INFINITY, |(x, ..)| *x)
 }
 
 /// The place from which on a series of speeds gains nothing.

@@ -2,10 +2,6 @@
 
 use super::{Choice, Failed, Outcome, Report, Reproduction, tables};
 use instrument::point::Point;
-use instrument::quantity::{Quantity, Unit};
-use instrument::results::{Estimate, PointResult, Results};
-use instrument::statistics::Interval;
-use platform::machine::Machine;
 
 fn places(words: &str) -> Vec<&'static str> {
     let choice = Choice {
@@ -29,7 +25,7 @@ fn a_place_is_named_as_the_report_names_it() {
 
 #[test]
 fn without_measurements_each_figure_has_a_reason_and_the_commands_measure_it() {
-    let reproduced = Reproduction::new(&Choice::default(), &[], &[], "a processor");
+    let reproduced = Reproduction::new(&Choice::default(), &[], &[], &[], "a processor");
     let figures = reproduced.figures();
     assert_eq!(figures.undecided, figures.all());
     assert_eq!(reproduced.shapes().undecided, reproduced.shapes().all());
@@ -56,7 +52,7 @@ fn a_level_that_the_machine_refuses_has_the_reason_and_no_command() {
         point: Some(Point::new().with("pages", "swap, memory limited")),
         reason: "it needs swap".into(),
     };
-    let reproduced = Reproduction::new(&Choice::default(), &[], &[refused], "a processor");
+    let reproduced = Reproduction::new(&Choice::default(), &[], &[], &[refused], "a processor");
     let figures = reproduced.tables.iter().flat_map(|table| &table.figures);
     let refused = figures.filter(|judged| {
         let reason = judged.reason.as_deref().unwrap_or_default();
@@ -71,69 +67,6 @@ fn a_level_that_the_machine_refuses_has_the_reason_and_no_command() {
     assert!(!asked.contains(&"pages=swap, memory limited".to_owned()));
 }
 
-/// A warm read at this rate in blocks of this size, by one process in each of five passes.
-fn warm_read((size, rate): (u64, f64)) -> PointResult {
-    let between = |share: f64| Interval::new(rate * (1.0 - share), rate * (1.0 + share));
-    let estimate = Estimate {
-        metric: "throughput".into(),
-        processes: 5,
-        passes: 5,
-        by_process: [0.999, 1.001, 1.0, 0.998, 1.002].map(|it| it * rate).into(),
-        pass_of: (0..5).collect(),
-        ..Quantity {
-            interval: between(0.01),
-            ..Quantity::exact(rate, Unit::BytesPerSecond)
-        }
-        .into()
-    };
-    PointResult {
-        point: Point::new()
-            .with("block_size", size)
-            .with("pass", "read warm"),
-        estimates: vec![estimate],
-        warnings: Vec::new(),
-        remarks: Vec::new(),
-    }
-}
-
-#[test]
-fn a_plateau_is_that_of_the_finding() {
-    let experiment = experiments::find("file.block_size").expect("it exists");
-    let (definition, machine) = (experiment.definition(), Machine::default());
-    for (rates, expected) in [
-        ([2e9, 4e9, 7e9, 7.9e9, 8e9], Some(128_u64 << 10)),
-        ([2e9, 4e9, 7.9e9, 8e9, 8e9], Some(64 << 10)),
-        // It still rises.
-        ([2e9, 4e9, 6e9, 7e9, 8e9], None),
-    ] {
-        let sizes = [4 << 10, 32 << 10, 64 << 10, 128 << 10, 1 << 20];
-        let points = sizes.into_iter().zip(rates).map(warm_read).collect();
-        let results = Results {
-            definition: &definition,
-            machine: &machine,
-            points,
-        };
-        let found = experiment.findings(&results);
-        let finding = found.iter().find(|it| it.key == "plateau_read_warm");
-        let plateau = finding.and_then(|it| it.number("plateau"));
-        let choice = Choice {
-            report: None,
-            place: Some("a_block_size".into()),
-        };
-        let reproduced = Reproduction::new(&choice, &[results], &[], "a processor");
-        let mut figures = reproduced.tables.iter().flat_map(|table| &table.figures);
-        let here = figures
-            .find(|it| it.figure.series == "plateau")
-            .expect("it is there")
-            .here;
-        let bytes = |it: Quantity| it.value as u64;
-        assert_eq!(here.map(bytes), expected);
-        if expected.is_some() {
-            assert_eq!(here, plateau);
-        }
-    }
-}
-
 #[test]
 fn every_report_has_claims_or_figures() {
     for report in Report::ALL {
@@ -141,7 +74,7 @@ fn every_report_has_claims_or_figures() {
             report: Some(report),
             place: None,
         };
-        let reproduced = Reproduction::new(&choice, &[], &[], "a processor");
+        let reproduced = Reproduction::new(&choice, &[], &[], &[], "a processor");
         assert!(!reproduced.claims.is_empty(), "{report:?}");
         assert_eq!(
             report == Report::C,

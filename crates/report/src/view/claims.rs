@@ -18,7 +18,7 @@ pub(crate) fn judged<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     let is_open = |(_, judgement): &&(_, Judgement)| judgement.ruling == Ruling::Undecided;
     let (open, decided): (Vec<_>, Vec<_>) = claims.into_iter().partition(is_open);
     let item = |(claim, judgement): &(&'static Claim, Judgement)| self::item(claim, judgement);
-    let open_title = format!("{} that this run does not decide", open.len());
+    let open_title = format!("{} undecided", open.len());
     Blocks::default()
         .say([tally(analysis)])
         .items(decided.into_iter().map(item))
@@ -48,8 +48,7 @@ pub(crate) fn tally(analysis: &Analysis<'_>) -> String {
         judged.filter(|it| *it == ruling).count()
     };
     format!(
-        "{} of the reports and of common belief: {} hold here, {} in part, {} do not; this run leaves {} \
-         undecided.",
+        "{} of the reports and of common belief: {} hold here, {} in part, {} do not; {} undecided.",
         counted(analysis.claims.len(), "claim"),
         of(Ruling::Holds),
         of(Ruling::HoldsInPart),

@@ -34,7 +34,7 @@ fn reproduced(
         report: Some(report),
         place: Some(place.to_owned()),
     };
-    Reproduction::new(&choice, &results, &[], "a made-up processor")
+    Reproduction::new(&choice, &results, &results, &[], "a made-up processor")
 }
 
 /// Calls that are all ten times as fast as the report's, but for one that is as fast as there and one that
@@ -107,6 +107,51 @@ fn two_series_cross_where_the_report_has_it_or_elsewhere() {
         let found = of(&times);
         assert_eq!(found.outcome, expected, "{found:?}");
     }
+}
+
+#[test]
+fn a_crossover_has_the_unit_of_its_axis_and_places_that_were_not_measured_decide_nothing() {
+    let crossing = |mapped_ns: [f64; 4]| {
+        let sizes = [1 << 10, 4 << 10, 1 << 20, 64 << 20];
+        let points = sizes.into_iter().zip(mapped_ns).map(|(size, mapped)| {
+            let point = Point::new().with("buffer_size", size);
+            let totals = [("start_total", mapped), ("total", 1000.0)];
+            let totals = totals.map(|(metric, ns)| estimate(metric, ns, 0.02));
+            result(point.with("file_size", 64 << 20), totals.into())
+        });
+        let judged = reproduced(Report::E, "Figure 22", "file.phases", points.collect());
+        let shapes = judged.tables[0].shapes.clone().into_iter();
+        let mut crossings = shapes.filter(|it| it.kind == ShapeKind::Crossover);
+        let found = crossings.next().expect("it is judged");
+        (found.outcome, found.remark.expect("both places"))
+    };
+    let (outcome, remark) = crossing([500.0; 4]);
+    assert_eq!(outcome, Outcome::AsReported);
+    let expected = "reported from 1 KiB on; here from 1 KiB on, in 4 of 17 places";
+    assert_eq!(remark, expected);
+    let (outcome, remark) = crossing([2000.0, 500.0, 500.0, 500.0]);
+    assert_eq!(outcome, Outcome::Differs);
+    assert!(remark.contains("here from 4 KiB on"), "{remark}");
+}
+
+#[test]
+fn the_gap_of_the_page_cache_is_the_difference_of_two_speeds() {
+    let stable = |speeds: [(f64, f64); 4]| {
+        let sizes = [512, 4 << 10, 8 << 10, 1 << 20];
+        let points = sizes.into_iter().zip(speeds).map(|(size, (cold, warm))| {
+            let point = Point::new().with("block_size", size);
+            let speeds = [("cold", cold), ("warm", warm)];
+            let speeds = speeds.map(|(metric, rate)| estimate(metric, rate, 0.01));
+            result(point.with("file_size", 16 << 20), speeds.into())
+        });
+        let judged = reproduced(Report::B, "section 4", "file.cold_warm", points.collect());
+        judged.tables[0].figures[0].outcome
+    };
+    let as_reported = [(1e8, 2e8), (1e8, 6e8), (1e8, 9e8), (1e8, 9e8)];
+    assert_eq!(stable(as_reported), Outcome::AsReported);
+    // Warm alone is stable from 8 KiB on as well.
+    let colder = [(8e8, 9e8), (6e8, 9e8), (4e8, 9e8), (1e8, 9e8)];
+    assert_eq!(stable(colder), Outcome::Differs);
 }
 
 #[test]

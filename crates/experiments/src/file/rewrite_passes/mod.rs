@@ -12,11 +12,9 @@ use crate::prelude::*;
 use instrument::experiment::Confinement;
 use platform::file::{reports_residency, residency};
 use platform::usage::storage_read_bytes;
-use way::{
-    FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED, READ_AGAIN, least_memory,
-};
+use way::{FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED, least_memory};
 
-pub(super) use way::{READ, REWRITE, WAY};
+pub(super) use way::{READ, READ_AGAIN, REWRITE, WAY};
 pub(super) use way::{Way, move_on};
 
 /// The experiment `file.rewrite_passes`.
@@ -237,17 +235,26 @@ fn at<'r>(
     results.sound(metric, &[WAY.at(way), CHUNK_SIZE.at(chunk)])
 }
 
-/// The second and the first reading of a file by read.
-pub(super) fn readings<'r>(results: &'r Results) -> Option<[&'r Estimate; 2]> {
-    let of = |metric| at(results, metric, Way::Calls, CHUNK);
-    Some([of(READ_AGAIN)?, of(READ)?])
+/// True if the memory that the process might use was limited, and so smaller than its file.
+pub(super) fn is_larger_than_memory(point: &Point) -> bool {
+    matches!(point.level(MEMORY), Ok(Memory::Limited(_)))
+}
+
+/// A point at which the file is larger than the memory.
+#[cfg(test)]
+pub(super) fn limited(way: Way, chunk: Bytes) -> Point {
+    let limit = Bytes(16 * MIB);
+    let point = Point::new().at(WAY, way).at(CHUNK_SIZE, chunk);
+    let point = point.at(FILE_SIZE, Bytes(FILE_OVER_MEMORY * limit.0));
+    point.at(MEMORY, Memory::Limited(limit))
 }
 
 /// The second reading against the first, where they differ: dirty pages may make it slower, pages that are
 /// still in memory faster.
 fn second_reading(results: &Results) -> Option<Finding> {
-    let [second, first] = readings(results)?;
-    let kept = at(results, KEPT, Way::Calls, CHUNK)?;
+    let of = |metric| at(results, metric, Way::Calls, CHUNK);
+    let (second, first) = (of(READ_AGAIN)?, of(READ)?);
+    let kept = of(KEPT)?;
     let times = ratio_within(second, first)?;
     let said = sentence!(
         "After an uncached file was read and overwritten, reading it again takes {times} as long as at \

@@ -1,7 +1,7 @@
 //! Findings and figures of `file.sum`.
 
 use super::{BY_CPU, METHOD, Method, STATE, State, THREADS, THROUGHPUT};
-use crate::estimates::{grade, ratio, ratios, side_by_side};
+use crate::estimates::{grade, pooled, ratio, ratios};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file::{BLOCK_SIZE, FILE_SIZE, ratios_at_ends};
 use crate::prelude::*;
@@ -10,6 +10,7 @@ use instrument::curve::Curve;
 use instrument::definition::Better;
 use instrument::point::Level;
 use instrument::results::PointResult;
+use std::collections::BTreeSet;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     [
@@ -149,38 +150,60 @@ pub(in crate::file) fn by_one_thread<'r>(
     results: &'r Results,
     method: Method,
 ) -> Vec<(Bytes, &'r Estimate)> {
-    let levels = [
-        STATE.at(State::Warm),
-        METHOD.at(method),
-        THREADS.at(Count(1)),
-    ];
-    results.along(BLOCK_SIZE, THROUGHPUT, &levels)
+    by_block(results, State::Warm, (method, Count(1)))
 }
 
 /// The throughput of one thread over that of the most threads that were measured, by block size, on a warm
 /// file by pread.
 pub(in crate::file) fn one_over_most_threads(results: &Results) -> Vec<(Bytes, Quantity)> {
-    let points = results.points.iter();
-    let threads = points.filter_map(|it| it.point.level(THREADS).ok());
-    let Some(most) = threads.max().filter(|most| *most > Count(1)) else {
+    let Some(most) = counts(results)
+        .last()
+        .filter(|most| **most > Count(1))
+        .copied()
+    else {
         return Vec::new();
     };
-    let levels = [
-        STATE.at(State::Warm),
-        METHOD.at(Method::Pread),
-        THREADS.at(most),
-    ];
-    let by_most = results.along(BLOCK_SIZE, THROUGHPUT, &levels);
+    let by_most = by_block(results, State::Warm, (Method::Pread, most));
     ratios(&by_one_thread(results, Method::Pread), &by_most)
 }
 
-/// Throughput of one thread that reads and of one that maps, in the smallest blocks that were measured
-/// both ways.
-pub(in crate::file) fn by_smallest_blocks<'r>(results: &'r Results) -> Option<[&'r Estimate; 2]> {
-    let of = |method| by_one_thread(results, method);
-    let both = side_by_side(&of(Method::Pread), &of(Method::Mmap));
-    let (_, read, mapped) = both.first()?;
-    Some([read, mapped])
+/// Throughput by block size for a method and a number of threads.
+fn by_block<'r>(
+    results: &'r Results,
+    state: State,
+    (method, threads): (Method, Count),
+) -> Vec<(Bytes, &'r Estimate)> {
+    let levels = [STATE.at(state), METHOD.at(method), THREADS.at(threads)];
+    results.along(BLOCK_SIZE, THROUGHPUT, &levels)
+}
+
+/// The numbers of threads that were measured.
+fn counts(results: &Results) -> BTreeSet<Count> {
+    let points = results.points.iter();
+    let counts = points.filter_map(|it| it.point.level(THREADS).ok());
+    counts.collect()
+}
+
+/// The throughput by one method over that of as many threads by the other, by block size.
+pub(in crate::file) fn over(
+    results: &Results,
+    state: State,
+    methods: [Method; 2],
+) -> Vec<(Bytes, Quantity)> {
+    let of = |threads| {
+        let [one, other] = methods.map(|method| by_block(results, state, (method, threads)));
+        ratios(&one, &other)
+    };
+    pooled(counts(results).into_iter().map(of))
+}
+
+/// The throughput of a warm file that is read, by block size: a curve for each method and number of threads.
+pub(in crate::file) fn warm_by_block<'r>(results: &'r Results) -> Vec<Vec<(Bytes, &'r Estimate)>> {
+    let methods = [Method::Pread, Method::Seek];
+    let counts = counts(results).into_iter();
+    let manners = counts.flat_map(|threads| methods.map(|method| (method, threads)));
+    let curves = manners.map(|manner| by_block(results, State::Warm, manner));
+    curves.collect()
 }
 
 /// A file mapped as a whole and in the smallest blocks, by one thread, with the blocks.

@@ -4,7 +4,7 @@
 mod findings;
 
 pub(super) use findings::{
-    best_two, by_one_thread, by_smallest_blocks, fewest_threads, one_over_most_threads,
+    best_two, by_one_thread, fewest_threads, one_over_most_threads, over, warm_by_block,
     whole_and_small,
 };
 

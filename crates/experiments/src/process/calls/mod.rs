@@ -9,9 +9,9 @@ use crate::optimisation::{self, Compiler, OPTIMISATION, Optimisation};
 use crate::prelude::*;
 use instrument::results::PointResult;
 
-const CALL: AxisOf<Call> = AxisOf::new("call", "call");
+pub(super) const CALL: AxisOf<Call> = AxisOf::new("call", "call");
 
-const RATE: Metric<&str> = Metric::rate("rate", "rate").bounded(MOST_PER_SECOND);
+pub(super) const RATE: Metric<&str> = Metric::rate("rate", "rate").bounded(MOST_PER_SECOND);
 const LATENCY: Metric<&str> = Metric::time("latency", "latency");
 
 /// Even a pair of calls that do nothing takes half a nanosecond.

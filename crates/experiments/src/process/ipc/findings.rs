@@ -66,7 +66,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
 }
 
 /// The sound estimates of a metric by the size of the message.
-fn by_message<'r>(
+pub(in crate::process) fn by_message<'r>(
     results: &'r Results,
     metric: Metric<&'static str>,
     means: Mechanism,
@@ -117,7 +117,7 @@ fn quickest_answer(results: &Results, placement: Placement) -> Option<Finding> {
 }
 
 /// All that a round trip depends on.
-pub(in crate::process) fn conditions(means: Mechanism, placement: Placement) -> String {
+fn conditions(means: Mechanism, placement: Placement) -> String {
     format!("{} on {}", means.name(), placement.name())
 }
 

@@ -165,7 +165,7 @@ const DESIGN: Design = Design {
 
 /// The points with the usual slices. If there is none, those with the shortest slice that was chosen:
 /// numbers with different slices do not belong in one sentence.
-fn with_one_slice<'r>(results: &Results<'r>) -> Results<'r> {
+pub(super) fn with_one_slice<'r>(results: &Results<'r>) -> Results<'r> {
     let slice = |point: &Point| point.get(SLICE.name()).cloned();
     let chosen = results.points.iter().map(|result| slice(&result.point));
     let shortest = chosen.min().flatten();
