@@ -9,6 +9,7 @@ use instrument::point::Point;
 use instrument::results::{PointResult, Results};
 use instrument::runner::Ending;
 use instrument::sample::Batch;
+use instrument::trial;
 use jiff::Timestamp;
 use platform::environment::Environment;
 use platform::machine::Machine;
@@ -196,6 +197,11 @@ impl Run {
         (machine, environment, storage, calibration)
     }
 
+    /// The experiments of the plan, without the trials of settings at the end of the run.
+    pub fn measured(&self) -> impl Iterator<Item = &ExperimentRecord> {
+        self.experiments.iter().filter(|record| !record.is_trial())
+    }
+
     /// The points of all experiments.
     pub fn points(&self) -> impl Iterator<Item = &PointRecord> {
         self.experiments.iter().flat_map(|record| &record.points)
@@ -213,6 +219,11 @@ impl Run {
 }
 
 impl ExperimentRecord {
+    /// True if it is the trial of a setting.
+    pub fn is_trial(&self) -> bool {
+        trial::is_trial(&self.definition.id)
+    }
+
     /// The estimates of every point that has samples.
     pub fn results<'a>(&'a self, machine: &'a Machine) -> Results<'a> {
         let points = self.points.iter().filter(|point| !point.batches.is_empty());
