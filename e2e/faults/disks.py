@@ -21,7 +21,7 @@ WRITERS = {
 # Commands that print something.
 PRINTERS = [
     ["list"], ["explain", "process"], ["show", "1"], ["show", "1", "process.calls"], ["show", "1", "--json"],
-    ["history"], ["history", "process.calls"], ["claims", "1"], ["advise", "1"], ["advise", "1", "--header", "c"],
+    ["history"], ["history", "process.calls"], ["claims", "1"], ["advise", "1"], ["advise", "1", "--json"],
     ["report", "1"], ["export", "1"], ["export", "1", "--format", "csv"], ["export", "1", "--format", "openmetrics"],
     ["compare", "1", "reference:pentium4-2003-linux"], ["verify"], ["verify", "1"], ["cleanup"],
     ["completions", "bash"], ["man"], ["token"], ["--help"], ["run", "--help"], ["--version"],

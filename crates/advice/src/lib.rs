@@ -17,14 +17,11 @@
 //!
 //! | setting | value |
 //! | --- | --- |
-//! | `read_block_size`, `read_cold_block_size`, `write_block_size` | bytes |
+//! | `read_block_size`, `write_block_size` | bytes |
 //! | `read_method` | `pread` or `mmap` |
-//! | `map_files_from` | block size in bytes, or `never` |
 //! | `scan_threads`, `direct_queue_depth` | a count |
-//! | `loop_piece_size` | bytes: pieces of repeated work, all caches considered |
-//! | `loop_piece_size_l1`, `loop_piece_size_l2`, `loop_piece_size_l3` | bytes: pieces that stay in one cache, for loops within loops |
+//! | `loop_piece_size` | bytes: pieces of repeated work on a large block |
 //! | `large_block_pages` | `huge` or `base` |
-//! | `short_sections_by` | `spin` or `block` |
 //! | `spin_in_sections_up_to` | ns; 0 where spinning gains nothing |
 //! | `start_programs_by` | `posix_spawn` or `fork` |
 //! | `safe_write_by` | `fsync`, `fdatasync`, `o_sync` or `o_dsync` |

@@ -1,11 +1,9 @@
 //! Decides claims by ratios of estimates and their intervals.
 
 use crate::estimates::ratio;
-use instrument::advice::Advice;
 use instrument::claim::{Judgement, Ruling};
 use instrument::curve::{self, Onset, Open};
 use instrument::finding::{Finding, Grade, Sentence, sentence};
-use instrument::point::Level;
 use instrument::quantity::Quantity;
 use instrument::results::Estimate;
 
@@ -285,43 +283,6 @@ pub(crate) fn extremes<L: Copy>(ratios: &[(L, Quantity)]) -> Option<[(L, Quantit
     let least = ratios.iter().min_by(by_value)?;
     let most = ratios.iter().max_by(by_value)?;
     Some([*least, *most])
-}
-
-/// The choice to advise where `other` is `gain` as fast as the `usual` choice: the better of both with what
-/// it gains; `None` where the measurement does not decide.
-pub(crate) fn better<T>(gain: &Quantity, other: T, usual: T) -> Option<(T, Option<Quantity>)> {
-    match exceeds(gain, 1.0 + MARGIN) {
-        Ruling::Holds => Some((other, Some(*gain))),
-        Ruling::DoesNotHold => Some((usual, None)),
-        Ruling::HoldsInPart | Ruling::Undecided => None,
-    }
-}
-
-/// The advice to set `value` where programs have the `usual` one.
-pub(crate) fn advice(
-    (value, usual): (impl Into<Level>, impl Into<Level>),
-    gain: Option<Quantity>,
-    said: Sentence,
-) -> Advice {
-    Advice {
-        value: value.into(),
-        usual: usual.into(),
-        gain,
-        because: Finding::new("because", said),
-    }
-}
-
-/// The advice to set `other` where it is surely `gain` times as good as the `usual` value, and to keep that where
-/// it surely is not; `None` where the measurement does not decide.
-pub(crate) fn advised(
-    gain: Quantity,
-    other: impl Into<Level>,
-    usual: impl Into<Level>,
-    said: Sentence,
-) -> Option<Advice> {
-    let usual = usual.into();
-    let (value, gain) = better(&gain, other.into(), usual.clone())?;
-    Some(advice((value, usual), gain, said))
 }
 
 /// A judgement whose sentence is as sure as its ruling.

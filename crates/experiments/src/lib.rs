@@ -16,6 +16,7 @@
 use testing as _;
 
 mod advice;
+mod advising;
 #[cfg(test)]
 mod cases;
 mod claims;

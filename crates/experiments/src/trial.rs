@@ -1,82 +1,4 @@
-//! The experiments that show the gain of a setting before it is set.
-
-use platform::environment::System;
-
-/// What `oscope ab` measures to try a setting.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trial {
-    /// The experiment.
-    pub experiment: &'static str,
-    /// `AXIS=USUAL,NEW`.
-    pub vary: String,
-    /// `AXIS=LEVEL` for all that stays.
-    pub at: Vec<String>,
-}
-
-/// The trial of the advised setting called `name`, `new` against `usual`; `None` if no experiment
-/// varies just it.
-pub fn of_advice(name: &str, usual: &str, new: &str) -> Option<Trial> {
-    let of_block = |pass: &str| Trial {
-        experiment: "file.block_size",
-        vary: format!("block_size={usual},{new}"),
-        at: vec![format!("pass={pass}")],
-    };
-    Some(match name {
-        "read_block_size" => of_block("read warm"),
-        "read_cold_block_size" => of_block("read cold"),
-        "write_block_size" => of_block("write"),
-        "loop_piece_size" | "loop_piece_size_l1" | "loop_piece_size_l2" | "loop_piece_size_l3" => {
-            Trial {
-                experiment: "memory.subloop",
-                vary: format!("piece_size={usual},{new}"),
-                at: vec![format!("block_size={usual}")],
-            }
-        }
-        "direct_queue_depth" => {
-            let queue = match System::here() {
-                System::Windows => "overlapped",
-                System::Linux | System::Other => "io_uring",
-            };
-            Trial {
-                experiment: "file.engine",
-                vary: format!("engine={queue} {usual},{queue} {new}"),
-                at: vec!["through=direct".into()],
-            }
-        }
-        "safe_write_by" => Trial {
-            experiment: "file.sync",
-            vary: format!("method={},{}", way_of_waiting(usual)?, way_of_waiting(new)?),
-            at: vec!["place=overwrite".into()],
-        },
-        "log_blocks" => Trial {
-            experiment: "file.sync",
-            vary: "place=append,overwrite".into(),
-            at: vec!["method=write+fdatasync".into()],
-        },
-        "log_wait" => Trial {
-            experiment: "file.group_commit",
-            vary: format!("wait={usual},{new}"),
-            at: vec!["writers=16".into()],
-        },
-        "start_programs_by" => Trial {
-            experiment: "process.calls",
-            vary: "call=fork+exec+wait,posix_spawn+wait".into(),
-            at: vec!["optimisation=3".into()],
-        },
-        _ => return None,
-    })
-}
-
-/// The level of `file.sync` for an advised way of waiting.
-fn way_of_waiting(advised: &str) -> Option<&'static str> {
-    Some(match advised {
-        "fsync" => "write+fsync",
-        "fdatasync" => "write+fdatasync",
-        "o_sync" => "O_SYNC write",
-        "o_dsync" => "O_DSYNC write",
-        _ => return None,
-    })
-}
+//! The settings of the kernel that can be tried, with the experiments that show their effect.
 
 /// A setting of the kernel that can be tried, and the experiment that shows it.
 #[derive(Debug)]
@@ -152,25 +74,18 @@ pub const KERNEL_SETTINGS: &[KernelSetting] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{KERNEL_SETTINGS, of_advice};
+    use super::KERNEL_SETTINGS;
 
     #[test]
     fn trials_use_the_axes_of_their_experiments() {
-        let has = |experiment: &str, level: &str| {
-            let definition = crate::find(experiment).expect("it is one").definition();
-            let (axis, _) = level.split_once('=').expect("an axis");
-            assert!(definition.axis(axis).is_some(), "{level}");
-        };
-        let advised = crate::advice().filter_map(|rule| of_advice(rule.setting, "1", "64"));
-        for trial in advised {
-            let levels = trial.at.iter().chain([&trial.vary]);
-            levels.for_each(|level| has(trial.experiment, level));
-        }
         for setting in KERNEL_SETTINGS {
-            setting
-                .at
-                .iter()
-                .for_each(|level| has(setting.experiment, level));
+            let definition = crate::find(setting.experiment)
+                .expect("it is one")
+                .definition();
+            for level in setting.at {
+                let (axis, _) = level.split_once('=').expect("an axis");
+                assert!(definition.axis(axis).is_some(), "{level}");
+            }
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Advice: the settings that programs should use on a machine, derived from its measurements.
 
 use crate::claim::Evidence;
-use crate::finding::Finding;
+use crate::finding::{Finding, Sentence};
 use crate::point::Level;
 use crate::quantity::{Quantity, Unit};
+use crate::trial::Trial;
+use platform::environment::System;
+use serde::{Deserialize, Serialize};
 
 /// A rule that finds the best value of one setting.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ pub struct Rule {
     pub experiments: &'static [&'static str],
     /// Finds the advice; `None` if the needed measurements are missing or do not decide.
     pub find: fn(&Evidence<'_>) -> Option<Advice>,
+    /// What to do to have this value on this system.
+    pub act: fn(&Level, System) -> Action,
 }
 
 /// The people who can act on advice.
@@ -43,4 +48,33 @@ pub struct Advice {
     pub gain: Option<Quantity>,
     /// The finding that supports the advice.
     pub because: Finding,
+    /// The pair of measurements that tries it; `None` where the value is the usual one, or where no
+    /// experiment measures both.
+    pub trial: Option<Trial>,
+}
+
+/// What a reader does to follow advice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Action {
+    /// A command that changes this machine or the call of a program.
+    Command(String),
+    /// A sentence about the reader's own code.
+    Code(Sentence),
+}
+
+impl Advice {
+    /// True if both advise the same to a reader: the same choice, or a change from the usual number to
+    /// one within a step of the usual grids.
+    pub(crate) fn agrees_with(&self, other: &Self) -> bool {
+        /// Sizes and counts are measured at every second or third power of two.
+        const STEP: u64 = 8;
+        match (&self.value, &other.value) {
+            (Level::Number(ours), Level::Number(theirs)) => {
+                let is_change = |advice: &Self| advice.value != advice.usual;
+                let (less, more) = (ours.min(theirs), ours.max(theirs));
+                is_change(self) == is_change(other) && less.saturating_mul(STEP) >= *more
+            }
+            (ours, theirs) => ours == theirs,
+        }
+    }
 }

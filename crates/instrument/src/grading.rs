@@ -4,9 +4,11 @@
 //! findings are made again from the values of this pass alone. In the same way, moving the values
 //! that a warning touches shows which findings rest on them.
 
+use crate::advice::{Advice, Rule};
+use crate::claim::Evidence;
 use crate::estimate::Estimate;
 use crate::experiment::Experiment;
-use crate::finding::{DOUBTS_OF_CONDITIONS, Finding, Trust, doubt_of};
+use crate::finding::{DOUBTS_OF_CONDITIONS, Finding, Grade, Trust, doubt_of};
 use crate::noise::Warning;
 use crate::results::{PointResult, Results};
 use crate::statistics::Interval;
@@ -36,6 +38,31 @@ pub fn findings(experiment: &dyn Experiment, results: &Results<'_>) -> Vec<Findi
     }
     findings.sort_by(Finding::by_importance);
     findings
+}
+
+/// The advice of `rule`, if the intervals of the whole run give it and most of its passes, each taken alone,
+/// give it too.
+pub fn advice(rule: &Rule, results: &[Results<'_>]) -> Option<Advice> {
+    let is_read = |results: &&Results<'_>| rule.experiments.contains(&&*results.definition.id);
+    let read = results.iter().filter(is_read);
+    let advice = (rule.find)(&Evidence::new(results))?;
+    let passes: BTreeSet<u32> = read.clone().flat_map(passes).collect();
+    let agrees = |change: &dyn Fn(&Estimate) -> Estimate| {
+        let again = read.clone();
+        let again = again.map(|results| results.with_estimates(|_, estimate| change(estimate)));
+        let again = (rule.find)(&Evidence::new(&again.collect::<Vec<_>>()));
+        again.is_some_and(|again| advice.agrees_with(&again))
+    };
+    let holds = |pass: &&u32| {
+        let exact = |estimate: &Estimate| estimate.exactly(of_pass(estimate, **pass));
+        agrees(&exact) || agrees(&|estimate| with_errors(estimate, **pass))
+    };
+    let trust = Trust {
+        held: passes.iter().filter(holds).count(),
+        of: passes.len(),
+        doubts: Vec::new(),
+    };
+    (trust.grade(advice.because.grade) != Grade::Undecided).then_some(advice)
 }
 
 fn trust(finding: &Finding, passes: &[Replay], doubts: &[Doubt]) -> Trust {
@@ -71,6 +98,19 @@ fn estimates<'r>(
     })
 }
 
+/// The value in one pass. An estimate that was not measured in it keeps its value.
+fn of_pass(estimate: &Estimate, pass: u32) -> f64 {
+    match estimate.of_pass(pass) {
+        Some(value) if estimate.is_sound() => value,
+        _ => estimate.centre,
+    }
+}
+
+/// The estimate with its value in one pass, and its error in the whole run.
+fn with_errors(estimate: &Estimate, pass: u32) -> Estimate {
+    estimate.times(positive(of_pass(estimate, pass) / estimate.centre))
+}
+
 /// The findings of an experiment in the values of one pass.
 struct Replay {
     /// As if they had no error.
@@ -83,21 +123,15 @@ struct Replay {
 }
 
 impl Replay {
-    /// An estimate that was not measured in this pass keeps its value.
     fn of_pass(
         experiment: &dyn Experiment,
         results: &Results<'_>,
         findings: &[Finding],
         pass: u32,
     ) -> Self {
-        let value = |estimate: &Estimate| match estimate.of_pass(pass) {
-            Some(value) if estimate.is_sound() => value,
-            _ => estimate.centre,
-        };
-        let exact = |_: &PointResult, estimate: &Estimate| estimate.exactly(value(estimate));
-        let with_errors = |_: &PointResult, estimate: &Estimate| {
-            estimate.times(positive(value(estimate) / estimate.centre))
-        };
+        let exact =
+            |_: &PointResult, estimate: &Estimate| estimate.exactly(of_pass(estimate, pass));
+        let with_errors = |_: &PointResult, estimate: &Estimate| with_errors(estimate, pass);
         let exact = experiment.findings(&results.with_estimates(exact));
         let all_hold = findings.iter().all(|finding| is_said(finding, &exact));
         Self {

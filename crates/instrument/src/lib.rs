@@ -60,6 +60,7 @@ pub mod sample;
 pub mod sampler;
 pub mod setting;
 pub mod statistics;
+pub mod trial;
 
 // The macros refer to this crate by name, inside this crate too.
 extern crate self as instrument;

@@ -7,7 +7,7 @@
 
 use crate::exit::{Choice, WrongUse};
 use anyhow::{Context, Result, anyhow, bail};
-use experiments::trial::{KERNEL_SETTINGS, KernelSetting, Trial};
+use experiments::trial::{KERNEL_SETTINGS, KernelSetting};
 use platform::placement;
 use platform::storage::Storage;
 use serde::{Deserialize, Serialize};
@@ -341,7 +341,11 @@ pub fn names(directory: &Path) -> Vec<&'static str> {
 
 /// A trial of a setting of the kernel, with its commands.
 pub struct Tried {
-    pub trial: Trial,
+    pub experiment: &'static str,
+    /// The argument of `oscope ab --vary`: `AXIS=NOW,NEW`.
+    pub vary: String,
+    /// `AXIS=LEVEL` for all that stays.
+    pub at: &'static [&'static str],
     pub set: String,
     pub undo: String,
 }
@@ -389,11 +393,9 @@ fn tried(candidate: &KernelSetting, directory: &Path) -> Result<Tried> {
     Ok(Tried {
         set: command(&new),
         undo: command(&now),
-        trial: Trial {
-            experiment: candidate.experiment,
-            vary: format!("sysfs:{here}={now},{new}"),
-            at: candidate.at.iter().map(|&at| at.to_owned()).collect(),
-        },
+        experiment: candidate.experiment,
+        vary: format!("sysfs:{here}={now},{new}"),
+        at: candidate.at,
     })
 }
 

@@ -9,6 +9,7 @@ use instrument::point::Point;
 use instrument::results::{PointResult, Results};
 use instrument::runner::Ending;
 use instrument::sample::Batch;
+use instrument::trial;
 use jiff::Timestamp;
 use platform::environment::Environment;
 use platform::machine::Machine;
@@ -194,10 +195,9 @@ impl Run {
             .find(|experiment| experiment.definition.id == id)
     }
 
-    /// The estimates of every experiment, in execution order.
+    /// The estimates of every experiment but for trials of settings, in execution order.
     pub fn results(&self) -> Vec<Results<'_>> {
-        let records = self.experiments.iter();
-        records
+        self.measured()
             .map(|record| record.results(&self.machine))
             .collect()
     }
@@ -217,6 +217,11 @@ impl Run {
             ..
         } = self;
         (machine, environment, storage, calibration)
+    }
+
+    /// The experiments of the plan, without the trials of settings at the end of the run.
+    pub fn measured(&self) -> impl Iterator<Item = &ExperimentRecord> {
+        self.experiments.iter().filter(|record| !record.is_trial())
     }
 
     /// The points of all experiments.
@@ -251,6 +256,11 @@ impl ExperimentRecord {
                 None => self.points.push(record),
             }
         }
+    }
+
+    /// True if it is the trial of a setting.
+    pub fn is_trial(&self) -> bool {
+        trial::is_trial(&self.definition.id)
     }
 
     /// The estimates of every point that has samples.

@@ -1,10 +1,10 @@
 //! Analysis: derives estimates, findings and figures from a stored run. It reads nothing else.
 
+use crate::advice::{Found, Guides};
 use crate::consistency::{Outcome, Statement, reconcile};
 use crate::printed;
 use crate::surroundings::Surroundings;
 use advice::Advice;
-use instrument::advice::{Advice as Recommended, Rule};
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 use instrument::experiment::{Definition, Metric};
 use instrument::figure::Figure;
@@ -25,6 +25,8 @@ pub struct Analysis<'a> {
     pub claims: Vec<(&'static Claim, Judgement)>,
     /// Recommended settings for programs on the machine of the run.
     pub advice: Advice,
+    /// How to follow them, and how far the run has tried them.
+    pub guides: Guides,
     /// Other activity on the machine during the run.
     pub surroundings: Surroundings,
     /// Number of samples in the run.
@@ -56,8 +58,8 @@ impl<'a> Analysis<'a> {
         let evidence = Evidence::new(&results);
         let claims = experiments::claims().map(|claim| (claim, claim.judge(&evidence)));
         let mut claims: Vec<(&Claim, Judgement)> = claims.collect();
-        let mut advice = crate::advice::found(&evidence);
-        let experiments = run.experiments.iter().zip(results);
+        let mut advice = crate::advice::found(&results);
+        let experiments = run.measured().zip(results);
         let mut experiments: Vec<_> = experiments
             .map(|(record, results)| ExperimentAnalysis::new(record, results))
             .collect();
@@ -65,11 +67,13 @@ impl<'a> Analysis<'a> {
             draw_printed(&mut experiments, run);
         }
         make_consistent(&mut experiments, &mut claims, &mut advice);
+        let (advice, guides) = crate::advice::advice(run, &advice);
         Self {
             run,
             experiments,
             claims,
-            advice: crate::advice::advice(run, &advice),
+            advice,
+            guides,
             surroundings: Surroundings::of(run),
             samples: run.sample_count(),
         }
@@ -100,7 +104,7 @@ impl<'a> Analysis<'a> {
 
 /// Draws the experiments that only a publication made.
 fn draw_printed(experiments: &mut [ExperimentAnalysis<'_>], run: &Run) {
-    for (experiment, record) in experiments.iter_mut().zip(&run.experiments) {
+    for (experiment, record) in experiments.iter_mut().zip(run.measured()) {
         if experiments::find(&record.definition.id).is_none() {
             experiment.figures = printed::figures(&record.results(&run.machine));
         }
@@ -112,7 +116,7 @@ fn draw_printed(experiments: &mut [ExperimentAnalysis<'_>], run: &Run) {
 fn make_consistent(
     experiments: &mut [ExperimentAnalysis<'_>],
     claims: &mut [(&'static Claim, Judgement)],
-    advice: &mut Vec<(&'static Rule, Recommended)>,
+    advice: &mut Vec<Found>,
 ) {
     let of_findings = experiments.iter_mut().flat_map(|experiment| {
         let from = experiment.definition.id.as_str();

@@ -213,6 +213,7 @@ proptest! {
             experiments: vec![experiment],
             claims: Vec::new(),
             advice: advice::Advice::default(),
+            guides: std::collections::BTreeMap::new(),
             surroundings: Surroundings::default(),
             samples: 0,
         };

@@ -1,5 +1,6 @@
 //! An analysis as text for the cache of a store, so that a run is judged once.
 
+use crate::advice::Guides;
 use crate::{Analysis, ExperimentAnalysis, Surroundings};
 use advice::Advice;
 use instrument::claim::Judgement;
@@ -20,6 +21,7 @@ struct Parts<'a> {
     experiments: Vec<Experiment<'a>>,
     claims: Vec<(Cow<'a, str>, Cow<'a, Judgement>)>,
     advice: Cow<'a, Advice>,
+    guides: Cow<'a, Guides>,
     surroundings: Surroundings,
 }
 
@@ -48,6 +50,7 @@ pub fn to_text(analysis: &Analysis<'_>) -> serde_json::Result<String> {
             .map(|(claim, judgement)| (Cow::Borrowed(claim.key), Cow::Borrowed(judgement)))
             .collect(),
         advice: Cow::Borrowed(&analysis.advice),
+        guides: Cow::Borrowed(&analysis.guides),
         surroundings: analysis.surroundings.clone(),
     })
 }
@@ -56,7 +59,7 @@ impl Cached {
     /// The analysis of `run` in `text`; `None` if it does not fit.
     pub fn read(text: &str, run: &Run) -> Option<Self> {
         let cached: Self = serde_json::from_str(text).ok()?;
-        let fits = cached.0.experiments.len() == run.experiments.len();
+        let fits = cached.0.experiments.len() == run.measured().count();
         fits.then_some(cached)
     }
 
@@ -67,9 +70,10 @@ impl Cached {
             experiments,
             claims,
             advice,
+            guides,
             surroundings,
         } = self.0;
-        let experiments = run.experiments.iter().zip(experiments);
+        let experiments = run.measured().zip(experiments);
         let experiments = experiments.map(|(record, cached)| ExperimentAnalysis {
             definition: &record.definition,
             skipped: record.skipped.as_deref(),
@@ -87,6 +91,7 @@ impl Cached {
             experiments: experiments.collect(),
             claims: claims.collect(),
             advice: advice.into_owned(),
+            guides: guides.into_owned(),
             surroundings,
             samples,
         }

@@ -1,6 +1,8 @@
 //! Made-up values for tests.
 
+use crate::advice::{Guide, Tried};
 use advice::{Setting, Value};
+use instrument::advice::Action;
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
 use instrument::quantity::{Quantity, Unit};
@@ -35,6 +37,15 @@ pub(crate) fn setting(value: Value) -> Setting {
         gain: None,
         because: "It follows.".into(),
         experiments: Vec::new(),
+    }
+}
+
+/// A guide to a setting that was tried so far.
+pub(crate) fn guide(tried: Tried) -> Guide {
+    Guide {
+        action: Action::Command("set it".into()),
+        tried,
+        trial: None,
     }
 }
 

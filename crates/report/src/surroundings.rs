@@ -78,7 +78,7 @@ struct Notable {
 impl Surroundings {
     /// The conditions of `run`.
     pub fn of(run: &Run) -> Self {
-        let points = run.experiments.iter().flat_map(|record| &record.points);
+        let points = run.measured().flat_map(|record| &record.points);
         let batches: Vec<&Batch> = points.flat_map(|point| &point.batches).collect();
         let slowdowns: Vec<f64> = batches.iter().flat_map(|batch| slowdowns(batch)).collect();
         let slowed: Vec<f64> = slowdowns

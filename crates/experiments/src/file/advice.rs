@@ -5,29 +5,26 @@ use super::engine::{self, Through, best_of_large, best_queue};
 use super::group_commit;
 use super::sum::{self, Method, State, by_one_thread, fewest_threads};
 use super::sync::{self, Method as Wait, WriteKind};
-use crate::estimates::{ratio, ratios};
-use crate::judging::{MARGIN, advice, advised, exceeds, margin};
+use crate::advising::{Ways, as_usual, bytes};
+use crate::estimates::ratio;
+use crate::judging::{MARGIN, exceeds, margin};
 use crate::prelude::*;
-use instrument::advice::{Advice, Audience, Rule};
+use instrument::advice::{Action, Advice, Audience, Rule};
 use instrument::claim::{Evidence, Ruling};
 use instrument::point::LevelOf;
 
 pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "read_block_size",
-        title: "block size for reading files",
+        title: "block size for reading files that are in memory",
         audience: Audience::Programs,
         unit: Some(Unit::Bytes),
         experiments: &[block_size::DESIGN.id],
-        find: |evidence| block_size(evidence, Pass::ReadWarm),
-    },
-    Rule {
-        setting: "read_cold_block_size",
-        title: "block size for reading files that are not in memory",
-        audience: Audience::Programs,
-        unit: Some(Unit::Bytes),
-        experiments: &[block_size::DESIGN.id],
-        find: |evidence| block_size(evidence, Pass::ReadCold),
+        find: read_block_size,
+        act: |value, _| {
+            let size = bytes(value);
+            Action::Code(sentence!("Read files in blocks of {size}."))
+        },
     },
     Rule {
         setting: "write_block_size",
@@ -36,6 +33,10 @@ pub(crate) const ALL: &[Rule] = &[
         unit: Some(Unit::Bytes),
         experiments: &[block_size::DESIGN.id],
         find: write_block_size,
+        act: |value, _| {
+            let size = bytes(value);
+            Action::Code(sentence!("Write files in blocks of {size}."))
+        },
     },
     Rule {
         setting: "scan_threads",
@@ -44,6 +45,12 @@ pub(crate) const ALL: &[Rule] = &[
         unit: Some(Unit::Count),
         experiments: &[sum::DESIGN.id],
         find: scan_threads,
+        act: |value, _| {
+            let threads = value.to_string();
+            Action::Code(sentence!(
+                "Scan a large file in {threads} parts, each in a thread of its own."
+            ))
+        },
     },
     Rule {
         setting: "read_method",
@@ -52,14 +59,7 @@ pub(crate) const ALL: &[Rule] = &[
         unit: None,
         experiments: &[sum::DESIGN.id],
         find: read_method,
-    },
-    Rule {
-        setting: "map_files_from",
-        title: "block size from which on a file in memory is mapped rather than read",
-        audience: Audience::Programs,
-        unit: Some(Unit::Bytes),
-        experiments: &[sum::DESIGN.id],
-        find: map_from,
+        act: |_, _| Action::Code(sentence!("Map the files that you scan, do not read them.")),
     },
     Rule {
         setting: "direct_queue_depth",
@@ -68,6 +68,10 @@ pub(crate) const ALL: &[Rule] = &[
         unit: Some(Unit::Count),
         experiments: &[engine::DESIGN.id],
         find: queue_depth,
+        act: |value, system| {
+            let (depth, by) = (value.to_string(), queue_of(system));
+            Action::Code(sentence!("Keep {depth} reads in flight, by {by}."))
+        },
     },
     Rule {
         setting: "large_reads_through",
@@ -76,6 +80,15 @@ pub(crate) const ALL: &[Rule] = &[
         unit: None,
         experiments: &[engine::DESIGN.id],
         find: large_reads,
+        act: |_, system| {
+            let flag = match system {
+                System::Windows => "FILE_FLAG_NO_BUFFERING",
+                System::Linux | System::Other => "O_DIRECT",
+            };
+            Action::Code(sentence!(
+                "Open the files of which you read large blocks with {flag}."
+            ))
+        },
     },
     Rule {
         setting: "safe_write_by",
@@ -84,6 +97,16 @@ pub(crate) const ALL: &[Rule] = &[
         unit: None,
         experiments: &[sync::DESIGN.id],
         find: safe_write,
+        act: |value, _| {
+            let way = value.to_string();
+            Action::Code(match way.strip_prefix("o_") {
+                None => sentence!("Call {way} after the write, not fsync."),
+                Some(flag) => {
+                    let flag = format!("O_{}", flag.to_uppercase());
+                    sentence!("Open the file with {flag}, and call no fsync.")
+                }
+            })
+        },
     },
     Rule {
         setting: "log_blocks",
@@ -92,6 +115,13 @@ pub(crate) const ALL: &[Rule] = &[
         unit: None,
         experiments: &[sync::DESIGN.id],
         find: log_blocks,
+        // Blocks that `fallocate` reserves are not enough: the first write to one still changes the file's
+        // description on the device.
+        act: |_, _| {
+            Action::Code(sentence!(
+                "Fill the log with zeros to its full size before its first use, and write over them."
+            ))
+        },
     },
     Rule {
         setting: "log_wait",
@@ -100,8 +130,21 @@ pub(crate) const ALL: &[Rule] = &[
         unit: None,
         experiments: &[group_commit::DESIGN.id],
         find: log_wait,
+        act: |_, _| {
+            Action::Code(sentence!(
+                "Let one thread call fdatasync for all threads that wait for it."
+            ))
+        },
     },
 ];
+
+/// The system's interface for many reads at once.
+fn queue_of(system: System) -> &'static str {
+    match system {
+        System::Windows => "overlapped I/O",
+        System::Linux | System::Other => "io_uring",
+    }
+}
 
 /// The number of threads that suffice, if several are surely faster than one.
 fn scan_threads(evidence: &Evidence<'_>) -> Option<Advice> {
@@ -113,7 +156,7 @@ fn scan_threads(evidence: &Evidence<'_>) -> Option<Advice> {
          {rate_of_one}.",
         at_most = margin(),
     );
-    advised(ratio(rate, rate_of_one)?, threads.level(), 1_u64, said)
+    Ways::new(evidence.of(sum::DESIGN.id)?, rate_of_one, rate).advised(threads.level(), 1_u64, said)
 }
 
 /// The method of the fastest single thread over the other's fastest.
@@ -121,29 +164,15 @@ fn read_method(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(sum::DESIGN.id)?;
     let fastest = |method| {
         let rates = by_one_thread(results, method).into_iter();
-        let rates = rates.map(|(_, rate)| rate);
-        rates.max_by(|one, other| one.centre.total_cmp(&other.centre))
+        rates.max_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))
     };
-    let gain = ratio(fastest(Method::Mmap)?, fastest(Method::Pread)?)?;
+    let (map_block, mapped) = fastest(Method::Mmap)?;
+    let (read_block, read) = fastest(Method::Pread)?;
     let said = sentence!(
-        "Each in its best blocks, a mapped file is scanned {gain} as fast as one that is read."
+        "One thread scans a mapped file at {mapped} in blocks of {map_block}, and a file that it reads at \
+         {read} in blocks of {read_block}."
     );
-    advised(gain, Method::Mmap.name(), Method::Pread.name(), said)
-}
-
-/// The smallest block from which on a mapped file is scanned faster than one that is read, by one
-/// thread; `never` where it is not in the largest.
-fn map_from(evidence: &Evidence<'_>) -> Option<Advice> {
-    let results = evidence.of(sum::DESIGN.id)?;
-    let curve = |method| by_one_thread(results, method);
-    let gains = ratios(&curve(Method::Mmap), &curve(Method::Pread));
-    let wins = |(_, gain): &&(_, Quantity)| exceeds(gain, 1.0 + MARGIN) == Ruling::Holds;
-    let from = gains.iter().rev().take_while(wins).last();
-    let (block, gain) = *from.or(gains.last())?;
-    let said = sentence!(
-        "In blocks of {block}, a mapped file is scanned {gain} as fast as one that is read."
-    );
-    advised(gain, block.level(), "never", said)
+    Ways::new(results, read, mapped).advised(Method::Mmap.name(), Method::Pread.name(), said)
 }
 
 /// The depth of the best queue, if it beats one read at a time for sure.
@@ -156,7 +185,7 @@ fn queue_depth(evidence: &Evidence<'_>) -> Option<Advice> {
          time {one}.",
         of = queue.of
     );
-    advised(ratio(rate, one)?, depth.level(), 1_u64, said)
+    Ways::new(results, one, rate).advised(depth.level(), 1_u64, said)
 }
 
 /// The path of the data that is faster, each by its best way.
@@ -164,20 +193,18 @@ fn large_reads(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(engine::DESIGN.id)?;
     let (block, direct) = best_of_large(results, Through::Direct)?;
     let (_, cached) = best_of_large(results, Through::PageCache)?;
-    let gain = ratio(direct, cached)?;
-    let said = sentence!(
-        "In blocks of {block}, O_DIRECT gives {direct}, {gain} what the page cache gives \
-         ({cached})."
-    );
-    advised(gain, "direct", "page_cache", said)
+    let said =
+        sentence!("In blocks of {block}, O_DIRECT gives {direct} and the page cache {cached}.");
+    Ways::new(results, cached, direct).advised("direct", "page_cache", said)
 }
 
-/// The cheapest way of waiting for a block that exists, if it is surely cheaper than fsync.
+/// The first of the ways to wait for a block that exists which is not surely slower than the cheapest, if it is
+/// surely cheaper than fsync.
 fn safe_write(evidence: &Evidence<'_>) -> Option<Advice> {
     const WAYS: [(Wait, &str); 3] = [
         (Wait::Fdatasync, "fdatasync"),
-        (Wait::Sync, "o_sync"),
         (Wait::DataSync, "o_dsync"),
+        (Wait::Sync, "o_sync"),
     ];
     let results = evidence.of(sync::DESIGN.id)?;
     let time = |way| sync::latency(results, way, WriteKind::Overwrite);
@@ -185,12 +212,19 @@ fn safe_write(evidence: &Evidence<'_>) -> Option<Advice> {
     let others = WAYS
         .iter()
         .filter_map(|(way, name)| Some((*name, time(*way)?)));
-    let (name, best) = others.min_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))?;
+    let mut others: Vec<_> = others.collect();
+    let times = others.iter().map(|(_, time)| *time);
+    let least = times.min_by(|one, other| one.centre.total_cmp(&other.centre))?;
+    others.retain(|(_, time)| {
+        let ratio = ratio(time, least);
+        ratio.is_none_or(|ratio| exceeds(&ratio, 1.0 + MARGIN) != Ruling::Holds)
+    });
+    let (name, best) = *others.first()?;
     let said = sentence!(
         "A write of 4 KiB that waits by {name} takes {best}, by fsync {fsync}: each commit of its \
          own pays that."
     );
-    advised(ratio(fsync, best)?, name, "fsync", said)
+    Ways::new(results, fsync, best).advised(name, "fsync", said)
 }
 
 /// Blocks that exist already against a file that grows with each write.
@@ -202,17 +236,18 @@ fn log_blocks(evidence: &Evidence<'_>) -> Option<Advice> {
         "A write of 4 KiB and fdatasync takes {exists} on blocks that exist, and {append} at the \
          end of a file that grows."
     );
-    advised(ratio(append, exists)?, "allocated", "appended", said)
+    Ways::new(results, append, exists).advised("allocated", "appended", said)
 }
 
 /// One wait for the device for all writers, compared with a wait of each.
 fn log_wait(evidence: &Evidence<'_>) -> Option<Advice> {
-    let (writers, [apart, together]) = group_commit::rates(evidence.of(group_commit::DESIGN.id)?)?;
+    let results = evidence.of(group_commit::DESIGN.id)?;
+    let (writers, [apart, together]) = group_commit::rates(results)?;
     let said = sentence!(
         "{writers} threads commit {together} with one fdatasync for all that wait, and {apart} if each \
          calls it."
     );
-    advised(ratio(together, apart)?, "shared", "own", said)
+    Ways::new(results, apart, together).advised("shared", "own", said)
 }
 
 /// The best for writing over a file, but none in which new files are written far more slowly, since
@@ -221,20 +256,21 @@ fn write_block_size(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(block_size::DESIGN.id)?;
     let best = best(results, Pass::Write);
     let Some(from) = cliff(results).map(|cliff| cliff.from) else {
-        return advised_block(&best?, &gain_nothing());
+        return advised_block(results, &best?, &gain_nothing());
     };
     if let Some(best) = best.filter(|best| best.size < from) {
-        return advised_block(&best, &gain_nothing());
+        return advised_block(results, &best, &gain_nothing());
     }
     advised_block(
+        results,
         &best_below(results, Pass::Write, from)?,
         &sentence!("those of {from} and more are far slower for new files"),
     )
 }
 
-fn block_size(evidence: &Evidence<'_>, pass: Pass) -> Option<Advice> {
+fn read_block_size(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(block_size::DESIGN.id)?;
-    advised_block(&best(results, pass)?, &gain_nothing())
+    advised_block(results, &best(results, Pass::ReadWarm)?, &gain_nothing())
 }
 
 fn gain_nothing() -> Sentence {
@@ -243,14 +279,49 @@ fn gain_nothing() -> Sentence {
 
 /// Advice for a block size. `beyond` gives the reason against a larger one. Where the best block does not
 /// surely gain, the usual one stays if it is no smaller; else the measurement does not decide.
-fn advised_block(best: &Best<'_>, beyond: &Sentence) -> Option<Advice> {
+fn advised_block(results: &Results<'_>, best: &Best<'_>, beyond: &Sentence) -> Option<Advice> {
     let (rate, usual_rate) = (best.rate, best.usual_rate);
-    let gain = ratio(rate, usual_rate)?;
+    let ways = Ways::new(results, usual_rate, rate);
     let usual = USUAL_BLOCK;
-    if exceeds(&gain, 1.0 + MARGIN) == Ruling::Holds {
+    if exceeds(&ways.gain()?, 1.0 + MARGIN) == Ruling::Holds {
         let said = sentence!("They give {rate}, blocks of {usual} give {usual_rate}; {beyond}.");
-        return Some(advice((best.size.level(), usual.level()), Some(gain), said));
+        return ways.advised(best.size.level(), usual.level(), said);
     }
     let said = sentence!("They give {usual_rate}; {beyond}.");
-    (best.size <= usual).then(|| advice((usual.level(), usual.level()), None, said))
+    (best.size <= usual).then(|| as_usual(usual.level(), said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find;
+    use crate::made_up::{machine, measured, results, setting};
+    use instrument::point::Level;
+    use sync::{LATENCY, METHOD};
+
+    /// The advised way to wait, where it takes 100 µs by fsync and so much by fdatasync and by a file that
+    /// was opened with O_DSYNC.
+    fn advised(fdatasync: f64, o_dsync: f64) -> Option<Level> {
+        let experiment = find(sync::DESIGN.id).expect("it exists");
+        let points = experiment.points(&setting(Profile::Quick)).into_iter();
+        let measured = points.filter_map(|point| {
+            let time = match point.level(METHOD).ok()? {
+                Wait::Fsync => 100e3,
+                Wait::Fdatasync => fdatasync,
+                Wait::DataSync => o_dsync,
+                _ => 200e3,
+            };
+            Some(measured(point, &[(LATENCY, time)]))
+        });
+        let (definition, machine) = (experiment.definition(), machine());
+        let results = [results(&definition, &machine, measured.collect())];
+        safe_write(&Evidence::new(&results)).map(|advice| advice.value)
+    }
+
+    #[test]
+    fn of_ways_to_wait_that_are_alike_the_first_is_advised() {
+        assert_eq!(advised(60e3, 59e3), Some("fdatasync".into()));
+        assert_eq!(advised(60e3, 40e3), Some("o_dsync".into()));
+        assert_eq!(advised(100e3, 99e3), Some("fsync".into()));
+    }
 }

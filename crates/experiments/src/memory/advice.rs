@@ -1,12 +1,13 @@
 //! Advice for programs that work on large blocks of memory.
 
 use super::{bandwidth, hierarchy, latency, subloop, tlb};
+use crate::advising::{Ways, bytes};
 use crate::estimates::ratio;
-use crate::judging::{advice, better};
+use crate::judging::{MARGIN, exceeds};
 use crate::prelude::*;
 use crate::subjects::GAIN_FROM_HUGE_PAGES;
-use instrument::advice::{Advice, Audience, Rule};
-use instrument::claim::Evidence;
+use instrument::advice::{Action, Advice, Audience, Rule};
+use instrument::claim::{Evidence, Ruling};
 use instrument::point::LevelOf;
 
 const BANDWIDTH: &str = "memory.bandwidth";
@@ -27,31 +28,13 @@ pub(crate) const ALL: &[Rule] = &[
         audience: Audience::Programs,
         unit: Some(Unit::Bytes),
         experiments: &[SUBLOOP],
-        find: best_piece,
-    },
-    Rule {
-        setting: "loop_piece_size_l1",
-        title: "size of the pieces of repeated work that stay in the level 1 cache",
-        audience: Audience::Programs,
-        unit: Some(Unit::Bytes),
-        experiments: &[LATENCY, SUBLOOP],
-        find: |evidence| piece_in_cache(evidence, 1),
-    },
-    Rule {
-        setting: "loop_piece_size_l2",
-        title: "size of the pieces of repeated work that stay in the level 2 cache",
-        audience: Audience::Programs,
-        unit: Some(Unit::Bytes),
-        experiments: &[LATENCY, SUBLOOP],
-        find: |evidence| piece_in_cache(evidence, 2),
-    },
-    Rule {
-        setting: "loop_piece_size_l3",
-        title: "size of the pieces of repeated work that stay in the level 3 cache",
-        audience: Audience::Programs,
-        unit: Some(Unit::Bytes),
-        experiments: &[LATENCY, SUBLOOP],
-        find: |evidence| piece_in_cache(evidence, 3),
+        find: piece_that_fits,
+        act: |value, _| {
+            let piece = bytes(value);
+            Action::Code(sentence!(
+                "Cut repeated work on a large block into pieces of {piece}, and finish each before the next."
+            ))
+        },
     },
     Rule {
         setting: "large_block_pages",
@@ -60,115 +43,86 @@ pub(crate) const ALL: &[Rule] = &[
         unit: None,
         experiments: &[LATENCY, TLB, BANDWIDTH],
         find: pages,
+        act: |_, system| match system {
+            System::Linux => {
+                Action::Command("env GLIBC_TUNABLES=glibc.malloc.hugetlb=1 PROGRAM".into())
+            }
+            System::Windows => Action::Code(sentence!(
+                "Allocate large blocks by VirtualAlloc with MEM_LARGE_PAGES."
+            )),
+            System::Other => Action::Code(sentence!("Allocate large blocks in huge pages.")),
+        },
     },
 ];
 
-/// The best piece of the largest block.
-fn best_piece(evidence: &Evidence<'_>) -> Option<Advice> {
+/// The largest measured piece that fits the first cache, or the second where pieces of that size are
+/// shown to be no slower. Larger pieces are fewer, and leave a program less to do between them.
+fn piece_that_fits(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(SUBLOOP)?;
     let block = *subloop::blocks(results).last()?;
-    let (piece, rate) = subloop::best(results, block)?;
     let whole = subloop::whole(results, block)?;
-    let (value, gain) = better(&ratio(rate, whole)?, piece, block)?;
-    let said = if value == block {
-        sentence!(
-            "Repeated work on a block of {block} writes {rate} in the best pieces and {whole} over \
-             the whole block."
-        )
-    } else {
-        let smaller = if subloop::is_smallest(results, block, piece) {
-            "smaller pieces were not measured"
-        } else {
-            "smaller pieces gain no more"
-        };
-        sentence!(
-            "Repeated work on a block of {block} writes {rate} in these pieces and {whole} over the \
-             whole block; larger pieces gain less, {smaller}."
-        )
+    let curve = subloop::curve(results, block);
+    let caches = hierarchy::documented(results.machine);
+    let in_cache = |level: u32| {
+        let cache = caches.iter().find(|cache| cache.level == level)?;
+        let mut pieces = curve.iter().rev();
+        let fits = |(piece, _): &&(Bytes, &_)| *piece < block && *piece < cache.size;
+        pieces
+            .find(fits)
+            .map(|(piece, rate)| (level, *piece, *rate))
     };
-    Some(advice((value.level(), block.level()), gain, said))
-}
-
-/// The largest piece that stays in the cache of this level, and in none before it.
-fn piece_in_cache(evidence: &Evidence<'_>, level: u32) -> Option<Advice> {
-    let results = evidence.of(SUBLOOP)?;
-    let held = |level| held_bytes(evidence, results, level);
-    let before = held(level - 1).map_or(0.0, |(bytes, _)| bytes);
-    let (capacity, is_shown) = held(level)?;
-    let block = *subloop::blocks(results).last()?;
-    let stays = |piece: Bytes| (before..capacity).contains(&(piece.0 as f64));
-    let (piece, rate) = subloop::curve(results, block)
-        .into_iter()
-        .rfind(|(piece, _)| *piece < block && stays(*piece))?;
-    let whole = subloop::whole(results, block)?;
-    let (value, gain) = better(&ratio(rate, whole)?, piece, block)?;
-    let capacity = Quantity::exact(capacity, Unit::Bytes);
-    let holds = if is_shown {
-        sentence!("of {capacity} holds these pieces")
-    } else {
-        sentence!("holds these pieces if it has the documented {capacity}")
+    let first = in_cache(1)?;
+    let is_as_fast = |second: &(u32, Bytes, &Estimate)| {
+        let ratio = ratio(second.2, first.2);
+        ratio.is_some_and(|ratio| exceeds(&ratio, 1.0 - MARGIN) == Ruling::Holds)
     };
+    let (level, piece, rate) = in_cache(2).filter(is_as_fast).unwrap_or(first);
     let said = sentence!(
-        "The level {level} cache {holds}: repeated work on a block of {block} writes {rate} in \
+        "Pieces of {piece} fit the level {level} cache: repeated work on a block of {block} writes {rate} in \
          them and {whole} over the whole block.",
         level = level.to_string(),
     );
-    Some(advice((value.level(), block.level()), gain, said))
-}
-
-/// The bytes that surely fit the cache of this level, as loads show it, or else as documented; and
-/// whether loads show it.
-fn held_bytes(evidence: &Evidence<'_>, results: &Results<'_>, level: u32) -> Option<(f64, bool)> {
-    let shown = evidence
-        .of(LATENCY)
-        .map_or_else(Vec::new, latency::capacities);
-    let is_meant = |cache: &hierarchy::DataCache| cache.level == level;
-    let shown = shown
-        .iter()
-        .find(|cache| cache.documented.as_ref().is_some_and(is_meant));
-    let shown = shown.map(|cache| (cache.capacity.extent().low, true));
-    shown.or_else(|| {
-        let documented = hierarchy::documented(results.machine);
-        let cache = documented.into_iter().find(is_meant)?;
-        Some((cache.size.0 as f64, false))
-    })
+    Ways::new(results, whole, rate).advised(piece.level(), block.level(), said)
 }
 
 /// Huge pages or base pages. Random loads decide, which gain most by huge pages; without them, reading
 /// in order.
 fn pages(evidence: &Evidence<'_>) -> Option<Advice> {
     let by_latency = || {
-        let (size, base, huge) = latency::in_both_pages(evidence.of(LATENCY)?)?;
+        let results = evidence.of(LATENCY)?;
+        let (size, base, huge) = latency::in_both_pages(results)?;
         let said = sentence!(
             "A random load from a block of {size} takes {huge} in huge pages and {base} in base pages."
         );
         let conditions = format!("random loads from a block of {size}");
-        Some((ratio(base, huge)?, said, conditions))
+        Some((results, [base, huge], said, conditions))
     };
     let by_tlb = || {
-        let (count, base, huge) = tlb::in_both_pages(evidence.of(TLB)?)?;
+        let results = evidence.of(TLB)?;
+        let (count, base, huge) = tlb::in_both_pages(results)?;
         let said = sentence!(
             "A random load from {count} places 4 KiB apart takes {huge} in huge pages and {base} in base \
              pages."
         );
         let conditions = format!("random loads from {count} places 4 KiB apart");
-        Some((ratio(base, huge)?, said, conditions))
+        Some((results, [base, huge], said, conditions))
     };
     let by_bandwidth = || {
-        let (size, base, huge) = bandwidth::in_both_pages(evidence.of(BANDWIDTH)?)?;
+        let results = evidence.of(BANDWIDTH)?;
+        let (size, base, huge) = bandwidth::in_both_pages(results)?;
         let said = sentence!(
             "A block of {size} is read in order at {huge} in huge pages and at {base} in base pages."
         );
         let conditions = format!("reads in order of a block of {size}");
-        Some((ratio(huge, base)?, said, conditions))
+        Some((results, [base, huge], said, conditions))
     };
-    let (ratio, said, conditions) = by_latency().or_else(by_tlb).or_else(by_bandwidth)?;
-    let (value, gain) = better(&ratio, PagesFor::Huge, PagesFor::Base)?;
-    let advice = advice((value.level(), PagesFor::Base.level()), gain, said);
+    let (results, [usual, other], said, conditions) =
+        by_latency().or_else(by_tlb).or_else(by_bandwidth)?;
+    let ways = Ways::new(results, usual, other);
+    let advice = ways.advised(PagesFor::Huge.level(), PagesFor::Base.level(), said)?;
+    let because = advice.because.clone();
     Some(Advice {
-        because: advice
-            .because
-            .about(GAIN_FROM_HUGE_PAGES, ratio, conditions),
+        because: because.about(GAIN_FROM_HUGE_PAGES, ways.gain()?, conditions),
         ..advice
     })
 }
@@ -225,32 +179,20 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_those_that_gain_most_in_each_cache_or_the_whole() {
+    fn pieces_fit_the_first_cache_or_the_second_where_that_is_no_slower() {
         const BLOCK: u64 = 64 * MIB;
-        let shown = || vec![loads(1.0), written(by_level)];
-        let same = || vec![loads(1.0), written(|_| 10.0)];
-        let documented = || vec![written(by_level)];
-        for (name, gave, piece, gain) in [
-            ("loop_piece_size", documented(), 32 * KIB, Some(12.0)),
-            ("loop_piece_size_l1", shown(), 32 * KIB, Some(12.0)),
-            ("loop_piece_size_l2", shown(), MIB, Some(6.0)),
-            ("loop_piece_size_l3", shown(), 16 * MIB, Some(3.0)),
-            ("loop_piece_size_l2", documented(), MIB, Some(6.0)),
-            ("loop_piece_size", same(), BLOCK, None),
-            ("loop_piece_size_l1", same(), BLOCK, None),
-            ("loop_piece_size_l3", same(), BLOCK, None),
+        let flat_to_the_second = |piece: u64| by_level(piece).min(60.0);
+        for (gave, piece, gain) in [
+            (written(by_level), 32 * KIB, Some(12.0)),
+            (written(flat_to_the_second), MIB, Some(6.0)),
+            (written(|_| 10.0), BLOCK, None),
         ] {
-            let advice = advised(name, gave).expect(name);
+            let advice = advised("loop_piece_size", vec![gave]).expect("it is decided");
             let expected = (Bytes(piece).level(), Bytes(BLOCK).level());
-            assert_eq!((advice.value, advice.usual), expected, "{name}");
-            assert_eq!(advice.gain.map(|gain| gain.value.round()), gain, "{name}");
+            assert_eq!((advice.value, advice.usual), expected);
+            assert_eq!(advice.gain.map(|gain| gain.value.round()), gain);
+            assert_eq!(advice.trial.is_some(), gain.is_some());
         }
-        let l2 =
-            |gave| advised("loop_piece_size_l2", gave).map(|it| it.because.sentence.to_string());
-        let says = |gave, part| l2(gave).is_some_and(|said| said.contains(part));
-        assert!(says(documented(), "if it has the documented 2 MiB"));
-        assert!(says(shown(), "holds these pieces: "));
-        assert_eq!(l2(vec![loads(1.0)]), None);
     }
 
     #[test]

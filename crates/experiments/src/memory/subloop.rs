@@ -242,11 +242,6 @@ pub(super) fn best<'r>(results: &'r Results, block: Bytes) -> Option<(Bytes, &'r
     rated(results, block).good().next_back()
 }
 
-/// True if no smaller piece of the block was measured, so that smaller ones may be better.
-pub(super) fn is_smallest(results: &Results, block: Bytes, piece: Bytes) -> bool {
-    curve(results, block).first().map(|(first, _)| *first) == Some(piece)
-}
-
 fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
     let (piece, write) = best(results, block)?;
     let gain = ratio(write, whole(results, block)?)?;

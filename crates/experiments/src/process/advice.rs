@@ -1,10 +1,9 @@
 //! Advice for programs that start others.
 
 use super::calls::{Call, DESIGN, rate};
-use crate::estimates::ratio;
-use crate::judging::{advice, better};
+use crate::advising::Ways;
 use crate::prelude::*;
-use instrument::advice::{Audience, Rule};
+use instrument::advice::{Action, Audience, Rule};
 
 pub(crate) const ALL: &[Rule] = &[Rule {
     setting: "start_programs_by",
@@ -15,8 +14,12 @@ pub(crate) const ALL: &[Rule] = &[Rule {
     find: |evidence| {
         let results = evidence.of(DESIGN.id)?;
         let (spawn, fork) = (rate(results, Call::Spawn)?, rate(results, Call::ForkExec)?);
-        let (value, gain) = better(&ratio(spawn, fork)?, "posix_spawn", "fork")?;
         let said = sentence!("posix_spawn starts programs at {spawn}, fork and exec at {fork}.");
-        Some(advice((value, "fork"), gain, said))
+        Ways::new(results, fork, spawn).advised("posix_spawn", "fork", said)
+    },
+    act: |_, _| {
+        Action::Code(sentence!(
+            "Start programs by posix_spawn, not by fork and exec."
+        ))
     },
 }];

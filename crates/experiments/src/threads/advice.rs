@@ -1,71 +1,83 @@
 //! Advice for programs whose threads share locks.
 
-use super::lock::{self, Body, ENTRY, LockType, MIDDLE, PAIR, at};
-use crate::estimates::ratio;
-use crate::judging::{MARGIN, advice, better, exceeds};
+use super::lock::{self, PAIR};
+use crate::advising::{Ways, as_usual};
+use crate::judging::{MARGIN, exceeds};
 use crate::prelude::*;
-use instrument::advice::{Advice, Audience, Rule};
+use instrument::advice::{Action, Advice, Audience, Rule};
 use instrument::claim::{Evidence, Ruling};
 
 const LOCKS: &str = "threads.lock";
-const SPIN: &str = "spin";
-const BLOCK: &str = "block";
 /// Digits of an advised length: it follows from sections ten times as long as one another.
 const DIGITS: i32 = 2;
 
-pub(crate) const ALL: &[Rule] = &[
-    Rule {
-        setting: "short_sections_by",
-        title: "lock for short sections that several kernel threads want",
-        audience: Audience::Programs,
-        unit: None,
-        experiments: &[LOCKS],
-        find: short_sections,
+pub(crate) const ALL: &[Rule] = &[Rule {
+    setting: "spin_in_sections_up_to",
+    title: "length of sections up to which kernel threads should spin for a lock",
+    audience: Audience::Programs,
+    unit: Some(Unit::Nanoseconds),
+    experiments: &[LOCKS],
+    find: spin_up_to,
+    act: |value, _| {
+        let length = Quantity::nanoseconds(value.number().unwrap_or_default() as f64);
+        Action::Code(sentence!(
+            "Let threads spin for locks whose sections last up to {length}, and block for others."
+        ))
     },
-    Rule {
-        setting: "spin_in_sections_up_to",
-        title: "length of sections up to which kernel threads should spin for a lock",
-        audience: Audience::Programs,
-        unit: Some(Unit::Nanoseconds),
-        experiments: &[LOCKS],
-        find: spin_up_to,
-    },
-];
+}];
 
-/// Spinning or blocking for the shortest section.
-fn short_sections(evidence: &Evidence<'_>) -> Option<Advice> {
-    let entry = |lock| evidence.estimate(LOCKS, ENTRY, &at(Body::Simple, lock, MIDDLE));
-    let (mutex, spin) = (
-        entry(LockType::PthreadMutex)?,
-        entry(LockType::PthreadSpin)?,
-    );
-    let gain = ratio(mutex, spin)?;
-    let (value, gain_over_usual) = better(&gain, SPIN, BLOCK)?;
-    let said = sentence!(
-        "With {threads} threads, an entry takes {gain} as long with a mutex as with a spin lock.",
-        threads = MIDDLE,
-    );
-    Some(advice((value, BLOCK), gain_over_usual, said))
-}
-
-/// The longest section up to which spinning wins at every length; 0 where it loses in the shortest.
+/// The longest section up to which spinning wins at every measured length; 0 where it wins at none.
+/// Undecided where it wins again in longer sections, or where the shortest is not decided.
 fn spin_up_to(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(LOCKS)?;
     let step_ns = lock::step_ns(results)?;
-    let gains: Vec<(u64, Quantity)> = lock::spin_and_block(results)
-        .filter_map(|(steps, spin, block)| Some((steps, ratio(block, spin)?)))
+    let section = |steps: u64| Quantity::nanoseconds(two_digits(steps as f64 * step_ns) as f64);
+    let lengths = lock::spin_and_block(results).map(|(steps, other, usual)| {
+        let ways = Ways::new(results, usual, other);
+        Some((steps, exceeds(&ways.gain()?, 1.0 + MARGIN), ways))
+    });
+    let lengths = lengths.collect::<Option<Vec<_>>>()?;
+    let (shortest, ruling, at_shortest) = lengths.first()?;
+    let wins = lengths.iter();
+    let wins: Vec<_> = wins
+        .take_while(|(_, ruling, _)| *ruling == Ruling::Holds)
         .collect();
-    let wins = |(_, gain): &&(u64, Quantity)| exceeds(gain, 1.0 + MARGIN) == Ruling::Holds;
-    let (steps, gain) = *gains.iter().take_while(wins).last().or(gains.first())?;
-    let section_ns = two_digits(steps as f64 * step_ns);
-    let (value, gain_over_usual) = better(&gain, section_ns, 0)?;
+    let beyond = &lengths[wins.len()..];
+    let wins_again = beyond.iter().any(|(_, ruling, _)| *ruling == Ruling::Holds);
+    let is_open = wins.is_empty() && *ruling != Ruling::DoesNotHold;
+    if wins_again || is_open {
+        return None;
+    }
+    let processors = if results.machine.topology.threads == Some(1) {
+        "one processor"
+    } else {
+        "two processors"
+    };
+    let Some((steps, _, ways)) = wins.last() else {
+        let (spin, block) = (at_shortest.other, at_shortest.usual);
+        let said = sentence!(
+            "With {threads} threads on {processors}, an entry takes {spin} with a spin lock and {block} with \
+             a mutex in the shortest sections measured, of {shortest}.",
+            threads = PAIR,
+            shortest = section(*shortest),
+        );
+        return Some(as_usual(0, said));
+    };
+    let (spin, block) = (ways.other, ways.usual);
+    let beyond = match beyond.first() {
+        Some((steps, ..)) => {
+            let next = section(*steps);
+            sentence!("In sections of {next} it is not shown to be faster.")
+        }
+        None => sentence!("Longer ones were not measured."),
+    };
+    let longest = section(*steps);
     let said = sentence!(
-        "With {threads} threads and sections of {section}, an entry takes {gain} as long with a \
-         mutex as with a spin lock.",
+        "With {threads} threads on {processors}, spinning is faster in all sections measured up to {longest}, \
+         where an entry takes {spin} with a spin lock and {block} with a mutex. {beyond}",
         threads = PAIR,
-        section = Quantity::nanoseconds(section_ns as f64),
     );
-    Some(advice((value, 0), gain_over_usual, said))
+    ways.advised(longest.value as u64, 0, said)
 }
 
 /// Rounded to the digits that are known.
@@ -81,14 +93,14 @@ mod tests {
     use crate::made_up::{machine, measured, results, setting};
     use crate::threads::lock::{BODY, ENTRY, LOCK, LockType};
 
-    /// A step takes 2 ns; a mutex costs 200 ns, and a spin lock `start` and 3 ns for each step.
-    fn advised(start: f64) -> Option<Advice> {
+    /// A step takes 2 ns; a mutex costs 200 ns, and a spin lock as `spin` says for each number of steps.
+    fn advised(spin: impl Fn(f64) -> f64) -> Option<Advice> {
         let locks = find(LOCKS).expect("it exists");
         let points = locks.points(&setting(Profile::Standard)).into_iter();
         let measured = points.map(|point| {
             let steps = point.level(BODY).expect("all have one").steps() as f64;
             let entry = match point.level(LOCK).expect("all have one") {
-                LockType::PthreadSpin => start + 3.0 * steps,
+                LockType::PthreadSpin => spin(steps),
                 LockType::PthreadMutex => 200.0 + 2.0 * steps,
                 _ => 20.0 + 2.0 * steps,
             };
@@ -102,11 +114,36 @@ mod tests {
     #[test]
     fn sections_are_spun_for_up_to_the_longest_that_gains() {
         // 100 steps: 310 against 400; 1000 steps: 3010 against 2200.
-        let advice = advised(10.0).expect("it is decided");
+        let advice = advised(|steps| 10.0 + 3.0 * steps).expect("it is decided");
         assert_eq!((advice.value, advice.usual), (200.into(), 0.into()));
         assert!((advice.gain.expect("it gains").value - 400.0 / 310.0).abs() < 0.01);
-        let blocking = advised(900.0).expect("it is decided");
-        assert_eq!((blocking.value, blocking.gain), (0.into(), None));
+        let trial = advice.trial.expect("it can be tried");
+        let locks = trial
+            .points
+            .map(|point| point.level(LOCK).expect("it has one"));
+        assert_eq!(locks, [LockType::PthreadMutex, LockType::PthreadSpin]);
+        let said = advice.because.sentence.to_string();
+        assert!(said.contains("on two processors"), "{said}");
+    }
+
+    #[test]
+    fn threads_block_where_spinning_loses_at_every_length() {
+        let advice = advised(|steps| 900.0 + 3.0 * steps).expect("it is decided");
+        assert_eq!((advice.value, advice.gain), (0.into(), None));
+    }
+
+    #[test]
+    fn a_gain_at_some_length_alone_advises_nothing() {
+        let wins_late = |steps: f64| {
+            if steps < 1e4 {
+                900.0 + 3.0 * steps
+            } else {
+                steps
+            }
+        };
+        assert_eq!(advised(wins_late), None);
+        let loses_between = |steps: f64| if steps == 100.0 { 900.0 } else { steps };
+        assert_eq!(advised(loses_between), None);
     }
 
     #[test]

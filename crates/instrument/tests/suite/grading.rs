@@ -2,13 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "the results are known to be complete")]
 
+use instrument::advice::{Action, Advice, Audience, Rule};
 use instrument::estimate::Estimate;
 use instrument::experiment::{Definition, Design, Experiment, MeasureError, Metric};
 use instrument::finding::{Finding, Grade, sentence};
 use instrument::grading;
 use instrument::noise::Warning;
 use instrument::plan::Setting;
-use instrument::point::Point;
+use instrument::point::{Level, Point};
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::{PointResult, Results};
 use instrument::sample::{Batch, Legs, Reading, Sample};
@@ -114,6 +115,55 @@ fn judged(findings: &[Finding], key: &str) -> (Grade, usize, usize, Vec<Cow<'sta
     let finding = findings.iter().find(|finding| finding.key == key).unwrap();
     let trust = finding.trust.clone().unwrap();
     (finding.grade, trust.held, trust.of, trust.doubts)
+}
+
+/// A rule that advises the cheaper way.
+const RULE: Rule = Rule {
+    setting: "way",
+    title: "way",
+    audience: Audience::Programs,
+    unit: None,
+    experiments: &["mock.race"],
+    find: |evidence| {
+        let of = |way: &str| evidence.estimate("mock.race", COST, &[("way", way.into())]);
+        let (one, other) = (of("one")?, of("other")?);
+        let value = if one.centre < other.centre {
+            "one"
+        } else {
+            "other"
+        };
+        Some(Advice {
+            value: value.into(),
+            usual: "other".into(),
+            gain: None,
+            because: Finding::new("because", sentence!("It is cheaper.")),
+            trial: None,
+        })
+    },
+    act: |_, _| Action::Command(String::new()),
+};
+
+fn advised(one: &[u64], other: &[u64]) -> Option<Level> {
+    let definition: Definition = Race.definition();
+    let results = [Results {
+        definition: &definition,
+        machine: &Machine::default(),
+        points: vec![
+            point("one", one, Vec::new()),
+            point("other", other, Vec::new()),
+        ],
+    }];
+    grading::advice(&RULE, &results).map(|advice| advice.value)
+}
+
+#[test]
+fn what_most_passes_do_not_say_is_not_advised() {
+    assert_eq!(advised(&FAST, &SLOW), Some("one".into()));
+    assert_eq!(advised(&SLOW, &FAST), Some("other".into()));
+    // Cheaper as a whole, and in two passes of six.
+    let by_two = [100, 100, 1200, 1201, 1202, 1203];
+    let other = [1000, 1001, 1190, 1191, 1192, 1193];
+    assert_eq!(advised(&by_two, &other), None);
 }
 
 const SLOW: [u64; 6] = [2000, 2010, 1990, 2005, 1995, 2002];

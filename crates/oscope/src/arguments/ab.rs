@@ -3,6 +3,7 @@
 use super::run::parse_budget;
 use super::stored::{FailOn, parse_percent};
 use clap::Args;
+use instrument::point::Point;
 use instrument::quantity::Nanoseconds;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -303,6 +304,8 @@ pub enum Varied {
     Setting(String),
     /// An axis of the experiment.
     Axis(String),
+    /// The setting that a trial of `oscope advise` is about: its name, and the two points.
+    Trial(String, [Point; 2]),
 }
 
 impl Vary {
@@ -312,7 +315,7 @@ impl Vary {
             Varied::Directory => "dir".into(),
             Varied::Environment(name) => format!("env:{name}"),
             Varied::Setting(path) => format!("sysfs:{path}"),
-            Varied::Axis(axis) => axis.clone(),
+            Varied::Axis(name) | Varied::Trial(name, _) => name.clone(),
         }
     }
 }

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 pub use ab::{Ab, Varied, Vary};
 pub use run::{Glance, Run, Worker};
 pub use stored::{
-    Advise, Card, Claims, Compare, Delete, Export, ExportFormat, FailOn, HeaderLanguage, History,
-    Import, Output, Plot, Report, Reproduce, Sharing, Show, Verify,
+    Advise, Card, Claims, Compare, Delete, Export, ExportFormat, FailOn, History, Import, Output,
+    Plot, Report, Reproduce, Sharing, Show, Verify,
 };
 
 /// An instrument for operating systems: it measures what memory, files, processes and threads cost

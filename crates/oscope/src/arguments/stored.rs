@@ -61,18 +61,12 @@ pub struct Advise {
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
-    /// Print a header for this language
-    #[arg(long, value_enum, value_name = "LANGUAGE", conflicts_with_all = ["env", "save"])]
-    pub header: Option<HeaderLanguage>,
-    /// Print variables for a shell
-    #[arg(long, conflicts_with = "save")]
-    pub env: bool,
     /// Store it where programs look for it: oscope/advice.json in your data directory
     #[arg(long)]
     pub save: bool,
     /// Measure the effect of a setting here: one that `oscope advise` names, or a kernel setting
     /// (`transparent_huge_pages`, `read_ahead`, `scheduler`), as root; it is restored at the end
-    #[arg(long = "try", value_name = "SETTING", conflicts_with_all = ["header", "env", "save"])]
+    #[arg(long = "try", value_name = "SETTING", conflicts_with = "save")]
     pub attempt: Option<String>,
     /// Directory for the scratch files of `--try`
     #[arg(long, value_name = "DIR", default_value = ".", requires = "attempt")]
@@ -80,13 +74,6 @@ pub struct Advise {
     /// Time limit of `--try`
     #[arg(long, value_name = "TIME", requires = "attempt")]
     pub budget: Option<String>,
-}
-
-/// Languages for settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum HeaderLanguage {
-    /// C and C++
-    C,
 }
 
 // A stored run, and the file that shows it.

@@ -1,16 +1,15 @@
 //! `oscope advise`: the settings that programs, services and the system should use here.
 
-use crate::arguments::{Advise, Arguments, Command, Common, HeaderLanguage, Sharing};
+use crate::arguments::{Ab, Advise, Arguments, Command, Common, Sharing, Varied};
 use crate::exit::{Exit, WrongUse};
-use crate::kernel_settings::{self, Tried};
+use crate::kernel_settings;
 use crate::target::{Replaces, Target, make_directory};
 use crate::{output, stored, style};
 use anyhow::Result;
 use clap::Parser;
-use experiments::trial::Trial;
 use files::Watch;
-use platform::environment::System;
-use report::{advice, view};
+use instrument::trial::Trial;
+use report::{Analysis, advice, view};
 use std::path::Path;
 
 pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
@@ -32,64 +31,85 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
         output::show(&format!("{}\n", path.display()))?;
         return Ok(Exit::Done);
     }
-    let text = match arguments.header {
-        Some(HeaderLanguage::C) => advice::c_header(advice),
-        None if arguments.env => advice::environment(advice),
-        None => style::text(common, || advice, || view::advice(&analysis))?,
-    };
+    let text = style::text(common, || advice, || view::advice(&analysis))?;
     output::show_painted(&text)?;
     Ok(Exit::Done)
 }
 
-/// Measures before and after a setting by `oscope ab --vary`, and prints how to keep it.
+/// Measures before and after a setting by `oscope ab --vary`, and prints how to have it.
 fn attempt(name: &str, arguments: &Advise, common: &Common) -> Result<Exit> {
-    let (trial, set, undo) = match kernel_settings::trial(name, &arguments.dir)? {
-        Some(Tried { trial, set, undo }) => (trial, set, Some(undo)),
-        None => advised(name, arguments, common)?,
-    };
-    let mut words = vec!["oscope".into(), "ab".into(), trial.experiment.to_owned()];
-    words.extend(["--vary".into(), trial.vary]);
-    words.extend(trial.at.into_iter().flat_map(|at| ["--at".into(), at]));
+    if let Some(tried) = kernel_settings::trial(name, &arguments.dir)? {
+        let vary = ["--vary".into(), tried.vary];
+        let at = tried
+            .at
+            .iter()
+            .flat_map(|at| ["--at", at].map(str::to_owned));
+        let comparison = comparison(tried.experiment, vary.into_iter().chain(at), arguments)?;
+        let exit = super::ab::execute(&comparison, common)?;
+        if !common.json {
+            output::show(&format!(
+                "if it gains, to set: {}\nto undo: {}\n",
+                tried.set, tried.undo
+            ))?;
+        }
+        return Ok(exit);
+    }
+    let (trial, [usual, advised], action) = advised(name, arguments, common)?;
+    let vary = ["--vary".to_owned(), format!("{name}={usual},{advised}")];
+    let mut comparison = comparison(&trial.experiment, vary.into_iter(), arguments)?;
+    if let Some(vary) = &mut comparison.variation.vary {
+        vary.varied = Varied::Trial(name.into(), trial.points);
+    }
+    let exit = super::ab::execute(&comparison, common)?;
+    if !common.json {
+        output::show(&format!("if it gains: {action}\n"))?;
+    }
+    Ok(exit)
+}
+
+/// The arguments of `oscope ab` for `experiment`.
+fn comparison(
+    experiment: &str,
+    options: impl Iterator<Item = String>,
+    arguments: &Advise,
+) -> Result<Ab> {
+    let mut words = ["oscope", "ab", experiment].map(str::to_owned).to_vec();
+    words.extend(options);
     let budget = arguments.budget.iter().cloned();
     words.extend(budget.flat_map(|time| ["--budget".into(), time]));
     let Arguments { command, .. } = Arguments::try_parse_from(&words).map_err(WrongUse::from)?;
     let Some(Command::Ab(mut comparison)) = command else {
-        return Err(WrongUse(format!("'{name}' cannot be tried")).into());
+        return Err(WrongUse(format!("{experiment} cannot be tried")).into());
     };
     comparison.variation.dir.clone_from(&arguments.dir);
-    let exit = super::ab::execute(&comparison, common)?;
-    if !common.json {
-        let undo = undo.map_or_else(String::new, |undo| format!("to undo: {undo}\n"));
-        output::show(&format!("if it gains, to set: {set}\n{undo}"))?;
-    }
-    Ok(exit)
+    Ok(*comparison)
 }
 
 /// The newest runs that are asked for a setting: a trial is a run as well.
 const RUNS_ASKED: usize = 20;
 
-/// The trial of a setting that the run advises.
+/// The trial of a setting that the run advises, its usual and its advised value, and what to do.
 fn advised(
     name: &str,
     arguments: &Advise,
     common: &Common,
-) -> Result<(Trial, String, Option<String>)> {
+) -> Result<(Trial, [String; 2], String)> {
     let mut all = kernel_settings::names(&arguments.dir);
     let mut known = Vec::new();
     for run in asked(arguments, common)? {
         let mut judged = stored::judged(common, &run, Sharing { redact: false })?;
-        let advice = judged.analysis().advice;
-        if let Some(setting) = advice.settings.get(name)
-            && let Some(trial) = advice::trial(name, setting)
-        {
-            let commands = advice::commands(name, setting, Some(System::here()));
-            return Ok((trial, commands.set, commands.undo));
+        let Analysis { advice, guides, .. } = judged.analysis();
+        let guide = guides
+            .get(name)
+            .and_then(|guide| Some((guide, guide.trial.clone()?)));
+        if let (Some((guide, trial)), Some(setting)) = (guide, advice.settings.get(name)) {
+            let values = [&setting.usual, &setting.value].map(|it| advice::value(setting, it));
+            return Ok((trial, values, advice::action(&guide.action)));
         }
-        let there = advice.settings.into_iter();
-        known.extend(there.filter_map(|(name, setting)| {
-            advice::trial(&name, &setting)?;
-            Some(name)
-        }));
+        let can_be_tried = guides
+            .into_iter()
+            .filter(|(_, guide)| guide.trial.is_some());
+        known.extend(can_be_tried.map(|(name, _)| name));
     }
     known.sort_unstable();
     known.dedup();

@@ -24,6 +24,7 @@ mod run;
 mod send;
 mod show;
 mod transfer;
+mod trial;
 
 use crate::arguments::{Arguments, Command, Worker};
 use crate::exit::Exit;

@@ -10,7 +10,6 @@ use instrument::limits::{Limited, Limits, Used};
 use instrument::plan::Plan;
 use instrument::quantity::Nanoseconds;
 use instrument::runner::{Earlier, EarlierExperiment, EarlierPoint, Ending};
-use instrument::sample::Batch;
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
@@ -86,10 +85,10 @@ impl Stopped {
     /// # Errors
     /// [`WrongUse`] if `plan` has other experiments than the run, or measures them in another way.
     pub fn earlier(&self, plan: &Plan<'_>) -> Result<Earlier, WrongUse> {
-        for record in &self.run.experiments {
+        for record in self.run.measured() {
             check_plan(record, plan)?;
         }
-        let records = self.run.experiments.iter();
+        let records = self.run.measured();
         let experiments = records.map(|record| (record.definition.id.clone(), earlier(record)));
         let passes_begun = self.passes_begun();
         let own_ns = self.run.header.budget_ns - self.spent_ns();
@@ -116,19 +115,16 @@ impl Stopped {
         self.run.header.budget_ns.max(self.spent_ns() + left.0)
     }
 
-    fn batches(&self) -> impl Iterator<Item = &Batch> {
-        let points = self.run.experiments.iter().flat_map(|it| &it.points);
-        points.flat_map(|point| &point.batches)
-    }
-
     fn passes_begun(&self) -> usize {
-        let last = self.batches().filter_map(|batch| batch.pass).max();
+        let points = self.run.measured().flat_map(|it| &it.points);
+        let batches = points.flat_map(|point| &point.batches);
+        let last = batches.filter_map(|batch| batch.pass).max();
         last.map_or(0, |last| last as usize + 1)
     }
 
     /// Wall time that the run has used for its visits, and for the rests that limits require.
     fn spent_ns(&self) -> f64 {
-        let visits = self.batches().map(|batch| batch.wall_ns as f64);
+        let visits = self.run.batches().map(|batch| batch.wall_ns as f64);
         visits.sum::<f64>().max(self.used().wall_ns as f64)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::new_run;
 use super::resume::{self, Stopped};
+use super::trial::{self, Trials};
 use crate::arguments::{Arguments as Line, Command, Common, Run as Arguments, Worker};
 use crate::exit::{Exit, WrongUse, first_error, words};
 use crate::progress::{Progress, Voice};
@@ -23,8 +24,9 @@ use instrument::plan::{Plan, Setting, VisitCosts};
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::removal::REMOVAL;
 use instrument::runner::{
-    Earlier, LimitedExecutor, Observer, Outcome, Runner, Swap, WorkerExecutor,
+    Earlier, Executor, LimitedExecutor, Observer, Outcome, Runner, Swap, WorkerExecutor,
 };
+use platform::clock::now_ns;
 use platform::scratch::Scratch;
 use platform::signal::Interrupt;
 use platform::startup;
@@ -56,7 +58,11 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         comparison::check_comparable(against, &definitions)?;
     }
     let parts = std::slice::from_ref(&selected);
-    let sessions = Sessions::new(arguments, stopped.as_ref(), parts, common)?;
+    let sessions = Sessions {
+        // Who names experiments wants those alone.
+        tries_settings: arguments.what.is_empty(),
+        ..Sessions::new(arguments, stopped.as_ref(), parts, common)?
+    };
     let mut measured = Vec::new();
     let result = sessions.measure(&mut [], &mut measured);
     let cut_off = measured.last().filter(|last| last.is_cut_off);
@@ -137,6 +143,8 @@ struct Sessions<'s> {
     common: &'s Common,
     /// Lines before and after a session.
     voice: Voice,
+    /// True if the end of a session tries settings.
+    tries_settings: bool,
 }
 
 impl<'s> Sessions<'s> {
@@ -155,6 +163,7 @@ impl<'s> Sessions<'s> {
             parts,
             common,
             voice,
+            tries_settings: false,
         })
     }
 
@@ -264,12 +273,16 @@ impl Sessions<'_> {
         }
         let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| it as _).collect();
         let plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);
-        let earlier = match self.stopped {
+        let mut earlier = match self.stopped {
             Some(stopped) => stopped.earlier(&plan)?,
             None => Earlier::none(&plan),
         };
+        let time = earlier.left;
+        if self.tries_settings {
+            earlier.left.0 -= trial::reserve(time).0;
+        }
         warn(&run, &setting, common, voice);
-        announce(&plan, earlier.left, &setting, common, voice)?;
+        announce(&plan, time, &setting, common, voice)?;
         let fingerprint = &run.header.machine_fingerprint;
         let full_speeds = store.full_speeds(fingerprint)?;
         let visit_costs = if limits.is_none() {
@@ -286,7 +299,9 @@ impl Sessions<'_> {
         let workers = self.workers(&setting, scratch.path())?;
         let mut recorder = self.recorder(&mut store, &mut run, &plan, &earlier)?;
         let number = recorder.number();
+        let selector = RunSelector::Text(run.header.id.clone());
         let mut executor = LimitedExecutor::new(workers)?;
+        let end_ns = now_ns() + time.0 as u64;
         let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut progress];
         observers.extend(others.iter_mut().map(|it| &mut **it as &mut dyn Observer));
         let mut runner = Runner {
@@ -302,7 +317,21 @@ impl Sessions<'_> {
         };
         let outcome = runner.resume(&plan, &earlier);
         let outcome = outcome.map_err(|error| anyhow::anyhow!(error));
-        let outcome = outcome.and_then(|outcome| {
+        let outcome = outcome.and_then(|mut outcome| {
+            if self.tries_settings && !outcome.interrupted {
+                let stored = stored::open_to_read(common)?.run(&selector)?;
+                let mut trials = Trials {
+                    plan: &plan,
+                    calibration: &run.calibration,
+                    scratch: scratch.path(),
+                    executor: &mut executor,
+                    recorder: &mut recorder,
+                    end_ns,
+                    voice,
+                };
+                trials.run(&stored)?;
+                outcome.interrupted = executor.is_interrupted();
+            }
             let used = executor.finish()?;
             let used = used.map(|used| recorder.note_use(used)).transpose()?;
             recorder.finish(outcome.interrupted)?;
@@ -320,7 +349,7 @@ impl Sessions<'_> {
         }
         let kept_limits = used.is_none_or(|used| limits::report(&used, &limits, voice));
 
-        let judged = read_back(&store, run.header.id, &outcome, common, voice)?;
+        let judged = read_back(&store, &selector, &outcome, common, voice)?;
         let measured = MeasuredRun {
             judged,
             number,
@@ -364,12 +393,12 @@ impl Sessions<'_> {
 /// Reads a run from the store when it is over, also if an error ended it.
 fn read_back(
     store: &Store,
-    id: String,
+    selector: &RunSelector,
     outcome: &Result<Outcome>,
     common: &Common,
     voice: &Voice,
 ) -> Result<AnalysedRun> {
-    let judged = match (stored::judged_in(store, &RunSelector::Text(id)), outcome) {
+    let judged = match (stored::judged_in(store, selector), outcome) {
         // The end of the run has the better reason.
         (Err(_), Err(error)) => bail!("{}", words(error)),
         (judged, _) => judged?,

@@ -248,9 +248,8 @@ fn without_a_command_everything_is_measured_in_the_directory_one_is_in() {
 fn advice_goes_to_people_and_programs_and_to_the_file_where_programs_look() {
     let place = Place::with_a_run();
     check!(place => "
-        advise            | 0 | > What to set here
-        advise --header c | 0 | > #ifndef OSCOPE_ADVICE_H
-        advise --env      | 0 | > OSCOPE_MEASURED=20
+        advise       | 0 | > What to set here | !> export
+        advise --env | 2
     ");
     assert_eq!(place.json("advise --json")["format"], 1);
     let data = place.path("data");

@@ -150,8 +150,8 @@ fn counts_agree(connection: &Connection, number: u64, run: &Run) -> Result<bool>
         |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]),
     )?;
     let counted = [
-        run.experiments.len(),
-        run.points().count(),
+        run.measured().count(),
+        run.measured().map(|record| record.points.len()).sum(),
         run.sample_count(),
     ];
     let sums = run.points().map(|record| {

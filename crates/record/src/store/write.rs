@@ -339,7 +339,7 @@ impl WrittenRun {
         } = &mut self.stored;
         let header = &run.header;
         checksums.run = checksums.joined(header);
-        let points = run.experiments.iter().map(|record| record.points.len());
+        let points = run.measured().map(|record| record.points.len());
         let listing = Listing {
             number: *number,
             content: &json(header),
@@ -347,7 +347,7 @@ impl WrittenRun {
             name: header.name.as_deref(),
             started: &sortable(header.started),
             fingerprint: &header.machine_fingerprint,
-            experiments: run.experiments.len() as u64,
+            experiments: run.measured().count() as u64,
             points: points.sum::<usize>() as u64,
             samples: self.samples,
             full_speeds: &json(&self.full_speeds.values().collect::<Vec<_>>()),

@@ -1,40 +1,62 @@
 //! Advice for programs, derived from a run.
 
-mod command;
-mod files;
+mod guide;
 mod system;
 mod undecided;
 mod words;
 
-pub use command::{Commands, commands, trial};
-pub use files::{c_header, environment};
+pub use guide::{Candidate, Guide, Guides, Tried, candidates};
 pub use system::{system, trial_experiments};
-pub(crate) use undecided::{undecided, without_settings};
-pub(crate) use words::{Gaining, by_audience, gain, gain_of, gaining, value};
+pub(crate) use undecided::{is_untried, undecided, without_settings};
+pub use words::{FIRST, action, value};
+pub(crate) use words::{Gaining, by_audience, gain, gain_of, gaining};
 
 use crate::show;
 use advice::{Advice, FORMAT, Gain, Setting, Value};
 use instrument::advice::{Audience, Rule};
-use instrument::claim::Evidence;
+use instrument::grading;
 use instrument::point::Level;
 use instrument::quantity::Unit;
+use instrument::results::Results;
 use record::Run;
 
-/// All settings that the `evidence` supports, each with its rule.
-pub(crate) fn found(evidence: &Evidence<'_>) -> Vec<(&'static Rule, instrument::advice::Advice)> {
+/// A setting that the measurements of a run support, with its rule.
+pub(crate) type Found = (&'static Rule, instrument::advice::Advice);
+
+/// All settings that these results support.
+pub(crate) fn found(results: &[Results<'_>]) -> Vec<Found> {
     let rules = experiments::advice();
     rules
-        .filter_map(|rule| Some((rule, (rule.find)(evidence)?)))
+        .filter_map(|rule| Some((rule, grading::advice(rule, results)?)))
         .filter(|(_, found)| !found.because.is_vague())
         .collect()
 }
 
-/// The recommended settings for the machine of `run`, from those that were `found`.
-pub(crate) fn advice(run: &Run, found: &[(&'static Rule, instrument::advice::Advice)]) -> Advice {
-    let settings = found
-        .iter()
-        .map(|(rule, found)| (rule.setting.to_owned(), setting(rule, found)));
-    Advice {
+/// The recommended settings for the machine of `run`, from those that were `found`: without those whose
+/// trial in the run showed no gain, and with the gain that the trial showed for others.
+pub(crate) fn advice(run: &Run, found: &[Found]) -> (Advice, Guides) {
+    let guides = guide::guides(run, found);
+    let is_refuted = |name: &str| {
+        let guide = guides.get(name);
+        guide.is_some_and(|guide| matches!(guide.tried, Tried::Refuted(_)))
+    };
+    let settings = found.iter().filter(|(rule, _)| !is_refuted(rule.setting));
+    let settings = settings.map(|(rule, found)| {
+        let setting = setting(rule, found);
+        let setting = match guides.get(rule.setting).map(|guide| &guide.tried) {
+            Some(Tried::Confirmed(outcome)) => Setting {
+                gain: Some(Gain {
+                    ratio: outcome.gain,
+                    low: outcome.interval.map(|interval| interval.low),
+                    high: outcome.interval.map(|interval| interval.high),
+                }),
+                ..setting
+            },
+            _ => setting,
+        };
+        (rule.setting.to_owned(), setting)
+    });
+    let advice = Advice {
         format: FORMAT,
         measured: run.header.started.to_string(),
         machine: run.machine.cpu.model.clone(),
@@ -42,7 +64,8 @@ pub(crate) fn advice(run: &Run, found: &[(&'static Rule, instrument::advice::Adv
         run: run.header.id.clone(),
         settings: settings.collect(),
         system: Vec::new(),
-    }
+    };
+    (advice, guides)
 }
 
 /// The people who can act on the setting called `name`; programs if this version does not know it.

@@ -1,6 +1,6 @@
 //! The settings that a run does not decide, each with the reason.
 
-use super::gaining;
+use super::{Tried, gaining};
 use crate::Analysis;
 use instrument::advice::Rule;
 
@@ -13,11 +13,19 @@ pub(crate) fn without_settings(analysis: &Analysis<'_>) -> Option<&'static str> 
         )
     } else if analysis.advice.settings.is_empty() {
         Some("This run decides nothing that programs could use.")
-    } else if gaining(analysis).is_empty() {
-        Some("No setting surely gains over what programs use already.")
-    } else {
+    } else if !gaining(analysis).is_empty() {
         None
+    } else if is_untried(analysis) {
+        Some("No setting has been tried in this run. Each below says how to try it.")
+    } else {
+        Some("No setting surely gains over what programs use already.")
     }
+}
+
+/// True if a setting may gain and was not tried.
+pub(crate) fn is_untried(analysis: &Analysis<'_>) -> bool {
+    let mut guides = analysis.guides.values();
+    guides.any(|guide| guide.tried == Tried::Open)
 }
 
 /// The title of each setting that the run of `analysis` does not decide, with the reason, or the command that may
@@ -29,7 +37,10 @@ pub(crate) fn undecided(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> 
     let decided = &analysis.advice.settings;
     let rules = experiments::advice().filter(|rule| !decided.contains_key(rule.setting));
     rules
-        .map(|rule| (rule.title, reason(rule, analysis)))
+        .map(|rule| match analysis.guides.get(rule.setting) {
+            Some(refuted) => (rule.title, refuted.state(rule.setting)),
+            None => (rule.title, reason(rule, analysis)),
+        })
         .collect()
 }
 

@@ -1,45 +1,56 @@
 //! Advice as text.
 
-use super::{audience, commands};
+use super::{Guides, Tried, audience};
 use crate::lists::capitalised;
 use crate::{Analysis, show};
 use advice::{Advice, Gain, Setting, Value};
-use instrument::advice::Audience;
+use instrument::advice::{Action, Audience};
+use instrument::finding::Finding;
 use instrument::quantity::{Known, Quantity, Unit};
 use instrument::statistics::Interval;
 
 /// Number of settings that a reader can remember.
-const FIRST: usize = 3;
+pub const FIRST: usize = 3;
 
-/// A setting that gains, in words.
+/// A setting that was tried and gains, in words.
 pub(crate) struct Gaining {
     pub(crate) title: String,
     pub(crate) value: String,
     pub(crate) usual: String,
     /// The gain and its interval.
     pub(crate) gain: (String, Option<String>),
-    /// The command that sets it.
-    pub(crate) set: String,
+    /// What to do: a command, or a sentence about one's own code.
+    pub(crate) action: String,
+    pub(crate) is_command: bool,
 }
 
-/// The settings that gain most, the largest gain first.
+/// The settings that gain most of those that the run has tried, the largest gain first.
 pub(crate) fn gaining(analysis: &Analysis<'_>) -> Vec<Gaining> {
-    let system = analysis.run.environment.system();
     let gaining = |(name, setting): (&str, &Setting)| {
+        let guide = analysis.guides.get(name)?;
         Some(Gaining {
             title: capitalised(&setting.title),
             value: value(setting, &setting.value),
             usual: value(setting, &setting.usual),
             gain: gain(setting)?,
-            set: commands(name, setting, system).set,
+            action: action(&guide.action),
+            is_command: matches!(guide.action, Action::Command(_)),
         })
     };
-    let foremost = foremost(&analysis.advice, FIRST).into_iter();
+    let foremost = foremost(&analysis.advice, &analysis.guides, FIRST).into_iter();
     foremost.filter_map(gaining).collect()
 }
 
+/// An action as text.
+pub fn action(action: &Action) -> String {
+    match action {
+        Action::Command(command) => command.clone(),
+        Action::Code(sentence) => show::sentence(&Finding::new("action", sentence.clone())),
+    }
+}
+
 /// `value` of `setting` as text: `256 KiB`.
-pub(crate) fn value(setting: &Setting, value: &Value) -> String {
+pub fn value(setting: &Setting, value: &Value) -> String {
     match value {
         Value::Choice(choice) => choice.clone(),
         Value::Number(number) => match setting.unit.as_deref() {
@@ -69,6 +80,12 @@ pub(crate) fn gain_of(gain: &Gain) -> Option<(String, Option<String>)> {
     (gain.known() != Known::Nothing).then(|| show::parts(&gain))
 }
 
+/// A ratio and its interval as text.
+pub(super) fn ratio(ratio: f64, interval: Option<Interval>) -> (String, Option<String>) {
+    let range = interval.map(|interval| show::range(Unit::Ratio, interval, ratio));
+    (show::value(Unit::Ratio, ratio, interval), range)
+}
+
 /// The settings with their names, sorted by certain gain in descending order.
 fn ranked(advice: &Advice) -> Vec<(&str, &Setting)> {
     let mut settings: Vec<_> = advice.settings.iter().collect();
@@ -94,17 +111,17 @@ pub(crate) fn by_audience(advice: &Advice) -> Vec<(&'static str, Vec<(&str, &Set
     kinds.into_iter().filter_map(of).collect()
 }
 
-/// At most `most` settings, all with a certain gain. Leaves out refinements of other settings, such
-/// as `loop_piece_size_l1` of `loop_piece_size`: next to those they add too little.
-fn foremost(advice: &Advice, most: usize) -> Vec<(&str, &Setting)> {
-    let refines = |name: &str| {
-        let mut shorter = name.match_indices('_').map(|(end, _)| &name[..end]);
-        shorter.any(|shorter| advice.settings.contains_key(shorter))
+/// At most `most` settings that trials confirm.
+fn foremost<'a>(advice: &'a Advice, guides: &Guides, most: usize) -> Vec<(&'a str, &'a Setting)> {
+    let is_confirmed = |name: &str| {
+        let guide = guides.get(name);
+        guide.is_some_and(|guide| matches!(guide.tried, Tried::Confirmed(_)))
     };
-    let gaining = ranked(advice)
-        .into_iter()
-        .filter(|(name, setting)| gain(setting).is_some() && !refines(name));
-    gaining.take(most).collect()
+    let ranked = ranked(advice).into_iter();
+    ranked
+        .filter(|(name, _)| is_confirmed(name))
+        .take(most)
+        .collect()
 }
 
 /// Lower bound of the gain of `setting`; 1 if unknown.
@@ -117,8 +134,10 @@ fn least_gain(setting: &Setting) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{foremost, gain, value};
+    use crate::advice::Tried;
     use crate::made_up;
     use advice::{Advice, Gain, Setting, Value};
+    use instrument::trial::Outcome;
 
     fn setting(low: f64) -> Setting {
         Setting {
@@ -152,26 +171,31 @@ mod tests {
     }
 
     #[test]
-    fn what_surely_gains_comes_first_and_refinements_are_left_out() {
-        let settings = [
-            ("loop_piece_size", 3.0),
-            ("loop_piece_size_l1", 3.0),
-            ("queue_depth", 4.0),
-            ("read_block_size", 0.9),
-            ("scan_threads", 1.1),
-            ("write_block_size", 1.2),
+    fn only_what_a_trial_confirms_is_among_the_first() {
+        let outcome = Outcome {
+            gain: 2.0,
+            interval: None,
+            pairs: 24,
+        };
+        let all = [
+            ("a", 1.2, Tried::Confirmed(outcome)),
+            ("b", 4.0, Tried::Open),
+            ("c", 3.0, Tried::Confirmed(outcome)),
+            ("d", 5.0, Tried::Refuted(outcome)),
         ];
+        let settings = all
+            .iter()
+            .map(|(name, low, _)| ((*name).into(), setting(*low)));
         let advice = Advice {
-            settings: settings
-                .map(|(name, low)| (name.into(), setting(low)))
-                .into(),
+            settings: settings.collect(),
             ..Advice::default()
         };
+        let guides = all.map(|(name, _, tried)| (name.to_owned(), made_up::guide(tried)));
         let names = |most| {
-            let foremost = foremost(&advice, most).into_iter();
+            let foremost = foremost(&advice, &guides.clone().into(), most).into_iter();
             foremost.map(|(name, _)| name).collect::<Vec<_>>()
         };
-        assert_eq!(names(2), ["queue_depth", "loop_piece_size"]);
-        assert_eq!(names(9).len(), 4);
+        assert_eq!(names(1), ["c"]);
+        assert_eq!(names(9), ["c", "a"]);
     }
 }

@@ -87,6 +87,7 @@ fn changed_to(ns: f64, conditions: &[Surroundings; 2]) -> Changes {
             experiments: vec![experiment],
             claims: Vec::new(),
             advice: Advice::default(),
+            guides: std::collections::BTreeMap::new(),
             surroundings: conditions[usize::from(is_later)].clone(),
             samples: 0,
         };

@@ -50,7 +50,7 @@ fn other_experiments(ours: &[&str], theirs: &[&str]) -> String {
 
 /// The experiments with samples on a side, in its order.
 fn measured(side: &Side) -> Vec<&str> {
-    let records = side.runs.iter().flat_map(|run| &run.experiments);
+    let records = side.runs.iter().flat_map(record::Run::measured);
     let measured =
         records.filter(|record| record.points.iter().any(|point| !point.batches.is_empty()));
     distinct(measured.map(|record| record.definition.id.as_str()))

@@ -94,7 +94,7 @@ impl OneClock {
 
 /// The highest clock that `run` sustained, in Hz; `None` if it is not known or its cores are of several types.
 fn highest_hz(run: &Run) -> Option<f64> {
-    let points = run.experiments.iter().flat_map(|record| &record.points);
+    let points = run.measured().flat_map(|record| &record.points);
     let batches: Vec<_> = points.flat_map(|point| &point.batches).collect();
     match RunClock::of(&batches, &run.machine).cores.as_slice() {
         [core] => core.levels.first()?.hz,

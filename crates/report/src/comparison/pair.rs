@@ -265,7 +265,7 @@ impl<'a> Values<'a> {
             let system = run.environment.system().filter(|_| !side.is_reported);
             let new = system.filter(|system| !values.systems.contains(system));
             values.systems.extend(new);
-            for record in &run.experiments {
+            for record in run.measured() {
                 let definition = &record.definition;
                 each_value(record, |point, metric, estimate, is_doubtful| {
                     let key = (definition.id.as_str(), point, metric.name.as_str());

@@ -88,7 +88,7 @@ impl Reading {
             values: Vec::new(),
             unknown: 0,
         };
-        for record in run.experiments {
+        for record in run.experiments.into_iter().filter(|it| !it.is_trial()) {
             let id = &record.definition.id;
             each_value(&record, |point, metric, estimate, is_doubtful| {
                 let Some(component) = experiments::component(id, point, &metric.name) else {

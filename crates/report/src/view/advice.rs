@@ -3,14 +3,13 @@
 use super::run::reference;
 use crate::Analysis;
 use crate::advice::{
-    Commands, by_audience, commands, gain, gain_of, gaining, trial, undecided, value,
-    without_settings,
+    Guide, action, by_audience, gain, gain_of, gaining, undecided, value, without_settings,
 };
 use crate::document::{Blocks, Document, Item, Piece, Text, text};
 use crate::lists::capitalised;
 use crate::show::{self, Tone};
 use advice::{Setting, SystemSetting};
-use platform::environment::System;
+use instrument::advice::Action;
 
 /// The recommended settings with their gains and reasons, the largest gain first; then the settings
 /// that the run does not decide.
@@ -28,19 +27,18 @@ pub fn advice<'a>(analysis: &Analysis<'_>) -> Document<'a> {
 /// All settings by who can act on them.
 pub(crate) fn settings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     let advice = &analysis.advice;
-    let system = analysis.run.environment.system();
     let without = without_settings(analysis).map(Text::marked);
     let mut blocks = Blocks::default().say(without);
     for (heading, theirs) in by_audience(advice) {
         let items = theirs.into_iter();
-        let items = items.map(|(name, setting)| of_program(name, setting, system));
+        let items = items.map(|(name, it)| of_program(name, it, analysis.guides.get(name)));
         blocks = blocks.section(heading, Blocks::default().items(items));
     }
     let of_system = Blocks::default().items(advice.system.iter().map(of_system));
     let load = (!advice.settings.is_empty()).then(|| {
         Text::marked(&format!(
             "A gain is over what programs do by default. Programs can load these settings at their start: \
-             `oscope advise {} --save`; as a header for C or as variables: `--header c`, `--env`.",
+             `oscope advise {} --save` writes the file that they read.",
             analysis.run.header.id
         ))
     });
@@ -54,31 +52,51 @@ pub(crate) fn settings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
         .fold(open_title, Blocks::default().list(open))
 }
 
-/// The settings that gain most, each with its command.
+/// The settings that gain most, each with what to do.
 pub(crate) fn first<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     let brief = gaining(analysis).into_iter().map(|it| {
         let (gain, range) = it.gain;
         let line = sentence(&it.title, &it.value, Some(&it.usual), range);
-        Item::new(faster(&gain), [line, Piece::faint(it.set).into()])
+        let (name, action) = (place(it.is_command), it.action);
+        Item::new(
+            faster(&gain),
+            [line, Piece::faint(format!("{name}: {action}")).into()],
+        )
     });
     Blocks::default().items(brief)
 }
 
-fn of_program(name: &str, setting: &Setting, system: Option<System>) -> Item {
+fn of_program(name: &str, setting: &Setting, guide: Option<&Guide>) -> Item {
     let gain = gain(setting);
-    let commands = gain.is_some().then(|| commands(name, setting, system));
-    let (set, undo) = commands.map_or((None, None), |Commands { set, undo }| (Some(set), undo));
-    let attempt = trial(name, setting).filter(|_| gain.is_some());
-    let attempt = attempt.map(|_| format!("oscope advise --try {name}"));
     let without = if setting.value == setting.usual {
         "as usual"
     } else {
         "no certain gain"
     };
     let because = Text::marked(&setting.because).then(reference(&setting.experiments));
-    let lines = [said(setting), because].into_iter();
-    let commands = commands_of([("set", set), ("undo", undo), ("try", attempt)]);
-    Item::new(lead(gain, without), lines.chain(commands))
+    let guide = guide.filter(|_| gain.is_some());
+    let act = guide.map(|guide| {
+        let is_command = matches!(guide.action, Action::Command(_));
+        let text = action(&guide.action);
+        let text = if is_command {
+            Piece::command(text)
+        } else {
+            Piece::strong(text)
+        };
+        text![Piece::faint(format!("{}: ", place(is_command))), text]
+    });
+    let state = guide.map(|guide| Text::marked(&guide.state(name)));
+    let lines = [Some(said(setting)), Some(because), act, state];
+    Item::new(lead(gain, without), lines.into_iter().flatten())
+}
+
+/// Where advice takes effect.
+fn place(is_command: bool) -> &'static str {
+    if is_command {
+        "command"
+    } else {
+        "in your code"
+    }
 }
 
 fn of_system(setting: &SystemSetting) -> Item {

@@ -59,7 +59,7 @@ pub(crate) fn trust<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
 
 fn ending(analysis: &Analysis<'_>) -> Option<String> {
     let header = &analysis.run.header;
-    let experiments = analysis.run.experiments.iter();
+    let experiments = analysis.run.measured();
     let points = experiments.flat_map(|experiment| &experiment.points);
     let unreached = points.filter(|point| point.batches.is_empty() && point.closing.is_none());
     let left = match unreached.count() {

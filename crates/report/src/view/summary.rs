@@ -6,6 +6,7 @@ use super::catalogue::named;
 use super::claims::tally;
 use super::experiment::{failure, overview, skipped};
 use super::run::{finding, trust};
+use crate::advice::is_untried;
 use crate::document::{Blocks, Document, Item, Text};
 use crate::lists::by_key;
 use crate::ranking::{MOST_FINDINGS, foremost};
@@ -59,7 +60,11 @@ fn settings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     let first = first(analysis);
     let all = counted(analysis.advice.settings.len(), "setting");
     let more = format!("`oscope advise` gives {all}, each with its reason.");
-    let more = (!first.0.is_empty()).then(|| Text::marked(&more));
+    let untried = "No setting has been tried in this run. `oscope advise` names those that may gain, and how to \
+                   try them.";
+    let is_first = !first.0.is_empty();
+    let more = if is_first { &more } else { untried };
+    let more = (is_first || is_untried(analysis)).then(|| Text::marked(more));
     first.say(more)
 }
 

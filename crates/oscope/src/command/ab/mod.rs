@@ -3,7 +3,7 @@
 mod export;
 mod launch;
 mod programs;
-mod recording;
+pub(super) mod recording;
 mod results;
 mod runs;
 mod single;

@@ -80,7 +80,7 @@ pub fn save(exported: &str, directory: &Path, common: &Common) -> Result<Saved> 
     let run = sanitise::run(run)?;
     Ok(Saved {
         node: fleet::name(&run).unwrap_or_else(|| plain("")),
-        gaps: gaps(&run.experiments),
+        gaps: gaps(run.measured()),
         reading: Reading::of(run),
     })
 }
@@ -102,14 +102,14 @@ pub struct Gap {
 }
 
 /// The experiments that a node could not measure.
-fn gaps(experiments: &[ExperimentRecord]) -> Vec<Gap> {
+fn gaps<'r>(experiments: impl Iterator<Item = &'r ExperimentRecord>) -> Vec<Gap> {
     let gap = |record: &ExperimentRecord| {
         Some(Gap {
             experiment: record.definition.id.clone(),
             reason: record.skipped.clone().or_else(|| failure(record))?,
         })
     };
-    experiments.iter().filter_map(gap).collect()
+    experiments.filter_map(gap).collect()
 }
 
 /// The points that failed, with the reason of the first.
@@ -192,11 +192,14 @@ mod tests {
 
     #[test]
     fn a_skipped_experiment_and_failed_points_are_gaps() {
-        assert_eq!(gaps(&[record(Some("no room"), &[])]), [gap("no room")]);
+        assert_eq!(
+            gaps([record(Some("no room"), &[])].iter()),
+            [gap("no room")]
+        );
         let some = [Ending::BudgetUsed, Ending::Failed("no room".into())];
         let expected = [gap("1 of 2 points failed: no room")];
-        assert_eq!(gaps(&[record(None, &some)]), expected);
-        assert_eq!(gaps(&[record(None, &[Ending::TargetReached])]), []);
+        assert_eq!(gaps([record(None, &some)].iter()), expected);
+        assert_eq!(gaps([record(None, &[Ending::TargetReached])].iter()), []);
     }
 
     #[test]

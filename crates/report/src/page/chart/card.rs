@@ -69,7 +69,8 @@ pub fn card(analysis: &Analysis<'_>) -> String {
                 it.title, it.value, it.usual
             );
             y = paragraph(&mut svg, &words, ("name", left, y), COLUMN);
-            y = paragraph(&mut svg, &it.set, ("code", left, y), COLUMN) + 6.0;
+            let class = if it.is_command { "code" } else { "name" };
+            y = paragraph(&mut svg, &it.action, (class, left, y), COLUMN) + 6.0;
         }
     }
     let count = pictures.len() + usize::from(!settings.is_empty());

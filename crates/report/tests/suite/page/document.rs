@@ -113,7 +113,7 @@ fn settings_that_gain_most_come_first_and_are_named_above_all_chapters() {
         texts(&document, "#glance .three li"),
         [
             "Block size for reading files: 256 KiB instead of 4 KiB, 2.87 × as fast \
-          export OSCOPE_C_READ=262144"
+          dd if=FILE of=COPY bs=262144"
         ]
     );
     insta::assert_snapshot!(texts(&document, "#settings li").join("\n"));

@@ -70,6 +70,7 @@ fn five_hundred_points_of_ten_processes_stay_below_the_limit() {
     let analysis = Analysis {
         claims: Vec::new(),
         advice: advice::Advice::default(),
+        guides: std::collections::BTreeMap::new(),
         run: &run,
         surroundings: Surroundings::of(&run),
         samples: run.sample_count(),

@@ -6,13 +6,10 @@ use crate::kernel_settings::ChangedSetting;
 use crate::progress::LiveLine;
 use instrument::ab::{Bench, Block, Contest, Pair, Rules};
 use instrument::runner::{BatchError, Executor, Request, WorkerExecutor};
-use instrument::sample::{Batch, Reading};
-use instrument::statistics::summary::quantile;
+use instrument::sample::Batch;
+use instrument::trial::cost;
 use platform::clock::now_ns;
 use std::path::PathBuf;
-
-/// Costs are counted in this part of a ns: the cost of a byte is a fraction of a ns.
-const PARTS_OF_A_NS: f64 = 1e9;
 
 /// Attempts at a visit that something else in the system disturbs.
 const ATTEMPTS: usize = 3;
@@ -185,22 +182,4 @@ impl Bench for Visits<'_, '_> {
         });
         Ok(())
     }
-}
-
-/// The cost of `metric` in one visit: the lower quartile of its legs, which others delay least, or
-/// the median of other times. `None` if it is not timed, or takes too little time.
-fn cost(batch: &Batch, metric: &str) -> Option<f64> {
-    let samples = || {
-        batch
-            .samples
-            .iter()
-            .filter(|sample| sample.metric == metric)
-    };
-    let costs: Vec<f64> = samples()
-        .flat_map(|sample| sample.reading.costs())
-        .map(|cost| cost.net_ns)
-        .collect();
-    let has_legs = samples().any(|sample| matches!(sample.reading, Reading::Legs(_)));
-    let found = quantile(&costs, if has_legs { 0.25 } else { 0.5 })?;
-    (found > 0.0).then_some(found * PARTS_OF_A_NS)
 }

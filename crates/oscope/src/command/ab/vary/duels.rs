@@ -57,6 +57,11 @@ pub fn duels(
             Varied::Axis(name) => {
                 duels.extend(along(experiment, axes, &chosen, name, values));
             }
+            Varied::Trial(_, points) => duels.push(Duel {
+                experiment,
+                shared: common(points),
+                points: points.to_vec(),
+            }),
             _ => duels.extend(chosen.into_iter().map(|point| Duel {
                 experiment,
                 shared: point.clone(),
@@ -98,6 +103,16 @@ fn along(
         }));
     }
     duels
+}
+
+/// The levels that both points have.
+fn common([one, other]: &[Point; 2]) -> Point {
+    let shared = one
+        .levels()
+        .filter(|(axis, level)| other.get(axis) == Some(*level));
+    shared.fold(Point::new(), |point, (axis, level)| {
+        point.with(axis, level.clone())
+    })
 }
 
 fn without(point: &Point, axis: &str) -> Point {
