@@ -4,10 +4,11 @@
 #
 #   uthread/bench/run.sh [ROUNDS [PEER]...]
 #
-# Without names, all peers: uthread c fifo cooperative kernel corosensei may tokio go boost dill st. c is uthread through
+# Without names, all peers: uthread c fifo cooperative kernel corosensei may tokio go boost dill st ossrs. c is uthread through
 # its interface of C, fifo its lock that is handed over in the order of coming.
 # Go, Boost.Fiber and State Threads (Debian: golang, g++, libboost-fiber-dev, libst-dev) are left out if they are not there.
-# So is libdill, which Debian does not have: DILL names the folder where it was built, with libdill.h and libdill.a.
+# So are those that Debian does not have. Variables name the folders where they were built: DILL for libdill, with libdill.h
+# and libdill.a, and OSSRS for State Threads of github.com/ossrs/state-threads, with st.h and libst.a.
 # Processes run on the first two processors, so that no peer has more than another.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -40,6 +41,9 @@ fi
 if command -v cc >/dev/null && cc -O2 st.c -lst -o "$target/peer-st" 2>/dev/null; then
     names+=(st)
 fi
+if [ -n "${OSSRS:-}" ]; then
+    cc -O2 -I "$OSSRS" st.c "$OSSRS/libst.a" -o "$target/peer-ossrs" && names+=(ossrs)
+fi
 
 if ((${#wanted[@]})); then
     for peer in "${wanted[@]}"; do
@@ -54,7 +58,7 @@ for round in $(seq "$rounds"); do
     for peer in "${names[@]}"; do
         echo "round $round of $rounds: $peer" >&2
         case $peer in
-        c | go | boost | dill | st) command=("$target/peer-$peer") ;;
+        c | go | boost | dill | st | ossrs) command=("$target/peer-$peer") ;;
         *) command=("$peers" measure "$peer") ;;
         esac
         taskset -c 0,1 "${command[@]}" | sed "s/^/$peer /" >>"$results" || echo "$peer failed" >&2

@@ -16,6 +16,7 @@ mod mapped;
 mod once;
 mod owner;
 mod protocol;
+mod quick;
 mod raw_lock;
 mod raw_rw_lock;
 mod recursive_lock;

@@ -10,9 +10,7 @@ use super::owner::Owner;
 use crate::atomic::{AtomicPtr, AtomicU32};
 use crate::scheduler::{Priority, Schedulable, Tally, Waiters};
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{
-    Home, Section, Worker, current_worker, enter, leave, leave_blocking, require_worker,
-};
+use crate::worker::{Home, Worker, current_worker, enter, leave, leave_blocking, require_worker};
 
 /// The first waiter of a barging lock is overtaken at most this many times.
 const MOST_PASSES: u32 = 256;
@@ -22,11 +20,11 @@ const MOST_PASSES: u32 = 256;
 /// queues.
 pub(crate) struct RawLock {
     pub(super) owner: Owner<Control, MOST_PASSES>,
-    home: Home,
+    pub(super) home: Home,
     /// The home that a lock without a ceiling had when it was last taken slowly, in a runtime with one worker. So one look
     /// finds whether it may be taken quickly.
-    quick: Home,
-    protocol: Protocol,
+    pub(super) quick: Home,
+    pub(super) protocol: Protocol,
     /// Running threads may overtake those that wait.
     pub(super) barging: bool,
     pub(super) entry: Waiters<Control>,
@@ -141,100 +139,13 @@ impl RawLock {
         worker
     }
 
-    /// Takes the lock if it is free and belongs to this runtime, which has one worker. Neither panics nor switches: the
-    /// caller leaves the section.
-    #[expect(clippy::inline_always, reason = "a call would cost as much as it does")]
-    #[inline(always)]
-    fn take_alone(&self) -> Option<Section> {
-        let (section, worker) = Section::begin_if(|worker| self.quick.is_of_lone(worker))?;
-        let me = worker.current();
-        if self.owner.try_own_alone(address(me)) {
-            me.locks.take();
-            return Some(section);
-        }
-        section.leave_without_tick();
-        None
-    }
-
-    /// Frees the lock if the running thread owns it, nobody waits, and the runtime has one worker. As
-    /// [`RawLock::take_alone`].
-    #[expect(clippy::inline_always, reason = "a call would cost as much as it does")]
-    #[inline(always)]
-    fn free_alone(&self) -> Option<Section> {
-        let (section, worker) = Section::begin_if(|worker| self.quick.is_of_lone(worker))?;
-        let me = worker.current();
-        if self.owner.try_free_alone(address(me)) {
-            me.locks.release();
-            return Some(section);
-        }
-        section.leave_without_tick();
-        None
-    }
-
-    /// The same with several workers, and before threads that wait.
-    #[inline]
-    fn take_among_others(&self) -> Option<Section> {
-        let (section, worker) = Section::begin()?;
-        let is_simple = !matches!(self.protocol, Protocol::Ceiling(_));
-        if is_simple
-            && self.home.is_known(&worker.shared)
-            && self.own_if_free(worker, worker.current())
-        {
-            return Some(section);
-        }
-        section.leave_without_tick();
-        None
-    }
-
-    /// The same with several workers, and if a thread that waits is about to come.
-    #[inline]
-    fn free_among_others(&self) -> Option<Section> {
-        let (section, worker) = Section::begin()?;
-        let me = worker.current();
-        let is_simple = !matches!(self.protocol, Protocol::Ceiling(_));
-        if is_simple
-            && (self.owner.try_free(worker.several, address(me)) || self.let_heir_come(worker, me))
-        {
-            me.locks.release();
-            return Some(section);
-        }
-        section.leave_without_tick();
-        None
-    }
-
-    /// Takes the lock if it is free and belongs to this runtime. Neither panics nor switches, also not for a deferred tick.
-    #[inline]
-    pub(super) fn take_quickly(&self) -> bool {
-        let taken = self.take_alone().map(Section::leave_without_tick);
-        taken.is_some() || self.take_elsewhere()
-    }
-
-    #[inline(never)]
-    fn take_elsewhere(&self) -> bool {
-        let taken = self.take_among_others();
-        taken.map(Section::leave_without_tick).is_some()
-    }
-
-    /// Frees the lock if the running thread owns it and need not hand it over. Otherwise as [`RawLock::take_quickly`].
-    #[inline]
-    pub(super) fn free_quickly(&self) -> bool {
-        let freed = self.free_alone().map(Section::leave_without_tick);
-        freed.is_some() || self.free_elsewhere()
-    }
-
-    #[inline(never)]
-    fn free_elsewhere(&self) -> bool {
-        let freed = self.free_among_others();
-        freed.map(Section::leave_without_tick).is_some()
-    }
-
     /// Takes the lock if it is free, before threads that wait.
-    fn barge(&self, worker: &Worker, me: &Control) -> bool {
+    pub(super) fn barge(&self, worker: &Worker, me: &Control) -> bool {
         self.barging && self.owner.barge(worker.several, address(me))
     }
 
     /// Frees the lock of the running thread, if a thread that waits for it is about to come.
-    fn let_heir_come(&self, worker: &Worker, me: &Control) -> bool {
+    pub(super) fn let_heir_come(&self, worker: &Worker, me: &Control) -> bool {
         self.barging
             && ptr::eq(self.owner.get(), me)
             && self.owner.leave_to_heir(worker.several, || worker.now_ns())
@@ -244,24 +155,6 @@ impl RawLock {
     #[inline]
     pub(super) fn is_mine(&self) -> bool {
         current_worker().is_some_and(|worker| ptr::eq(self.owner.get(), worker.current()))
-    }
-
-    #[inline]
-    pub(super) fn lock(&self) {
-        match self.take_alone() {
-            Some(section) => section.leave(),
-            None => self.lock_slowly(),
-        }
-    }
-
-    #[inline(never)]
-    fn lock_slowly(&self) {
-        match self.take_among_others() {
-            Some(section) => section.leave(),
-            None => {
-                self.lock_within("Lock::lock", None);
-            }
-        }
     }
 
     /// Waits for the lock, but not longer than `limit`; `false` if that has passed.
@@ -302,7 +195,7 @@ impl RawLock {
 
     /// Takes the lock if it is free, also before threads that wait if that is allowed.
     #[inline]
-    fn own_if_free(&self, worker: &Worker, me: &Control) -> bool {
+    pub(super) fn own_if_free(&self, worker: &Worker, me: &Control) -> bool {
         let owned = self.owner.try_own(worker.several, address(me)) || self.barge(worker, me);
         if owned {
             self.endow_new(worker, me);
@@ -416,24 +309,8 @@ impl RawLock {
         words
     }
 
-    #[inline]
-    pub(super) fn unlock(&self) {
-        match self.free_alone() {
-            Some(section) => section.leave(),
-            None => self.unlock_slowly(),
-        }
-    }
-
-    #[inline(never)]
-    fn unlock_slowly(&self) {
-        match self.free_among_others() {
-            Some(section) => section.leave(),
-            None => self.unlock_within(),
-        }
-    }
-
     #[cold]
-    fn unlock_within(&self) {
+    pub(super) fn unlock_within(&self) {
         let worker = require_worker("Lock::unlock");
         enter();
         let me = worker.current();
