@@ -101,7 +101,7 @@ pub(super) fn scales(figure: &Figure) -> (FigureScale, Option<FigureScale>) {
 }
 
 /// The class of a mark, and its name with its place and all that the name does not say.
-fn mark(figure: &Figure, mark: &Mark) -> (&'static str, String) {
+pub(super) fn mark(figure: &Figure, mark: &Mark) -> (&'static str, String) {
     let unit = figure.x.unit.unwrap_or(Unit::Count);
     let place = show::quantity(&Quantity {
         value: mark.at,
