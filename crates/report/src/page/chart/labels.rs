@@ -160,7 +160,7 @@ mod tests {
         let name = "mmap of offset 0, as printed";
         assert_eq!(wrapped(name, 110.0), ["mmap of offset", "0, as printed"]);
         assert_eq!(wrapped(name, 1000.0), [name]);
-        assert_eq!(wrapped("a/very/long/path ends", 60.0), ["a/v…path", "ends"]);
+        assert_eq!(wrapped("a/very/long/path ends", 60.0), ["a/v…ath", "ends"]);
         assert_eq!(wrapped("", 60.0), Vec::<String>::new());
     }
 
