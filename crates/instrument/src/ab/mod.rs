@@ -253,6 +253,7 @@ mod tests {
             budget,
             least_runs: 0,
             most_runs: Some(40),
+            least_time: Rules::LEAST_TIME,
         };
         let (outcome, result) = compare(2, &rules, 1, &mut bench);
         (outcome, result, bench)

@@ -12,7 +12,7 @@ use crate::target::{Target, keep_apart};
 use anyhow::Result;
 use files::Watch;
 use instrument::ab::{Ending, Outcome, Pair, Remark, Rules, Verdict};
-use instrument::quantity::{Bytes, Nanoseconds, counted};
+use instrument::quantity::{Nanoseconds, counted};
 use instrument::statistics::Interval;
 use instrument::statistics::summary::median;
 use platform::signal::Interrupt;
@@ -375,7 +375,7 @@ fn table(programs: &[Program], summaries: &[Summary]) -> String {
             time(summary.min_ns),
             time(summary.user_ns),
             time(summary.system_ns),
-            memory(summary),
+            summary.memory(),
             sum(summary.minor_faults, summary.major_faults),
             sum(summary.voluntary_switches, summary.involuntary_switches),
             summary.runs.to_string(),
@@ -392,14 +392,6 @@ fn table(programs: &[Program], summaries: &[Summary]) -> String {
         cells.collect::<Vec<_>>().join("  ") + "\n"
     };
     rows.iter().map(line).collect()
-}
-
-pub fn memory(summary: &Summary) -> String {
-    match (summary.peak_bytes, summary.least_peak_bytes) {
-        (Some(peak), _) => format!("{:.3}", Bytes(peak)),
-        (None, Some(least)) => format!("< {:.2}", Bytes(least)),
-        (None, None) => "–".to_owned(),
-    }
 }
 
 /// Remarks on the runs for readers. `start_ns` is the time of a program that does nothing.

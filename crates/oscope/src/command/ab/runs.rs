@@ -5,6 +5,7 @@ use super::programs::Program;
 use crate::exit::code_of;
 use anyhow::Result;
 use instrument::ab::{Remark, remarks};
+use instrument::quantity::Bytes;
 use instrument::statistics::summary::{mean, median, quantile, standard_deviation};
 use platform::clock::now_ns;
 use platform::process::Exit;
@@ -181,6 +182,17 @@ impl Summary {
             least_peak_bytes: runs.floor_bytes,
             leftovers: runs.leftovers,
             remarks: remarks(&walls),
+        }
+    }
+}
+
+impl Summary {
+    /// The peak of memory for readers.
+    pub fn memory(&self) -> String {
+        match (self.peak_bytes, self.least_peak_bytes) {
+            (Some(peak), _) => format!("{:.3}", Bytes(peak)),
+            (None, Some(least)) => format!("< {:.2}", Bytes(least)),
+            (None, None) => "–".to_owned(),
         }
     }
 }

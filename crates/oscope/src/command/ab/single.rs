@@ -1,7 +1,6 @@
 //! The result of a single command.
 
 use super::programs::Program;
-use super::results::memory;
 use super::runs::Summary;
 use instrument::quantity::{Nanoseconds, counted};
 
@@ -36,7 +35,7 @@ pub fn text(program: &Program, summary: &Summary) -> String {
                 time(summary.system_ns)
             ),
         ),
-        ("peak memory", memory(summary)),
+        ("peak memory", summary.memory()),
         (
             "page faults",
             format!(
