@@ -46,14 +46,20 @@
     go();
   }
 
-  // The folded chapter around the place that the address names.
+  // The folded parts around the place that the address names, or in it.
   function unfold() {
     const [anchor] = location.hash.slice(1).split("?");
-    const chapter = document.getElementById(anchor)?.closest("details");
-    if (chapter) chapter.open = true;
+    const place = document.getElementById(anchor);
+    const within = place?.querySelector(":scope > details");
+    if (within) within.open = true;
+    for (let part = place?.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
   }
   addEventListener("hashchange", unfold);
 
+  // Whoever prints all chapters wants what is in them.
+  document.getElementById("print-all").addEventListener("change", (event) => {
+    if (event.target.checked) document.querySelectorAll(".fold").forEach((part) => { part.open = true; });
+  });
   // Printing needs all parts immediately.
   addEventListener("beforeprint", () => {
     if (parts) folded().forEach(putFolded);

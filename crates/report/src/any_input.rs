@@ -173,7 +173,7 @@ proptest! {
     fn any_figure_becomes_a_well_formed_chart_whose_coordinates_are_numbers(
         figure in figure(ANY),
     ) {
-        let chart = plot(&figure);
+        let chart = plot(&figure, "A machine. Measured today.");
         let chart = roxmltree::Document::parse(&chart).expect("well-formed XML");
         for node in chart.descendants() {
             // Labels may contain any text.

@@ -12,7 +12,7 @@ use instrument::figure::{
 use instrument::point::Level;
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::{Estimate, PointResult, Verdict};
-use platform::machine::{CacheKind, Machine};
+use platform::machine::{Cache, CacheKind, Machine};
 
 /// A value whose interval ends at more than this factor of its beginning is not drawn.
 const VAGUE: f64 = 10.0;
@@ -37,8 +37,6 @@ pub(crate) struct Picture {
     pub(crate) figure: Figure,
     /// Values with another unit along the same axis.
     pub(crate) second: Option<Figure>,
-    /// True if a third of a page is wide enough for it.
-    pub(crate) is_narrow: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +47,14 @@ pub(crate) struct Rung {
 }
 
 impl Glance {
+    /// The ladder as a picture; `None` of a run that measured few of its rungs.
+    pub(crate) fn into_ladder(self) -> Option<Figure> {
+        const FEWEST_RUNGS: usize = 3;
+        let has_some = self.ladder.len() >= FEWEST_RUNGS;
+        let mut figures = self.pictures.into_iter().map(|picture| picture.figure);
+        figures.find(|figure| has_some && figure.kind == FigureKind::Bars)
+    }
+
     /// What `analysis` has of it; what was not measured is left out.
     pub(crate) fn of(analysis: &Analysis<'_>) -> Self {
         let latency = longest(analysis, &first_screen().latency);
@@ -109,7 +115,6 @@ fn staircase(analysis: &Analysis<'_>, latency: Option<Series>) -> Option<Picture
         experiment: &first_screen().latency.experiment,
         figure,
         second,
-        is_narrow: false,
     })
 }
 
@@ -134,7 +139,6 @@ fn rungs(ladder: &[Rung]) -> Option<Picture> {
             vec![series],
         ),
         second: None,
-        is_narrow: false,
     })
 }
 
@@ -146,7 +150,6 @@ fn files(analysis: &Analysis<'_>) -> Option<Picture> {
         experiment: &first_screen().files.experiment,
         figure: sizes("", Unit::BytesPerSecond, curves),
         second: None,
-        is_narrow: true,
     })
 }
 
@@ -168,7 +171,6 @@ fn cores(analysis: &Analysis<'_>) -> Option<Picture> {
             ..matrix.clone()
         },
         second: None,
-        is_narrow: true,
     })
 }
 
@@ -226,39 +228,47 @@ fn is_known(estimate: &Estimate) -> bool {
     estimate.is_sound() && is_narrow && estimate.centre > 0.0
 }
 
-/// The ends of levels that the latencies show, after the caches that are documented to end there.
+/// The ends of levels that the latencies show. One at which a documented cache ends is named after it; another was
+/// only found, and its mark says so and has its interval.
 fn knees(analysis: &Analysis<'_>) -> Vec<Mark> {
     let latency = analysis.experiment(&first_screen().latency.experiment);
     let figures = latency.into_iter().flat_map(|it| &it.figures);
     let marks = figures.flat_map(|figure| &figure.marks);
     let found = marks.filter(|mark| mark.origin == MarkOrigin::Found && mark.at > 0.0);
-    let mut sizes: Vec<f64> = found.map(|mark| mark.at).collect();
-    sizes.sort_by(f64::total_cmp);
-    sizes.dedup();
+    let mut found: Vec<&Mark> = found.collect();
+    found.sort_by(|one, other| one.at.total_cmp(&other.at));
+    found.dedup_by_key(|mark| mark.at);
     let caches = &analysis.run.machine.caches;
-    let level = |bytes: f64| {
-        let data = caches
-            .iter()
-            .filter(|cache| cache.kind != CacheKind::Instruction);
-        let mut about = data.filter(|cache| {
-            let documented = cache.size_bytes.map(|documented| documented as f64 / bytes);
-            documented.is_some_and(|times| (1.0 / ABOUT..ABOUT).contains(&times))
-        });
-        about.next().map(|cache| cache.level)
-    };
-    let knee = |bytes| {
-        let size = show::value(Unit::Bytes, bytes, None);
-        Mark {
-            label: match level(bytes) {
-                Some(level) => format!("L{level} {size}"),
-                None => size,
-            },
-            at: bytes,
+    found.into_iter().map(|mark| knee(mark, caches)).collect()
+}
+
+fn knee(found: &Mark, caches: &[Cache]) -> Mark {
+    let at = found.at;
+    let data = caches
+        .iter()
+        .filter(|cache| cache.kind != CacheKind::Instruction);
+    let mut about = data.filter(|cache| {
+        let documented = cache.size_bytes.map(|documented| documented as f64 / at);
+        documented.is_some_and(|times| (1.0 / ABOUT..ABOUT).contains(&times))
+    });
+    let size = show::value(Unit::Bytes, at, found.interval);
+    match (about.next(), found.interval) {
+        (Some(cache), _) => Mark {
+            label: format!("L{} {size}", cache.level),
+            at,
             interval: None,
-            origin: MarkOrigin::Found,
+            origin: MarkOrigin::Documented,
+        },
+        (None, interval) => {
+            let range = interval.map(|ends| format!(", {}", show::range(Unit::Bytes, ends, at)));
+            Mark {
+                label: format!("found {size}{}", range.unwrap_or_default()),
+                at,
+                interval,
+                origin: MarkOrigin::Found,
+            }
         }
-    };
-    sizes.into_iter().map(knee).collect()
+    }
 }
 
 fn measured(analysis: &Analysis<'_>, latency: Option<&Series>) -> Vec<Rung> {
@@ -313,23 +323,52 @@ fn rung(named: &'static NamedQuery, analysis: &Analysis<'_>) -> Option<Rung> {
 
 #[cfg(test)]
 mod tests {
-    use super::last_load;
+    use super::{knee, last_load};
     use crate::first_screen::{LOAD_FROM_LARGEST, LOAD_FROM_MEMORY};
+    use instrument::figure::{Mark, MarkOrigin};
+    use instrument::statistics::Interval;
     use platform::machine::{Cache, CacheKind, Machine};
 
-    #[test]
-    fn a_load_that_a_cache_may_answer_is_not_one_from_memory() {
-        let cache = Cache {
-            level: 3,
+    fn cache(level: u32, kib: u64) -> Cache {
+        Cache {
+            level,
             kind: CacheKind::Unified,
-            size_bytes: Some(32 << 20),
+            size_bytes: Some(kib << 10),
             line_bytes: None,
             ways: None,
             shared_by_cpus: 2,
             instances: 1,
+        }
+    }
+
+    #[test]
+    fn only_a_level_that_a_documented_cache_explains_is_named_after_it() {
+        let mib = f64::from(1 << 20);
+        let found = |at: f64| Mark {
+            label: "level".into(),
+            at: at * mib,
+            interval: Interval::new(0.9 * at * mib, 1.2 * at * mib),
+            origin: MarkOrigin::Found,
         };
+        let caches = [cache(2, 1024), cache(3, 32 << 10)];
+        let named = knee(&found(0.8), &caches);
+        assert!(named.label.starts_with("L2 "), "{}", named.label);
+        assert_eq!(
+            (named.origin, named.interval),
+            (MarkOrigin::Documented, None)
+        );
+        for unnamed in [71.9, 1.6] {
+            let mark = knee(&found(unnamed), &caches);
+            assert!(mark.label.starts_with("found "), "{}", mark.label);
+            assert_eq!(mark.origin, MarkOrigin::Found);
+            assert!(mark.interval.is_some());
+        }
+    }
+
+    #[test]
+    fn a_load_that_a_cache_may_answer_is_not_one_from_memory() {
         let machine = Machine {
-            caches: vec![cache],
+            caches: vec![cache(3, 32 << 10)],
             ..Machine::default()
         };
         let named = |mib: u64| last_load(&machine, Some(mib << 20));

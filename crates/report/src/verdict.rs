@@ -132,6 +132,11 @@ impl Verdict {
         }
     }
 
+    /// True if at least half of the values are known as well as the profile asks for, or were printed so.
+    pub(crate) fn is_good(&self) -> bool {
+        self.values > 0 && (self.reported || 2 * self.at_target >= self.values)
+    }
+
     /// The target as people read it: 5 for ±5 %.
     fn target_percent(&self) -> f64 {
         (self.target * 1000.0).round() / 10.0
@@ -159,6 +164,22 @@ impl Verdict {
 #[cfg(test)]
 mod tests {
     use super::Verdict;
+
+    #[test]
+    fn a_run_is_good_from_half_of_its_values_on_and_without_any_it_is_not() {
+        let is_good = |at_target, values, reported| {
+            let verdict = Verdict {
+                values,
+                at_target,
+                reported,
+                ..Verdict::default()
+            };
+            verdict.is_good()
+        };
+        let runs = [(5, 10, false), (4, 10, false), (0, 10, true), (0, 0, false)];
+        let good = runs.map(|(at_target, values, reported)| is_good(at_target, values, reported));
+        assert_eq!(good, [true, false, true, false]);
+    }
 
     #[test]
     fn each_kind_is_named_only_if_there_is_one() {

@@ -7,7 +7,7 @@ use crate::{selection, stored};
 use anyhow::Result;
 use files::Watch;
 use instrument::figure::Figure;
-use report::{Analysis, page};
+use report::{Analysis, page, show};
 use std::path::Path;
 
 /// `oscope plot`.
@@ -16,7 +16,9 @@ pub fn execute(arguments: &Plot, common: &Common) -> Result<Exit> {
     let target = Target::for_document("a picture", &arguments.output, common)?;
     let mut judged = stored::judged(common, &arguments.run, arguments.sharing)?;
     let analysis = judged.analysis();
-    let svg = page::plot(figure(&analysis, &arguments.what)?);
+    let run = analysis.run;
+    let about = format!("{}. {}", show::machine(run), show::measured(&run.header));
+    let svg = page::plot(figure(&analysis, &arguments.what)?, &about);
     target.write(&kind.picture(svg)?, &Watch::default())?;
     Ok(Exit::Done)
 }

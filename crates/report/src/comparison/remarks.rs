@@ -54,7 +54,7 @@ pub(super) fn remarks(
     let doubtful = rows.iter().filter(|row| row.doubtful).count();
     if doubtful > 0 {
         remarks.push(format!(
-            "PlacedMark for a warning in some session: {doubtful} of {}.",
+            "Marked for a warning in some session: {doubtful} of {}.",
             counted(rows.len(), "value")
         ));
     }

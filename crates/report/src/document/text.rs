@@ -97,8 +97,11 @@ impl Text {
             })
     }
 
-    /// A text whose commands are in backquotes.
+    /// A text whose commands are in backquotes. One backquote without another is a letter.
     pub fn marked(words: &str) -> Self {
+        if words.matches('`').count() % 2 == 1 {
+            return text![words];
+        }
         let parts = words.split('`').enumerate();
         let piece = |(index, part): (usize, &str)| match index % 2 {
             0 => Piece::from(part),
@@ -151,19 +154,19 @@ impl From<Word> for Piece {
 
 impl From<&str> for Text {
     fn from(words: &str) -> Self {
-        text![words]
+        Self::marked(words)
     }
 }
 
 impl From<&String> for Text {
     fn from(words: &String) -> Self {
-        text![words.as_str()]
+        Self::marked(words)
     }
 }
 
 impl From<String> for Text {
     fn from(words: String) -> Self {
-        text![words]
+        Self::marked(&words)
     }
 }
 
@@ -181,13 +184,13 @@ impl From<Piece> for Text {
 
 impl From<&Sentence> for Text {
     fn from(sentence: &Sentence) -> Self {
-        let piece = |piece: &finding::Piece| match piece {
-            finding::Piece::Text(words) => words.as_str().into(),
+        let pieces = sentence.pieces().iter().flat_map(|piece| match piece {
+            finding::Piece::Text(words) => Self::marked(words).0,
             finding::Piece::Number(number) => {
                 let (centre, range) = show::parts(&number.quantity);
-                Piece::Number(centre, range)
+                vec![Piece::Number(centre, range)]
             }
-        };
-        Self(sentence.pieces().iter().map(piece).collect())
+        });
+        Self(pieces.collect())
     }
 }

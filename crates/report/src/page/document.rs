@@ -73,6 +73,11 @@ pub(super) fn part(blocks: &Blocks<'_>, name: &str, targets: &LinkTargets) -> St
     painter.html
 }
 
+/// A text within a line of another page, without links.
+pub(super) fn inline(text: &Text) -> String {
+    Painter::default().inline(text)
+}
+
 #[derive(Template)]
 #[template(path = "document.html")]
 struct Page {
@@ -85,6 +90,9 @@ struct Page {
     version: &'static str,
     css: &'static str,
 }
+
+/// Tables of more columns do not fit a phone.
+const NARROW: usize = 3;
 
 #[derive(Default)]
 struct Painter {
@@ -122,8 +130,10 @@ impl Painter {
                         contents.extend(["<li>", &link, &below, "</li>"]);
                     }
                 }
-                Block::Fold(Section { blocks, .. }) | Block::Rest(blocks) => {
-                    contents += &self.name(blocks, levels);
+                Block::Rest(blocks) => contents += &self.name(blocks, levels),
+                // What few read is not in the contents.
+                Block::Fold(Section { blocks, .. }) => {
+                    self.name(blocks, 0);
                 }
                 _ => {}
             }
@@ -236,9 +246,11 @@ impl Painter {
 
     fn table(&mut self, table: &Table) {
         let title = escaped(&table.title);
+        let is_wide = table.columns.len() > NARROW;
+        let class = attribute(if is_wide { "wide" } else { "" });
         let _ = write!(
             self.html,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\"><table>\n<thead><tr>"
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\"><table{class}>\n<thead><tr>"
         );
         for column in &table.columns {
             let class = attribute(if column.is_number() { "number" } else { "" });
@@ -251,15 +263,17 @@ impl Painter {
         self.html += "</tr></thead>\n<tbody>\n";
         for index in 0..table.rows() {
             self.html += "<tr>";
-            for column in &table.columns {
-                self.cell(column, &column.cells[index]);
+            for (place, column) in table.columns.iter().enumerate() {
+                // On a phone, cells are below each other.
+                let named = Some(column.title.as_str()).filter(|_| is_wide && place > 0);
+                self.cell(column, &column.cells[index], named);
             }
             self.html += "</tr>\n";
         }
         self.html += "</tbody>\n</table></div>\n";
     }
 
-    fn cell(&mut self, column: &Column, text: &Text) {
+    fn cell(&mut self, column: &Column, text: &Text, named: Option<&str>) {
         let class = match (column.kind, text.0.first()) {
             (ColumnKind::Name, _) => "name",
             (ColumnKind::Count | ColumnKind::Number, _) => "number",
@@ -273,7 +287,13 @@ impl Painter {
         } else {
             ("td", "")
         };
-        let _ = write!(self.html, "<{element}{scope}{class}>{inline}</{element}>");
+        let named = named.map_or_else(String::new, |name| {
+            format!(" data-name=\"{}\"", escaped(name))
+        });
+        let _ = write!(
+            self.html,
+            "<{element}{scope}{class}{named}>{inline}</{element}>"
+        );
     }
 
     fn chart(&mut self, chart: &Chart<'_>) {

@@ -1,35 +1,32 @@
 //! The page's view of an experiment.
 
 use super::anchor::Anchors;
-use super::document::{LinkTargets, part};
+use super::document::{LinkTargets, inline, part};
 use super::figure::FigureView;
 use super::packed::Parts;
 use super::table::Table;
-use crate::document::Blocks;
-use crate::lists::{by_key, capitalised};
+use crate::document::{Blocks, Text};
+use crate::lists::by_key;
 use crate::view::run::finding;
 use crate::{ExperimentAnalysis, show};
 use askama::Template;
 use instrument::experiment::{Definition, Isolation};
-use instrument::finding::Finding;
-use instrument::quantity::counted;
+use instrument::finding::Grade;
 
 /// An experiment, ready for its template.
 pub(super) struct ExperimentView<'a> {
     pub(super) definition: &'a Definition,
-    pub(super) skipped: Option<&'a str>,
     pub(super) id: String,
-    /// Its first finding, and the others.
-    pub(super) first_finding: String,
+    /// What a reader knows of it without unfolding it.
+    pub(super) brief: String,
     pub(super) findings: String,
     pub(super) figures: Vec<FigureView<'a>>,
     pub(super) table: Table<'a>,
     /// The packed part that contains the table, if it is collapsed at first.
     pub(super) folded: Option<usize>,
     /// Points without a measurement, each with the reason.
-    pub(super) failures: Vec<(String, &'a str)>,
-    /// Contents of the folded part of its chapter, in words.
-    pub(super) rest: String,
+    pub(super) missing: String,
+    pub(super) method: String,
 }
 
 pub(super) struct GroupView<'a> {
@@ -48,16 +45,23 @@ impl<'a> ExperimentView<'a> {
         let definition = experiment.definition;
         let table = Table::new(experiment, clock_hz);
         let folded = (!table.is_short()).then(|| table.render());
-        let (first, others) = experiment
-            .findings
-            .split_at(experiment.findings.len().min(1));
-        let failures = experiment.failures.iter();
+        let findings = experiment.findings.iter().map(|it| finding(it, None));
+        let missing = experiment.failures.iter().map(|(point, failure)| {
+            let place = show::point(definition, point);
+            let separator = if place.is_empty() { "" } else { ": " };
+            format!("{place}{separator}{}", failure.reason())
+        });
+        let method = [
+            definition.method.as_str(),
+            isolation(definition),
+            &format!("Source: {}", definition.source),
+        ];
+        let html = |blocks| part(&blocks, "", &LinkTargets::new());
         Ok(Self {
             definition,
-            skipped: experiment.skipped,
             id: anchors.take(&definition.id),
-            first_finding: findings(first),
-            findings: findings(others),
+            brief: inline(&brief(experiment)),
+            findings: html(Blocks::default().items(findings)),
             figures: experiment
                 .figures
                 .iter()
@@ -65,40 +69,28 @@ impl<'a> ExperimentView<'a> {
                 .collect(),
             folded: folded.transpose()?.map(|html| parts.keep(html)),
             table,
-            failures: failures
-                .map(|(point, failure)| (show::point(definition, point), failure.reason()))
-                .collect(),
-            rest: rest(experiment),
+            missing: html(Blocks::default().list(missing)),
+            method: html(Blocks::default().say(method)),
         })
     }
+}
 
-    pub(super) fn isolation(&self) -> &'static str {
-        match self.definition.isolation {
-            Isolation::FreshProcess => "Each batch of samples is taken by a fresh process.",
-            Isolation::OneProcess => "One process took all samples of a point.",
-        }
+/// The first sentence that is decided, else the reason why there is none, or the question.
+fn brief(experiment: &ExperimentAnalysis<'_>) -> Text {
+    let mut decided = experiment.findings.iter();
+    let first = decided.find(|finding| finding.grade != Grade::Undecided);
+    match (first, experiment.skipped) {
+        (Some(finding), _) => (&finding.sentence).into(),
+        (None, Some(reason)) => format!("Not measured: {reason}").into(),
+        (None, None) => experiment.definition.question.as_str().into(),
     }
 }
 
-/// The findings with the evidence for their grades.
-fn findings(findings: &[Finding]) -> String {
-    let items = findings.iter().map(|it| finding(it, None));
-    part(&Blocks::default().items(items), "", &LinkTargets::new())
-}
-
-/// Contents of a chapter next to its first sentence and chart: `4 more findings, 2 more charts, 62
-/// estimates, method`.
-fn rest(experiment: &ExperimentAnalysis<'_>) -> String {
-    let estimates = experiment.points.iter().map(|point| point.estimates.len());
-    let counts = [
-        (experiment.findings.len().saturating_sub(1), "more finding"),
-        (experiment.figures.len().saturating_sub(1), "more chart"),
-        (estimates.sum(), "estimate"),
-        (experiment.failures.len(), "failure"),
-    ];
-    let parts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let parts = parts.map(|(count, what)| counted(count, what) + ", ");
-    capitalised(&(parts.collect::<String>() + "method and source"))
+fn isolation(definition: &Definition) -> &'static str {
+    match definition.isolation {
+        Isolation::FreshProcess => "Each batch of samples is taken by a fresh process.",
+        Isolation::OneProcess => "One process took all samples of a point.",
+    }
 }
 
 /// Experiments by group, in the order of the run.

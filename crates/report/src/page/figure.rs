@@ -97,7 +97,7 @@ pub(super) fn scales(figure: &Figure) -> (FigureScale, Option<FigureScale>) {
 }
 
 /// The class of a mark, and its name with its place and all that the name does not say.
-fn mark(figure: &Figure, mark: &Mark) -> (&'static str, String) {
+pub(super) fn mark(figure: &Figure, mark: &Mark) -> (&'static str, String) {
     let unit = figure.x.unit.unwrap_or(Unit::Count);
     let mut text = match mark.interval {
         Some(interval) => {

@@ -1,7 +1,7 @@
 //! One figure as a standalone SVG file.
 
-use super::chart::{Names, STEPS, render};
-use super::figure::scales;
+use super::chart::{STEPS, captioned};
+use super::figure::{mark, scales};
 use instrument::figure::Figure;
 use std::fmt::Write as _;
 
@@ -15,10 +15,12 @@ const HEAT: [&str; STEPS] = [
     "#f8f4b2", "#b4df8f", "#57c88d", "#08a598", "#0a7f90", "#025b83", "#26385f",
 ];
 
-/// `figure` as a complete SVG document on a light background.
-pub fn plot(figure: &Figure) -> String {
+/// `figure` as a complete SVG document on a light background, with its title, where its values are from (`about`),
+/// and its marks in words.
+pub fn plot(figure: &Figure, about: &str) -> String {
     let (scale, _) = scales(figure);
-    document(&render(figure, scale, Names::InChart))
+    let marks = figure.marks.iter().map(|it| mark(figure, it).1);
+    document(&captioned(figure, scale, about, &marks.collect::<Vec<_>>()))
 }
 
 /// A chart that needs no style sheet: an `svg` element with its colours and a light background.

@@ -11,8 +11,8 @@ use crate::document::{Blocks, Text};
 use crate::first_screen::first_screen;
 use crate::glance::Glance;
 use crate::ranking::{MOST_FINDINGS, foremost};
-use crate::rules_of_thumb::{Deviation, Deviations};
-use crate::view::run::{finding, trust};
+use crate::rules_of_thumb::Deviations;
+use crate::view::run::{finding, reference, trust, trusted};
 use crate::view::{advice, claims, machine};
 use crate::{Analysis, Verdict, show};
 use askama::Template;
@@ -20,7 +20,9 @@ use instrument::figure::{FigureKind, FigureScale};
 use instrument::quantity::{Unit, counted};
 use record::Run;
 
-/// Number of findings on the first screen; the others are shown on demand.
+/// Number of findings on the first screen.
+pub(super) const FIRST: usize = 3;
+/// Number of findings in sight below it; the others are shown on demand.
 const FIRST_FINDINGS: usize = 6;
 
 /// The page of one run: a complete HTML document without external references.
@@ -53,36 +55,24 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         .iter()
         .filter(|it| !it.points.is_empty());
     let glance = Glance::of(analysis);
-    let verdict = Verdict::of(analysis);
-    let evidence = Blocks::default().say([verdict.text()]);
-    let sections = [
-        ("findings", "What was found", findings(analysis)),
-        ("settings", "What to set here", advice::settings(analysis)),
-        (
-            "claims",
-            "What is said, and whether it holds here",
-            claims::judged(analysis),
-        ),
-        (
-            "trust",
-            "How far to trust it",
-            evidence.with(trust(analysis)),
-        ),
-        ("machine", "The machine", machine::machine(run)),
-    ];
-    let sections = sections.map(|(id, title, blocks)| (id, title, part(&blocks, id, &targets)));
+    let (is_trusted, trust) = trusted(analysis);
+    let unusual = foremost(analysis, FIRST).into_iter();
+    let unusual = unusual.map(|(experiment, it)| {
+        Text::from(&it.sentence).then(reference(&[&experiment.definition.id]))
+    });
+    let unusual = part(&Blocks::default().list(unusual), "unusual", &targets);
     let without = without_settings(analysis);
     let without = without.map(|words| Blocks::default().say([Text::marked(words)]));
     let page = Page {
-        caution: show::stand_in(run),
-        conditions: analysis.surroundings.first(),
         title: title(analysis),
         subtitle: subtitle(run),
         summary: summary(analysis),
         tags: tags(run),
-        sections,
-        verdict: verdict.line(),
-        sides: Deviations::of(analysis).named(),
+        sections: sections(analysis, &targets),
+        is_trusted,
+        trust,
+        unusual,
+        sides: Deviations::of(analysis).text(),
         rules_from: &first_screen().rules_from,
         pictures: pictures(analysis, &glance.pictures, &targets),
         numbers_at: with_numbers
@@ -106,20 +96,27 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     Ok(page.render()?)
 }
 
+/// A part above the chapters; folded, if a line says what is in it.
+struct SectionView {
+    id: &'static str,
+    title: &'static str,
+    brief: String,
+    contents: String,
+}
+
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
-    /// A reason not to take the times for those of the system.
-    caution: Option<String>,
-    conditions: Option<String>,
     title: String,
     subtitle: String,
     summary: Vec<String>,
     tags: Vec<String>,
-    verdict: String,
-    /// Id, title and contents of each section above the chapters.
-    sections: [(&'static str, &'static str, String); 5],
-    sides: Vec<(&'static str, Vec<Deviation>)>,
+    is_trusted: bool,
+    trust: String,
+    /// The foremost findings.
+    unusual: String,
+    sections: [SectionView; 5],
+    sides: String,
     rules_from: &'static str,
     pictures: Vec<PictureView<'a>>,
     /// Id and title of each chapter with numbers, for a run without pictures.
@@ -139,6 +136,53 @@ struct Page<'a> {
     css: &'static str,
     parts_script: &'static str,
     script: &'static str,
+}
+
+/// The parts above the chapters, in the order in which readers ask.
+fn sections(analysis: &Analysis<'_>, targets: &LinkTargets) -> [SectionView; 5] {
+    let evidence = Blocks::default().say([Verdict::of(analysis).text()]);
+    let settings = match analysis.advice.settings.len() {
+        0 => "none follows from this run".to_owned(),
+        count => format!("{}, each with its reason", counted(count, "setting")),
+    };
+    let sections = [
+        (
+            "trust",
+            "How far to trust it",
+            "the state of the machine, and each kind of warning".to_owned(),
+            evidence.with(trust(analysis)),
+        ),
+        (
+            "machine",
+            "The machine",
+            "processor, caches, memory, system, storage".to_owned(),
+            machine::machine(analysis.run),
+        ),
+        (
+            "findings",
+            "What was found",
+            String::new(),
+            findings(analysis),
+        ),
+        (
+            "settings",
+            "What to set here",
+            settings,
+            advice::settings(analysis),
+        ),
+        (
+            "claims",
+            "What is said, and whether it holds here",
+            claims::tally(analysis),
+            claims::judged(analysis),
+        ),
+    ];
+    sections.map(|(id, title, brief, blocks)| SectionView {
+        id,
+        title,
+        brief,
+        contents: part(&blocks, id, targets),
+    })
 }
 
 /// The findings that change most for a reader, the first of them in sight.

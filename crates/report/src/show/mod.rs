@@ -19,7 +19,7 @@ pub(crate) use point::point_against;
 pub use point::{level, point, warning};
 pub use prefix::Prefix;
 pub use ratio::{ratio, ratio_range, ratio_with_range};
-pub use time::{length, moment, printed, took};
+pub use time::{length, measured, moment, printed, took};
 pub(crate) use value::without_zeros;
 pub use value::{digits, round, value};
 pub use words::{Tone, Word, better, grade, letter, origin, ruling, unit, verdict};

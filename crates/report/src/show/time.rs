@@ -11,6 +11,18 @@ pub fn moment(moment: Timestamp) -> String {
     moment.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
+/// When and how the values of a run were measured, or the publication that printed them.
+pub fn measured(header: &Header) -> String {
+    printed(header).unwrap_or_else(|| {
+        format!(
+            "Measured {}, {} profile, by oscope {}.",
+            moment(header.started),
+            header.profile,
+            header.version
+        )
+    })
+}
+
 /// The source of values that a publication printed; `None` for a run of oscope.
 pub fn printed(header: &Header) -> Option<String> {
     let tag = |key: &str| header.tags.get(key).map(String::as_str);

@@ -40,8 +40,13 @@ pub fn comparison<'a>(comparisons: &'a [Comparison<'a>]) -> Document<'a> {
 }
 
 fn title(comparison: &Comparison<'_>) -> String {
+    /// The facts below name the sides in full.
+    const LONG: usize = 60;
     let [a, b] = [comparison.question.a, comparison.question.b].map(Side::title);
-    format!("{b} against {a}")
+    match format!("{b} against {a}") {
+        long if long.chars().count() > LONG => "B against A".to_owned(),
+        title => title,
+    }
 }
 
 fn of<'a>(comparison: &'a Comparison<'a>) -> Blocks<'a> {

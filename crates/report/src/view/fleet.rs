@@ -158,7 +158,8 @@ fn part(part: Option<&Part>) -> Text {
     let ratio = Piece::ratio(part.ratio, part.interval);
     let word = part.standing.word();
     match part.standing {
-        Standing::Alike => ratio.into(),
+        // What is as it should be needs no interval: a page has room for all components.
+        Standing::Alike => Piece::from(show::ratio(part.ratio)).into(),
         _ => text![Piece::toned(word.tone, word.text), " ", ratio],
     }
 }

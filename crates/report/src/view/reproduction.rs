@@ -30,12 +30,17 @@ pub fn reproduction(reproduction: &Reproduction) -> Document<'_> {
     for report in Report::ALL {
         let tables = reproduction.tables.iter();
         let tables = tables.filter(|it| it.table.report == report);
-        let tables = tables.fold(Blocks::default(), |blocks, it| {
-            let title = Piece::faint(format!(": {}", it.table.title));
-            blocks.section(text![it.table.place.as_str(), title], table(it))
-        });
+        let is_known = |it: &&JudgedTable| it.figures.iter().any(|figure| figure.here.is_some());
+        let (known, unknown): (Vec<_>, Vec<_>) = tables.partition(is_known);
+        let counted = match (known.len(), unknown.len()) {
+            (0, _) => "Nothing of it was measured here".to_owned(),
+            (_, missing) => format!(
+                "{} of which nothing was measured here",
+                counted(missing, "place")
+            ),
+        };
         let title = format!("Report {}: {}", report.letter(), report.subject());
-        blocks = blocks.section(title, tables);
+        blocks = blocks.section(title, sections(&known).fold(counted, sections(&unknown)));
     }
     let commands = reproduction.commands();
     let all = Text::marked("`oscope reproduce --run` measures all of it.");
@@ -49,6 +54,13 @@ pub fn reproduction(reproduction: &Reproduction) -> Document<'_> {
         method: Some(method("How this was judged", vec![judged])),
         ..blocks.document(title(reproduction))
     }
+}
+
+fn sections<'a>(tables: &[&'a JudgedTable]) -> Blocks<'a> {
+    tables.iter().fold(Blocks::default(), |blocks, it| {
+        let title = Piece::faint(format!(": {}", it.table.title));
+        blocks.section(text![it.table.place.as_str(), title], table(it))
+    })
 }
 
 /// All places that can be asked for, with the number of figures of each.

@@ -1,10 +1,10 @@
 //! Parts of a run: its findings, and how far to trust it.
 
 use super::marks::touched;
-use crate::Analysis;
 use crate::document::{Blocks, Item, Piece, Text, text};
 use crate::lists::by_key;
 use crate::show::{self, Tone};
+use crate::{Analysis, Verdict};
 use instrument::finding::Finding;
 use instrument::noise::Warning;
 use instrument::quantity::counted;
@@ -29,6 +29,20 @@ pub(crate) fn reference(experiments: &[impl AsRef<str>]) -> Text {
     }
     pieces.extend((!experiments.is_empty()).then(|| Piece::faint("]")));
     Text(pieces)
+}
+
+/// Whether a reader can rely on the values, and why, in one line.
+pub(crate) fn trusted(analysis: &Analysis<'_>) -> (bool, String) {
+    let verdict = Verdict::of(analysis);
+    let doubts = [
+        show::stand_in(analysis.run),
+        analysis.surroundings.first(),
+        ending(analysis),
+    ];
+    let doubts: Vec<String> = doubts.into_iter().flatten().collect();
+    let is_trusted = doubts.is_empty() && verdict.is_good();
+    let line = doubts.into_iter().chain([verdict.line()]);
+    (is_trusted, line.collect::<Vec<_>>().join(" "))
 }
 
 /// The missing results, the state of the machine, and each kind of warning with its remedy.

@@ -5,12 +5,14 @@ use super::advice::first;
 use super::catalogue::named;
 use super::claims::tally;
 use super::experiment::{failure, overview, skipped};
-use super::run::{finding, trust};
-use crate::document::{Blocks, Document, Item, Text};
+use super::run::{finding, trust, trusted};
+use crate::document::{Blocks, Chart, Document, Item, Piece, Text};
+use crate::glance::Glance;
 use crate::lists::by_key;
 use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::rules_of_thumb::Deviations;
-use crate::{Analysis, Verdict, show};
+use crate::show::{self, Tone};
+use crate::{Analysis, Verdict};
 use instrument::claim::Ruling;
 use instrument::quantity::counted;
 use record::Header;
@@ -39,17 +41,24 @@ pub(crate) fn brief<'a>(analysis: &Analysis<'_>, most: usize) -> Document<'a> {
         .document("")
 }
 
-/// The run and its verdict, the settings that gain, the `most` important findings, the claims and
-/// the trust in all of it.
+/// How far to trust the run, the machine, the `most` important findings, the settings that gain, the claims, and
+/// the evidence for the trust in all of it.
 fn foremost_of<'a>(analysis: &Analysis<'_>, most: usize) -> Blocks<'a> {
+    let evidence = Blocks::default().say([Verdict::of(analysis).text()]);
     let redacted = "This run is redacted: marks replace what named the machine and its people.";
     Blocks::default()
         .say(analysis.run.header.redacted.then_some(redacted))
         .with(opening(analysis))
-        .section("What to set here", settings(analysis))
+        .section("Latency ladder", ladder(analysis))
         .section("Findings", findings(analysis, most))
+        .section("What to set here", settings(analysis))
         .section("Claims", claims(analysis))
-        .section("How far to trust it", trust(analysis))
+        .section("How far to trust it", evidence.with(trust(analysis)))
+}
+
+fn ladder<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
+    let ladder = Glance::of(analysis).into_ladder();
+    Blocks::default().charts(ladder.map(|figure| Chart::of(figure, "", None)))
 }
 
 fn settings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
@@ -110,23 +119,21 @@ fn missing<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
         .say((further > 0).then_some(more))
 }
 
-/// The run, the machine, the directory and the verdict. Before them a caution, if the system was not
-/// itself, and the conditions, if they may have moved the values.
+/// How far to trust the run, then what it measured on which machine.
 fn opening<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     let run = analysis.run;
+    let (is_trusted, trust) = trusted(analysis);
+    let tone = if is_trusted { Tone::Plain } else { Tone::Bad };
+    let trust = Text::from(Piece::toned(tone, trust));
     let facts = [
-        ("caution", show::stand_in(run)),
-        ("conditions", analysis.surroundings.first()),
-        ("run", Some(measured(analysis))),
-        ("machine", Some(show::machine(run))),
-        ("files", Some(files(&run.header))),
-        ("verdict", Some(Verdict::of(analysis).text())),
-        ("sides", Some(Deviations::of(analysis).text())),
+        ("trust", trust),
+        ("run", measured(analysis).into()),
+        ("machine", show::machine(run).into()),
+        ("files", files(&run.header).into()),
+        ("sides", Deviations::of(analysis).text().into()),
     ];
-    let facts = facts
-        .into_iter()
-        .filter_map(|(name, words)| Some((name, words?)));
-    Blocks::default().facts(facts.filter(|(_, words)| !words.is_empty()))
+    let facts = facts.into_iter().filter(|(_, words)| !words.is_empty());
+    Blocks::default().facts(facts)
 }
 
 /// The directory of the scratch files; empty for printed values.

@@ -77,7 +77,9 @@ impl Files {
             }
             Ok(())
         });
-        let graphs = graphs().map(|(figure, target)| write(target, Ok(page::plot(figure))));
+        let student = &hand_in.student;
+        let about = format!("{}. Measured {}.", student.machine, student.measured);
+        let graphs = graphs().map(|(figure, target)| write(target, Ok(page::plot(figure, &about))));
         first_error(graphs.chain(texts))
     }
 }

@@ -1,7 +1,7 @@
 //! The rectangle of a plot with its axes, and small multiples of it.
 
-use super::labels::shortened;
-use super::svg::{Anchor, BOLD, FONT, Path, Svg, text_width};
+use super::labels::wrapped;
+use super::svg::{Anchor, BOLD, FONT, LINE, Path, Svg, text_width};
 use crate::chart::{Scale, ticks};
 use instrument::quantity::Unit;
 
@@ -145,38 +145,47 @@ pub(super) fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> f64 {
 pub(super) struct Panels {
     pub(super) left: f64,
     pub(super) width: f64,
-    pub(super) columns: usize,
-    pub(super) count: usize,
+    columns: usize,
+    /// The lines of the title of each plot.
+    titles: Vec<Vec<String>>,
+    /// Height of a plot with its title and the space below.
+    step: f64,
 }
 
 impl Panels {
     /// Height of a plot.
     pub(super) const HEIGHT: f64 = 110.0;
     const GAP: f64 = 14.0;
-    /// Height of a plot with its title and the space below.
-    const STEP: f64 = Self::HEIGHT + FONT + 22.0;
 
-    /// `count` plots in these columns, right of the labels of their y axis.
-    pub(super) fn new(width: f64, left: f64, columns: usize, count: usize) -> Self {
+    /// A plot for each title in two columns, right of the labels of their y axis.
+    pub(super) fn new<'t>(width: f64, left: f64, titles: impl Iterator<Item = &'t str>) -> Self {
+        let columns = 2;
+        let width = (width - left) / columns as f64 - Self::GAP;
+        let titles = titles.map(|title| wrapped(title, width / BOLD));
+        let titles: Vec<Vec<String>> = titles.collect();
+        let lines = titles.iter().map(Vec::len).max().unwrap_or(0).max(1);
         Self {
             left,
-            width: (width - left) / columns as f64 - Self::GAP,
+            width,
             columns,
-            count,
+            titles,
+            step: Self::HEIGHT + LINE * lines as f64 + 20.0,
         }
     }
 
     /// The plot `index`, below its title.
-    pub(super) fn plot(&self, svg: &mut Svg, index: usize, title: &str) -> Frame {
+    pub(super) fn plot(&self, svg: &mut Svg, index: usize) -> Frame {
         let (row, column) = (index / self.columns, index % self.columns);
+        let title = &self.titles[index];
+        let room = self.step - Self::HEIGHT;
         let frame = Frame {
             left: self.left + (self.width + Self::GAP) * column as f64,
-            top: Self::STEP * row as f64 + 2.0 * FONT + 16.0,
+            top: self.step * row as f64 + room + FONT - 6.0,
             width: self.width,
             height: Self::HEIGHT,
         };
-        let at = (frame.left, frame.top - 11.0, Anchor::Start);
-        svg.label("panel-title", &shortened(title, self.width / BOLD), at);
+        let middle = frame.top - 11.0 - LINE * title.len().saturating_sub(1) as f64 / 2.0;
+        svg.lines("panel-title", title, (frame.left, middle, Anchor::Start));
         frame
     }
 
@@ -189,6 +198,6 @@ impl Panels {
 
     /// True if nothing is below the plot `index`.
     pub(super) fn is_lowest(&self, index: usize) -> bool {
-        index + self.columns >= self.count
+        index + self.columns >= self.titles.len()
     }
 }

@@ -1,114 +1,115 @@
 //! A run on one card: a picture to show elsewhere.
 
-use super::picture::{HEIGHT, drawn};
-use super::svg::{FONT, Svg, WIDTH as COLUMN, px, text_width};
+use super::caption::{paragraph, write};
+use super::picture::{HEIGHT, WIDTH as COLUMN, drawn};
+use super::svg::{FONT, Svg, px};
 use crate::advice::gaining;
 use crate::glance::Glance;
 use crate::page::plot::document;
-use crate::page::render::title;
+use crate::page::render::{FIRST, title};
+use crate::ranking::foremost;
 use crate::rules_of_thumb::Deviations;
-use crate::{Analysis, Verdict, show};
+use crate::view::run::trusted;
+use crate::{Analysis, show};
 
-const WIDTH: f64 = 960.0;
+const COLUMNS: usize = 3;
 const MARGIN: f64 = 24.0;
+const GAP: f64 = 30.0;
+const WIDTH: f64 = 3.0 * COLUMN + 2.0 * (MARGIN + GAP);
 const TITLE: f64 = 22.0;
-const LINE: f64 = 19.0;
 /// Height of the title of a picture.
 const HEADING: f64 = 22.0;
 
-/// The run as a complete SVG document: machine, verdict, memory staircase, latency ladder, files and the
-/// settings that gain most.
+/// The run as a complete SVG document: how far to trust it, the pictures of the machine, what is unusual there, and
+/// what to set.
 pub fn card(analysis: &Analysis<'_>) -> String {
-    let header = &analysis.run.header;
     let mut svg = Svg::new(WIDTH);
     let mut y = MARGIN + TITLE;
     write(&mut svg, &title(analysis), ("title", MARGIN, y), TITLE);
-    y += 6.0;
-    let head = [
-        show::machine(analysis.run),
-        format!(
-            "Measured {}, {} profile, by oscope {}.",
-            show::moment(header.started),
-            header.profile,
-            header.version
-        ),
-        Verdict::of(analysis).text(),
-        Deviations::of(analysis).text(),
-    ];
-    for line in head {
-        let at = ("name", MARGIN, y);
-        y = paragraph(&mut svg, &line, at, WIDTH - 2.0 * MARGIN);
+    let (is_trusted, trust) = trusted(analysis);
+    let class = if is_trusted { "name" } else { "caution" };
+    let machine = show::machine(analysis.run);
+    let measured = show::measured(&analysis.run.header);
+    for (class, line) in [(class, trust), ("name", machine), ("name", measured)] {
+        y = paragraph(
+            &mut svg,
+            &line,
+            (class, MARGIN, y + 3.0),
+            WIDTH - 2.0 * MARGIN,
+        );
     }
     y += 22.0;
-    let place = |index: usize| {
-        let left = [MARGIN, WIDTH - MARGIN - COLUMN][index % 2];
-        let down = (index / 2) as f64 * (HEIGHT + HEADING + 20.0);
-        (left, y + down)
-    };
+    let left = |column: usize| MARGIN + (COLUMN + GAP) * column as f64;
     let pictures = Glance::of(analysis).pictures;
+    let row = HEIGHT + HEADING + 20.0;
     for (index, picture) in pictures.iter().enumerate() {
-        let (left, top) = place(index);
-        let title = ("panel-title", left, top + 12.0);
-        write(&mut svg, picture.title, title, 14.0);
+        let (left, top) = (left(index % COLUMNS), y + row * (index / COLUMNS) as f64);
+        heading(&mut svg, picture.title, (left, top));
         let at = format!("translate({} {})", px(left), px(top + HEADING));
-        svg.open("g", &[("transform", &at), ("font-size", &FONT)]);
+        svg.open(
+            "g",
+            &[
+                ("class", &"glance"),
+                ("transform", &at),
+                ("font-size", &FONT),
+            ],
+        );
         let (body, _) = drawn(picture, COLUMN);
         svg.insert(&body);
         svg.close("g");
     }
-    let settings = gaining(analysis);
-    if !settings.is_empty() {
-        let (left, top) = place(pictures.len());
-        let title = ("panel-title", left, top + 12.0);
-        write(&mut svg, "Settings that gain most", title, 14.0);
-        let mut y = top + HEADING;
-        for it in &settings {
-            let (gain, _) = &it.gain;
-            let words = format!(
-                "{}: {} instead of {}, {gain} as fast",
-                it.title, it.value, it.usual
-            );
-            y = paragraph(&mut svg, &words, ("name", left, y), COLUMN);
-            y = paragraph(&mut svg, &it.set, ("code", left, y), COLUMN) + 6.0;
+    // Next to a picture that is alone in its row there is room for words, else below all.
+    let rows = pictures.len().div_ceil(COLUMNS) as f64;
+    let is_in_row = pictures.len() > 1 && pictures.len() % COLUMNS == 1;
+    let (top, places, width) = if is_in_row {
+        (y + row * (rows - 1.0), [left(1), left(2)], COLUMN)
+    } else {
+        let half = (WIDTH - 2.0 * MARGIN - GAP) / 2.0;
+        (y + row * rows, [MARGIN, MARGIN + half + GAP], half)
+    };
+    let bottoms = [unusual, settings].map(|words| words(analysis));
+    let bottoms = bottoms.iter().zip(places).map(|((title, lines), left)| {
+        if lines.is_empty() {
+            return top;
         }
-    }
-    let count = pictures.len() + usize::from(!settings.is_empty());
-    let (_, height) = place(count.div_ceil(2) * 2);
+        heading(&mut svg, title, (left, top));
+        let lines = lines.iter();
+        lines.fold(top + HEADING, |y, (class, words)| {
+            let above = if *class == "code" { 0.0 } else { 5.0 };
+            paragraph(&mut svg, words, (class, left, y + above), width)
+        })
+    });
+    let bottom = bottoms.fold(y + row * rows, f64::max) + MARGIN;
     let body = svg.finish();
     document(&format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" \
-         aria-label=\"A machine on one card\" font-size=\"13\">{body}</svg>",
-        height + 4.0
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {bottom:.0}\" role=\"img\" \
+         aria-label=\"A machine on one card\" font-size=\"13\">{body}</svg>"
     ))
 }
 
-fn write(svg: &mut Svg, text: &str, (class, x, y): (&str, f64, f64), font: f64) {
-    svg.text(
-        "text",
-        &[
-            ("class", &class),
-            ("x", &px(x)),
-            ("y", &px(y)),
-            ("font-size", &font),
-        ],
-        text,
-    );
+fn heading(svg: &mut Svg, title: &str, (left, top): (f64, f64)) {
+    write(svg, title, ("panel-title", left, top + 12.0), 14.0);
 }
 
-/// Writes `text` below y in lines of at most `width` pixels; returns the y of the last.
-fn paragraph(svg: &mut Svg, text: &str, (class, x, mut y): (&str, f64, f64), width: f64) -> f64 {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if text_width(&format!("{line} {word}")) <= width => {
-                line.extend([" ", word]);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    for line in lines {
-        y += LINE;
-        write(svg, &line, (class, x, y), FONT);
-    }
-    y
+/// A title and paragraphs, each with its class.
+type Words = (&'static str, Vec<(&'static str, String)>);
+
+fn unusual(analysis: &Analysis<'_>) -> Words {
+    let found = foremost(analysis, FIRST).into_iter();
+    let found = found.map(|(_, finding)| finding.sentence.to_string());
+    let sides = Some(Deviations::of(analysis).text()).filter(|sides| !sides.is_empty());
+    let lines = found.chain(sides).map(|line| ("name", line));
+    ("What is unusual here", lines.collect())
+}
+
+fn settings(analysis: &Analysis<'_>) -> Words {
+    let settings = gaining(analysis).into_iter().flat_map(|it| {
+        let (gain, _) = &it.gain;
+        let words = format!(
+            "{}: {} instead of {}, {gain} as fast",
+            it.title, it.value, it.usual
+        );
+        [("name", words), ("code", it.set)]
+    });
+    ("What to set here", settings.collect())
 }

@@ -76,8 +76,8 @@ pub(super) fn draw(
         series(svg, &chart, curve, (index, index), &frame);
     }
     svg.close("g");
-    if second.is_some() {
-        stairs(svg, &chart, figure.y.unit, &frame);
+    if let Some((_, second)) = &second {
+        stairs(svg, (&chart, second), figure.y.unit, &frame);
     }
     names_of_marks(svg, &chart.marks, &names, &frame);
     frame.x_title(svg, &figure.x.title)
@@ -88,10 +88,11 @@ fn multiples(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room) -> f
     let at = (0.0, FONT * 0.65, Anchor::Start);
     svg.label("axis-title", &figure.y.title, at);
     let left = y_room(&chart.y, figure.y.unit, Panels::HEIGHT);
-    let panels = Panels::new(room.width, left, 2, figure.series.len());
+    let titles = figure.series.iter().map(|series| series.label.as_str());
+    let panels = Panels::new(room.width, left, titles);
     let mut end = 0.0;
-    for (index, of) in figure.series.iter().enumerate() {
-        let frame = panels.plot(svg, index, &of.label);
+    for index in 0..figure.series.len() {
+        let frame = panels.plot(svg, index);
         let at = chart.levels.iter().map(|place| Some(frame.x((*place)?)));
         svg.open_panel("panel", frame.area(), at, Some(index));
         frame.y_axis(svg, &chart.y, figure.y.unit, panels.y_labels(index));
@@ -104,7 +105,7 @@ fn multiples(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room) -> f
         svg.path("other", &others);
         series(svg, &chart, &chart.series[index], (index, 0), &frame);
         svg.close("g");
-        if index + 1 == panels.count {
+        if index + 1 == figure.series.len() {
             end = frame.x_title(svg, &figure.x.title);
         }
     }

@@ -74,6 +74,21 @@ impl PlacedLabel {
     }
 }
 
+/// `text` in lines of at most `width` pixels. Only a word that is longer is shortened.
+pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let word = shortened(word, width);
+        match lines.last_mut() {
+            Some(line) if text_width(&format!("{line} {word}")) <= width => {
+                line.extend([" ", word.as_str()]);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}
+
 /// `text`, shortened by an ellipsis in the middle if it is wider than `width` pixels: the labels of
 /// a chart differ at the end as often as at the beginning.
 pub(super) fn shortened(text: &str, width: f64) -> String {
@@ -93,7 +108,7 @@ pub(super) fn shortened(text: &str, width: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{rows, shortened};
+    use super::{rows, shortened, wrapped};
 
     #[test]
     fn labels_that_would_meet_get_rows_of_their_own() {
@@ -138,6 +153,15 @@ mod tests {
         assert!(all.iter().all(|(overlaps, _)| !overlaps));
         let crossed = all.iter().filter(|(_, crossed)| *crossed > 0).count();
         assert!(crossed < all.len() / 8, "{crossed} of {}", all.len());
+    }
+
+    #[test]
+    fn names_continue_on_further_lines_and_only_a_long_word_is_shortened() {
+        let name = "mmap of offset 0, as printed";
+        assert_eq!(wrapped(name, 110.0), ["mmap of offset", "0, as printed"]);
+        assert_eq!(wrapped(name, 1000.0), [name]);
+        assert_eq!(wrapped("a/very/long/path ends", 60.0), ["a/v…ath", "ends"]);
+        assert_eq!(wrapped("", 60.0), Vec::<String>::new());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::axes::{Room, widest};
 use super::labels::shortened;
-use super::svg::{Anchor, BOLD, FONT, Svg, px, text_width};
+use super::svg::{Anchor, BOLD, FONT, LINE, Svg, px, text_width};
 use crate::chart::{Matrix, show_level, ticks};
 use instrument::figure::{Figure, FigureScale, Series};
 
@@ -12,6 +12,8 @@ pub(in crate::page) const STEPS: usize = 7;
 const LARGEST: (f64, f64) = (96.0, 44.0);
 /// Narrower cells have a thinner line between them.
 const DENSE: f64 = 20.0;
+/// Length of the names of columns that are written upwards.
+const LONGEST: f64 = 120.0;
 /// Size of the bar of colours.
 const LEGEND_WIDTH: f64 = 300.0;
 const LEGEND_HEIGHT: f64 = 12.0;
@@ -21,6 +23,8 @@ struct Layout {
     left: f64,
     top: f64,
     cell: (f64, f64),
+    /// True if the names of columns are written upwards, for want of width.
+    is_upright: bool,
     /// True if each cell has room for its value.
     has_text: bool,
 }
@@ -35,7 +39,14 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room
     let left = left.min(room.width * 0.3) + 12.0;
     let width = (room.width - left - 2.0) / matrix.columns.len().max(1) as f64;
     let width = width.min(LARGEST.0);
-    let top = FONT * 3.0 + LEGEND_HEIGHT + 34.0;
+    let columns = widest(matrix.columns.iter().map(|column| column.label.as_str()));
+    let is_upright = columns > width * every(width) as f64 - 4.0;
+    let names_height = if is_upright {
+        columns.min(LONGEST)
+    } else {
+        FONT
+    };
+    let top = FONT * 2.0 + LEGEND_HEIGHT + 34.0 + names_height;
     let height = (room.height - top - 4.0) / matrix.rows.len().max(1) as f64;
     let height = width.min(LARGEST.1).min(height);
     let texts: Vec<String> = matrix.cells().map(|cell| cell.text).collect();
@@ -43,6 +54,7 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room
         left,
         top,
         cell: (width, height),
+        is_upright,
         has_text: widest(texts.iter().map(String::as_str)) + 6.0 <= width && FONT + 2.0 <= height,
     };
     legend(svg, figure, &matrix, (left, room.width));
@@ -101,13 +113,33 @@ fn column_names(svg: &mut Svg, matrix: &Matrix<'_>, layout: &Layout) {
     let Layout {
         left, top, cell, ..
     } = layout;
-    let every = (FONT * 2.2 / cell.0).ceil().max(1.0) as usize;
+    let every = if layout.is_upright {
+        (LINE / cell.0).ceil().max(1.0) as usize
+    } else {
+        every(cell.0)
+    };
     for (index, column) in matrix.columns.iter().enumerate().step_by(every) {
-        let name = shortened(&column.label, cell.0 * every as f64 - 4.0);
         let middle = left + cell.0 * (index as f64 + 0.5);
-        let at = (middle, top - 8.0 - FONT * 0.35, Anchor::Middle);
-        svg.label("name", &name, at);
+        let bottom = top - 8.0;
+        if layout.is_upright {
+            let at = format!(
+                "translate({} {}) rotate(-90)",
+                px(middle + FONT * 0.35),
+                px(bottom)
+            );
+            let name = shortened(&column.label, LONGEST);
+            svg.text("text", &[("class", &"name"), ("transform", &at)], &name);
+        } else {
+            let at = (middle, bottom - FONT * 0.35, Anchor::Middle);
+            svg.label("name", &column.label, at);
+        }
     }
+}
+
+/// Every second column has a name, every third and so on, if columns of this width are too narrow for names side by
+/// side.
+fn every(width: f64) -> usize {
+    (FONT * 2.2 / width).ceil().max(1.0) as usize
 }
 
 /// Draws the cells of a column as a panel of rows, in which the page's script finds them.
@@ -180,6 +212,18 @@ mod tests {
         assert_eq!((count("class=\"on"), count(">21.0</text>")), (2, 2));
         assert_eq!(count("class=\"h"), STEPS);
         assert_eq!(undrawn(&figure), 0);
+    }
+
+    #[test]
+    fn long_names_of_columns_are_written_upwards_and_whole() {
+        let mut figure = times(12);
+        for series in &mut figure.series {
+            series.label = format!("compute-node-{}", series.label);
+        }
+        let drawn = render(&figure, Logarithmic, Names::InChart);
+        assert_eq!(drawn.matches("rotate(-90)").count(), 12);
+        assert!(!drawn.contains('…'), "{drawn}");
+        assert!(drawn.contains(">compute-node-11</text>"), "{drawn}");
     }
 
     #[test]

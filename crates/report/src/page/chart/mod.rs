@@ -1,6 +1,7 @@
 //! Figures as SVG.
 
 mod axes;
+mod caption;
 mod card;
 mod curves;
 mod labels;
@@ -14,6 +15,7 @@ mod staircase;
 mod strip;
 mod svg;
 
+pub(super) use caption::captioned;
 pub use card::card;
 pub(super) use marker::swatch;
 pub(super) use matrix::STEPS;

@@ -2,23 +2,24 @@
 
 use super::axes::Room;
 use super::render::{body, framed, key};
-use super::svg::{Svg, WIDTH};
+use super::svg::Svg;
 use crate::chart::show_level;
 use crate::glance::Picture;
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint};
 use instrument::quantity::Unit;
 
-/// Height of a picture, with the names of its series.
-pub(super) const HEIGHT: f64 = 222.0;
-/// Width of a picture that is narrow.
-const NARROW: f64 = 340.0;
+/// Size of a picture, with the names of its series: three fit a row at a desk, and one fills a phone.
+pub(super) const HEIGHT: f64 = 250.0;
+pub(super) const WIDTH: f64 = 340.0;
 
 /// `picture` as an `svg` element.
 pub(in crate::page) fn picture(picture: &Picture) -> String {
-    let width = if picture.is_narrow { NARROW } else { WIDTH };
-    let (body, height) = drawn(picture, width);
-    let size = Room { width, height };
+    let (body, height) = drawn(picture, WIDTH);
+    let size = Room {
+        width: WIDTH,
+        height,
+    };
     framed("chart glance", picture.title, size, &body)
 }
 
@@ -29,9 +30,14 @@ pub(super) fn drawn(picture: &Picture, width: f64) -> (String, f64) {
     let all = [Some(figure), picture.second.as_ref()];
     let words: Vec<String> = all.into_iter().flatten().map(words).collect();
     svg.text("desc", &[], &words.join("; "));
+    // The ladder has many rows.
+    let height = match figure.kind {
+        FigureKind::Bars => HEIGHT,
+        _ => HEIGHT - 28.0,
+    };
     let room = Room {
         width,
-        height: HEIGHT - key(&mut Svg::new(width), figure, (width, 0.0)),
+        height: height - key(&mut Svg::new(width), figure, (width, 0.0)),
     };
     let second = picture.second.as_ref();
     let bottom = body(&mut svg, figure, figure.y.scale, second, room);

@@ -1,15 +1,15 @@
 //! Ratios on a logarithmic axis centred on 1, with the margin shaded: small multiples with shared
 //! axes along a numeric axis, else one row per ratio.
 
-use super::axes::{Frame, Panels, Room, widest, y_room};
+use super::axes::{Frame, Panels, Room, y_room};
 use super::curves::{band, line};
 use super::render::framed;
 use super::rows::Rows;
-use super::svg::{Attributes, BOLD, Svg, WIDTH, px};
+use super::svg::{Attributes, Svg, WIDTH, px};
 use crate::chart::{Curve as Line, Scale, Spot};
 use crate::comparison::Row;
 use instrument::figure::FigureScale::Logarithmic;
-use instrument::point::Axis;
+use instrument::point::{Axis, AxisKind};
 use instrument::quantity::Unit;
 
 /// Ratios along a numeric axis.
@@ -27,14 +27,11 @@ pub(crate) fn curves(curves: &[Curve<'_>], axis: &Axis, label: &str) -> String {
     let y = reach(points().map(|(_, row)| *row));
     let x = Scale::around(points().map(|(x, _)| *x as f64), Logarithmic);
     let left = y_room(&y, Some(Unit::Ratio), Panels::HEIGHT);
-    let panels = |columns| Panels::new(WIDTH, left, columns, curves.len());
-    // Shortened titles might become indistinguishable.
-    let widest = widest(curves.iter().map(|curve| curve.title.as_str())) * BOLD;
-    let panels = panels(if widest <= panels(2).width { 2 } else { 1 });
+    let panels = Panels::new(WIDTH, left, curves.iter().map(|curve| curve.title.as_str()));
     let mut svg = Svg::new(WIDTH);
     let mut bottom = 0.0;
     for (index, curve) in curves.iter().enumerate() {
-        let frame = panels.plot(&mut svg, index, &curve.title);
+        let frame = panels.plot(&mut svg, index);
         let margins = curve.points.iter().map(|(_, row)| row.margin);
         if let Some([low, high]) = margin(&y, margins.fold(0.0, f64::max)) {
             let (top, bottom) = (frame.y(high), frame.y(low));
@@ -46,7 +43,7 @@ pub(crate) fn curves(curves: &[Curve<'_>], axis: &Axis, label: &str) -> String {
             svg.path("unity", &format!("M{from} {one}H{to}"));
         }
         frame.x_axis(&mut svg, &x, axis.unit(), panels.is_lowest(index));
-        curve.draw(&mut svg, &x, &y, &frame);
+        curve.draw(&mut svg, axis, (&x, &y), &frame);
         if index + 1 == curves.len() {
             bottom = frame.x_title(&mut svg, &axis.title);
         }
@@ -60,20 +57,23 @@ pub(crate) fn curves(curves: &[Curve<'_>], axis: &Axis, label: &str) -> String {
 
 pub(crate) fn rows(named: &[(String, &Row<'_>)], label: &str) -> String {
     let right = WIDTH - 16.0;
+    let titles = || named.iter().map(|(name, _)| name.as_str());
+    let left = Rows::name_room(titles(), right);
+    let step = ROW.max(Rows::name_height(titles(), left));
     let rows = Rows {
-        left: Rows::name_room(named.iter().map(|(name, _)| name.as_str()), right),
+        left,
         right,
         top: 0.0,
-        bottom: ROW * named.len() as f64 + 6.0,
+        bottom: step * named.len() as f64 + 6.0,
     };
     let scale = reach(named.iter().map(|(_, row)| *row));
     let mut svg = Svg::new(WIDTH);
     for (index, (name, row)) in named.iter().enumerate() {
-        let middle = ROW * (index as f64 + 0.5) + 3.0;
+        let middle = step * (index as f64 + 0.5) + 3.0;
         rows.name(&mut svg, name, middle);
         let ends = margin(&scale, row.margin).map(|ends| ends.map(|end| rows.x(end)));
         if let Some([low, high]) = ends {
-            svg.rectangle("margin", [low, middle - ROW / 2.0, high - low, ROW]);
+            svg.rectangle("margin", [low, middle - step / 2.0, high - low, step]);
         }
         let place = |value| Some(px(rows.x(scale.position(value)?)));
         let ends = row
@@ -99,7 +99,7 @@ pub(crate) fn rows(named: &[(String, &Row<'_>)], label: &str) -> String {
 }
 
 impl Curve<'_> {
-    fn draw(&self, svg: &mut Svg, x: &Scale, y: &Scale, frame: &Frame) {
+    fn draw(&self, svg: &mut Svg, axis: &Axis, (x, y): (&Scale, &Scale), frame: &Frame) {
         let spot = |(level, row): &(u64, &Row<'_>)| {
             let across = *level as f64;
             let ends = row.interval;
@@ -114,7 +114,10 @@ impl Curve<'_> {
         };
         let spots: Vec<Option<Spot>> = self.points.iter().map(spot).collect();
         let curve = Line::through(spots.iter().cloned());
-        svg.path("ratio-band", &band(&curve, Spot::is_near, frame));
+        // There is nothing between two counts.
+        let is_continuous = axis.kind != AxisKind::Count;
+        let is_band = |one: &Spot, next: &Spot| is_continuous && one.is_near(next);
+        svg.path("ratio-band", &band(&curve, is_band, frame));
         line(svg, &curve, frame, "ratio-line");
         for (spot, (_, row)) in spots.iter().zip(&self.points) {
             if let Some(spot) = spot {
@@ -164,11 +167,41 @@ fn reach<'a>(rows: impl Iterator<Item = &'a Row<'a>> + Clone) -> Scale {
 
 #[cfg(test)]
 mod tests {
-    use super::rows;
+    use super::{Curve, curves, rows};
     use crate::comparison::Row;
     use instrument::experiment::{Better, Definition, Metric};
-    use instrument::point::Point;
+    use instrument::point::{Axis, Point};
     use instrument::quantity::Unit;
+
+    /// The number of areas in the band of a curve along `axis` at 1, 2, 4 and 8.
+    fn areas(axis: Axis) -> usize {
+        let metric = Metric::new("read", "read", Unit::BytesPerSecond, Better::Higher);
+        let definition = Definition {
+            axes: vec![axis],
+            metrics: vec![metric],
+            ..Definition::default()
+        };
+        let axis = &definition.axes[0];
+        let levels = [1_u64, 2, 4, 8];
+        let points = levels.map(|level| Point::new().with(&axis.name, level));
+        let rows = points
+            .each_ref()
+            .map(|point| Row::made_up(&definition, point, 1.2));
+        let curve = Curve {
+            title: "read".into(),
+            points: levels.into_iter().zip(&rows).collect(),
+        };
+        let chart = curves(&[curve], axis, "as fast");
+        let (_, band) = chart.split_once("ratio-band").expect("a band");
+        let (band, _) = band.split_once("/>").expect("an end");
+        band.matches('z').count()
+    }
+
+    #[test]
+    fn intervals_are_a_band_along_sizes_and_bars_along_counts() {
+        assert_eq!(areas(Axis::bytes("block_size", "block size")), 1);
+        assert_eq!(areas(Axis::count("threads", "threads")), 4);
+    }
 
     #[test]
     fn a_name_for_which_there_is_room_is_written_in_full() {

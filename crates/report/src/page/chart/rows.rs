@@ -1,9 +1,9 @@
 //! Rows below each other with values along the x axis: named items, and actors over time.
 
 use super::axes::{Room, X_LABELS, widest};
-use super::labels::shortened;
+use super::labels::{shortened, wrapped};
 use super::marker::{STYLES, class};
-use super::svg::{Anchor, Dots, FONT, Path, Svg, px, text_width};
+use super::svg::{Anchor, Dots, FONT, LINE, Path, Svg, px, text_width};
 use crate::chart::{Bar, Bars, Scale, Timeline, drawn_centre, moments, ticks};
 use crate::show;
 use instrument::figure::{Figure, FigureScale};
@@ -36,21 +36,37 @@ impl Rows {
         widest(names).min(right * 0.58) + 12.0
     }
 
+    /// Height of the row of the name with the most lines.
+    pub(super) fn name_height<'t>(names: impl Iterator<Item = &'t str>, left: f64) -> f64 {
+        let lines = names.map(|name| wrapped(name, left - 10.0).len());
+        LINE * lines.max().unwrap_or(0) as f64 + 4.0
+    }
+
     pub(super) fn name(&self, svg: &mut Svg, name: &str, middle: f64) {
         let at = (self.left - 8.0, middle, Anchor::End);
-        svg.label("name", &shortened(name, self.left - 10.0), at);
+        svg.lines("name", &wrapped(name, self.left - 10.0), at);
     }
 
     /// Draws the axis of values below the rows; returns its lower edge.
     pub(super) fn axis(&self, svg: &mut Svg, scale: &Scale, unit: Option<Unit>) -> f64 {
         let mut grid = Path::default();
-        let room = ((self.right - self.left) / (FONT * 5.5)) as usize;
-        for tick in ticks(scale, unit, room) {
-            if let (Some(place), Some(label)) = (scale.position(tick.value), tick.label) {
-                let x = self.x(place);
-                grid.line([(x, self.top), (x, self.bottom)]);
-                svg.label("x-tick", &label, (x, self.bottom + 12.0, Anchor::Middle));
-            }
+        let most = ((self.right - self.left) / (FONT * 2.4)) as usize;
+        let labelled = |room: usize| {
+            let ticks = ticks(scale, unit, room).into_iter();
+            let labelled =
+                ticks.filter_map(|it| Some((self.x(scale.position(it.value)?), it.label?)));
+            labelled.collect::<Vec<(f64, String)>>()
+        };
+        let fits = |ticks: &Vec<(f64, String)>| {
+            ticks.windows(2).all(|pair| {
+                let widths = text_width(&pair[0].1) + text_width(&pair[1].1);
+                pair[1].0 - pair[0].0 >= widths / 2.0 + 8.0
+            })
+        };
+        let mut rooms = (2..=most.max(2)).rev().map(labelled);
+        for (x, label) in rooms.find(fits).unwrap_or_else(|| labelled(2)) {
+            grid.line([(x, self.top), (x, self.bottom)]);
+            svg.label("x-tick", &label, (x, self.bottom + 12.0, Anchor::Middle));
         }
         svg.path("grid", &grid);
         self.bottom + X_LABELS
@@ -66,14 +82,17 @@ pub(super) fn bars(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room
     let gap = if count > 1 { GROUP_GAP } else { 4.0 };
     let groups = layout.groups.len();
     let step = (room.height - top - X_LABELS) / groups.max(1) as f64;
-    let step = step.min(ROW * count as f64 + gap);
-    let row = (step - gap) / count as f64;
 
     let values: Vec<String> = layout.rows.iter().map(|bar| value(figure, bar)).collect();
     let value_room = widest(values.iter().map(String::as_str)).min(room.width * 0.3);
     let right = room.width - value_room - 14.0;
+    let names = || layout.groups.iter().map(String::as_str);
+    let left = Rows::name_room(names(), right);
+    let least = ROW * count as f64 + gap;
+    let step = step.min(least.max(Rows::name_height(names(), left)));
+    let row = (step - gap) / count as f64;
     let rows = Rows {
-        left: Rows::name_room(layout.groups.iter().map(String::as_str), right),
+        left,
         right,
         top,
         bottom: top + step * groups as f64,
@@ -170,11 +189,13 @@ pub(super) fn timeline(svg: &mut Svg, figure: &Figure, room: Room) -> f64 {
     let top = title(svg, figure);
     let names = figure.series.iter().map(|series| series.label.as_str());
     let right = room.width - 14.0;
+    let left = Rows::name_room(names.clone(), right);
+    let lane = LANE.max(Rows::name_height(names, left));
     let rows = Rows {
-        left: Rows::name_room(names, right),
+        left,
         right,
         top,
-        bottom: top + LANE * figure.series.len() as f64,
+        bottom: top + lane * figure.series.len() as f64,
     };
     let bottom = rows.axis(svg, &layout.scale, figure.y.unit);
     let position = |value| Some(rows.x(layout.scale.position(value)?));
@@ -183,7 +204,7 @@ pub(super) fn timeline(svg: &mut Svg, figure: &Figure, room: Room) -> f64 {
     let place = [rows.left, top, rows.right - rows.left, rows.bottom - top];
     svg.open_panel("panel", place, at, None);
     for (index, (series, blocks)) in figure.series.iter().zip(&layout.lanes).enumerate() {
-        let middle = top + LANE * (index as f64 + 0.5);
+        let middle = top + lane * (index as f64 + 0.5);
         rows.name(svg, &series.label, middle);
         for block in blocks {
             let (from, to) = (rows.x(block.from), rows.x(block.to));

@@ -5,6 +5,8 @@ use std::fmt::{self, Display, Write as _};
 
 /// Font size of all charts. At this size in a chart of [`WIDTH`], letters are large enough on a phone.
 pub(super) const FONT: f64 = 13.0;
+/// Distance of the lines of a label.
+pub(super) const LINE: f64 = FONT + 2.0;
 /// Width of bold text over regular text.
 pub(super) const BOLD: f64 = 1.1;
 /// Width of a chart that has a column of the page or the screen of a phone.
@@ -146,6 +148,19 @@ impl Svg {
         attributes.extend(end.iter().map(|end| ("text-anchor", end as &dyn Display)));
         self.text("text", &attributes, text);
         true
+    }
+
+    /// Writes a label of several lines around the middle of them.
+    pub(super) fn lines(
+        &mut self,
+        class: &str,
+        lines: &[String],
+        (x, middle, anchor): LabelPosition,
+    ) {
+        let first = middle - LINE * lines.len().saturating_sub(1) as f64 / 2.0;
+        for (index, line) in lines.iter().enumerate() {
+            self.label(class, line, (x, first + LINE * index as f64, anchor));
+        }
     }
 
     /// Inserts SVG that was drawn elsewhere.

@@ -35,23 +35,26 @@ fn the_page_is_html_without_errors_and_is_kept_for_the_browser_test() {
 }
 
 #[test]
-fn a_run_under_conditions_that_matter_or_under_a_stand_in_begins_with_them() {
-    let first = "header > p:first-child";
-    let usual = texts(&Html::parse_document(&fixture_page()), first);
-    assert_eq!(usual, Vec::<String>::new());
+fn the_page_begins_with_one_line_on_trust_which_is_red_for_a_run_that_was_disturbed() {
+    let trust = |page: &str| {
+        let document = Html::parse_document(page);
+        let line = texts(&document, "header > p.verdict:nth-child(2)").concat();
+        (line, !select(&document, "header > p.caution").is_empty())
+    };
+    let (line, _) = trust(&fixture_page());
+    assert!(line.starts_with("How far to trust it: "), "{line}");
     let mut run = fixture::run();
     run.environment.is_traced = Some(true);
     let page = page::render(&fixture::analysis(&run)).expect("a page");
-    assert_eq!(
-        texts(&Html::parse_document(&page), first),
-        ["During this run, another program traced oscope."]
-    );
+    let (line, is_red) = trust(&page);
+    let traced = "How far to trust it: During this run, another program traced oscope.";
+    assert!(is_red && line.starts_with(traced), "{line}");
     run.environment.stand_in = Some("Wine 8.0".into());
     let page = page::render(&fixture::analysis(&run)).expect("a page");
-    assert_eq!(
-        texts(&Html::parse_document(&page), first),
-        ["Measured under Wine 8.0, not on Linux: its times say nothing about that system."]
-    );
+    let (line, is_red) = trust(&page);
+    let stand_in = "How far to trust it: Measured under Wine 8.0, not on Linux: its times say nothing about that \
+                    system.";
+    assert!(is_red && line.starts_with(stand_in), "{line}");
 }
 
 #[test]
@@ -88,22 +91,55 @@ fn nothing_is_fetched_from_elsewhere() {
 }
 
 #[test]
-fn findings_come_first_and_the_weightiest_before_the_others() {
+fn the_page_answers_in_the_order_in_which_readers_ask() {
     let document = Html::parse_document(&whole(&fixture_page()));
     let headings = texts(&document, "h2");
     assert_eq!(
-        headings[..7],
+        headings[..8],
         [
             "Memory staircase",
-            "Settings that gain most",
+            "What is unusual here",
+            "What to set here",
+            "How far to trust it",
+            "The machine",
             "What was found",
             "What to set here",
             "What is said, and whether it holds here",
-            "How far to trust it",
-            "The machine"
         ]
     );
+    assert_eq!(select(&document, ".unusual li").len(), 3);
+    assert_eq!(select(&document, ".unusual li a[href^='#']").len(), 3);
     insta::assert_snapshot!(texts(&document, "#findings li").join("\n"));
+}
+
+#[test]
+fn each_experiment_is_folded_and_its_title_has_a_sentence() {
+    let document = Html::parse_document(&fixture_page());
+    let folded = select(
+        &document,
+        "section.group > article > details.fold:not([open])",
+    );
+    assert_eq!(
+        folded.len(),
+        select(&document, "section.group > article").len()
+    );
+    let sentences = texts(
+        &document,
+        "section.group > article > details > summary .brief",
+    );
+    assert!(sentences.iter().all(|sentence| !sentence.is_empty()));
+    assert_eq!(sentences.len(), folded.len());
+}
+
+#[test]
+fn no_text_has_raw_backticks() {
+    let document = Html::parse_document(&whole(&fixture_page()));
+    for text in texts(&document, "main") {
+        let around = text
+            .find('`')
+            .map(|at| text[..at].chars().rev().take(60).collect::<String>());
+        assert_eq!(around, None);
+    }
 }
 
 #[test]
@@ -154,8 +190,12 @@ fn estimates_come_with_interval_processes_and_warnings() {
 #[test]
 fn what_is_missing_has_its_reason() {
     let document = Html::parse_document(&whole(&fixture_page()));
+    let folded = texts(&document, "summary .brief").join("\n");
+    assert!(
+        folded.contains("Not measured: ") && folded.contains("rights of root"),
+        "{folded}"
+    );
     let missing = texts(&document, ".missing").join("\n");
-    assert!(missing.contains("rights of root"), "{missing}");
     assert!(
         missing.contains("read cold, block size 1 MiB: the file's pages could not be evicted"),
         "{missing}"
@@ -220,10 +260,13 @@ fn a_run_that_was_cut_off_before_anything_was_measured_still_makes_a_page() {
 fn claims_that_are_decided_are_seen_at_once_and_the_others_on_demand() {
     let document = Html::parse_document(&whole(&fixture_page()));
     assert_eq!(
-        texts(&document, "#claims > .findings .grade"),
+        texts(&document, "#claims .contents > .findings .grade"),
         ["holds", "holds in part", "does not hold"]
     );
-    assert_eq!(texts(&document, "#claims details .grade"), ["undecided"]);
+    assert_eq!(
+        texts(&document, "#claims .contents details .grade"),
+        ["undecided"]
+    );
     let sources = select(&document, "#claims li:has(a[href^='#'])");
     assert_eq!(sources.len(), 4, "each leads to its charts");
 }

@@ -49,7 +49,7 @@ fn a_whole_page_has_every_chart_on_each_scale_and_every_table() {
     assert_eq!(document.errors, Vec::<String>::new());
     assert!(document.select(&selector("[data-part]")).next().is_none());
     let chapters = document
-        .select(&selector("details.chapter > summary"))
+        .select(&selector("article > details.fold > summary"))
         .count();
     assert_eq!(chapters, run.experiments.len());
     for figure in document.select(&selector("figure")) {
