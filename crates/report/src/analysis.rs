@@ -1,6 +1,7 @@
 //! Analysis: derives estimates, findings and figures from a stored run. It reads nothing else.
 
 use crate::consistency::{Outcome, Statement, reconcile};
+use crate::machines::ReferenceMachine;
 use crate::printed;
 use crate::surroundings::Surroundings;
 use advice::Advice;
@@ -29,6 +30,8 @@ pub struct Analysis<'a> {
     pub surroundings: Surroundings,
     /// Number of samples in the run.
     pub samples: usize,
+    /// Reference machines to compare with, next to those that are part of the program.
+    pub machines: Vec<ReferenceMachine>,
 }
 
 /// All results of one experiment of a run.
@@ -73,6 +76,7 @@ impl<'a> Analysis<'a> {
             advice: crate::advice::advice(run, &advice),
             surroundings: Surroundings::of(run),
             samples: run.sample_count(),
+            machines: Vec::new(),
         }
     }
 

@@ -215,6 +215,7 @@ proptest! {
             advice: advice::Advice::default(),
             surroundings: Surroundings::default(),
             samples: 0,
+            machines: Vec::new(),
         };
         let shown = terminal::paint(&view::summary(&analysis), &style, false);
         prop_assert!(shown.ends_with('\n'));

@@ -89,6 +89,7 @@ impl Cached {
             advice: advice.into_owned(),
             surroundings,
             samples,
+            machines: Vec::new(),
         }
     }
 }

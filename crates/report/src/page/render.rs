@@ -8,10 +8,9 @@ use super::packed::{Parts, packed};
 use super::{command, data};
 use crate::advice::{Gaining, gaining, undecided, without_settings};
 use crate::document::{Blocks, Text};
-use crate::first_screen::first_screen;
 use crate::glance::Glance;
+use crate::machines::Unusual;
 use crate::ranking::{MOST_FINDINGS, foremost};
-use crate::rules_of_thumb::{Deviation, Deviations};
 use crate::view::run::{finding, trust};
 use crate::view::{advice, claims, machine};
 use crate::{Analysis, Verdict, show};
@@ -82,8 +81,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         tags: tags(run),
         sections,
         verdict: verdict.line(),
-        sides: Deviations::of(analysis).named(),
-        rules_from: &first_screen().rules_from,
+        sides: Unusual::of(analysis).sentences(),
         pictures: pictures(analysis, &glance.pictures, &targets),
         numbers_at: with_numbers
             .filter_map(|it| targets.get(&it.definition.id))
@@ -119,8 +117,8 @@ struct Page<'a> {
     verdict: String,
     /// Id, title and contents of each section above the chapters.
     sections: [(&'static str, &'static str, String); 5],
-    sides: Vec<(&'static str, Vec<Deviation>)>,
-    rules_from: &'static str,
+    /// What is slow and fast for a machine of this kind.
+    sides: Vec<String>,
     pictures: Vec<PictureView<'a>>,
     /// Id and title of each chapter with numbers, for a run without pictures.
     numbers_at: Vec<&'a (String, String)>,

@@ -8,8 +8,8 @@ use super::experiment::{failure, overview, skipped};
 use super::run::{finding, trust};
 use crate::document::{Blocks, Document, Item, Text};
 use crate::lists::by_key;
+use crate::machines::Unusual;
 use crate::ranking::{MOST_FINDINGS, foremost};
-use crate::rules_of_thumb::Deviations;
 use crate::{Analysis, Verdict, show};
 use instrument::claim::Ruling;
 use instrument::quantity::counted;
@@ -121,7 +121,7 @@ fn opening<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
         ("machine", Some(show::machine(run))),
         ("files", Some(files(&run.header))),
         ("verdict", Some(Verdict::of(analysis).text())),
-        ("sides", Some(Deviations::of(analysis).text())),
+        ("unusual", Some(Unusual::of(analysis).sentences().join(" "))),
     ];
     let facts = facts
         .into_iter()

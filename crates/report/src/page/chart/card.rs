@@ -4,9 +4,9 @@ use super::picture::{HEIGHT, drawn};
 use super::svg::{FONT, Svg, WIDTH as COLUMN, px, text_width};
 use crate::advice::gaining;
 use crate::glance::Glance;
+use crate::machines::Unusual;
 use crate::page::plot::document;
 use crate::page::render::title;
-use crate::rules_of_thumb::Deviations;
 use crate::{Analysis, Verdict, show};
 
 const WIDTH: f64 = 960.0;
@@ -33,7 +33,7 @@ pub fn card(analysis: &Analysis<'_>) -> String {
             header.version
         ),
         Verdict::of(analysis).text(),
-        Deviations::of(analysis).text(),
+        Unusual::of(analysis).sentences().join(" "),
     ];
     for line in head {
         let at = ("name", MARGIN, y);
