@@ -21,6 +21,7 @@ mod exit;
 mod kernel_settings;
 mod leftovers;
 mod limits;
+mod machines;
 mod output;
 mod progress;
 mod sanitise;

@@ -32,6 +32,6 @@ mod table;
 mod validation;
 
 pub use checksum::{Part, Proof};
-pub use redact::Redactor;
+pub use redact::{Redactor, machine_mark};
 pub use run::{Closing, ExperimentRecord, Failure, Header, PointRecord, Run, draw_id, now};
 pub use validation::Invalid;

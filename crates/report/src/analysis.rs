@@ -2,6 +2,7 @@
 
 use crate::advice::{Found, Guides};
 use crate::consistency::{Outcome, Statement, reconcile};
+use crate::machines::ReferenceMachine;
 use crate::printed;
 use crate::surroundings::Surroundings;
 use advice::Advice;
@@ -31,6 +32,8 @@ pub struct Analysis<'a> {
     pub surroundings: Surroundings,
     /// Number of samples in the run.
     pub samples: usize,
+    /// Reference machines to compare with, next to those that are part of the program.
+    pub machines: Vec<ReferenceMachine>,
 }
 
 /// All results of one experiment of a run.
@@ -76,6 +79,7 @@ impl<'a> Analysis<'a> {
             guides,
             surroundings: Surroundings::of(run),
             samples: run.sample_count(),
+            machines: Vec::new(),
         }
     }
 

@@ -216,6 +216,7 @@ proptest! {
             guides: std::collections::BTreeMap::new(),
             surroundings: Surroundings::default(),
             samples: 0,
+            machines: Vec::new(),
         };
         let shown = terminal::paint(&view::summary(&analysis), &style, false);
         prop_assert!(shown.ends_with('\n'));

@@ -94,6 +94,7 @@ impl Cached {
             guides: guides.into_owned(),
             surroundings,
             samples,
+            machines: Vec::new(),
         }
     }
 }

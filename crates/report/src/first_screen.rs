@@ -1,4 +1,4 @@
-//! The values that are shown before all others, and rules of thumb for them.
+//! The values that are shown before all others.
 
 use crate::reproduce::Query;
 use instrument::counterpart::Counterpart;
@@ -29,14 +29,10 @@ pub(crate) struct FirstScreen {
     pub(crate) cores: String,
     /// The experiment that gives most of the rungs.
     pub(crate) most_rungs: String,
-    /// The lists that the rules come from.
-    pub(crate) rules_from: String,
     /// The rungs of the latency ladder, next to the loads.
     pub(crate) rungs: Vec<NamedQuery>,
     /// What `oscope glance` measures.
     pub(crate) glance: Vec<Part>,
-    /// Rules of thumb for the rungs that have one. They are rounded, and right to a factor of two or so.
-    pub(crate) rules: Vec<Rule>,
 }
 
 /// An experiment, and the levels at which a glance measures it.
@@ -64,6 +60,8 @@ pub(crate) struct SizeCurve {
     pub(crate) size: String,
     /// The axis that distinguishes several curves; `None` if only the longest curve is drawn.
     pub(crate) by: Option<String>,
+    /// The subject of a sentence on the value at `{size}`, if machines are compared by it.
+    pub(crate) what: Option<String>,
 }
 
 /// A time under a name for readers.
@@ -71,18 +69,9 @@ pub(crate) struct SizeCurve {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NamedQuery {
     pub(crate) label: String,
+    /// The subject of a sentence on the time, if machines are compared by it.
+    pub(crate) what: Option<String>,
     pub(crate) query: Query,
-}
-
-/// A time that engineers carry in their heads, as a published list of such numbers has it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Rule {
-    /// The rung that it is about.
-    pub(crate) rung: String,
-    /// The things that take the time, after `good at`.
-    pub(crate) what: String,
-    pub(crate) ns: f64,
 }
 
 /// The values that are shown first.
@@ -117,7 +106,7 @@ impl NamedQuery {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOAD_FROM_CACHE, LOAD_FROM_MEMORY, first_screen};
+    use super::first_screen;
     use instrument::given::Givens;
     use instrument::limits::Limits;
     use instrument::plan::{Profile, Setting};
@@ -133,15 +122,6 @@ mod tests {
             for axis in [Some(&curve.size), curve.by.as_ref()].into_iter().flatten() {
                 assert!(definition.axis(axis).is_some(), "{curve:?}");
             }
-        }
-    }
-
-    #[test]
-    fn each_rule_of_thumb_is_about_a_rung() {
-        for rule in &first_screen().rules {
-            let mut rungs = first_screen().rungs.iter().map(|rung| &rung.label);
-            let is_load = [LOAD_FROM_CACHE, LOAD_FROM_MEMORY].contains(&rule.rung.as_str());
-            assert!(is_load || rungs.any(|rung| *rung == rule.rung), "{rule:?}");
         }
     }
 

@@ -149,7 +149,8 @@ fn rungs(ladder: &[Rung]) -> Option<Picture> {
 
 /// The throughput of files and of what stores them, over the block size.
 fn files(analysis: &Analysis<'_>) -> Option<Picture> {
-    let curves = curves(analysis, &first_screen().files);
+    let curves = curves(analysis, &first_screen().files).map(|(_, curve)| curve);
+    let curves: Vec<Series> = curves.collect();
     (!curves.is_empty()).then(|| Picture {
         title: "Files by block size",
         experiment: &first_screen().files.experiment,
@@ -181,13 +182,35 @@ fn cores(analysis: &Analysis<'_>) -> Option<Picture> {
 
 /// The curve at those levels of all other axes that have the most sound points.
 fn longest(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Option<Series> {
-    curves(analysis, wanted).into_iter().max_by_key(sound)
+    curves(analysis, wanted)
+        .map(|(_, curve)| curve)
+        .max_by_key(sound)
 }
 
-/// Curves with at least two sound points: one for each level of the axis that distinguishes them, or for all
-/// levels of all other axes, in the order of the plan.
-fn curves(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Vec<Series> {
-    let is_apart = |axis: &str| match &wanted.by {
+/// The results at the first and the last size of that curve.
+pub(crate) fn ends<'a>(
+    analysis: &'a Analysis<'_>,
+    wanted: &SizeCurve,
+) -> Option<[&'a PointResult; 2]> {
+    let (apart, curve) = curves(analysis, wanted).max_by_key(|(_, curve)| sound(curve))?;
+    let at = |end: Option<&FigurePoint>| {
+        let size = &end?.x;
+        let mut points = analysis.experiment(&wanted.experiment)?.points.iter();
+        points.find(|result| {
+            let has = |(axis, level): &(&str, &Level)| result.point.get(axis) == Some(*level);
+            result.point.get(&wanted.size) == Some(size) && apart.iter().all(has)
+        })
+    };
+    Some([at(curve.points.first())?, at(curve.points.last())?])
+}
+
+/// Curves with at least two sound points, each with the levels that it is at: one for each level of the axis that
+/// distinguishes them, or for all levels of all other axes, in the order of the plan.
+fn curves<'a>(
+    analysis: &'a Analysis<'_>,
+    wanted: &'a SizeCurve,
+) -> impl Iterator<Item = (Vec<(&'a str, &'a Level)>, Series)> {
+    let is_apart = move |axis: &str| match &wanted.by {
         Some(by) => axis == by,
         None => axis != wanted.size,
     };
@@ -201,9 +224,9 @@ fn curves(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Vec<Series> {
         points.sort_by(|one, other| one.x.cmp(&other.x));
         let named = apart.first().filter(|_| wanted.by.is_some());
         let label = named.map_or_else(String::new, |(_, level)| level.to_string());
-        Series { label, points }
+        (apart, Series { label, points })
     });
-    curves.filter(|curve| sound(curve) >= 2).collect()
+    curves.filter(|(_, curve)| sound(curve) >= 2)
 }
 
 /// Number of sound points.
@@ -311,17 +334,26 @@ fn last_load(machine: &Machine, largest: Option<u64>) -> &'static str {
 }
 
 fn rung(named: &'static NamedQuery, analysis: &Analysis<'_>) -> Option<Rung> {
-    let query = &named.query;
-    let points = &analysis.experiment(&query.experiment)?.points;
-    let result = points.iter().find(|result| named.is_at(&result.point))?;
-    let estimate = result.estimate(&query.metric).filter(|it| is_known(it))?;
+    let (_, estimate) = found(named, analysis)?;
     Some(Rung {
         label: &named.label,
-        time: match query.inverse_of {
+        time: match named.query.inverse_of {
             Some(work) => inverse(estimate.quantity(), work),
             None => estimate.quantity(),
         },
     })
+}
+
+/// The point and the estimate of a rung; `None` if not even its order of magnitude is known.
+pub(crate) fn found<'a>(
+    named: &NamedQuery,
+    analysis: &'a Analysis<'_>,
+) -> Option<(&'a PointResult, &'a Estimate)> {
+    let query = &named.query;
+    let points = &analysis.experiment(&query.experiment)?.points;
+    let result = points.iter().find(|result| named.is_at(&result.point))?;
+    let estimate = result.estimate(&query.metric).filter(|it| is_known(it))?;
+    Some((result, estimate))
 }
 
 #[cfg(test)]

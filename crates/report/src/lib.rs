@@ -27,6 +27,7 @@ pub mod history;
 pub mod json;
 pub mod lab;
 mod lists;
+pub mod machines;
 #[cfg(test)]
 mod made_up;
 pub mod markdown;
@@ -36,7 +37,6 @@ mod printed;
 mod ranking;
 pub mod reference;
 pub mod reproduce;
-mod rules_of_thumb;
 pub mod show;
 mod surroundings;
 pub mod terminal;

@@ -135,6 +135,17 @@ impl Surroundings {
         (!named.is_empty()).then(|| format!("During this run, {}{expected}.", and(&named)))
     }
 
+    /// True if the conditions may have moved all values by more than their intervals allow. What shares the core, or
+    /// changes its clock, is known for each value and does not count.
+    pub(crate) fn are_disturbed(&self) -> bool {
+        let beyond = |share: Option<f64>, most| share.is_some_and(|share| share > most);
+        STATES.iter().any(|(of, _)| of(self) == Some(true))
+            || beyond(self.others, MOST_LOAD)
+            || beyond(self.stolen, MOST_STOLEN)
+            || beyond(self.memory_pressure, MOST_PRESSURE)
+            || self.allowed_processors.is_some_and(|allowed| allowed < 1.0)
+    }
+
     /// Sentences on what is notable and not in the first line; `None` if there is nothing.
     pub fn text(&self) -> Option<String> {
         let notable = self.notable().into_iter();
@@ -335,6 +346,34 @@ mod tests {
         };
         for it in [quiet, Surroundings::default()] {
             assert_eq!((it.first(), it.text()), (None, None));
+        }
+    }
+
+    #[test]
+    fn each_condition_that_moves_all_values_disturbs_a_run() {
+        let quiet = Surroundings {
+            others: Some(0.2),
+            stolen: Some(0.02),
+            memory_pressure: Some(0.1),
+            allowed_processors: Some(1.0),
+            is_traced: Some(false),
+            is_on_battery: Some(false),
+            ..Surroundings::default()
+        };
+        assert!(!quiet.are_disturbed());
+        let changes: [fn(&mut Surroundings); 6] = [
+            |it| it.others = Some(0.21),
+            |it| it.stolen = Some(0.021),
+            |it| it.memory_pressure = Some(0.11),
+            |it| it.allowed_processors = Some(0.9),
+            |it| it.is_traced = Some(true),
+            |it| it.is_on_battery = Some(true),
+        ];
+        for change in changes {
+            let mut disturbed = quiet.clone();
+            change(&mut disturbed);
+            assert!(disturbed.are_disturbed(), "{disturbed:?}");
+            assert!(disturbed.first().is_some(), "{disturbed:?}");
         }
     }
 

@@ -4,6 +4,7 @@ pub mod ab;
 pub mod file;
 pub mod fleet;
 pub mod lab;
+pub mod reference;
 mod run;
 mod stored;
 pub mod transfer;
@@ -168,6 +169,10 @@ pub enum Command {
     /// equal pairs is called different.
     #[command(visible_alias = "time")]
     Ab(Box<Ab>),
+    /// Machines to compare runs with: what is slow or fast for this processor, hypervisor and system
+    ///
+    /// `oscope show`, `card` and the page report it once three other machines of the same kind are known.
+    Reference(reference::Reference),
     /// Check whether this machine is fit to be measured, what disturbs it, and how to quiet it
     Doctor(Doctor),
     /// Read, write, sum and copy files, and report the speed

@@ -17,6 +17,7 @@ mod man;
 mod new_run;
 mod plot;
 mod receive;
+mod reference;
 mod report;
 mod reproduce;
 pub mod resume;
@@ -69,6 +70,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Compare(arguments) => compare::execute(&arguments, &common),
         Command::Fleet(arguments) => fleet::execute(&arguments, &common),
         Command::Ab(arguments) => ab::execute(&arguments, &common),
+        Command::Reference(arguments) => reference::execute(&arguments, &common),
         Command::Doctor(arguments) => doctor::execute(&arguments, &common),
         Command::File(arguments) => file::execute(&arguments, &common),
         Command::Send(arguments) => send::execute(&arguments, &common),
@@ -116,6 +118,7 @@ fn works_on_stored_runs(command: &Command) -> bool {
         | Command::Import(_)
         | Command::Verify(_)
         | Command::Delete(_)
+        | Command::Reference(_)
         | Command::Compare(_) => true,
         _ => false,
     }

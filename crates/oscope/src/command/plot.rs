@@ -3,7 +3,7 @@
 use crate::arguments::{Card, Common, Plot};
 use crate::exit::{Choice, Exit, WrongUse};
 use crate::target::Target;
-use crate::{selection, stored};
+use crate::{machines, selection, stored};
 use anyhow::Result;
 use files::Watch;
 use instrument::figure::Figure;
@@ -108,7 +108,9 @@ pub fn card(arguments: &Card, common: &Common) -> Result<Exit> {
     let kind = kind(written.output.path())?;
     let target = Target::for_document("a picture", &written.output, common)?;
     let mut judged = stored::judged(common, &written.run, written.sharing)?;
-    let svg = page::card(&judged.analysis());
+    let mut analysis = judged.analysis();
+    machines::add_to(&mut analysis, common);
+    let svg = page::card(&analysis);
     target.write(&kind.picture(svg)?, &Watch::default())?;
     Ok(Exit::Done)
 }

@@ -2,8 +2,8 @@
 
 use crate::arguments::{Common, Report};
 use crate::exit::Exit;
-use crate::stored;
 use crate::target::Target;
+use crate::{machines, stored};
 use anyhow::Result;
 use files::Watch;
 use report::page;
@@ -15,6 +15,7 @@ pub fn execute(arguments: &Report, common: &Common) -> Result<Exit> {
     let mut analysis = judged.analysis();
     let store = stored::open_if_there(common)?;
     stored::add_settings_of_system(&mut analysis, store.as_ref())?;
+    machines::add_to(&mut analysis, common);
     let page = page::render(&analysis)?;
     drop(store);
     target.write(page.as_bytes(), &Watch::default())?;

@@ -9,7 +9,7 @@ use crate::progress::{Progress, Voice};
 use crate::selection::{self, Selection};
 use crate::stored::{self, AnalysedRun};
 use crate::target::{Replaces, Target, make_directory};
-use crate::{leftovers, limits, output, setting, style};
+use crate::{leftovers, limits, machines, output, setting, style};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use files::Watch;
@@ -74,6 +74,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         let mut analysis = last.judged.analysis();
         let store = stored::open_if_there(common)?;
         stored::add_settings_of_system(&mut analysis, store.as_ref())?;
+        machines::add_to(&mut analysis, common);
         steps.push(page.write(&analysis, last.number, &sessions));
         if against.is_none() {
             steps.push(present(&analysis, arguments, common));

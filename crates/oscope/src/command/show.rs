@@ -2,7 +2,7 @@
 
 use crate::arguments::{Common, Show};
 use crate::exit::{Exit, WrongUse};
-use crate::{output, selection, stored, style};
+use crate::{machines, output, selection, stored, style};
 use anyhow::{Result, anyhow};
 use report::{Analysis, terminal, view};
 use std::{iter, slice};
@@ -14,6 +14,7 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
     let (run, what) = named(arguments, common)?;
     let mut judged = stored::judged(common, &run, arguments.sharing)?;
     let mut analysis = judged.analysis();
+    machines::add_to(&mut analysis, common);
     keep(&mut analysis, &what)?;
     let clock_hz = if arguments.cycles {
         Some(analysis.surroundings.highest_hz().ok_or_else(no_cycles)?)

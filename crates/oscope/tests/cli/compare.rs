@@ -1,6 +1,7 @@
 //! Comparisons as a user sees them, of made-up runs whose times differ by known factors.
 
 mod conditions;
+mod machines;
 
 use crate::common::{
     EXPORTED, LARGE_BUDGET, Place, REPORT, fnv, json, list, made_up, made_up_batch, printed,

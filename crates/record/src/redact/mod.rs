@@ -17,6 +17,7 @@ use instrument::point::{Level, Point};
 use instrument::runner::Ending;
 use instrument::sample::Batch;
 use mark::Marker;
+pub use mark::machine_mark;
 use text::Shape;
 
 /// Replaces the names of a machine and its people by marks.

@@ -90,6 +90,7 @@ fn changed_to(ns: f64, conditions: &[Surroundings; 2]) -> Changes {
             guides: std::collections::BTreeMap::new(),
             surroundings: conditions[usize::from(is_later)].clone(),
             samples: 0,
+            machines: Vec::new(),
         };
         gathering.add(number, &analysis);
     }

@@ -15,6 +15,7 @@ mod history;
 pub use changes::changes;
 pub(crate) use finding::FindingJson;
 
+use crate::machines::{Located, Unusual};
 use crate::{Analysis, ExperimentAnalysis, Surroundings, Verdict};
 use changes::ChangesJson;
 use experiment::ExperimentJson;
@@ -59,6 +60,7 @@ pub fn analysis(analysis: &Analysis) -> Value {
         claims: claim_list(analysis),
         verdict: VerdictJson::new(analysis),
         surroundings: analysis.surroundings.clone(),
+        unusual: Unusual::of(analysis),
         experiments: analysis
             .experiments
             .iter()
@@ -135,6 +137,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("definitions", schema_for!(Vec<Entry<'_, Definition>>)),
         ("headers", schema_for!(Vec<Entry<'_, Header>>)),
         ("histories", schema_for!(Vec<HistoryJson<'_>>)),
+        ("machines", schema_for!(Vec<Entry<'_, Located>>)),
         ("proof", schema_for!(ProofJson<'_>)),
         ("runs", schema_for!(Vec<Entry<'_, RunSummary>>)),
         ("verification", schema_for!(VerificationJson<'_>)),
@@ -159,6 +162,8 @@ struct AnalysisJson<'a> {
     verdict: VerdictJson,
     /// The conditions of the run.
     surroundings: Surroundings,
+    /// What is slow or fast compared with other machines of this kind.
+    unusual: Unusual,
     claims: Vec<ClaimJson<'a>>,
     experiments: Vec<ExperimentJson<'a>>,
 }

@@ -8,10 +8,9 @@ use super::packed::{Parts, packed};
 use super::{command, data};
 use crate::advice::{Gaining, gaining, undecided, without_settings};
 use crate::document::{Blocks, Text};
-use crate::first_screen::first_screen;
 use crate::glance::Glance;
+use crate::machines::Unusual;
 use crate::ranking::{MOST_FINDINGS, foremost};
-use crate::rules_of_thumb::Deviations;
 use crate::view::run::{finding, reference, trust, trusted};
 use crate::view::{advice, claims, machine};
 use crate::{Analysis, Verdict, show};
@@ -72,8 +71,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         is_trusted,
         trust,
         unusual,
-        sides: Deviations::of(analysis).text(),
-        rules_from: &first_screen().rules_from,
+        sides: Unusual::of(analysis).sentences().join(" "),
         pictures: pictures(analysis, &glance.pictures, &targets),
         numbers_at: with_numbers
             .filter_map(|it| targets.get(&it.definition.id))
@@ -116,8 +114,8 @@ struct Page<'a> {
     /// The foremost findings.
     unusual: String,
     sections: [SectionView; 5],
+    /// What is slow and fast for a machine of this kind.
     sides: String,
-    rules_from: &'static str,
     pictures: Vec<PictureView<'a>>,
     /// Id and title of each chapter with numbers, for a run without pictures.
     numbers_at: Vec<&'a (String, String)>,

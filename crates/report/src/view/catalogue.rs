@@ -1,6 +1,8 @@
-//! The catalogue: the experiments, each in full, and the published reports.
+//! The catalogue: the experiments, each in full, the published reports, and the reference machines.
 
 use crate::document::{Blocks, Document, Item, Piece, Text, text};
+use crate::lists::and;
+use crate::machines::Located;
 use crate::show;
 use experiments::programs::{Program, programs};
 use instrument::experiment::{Definition, Isolation, Metric};
@@ -134,4 +136,41 @@ fn reference(run: &Run) -> Blocks<'static> {
     let facts = facts.filter(|(_, ids)| !ids.is_empty());
     let facts = facts.map(|(name, ids)| (name, ids.join(", ")));
     Blocks::default().say([machine]).facts(facts)
+}
+
+/// Reference machines with their conditions and their files.
+pub fn machines(machines: &[Located]) -> Document<'static> {
+    let more = "`oscope reference add` makes one of a run. A run is compared with the others that have its processor, \
+                hypervisor and system, once there are three.";
+    let machines = machines.iter().fold(Blocks::default(), |blocks, located| {
+        let name = located.machine.file_name();
+        let name = name.trim_end_matches(".json").to_owned();
+        blocks.section(name, machine(located))
+    });
+    let more = Blocks::default().say([Text::marked(more)]);
+    machines.section("More", more).document("")
+}
+
+fn machine(located: &Located) -> Blocks<'static> {
+    let it = &located.machine;
+    let run = [
+        show::moment(it.started),
+        format!("{} profile", it.profile),
+        format!("oscope {}", it.version),
+    ];
+    let file = located.file.as_ref().map(|file| file.display().to_string());
+    let disturbed = (!it.disturbed.is_empty()).then(|| and(&it.disturbed));
+    let facts = [
+        ("machine", Some(it.machine.clone())),
+        ("run", Some(run.join(", "))),
+        (
+            "conditions",
+            (!it.conditions.is_empty()).then(|| it.conditions.join(" ")),
+        ),
+        ("values", Some(it.values.len().to_string())),
+        ("left out, disturbed", disturbed),
+        ("file", file.or_else(|| Some("part of oscope".into()))),
+    ];
+    let facts = facts.into_iter();
+    Blocks::default().facts(facts.filter_map(|(name, value)| Some((name, value?))))
 }

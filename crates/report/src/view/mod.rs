@@ -20,7 +20,7 @@ pub(crate) mod run;
 mod summary;
 
 pub use advice::advice;
-pub use catalogue::{explain, list, references};
+pub use catalogue::{explain, list, machines, references};
 pub use checks::{checks, proof, verification};
 pub use claims::claims;
 pub use comparison::comparison;

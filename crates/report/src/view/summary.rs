@@ -10,8 +10,8 @@ use crate::advice::is_untried;
 use crate::document::{Blocks, Chart, Document, Item, Piece, Text};
 use crate::glance::Glance;
 use crate::lists::by_key;
+use crate::machines::Unusual;
 use crate::ranking::{MOST_FINDINGS, foremost};
-use crate::rules_of_thumb::Deviations;
 use crate::show::{self, Tone};
 use crate::{Analysis, Verdict};
 use instrument::claim::Ruling;
@@ -142,7 +142,10 @@ fn opening<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
         ("run", measured(analysis).into()),
         ("machine", show::machine(run).into()),
         ("files", files(&run.header).into()),
-        ("sides", Deviations::of(analysis).text().into()),
+        (
+            "unusual",
+            Unusual::of(analysis).sentences().join(" ").into(),
+        ),
     ];
     let facts = facts.into_iter().filter(|(_, words)| !words.is_empty());
     Blocks::default().facts(facts)

@@ -10,7 +10,7 @@ use std::fs::File;
 const LOADS: [&str; 3] = ["idle", "bursts", "busy"];
 
 /// The recorded run `name` of the test data.
-fn recorded(name: &str) -> Value {
+pub(super) fn recorded(name: &str) -> Value {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/load");
     let packed = File::open(format!("{fixtures}/{name}.oscope.json.gz")).expect("a fixture");
     serde_json::from_reader(GzDecoder::new(packed)).expect("a run")
@@ -28,7 +28,7 @@ fn side(place: &Place, load: &str, change: impl Fn(&mut Value)) -> String {
 }
 
 /// Makes every timing of `run` 20 % longer.
-fn slow_down(run: &mut Value) {
+pub(super) fn slow_down(run: &mut Value) {
     const TIMINGS: [&str; 6] = [
         "/legs/wall_ns",
         "/legs/short_wall_ns",

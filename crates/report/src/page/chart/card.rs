@@ -5,10 +5,10 @@ use super::picture::{HEIGHT, WIDTH as COLUMN, drawn};
 use super::svg::{FONT, Svg, px};
 use crate::advice::gaining;
 use crate::glance::Glance;
+use crate::machines::Unusual;
 use crate::page::plot::document;
 use crate::page::render::{FIRST, title};
 use crate::ranking::foremost;
-use crate::rules_of_thumb::Deviations;
 use crate::view::run::trusted;
 use crate::{Analysis, show};
 
@@ -97,7 +97,7 @@ type Words = (&'static str, Vec<(&'static str, String)>);
 fn unusual(analysis: &Analysis<'_>) -> Words {
     let found = foremost(analysis, FIRST).into_iter();
     let found = found.map(|(_, finding)| finding.sentence.to_string());
-    let sides = Some(Deviations::of(analysis).text()).filter(|sides| !sides.is_empty());
+    let sides = Unusual::of(analysis).sentences();
     let lines = found.chain(sides).map(|line| ("name", line));
     ("What is unusual here", lines.collect())
 }

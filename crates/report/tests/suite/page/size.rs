@@ -75,6 +75,7 @@ fn five_hundred_points_of_ten_processes_stay_below_the_limit() {
         surroundings: Surroundings::of(&run),
         samples: run.sample_count(),
         experiments: experiments.collect(),
+        machines: Vec::new(),
     };
     let page = page::render(&analysis).expect("a page");
     std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/full.html"), &page)
