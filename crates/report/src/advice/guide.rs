@@ -1,7 +1,9 @@
 //! How to follow advice, and how far the run has tried it.
 
-use super::{Found, found, words};
+use super::{Found, found};
+use crate::show;
 use instrument::advice::Action;
+use instrument::quantity::{Quantity, Unit};
 use instrument::sample::Batch;
 use instrument::trial::{self, Outcome, Trial};
 use platform::environment::System;
@@ -116,7 +118,12 @@ impl Guide {
                 format!("Tried in {} pairs within this run.", outcome.pairs)
             }
             (Tried::Refuted(outcome), _) => {
-                let (gain, range) = words::ratio(outcome.gain, outcome.interval);
+                let gain = Quantity {
+                    value: outcome.gain,
+                    interval: outcome.interval,
+                    unit: Unit::Ratio,
+                };
+                let (gain, range) = show::parts(&gain);
                 let range = range.map_or_else(String::new, |range| format!(" ({range})"));
                 format!(
                     "tried in {} pairs within this run and not shown to gain: {gain}{range} as fast",

@@ -80,12 +80,6 @@ pub(crate) fn gain_of(gain: &Gain) -> Option<(String, Option<String>)> {
     (gain.known() != Known::Nothing).then(|| show::parts(&gain))
 }
 
-/// A ratio and its interval as text.
-pub(super) fn ratio(ratio: f64, interval: Option<Interval>) -> (String, Option<String>) {
-    let range = interval.map(|interval| show::range(Unit::Ratio, interval, ratio));
-    (show::value(Unit::Ratio, ratio, interval), range)
-}
-
 /// The settings with their names, sorted by certain gain in descending order.
 fn ranked(advice: &Advice) -> Vec<(&str, &Setting)> {
     let mut settings: Vec<_> = advice.settings.iter().collect();
