@@ -169,8 +169,8 @@ mod tests {
     fn a_run_is_good_from_half_of_its_values_on_and_without_any_it_is_not() {
         let is_good = |at_target, values, reported| {
             let verdict = Verdict {
-                at_target,
                 values,
+                at_target,
                 reported,
                 ..Verdict::default()
             };

@@ -300,7 +300,7 @@ mod tests {
     use sync::{LATENCY, METHOD};
 
     /// The advised way to wait, where it takes 100 µs by fsync and so much by fdatasync and by a file that
-    /// was opened with O_DSYNC.
+    /// was opened with `O_DSYNC`.
     fn advised(fdatasync: f64, o_dsync: f64) -> Option<Level> {
         let experiment = find(sync::DESIGN.id).expect("it exists");
         let points = experiment.points(&setting(Profile::Quick)).into_iter();
@@ -309,7 +309,7 @@ mod tests {
                 Wait::Fsync => 100e3,
                 Wait::Fdatasync => fdatasync,
                 Wait::DataSync => o_dsync,
-                _ => 200e3,
+                Wait::Sync => 200e3,
             };
             Some(measured(point, &[(LATENCY, time)]))
         });

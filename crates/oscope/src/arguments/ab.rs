@@ -163,7 +163,7 @@ pub struct Results {
     /// Write a table in Markdown
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
-    /// Write a table in AsciiDoc, as hyperfine does
+    /// Write a table in `AsciiDoc`, as hyperfine does
     #[arg(long, value_name = "FILE")]
     pub export_asciidoc: Option<PathBuf>,
     /// Write a table in Org mode, as hyperfine does
@@ -203,21 +203,21 @@ fn parse_parameter(text: &str) -> Result<(String, Vec<String>), String> {
 
 /// The values of a list. A comma after a backslash is one of a value.
 fn values(list: &str) -> Vec<String> {
-    let mut values = vec![String::new()];
+    let mut all = vec![String::new()];
     let mut rest = list;
     while let Some(at) = rest.find(',') {
-        let last = values.last_mut().expect("there is always one");
+        let value = all.last_mut().expect("there is always one");
         if let Some(before) = rest[..at].strip_suffix('\\') {
-            *last += before;
-            last.push(',');
+            *value += before;
+            value.push(',');
         } else {
-            *last += &rest[..at];
-            values.push(String::new());
+            *value += &rest[..at];
+            all.push(String::new());
         }
         rest = &rest[at + 1..];
     }
-    *values.last_mut().expect("there is always one") += rest;
-    values
+    *all.last_mut().expect("there is always one") += rest;
+    all
 }
 
 impl Programs {

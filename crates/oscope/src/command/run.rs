@@ -19,8 +19,8 @@ use instrument::definition::Definition;
 use instrument::estimate::FEWEST_PROCESSES;
 use instrument::experiment::Experiment;
 use instrument::fitness;
-use instrument::limits::{Limited, Limits};
-use instrument::plan::{Plan, Setting, VisitCosts};
+use instrument::limits::{Limited, Limits, Used};
+use instrument::plan::{Plan, Profile, Setting, VisitCosts};
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::removal::REMOVAL;
 use instrument::runner::{
@@ -274,28 +274,13 @@ impl Sessions<'_> {
         }
         let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| it as _).collect();
         let plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);
-        let mut earlier = match self.stopped {
-            Some(stopped) => stopped.earlier(&plan)?,
-            None => Earlier::none(&plan),
-        };
-        let time = earlier.left;
-        if self.tries_settings {
-            earlier.left.0 -= trial::reserve(time).0;
-        }
+        let (earlier, time) = self.earlier(&plan)?;
         warn(&run, &setting, common, voice);
         announce(&plan, time, &setting, common, voice)?;
-        let fingerprint = &run.header.machine_fingerprint;
-        let full_speeds = store.full_speeds(fingerprint)?;
-        let visit_costs = if limits.is_none() {
-            store.visit_costs(fingerprint, setting.profile)?
-        } else {
-            VisitCosts::default()
-        };
-        if self.stopped.is_none()
-            && let Some(budget) = arguments.budget
-        {
-            refuse_too_short(budget, &plan, &visit_costs)?;
-        }
+        let full_speeds = store.full_speeds(&run.header.machine_fingerprint)?;
+        let visit_costs = self.visit_costs(&store, &run, setting.profile)?;
+        let budget = arguments.budget.filter(|_| self.stopped.is_none());
+        refuse_too_short(budget, &plan, &visit_costs)?;
 
         let workers = self.workers(&setting, scratch.path())?;
         let mut recorder = self.recorder(&mut store, &mut run, &plan, &earlier)?;
@@ -320,7 +305,6 @@ impl Sessions<'_> {
         let outcome = outcome.map_err(|error| anyhow::anyhow!(error));
         let outcome = outcome.and_then(|mut outcome| {
             if self.tries_settings && !outcome.interrupted {
-                let stored = stored::open_to_read(common)?.run(&selector)?;
                 let mut trials = Trials {
                     plan: &plan,
                     calibration: &run.calibration,
@@ -330,7 +314,7 @@ impl Sessions<'_> {
                     end_ns,
                     voice,
                 };
-                trials.run(&stored)?;
+                trials.run(&stored::open_to_read(common)?.run(&selector)?)?;
                 outcome.interrupted = executor.is_interrupted();
             }
             let used = executor.finish()?;
@@ -343,13 +327,7 @@ impl Sessions<'_> {
             Ok((outcome, used)) => (Ok(outcome), used),
             Err(error) => (Err(error), None),
         };
-        let beyond = outcome.as_ref().map_or(0, |outcome| outcome.beyond);
-        if beyond > 0 {
-            let points = counted(beyond, "point");
-            voice.say(&format!("left out for the limits: {points}"));
-        }
-        let kept_limits = used.is_none_or(|used| limits::report(&used, &limits, voice));
-
+        let kept_limits = self.report_limits(&outcome, used);
         let judged = read_back(&store, &selector, &outcome, common, voice)?;
         let measured = MeasuredRun {
             judged,
@@ -360,6 +338,39 @@ impl Sessions<'_> {
                 .map_or(true, |it| it.interrupted || it.unreached > 0),
         };
         Ok((measured, outcome))
+    }
+
+    /// What was measured earlier, with the time for the rest of the plan, and the time with that for trials.
+    fn earlier(&self, plan: &Plan<'_>) -> Result<(Earlier, Nanoseconds)> {
+        let mut earlier = match self.stopped {
+            Some(stopped) => stopped.earlier(plan)?,
+            None => Earlier::none(plan),
+        };
+        let time = earlier.left;
+        if self.tries_settings {
+            earlier.left.0 -= trial::reserve(time).0;
+        }
+        Ok((earlier, time))
+    }
+
+    /// The wall time of visits in earlier runs of this machine without limits.
+    fn visit_costs(&self, store: &Store, run: &Run, profile: Profile) -> Result<VisitCosts> {
+        if self.limits.is_none() {
+            Ok(store.visit_costs(&run.header.machine_fingerprint, profile)?)
+        } else {
+            Ok(VisitCosts::default())
+        }
+    }
+
+    /// Reports what the limits left out and what the run used: true if it kept them.
+    fn report_limits(&self, outcome: &Result<Outcome>, used: Option<Used>) -> bool {
+        let beyond = outcome.as_ref().map_or(0, |outcome| outcome.beyond);
+        if beyond > 0 {
+            let points = counted(beyond, "point");
+            self.voice
+                .say(&format!("left out for the limits: {points}"));
+        }
+        used.is_none_or(|used| limits::report(&used, &self.limits, &self.voice))
     }
 
     fn workers(&self, setting: &Setting, scratch: &Path) -> Result<WorkerExecutor> {
@@ -512,7 +523,12 @@ fn announce(
 }
 
 /// Refuses a time that is too short for any estimate.
-fn refuse_too_short(budget: Nanoseconds, plan: &Plan<'_>, costs: &VisitCosts) -> Result<()> {
+fn refuse_too_short(
+    budget: Option<Nanoseconds>,
+    plan: &Plan<'_>,
+    costs: &VisitCosts,
+) -> Result<()> {
+    let Some(budget) = budget else { return Ok(()) };
     let (one, all) = plan.least_times(costs);
     if budget.0 >= one.0 || plan.point_count() == 0 {
         return Ok(());

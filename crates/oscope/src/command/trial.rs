@@ -10,7 +10,7 @@ use instrument::quantity::Nanoseconds;
 use instrument::runner::{BatchError, Ending, Event, Executor};
 use instrument::sample::Batch;
 use instrument::sampler::Task;
-use instrument::trial::FEWEST_PAIRS;
+use instrument::trial::{FEWEST_PAIRS, Outcome};
 use platform::clock::now_ns;
 use record::Run;
 use record::store::Recorder;
@@ -97,7 +97,7 @@ impl Trials<'_, '_, '_> {
             }
         };
         let outcome = trial.outcome(batches.each_ref().map(Vec::as_slice));
-        let Some(outcome) = outcome.filter(|outcome| outcome.is_complete()) else {
+        let Some(outcome) = outcome.filter(Outcome::is_complete) else {
             return Ok(false);
         };
         self.record(candidate, &planned.definition, &batches)?;

@@ -380,13 +380,11 @@ impl Bench for Turns<'_> {
         let kept = self.runs[0].each.len();
         self.progress.update(|| {
             let runs = counted(kept, "run");
-            match contest.pairs(elapsed_ns).first() {
-                Some(pair) => format!("{runs} of each: {}", results::pair(programs, pair)),
-                None => {
-                    let mean = Nanoseconds(elapsed_ns / kept.max(1) as f64);
-                    format!("{runs}, {mean:.3} each")
-                }
+            if let Some(pair) = contest.pairs(elapsed_ns).first() {
+                return format!("{runs} of each: {}", results::pair(programs, pair));
             }
+            let mean = Nanoseconds(elapsed_ns / kept.max(1) as f64);
+            format!("{runs}, {mean:.3} each")
         });
         Ok(())
     }

@@ -107,7 +107,7 @@ fn a_run_that_cannot_be_a_reference_is_refused_with_the_reason() {
     let place = Place::new();
     let busy = place.file("busy.oscope.json", recorded("busy-1").to_string());
     let others = run_of(&place, "a", |run| {
-        run["run"]["machine"]["cpu"]["family"] = Value::Null
+        run["run"]["machine"]["cpu"]["family"] = Value::Null;
     });
     check!(place => "
         reference add {busy} | 1 | 2> other programs kept | 2> oscope doctor
