@@ -54,9 +54,7 @@ Examples:
   oscope advise
   oscope advise --save
   oscope advise --try write_block_size
-  sudo oscope advise --try transparent_huge_pages
-  oscope advise --header c > tuning.h
-  env $(oscope advise --env) ./program")]
+  sudo oscope advise --try transparent_huge_pages")]
 pub struct Advise {
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
     #[arg(value_name = "RUN", default_value = "latest")]
