@@ -86,11 +86,13 @@ impl fmt::Display for Warning {
         match self {
             Self::Drift { metric, change } => {
                 let direction = if *change < 0.0 { "fell" } else { "rose" };
-                write!(
-                    f,
-                    "{metric} {direction} by {} % from start to end",
-                    percent(change.abs())
-                )
+                // The centre lies between both ends, so that a larger change is no share of it.
+                let by = if change.abs() < 1.0 {
+                    format!("{} %", percent(change.abs()))
+                } else {
+                    "more than its own value".into()
+                };
+                write!(f, "{metric} {direction} by {by} from start to end")
             }
             Self::SeveralModes { metric, centres } => {
                 let shown: Vec<_> = centres
@@ -210,6 +212,19 @@ mod tests {
     use crate::results::Estimate;
     use crate::sample::{Batch, Disturbance, Reading, Sample};
     use platform::usage::Usage;
+
+    #[test]
+    fn a_drift_beyond_the_value_has_no_percentage() {
+        let drift = |change| {
+            let metric = "cost".into();
+            Warning::Drift { metric, change }.to_string()
+        };
+        assert_eq!(drift(-0.128), "cost fell by 13 % from start to end");
+        assert_eq!(
+            drift(387.27),
+            "cost rose by more than its own value from start to end"
+        );
+    }
 
     fn definition() -> Definition {
         Definition {

@@ -19,7 +19,7 @@ fn written(command: &str, file: &str, has_feature: bool, hint: &str) -> Option<V
 fn charts_are_written_as_png_where_the_program_can() {
     for (command, pixels) in [
         (format!("plot process.calls.rate --run {REPORT}"), 2 * 440),
-        (format!("card {REPORT} --force"), 2 * 960),
+        (format!("card {REPORT} --force"), 2 * 1128),
     ] {
         let hint = "the default features";
         if let Some(png) = written(&command, "chart.png", cfg!(feature = "png"), hint) {

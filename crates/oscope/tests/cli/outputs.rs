@@ -360,7 +360,7 @@ fn documents_are_not_printed_on_a_terminal_unless_asked_for() {
         (format!("report {REPORT}"), "<!DOCTYPE", "--output FILE"),
         (format!("card {REPORT}"), "<svg", "--output FILE"),
         (
-            format!("plot process --run {REPORT}"),
+            format!("plot process.calls --run {REPORT}"),
             "<svg",
             "--output FILE",
         ),

@@ -112,7 +112,7 @@ fn a_run_that_cannot_be_a_reference_is_refused_with_the_reason() {
     check!(place => "
         reference add {busy} | 1 | 2> other programs kept | 2> oscope doctor
         reference add {others} | 1 | 2> vendor, family and model
-        reference add reference:unnamed-dd | 1 | 2> were printed
+        reference add reference:unnamed-files | 1 | 2> were printed
     ");
     assert!(!place.path("machines").exists());
 }
