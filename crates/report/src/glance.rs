@@ -277,23 +277,24 @@ fn knee(found: &Mark, caches: &[Cache]) -> Mark {
         let documented = cache.size_bytes.map(|documented| documented as f64 / at);
         documented.is_some_and(|times| (1.0 / ABOUT..ABOUT).contains(&times))
     });
-    let size = show::value(Unit::Bytes, at, found.interval);
+    // A curve has few sizes: without its interval, a capacity would look better known than it is.
+    let size = |interval| match interval {
+        Some(ends) => show::range(Unit::Bytes, ends, at),
+        None => show::value(Unit::Bytes, at, None),
+    };
     match (about.next(), found.interval) {
         (Some(cache), _) => Mark {
-            label: format!("L{} {size}", cache.level),
+            label: format!("L{} {}", cache.level, size(None)),
             at,
             interval: None,
             origin: MarkOrigin::Documented,
         },
-        (None, interval) => {
-            let range = interval.map(|ends| format!(", {}", show::range(Unit::Bytes, ends, at)));
-            Mark {
-                label: format!("found {size}{}", range.unwrap_or_default()),
-                at,
-                interval,
-                origin: MarkOrigin::Found,
-            }
-        }
+        (None, interval) => Mark {
+            label: format!("found {}", size(interval)),
+            at,
+            interval,
+            origin: MarkOrigin::Found,
+        },
     }
 }
 
