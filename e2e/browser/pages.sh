@@ -10,7 +10,7 @@ cd "$work"
 
 "$program" report 1 --store "$store" --output "$out/run.html"
 "$program" card 1 --store "$store" --output "$out/card.svg"
-"$program" plot memory.latency.latency --run 1 --store "$store" --output "$out/plot.svg"
+"$program" plot memory.latency.load --run 1 --store "$store" --output "$out/plot.svg"
 "$program" reproduce --all --store "$store" --output "$out/reproduction.html"
 
 for node in 1 2 3; do
