@@ -35,7 +35,7 @@ pub struct Selection {
 /// What the command line of a run selects.
 ///
 /// # Errors
-/// As of [`experiments`].
+/// As of [`experiments()`].
 pub fn of(run: &Run) -> Result<Selection, WrongUse> {
     Ok(Selection {
         experiments: experiments(&run.what)?,

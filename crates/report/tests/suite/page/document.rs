@@ -148,7 +148,7 @@ fn settings_that_gain_most_come_first_and_are_named_above_all_chapters() {
     assert_eq!(
         texts(&document, "#glance .three li"),
         [
-            "Block size for reading files: 256 KiB instead of 4 KiB, 2.87 × as fast \
+            "Block size for reading files: 256 KiB instead of 4 KiB, 2.87 × as fast. \
           dd if=FILE of=COPY bs=262144"
         ]
     );

@@ -14,10 +14,15 @@ const MOST_COST_NS: u64 = 50_000;
 /// One of this many parts of the time is spent on the ticks at most.
 const SHARE: u64 = 20;
 
-/// The interval is as long as any slice then.
+/// The interval is longer than the longest then.
 const MOST_DOUBLINGS: u32 = 32;
 
-/// The ticks since the last one that took effect. The intervals double up to a slice, or up to what makes the ticks cheap.
+/// No interval is longer, whatever the slice: a thread that mostly reads the clock is in library code at nearly every
+/// tick, and what waits for it must not wait for many long slices.
+const LONGEST_NS: u64 = 2_000_000;
+
+/// The ticks since the last one that took effect. The intervals double up to a slice or
+/// 2 ms, or up to what makes the ticks cheap.
 #[derive(Default)]
 pub(crate) struct Retries {
     misses: Cell<u32>,
@@ -44,12 +49,13 @@ impl Retries {
             self.began_ns.set(now_ns.saturating_sub(slice_ns));
         }
         let cost_ns = self.cost_ns.get().max(LEAST_COST_NS);
-        let doubled_ns = (SOON_NS << misses.min(MOST_DOUBLINGS)).min(slice_ns);
+        let most_ns = slice_ns.min(LONGEST_NS);
+        let doubled_ns = (SOON_NS << misses.min(MOST_DOUBLINGS)).min(most_ns);
         // With this tick and the next one.
         let ticks = u64::from(misses) + 2;
         let cheap_ns = self.began_ns.get() + ticks * cost_ns * SHARE;
         let next_ns = doubled_ns.max(cheap_ns.saturating_sub(now_ns));
-        let next_ns = next_ns.min(slice_ns.max(cost_ns * SHARE));
+        let next_ns = next_ns.min(most_ns.max(cost_ns * SHARE));
         self.was_due_ns.set(self.due_ns.replace(now_ns + next_ns));
         next_ns
     }
@@ -69,7 +75,7 @@ impl Retries {
 
 #[cfg(test)]
 mod tests {
-    use super::{LEAST_COST_NS, MOST_COST_NS, Retries, SHARE, SOON_NS};
+    use super::{LEAST_COST_NS, LONGEST_NS, MOST_COST_NS, Retries, SHARE, SOON_NS};
 
     /// Ticks in library code for `ticks` times, of which each takes `cost_ns`. Returns the intervals.
     fn intervals(slice_ns: u64, cost_ns: u64, ticks: usize) -> Vec<u64> {
@@ -85,10 +91,10 @@ mod tests {
     }
 
     #[test]
-    fn intervals_double_up_to_a_slice() {
+    fn intervals_double_up_to_the_longest() {
         let found = intervals(10_000_000, 1000, 14);
         for (i, ns) in found.iter().enumerate() {
-            assert_eq!(*ns, (SOON_NS << i).min(10_000_000), "{found:?}");
+            assert_eq!(*ns, (SOON_NS << i).min(LONGEST_NS), "{found:?}");
         }
     }
 
