@@ -5,7 +5,7 @@ use crate::arguments::{Common, Glance, Sharing};
 use crate::exit::{Exit, WrongUse, first_error};
 use crate::selection::{self, Selection};
 use crate::target::Target;
-use crate::{output, stored, style};
+use crate::{stored, style};
 use anyhow::Result;
 use files::Watch;
 use report::{json, page, view};
@@ -44,11 +44,11 @@ pub fn execute(arguments: &Glance, common: &Common) -> Result<Exit> {
             steps.push(target.write(page::card(&analysis).as_bytes(), &Watch::default()));
         }
         let other = other.as_ref().map(|(name, analysis)| (*name, analysis));
-        steps.push(output::show_painted(&style::text(
+        steps.push(style::show(
             common,
             || json::analysis(&analysis),
             || view::glance(&analysis, other),
-        )?));
+        ));
     }
     let exit = result?;
     first_error(steps)?;

@@ -99,7 +99,6 @@ fn columns(figure: &Figure) -> impl Iterator<Item = Sizes<'_>> {
 /// A value with half the width of its interval.
 fn number(quantity: &Quantity) -> Text {
     let value = show::value(quantity.unit, quantity.value, quantity.interval);
-    let spread = quantity.relative_half_width();
-    let spread = spread.map(|share| format!(" ±{}", Unit::Share.show(share, 2)));
+    let spread = show::spread(&(*quantity).into()).map(|spread| format!(" {spread}"));
     Text::from(value).then(Piece::faint(spread.unwrap_or_default()))
 }
