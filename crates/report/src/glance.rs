@@ -56,13 +56,13 @@ impl Glance {
     pub(crate) fn into_ladder(self) -> Option<Figure> {
         const FEWEST_RUNGS: usize = 3;
         let has_some = self.ladder.len() >= FEWEST_RUNGS;
-        let mut figures = self.pictures.into_iter().map(|picture| picture.figure);
-        figures.find(|figure| has_some && figure.kind == FigureKind::Bars)
+        let ladder = self.pictures.into_iter().find(Picture::is_ladder);
+        ladder.filter(|_| has_some).map(|picture| picture.figure)
     }
 
     /// What `analysis` has of it; what was not measured is left out.
     pub(crate) fn of(analysis: &Analysis<'_>) -> Self {
-        let latency = longest(analysis, &first_screen().latency);
+        let latency = longest(analysis, &first_screen().latency).map(|(_, curve)| curve);
         let ladder = measured(analysis, latency.as_ref());
         let pictures = [
             staircase(analysis, latency),
@@ -110,7 +110,7 @@ fn staircase(analysis: &Analysis<'_>, latency: Option<Series>) -> Option<Picture
         ..sizes("a load takes", Unit::Nanoseconds, vec![curve])
     });
     let reads = longest(analysis, &first_screen().bandwidth)
-        .map(|curve| sizes("one core reads", Unit::BytesPerSecond, vec![curve]));
+        .map(|(_, curve)| sizes("one core reads", Unit::BytesPerSecond, vec![curve]));
     let (figure, second) = match (loads, reads) {
         (Some(loads), reads) => (loads, reads),
         (None, reads) => (reads?, None),
@@ -180,11 +180,12 @@ fn cores(analysis: &Analysis<'_>) -> Option<Picture> {
     })
 }
 
-/// The curve at those levels of all other axes that have the most sound points.
-fn longest(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Option<Series> {
-    curves(analysis, wanted)
-        .map(|(_, curve)| curve)
-        .max_by_key(sound)
+/// Of these curves the one with the most sound points, with the levels that it is at.
+fn longest<'a>(
+    analysis: &'a Analysis<'_>,
+    wanted: &'a SizeCurve,
+) -> Option<(Vec<(&'a str, &'a Level)>, Series)> {
+    curves(analysis, wanted).max_by_key(|(_, curve)| sound(curve))
 }
 
 /// The results at the first and the last size of that curve.
@@ -192,7 +193,7 @@ pub(crate) fn ends<'a>(
     analysis: &'a Analysis<'_>,
     wanted: &SizeCurve,
 ) -> Option<[&'a PointResult; 2]> {
-    let (apart, curve) = curves(analysis, wanted).max_by_key(|(_, curve)| sound(curve))?;
+    let (apart, curve) = longest(analysis, wanted)?;
     let at = |end: Option<&FigurePoint>| {
         let size = &end?.x;
         let mut points = analysis.experiment(&wanted.experiment)?.points.iter();
@@ -345,7 +346,7 @@ fn rung(named: &'static NamedQuery, analysis: &Analysis<'_>) -> Option<Rung> {
     })
 }
 
-/// The point and the estimate of a rung; `None` if not even its order of magnitude is known.
+/// The point and the estimate of a rung; `None` if it is not known well enough to be shown.
 pub(crate) fn found<'a>(
     named: &NamedQuery,
     analysis: &'a Analysis<'_>,
