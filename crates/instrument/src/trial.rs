@@ -5,6 +5,7 @@
 //! every pair. So its outcome can be computed again from the record.
 
 use crate::ab::{Bench, Block, Budget, Contest, Pair, Rules, compare};
+use crate::curve::MARGIN;
 use crate::definition::Definition;
 use crate::plan::Planned;
 use crate::point::Point;
@@ -26,8 +27,6 @@ pub const FEWEST_PAIRS: usize = Rules::USUAL_RUNS;
 const ENOUGH_PAIRS: usize = 24;
 /// More pairs are not taken, so that a trial ends; each pair is then a block of one turn.
 const MOST_PAIRS: usize = 47;
-/// A smaller gain is none that anyone would act on, as in the rules of advice.
-const MARGIN: f64 = 0.05;
 /// Attempts at a visit that something else in the system disturbs.
 const ATTEMPTS: usize = 3;
 /// Costs are counted in this part of a ns: the cost of a byte is a fraction of a ns.
@@ -317,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Takes 1 ms at the first point and half of that at the second, and is told to stop after some visits.
+    /// Takes 1 ms at the first point and half of that at the second, and is interrupted after some visits.
     struct MadeUp {
         visits: usize,
         most: usize,
