@@ -74,7 +74,7 @@
  *     A program that is linked statically to its C library has no slices: -ENOEXEC.
  *     While no other thread is ready, the timer stops within a slice. The next tick comes when a time limit
  *     passes, a transfer ends or another worker has something for this one. A tick in a shared library is
- *     tried again at doubling intervals up to a slice, and takes effect at the end of the next call of this library
+ *     tried again at doubling intervals up to a slice or 2 ms, and takes effect at the end of the next call of this library
  *     at the latest, other than uthread_strerror() and uthread_poster_post().
  *     A system call blocks all threads of its worker. A tick during the call interrupts it, and the kernel
  *     restarts it (SA_RESTART). It never restarts these, which fail with EINTR or return what is left of their
