@@ -56,7 +56,7 @@
   }
   addEventListener("hashchange", unfold);
 
-  // Whoever prints all chapters wants what is in them.
+  // A print of all chapters includes what is folded in them.
   document.getElementById("print-all").addEventListener("change", (event) => {
     if (event.target.checked) document.querySelectorAll(".fold").forEach((part) => { part.open = true; });
   });

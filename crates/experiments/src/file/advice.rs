@@ -299,8 +299,8 @@ mod tests {
     use instrument::point::Level;
     use sync::{LATENCY, METHOD};
 
-    /// The advised way to wait, where it takes 100 µs by fsync and so much by fdatasync and by a file that
-    /// was opened with `O_DSYNC`.
+    /// The advised way to wait, where it takes 100 µs by fsync, and these times in ns by fdatasync and with
+    /// `O_DSYNC`.
     fn advised(fdatasync: f64, o_dsync: f64) -> Option<Level> {
         let experiment = find(sync::DESIGN.id).expect("it exists");
         let points = experiment.points(&setting(Profile::Quick)).into_iter();

@@ -42,8 +42,9 @@ pub struct Variation {
     /// (environment of the measuring processes), `sysfs:PATH` (a kernel setting, as root; restored
     /// at the end) or an axis of the experiment
     #[arg(long, value_name = "KEY=A,B,…", conflicts_with_all = [
-        "names", "parameters", "lists", "scans", "show_output", "export_asciidoc", "export_orgmode", "prepare", "conclude", "setup", "cleanup", "shell", "no_shell",
-        "input", "output", "ignore_failure", "export_json", "export_csv", "export_markdown", "force",
+        "names", "parameters", "lists", "scans", "prepare", "conclude", "setup", "cleanup", "shell", "no_shell",
+        "input", "output", "show_output", "ignore_failure", "export_json", "export_csv", "export_markdown",
+        "export_asciidoc", "export_orgmode", "force",
     ])]
     pub vary: Option<Vary>,
     /// Only points with this level; can be repeated

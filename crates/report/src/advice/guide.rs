@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// A run that tried these blocks in this number of pairs: each took so many ns.
+    /// A run that tried these blocks in this number of pairs, each with its time in ns.
     fn run(pairs: u32, took: [(u64, f64); 2]) -> Run {
         let record = |(blocks, ns): (u64, f64)| {
             let step = if blocks == 4 { 7 } else { 3 };
