@@ -3,7 +3,7 @@
 use crate::core_state::{core, full_speed, is_steady};
 use crate::cycles::clock_hz;
 use crate::quantity::Unit;
-use crate::sample::{Batch, Cost, FullSpeed, Reading};
+use crate::sample::{Batch, Cost, FullSpeed, Reading, Sample};
 use crate::statistics::prediction::Core;
 use platform::machine::Machine;
 use schemars::JsonSchema;
@@ -49,7 +49,7 @@ pub struct ClockLevel {
     pub share: f64,
 }
 
-/// A timing: its length, and the state of the core; `None` if it changed.
+/// A timing: its processor time, and the state of the core; `None` if it changed.
 #[derive(Clone, Copy, Debug)]
 struct Timing {
     ns: f64,
@@ -71,7 +71,7 @@ impl RunClock {
                 .iter()
                 .filter(is_it)
                 .flat_map(|batch| &batch.samples);
-            let timings = samples.flat_map(|sample| timings(&sample.reading, speed));
+            let timings = samples.flat_map(|sample| timings(sample, speed));
             let hz = |relative: f64| clock_hz(machine, speed.chain_ns / relative);
             Some(CoreClock::of(core_type, &timings.collect::<Vec<_>>(), hz))
         });
@@ -220,8 +220,9 @@ fn weighted_median(clocks: &[(f64, f64)], all_ns: f64) -> f64 {
     middle.or(clocks.last()).map_or(1.0, |(clock, _)| *clock)
 }
 
-/// The timings of `reading`. A context switch between two readings that agree hides no clock.
-fn timings(reading: &Reading, speed: FullSpeed) -> Vec<Timing> {
+/// The timings of `sample`. A context switch between two readings that agree hides no clock.
+fn timings(sample: &Sample, speed: FullSpeed) -> Vec<Timing> {
+    let reading = &sample.reading;
     let times_ns = match reading {
         Reading::Legs(legs) => legs.wall_ns.iter().map(|ns| *ns as f64).collect(),
         Reading::Once { wall_ns, .. } => vec![*wall_ns as f64],
@@ -234,7 +235,22 @@ fn timings(reading: &Reading, speed: FullSpeed) -> Vec<Timing> {
     };
     let cores = reading.costs().into_iter().map(core);
     let timings = times_ns.into_iter().zip(cores);
-    timings.map(|(ns, core)| Timing { ns, core }).collect()
+    let busy = busy_share(sample);
+    let of_processor = |(ns, core)| Timing {
+        ns: ns * busy,
+        core,
+    };
+    timings.map(of_processor).collect()
+}
+
+/// The share of the time in which `sample` used a processor; all if it is not known. The clock has no part
+/// in the rest: a sleep, or a wait for the disk.
+fn busy_share(sample: &Sample) -> f64 {
+    let used_ns = sample.usage.user_ns + sample.usage.system_ns;
+    match sample.reading.wall_ns() {
+        Some(wall_ns) if used_ns > 0 && wall_ns > 0 => (used_ns as f64 / wall_ns as f64).min(1.0),
+        _ => 1.0,
+    }
 }
 
 #[cfg(test)]
@@ -333,6 +349,22 @@ mod tests {
             "Clock 4.00 GHz throughout the run. Something shared the core for 33 % of the time. It \
              changed within timings for 25 % of the time."
         );
+    }
+
+    #[test]
+    fn waits_weigh_only_by_their_processor_time() {
+        let of_wait = |used_ns| {
+            let mut wait = batch(None, &[(2400, 2400)]);
+            let sample = &mut wait.samples[0];
+            sample.usage.user_ns = used_ns;
+            let Reading::Legs(legs) = &mut sample.reading else {
+                panic!("it has legs")
+            };
+            legs.around[0].chain_ns = (2400, 2800);
+            clock(&[batch(None, &[(2400, 2400)]), wait], &zen4()).cores[0].unknown
+        };
+        assert!((of_wait(1000) - 0.5).abs() < 1e-9);
+        assert!((of_wait(250) - 0.2).abs() < 1e-9);
     }
 
     #[test]
