@@ -331,7 +331,7 @@ mod tests {
             at(0, 2, 41.0, shared),
             at(1, 2, 40.5, shared),
         ];
-        let expected = ["Likely range: …about the same in all 3.00 pairs"];
+        let expected = ["Likely range: …about the same in all 3 pairs"];
         assert_said(&findings(&Cores, alike), &expected);
         let single = vec![at(0, 1, 40.0, None)];
         assert_said(&findings(&Cores, single), &["Certain only: …40.0 ns"]);

@@ -151,7 +151,7 @@ mod tests {
             });
             Parallel.findings(&results(&definition, &machine, points.collect()))
         };
-        let expected = "Certain read: 4.00 threads on 4.00 cores read memory…2.50 × as fast";
+        let expected = "Certain read: 4 threads on 4 cores read memory…2.50 × as fast";
         assert_said(&found(&[(1, 1.0), (2, 1.8), (4, 2.5)]), &[expected]);
         assert_said(&found(&[(1, 1.0)]), &[]);
     }

@@ -183,7 +183,7 @@ mod tests {
             (1024, 6.0, 2.0),
         ];
         let slow = found(&loads);
-        let expected = "Certain reach: …64.0 pages (256 KiB)…with 256 pages…4.00 ns in 4 KiB pages";
+        let expected = "Certain reach: …64 pages (256 KiB)…with 256 pages…4.00 ns in 4 KiB pages";
         assert_said(&slow, &[expected]);
         assert_said(&found(&[(1024, 2.0, 3.0)]), &[]);
         assert_said(&found(&[]), &[]);

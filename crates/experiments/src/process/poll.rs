@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn the_number_from_which_epoll_pays_is_found() {
         let register = "Certain register: …800 ns, 5.00 × as long as one poll of it";
-        let from = "Certain choice: …between 4.00 and 16.0 descriptors on…10.8 × as long";
+        let from = "Certain choice: …between 4 and 16 descriptors on…10.8 × as long";
         for (counts, each, register_ns, expected) in [
             (&[1, 4, 16, 256][..], 10.0, 800.0, &[from, register][..]),
             (

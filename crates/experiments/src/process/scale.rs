@@ -265,7 +265,7 @@ mod tests {
         const ALONE: (u64, f64, f64) = (1, 1.0, 1.0);
         // Open+close reaches least of all at the end, but page faults stopped before.
         let stopped = [ALONE, (2, 0.8, 0.6), (4, 0.3, 0.5)];
-        let first = "Certain first: page fault is the first…2.00 threads reach 60.0 %";
+        let first = "Certain first: page fault is the first…2 threads reach 60.0 %";
         for (points, expected) in [
             (&stopped[..], &[first][..]),
             (&[ALONE, (2, 0.9, 0.95)], &[]),

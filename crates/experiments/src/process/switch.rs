@@ -416,7 +416,7 @@ mod tests {
             "Certain least: …takes 1.50 µs",
             "Certain cores: …6.00 µs, 4.00 × as long…put processes that only take turns on one core",
             "Certain address_space: …1.25 × as long…1.20 µs",
-            "Certain crowd: Among 32.0 processes that read 64 KiB each…6.00 × as long",
+            "Certain crowd: Among 32 processes that read 64 KiB each…6.00 × as long",
         ];
         let all = [least, cores, address_space, crowd];
         assert_said(&findings(&Switch, points.clone()), &all);

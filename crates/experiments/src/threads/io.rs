@@ -284,7 +284,7 @@ mod tests {
         assert_said(
             &findings(&Io, made_up.collect()),
             &[
-                "Certain break_even: …from somewhere between 1.00 and 10.0 threads on; with 90.0",
+                "Certain break_even: …from somewhere between 1 and 10 threads on; with 90",
                 "Certain while_computing: …4.69 × as long",
             ],
         );

@@ -192,7 +192,7 @@ mod tests {
             let point = Point::new().at(LOCK, lock).at(STEPS, SHORT);
             measured(point.at(PROCESSORS, Count(processors)), &[(ENTRY, ns)])
         });
-        let expected = "Certain spinning_100: …on 4.00 processors…3.00 × as long";
+        let expected = "Certain spinning_100: …on 4 processors…3.00 × as long";
         assert_said(&findings(&TwoLocks, points.to_vec()), &[expected]);
     }
 }

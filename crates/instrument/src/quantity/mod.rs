@@ -45,6 +45,7 @@ impl Unit {
             Self::OperationsPerSecond => format!("{:.digits$}", OperationsPerSecond(value)),
             Self::Nanoseconds => format!("{:.digits$}", Nanoseconds(value)),
             Self::Bytes => show_bytes(Bytes(value.max(0.0) as u64), digits),
+            Self::Count if value.fract() == 0.0 => value.to_string(),
             Self::Count => significant(value, digits),
             Self::Share => format!("{} %", significant(value * 100.0, digits)),
             Self::Ratio => format!("{} ×", significant(value, digits)),
@@ -212,6 +213,13 @@ impl From<Count> for Quantity {
 mod tests {
     use super::{Quantity, Unit, counted};
     use crate::statistics::Interval;
+
+    #[test]
+    fn whole_counts_have_no_decimals() {
+        assert_eq!(Unit::Count.show(2.0, 3), "2");
+        assert_eq!(Unit::Count.show(1_234_567.0, 3), "1234567");
+        assert_eq!(Unit::Count.show(2.5, 3), "2.50");
+    }
 
     #[test]
     fn each_unit_shows_itself() {

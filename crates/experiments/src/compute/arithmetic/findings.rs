@@ -75,8 +75,8 @@ fn against_published(results: &Results) -> Option<Finding> {
         return None;
     }
     let said = sentence!(
-        "Of {count} latencies of operations, {apart} differ by more than {tolerance} from those \
-         published for {name}: {names}.",
+        "More than {tolerance} from the latencies published for {name}: {names}, {apart} of {count} \
+         operations.",
         count = Count(compared.len() as u64),
         apart = Count(names.len() as u64),
         tolerance = Quantity::exact(PUBLISHED_TOLERANCE, Unit::Share),
@@ -276,7 +276,7 @@ pub(super) mod tests {
             Work(Operation::Multiply, Number::Integer64) => 0.04,
             _ => as_published(work, level),
         };
-        let expected = "Likely published: Of 18.0 latencies…1.00 differ…: multiply (integer 64).";
+        let expected = "Likely published: …from the latencies published for Zen 5: multiply (integer 64), 1 of 18";
         assert_said(&found(points(folded))[..1], &[expected]);
     }
 

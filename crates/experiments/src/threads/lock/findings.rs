@@ -308,7 +308,7 @@ mod tests {
         let chosen = [yielding(Some(16_000)), yielding(Some(1000))].concat();
         let usual = [chosen.clone(), yielding(None)].concat();
         for (points, slice) in [(chosen, "1.00 ms"), (usual, "50.0 µs")] {
-            let expected = format!("Certain collapse: 99.0 user threads…2000 × …slice of {slice}");
+            let expected = format!("Certain collapse: 99 user threads…2000 × …slice of {slice}");
             assert_said(&findings(&Lock, points), &[&expected]);
         }
     }
