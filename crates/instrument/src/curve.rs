@@ -54,7 +54,7 @@ pub struct Curve<'r, L> {
 struct Place<'r, L> {
     at: L,
     estimate: &'r Estimate,
-    /// Whether no other place is better by more than [`MARGIN`].
+    /// Whether no other place is better by more than the margin.
     is_good: Ruling,
 }
 
@@ -81,8 +81,14 @@ fn between(one: f64, other: f64) -> Option<Interval> {
 }
 
 impl<'r, L: Copy> Curve<'r, L> {
-    /// The curve through these places, in order.
+    /// The curve through these places, in order, of which those are as good as the best that are within
+    /// [`MARGIN`].
     pub fn of(places: &[(L, &'r Estimate)], better: Better) -> Self {
+        Self::within(MARGIN, places, better)
+    }
+
+    /// As [`Self::of`], with another margin.
+    pub fn within(margin: f64, places: &[(L, &'r Estimate)], better: Better) -> Self {
         let estimates = || places.iter().map(|(_, estimate)| *estimate);
         let top = estimates().max_by(|one, other| by_centre(better, one, other));
         let is_good = |estimate: &'r Estimate| {
@@ -91,8 +97,8 @@ impl<'r, L: Copy> Curve<'r, L> {
             let mut ruling = Ruling::Holds;
             for other in others.filter(|other| !std::ptr::eq(*other, estimate)) {
                 match times_as_good(better, estimate, other) {
-                    Some(times) if times.high < 1.0 - MARGIN => return Ruling::DoesNotHold,
-                    Some(times) if times.low >= 1.0 - MARGIN => {}
+                    Some(times) if times.high < 1.0 - margin => return Ruling::DoesNotHold,
+                    Some(times) if times.low >= 1.0 - margin => {}
                     _ => ruling = Ruling::Undecided,
                 }
             }
@@ -110,7 +116,7 @@ impl<'r, L: Copy> Curve<'r, L> {
     }
 
     /// The start of the plateau: the first place that is as good as any. All places behind it gain at most
-    /// [`MARGIN`] over it.
+    /// the margin over it.
     ///
     /// # Errors
     /// If no place is shown to be as good as any, or only the last one.

@@ -7,7 +7,7 @@ use super::sum::{self, Method, State, by_one_thread, fewest_threads};
 use super::sync::{self, Method as Wait, WriteKind};
 use crate::advising::{Ways, as_usual, bytes};
 use crate::estimates::ratio;
-use crate::judging::{MARGIN, exceeds, margin};
+use crate::judging::{MARGIN, exceeds, near_best};
 use crate::prelude::*;
 use instrument::advice::{Action, Advice, Audience, Rule};
 use instrument::claim::{Evidence, Ruling};
@@ -154,7 +154,7 @@ fn scan_threads(evidence: &Evidence<'_>) -> Option<Advice> {
     let said = sentence!(
         "{threads} threads sum {rate}, and more gain at most {at_most}; the fastest single thread sums \
          {rate_of_one}.",
-        at_most = margin(),
+        at_most = near_best(),
     );
     Ways::new(evidence.of(sum::DESIGN.id)?, rate_of_one, rate).advised(threads.level(), 1_u64, said)
 }
@@ -256,10 +256,10 @@ fn write_block_size(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(block_size::DESIGN.id)?;
     let best = best(results, Pass::Write);
     let Some(from) = cliff(results).map(|cliff| cliff.from) else {
-        return advised_block(results, &best?, &gain_nothing());
+        return advised_block(results, &best?, &gain_little());
     };
     if let Some(best) = best.filter(|best| best.size < from) {
-        return advised_block(results, &best, &gain_nothing());
+        return advised_block(results, &best, &gain_little());
     }
     advised_block(
         results,
@@ -270,11 +270,11 @@ fn write_block_size(evidence: &Evidence<'_>) -> Option<Advice> {
 
 fn read_block_size(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(block_size::DESIGN.id)?;
-    advised_block(results, &best(results, Pass::ReadWarm)?, &gain_nothing())
+    advised_block(results, &best(results, Pass::ReadWarm)?, &gain_little())
 }
 
-fn gain_nothing() -> Sentence {
-    sentence!("larger ones gain at most {at_most}", at_most = margin())
+fn gain_little() -> Sentence {
+    sentence!("larger ones gain at most {at_most}", at_most = near_best())
 }
 
 /// Advice for a block size. `beyond` gives the reason against a larger one. Where the best block does not

@@ -3,7 +3,7 @@
 use super::{PASS, Pass, USUAL_BLOCK};
 use crate::estimates::ratio;
 use crate::file::{BLOCK_SIZE, THROUGHPUT};
-use crate::judging::exceeds;
+use crate::judging::{NEAR_BEST, exceeds};
 use crate::prelude::*;
 use instrument::claim::Ruling;
 use instrument::curve::Curve;
@@ -45,11 +45,13 @@ pub(super) fn at<'r>(curve: &[(Bytes, &'r Estimate)], size: Bytes) -> Option<&'r
     found.map(|(_, estimate)| *estimate)
 }
 
-/// The smallest block size that leaves nothing to gain in `pass`; `None` where none is shown to, or where
+/// The smallest block size over which no other gains more than [`NEAR_BEST`] in `pass`; `None` where none is shown to, or where
 /// blocks larger than those measured may gain more.
 pub(in crate::file) fn best<'r>(results: &'r Results, pass: Pass) -> Option<Best<'r>> {
     let curve = curve(results, pass);
-    let plateau = Curve::of(&curve, Better::Higher).plateau().ok()?;
+    let plateau = Curve::within(NEAR_BEST, &curve, Better::Higher)
+        .plateau()
+        .ok()?;
     of_size(&curve, plateau.from)
 }
 
@@ -61,7 +63,9 @@ pub(in crate::file) fn best_below<'r>(
 ) -> Option<Best<'r>> {
     let mut curve = curve(results, pass);
     curve.retain(|(size, _)| *size < end);
-    let (size, _) = Curve::of(&curve, Better::Higher).good().next()?;
+    let (size, _) = Curve::within(NEAR_BEST, &curve, Better::Higher)
+        .good()
+        .next()?;
     of_size(&curve, size)
 }
 

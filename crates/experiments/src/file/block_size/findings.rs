@@ -5,7 +5,7 @@ use super::{PASS, Pass, USUAL_BLOCK};
 use crate::estimates::ratio;
 use crate::figures::{axis_of, curves, scale_of};
 use crate::file::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT};
-use crate::judging::margin;
+use crate::judging::{NEAR_BEST, exceeds, near_best};
 use crate::prelude::*;
 use crate::subjects::WARM_READ;
 use instrument::claim::Ruling;
@@ -22,7 +22,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let passes = || Pass::ALL.iter().copied();
     let line = |pass: Pass| results.series(pass.name(), THROUGHPUT, BLOCK_SIZE, &[PASS.at(pass)]);
     let mark = |pass: Pass| {
-        let plateau = Curve::of(&curve(results, pass), Better::Higher).plateau();
+        let plateau = Curve::within(NEAR_BEST, &curve(results, pass), Better::Higher).plateau();
         Some(Mark::found(&format!("plateau, {pass}"), plateau.ok()?))
     };
     vec![curves(
@@ -73,7 +73,7 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
             0.75,
         ),
     };
-    let (onset, size) = match Curve::of(&curve, Better::Higher).plateau() {
+    let (onset, size) = match Curve::within(NEAR_BEST, &curve, Better::Higher).plateau() {
         Ok(onset) => (Some(onset), onset.from),
         Err(Open::Beyond(largest)) => (None, largest),
         Err(Open::TooFew) => return None,
@@ -89,22 +89,25 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
     let throughput = at(&curve, size)?;
     let gain = ratio(throughput, at(&curve, USUAL_BLOCK)?)?;
     let plateau = onset.map_or_else(|| size.into(), Quantity::from);
-    let at_most = margin();
+    let at_most = near_best();
+    let is_faster = size > USUAL_BLOCK && exceeds(&gain, 1.0) == Ruling::Holds;
+    let over_usual = if is_faster {
+        sentence!(", {gain} that of {USUAL_BLOCK} blocks")
+    } else {
+        Sentence::default()
+    };
     let said = match onset {
         None => sentence!(
             "{work} still gains at blocks of {plateau}, the largest measured: it reaches \
-             {throughput} there, {gain} that of 4 KiB blocks."
+             {throughput} there{over_usual}."
         ),
         Some(Onset { after, .. }) if plateau.is_vague() => sentence!(
-            "{work} reaches {throughput} in blocks of {size}, {gain} that of 4 KiB blocks. Larger blocks gain \
-             at most {at_most}; this begins between {after} and {size}."
-        ),
-        Some(_) if size <= USUAL_BLOCK => sentence!(
-            "{work} gains at most {at_most} from blocks larger than {plateau}, where it reaches {throughput}."
+            "{work} reaches {throughput} in blocks of {size}{over_usual}. Larger blocks gain at most \
+             {at_most}; this begins between {after} and {size}."
         ),
         Some(_) => sentence!(
             "{work} gains at most {at_most} from blocks larger than {plateau}, where it reaches \
-             {throughput}, {gain} that of 4 KiB blocks."
+             {throughput}{over_usual}."
         ),
     };
     let mut finding = Finding::new(key, said)

@@ -7,6 +7,7 @@ use super::scratch_file::ScratchFile;
 use super::{BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT, by_profile, file_size, like, room};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, bars, scale_of};
+use crate::judging::NEAR_BEST;
 use crate::prelude::*;
 use instrument::curve::Curve;
 use instrument::definition::Better;
@@ -233,15 +234,23 @@ fn rates<'r>(
     Some((pread, rates))
 }
 
-/// The queue of the fewest reads in flight that is shown to be as fast as any, its rate, and the rate of `pread`, in
-/// small random reads.
+/// The plain queue of the fewest reads in flight over which no other gains more than [`NEAR_BEST`], its rate, and the
+/// rate of `pread`, in small random reads.
 pub(super) fn best_queue<'r>(
     results: &'r Results,
     through: Through,
 ) -> Option<((Queue, &'r Estimate), &'r Estimate)> {
-    let has_queue = |engine: Engine| engine.queue().is_some();
-    let (pread, rates) = rates(results, (SMALL_BLOCK, through), has_queue)?;
-    let curve = Curve::of(&rates, Better::Higher);
+    let is_plain = |engine| {
+        matches!(
+            engine,
+            Engine::Ring {
+                registered: false,
+                ..
+            } | Engine::Overlapped { .. }
+        )
+    };
+    let (pread, rates) = rates(results, (SMALL_BLOCK, through), is_plain)?;
+    let curve = Curve::within(NEAR_BEST, &rates, Better::Higher);
     let queues = curve
         .good()
         .filter_map(|(engine, rate)| Some((engine.queue()?, rate)));

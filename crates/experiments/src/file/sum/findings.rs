@@ -4,6 +4,7 @@ use super::{BY_CPU, METHOD, Method, STATE, State, THREADS, THROUGHPUT};
 use crate::estimates::{grade, pooled, ratio, ratios};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file::{BLOCK_SIZE, FILE_SIZE, ratios_at_ends};
+use crate::judging::NEAR_BEST;
 use crate::prelude::*;
 use crate::subjects::WARM_READ;
 use instrument::curve::Curve;
@@ -99,7 +100,7 @@ pub(in crate::file) fn best_two<'r>(results: &'r Results, state: State) -> Optio
     Some([*several, *one])
 }
 
-/// The fewest of several threads that are shown to be as fast as any, and the fastest of one.
+/// The fewest of several threads over which no others gain more than [`NEAR_BEST`], and the fastest of one.
 pub(in crate::file) fn fewest_threads<'r>(
     results: &'r Results,
     state: State,
@@ -108,7 +109,7 @@ pub(in crate::file) fn fewest_threads<'r>(
     let several = ranked(results, state).into_iter();
     let several = several.filter(|it| it.threads > Count(1));
     let several: Vec<_> = several.map(|it| (it, it.throughput)).collect();
-    let curve = Curve::of(&several, Better::Higher);
+    let curve = Curve::within(NEAR_BEST, &several, Better::Higher);
     let (fewest, _) = curve.good().min_by_key(|(it, _)| it.threads)?;
     Some([fewest, one])
 }
