@@ -56,7 +56,7 @@ impl Profile {
         match self {
             Self::Quick => Precision {
                 target: 0.05,
-                point_budget_ns: 400 * MS,
+                point_budget_ns: 420 * MS,
                 passes: 10,
                 min_processes: FEWEST_PROCESSES,
                 samples: 3,

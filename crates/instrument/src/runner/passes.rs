@@ -293,10 +293,13 @@ impl<'p> Passes<'p> {
         let wanted_ns: f64 = wanted.map(|(visits, of)| visits * of.visit_ns).sum();
         let later_ns = wanted_ns * (1.0 - 1.0 / passes as f64);
         let mut visits = Vec::new();
-        for (visit, expected) in open.into_iter().zip(expected) {
+        for ((visit, expected), candidate) in open.into_iter().zip(expected).zip(&candidates) {
             let in_this_pass = expected / passes as f64;
             // Rounded at random, so that the mean over the passes is what was expected.
             let count = (in_this_pass + self.random.uniform()) as usize;
+            // Early visits show which points need more.
+            let needs_one = candidate.missing > 0 && expected >= candidate.missing as f64;
+            let count = count.max(usize::from(needs_one));
             visits.extend(std::iter::repeat_n(visit, count));
         }
         (self.processes(&visits), later_ns)
@@ -380,6 +383,10 @@ fn in_turns(processes: Vec<Process>) -> Vec<Process> {
 /// More processes than this in one pass add little: they see the same moments of the machine.
 const MOST_IN_A_PASS: usize = 4;
 
+/// Visits of a point in each pass while its intervals are within the profile's target: enough that they
+/// cover the whole run.
+const OFTEN_ENOUGH: f64 = 0.5;
+
 /// The indices of the candidates that the time leaves without an estimate, and the time in ns that
 /// would suffice for all.
 fn out_of_reach(candidates: &[Candidate], left_ns: f64) -> (Vec<usize>, f64) {
@@ -395,20 +402,22 @@ fn out_of_reach(candidates: &[Candidate], left_ns: f64) -> (Vec<usize>, f64) {
 /// passes.
 ///
 /// First every point gets what an estimate needs, the cheapest points first. Then every point gets a
-/// visit in each pass, so that its interval covers the whole run. What is left goes to more visits
-/// in each pass, first for the points whose intervals are too wide, and in the end to points for
-/// which the time does not suffice.
+/// visit in every other pass, so that its interval covers the whole run. What is left goes to more
+/// visits of the points whose intervals are too wide, then of all, and in the end to points for which
+/// the time does not suffice.
 fn expected_visits(candidates: &[Candidate], left_ns: f64, passes: usize) -> Vec<f64> {
     let mut shares = Shares::new(candidates, left_ns);
     let in_reach = shares.give_what_is_missing();
-    let each_pass = |times: usize| (passes * times) as f64;
-    shares.fill(|index, _| in_reach[index], each_pass(1));
-    for times in 2..=MOST_IN_A_PASS {
-        let is_wide = |index: usize, candidate: &Candidate| in_reach[index] && candidate.is_wide;
-        shares.fill(is_wide, each_pass(times));
-        shares.fill(|index, _| in_reach[index], each_pass(times));
+    let in_each_pass = |visits: f64| passes as f64 * visits;
+    shares.fill(|index, _| in_reach[index], in_each_pass(OFTEN_ENOUGH));
+    let is_wide = |index: usize, candidate: &Candidate| in_reach[index] && candidate.is_wide;
+    for times in 1..=MOST_IN_A_PASS {
+        shares.fill(is_wide, in_each_pass(times as f64));
     }
-    shares.fill(|index, _| !in_reach[index], each_pass(1));
+    for times in 1..=MOST_IN_A_PASS {
+        shares.fill(|index, _| in_reach[index], in_each_pass(times as f64));
+    }
+    shares.fill(|index, _| !in_reach[index], in_each_pass(1.0));
     shares.visits
 }
 
@@ -513,7 +522,7 @@ mod tests {
     fn what_an_estimate_needs_comes_first_and_the_cheapest_points_before_others() {
         assert_eq!(expected_visits(&[DEAR, CHEAP], 40.0, 9), [0.0, 4.0]);
         assert_eq!(expected_visits(&[DEAR, CHEAP], 4040.0, 9), [4.0, 4.0]);
-        assert_eq!(expected_visits(&[DEAR, CHEAP], 4090.0, 9), [4.0, 9.0]);
+        assert_eq!(expected_visits(&[DEAR, CHEAP], 4045.0, 9), [4.0, 4.5]);
         assert_eq!(expected_visits(&[DEAR, CHEAP], 9090.0, 9), [9.0, 9.0]);
     }
 
@@ -528,7 +537,9 @@ mod tests {
             is_wide: false,
             ..wide
         };
-        assert_eq!(expected_visits(&[narrow, wide], 150.0, 5), [5.0, 10.0]);
+        assert_eq!(expected_visits(&[narrow, wide], 50.0, 5), [2.5, 2.5]);
+        assert_eq!(expected_visits(&[narrow, wide], 150.0, 5), [2.5, 12.5]);
+        assert_eq!(expected_visits(&[narrow, wide], 275.0, 5), [7.5, 20.0]);
         assert_eq!(expected_visits(&[narrow, wide], 1e9, 5), [20.0, 20.0]);
     }
 

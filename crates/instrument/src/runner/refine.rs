@@ -17,7 +17,8 @@ const POINTS_PER_NEW_POINT: usize = 4;
 type Curve<'p> = BTreeMap<u64, (&'p Point, &'p [Estimate])>;
 
 /// The new points along `axis` of an experiment: in the middle between two neighbours wherever the
-/// curve of a metric bends, where it bends most first.
+/// curve of a metric bends, where it bends most first. Curves with less than half the places of the
+/// longest were planned for a comparison at a few places, and stay as they are.
 pub(super) fn between<'p>(
     definition: &Definition,
     axis: RefinedAxis,
@@ -25,7 +26,6 @@ pub(super) fn between<'p>(
 ) -> Vec<Point> {
     // By the levels of the other axes.
     let mut curves: BTreeMap<Vec<(&str, &Level)>, Curve<'_>> = BTreeMap::new();
-    let mut count = 0;
     for (point, estimates) in points {
         let Some(at) = point.get(axis.name).and_then(Level::number) else {
             continue;
@@ -33,8 +33,10 @@ pub(super) fn between<'p>(
         let others = point.levels().filter(|(name, _)| *name != axis.name);
         let curve = curves.entry(others.collect()).or_default();
         curve.insert(at, (point, estimates));
-        count += 1;
     }
+    let longest = curves.values().map(BTreeMap::len).max().unwrap_or_default();
+    curves.retain(|_, curve| curve.len() * 2 >= longest);
+    let count: usize = curves.values().map(BTreeMap::len).sum();
     let mut gaps: Vec<(f64, Point)> = Vec::new();
     for curve in curves.values() {
         for metric in definition.metrics.iter().filter(|of| of.has_target()) {

@@ -349,7 +349,7 @@ pub(super) struct Candidate {
     pub visit_ns: f64,
     /// Visits still missing to the fewest on which an estimate may rest.
     pub missing: usize,
-    /// True if its interval is wider than the profile's target.
+    /// True if it has an interval, which is wider than the profile's target.
     pub is_wide: bool,
 }
 
@@ -481,10 +481,11 @@ impl Open {
             0 => self.known_ns.unwrap_or(usual_ns),
             visits => later.iter().sum::<f64>() / visits as f64,
         };
+        let missing = self.missing_visits(precision);
         Candidate {
             visit_ns: visit_ns.max(1.0),
-            missing: self.missing_visits(precision),
-            is_wide: self.missed(definition, precision).next().is_some(),
+            missing,
+            is_wide: missing == 0 && self.missed(definition, precision).next().is_some(),
         }
     }
 }
