@@ -69,7 +69,7 @@ impl Experiment for AgainstDd {
         let blocks: &[u64] = by_profile(
             setting.profile,
             [
-                &[512, 4 * KIB, 128 * KIB],
+                &[512, 4 * KIB],
                 &[512, KIB, 2 * KIB, 4 * KIB, 32 * KIB, 128 * KIB, MIB],
                 &[
                     512,

@@ -86,9 +86,7 @@ impl Experiment for ColdWarm {
     fn points(&self, setting: &Setting) -> Vec<Point> {
         let file_size = file_size(setting);
         let sizes = match setting.profile {
-            Profile::Quick => powers(512, 16 * KIB)
-                .chain([64 * KIB, 256 * KIB, MIB, 4 * MIB])
-                .collect::<Vec<_>>(),
+            Profile::Quick => vec![512, 4 * KIB, 8 * KIB, 32 * KIB, 256 * KIB, MIB],
             Profile::Standard => powers(512, 4 * MIB).collect(),
             Profile::Thorough => powers(512, 16 * MIB).collect(),
         };

@@ -60,9 +60,7 @@ impl Experiment for InRandomOrder {
     fn points(&self, setting: &Setting) -> Vec<Point> {
         let file_size = file_size(setting);
         let sizes: Vec<u64> = match setting.profile {
-            Profile::Quick => powers(4 * KIB, 64 * KIB)
-                .chain([256 * KIB, MIB, 4 * MIB])
-                .collect(),
+            Profile::Quick => vec![4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB],
             Profile::Standard | Profile::Thorough => powers(KIB, file_size / 2).collect(),
         };
         sizes

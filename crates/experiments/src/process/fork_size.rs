@@ -45,7 +45,7 @@ impl Experiment for ForkSize {
         let machine = &setting.machine;
         // In the quick profile, touching a GiB for each process would take all the time.
         let (base, huge): (&[u64], &[u64]) = match setting.profile {
-            Profile::Quick => (&[1, 32, 256], &[32, 256]),
+            Profile::Quick => (&[1, 32, 256], &[32]),
             _ => (&[1, 4, 16, 64, 256, 1024], &[4, 16, 64, 256, 1024]),
         };
         let points = [(Pages::base(machine), base), (Pages::huge(machine), huge)];

@@ -68,7 +68,7 @@ pub(super) fn room(setting: &Setting) -> u64 {
 fn sizes(setting: &Setting) -> Vec<Bytes> {
     let by_fours = |exponent: u32| (0..).map(|step| KIB << (2 * step)).take(exponent as usize);
     let wanted: Vec<u64> = match setting.profile {
-        Profile::Quick => vec![1, KIB, 64 * KIB, MIB, 16 * MIB, 64 * MIB],
+        Profile::Quick => vec![1, 64 * KIB, MIB, 16 * MIB],
         Profile::Standard => [1].into_iter().chain(by_fours(10)).collect(),
         Profile::Thorough => [1].into_iter().chain(by_fours(11)).collect(),
     };
@@ -105,8 +105,8 @@ mod tests {
     #[test]
     fn the_quick_profile_is_small() {
         let points = all(&setting(Profile::Quick));
-        assert_eq!(points.len(), 34);
-        assert_eq!(room(&setting(Profile::Quick)), 192 * MIB);
+        assert_eq!(points.len(), 24);
+        assert_eq!(room(&setting(Profile::Quick)), 48 * MIB);
     }
 
     #[test]
@@ -152,9 +152,9 @@ mod tests {
 
     #[test]
     fn over_a_slow_line_files_are_small_enough_for_the_time_there_is() {
-        assert_eq!(largest(&to(2000.0, Profile::Quick), None), 64 * MIB);
-        assert_eq!(largest(&to(11.7, Profile::Quick), None), MIB);
-        assert_eq!(largest(&to(0.1, Profile::Quick), None), KIB);
+        assert_eq!(largest(&to(2000.0, Profile::Quick), None), 16 * MIB);
+        assert_eq!(largest(&to(11.7, Profile::Quick), None), 64 * KIB);
+        assert_eq!(largest(&to(0.1, Profile::Quick), None), 1);
         assert_eq!(largest(&to(0.0001, Profile::Quick), None), 1);
         assert_eq!(largest(&to(11.7, Profile::Standard), None), 4 * MIB);
         // With more time they may be larger, with less they have to be smaller.

@@ -181,7 +181,7 @@ fn all_points(setting: &Setting) -> Vec<Point> {
 fn block_sizes_of_new_files(profile: Profile) -> Vec<u64> {
     let usual = 4 * KIB;
     match profile {
-        Profile::Quick => vec![usual, 64 * KIB, 512 * KIB, MIB, 4 * MIB],
+        Profile::Quick => vec![usual, 64 * KIB, MIB, 4 * MIB],
         Profile::Standard => powers(usual, 16 * MIB).collect(),
         Profile::Thorough => powers(usual, 64 * MIB).collect(),
     }
@@ -189,8 +189,11 @@ fn block_sizes_of_new_files(profile: Profile) -> Vec<u64> {
 
 fn block_sizes(profile: Profile) -> Vec<u64> {
     if profile == Profile::Quick {
-        // The last step is a double one: enough to distinguish a plateau from a curve that still rises.
-        return powers(KIB, MIB).chain([4 * MIB]).collect();
+        let by_fours = [KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB];
+        return by_fours
+            .into_iter()
+            .chain([512 * KIB, MIB, 4 * MIB])
+            .collect();
     }
     let (smallest, largest) =
         by_profile(profile, [(KIB, 4 * MIB), (512, 16 * MIB), (256, 64 * MIB)]);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 const SMALLEST: u64 = KIB;
 /// The curve goes at least this far, whatever is documented.
-const AT_LEAST_UP_TO: u64 = 256 * MIB;
+const AT_LEAST_UP_TO: u64 = 128 * MIB;
 /// With less there would be no curve.
 pub(super) const LEAST_MEMORY: u64 = 16 * MIB * SHARE_OF_MEMORY;
 
@@ -92,7 +92,7 @@ mod tests {
     fn the_curve_goes_from_a_kibibyte_to_well_beyond_the_last_cache() {
         let sizes = block_sizes(&setting(Profile::Quick));
         assert_eq!(sizes.first(), Some(&KIB));
-        assert_eq!(sizes.last(), Some(&(256 * MIB)));
+        assert_eq!(sizes.last(), Some(&(128 * MIB)));
         for documented in [48 * KIB, 2 * MIB, 32 * MIB] {
             assert!(sizes.contains(&(documented / 4 * 3)), "below {documented}");
             assert!(sizes.contains(&(documented / 2 * 3)), "above {documented}");

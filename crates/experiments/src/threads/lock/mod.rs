@@ -200,9 +200,13 @@ impl Experiment for Lock {
             }
         }
         add(Body::complex(LONG_STEPS), LockType::Lock, Count(1));
-        let several: &[u64] = if quick { &[MIDDLE.0] } else { counts };
+        let (several, bodies): (&[u64], &[Body]) = if quick {
+            (&[MIDDLE.0], &[Body::COMPLEX])
+        } else {
+            (counts, &[Body::Simple, Body::COMPLEX])
+        };
         for &threads in several {
-            for body in [Body::Simple, Body::COMPLEX] {
+            for &body in bodies {
                 for lock in [
                     LockType::LockOnAllCores,
                     LockType::SpinLockOnAllCores,
