@@ -204,12 +204,12 @@ fn cold_over_warm(results: &Results) -> Option<Finding> {
     };
     let share = curve(results, OF_COLD.from_storage).pop();
     let evidence = if let Some((_, share)) = share {
-        sentence!(" {share} of it came from storage.")
+        sentence!(" The kernel read {share} of it from the device.")
     } else {
-        sentence!(" This system does not report if it came from storage.")
+        sentence!(" This system does not report whether it came from the device.")
     };
     let caveat = if results.machine.hypervisor.is_some() {
-        " The host of this virtual machine may have cached a part of it."
+        " The host of this virtual machine may still have cached a part of it."
     } else {
         ""
     };

@@ -125,6 +125,16 @@ impl Estimate {
         self.interval?.relative_to(self.centre)
     }
 
+    /// The precision that a profile's target asks for: half the width of the interval over the centre, or of a share
+    /// in points, since 0.3 % ± 0.1 % is known well enough. `None` without an interval or if the centre is about
+    /// zero.
+    pub(crate) fn precision(&self) -> Option<f64> {
+        match self.unit {
+            Unit::Share => Some(self.interval?.half_width()),
+            _ => self.relative_half_width(),
+        }
+    }
+
     /// The error variance of the value's logarithm within this session, at its clock; `None` if it is
     /// not known.
     pub fn error(&self) -> Option<Variance> {
@@ -144,14 +154,14 @@ impl Estimate {
 
     /// True if more samples are not needed for ±`target`: they do not show the next run's clock.
     pub(crate) fn is_settled(&self, target: f64) -> bool {
-        let half_width = self.relative_half_width();
-        half_width.is_some_and(|half_width| half_width - self.by_next_clock <= target)
+        let precision = self.precision();
+        precision.is_some_and(|precision| precision - self.by_next_clock <= target)
     }
 
-    /// True if the interval is within ±`target` of the value (0.02 for ±2 %).
+    /// True if the interval is within ±`target` of the value (0.02 for ±2 %, and for two points of a share).
     pub fn is_within(&self, target: f64) -> bool {
-        self.interval
-            .is_some_and(|interval| interval.half_width() <= target * self.centre.abs())
+        self.precision()
+            .is_some_and(|precision| precision <= target)
     }
 }
 
@@ -260,5 +270,28 @@ mod tests {
         assert!(!unknown.is_within(0.05) && unknown.is_settled(0.05));
         let [known, unknown] = [known, unknown].map(|of| of.error().unwrap().value);
         assert!((known / unknown - 1.0).abs() < 1e-9, "{known} {unknown}");
+    }
+
+    #[test]
+    fn a_share_is_known_in_points_and_a_value_that_never_varies_exactly() {
+        let is_within = |value, [low, high]: [f64; 2], unit| {
+            let interval = Interval::new(low, high);
+            let estimate = Estimate::from(Quantity {
+                value,
+                interval,
+                unit,
+            });
+            (estimate.is_within(0.05), estimate.is_settled(0.05))
+        };
+        for (value, ends, unit, expected) in [
+            (0.003, [0.001, 0.005], Unit::Share, true),
+            (0.5, [0.44, 0.56], Unit::Share, false),
+            (0.003, [0.001, 0.005], Unit::Count, false),
+            (0.0, [0.0, 0.0], Unit::Count, true),
+            (0.0, [0.0, 1.0], Unit::Count, false),
+        ] {
+            let found = is_within(value, ends, unit);
+            assert_eq!(found, (expected, expected), "{value} {ends:?}");
+        }
     }
 }

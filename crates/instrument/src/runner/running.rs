@@ -299,7 +299,7 @@ impl<'p> RunningExperiment<'p> {
                 .filter(|estimate| !matches!(estimate.verdict, Verdict::TooFew));
             warnings.extend(missed.map(|estimate| Warning::TargetMissed {
                 metric: estimate.metric.clone(),
-                reached: estimate.relative_half_width(),
+                reached: estimate.precision(),
                 target: self.precision.target,
             }));
         }

@@ -76,9 +76,13 @@ impl Interval {
         self.low <= other.high && other.low <= self.high
     }
 
-    /// Half the width over `centre`; `None` if the centre is zero or close to it.
+    /// Half the width over `centre`; `None` if the centre is zero or close to it, unless the width is zero too.
     pub fn relative_to(&self, centre: f64) -> Option<f64> {
-        let relative = self.half_width() / centre.abs();
+        let half_width = self.half_width();
+        if half_width == 0.0 {
+            return Some(0.0);
+        }
+        let relative = half_width / centre.abs();
         relative.is_finite().then_some(relative)
     }
 

@@ -95,10 +95,16 @@ fn missing(analysis: &Analysis<'_>) -> Option<String> {
     let part = |count: usize, thing: &str, words: &str| {
         (count > 0).then(|| format!("{} could not {words}", counted(count, thing)))
     };
-    let skipped = part(skipped.count(), "experiment", "run here");
+    let skipped = skipped.count();
+    let whose = if skipped + failed == 1 {
+        "it is"
+    } else {
+        "each is"
+    };
+    let skipped = part(skipped, "experiment", "run here");
     let failed = part(failed, "point", "be measured");
     let parts: Vec<String> = skipped.into_iter().chain(failed).collect();
-    (!parts.is_empty()).then(|| format!("{}; each is listed with its reason.", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("{}; {whose} listed with its reason.", parts.join(", ")))
 }
 
 /// The kinds of warnings, each with its worst one and the remedy, the most frequent first.
