@@ -54,12 +54,9 @@ impl Course {
         }
         if plan.resume {
             scene.jobs.retain(|job| job.name == b"sparse");
-            scene.leave_partial();
         }
         // This transfer must succeed, so it gets the usual patience.
-        let (ended, traffic) = scene.send(PATIENCE, plan, Vec::new());
-        scene.assert_whole(&ended);
-        scene.clear();
+        let traffic = scene.until_whole(|| scene.send(PATIENCE, plan, Vec::new()));
         let bytes = traffic.bytes[..usize::from(plan.streams)].iter();
         let lens = bytes.map(|bytes| bytes.each_ref().map(|it| it.load(Ordering::Acquire)));
         let lens = lens.collect();
@@ -96,12 +93,9 @@ impl Course {
         let mut ways = vec![Ways::default(); self.lens.len()];
         let Ways { there, back } = &mut ways[damage.connection];
         *[there, back][damage.direction] = Some(damage.mischief.clone());
-        let (ended, is_done) = self.scene.until_attacked(|| {
-            if self.plan.resume {
-                self.scene.leave_partial();
-            }
-            self.scene.send(DAMAGED_PATIENCE, self.plan, ways.clone())
-        });
+        let (ended, is_done) = self
+            .scene
+            .until_attacked(|| self.scene.send(DAMAGED_PATIENCE, self.plan, ways.clone()));
         // The last bytes of a direction may be cut off without loss.
         let must_be_refused =
             matches!(damage.mischief, Mischief::Flip(at, _) if at >= GREETING as u64);

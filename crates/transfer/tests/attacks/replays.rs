@@ -30,7 +30,7 @@ fn a_session_that_is_repeated_does_nothing() {
         let scene = Scene::new(SEALED, method);
         let [words, _] = scene.record();
         // The handshake, the first frame, all but the last frame, and all.
-        for end in [OPENING, OPENING + 32, words.len() - 32, words.len()] {
+        for end in [OPENING, OPENING + 49, words.len() - 49, words.len()] {
             for closes in [false, true] {
                 scene.served.log.lock().unwrap().clear();
                 let heard = answer(scene.served.address, &words[..end], closes);

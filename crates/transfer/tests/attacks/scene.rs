@@ -6,8 +6,8 @@ use crate::common::{
     token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::protocol::{Mode, Times};
-use oscope_transfer::sender::{Contents, Item, Job, Plan, Session};
+use oscope_transfer::protocol::{Mode, Part, Times};
+use oscope_transfer::sender::{Contents, Job, Plan, Session};
 use oscope_transfer::{Cover, Error, Limits, Outcome, sender};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -16,7 +16,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// Bytes of a greeting, with the sender's proof that it knows the token, and of the answer with its proof.
 pub const GREETING: usize = 64;
@@ -27,7 +27,8 @@ const SECRET: &str = "a token of some length";
 /// Maximum time that either side waits for what an attack left out.
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
-const ATTEMPTS: usize = 20;
+/// Longest time for which a transfer is repeated.
+const LONGEST_TRIAL: Duration = Duration::from_mins(3);
 
 /// The session of transfers that an attacker may mix.
 const SESSION: [u8; 16] = [7; 16];
@@ -131,7 +132,7 @@ impl Scene {
     }
 
     /// Leaves the beginning of a file for a transfer that continues it.
-    pub fn leave_partial(&self) {
+    fn leave_partial(&self) {
         self.dirs.make_partials(0o700);
         let mut start = open(self.dirs.from("sparse")).take(100_000);
         let hidden = self.dirs.hidden("sparse");
@@ -152,26 +153,48 @@ impl Scene {
         }
     }
 
-    /// Sends all files past the attacker, by a sender of this patience.
+    /// Sends all files past the attacker, by a sender of this patience. Of what is continued, the beginning is there.
     pub fn send(&self, patience: Duration, plan: Plan, ways: Vec<Ways>) -> (Ended, Arc<Traffic>) {
+        if plan.resume {
+            self.leave_partial();
+        }
         self.past(ways, |address| {
             let sent = send_to(address, &self.jobs, plan, &self.options(patience));
             (sent.summary.map(drop), sent.outcomes)
         })
     }
 
-    /// Repeats an attack until it is carried out, a few times: on a busy machine a side may give up
-    /// before. The end, and true if it was carried out.
-    pub fn until_attacked(&self, send: impl Fn() -> (Ended, Arc<Traffic>)) -> (Ended, bool) {
-        for attempt in 1.. {
+    /// Repeats an attack until it is carried out. The end, and true if it was carried out.
+    pub fn until_attacked(&self, send: impl FnMut() -> (Ended, Arc<Traffic>)) -> (Ended, bool) {
+        let is_attacked =
+            |_: &Ended, traffic: &Traffic| traffic.is_attacked.load(Ordering::Acquire);
+        let (ended, traffic) = self.until(is_attacked, send);
+        let is_attacked = is_attacked(&ended, &traffic);
+        (ended, is_attacked)
+    }
+
+    /// Repeats an honest transfer until everything has arrived.
+    pub fn until_whole(&self, send: impl FnMut() -> (Ended, Arc<Traffic>)) -> Arc<Traffic> {
+        let (ended, traffic) = self.until(|ended, _| ended.result.is_ok(), send);
+        self.assert_whole(&ended);
+        self.clear();
+        traffic
+    }
+
+    /// Repeats a transfer until it is as wanted, for a while: on a busy machine a side may give up early.
+    fn until(
+        &self,
+        is_wanted: impl Fn(&Ended, &Traffic) -> bool,
+        mut send: impl FnMut() -> (Ended, Arc<Traffic>),
+    ) -> (Ended, Arc<Traffic>) {
+        let begun = Instant::now();
+        loop {
             let (ended, traffic) = send();
-            let is_attacked = traffic.is_attacked.load(Ordering::Acquire);
-            if is_attacked || attempt == ATTEMPTS {
-                return (ended, is_attacked);
+            if is_wanted(&ended, &traffic) || begun.elapsed() > LONGEST_TRIAL {
+                return (ended, traffic);
             }
             self.clear();
         }
-        unreachable!("the last attempt returns")
     }
 
     /// Like [`Scene::send`], with `sending` as the sender.
@@ -204,11 +227,14 @@ impl Scene {
     /// All bytes of an honest transfer of [`Scene::send_again`], there and back.
     pub fn record(&self) -> [Vec<u8>; 2] {
         let recordings: [Arc<Mutex<Vec<u8>>>; 2] = Default::default();
-        let [there, back] = recordings.clone().map(|it| Some(Mischief::Record(it)));
-        let send = |address| self.send_as(address, common::PATIENCE);
-        let (ended, _) = self.past(vec![Ways { there, back }], send);
-        self.assert_whole(&ended);
-        self.clear();
+        self.until_whole(|| {
+            let [there, back] = recordings.each_ref().map(|recording| {
+                recording.lock().expect("nobody panics").clear();
+                Some(Mischief::Record(Arc::clone(recording)))
+            });
+            let send = |address| self.send_as(address, common::PATIENCE);
+            self.past(vec![Ways { there, back }], send)
+        });
         recordings.map(|it| it.lock().expect("nobody panics").clone())
     }
 
@@ -225,7 +251,7 @@ impl Scene {
             for (id, name) in (0..).zip(NAMES) {
                 let file = open(self.dirs.from(name));
                 let metadata = file.metadata().expect("it is there");
-                let item = Item {
+                let item = Part {
                     mode: Some(Mode {
                         bits: metadata.mode() & 0o777,
                         is_kept: true,

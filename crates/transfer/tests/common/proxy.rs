@@ -189,15 +189,16 @@ fn pass(
             *byte ^= 1 << bit;
             attack();
         }
-        if to.write_all(bytes).is_err() {
-            break;
+        // Before they pass: a side may end as soon as it has them.
+        if let Some(Mischief::Record(recording)) = mischief {
+            recording.lock().expect("nobody panics").extend(&*bytes);
         }
         passed += count as u64;
         if let Some(counted) = counted {
             counted.store(passed, Ordering::Release);
         }
-        if let Some(Mischief::Record(recording)) = mischief {
-            recording.lock().expect("nobody panics").extend(&*bytes);
+        if to.write_all(bytes).is_err() {
+            break;
         }
     }
     match mischief {

@@ -126,7 +126,7 @@ fn a_sender_whose_replies_are_lost_waits_for_its_patience_and_no_longer() {
     let dirs = TestDirectories::new();
     let served = Served::of(&dirs);
     // The answer to the greeting, and the first frame with its two checks.
-    let heard = 64 + (16 + 16) + (1 + 16);
+    let heard = 64 + (16 + 16) + (11 + 16);
     let ways = Ways {
         back: Some(Mischief::Lose(heard)),
         ..Ways::default()
