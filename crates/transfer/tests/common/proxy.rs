@@ -65,12 +65,16 @@ pub struct Traffic {
 impl Proxy {
     /// Forwards each connection to `receiver` in its way; those without one are forwarded faithfully.
     pub fn start(receiver: SocketAddr, ways: Vec<Ways>) -> Self {
+        Self::accepting(usize::MAX, receiver, ways)
+    }
+
+    fn accepting(most: usize, receiver: SocketAddr, ways: Vec<Ways>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let address = listener.local_addr().expect("it listens");
         let traffic = Arc::<Traffic>::default();
         let seen = Arc::clone(&traffic);
         thread::spawn(move || {
-            for number in 0.. {
+            for number in 0..most {
                 let (near, _) = listener.accept().expect("a sender comes");
                 if seen.is_over.load(Ordering::Acquire) {
                     return;
@@ -103,20 +107,21 @@ impl Drop for Proxy {
     }
 }
 
-/// Accepts connections, and forwards the first to `receiver` in this way.
+/// Accepts one connection, and forwards it to `receiver` in this way.
 pub fn between(receiver: SocketAddr, mischief: Mischief) -> SocketAddr {
     between_each(receiver, vec![Some(mischief)])
 }
 
-/// Accepts connections, and forwards each in its way to the receiver; `None` is an honest proxy.
+/// Accepts one connection per entry of `ways` and forwards each in its way; `None` is an honest
+/// proxy.
 pub fn between_each(receiver: SocketAddr, ways: Vec<Option<Mischief>>) -> SocketAddr {
     let ways = ways.into_iter().map(|there| Ways { there, back: None });
     forwarded(receiver, ways.collect())
 }
 
-/// The address of a proxy that lasts as long as this process.
+/// As [`between_each`], with both directions in their ways.
 pub fn forwarded(receiver: SocketAddr, ways: Vec<Ways>) -> SocketAddr {
-    let proxy = Proxy::start(receiver, ways);
+    let proxy = Proxy::accepting(ways.len(), receiver, ways);
     let address = proxy.address;
     std::mem::forget(proxy);
     address
