@@ -276,3 +276,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_body_is_heard_behind_its_own_header_only() {
+    for protection in &*PROTECTIONS {
+        let said = &protection.known[0];
+        for (at, own) in said.iter().enumerate() {
+            let (head, body) = own.split_at(HEAD_BYTES);
+            for other in said.iter().map(|other| &other[HEAD_BYTES..]) {
+                let mut expected = all()[..=at].to_vec();
+                let [.., (_, data, is_right)] = &mut expected[..] else {
+                    unreachable!("there is a first one")
+                };
+                let is_in_clear = protection.contents != Cover::Sealed && !data.is_empty();
+                if is_in_clear && other.len() >= body.len() && !other.starts_with(body) {
+                    *data = other[..data.len()].to_vec();
+                    *is_right = protection.contents == Cover::Bare;
+                } else if !other.starts_with(body) {
+                    expected.truncate(at);
+                }
+                let before = said[..at].concat();
+                let bytes = [&before[..], head, other].concat();
+                protection.hears(&bytes, &expected).unwrap();
+            }
+        }
+    }
+}
