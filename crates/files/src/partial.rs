@@ -261,7 +261,8 @@ fn open_stream(path: &Path, mode: OpenMode, watch: &Watch<'_>) -> Result<File> {
     }
 }
 
-/// What `make` makes at a hidden, unpredictable path next to a target. Dropping it removes the file of that name.
+/// What `make` makes at a hidden, unpredictable path next to a target. Dropping it removes the file
+/// of that name.
 pub(crate) fn part_file<T>(
     target: &Path,
     mut make: impl FnMut(&Path) -> platform::Result<T>,
@@ -270,14 +271,14 @@ pub(crate) fn part_file<T>(
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(".part").rand_bytes(16);
     let mut refusal = None;
-    let made = builder.make_in(folder(target), |path| {
+    let part = builder.make_in(folder(target), |path| {
         make(path).map_err(|error| {
             let kind = error.io_error().map_or(ErrorKind::Other, io::Error::kind);
             refusal = Some(error);
             kind.into()
         })
     });
-    made.map_err(|source| match refusal {
+    part.map_err(|source| match refusal {
         // Nobody asked for the hidden name.
         Some(platform::Error::Path { source, .. }) => platform::Error::Path {
             action: "make",

@@ -113,7 +113,8 @@ fn is_missing(error: &Error) -> bool {
 
 #[test]
 fn a_file_that_changes_is_an_error_by_every_method() {
-    let changes: [(&str, fn(&File) -> io::Result<()>); 3] = [
+    type Change = fn(&File) -> io::Result<()>;
+    let changes: [(&str, Change); 3] = [
         ("cut short", |file| file.set_len(LEN as u64 / 2 + 1)),
         ("added to", |file| file.set_len(LEN as u64 + 4)),
         ("was changed", |file| {

@@ -163,9 +163,9 @@ fn mend(run: &mut Value) {
                 .iter_mut()
                 .zip(&axes)
                 .for_each(|(level, axis)| level[0] = axis.clone());
-            list(&mut point["batches"])
-                .iter_mut()
-                .for_each(|batch| mend_batch(batch, &metrics));
+            for batch in list(&mut point["batches"]) {
+                mend_batch(batch, &metrics);
+            }
         }
         let mut seen = HashSet::new();
         points.retain(|point| seen.insert(point["point"].to_string()));

@@ -145,7 +145,7 @@ fn heard(keys: Option<&Keys>, contents: Cover, bytes: &[u8]) -> Vec<Heard> {
     near.write_all(bytes).unwrap();
     near.shutdown(Shutdown::Write).unwrap();
     let limits = Limits {
-        patience: Duration::from_secs(60),
+        patience: Duration::from_mins(1),
         stop: &STOP,
     };
     let (mut inlet, _) = both(&far, limits).unwrap();

@@ -102,9 +102,10 @@ impl Header {
         if kind > 1 || more > kind || zeros != [0, 0] || (kind == 0 && header.offset != 0) {
             return Err(Malformed::Number("header"));
         }
-        let lens = match header.is_data {
-            true => 0..=LONGEST_BARE,
-            false => 1..=LONGEST_BODY as u32,
+        let lens = if header.is_data {
+            0..=LONGEST_BARE
+        } else {
+            1..=LONGEST_BODY as u32
         };
         if !lens.contains(&header.len) {
             return Err(Malformed::Length(header.len));
