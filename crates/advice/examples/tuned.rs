@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         sum_file(&path, block_bytes as usize).map(drop)
     })?;
-    tell("file scan", block_bytes, &usual, &advised);
+    print_ratios("file scan", block_bytes, &usual, &advised);
 
     let whole_bytes = (WORDS * size_of::<u64>()) as u64;
     let piece_bytes = advice.number("loop_piece_size").unwrap_or(whole_bytes);
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         work(&mut array, piece_bytes as usize / size_of::<u64>());
         Ok(())
     })?;
-    tell("passes over an array", piece_bytes, &usual, &advised);
+    print_ratios("passes over an array", piece_bytes, &usual, &advised);
     Ok(())
 }
 
@@ -101,7 +101,7 @@ fn take_turns(
 }
 
 /// Prints the ratios of all rounds: median, minimum and maximum.
-fn tell(what: &str, bytes: u64, usual: &[Duration], advised: &[Duration]) {
+fn print_ratios(what: &str, bytes: u64, usual: &[Duration], advised: &[Duration]) {
     let mut ratios: Vec<f64> = usual
         .iter()
         .zip(advised)

@@ -2,17 +2,18 @@
 
 use crate::dd::Dd;
 use crate::lane::Lane;
-use crate::partial::{PartFile, Partial, names_standard_output};
+use crate::partial::{Partial, names_standard_output, part_file};
 use crate::read::{buffers, read, read_stream, read_stream_into, stream_buffer};
 use crate::room::{ensure_fits, ensure_sane};
 use crate::{Error, Method, Result, Source, Watch, timed};
 use choice::Choice;
 use platform::block_io::{copy_range, share_blocks, write_at};
-use platform::file::{OpenMode, allow_holes, is_at, is_same_file, next_data};
+use platform::file::{OpenMode, allow_holes, create_new, is_at, is_same_file, next_data};
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
+use tempfile::NamedTempFile;
 
 /// Rounds of a comparison: the minimum for a median and a spread.
 const ROUNDS: usize = 5;
@@ -246,21 +247,26 @@ pub fn against_dd(
     let longest = Source::open(from)?
         .size()
         .map_or(usize::MAX, |size| size.max(1) as usize);
+    let place = || {
+        let made = part_file(target, |path| create_new(path, OpenMode::Plain));
+        made.map(NamedTempFile::into_temp_path)
+            .map_err(Error::on(target))
+    };
     let copy_by_us = || {
         let source = Source::open(from)?;
-        let place = PartFile::new(target)?;
+        let place = place()?;
         let again = CopyOptions {
             force: true,
             ..*options
         };
-        let timed = timed(|| copy(&source, place.path(), &again, watch))?;
+        let timed = timed(|| copy(&source, &place, &again, watch))?;
         Ok::<_, Error>(timed.wall_ns as f64)
     };
     let copy_by_dd = || {
-        let place = PartFile::new(target)?;
+        let place = place()?;
         let dd = Dd {
             input: from,
-            output: place.path(),
+            output: &place,
             block_bytes: options
                 .block_bytes
                 .unwrap_or(CopyMethod::ReadWrite.usual_block_bytes())

@@ -9,11 +9,11 @@ use platform::file::{
 };
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
-use std::hash::{BuildHasher, RandomState};
-use std::io::{ErrorKind, Seek, Write};
+use std::io::{self, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
+use tempfile::{NamedTempFile, TempPath};
 
 /// Time between two checks of the stop flag while waiting for a pipe.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -29,7 +29,7 @@ pub struct Partial {
     /// True if bytes can be written at any offset.
     takes_offsets: bool,
     /// The temporary name, if the file needs one.
-    waiting: Option<PartFile>,
+    waiting: Option<TempPath>,
 }
 
 /// The final name of the file.
@@ -127,7 +127,11 @@ impl Partial {
         let (file, waiting) =
             match directory.create_unnamed(mode, model.and_then(platform::directory::mode)) {
                 Err(error) if error.is_not_supported() => {
-                    let (file, waiting) = PartFile::make(path, mode, model).map_err(refused)?;
+                    let make = |path: &Path| match model {
+                        Some(model) => create_new_like(path, mode, model),
+                        None => create_new(path, mode),
+                    };
+                    let (file, waiting) = part_file(path, make).map_err(refused)?.into_parts();
                     (file, Some(waiting))
                 }
                 unnamed => (unnamed.map_err(refused)?, None),
@@ -202,9 +206,12 @@ impl Partial {
                 let waiting = match waiting {
                     Some(waiting) => waiting,
                     // No system call replaces a named file by an unnamed one in one step.
-                    None => PartFile::name(directory, &self.file, &path)?,
+                    None => part_file(&path, |part| {
+                        directory.give_name(&self.file, part.file_name().unwrap_or_default())
+                    })?
+                    .into_temp_path(),
                 };
-                directory.rename(waiting.name_in_directory(), name, *is_taken)
+                directory.rename(waiting.file_name().unwrap_or_default(), name, *is_taken)
             }
         };
         name_it().map_err(Error::on(&path))
@@ -254,63 +261,36 @@ fn open_stream(path: &Path, mode: OpenMode, watch: &Watch<'_>) -> Result<File> {
     }
 }
 
-/// A hidden, unpredictable name in the directory of a target. Dropping it removes the file of that
-/// name.
-#[derive(Debug)]
-pub(crate) struct PartFile(PathBuf);
-
-impl PartFile {
-    /// Creates an empty file with such a name.
-    pub(crate) fn new(target: &Path) -> Result<Self> {
-        let made = Self::make(target, OpenMode::Plain, None);
-        made.map(|(_, part)| part).map_err(Error::on(target))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-
-    fn name_in_directory(&self) -> &OsStr {
-        self.0.file_name().unwrap_or_default()
-    }
-
-    fn make(
-        target: &Path,
-        mode: OpenMode,
-        model: Option<&Metadata>,
-    ) -> platform::Result<(File, Self)> {
-        let part = Self::free(target);
-        let file = match model {
-            Some(model) => create_new_like(&part.0, mode, model),
-            None => create_new(&part.0, mode),
-        };
-        let file = file.map_err(|error| match error {
-            // Nobody asked for the hidden name.
-            platform::Error::Path { source, .. } => platform::Error::Path {
-                action: "make",
-                path: target.to_owned(),
-                source,
-            },
-            other => other,
-        })?;
-        Ok((file, part))
-    }
-
-    fn name(directory: &Directory, file: &File, target: &Path) -> platform::Result<Self> {
-        let part = Self::free(target);
-        directory.give_name(file, part.name_in_directory())?;
-        Ok(part)
-    }
-
-    fn free(target: &Path) -> Self {
-        let name = target.file_name().unwrap_or_default();
-        // The system seeds a new `RandomState`.
-        let random = RandomState::new().hash_one(std::process::id());
-        let mut part = OsString::from(".");
-        part.push(shortened(name));
-        part.push(format!(".{random:016x}.part"));
-        Self(target.with_file_name(part))
-    }
+/// What `make` makes at a hidden, unpredictable path next to a target. Dropping it removes the file
+/// of that name.
+pub(crate) fn part_file<T>(
+    target: &Path,
+    mut make: impl FnMut(&Path) -> platform::Result<T>,
+) -> platform::Result<NamedTempFile<T>> {
+    let prefix = format!(".{}.", shortened(target.file_name().unwrap_or_default()));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(".part").rand_bytes(16);
+    let mut refusal = None;
+    let part = builder.make_in(folder(target), |path| {
+        make(path).map_err(|error| {
+            let kind = error.io_error().map_or(ErrorKind::Other, io::Error::kind);
+            refusal = Some(error);
+            kind.into()
+        })
+    });
+    part.map_err(|source| match refusal {
+        // Nobody asked for the hidden name.
+        Some(platform::Error::Path { source, .. }) => platform::Error::Path {
+            action: "make",
+            path: target.to_owned(),
+            source,
+        },
+        Some(other) => other,
+        None => platform::Error::Os {
+            action: "make a file",
+            source,
+        },
+    })
 }
 
 /// Shortens a name to leave room for the added suffix.
@@ -320,16 +300,9 @@ fn shortened(name: &OsStr) -> String {
     name[..name.floor_char_boundary(MOST_BYTES)].to_owned()
 }
 
-impl Drop for PartFile {
-    fn drop(&mut self) {
-        // The first error is the one to report. After a rename there is nothing to remove.
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{PartFile, Partial};
+    use super::{Partial, part_file};
     use crate::{Error, Watch};
     use platform::file::{OpenMode, null_device};
     use std::fs;
@@ -405,24 +378,27 @@ mod tests {
     }
 
     #[test]
-    fn the_names_it_waits_under_differ_and_leave_room_for_long_ones() {
+    fn a_name_of_any_length_leaves_room_for_the_one_it_waits_under() {
         let dir = tempfile::tempdir().unwrap();
-        let target = dir.path().join("file");
-        let (one, other) = (PartFile::free(&target), PartFile::free(&target));
-        assert_ne!(one.path(), other.path());
         let long = dir.path().join("x".repeat(255));
-        drop(PartFile::new(&long).unwrap());
+        let make = |path: &Path| platform::file::create_new(path, OpenMode::Plain);
+        let (one, other) = (
+            part_file(&long, make).unwrap(),
+            part_file(&long, make).unwrap(),
+        );
+        assert_ne!(one.path(), other.path());
+        drop((one, other));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
     // Windows lets ordinary users make no links.
     #[cfg(unix)]
     #[test]
-    fn a_link_in_place_of_the_name_it_waits_under_is_not_followed() {
+    fn a_link_in_place_of_a_new_file_is_not_followed() {
         let dir = tempfile::tempdir().unwrap();
-        let part = PartFile::free(&dir.path().join("file"));
-        let foreign = dir.path().join("foreign");
-        std::os::unix::fs::symlink(&foreign, part.path()).unwrap();
-        platform::file::create_new(part.path(), OpenMode::Plain).unwrap_err();
+        let (link, foreign) = (dir.path().join("link"), dir.path().join("foreign"));
+        std::os::unix::fs::symlink(&foreign, &link).unwrap();
+        platform::file::create_new(&link, OpenMode::Plain).unwrap_err();
         assert!(!foreign.exists());
     }
 }

@@ -6,6 +6,7 @@ use crate::protocol::LONGEST_DATA;
 use choice::Choice;
 use platform::memory::{Mapping, PageSize};
 use platform::stream_ring::StreamRing;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The method by which the sender reads its file.
@@ -33,7 +34,7 @@ pub enum SendMethod {
 
 /// The method by which the receiver writes its file. A method's position here is its number on the
 /// wire, so new ones go to the end.
-#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReceiveMethod {
     /// Receives into a buffer and writes the buffer.
     File,
@@ -74,16 +75,6 @@ impl SendMethod {
 }
 
 impl ReceiveMethod {
-    /// The number on the wire.
-    pub(crate) fn code(self) -> u64 {
-        self as u64
-    }
-
-    /// The method with this number on the wire.
-    pub(crate) fn from_code(code: u64) -> Option<Self> {
-        Self::ALL.get(usize::try_from(code).ok()?).copied()
-    }
-
     /// The usual method for contents with this protection: the kernel stores contents that nobody has
     /// to look at. Whether a ring is faster depends on the machine, so a receiver tries it.
     pub fn usual(cover: Cover) -> Self {

@@ -3,9 +3,9 @@
 use super::levels::{PLAIN, Pair};
 use crate::other_core::cpu_of_another_core;
 use ::transfer::method::ReceiveMethod;
-use ::transfer::protocol::FileName;
+use ::transfer::protocol::{FileName, Part};
 use ::transfer::receiver::{self, Receiver};
-use ::transfer::sender::{self, Contents, Item, Session};
+use ::transfer::sender::{self, Contents, Session};
 use ::transfer::{Cover, Error, Limits, Suite, Timing, Token, USUAL_PATIENCE};
 use instrument::experiment::MeasureError;
 use instrument::given::{Given, Taken};
@@ -224,15 +224,8 @@ impl Connection {
         size: u64,
         contents: Contents<'_>,
     ) -> Result<Timing, MeasureError> {
-        let item = Item {
-            id: 0,
-            name: FileName::new(NAME.as_bytes()).expect("it is a plain word"),
-            size: Some(size),
-            part: (1, 0),
-            resume: false,
-            mode: None,
-            modified: None,
-        };
+        let name = FileName::new(NAME.as_bytes()).expect("it is a plain word");
+        let item = Part::file(0, name, Some(size));
         self.0.send(&item, contents).map_err(failed)?;
         let outcome = self.0.outcome().map_err(failed)?;
         let (_, outcome) = outcome.ok_or_else(|| failed(Error::PeerGone))?;

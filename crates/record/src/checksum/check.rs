@@ -1,8 +1,8 @@
 //! Compares a run with its checksums.
 
-use super::{Checksum, ExperimentChecksums, RunChecksums};
+use super::{Checksum, RunChecksums};
 use crate::blob;
-use crate::run::{ExperimentRecord, Run};
+use crate::run::Run;
 use instrument::point::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -84,17 +84,24 @@ pub(crate) fn disagreeing(parts: &[Part]) -> String {
 
 /// The parts of a run from a document that disagree with the document's checksums.
 pub(crate) fn check_document(run: &Run, stored: &RunChecksums) -> Vec<Part> {
-    check(run, stored, |[experiment, point, number], checksum| {
-        let batch = &run.experiments[experiment].points[point].batches[number];
-        Checksum::of(&blob::encode(batch)) == checksum
-    })
+    check(
+        run,
+        stored,
+        None,
+        |[experiment, point, number], checksum| {
+            let batch = &run.experiments[experiment].points[point].batches[number];
+            Checksum::of(&blob::encode(batch)) == checksum
+        },
+    )
 }
 
-/// The parts of `run` that disagree with its stored checksums. `is_intact` compares a batch, named
-/// by the positions of its experiment, its point and itself, with its checksum.
+/// The parts of `run` that disagree with its stored checksums; what belongs to another experiment than `only` this one,
+/// if it is given, is not checked. `is_intact` compares a batch, named by the positions of its experiment, its point and
+/// itself, with its checksum.
 pub(crate) fn check(
     run: &Run,
     stored: &RunChecksums,
+    only: Option<&str>,
     is_intact: impl Fn([usize; 3], Checksum) -> bool,
 ) -> Vec<Part> {
     let mut damaged = Vec::new();
@@ -105,44 +112,37 @@ pub(crate) fn check(
     if Checksum::of_json(&run.surroundings()) != stored.machine {
         damaged.push(Part::Machine);
     }
-    let experiments = run.experiments.iter().zip(&stored.experiments);
-    for (experiment, (record, stored)) in experiments.enumerate() {
-        let is_intact =
-            |[point, batch]: [usize; 2], checksum| is_intact([experiment, point, batch], checksum);
-        check_experiment(record, stored, is_intact, &mut damaged);
-    }
-    damaged
-}
-
-/// As [`check`], for one experiment.
-pub(crate) fn check_experiment(
-    record: &ExperimentRecord,
-    stored: &ExperimentChecksums,
-    is_intact: impl Fn([usize; 2], Checksum) -> bool,
-    damaged: &mut Vec<Part>,
-) {
-    let experiment = &record.definition.id;
-    if record.points.len() != stored.points.len() || stored.joined(record) != stored.experiment {
-        damaged.push(Part::Experiment {
-            experiment: experiment.clone(),
-        });
-    }
-    for (position, (record, stored)) in record.points.iter().zip(&stored.points).enumerate() {
-        let point = &record.point;
-        let has_all = record.batches.len() == stored.batches.len();
-        if !has_all || stored.joined(record) != stored.point {
-            damaged.push(Part::Point {
+    let experiments = run.experiments.iter().zip(&stored.experiments).enumerate();
+    for (number, (record, stored)) in experiments {
+        let experiment = &record.definition.id;
+        if only.is_some_and(|only| only != experiment) {
+            continue;
+        }
+        if record.points.len() != stored.points.len() || stored.joined(record) != stored.experiment
+        {
+            damaged.push(Part::Experiment {
                 experiment: experiment.clone(),
-                point: point.clone(),
             });
         }
-        let numbers = 0..record.batches.len().min(stored.batches.len());
-        let wrong =
-            numbers.filter(|number| !is_intact([position, *number], stored.batches[*number]));
-        damaged.extend(wrong.map(|batch| Part::Batch {
-            experiment: experiment.clone(),
-            point: point.clone(),
-            batch,
-        }));
+        for (position, (record, stored)) in record.points.iter().zip(&stored.points).enumerate() {
+            let point = &record.point;
+            let has_all = record.batches.len() == stored.batches.len();
+            if !has_all || stored.joined(record) != stored.point {
+                damaged.push(Part::Point {
+                    experiment: experiment.clone(),
+                    point: point.clone(),
+                });
+            }
+            let batches = stored.batches.iter().take(record.batches.len());
+            let wrong = batches
+                .enumerate()
+                .filter(|(batch, checksum)| !is_intact([number, position, *batch], **checksum));
+            damaged.extend(wrong.map(|(batch, _)| Part::Batch {
+                experiment: experiment.clone(),
+                point: point.clone(),
+                batch,
+            }));
+        }
     }
+    damaged
 }

@@ -15,7 +15,7 @@ mod check;
 mod proof;
 
 pub use check::Part;
-pub(crate) use check::{check, check_document, check_experiment, disagreeing};
+pub(crate) use check::{check, check_document, disagreeing};
 pub use proof::Proof;
 
 use crate::blob;

@@ -65,7 +65,7 @@ pub enum Error {
     /// A run differs from what was stored.
     #[error(
         "run {number} in the store {} is damaged and is not used: {}; import it again from an \
-         exported file, take the store from a backup, or measure again (`oscope verify` tells all)", path.display(),
+         exported file, take the store from a backup, or measure again (`oscope verify` lists all damage)", path.display(),
         disagreeing(parts)
     )]
     DamagedRun {

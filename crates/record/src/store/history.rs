@@ -1,12 +1,10 @@
 //! One experiment in many runs.
 
-use super::column::checksum;
 use super::error::{Error, Fault, Result};
 use super::open::Store;
-use super::read::{Wanted, header, points, rows};
+use super::read::{Wanted, read};
 use super::summary::{RunSummary, summaries};
-use crate::checksum::{Checksum, ExperimentChecksums, Part, RunChecksums, check_experiment};
-use crate::run::{ExperimentRecord, PointRecord};
+use crate::checksum::Part;
 use instrument::experiment::Definition;
 use instrument::point::Point;
 use instrument::sample::Batch;
@@ -94,96 +92,40 @@ fn run(
     is_wanted: impl Fn(&Point) -> bool,
 ) -> Result<std::result::Result<HistoryRun, Vec<Part>>> {
     let number = summary.number;
-    let (header, run) = header(connection, number)?;
-    let siblings = siblings(connection, number)?;
-    let checksums = RunChecksums {
-        run,
-        machine: machine(connection, number)?,
-        experiments: siblings.iter().map(|(_, _, own)| own.clone()).collect(),
-    };
-    let mut damaged = Vec::new();
-    if summary.damaged {
-        damaged.push(Part::Listing);
-    }
-    if checksums.joined(&header) != checksums.run {
-        damaged.push(Part::Header);
-    }
-    let named = siblings
-        .into_iter()
-        .find(|(_, id, _)| id == query.experiment);
-    let (key, _, mut own) = named.ok_or_else(|| lost(query.experiment))?;
-    let content = "SELECT key, content, checksum FROM experiments WHERE key = ?1";
-    let found = rows(connection, content, key)?.pop();
-    let (_, (definition, skipped), _) = found.ok_or_else(|| lost(query.experiment))?;
-    let stored = points(connection, key, |point| {
+    let stored = read(connection, number, Some(query.experiment), |point| {
         if is_wanted(point) {
             Wanted::All
         } else {
             Wanted::Number
         }
     })?;
-    own.points = stored.checksums;
-    let record = ExperimentRecord {
-        definition,
-        skipped,
-        points: stored.records,
-    };
-    let is_intact = |batch, _| !stored.damaged.contains(&batch);
-    check_experiment(&record, &own, is_intact, &mut damaged);
-    if record.definition.id != query.experiment {
-        damaged.push(Part::Experiment {
-            experiment: query.experiment.to_owned(),
-        });
+    let mut damaged = stored.damage(Some(query.experiment));
+    if summary.damaged {
+        damaged.push(Part::Listing);
     }
-    if !damaged.is_empty() {
+    let mut records = stored.run.experiments.into_iter();
+    let record = records.find(|record| record.definition.id == query.experiment);
+    let Some(record) = record.filter(|_| damaged.is_empty()) else {
+        if damaged.is_empty() {
+            let experiment = query.experiment.to_owned();
+            damaged.push(Part::Experiment { experiment });
+        }
         return Ok(Err(damaged));
-    }
+    };
     let wanted = record.points.into_iter();
     let wanted = wanted.filter(|record| is_wanted(&record.point));
-    let points = wanted.map(
-        |PointRecord {
-             point, mut batches, ..
-         }| {
-            if let Some(metric) = query.metric {
-                let taken = batches.iter_mut();
-                taken.for_each(|batch| batch.samples.retain(|sample| sample.metric == metric));
-            }
-            (Arc::new(point), batches)
-        },
-    );
+    let points = wanted.map(|record| {
+        let mut batches = record.batches;
+        if let Some(metric) = query.metric {
+            let taken = batches.iter_mut();
+            taken.for_each(|batch| batch.samples.retain(|sample| sample.metric == metric));
+        }
+        (Arc::new(record.point), batches)
+    });
     Ok(Ok(HistoryRun {
         number,
-        started: header.started,
+        started: stored.run.header.started,
         definition: Arc::new(record.definition),
         points: points.collect(),
     }))
-}
-
-fn lost(experiment: &str) -> Fault {
-    Fault::Damaged(format!("the experiment {experiment} is lost"))
-}
-
-/// Key, id and checksum of each of the run's experiments, in order.
-fn siblings(connection: &Connection, run: u64) -> Result<Vec<(i64, String, ExperimentChecksums)>> {
-    connection
-        .prepare_cached(
-            "SELECT key, id, checksum FROM experiments WHERE run = ?1 ORDER BY position",
-        )?
-        .query_and_then([run], |row| {
-            let checksums = ExperimentChecksums {
-                experiment: checksum(row, 2)?,
-                points: Vec::new(),
-            };
-            Ok((row.get(0)?, row.get(1)?, checksums))
-        })?
-        .collect()
-}
-
-/// The checksum of the run's machine.
-fn machine(connection: &Connection, run: u64) -> Result<Checksum> {
-    let mut statement =
-        connection.prepare_cached("SELECT checksum FROM machines WHERE run = ?1")?;
-    let mut rows = statement.query([run])?;
-    rows.next()?
-        .map_or(Ok(Checksum::MISSING), |row| checksum(row, 0))
 }

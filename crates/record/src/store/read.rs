@@ -7,7 +7,8 @@ use super::selector::{RunSelector, resolve};
 use crate::blob::decode;
 use crate::checksum::{Checksum, ExperimentChecksums, Part, PointChecksums, RunChecksums, check};
 use crate::file::{self, ExportError};
-use crate::run::{ExperimentRecord, Header, PointRecord, Run};
+use crate::run::{ExperimentRecord, PointRecord, Run};
+use instrument::experiment::Definition;
 use instrument::point::Point;
 use instrument::sample::Batch;
 use rusqlite::Connection;
@@ -77,16 +78,17 @@ impl StoredRun {
         }
     }
 
-    /// The parts that disagree with their checksums.
-    pub fn damage(&self) -> Vec<Part> {
-        check(&self.run, &self.checksums, |batch, _| {
+    /// The parts that disagree with their checksums; of all experiments but `only` this one, if it is given, nothing is
+    /// checked but that they are there.
+    pub fn damage(&self, only: Option<&str>) -> Vec<Part> {
+        check(&self.run, &self.checksums, only, |batch, _| {
             !self.damaged.contains(&batch)
         })
     }
 
     /// The run, if all of it agrees with its checksums.
     pub fn checked(self) -> Result<Self> {
-        let parts = self.damage();
+        let parts = self.damage(None);
         if parts.is_empty() {
             return Ok(self);
         }
@@ -107,17 +109,25 @@ pub(super) enum Wanted {
 
 /// A run as it was recorded.
 pub(super) fn run(connection: &Connection, number: u64) -> Result<StoredRun> {
-    read(connection, number, Wanted::All)
+    read(connection, number, None, |_| Wanted::All)
 }
 
 /// A run with empty batches.
 pub(super) fn outline(connection: &Connection, number: u64) -> Result<StoredRun> {
-    read(connection, number, Wanted::Proof)
+    read(connection, number, None, |_| Wanted::Proof)
 }
 
-fn read(connection: &Connection, number: u64, wanted: Wanted) -> Result<StoredRun> {
-    let (header, run_checksum) = header(connection, number)?;
+/// A run as far as it is wanted: with the points of all experiments, or of `only` one.
+pub(super) fn read(
+    connection: &Connection,
+    number: u64,
+    only: Option<&str>,
+    wanted: impl Fn(&Point) -> Wanted,
+) -> Result<StoredRun> {
     let of = number.cast_signed();
+    let runs = "SELECT number, content, checksum FROM runs WHERE number = ?1";
+    let found = rows(connection, runs, of)?.pop();
+    let (_, header, run_checksum) = found.ok_or_else(|| incomplete(number))?;
     let machines = "SELECT run, content, checksum FROM machines WHERE run = ?1";
     let machine = rows(connection, machines, of)?.pop();
     let (_, surroundings, machine_checksum) = machine.ok_or_else(|| incomplete(number))?;
@@ -143,7 +153,11 @@ fn read(connection: &Connection, number: u64, wanted: Wanted) -> Result<StoredRu
     let experiments =
         "SELECT key, content, checksum FROM experiments WHERE run = ?1 ORDER BY position";
     for (key, (definition, skipped), checksum) in rows(connection, experiments, of)? {
-        let points = points(connection, key, |_| wanted)?;
+        let definition: Definition = definition;
+        let points = match only {
+            Some(id) if definition.id != id => StoredPoints::default(),
+            _ => points(connection, key, &wanted)?,
+        };
         let experiment = stored.keys.len();
         let damaged = points.damaged.into_iter();
         stored
@@ -163,30 +177,22 @@ fn read(connection: &Connection, number: u64, wanted: Wanted) -> Result<StoredRu
     Ok(stored)
 }
 
-/// The header and checksum of the run.
-pub(super) fn header(connection: &Connection, number: u64) -> Result<(Header, Checksum)> {
-    let query = "SELECT number, content, checksum FROM runs WHERE number = ?1";
-    let found = rows(connection, query, number.cast_signed())?.pop();
-    let (_, header, checksum) = found.ok_or_else(|| incomplete(number))?;
-    Ok((header, checksum))
-}
-
 fn incomplete(number: u64) -> Fault {
     Fault::Damaged(format!("run {number} is incomplete"))
 }
 
 /// The points of an experiment as they lie in the store.
 #[derive(Default)]
-pub(super) struct StoredPoints {
-    pub records: Vec<PointRecord>,
-    pub checksums: Vec<PointChecksums>,
+struct StoredPoints {
+    records: Vec<PointRecord>,
+    checksums: Vec<PointChecksums>,
     keys: Vec<i64>,
     /// The batches that disagree with their checksums: positions of point and batch.
-    pub damaged: Vec<[usize; 2]>,
+    damaged: Vec<[usize; 2]>,
 }
 
 /// The points of the experiment with this key.
-pub(super) fn points(
+fn points(
     connection: &Connection,
     experiment: i64,
     wanted: impl Fn(&Point) -> Wanted,
@@ -215,7 +221,7 @@ pub(super) fn points(
 }
 
 /// Key, content and checksum of each row that `query` finds for `of`.
-pub(super) fn rows<T: DeserializeOwned>(
+fn rows<T: DeserializeOwned>(
     connection: &Connection,
     query: &str,
     of: i64,

@@ -87,7 +87,7 @@ pub(super) fn proof(connection: &Connection, path: &Path, number: u64) -> Result
         Err(Error::Damaged { reason, .. }) => return Ok(Proof::Unreadable { reason }),
         Err(other) => return Err(other.into()),
     };
-    let mut parts = stored.damage();
+    let mut parts = stored.damage(None);
     let listed = summaries(connection, "number = ?1", ALL, [number])?;
     if listed.iter().any(|run| run.damaged) {
         parts.push(Part::Listing);

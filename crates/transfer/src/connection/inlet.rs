@@ -5,8 +5,8 @@ use crate::Limits;
 use crate::cover::{Check, Cover, Guard, Keys};
 use crate::error::{Error, Result};
 use crate::protocol::{
-    CHECK_BYTES, FOLLOWING, Frame, GREETING_BYTES, HEAD_BYTES, HEADER_BYTES, Header,
-    LONGEST_ANNOUNCEMENT, LONGEST_DATA, MAGIC, Malformed,
+    CHECK_BYTES, FOLLOWING, Frame, GREETING_BYTES, HEAD_BYTES, HEADER_BYTES, Header, LONGEST_BODY,
+    LONGEST_DATA, MAGIC, Malformed,
 };
 use platform::socket;
 use std::io::{self, IoSliceMut};
@@ -34,7 +34,7 @@ pub(crate) struct Inlet {
 
 impl Inlet {
     pub(super) fn new(socket: TcpStream, limits: Limits, life: Arc<Life>) -> Self {
-        const { assert!(READ_AHEAD >= HEAD_BYTES + LONGEST_ANNOUNCEMENT + CHECK_BYTES) }
+        const { assert!(READ_AHEAD >= HEAD_BYTES + LONGEST_BODY + CHECK_BYTES) }
         Self {
             socket,
             patience: Patience::of_listener(limits, life),
@@ -112,30 +112,25 @@ impl Inlet {
     /// [`Inlet::bare_data`] and similar, read its body.
     pub(crate) fn frame(&mut self) -> Result<Frame<'_>> {
         let header = self.header()?;
-        if header.is_working() {
-            self.patience.hear();
-        }
-        if header.is_data() {
-            let frame = Frame::parse(&header, &[])?;
-            let is_too_long = self.contents() != Cover::Bare && header.len > LONGEST_DATA;
-            if is_too_long {
-                let Header { kind, len, .. } = header;
-                return Err(Malformed::Length { kind, len }.into());
+        if header.is_data {
+            if self.contents() != Cover::Bare && header.len > LONGEST_DATA {
+                return Err(Malformed::Length(header.len).into());
             }
-            self.more = matches!(frame, Frame::Data { more: true, .. });
-            return Ok(frame);
-        }
-        let len = header.len as usize;
-        if len == 0 {
+            self.more = header.more;
             return Ok(Frame::parse(&header, &[])?);
         }
+        let len = header.len as usize;
         self.ensure(len + CHECK_BYTES)?;
         let start = self.start;
         self.start += len + CHECK_BYTES;
         let (body, check) = self.buffer[start..self.start].split_at_mut(len);
         let check: &Check = (&*check).try_into().expect("a body ends with a check");
         self.guard.open(body, check)?;
-        Ok(Frame::parse(&header, body)?)
+        let frame = Frame::parse(&header, body)?;
+        if frame == Frame::Working {
+            self.patience.hear();
+        }
+        Ok(frame)
     }
 
     /// The next header, verified.

@@ -3,6 +3,8 @@
 mod inlet;
 mod outlet;
 mod patience;
+#[cfg(test)]
+mod rewritten;
 
 pub(crate) use inlet::Inlet;
 pub(crate) use outlet::Outlet;

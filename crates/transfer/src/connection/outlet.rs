@@ -314,11 +314,9 @@ impl Queue {
             .expect("each frame has a header");
         self.gathered.extend(&*header);
         self.gathered.extend(self.guard.begin(header));
-        if !body.is_empty() {
-            let check = self.guard.seal(body);
-            self.gathered.extend(&*body);
-            self.gathered.extend(check);
-        }
+        let check = self.guard.seal(body);
+        self.gathered.extend(&*body);
+        self.gathered.extend(check);
     }
 
     /// The header and check of the next frame of data.

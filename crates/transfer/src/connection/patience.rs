@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_after_so_much_waiting_in_however_many_calls() {
+    fn it_ends_after_the_limit_in_however_many_calls() {
         for call in [1, 2, 5] {
             let mut patience = patience();
             for _ in 1..10 / call {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn only_enough_bytes_make_it_new() {
+    fn only_enough_bytes_restart_the_wait() {
         let mut patience = patience();
         silence(&mut patience, 9).unwrap();
         patience.moved(SLOWEST as usize * 10);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_interrupted_has_not_waited() {
+    fn interrupted_calls_do_not_count_as_waiting() {
         let mut patience = patience();
         for _ in 0..100 {
             let interrupted = io::ErrorKind::Interrupted.into();

@@ -162,13 +162,20 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_was_changed_is_refused() {
+    fn an_answer_that_was_changed_or_is_of_another_connection_is_refused() {
         let (right, said) = (token("0123456789abcdef"), hello(0));
-        let initiator = Initiator::new(&right, &said.encode()).unwrap();
+        let begin = || Initiator::new(&right, &said.encode()).unwrap();
         let plain = Answer::new(Verdict::Welcome).encode();
-        let responder = Responder::new(&right, &said.encode(), &initiator.opening).unwrap();
-        let (message, _) = responder.finish(&said, &plain).unwrap();
+        let answer = |initiator: &Initiator| {
+            let responder = Responder::new(&right, &said.encode(), &initiator.opening).unwrap();
+            responder.finish(&said, &plain).unwrap().0
+        };
+        let (one, other) = (begin(), begin());
+        let (message, of_other) = (answer(&one), answer(&other));
         let changed = Answer::new(Verdict::Busy).encode();
-        assert!(initiator.finish(&said, &changed, &message).is_err());
+        assert!(one.finish(&said, &changed, &message).is_err());
+        let again = begin();
+        assert!(again.finish(&said, &plain, &of_other).is_err());
+        assert!(other.finish(&said, &plain, &of_other).is_ok());
     }
 }

@@ -1,7 +1,8 @@
 //! The greeting: each side begins with 64 bytes that identify it.
 
-use super::{GREETING_BYTES, MAGIC, MOST_STREAMS, Malformed, Reader, VERSION};
+use super::{GREETING_BYTES, MAGIC, MOST_STREAMS, Malformed, VERSION};
 use crate::cover::{Cover, Suite};
+use serde::{Deserialize, Serialize};
 
 /// The sender's greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub struct Answer {
 }
 
 /// A receiver's decision to continue with a sender, or the reason for refusing it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// The receiver continues.
     Welcome,
@@ -89,21 +90,12 @@ impl Hello {
 
     /// Parses a greeting; `None` if the sender speaks another version, whose fields are unknown.
     pub fn parse(bytes: &[u8; GREETING_BYTES]) -> Result<Option<Self>, Malformed> {
-        let short = Malformed::Number("greeting");
-        let mut reader = Reader(bytes);
-        if reader.array() != Some(MAGIC) {
-            return Err(Malformed::Magic);
-        }
-        let mut fields = || {
-            let version = reader.u16()?;
-            let rest = (reader.u8()?, reader.u8()?, reader.u16()?, reader.u16()?);
-            Some((version, rest, reader.array()?, reader.array()?))
-        };
-        let (version, (cover, suite, streams, stream), session, zeros) =
-            fields().ok_or(short.clone())?;
+        let version = version(bytes)?;
         if version != VERSION {
             return Ok(None);
         }
+        let [cover, suite] = [bytes[10], bytes[11]];
+        let [streams, stream] = [12, 14].map(|at| u16::from_le_bytes([bytes[at], bytes[at + 1]]));
         if streams == 0 || streams > MOST_STREAMS || stream >= streams {
             return Err(Malformed::Number("number of connections"));
         }
@@ -113,8 +105,8 @@ impl Hello {
             code => Some(Suite::from_code(code).ok_or(Malformed::Number("cipher"))?),
         };
         // Sealed contents need a cipher suite.
-        if zeros != [0; 32] || (cover == Cover::Sealed && suite.is_none()) {
-            return Err(short);
+        if bytes[32..] != [0; 32] || (cover == Cover::Sealed && suite.is_none()) {
+            return Err(Malformed::Number("greeting"));
         }
         Ok(Some(Self {
             version,
@@ -122,7 +114,7 @@ impl Hello {
             suite,
             streams,
             stream,
-            session,
+            session: *bytes[16..].first_chunk().expect("a greeting is longer"),
         }))
     }
 }
@@ -148,22 +140,25 @@ impl Answer {
 
     /// Parses an answer. A receiver of another version always refuses.
     pub fn parse(bytes: &[u8; GREETING_BYTES]) -> Result<Self, Malformed> {
-        let mut reader = Reader(bytes);
-        if reader.array() != Some(MAGIC) {
-            return Err(Malformed::Magic);
-        }
-        let mut fields = || Some((reader.u16()?, reader.u8()?));
-        let (version, verdict) = fields().ok_or(Malformed::Number("answer"))?;
+        let version = version(bytes)?;
         if version != VERSION {
             let verdict = Verdict::Version;
             return Ok(Self { version, verdict });
         }
-        let verdict = Verdict::from_code(verdict).ok_or(Malformed::Number("verdict"))?;
-        if reader.0.iter().any(|byte| *byte != 0) {
+        let verdict = Verdict::from_code(bytes[10]).ok_or(Malformed::Number("verdict"))?;
+        if bytes[11..].iter().any(|byte| *byte != 0) {
             return Err(Malformed::Number("answer"));
         }
         Ok(Self { version, verdict })
     }
+}
+
+/// The version of a peer, which is at the same place in every version.
+fn version(bytes: &[u8; GREETING_BYTES]) -> Result<u16, Malformed> {
+    if bytes[..8] != MAGIC {
+        return Err(Malformed::Magic);
+    }
+    Ok(u16::from_le_bytes([bytes[8], bytes[9]]))
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! The announcement of a file, or of a part of one, before its bytes.
 
-use super::{
-    COMPLETE, DIGEST_BYTES, Header, KEEP_MODE, KIND, LONGEST_BODY, LONGEST_COMPONENT, LONGEST_NAME,
-    MOST_STREAMS, Malformed, RESUME, Reader,
-};
+use super::{DIGEST_BYTES, LONGEST_COMPONENT, LONGEST_NAME, MOST_STREAMS, Malformed};
+use serde::{Deserialize, Serialize};
 
 /// The announcement of a file, or of a part of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part<'b> {
     /// Number of the file in its transfer.
     pub id: u64,
@@ -21,13 +19,14 @@ pub struct Part<'b> {
     /// Modification time to set.
     pub modified: Option<Times>,
     /// Its name.
+    #[serde(borrow)]
     pub name: FileName<'b>,
     /// Its kind.
     pub kind: Kind<'b>,
 }
 
 /// The kind of an announced file. Only a regular file has contents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind<'b> {
     /// A regular file.
     File,
@@ -40,20 +39,8 @@ pub enum Kind<'b> {
     Link(&'b [u8]),
 }
 
-impl Kind<'_> {
-    /// The bits of a header's flags.
-    pub(super) fn flags(self) -> u8 {
-        match self {
-            Self::File => 0,
-            Self::Directory => 2,
-            Self::CompleteDirectory => 4,
-            Self::Link(_) => 6,
-        }
-    }
-}
-
 /// Permission bits of a file at the sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mode {
     /// The bits, up to `0o7777`.
     pub bits: u32,
@@ -63,7 +50,7 @@ pub struct Mode {
 }
 
 /// A point in time: seconds since 1970, and nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {
     /// Whole seconds.
     pub seconds: i64,
@@ -71,93 +58,48 @@ pub struct Times {
     pub nanoseconds: u32,
 }
 
-/// The value of a missing number.
-const NONE_U64: u64 = u64::MAX;
-const NONE_U32: u32 = u32::MAX;
-
 impl<'b> Part<'b> {
-    pub(super) fn parse(header: &Header, body: &'b [u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader(body);
-        let mut fields = || {
-            let (size, parts, mode) = (reader.u64()?, reader.u16()?, reader.u32()?);
-            let (seconds, nanoseconds) = (reader.i64()?, reader.u32()?);
-            Some((size, parts, mode, seconds, nanoseconds))
-        };
-        let length = Malformed::Length {
-            kind: header.kind,
-            len: header.len,
-        };
-        let (size, parts, mode, seconds, nanoseconds) = fields().ok_or(length)?;
-        if parts == 0 || parts > MOST_STREAMS {
-            return Err(Malformed::Number("number of parts"));
+    /// A whole regular file, without attributes to keep.
+    pub fn file(id: u64, name: FileName<'b>, size: Option<u64>) -> Self {
+        Self {
+            id,
+            size,
+            parts: 1,
+            resume: false,
+            mode: None,
+            modified: None,
+            name,
+            kind: Kind::File,
         }
-        let is_kept = header.flags & KEEP_MODE != 0;
-        if mode > 0o7777 && (mode != NONE_U32 || is_kept) {
-            return Err(Malformed::Number("mode"));
-        }
-        let is_none = nanoseconds == NONE_U32 && seconds == 0;
-        if !is_none && nanoseconds >= 1_000_000_000 {
-            return Err(Malformed::Number("time"));
-        }
-        let (name, kind) = match header.flags & KIND {
-            0 => (reader.0, Kind::File),
-            2 => (reader.0, Kind::Directory),
-            4 => (reader.0, Kind::CompleteDirectory),
-            _ => {
-                let wrong = Malformed::Number("target of a link");
-                // No name has a zero byte.
-                let end = reader.0.iter().position(|byte| *byte == 0);
-                let (name, target) = reader.0.split_at(end.ok_or(wrong.clone())?);
-                let target = &target[1..];
-                if target.is_empty() || target.len() > LONGEST_NAME || target.contains(&0) {
-                    return Err(wrong);
-                }
-                (name, Kind::Link(target))
+    }
+
+    /// Checks what a peer announced.
+    pub(super) fn check(&self) -> Result<(), Malformed> {
+        let has_good_target = match self.kind {
+            Kind::Link(target) => {
+                (1..=LONGEST_NAME).contains(&target.len()) && !target.contains(&0)
             }
+            _ => true,
         };
-        if kind != Kind::File && (size != 0 || parts != 1) {
-            return Err(Malformed::Number("size of what has no contents"));
+        let is_empty = self.size == Some(0) && self.parts == 1;
+        let checks = [
+            ("number of parts", (1..=MOST_STREAMS).contains(&self.parts)),
+            ("mode", self.mode.is_none_or(|mode| mode.bits <= 0o7777)),
+            (
+                "time",
+                self.modified
+                    .is_none_or(|time| time.nanoseconds < 1_000_000_000),
+            ),
+            ("target of a link", has_good_target),
+            (
+                "size of what has no contents",
+                self.kind == Kind::File || is_empty,
+            ),
+        ];
+        if let Some((what, _)) = checks.iter().find(|(_, is_good)| !is_good) {
+            return Err(Malformed::Number(what));
         }
-        Ok(Self {
-            id: header.value,
-            size: (size != NONE_U64).then_some(size),
-            parts,
-            resume: header.flags & RESUME != 0,
-            mode: (mode != NONE_U32).then_some(Mode {
-                bits: mode,
-                is_kept,
-            }),
-            modified: (!is_none).then_some(Times {
-                seconds,
-                nanoseconds,
-            }),
-            name: FileName::new(name)?,
-            kind,
-        })
-    }
-
-    /// The flags of its header.
-    pub(super) fn flags(&self) -> u8 {
-        let resume = if self.resume { RESUME } else { 0 };
-        let keeps_mode = self.mode.is_some_and(|mode| mode.is_kept);
-        self.kind.flags() | resume | if keeps_mode { KEEP_MODE } else { 0 }
-    }
-
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
-        let modified = self.modified.unwrap_or(Times {
-            seconds: 0,
-            nanoseconds: NONE_U32,
-        });
-        out.extend(self.size.unwrap_or(NONE_U64).to_le_bytes());
-        out.extend(self.parts.to_le_bytes());
-        out.extend(self.mode.map_or(NONE_U32, |mode| mode.bits).to_le_bytes());
-        out.extend(modified.seconds.to_le_bytes());
-        out.extend(modified.nanoseconds.to_le_bytes());
-        out.extend(self.name.bytes());
-        if let Kind::Link(target) = self.kind {
-            out.push(0);
-            out.extend(target);
-        }
+        Ok(self.name.check()?)
     }
 }
 
@@ -165,7 +107,7 @@ impl<'b> Part<'b> {
 pub(crate) const PARTIAL_NAME: &str = ".oscope-partial";
 
 /// A name that stays within the receiver's directory: one component or several, with `/` between them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileName<'b>(&'b [u8]);
 
 /// The reason why bytes cannot be the name of a file.
@@ -199,15 +141,17 @@ pub enum WrongName {
 impl<'b> FileName<'b> {
     /// Checks a name.
     pub fn new(bytes: &'b [u8]) -> Result<Self, WrongName> {
-        if bytes.is_empty() {
-            return Err(WrongName::Empty);
-        }
-        if bytes.len() > LONGEST_NAME {
-            return Err(WrongName::TooLong);
-        }
         let name = Self(bytes);
-        name.components().try_for_each(check)?;
+        name.check()?;
         Ok(name)
+    }
+
+    fn check(self) -> Result<(), WrongName> {
+        match self.0.len() {
+            0 => Err(WrongName::Empty),
+            1..=LONGEST_NAME => self.components().try_for_each(check),
+            _ => Err(WrongName::TooLong),
+        }
     }
 
     /// The names of the directories that the file lies in, from the outermost, and its own.
@@ -262,7 +206,7 @@ fn check_windows(bytes: &[u8]) -> Result<(), WrongName> {
 }
 
 /// Digests of the first bytes of a file. Each range but the last is `step` bytes long.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partial {
     /// True if these bytes are a complete file under its name: the sender's file is the same, or
     /// nothing of this one is used.
@@ -277,30 +221,18 @@ pub struct Partial {
 
 impl Partial {
     /// Maximum number of ranges in one frame.
-    pub const MOST_RANGES: u64 = ((LONGEST_BODY - 8) / DIGEST_BYTES) as u64;
+    pub const MOST_RANGES: u64 = 63;
 
-    pub(super) fn parse(header: &Header, body: &[u8]) -> Result<Self, Malformed> {
-        let len = header.value;
-        let wrong = Malformed::Number("ranges of a file");
-        let mut reader = Reader(body);
-        let step = reader.u64().ok_or_else(|| wrong.clone())?;
-        let (digests, rest) = reader.0.as_chunks::<DIGEST_BYTES>();
-        let ranges = len.checked_div(step).map_or(0, |_| len.div_ceil(step));
-        let is_whole = rest.is_empty() && ranges == digests.len() as u64;
-        if !is_whole || (step == 0 && len > 0) {
-            return Err(wrong);
+    /// Checks what a peer described.
+    pub(super) fn check(&self) -> Result<(), Malformed> {
+        let ranges = match self.step {
+            0 => (self.len == 0).then_some(0),
+            step => Some(self.len.div_ceil(step)),
+        };
+        if ranges == Some(self.digests.len() as u64) {
+            return Ok(());
         }
-        Ok(Self {
-            is_complete: header.flags & COMPLETE != 0,
-            len,
-            step,
-            digests: digests.to_vec(),
-        })
-    }
-
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
-        out.extend(self.step.to_le_bytes());
-        out.extend(self.digests.iter().flatten());
+        Err(Malformed::Number("ranges of a file"))
     }
 }
 

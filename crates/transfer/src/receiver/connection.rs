@@ -8,9 +8,7 @@ use super::{Event, Failure, Observer, Options};
 use crate::connection::{Inlet, Outlet};
 use crate::error::{Error, Result};
 use crate::method::ReceiveMethod;
-use crate::protocol::{
-    FileName, Frame, Hello, Kind, LONGEST_REASON, Malformed, Part, Partial, Verdict,
-};
+use crate::protocol::{FileName, Frame, Hello, Kind, Malformed, Part, Partial, Verdict, reason};
 use crate::{Outcome, Timing, thread_cpu};
 use choice::Choice;
 use std::net::SocketAddr;
@@ -127,7 +125,7 @@ impl<'r> Connection<'r> {
                 Frame::Prepare { method } => self.prepare(method)?,
                 Frame::Working => {}
                 Frame::Bye => break,
-                other => return Err(Malformed::Order(other.kind()).into()),
+                _ => return Err(Malformed::Order.into()),
             }
         }
         let cpu = thread_cpu().saturating_sub(before);
@@ -160,7 +158,7 @@ impl<'r> Connection<'r> {
         let room = self.shelf.room().unwrap_or(u64::MAX);
         self.outlet.frame(&Frame::Ready {
             room: room.min(self.options.max_size),
-            failure: ready.err().unwrap_or_default().as_bytes(),
+            failure: reason(&ready.err().unwrap_or_default()),
         })
     }
 
@@ -222,7 +220,7 @@ impl<'r> Connection<'r> {
                     return self.report(incoming, Some(size));
                 }
                 Frame::Abort { reason } => {
-                    let failure: Failure = match &*String::from_utf8_lossy(reason) {
+                    let failure: Failure = match reason {
                         "" => "the sender gave it up".into(),
                         reason => format!("the sender gave it up: {reason}").into(),
                     };
@@ -231,7 +229,7 @@ impl<'r> Connection<'r> {
                     incoming.refuse(failure);
                     return self.report(incoming, None);
                 }
-                other => return Err(Malformed::Order(other.kind()).into()),
+                _ => return Err(Malformed::Order.into()),
             }
         }
     }
@@ -250,7 +248,7 @@ impl<'r> Connection<'r> {
                 Frame::Start { offset } if offset <= len => break offset,
                 Frame::Start { .. } => return Err(Malformed::Number("start").into()),
                 Frame::Working => {}
-                other => return Err(Malformed::Order(other.kind()).into()),
+                _ => return Err(Malformed::Order.into()),
             }
         };
         if let Ok(target) = &incoming.target
@@ -313,14 +311,12 @@ impl<'r> Connection<'r> {
         }
         let needs_room = failure.is_some_and(Failure::needs_room);
         let failure = failure.map(ToString::to_string);
-        let mut said = failure.clone().unwrap_or_default();
-        said.truncate(said.floor_char_boundary(LONGEST_REASON));
         self.outlet.frame(&Frame::Receipt {
             id: incoming.id,
             received_ns: timing.received.as_nanos() as u64,
             stored_ns: timing.stored.as_nanos() as u64,
             needs_room,
-            failure: said.as_bytes(),
+            failure: reason(failure.as_deref().unwrap_or_default()),
         })?;
         if failure.is_some() {
             // If it knows now, the sender can skip the rest of the file.

@@ -38,8 +38,8 @@ enum Standing {
 #[derive(Default)]
 struct Hall {
     waiting: VecDeque<Waiting>,
-    known: Memory<IpAddr>,
-    openings: Memory<Opening>,
+    known: VecDeque<IpAddr>,
+    openings: VecDeque<Opening>,
 }
 
 /// A connection that is not yet accepted.
@@ -49,26 +49,12 @@ struct Waiting {
     standing: Standing,
 }
 
-/// The newest of many values.
-struct Memory<T>(VecDeque<T>);
-
-impl<T> Default for Memory<T> {
-    fn default() -> Self {
-        Self(VecDeque::new())
+/// Adds a value to the newest of many.
+fn remember<T>(newest: &mut VecDeque<T>, value: T) {
+    if newest.len() >= MOST_REMEMBERED {
+        newest.pop_front();
     }
-}
-
-impl<T: PartialEq> Memory<T> {
-    fn has(&self, value: &T) -> bool {
-        self.0.contains(value)
-    }
-
-    fn add(&mut self, value: T) {
-        if self.0.len() >= MOST_REMEMBERED {
-            self.0.pop_front();
-        }
-        self.0.push_back(value);
-    }
+    newest.push_back(value);
 }
 
 impl Hall {
@@ -110,7 +96,7 @@ impl Door {
     pub(super) fn come(&self, number: u64, socket: Arc<TcpStream>, address: IpAddr) {
         self.threads.fetch_add(1, Ordering::AcqRel);
         let mut hall = self.hall();
-        let standing = if hall.known.has(&address) {
+        let standing = if hall.known.contains(&address) {
             Standing::Known
         } else {
             Standing::Stranger
@@ -128,10 +114,10 @@ impl Door {
     pub(super) fn vouch(&self, number: u64, opening: Option<&Opening>) {
         let mut hall = self.hall();
         if let Some(opening) = opening {
-            if hall.openings.has(opening) {
+            if hall.openings.contains(opening) {
                 return;
             }
-            hall.openings.add(*opening);
+            remember(&mut hall.openings, *opening);
         }
         if let Some(waiting) = hall.remove(number) {
             hall.add(Waiting {
@@ -144,8 +130,8 @@ impl Door {
     /// Remembers the address of a sender that has proven that it knows the token.
     pub(super) fn remember(&self, address: IpAddr) {
         let mut hall = self.hall();
-        if !hall.known.has(&address) {
-            hall.known.add(address);
+        if !hall.known.contains(&address) {
+            remember(&mut hall.known, address);
         }
     }
 
@@ -273,7 +259,7 @@ mod tests {
         for number in 0..MOST_REMEMBERED as u32 {
             scene.door.remember(Ipv4Addr::from(number).into());
         }
-        assert!(!scene.door.hall().known.has(&ELSEWHERE));
+        assert!(!scene.door.hall().known.contains(&ELSEWHERE));
     }
 
     #[test]

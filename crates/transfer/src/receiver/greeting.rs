@@ -71,7 +71,7 @@ pub(super) fn greet(
     outlet.guard(back, &greeting, hello.cover);
     match inlet.frame()? {
         Frame::Open => {}
-        other => return Err(Malformed::Order(other.kind()).into()),
+        _ => return Err(Malformed::Order.into()),
     }
     inlet.set_deadline(None);
     outlet.set_deadline(None);

@@ -78,7 +78,7 @@ impl Room {
 mod tests {
     use super::{MOST_STEP, Room};
     use crate::method::ReceiveMethod;
-    use crate::protocol::{FileName, Kind, Part};
+    use crate::protocol::{FileName, Part};
     use platform::block_io::write_at;
     use platform::file::{allocated_bytes, finds_room_by_page};
     use std::fs::File;
@@ -86,16 +86,8 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn room(size: u64) -> Room {
-        let part = Part {
-            id: 0,
-            size: Some(size),
-            parts: 1,
-            resume: false,
-            mode: None,
-            modified: None,
-            name: FileName::new(b"file").expect("a plain name"),
-            kind: Kind::File,
-        };
+        let name = FileName::new(b"file").expect("a plain name");
+        let part = Part::file(0, name, Some(size));
         Room::new(&part, ReceiveMethod::File)
     }
 

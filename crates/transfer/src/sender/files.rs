@@ -3,9 +3,9 @@
 use super::gathering::Gathering;
 use super::job::{Farewell, Job, Plan, Source, Summary};
 use super::session::state_of;
-use super::{Contents, Item, Options, Session};
+use super::{Contents, Options, Session};
 use crate::error::{Error, Result};
-use crate::protocol::{FileName, Kind, Mode, Times, Verdict};
+use crate::protocol::{FileName, Kind, Mode, Part, Times, Verdict};
 use crate::{Outcome, thread_cpu, token};
 use platform::directory::mode;
 use platform::file::{believable_size, open_without_waiting, standard_input};
@@ -158,62 +158,51 @@ fn mode_of(metadata: &Metadata, is_kept: bool) -> Option<Mode> {
 
 /// Makes all directories at the receiver, so that every connection finds them.
 fn directories(session: &mut Session, gathering: &Gathering<'_>) -> Result<()> {
-    for (id, job) in (0..).zip(gathering.jobs) {
-        let Source::Directory(metadata) = &job.source else {
-            continue;
-        };
-        match FileName::new(&job.name) {
-            Ok(name) => {
-                let item = Item {
-                    size: Some(0),
-                    mode: mode_of(metadata, false),
-                    ..item(id, name)
-                };
-                session.send_empty(&item, Kind::Directory)?;
-            }
-            Err(wrong) => gathering.fail(id, wrong.to_string()),
-        }
-    }
+    let all = (0..).zip(gathering.jobs);
+    send_directories(all, Kind::Directory, session, gathering)?;
     settle_all(session, gathering)
 }
 
 /// Sets permissions and times of directories, the innermost first: what arrives in a directory changes
 /// its time, and may need rights that it then loses.
 fn complete_directories(session: &mut Session, gathering: &Gathering<'_>) -> Result<()> {
-    let plan = gathering.plan;
-    if !plan.keep_mode && !plan.keep_times {
+    if !gathering.plan.keep_mode && !gathering.plan.keep_times {
         return Ok(());
     }
-    for (id, job) in gathering.jobs.iter().enumerate().rev() {
-        let id = id as u64;
-        let (Source::Directory(metadata), Ok(name)) = (&job.source, FileName::new(&job.name))
-        else {
+    let all = gathering.jobs.iter().enumerate().rev();
+    let all = all.map(|(id, job)| (id as u64, job));
+    send_directories(all, Kind::CompleteDirectory, session, gathering)
+}
+
+fn send_directories<'j>(
+    jobs: impl Iterator<Item = (u64, &'j Job)>,
+    kind: Kind<'_>,
+    session: &mut Session,
+    gathering: &Gathering<'_>,
+) -> Result<()> {
+    let keeps = |wish: bool| wish && kind == Kind::CompleteDirectory;
+    for (id, job) in jobs {
+        let Source::Directory(metadata) = &job.source else {
             continue;
         };
         if gathering.has_failed(id) {
             continue;
         }
-        let item = Item {
-            size: Some(0),
-            mode: mode_of(metadata, plan.keep_mode),
-            modified: plan.keep_times.then(|| modified(metadata)).flatten(),
-            ..item(id, name)
-        };
-        session.send_empty(&item, Kind::CompleteDirectory)?;
+        match FileName::new(&job.name) {
+            Ok(name) => {
+                let keeps_times = keeps(gathering.plan.keep_times);
+                let item = Part {
+                    kind,
+                    mode: mode_of(metadata, keeps(gathering.plan.keep_mode)),
+                    modified: keeps_times.then(|| modified(metadata)).flatten(),
+                    ..Part::file(id, name, Some(0))
+                };
+                session.send_empty(&item)?;
+            }
+            Err(wrong) => gathering.fail(id, wrong.to_string()),
+        }
     }
     Ok(())
-}
-
-fn item(id: u64, name: FileName<'_>) -> Item<'_> {
-    Item {
-        id,
-        name,
-        size: None,
-        part: (1, 0),
-        resume: false,
-        mode: None,
-        modified: None,
-    }
 }
 
 /// Sends this connection's share of a file, if it has one.
@@ -230,7 +219,7 @@ fn one_file(
     let unreadable = |error: std::io::Error| failed(error.to_string());
     let falls_here = id % u64::from(plan.streams) == u64::from(stream);
     let name = || FileName::new(&job.name).map_err(|wrong| failed(wrong.to_string()));
-    let mut item = item(id, name()?);
+    let mut item = Part::file(id, name()?, None);
     match &job.source {
         Source::StandardInput if falls_here => {
             let input = standard_input().map_err(|error| failed(error.to_string()))?;
@@ -239,7 +228,8 @@ fn one_file(
         Source::Link(target) if falls_here => {
             item.size = Some(0);
             item.resume = plan.resume;
-            session.send_empty(&item, Kind::Link(target))
+            item.kind = Kind::Link(target);
+            session.send_empty(&item)
         }
         Source::StandardInput | Source::Link(_) | Source::Directory(_) => Ok(()),
         Source::Skipped(reason) => Err(failed(reason.clone())),
@@ -248,9 +238,9 @@ fn one_file(
             if parts == 1 && !falls_here {
                 return Ok(());
             }
-            item.size = Some(*size);
-            item.part = (parts, if parts == 1 { 0 } else { stream });
-            session.send(&item, Contents::Zeros(*size))
+            (item.size, item.parts) = (Some(*size), parts);
+            let part = if parts == 1 { 0 } else { stream };
+            session.send_part(&item, part, Ok(None), Contents::Zeros(*size))
         }
         Source::Path { size, .. } | Source::Beneath { size, .. } => {
             // The listed size decides, so that all connections agree about a file that grows.
@@ -278,11 +268,11 @@ fn one_file(
                 }
                 return session.send(&item, Contents::Stream(&file));
             };
-            item.size = Some(size);
+            (item.size, item.parts) = (Some(size), parts);
             item.resume = plan.resume;
-            item.part = (parts, if parts == 1 { 0 } else { stream });
+            let part = if parts == 1 { 0 } else { stream };
             let before = gathering.first_state(id, parts, state_of(&metadata));
-            session.send_if_still(Ok(Some(before)), &item, Contents::File(&file))
+            session.send_part(&item, part, Ok(Some(before)), Contents::File(&file))
         }
     }
 }

@@ -114,7 +114,7 @@ fn greet(hello: &Hello, options: &Options, inlet: &mut Inlet, outlet: &mut Outle
             ..
         } => Ok(()),
         Frame::Opened { verdict, .. } => Err(Error::Refused(verdict)),
-        other => Err(Malformed::Order(other.kind()).into()),
+        _ => Err(Malformed::Order.into()),
     }
 }
 

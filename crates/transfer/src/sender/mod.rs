@@ -13,7 +13,7 @@ pub use files::send;
 pub use job::tree;
 pub use job::{Farewell, Job, Plan, Source, Summary};
 pub use pump::Contents;
-pub use session::{Item, Session};
+pub use session::Session;
 
 use crate::method::SendMethod;
 use crate::{Cover, Limits, Token};

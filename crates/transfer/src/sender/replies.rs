@@ -161,7 +161,7 @@ impl Reader {
                     bytes,
                     cpu: Duration::from_nanos(cpu_ns),
                 },
-                Ok(other) => Reply::Lost(Malformed::Order(other.kind()).into()),
+                Ok(_) => Reply::Lost(Malformed::Order.into()),
                 Err(error) => Reply::Lost(error),
             };
             replies += 1;
@@ -183,6 +183,6 @@ impl Reader {
 }
 
 /// The receiver's reason; `None` if it is empty.
-fn text(reason: &[u8]) -> Option<String> {
-    (!reason.is_empty()).then(|| String::from_utf8_lossy(reason).into_owned())
+fn text(reason: &str) -> Option<String> {
+    (!reason.is_empty()).then(|| reason.to_owned())
 }

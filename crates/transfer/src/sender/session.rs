@@ -9,7 +9,7 @@ use crate::connection::Outlet;
 use crate::cover::Cover;
 use crate::error::{Error, Result};
 use crate::method::{ReceiveMethod, SendMethod};
-use crate::protocol::{FileName, Frame, Kind, Malformed, Mode, Part, Times};
+use crate::protocol::{Frame, Malformed, Part, reason};
 use crate::ranges::Hashing;
 use crate::{Outcome, Timing};
 use platform::socket::on_their_way;
@@ -20,25 +20,6 @@ use std::net::Shutdown;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-
-/// The announcement of a file.
-#[derive(Clone, Copy, Debug)]
-pub struct Item<'i> {
-    /// Number of the file, the same on every connection.
-    pub id: u64,
-    /// Name at the receiver.
-    pub name: FileName<'i>,
-    /// Size in bytes; `None` if it is unknown.
-    pub size: Option<u64>,
-    /// Number of the file's parts, and the index of the part sent here, from 0.
-    pub part: (u16, u16),
-    /// True to keep what the receiver already has of the file, where it agrees.
-    pub resume: bool,
-    /// Its permission bits, and whether the receiver should set exactly these.
-    pub mode: Option<Mode>,
-    /// Modification time to set.
-    pub modified: Option<Times>,
-}
 
 /// One connection to a receiver.
 pub struct Session {
@@ -124,27 +105,26 @@ impl Session {
                 failure: Some(reason),
                 ..
             } => Err(Error::Unready(reason)),
-            _ => Err(Malformed::Order(0).into()),
+            _ => Err(Malformed::Order.into()),
         }
     }
 
-    /// Sends a file, or a part of one. [`Session::outcome`] returns its outcome.
-    pub fn send(&mut self, item: &Item<'_>, contents: Contents<'_>) -> Result<()> {
+    /// Sends a file, or the first part of one. [`Session::outcome`] returns its outcome.
+    pub fn send(&mut self, item: &Part<'_>, contents: Contents<'_>) -> Result<()> {
         let before = state(&contents);
-        self.send_if_still(before, item, contents)
+        self.send_part(item, 0, before, contents)
     }
 
-    /// Like [`Session::send`], for a file that must still be in the state `before`.
-    pub(super) fn send_if_still(
+    /// Like [`Session::send`], for the part with this index of a file that must still be in the state `before`.
+    pub(super) fn send_part(
         &mut self,
+        item: &Part<'_>,
+        part: u16,
         before: io::Result<Option<State>>,
-        item: &Item<'_>,
         mut contents: Contents<'_>,
     ) -> Result<()> {
-        let (parts, part) = item.part;
         self.replies.ask();
-        self.announce(item, Kind::File)?;
-        let mut range = range(item.size, parts, part);
+        let mut range = self.announce(item, part)?;
         if item.resume {
             self.replies.ask();
             range.start = self.resume(&contents, range.end)?;
@@ -182,55 +162,45 @@ impl Session {
                 }
                 self.outlet.frame(&Frame::End { size })
             }
-            Err(Stopped::Source(reason)) => {
-                let reason = reason.as_bytes();
+            Err(Stopped::Source(text)) => {
+                let reason = reason(&text);
                 self.outlet.frame(&Frame::Abort { reason })
             }
-            Err(Stopped::Refused) => self.outlet.frame(&Frame::Abort { reason: b"" }),
+            Err(Stopped::Refused) => self.outlet.frame(&Frame::Abort { reason: "" }),
             Err(Stopped::Lost(error)) => Err(error),
         }
     }
 
     /// Sends what has no contents: a directory or a link. [`Session::outcome`] returns its outcome.
-    pub fn send_empty(&mut self, item: &Item<'_>, kind: Kind<'_>) -> Result<()> {
+    pub fn send_empty(&mut self, item: &Part<'_>) -> Result<()> {
         if self.outlet.shall_stop() {
             return Err(Error::Interrupted);
         }
         self.replies.ask();
-        self.announce(item, kind)?;
+        self.announce(item, 0)?;
         self.outlet.frame(&Frame::End { size: 0 })
     }
 
-    /// Announces a file, and expects its outcome.
-    fn announce(&mut self, item: &Item<'_>, kind: Kind<'_>) -> Result<()> {
-        let (parts, part) = item.part;
+    /// Announces a file, and expects its outcome; returns the range of its part with this index.
+    fn announce(&mut self, item: &Part<'_>, part: u16) -> Result<Range<u64>> {
         self.replies.forget_failure();
-        self.outlet.frame(&Frame::File(Part {
-            id: item.id,
-            size: item.size,
-            parts,
-            resume: item.resume,
-            mode: item.mode,
-            modified: item.modified,
-            name: item.name,
-            kind,
-        }))?;
-        let range = range(item.size, parts, part);
+        self.outlet.frame(&Frame::File(*item))?;
+        let range = range(item.size, item.parts, part);
         self.open.push_back(Open {
             id: item.id,
-            parts,
+            parts: item.parts,
             name: item.name.bytes().to_vec(),
             size: range.end - range.start,
             sent: None,
         });
-        Ok(())
+        Ok(range)
     }
 
     /// The offset to resume from: the end of the bytes that both sides have in common. Of a complete
     /// file at the receiver, either all is the same, or nothing is used.
     fn resume(&mut self, contents: &Contents<'_>, end: u64) -> Result<u64> {
         let Reply::Partial(there) = self.answer()? else {
-            return Err(Malformed::Order(0).into());
+            return Err(Malformed::Order.into());
         };
         let Contents::File(file) = contents else {
             return Ok(0);
@@ -268,7 +238,7 @@ impl Session {
             self.outlet.flush()?;
             match self.replies.next(&self.outlet)? {
                 Reply::Receipt(receipt) => self.settle(receipt)?,
-                _ => return Err(Malformed::Order(0).into()),
+                _ => return Err(Malformed::Order.into()),
             }
         }
         Ok(self.settled.pop_front())
@@ -278,7 +248,7 @@ impl Session {
     pub(super) fn known(&mut self) -> Result<Option<Settled>> {
         match self.replies.known()? {
             Some(Reply::Receipt(receipt)) => self.settle(receipt)?,
-            Some(_) => return Err(Malformed::Order(0).into()),
+            Some(_) => return Err(Malformed::Order.into()),
             None => {}
         }
         Ok(self.settled.pop_front())
@@ -333,7 +303,7 @@ impl Session {
         self.outlet.close();
         match self.replies.next(&self.outlet)? {
             Reply::Done { bytes, cpu } => Ok((bytes, cpu)),
-            _ => Err(Malformed::Order(0).into()),
+            _ => Err(Malformed::Order.into()),
         }
     }
 }

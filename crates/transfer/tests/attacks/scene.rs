@@ -1,26 +1,34 @@
 //! Files to send past the attacker, and a judge of the result.
 
-use crate::between::{Act, Between, Line, Speech, Turn, recorder};
+use crate::common::proxy::{Mischief, Proxy, Traffic, Ways};
 use crate::common::{
     self, Served, TestDirectories, bytes, item, job, limits, open, send_options, send_to, set_mode,
     token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::protocol::{Mode, Times};
-use oscope_transfer::sender::{Contents, Item, Job, Plan, Session};
+use oscope_transfer::protocol::{Mode, Part, Times};
+use oscope_transfer::sender::{Contents, Job, Plan, Session};
 use oscope_transfer::{Cover, Error, Limits, Outcome, sender};
 use std::fs::{self, File};
+use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+/// Bytes of a greeting, with the sender's proof that it knows the token, and of the answer with its proof.
+pub const GREETING: usize = 64;
+pub const OPENING: usize = GREETING + 48;
+pub const ANSWER: usize = GREETING + 112;
 
 const SECRET: &str = "a token of some length";
 /// Maximum time that either side waits for what an attack left out.
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
-const ATTEMPTS: usize = 20;
+/// Longest time for which a transfer is repeated.
+const LONGEST_TRIAL: Duration = Duration::from_mins(3);
 
 /// The session of transfers that an attacker may mix.
 const SESSION: [u8; 16] = [7; 16];
@@ -40,10 +48,6 @@ pub struct Protection {
 pub const SEALED: Protection = Protection {
     has_token: true,
     cover: Cover::Sealed,
-};
-pub const SUMMED: Protection = Protection {
-    has_token: false,
-    cover: Cover::Summed,
 };
 
 /// Sources, a receiver, and the options of both sides.
@@ -79,11 +83,6 @@ fn make_sparse(path: &Path, len: u64, islands: [u64; 3]) {
 impl Scene {
     pub fn new(protection: Protection, method: ReceiveMethod) -> Self {
         Self::with(protection, method, PATIENCE, 16)
-    }
-
-    /// A scene whose receiver never gives up before its sender.
-    pub fn patient(protection: Protection, method: ReceiveMethod) -> Self {
-        Self::with(protection, method, common::PATIENCE, 16)
     }
 
     /// A scene whose receiver has this patience, and this limit of simultaneous connections.
@@ -132,6 +131,16 @@ impl Scene {
         self.jobs.push(job(DIVIDED, &path));
     }
 
+    /// Leaves the beginning of a file for a transfer that continues it.
+    fn leave_partial(&self) {
+        self.dirs.make_partials(0o700);
+        let mut start = open(self.dirs.from("sparse")).take(100_000);
+        let hidden = self.dirs.hidden("sparse");
+        let mut file = File::create(&hidden).expect("there is room");
+        io::copy(&mut start, &mut file).expect("there is room");
+        set_mode(&hidden, 0o600);
+    }
+
     pub fn options(&self, patience: Duration) -> sender::Options {
         sender::Options {
             token: self.protection.has_token.then(|| token(SECRET)),
@@ -144,74 +153,89 @@ impl Scene {
         }
     }
 
-    pub fn line(&self) -> Line {
-        Line {
-            has_token: self.protection.has_token,
-            is_bare: self.protection.cover == Cover::Bare,
-            resumes: false,
-            files: vec![self.jobs.len()],
+    /// Sends all files past the attacker, by a sender of this patience. Of what is continued, the beginning is there.
+    pub fn send(&self, patience: Duration, plan: Plan, ways: Vec<Ways>) -> (Ended, Arc<Traffic>) {
+        if plan.resume {
+            self.leave_partial();
         }
-    }
-
-    /// Sends all files past the attacker, by a sender of this patience; also returns true if that
-    /// changed anything.
-    pub fn send(&self, patience: Duration, plan: Plan, line: Line, act: Arc<Act>) -> (Ended, bool) {
-        self.past(line, act, |address| {
+        self.past(ways, |address| {
             let sent = send_to(address, &self.jobs, plan, &self.options(patience));
             (sent.summary.map(drop), sent.outcomes)
         })
     }
 
-    /// Repeats an attack until it changes something, a few times: on a busy machine a side may give up
-    /// before the attacked turn.
-    pub fn until_changed(&self, send: impl Fn() -> (Ended, bool)) -> (Ended, bool) {
-        for _ in 1..ATTEMPTS {
-            let done = send();
-            if done.1 {
-                return done;
+    /// Repeats an attack until it is carried out. The end, and true if it was carried out.
+    pub fn until_attacked(&self, send: impl FnMut() -> (Ended, Arc<Traffic>)) -> (Ended, bool) {
+        let is_attacked =
+            |_: &Ended, traffic: &Traffic| traffic.is_attacked.load(Ordering::Acquire);
+        let (ended, traffic) = self.until(is_attacked, send);
+        let is_attacked = is_attacked(&ended, &traffic);
+        (ended, is_attacked)
+    }
+
+    /// Repeats an honest transfer until everything has arrived.
+    pub fn until_whole(&self, send: impl FnMut() -> (Ended, Arc<Traffic>)) -> Arc<Traffic> {
+        let (ended, traffic) = self.until(|ended, _| ended.result.is_ok(), send);
+        self.assert_whole(&ended);
+        self.clear();
+        traffic
+    }
+
+    /// Repeats a transfer until it is as wanted, for a while: on a busy machine a side may give up early.
+    fn until(
+        &self,
+        is_wanted: impl Fn(&Ended, &Traffic) -> bool,
+        mut send: impl FnMut() -> (Ended, Arc<Traffic>),
+    ) -> (Ended, Arc<Traffic>) {
+        let begun = Instant::now();
+        loop {
+            let (ended, traffic) = send();
+            if is_wanted(&ended, &traffic) || begun.elapsed() > LONGEST_TRIAL {
+                return (ended, traffic);
             }
             self.clear();
         }
-        send()
     }
 
     /// Like [`Scene::send`], with `sending` as the sender.
-    pub fn past(
+    fn past(
         &self,
-        line: Line,
-        act: Arc<Act>,
+        ways: Vec<Ways>,
         sending: impl FnOnce(SocketAddr) -> (Result<(), Error>, Vec<Outcome>),
-    ) -> (Ended, bool) {
+    ) -> (Ended, Arc<Traffic>) {
         self.served.log.lock().expect("nobody panics").clear();
-        let between = Between::start(self.served.address, line, act);
-        let (result, outcomes) = sending(between.address);
-        let (connections, has_changed) = between.end();
+        let proxy = Proxy::start(self.served.address, ways);
+        let (result, outcomes) = sending(proxy.address);
+        let traffic = Arc::clone(&proxy.traffic);
+        drop(proxy);
+        let connections = traffic.connections.load(Ordering::Acquire);
         self.served.wait_for_ends(connections);
         let ended = Ended {
             result,
             outcomes,
             log: self.served.log(),
         };
-        (ended, has_changed)
+        (ended, traffic)
     }
 
     /// Sends all files over one connection past the attacker. Each of these transfers has the same
     /// session.
-    pub fn send_again(&self, act: Arc<Act>) -> (Ended, bool) {
-        self.past(self.line(), act, |address| self.send_as(address, PATIENCE))
+    pub fn send_again(&self, ways: Vec<Ways>) -> (Ended, Arc<Traffic>) {
+        self.past(ways, |address| self.send_as(address, PATIENCE))
     }
 
-    /// An honest transfer of [`Scene::send_again`], turn by turn.
-    pub fn record(&self) -> Vec<(Turn, Speech)> {
-        let (recording, act) = recorder();
-        let send = |address| self.send_as(address, common::PATIENCE);
-        let (ended, has_changed) = self.past(self.line(), act, send);
-        assert!(!has_changed);
-        self.assert_whole(&ended);
-        self.clear();
-        let recording = recording.lock().expect("nobody panics");
-        assert_eq!(recording.len(), 8);
-        recording.clone()
+    /// All bytes of an honest transfer of [`Scene::send_again`], there and back.
+    pub fn record(&self) -> [Vec<u8>; 2] {
+        let recordings: [Arc<Mutex<Vec<u8>>>; 2] = Default::default();
+        self.until_whole(|| {
+            let [there, back] = recordings.each_ref().map(|recording| {
+                recording.lock().expect("nobody panics").clear();
+                Some(Mischief::Record(Arc::clone(recording)))
+            });
+            let send = |address| self.send_as(address, common::PATIENCE);
+            self.past(vec![Ways { there, back }], send)
+        });
+        recordings.map(|it| it.lock().expect("nobody panics").clone())
     }
 
     /// Sends all files over one connection of the same session.
@@ -227,7 +251,7 @@ impl Scene {
             for (id, name) in (0..).zip(NAMES) {
                 let file = open(self.dirs.from(name));
                 let metadata = file.metadata().expect("it is there");
-                let item = Item {
+                let item = Part {
                     mode: Some(Mode {
                         bits: metadata.mode() & 0o777,
                         is_kept: true,
@@ -288,7 +312,7 @@ impl Scene {
             }
         };
         for name in self.dirs.names() {
-            if name != ".oscope-partial" && !name.starts_with("taken") {
+            if name != ".oscope-partial" {
                 look_at(&name, "is there");
             }
         }

@@ -5,10 +5,9 @@ pub mod proxy;
 
 use choice::Choice;
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
-use oscope_transfer::protocol::FileName;
+use oscope_transfer::protocol::{FileName, Part};
 use oscope_transfer::receiver::{self, Event, Receiver};
-use oscope_transfer::sender::{self, Job, Plan, Source, Summary};
-use oscope_transfer::sender::{Item, Session};
+use oscope_transfer::sender::{self, Job, Plan, Session, Source, Summary};
 use oscope_transfer::{Cover, Error, Limits, Outcome, Result, Token};
 use proxy::{Mischief, between};
 use std::fmt::Display;
@@ -376,16 +375,9 @@ pub fn greeting(version: u16) -> [u8; 64] {
 }
 
 /// A whole file with this number to send in a session.
-pub fn item(id: u64, name: &str, size: Option<u64>) -> Item<'_> {
-    Item {
-        id,
-        name: FileName::new(name.as_bytes()).expect("a plain name"),
-        size,
-        part: (1, 0),
-        resume: false,
-        mode: None,
-        modified: None,
-    }
+pub fn item(id: u64, name: &str, size: Option<u64>) -> Part<'_> {
+    let name = FileName::new(name.as_bytes()).expect("a plain name");
+    Part::file(id, name, size)
 }
 
 pub fn session(address: SocketAddr, options: &sender::Options) -> Session {

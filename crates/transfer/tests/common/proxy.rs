@@ -1,18 +1,22 @@
 //! A proxy between sender and receiver that forwards bytes, faithfully or not.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 use testing::wait_until;
 
-/// The proxy's treatment of the bytes from the sender to the receiver.
+/// The proxy's treatment of the bytes of one direction.
 #[derive(Clone)]
 pub enum Mischief {
     /// Both connections are closed after this number of bytes.
     Cut(u64),
+    /// After this number of bytes the stream ends, and the rest is lost.
+    End(u64),
+    /// The bytes behind this number are lost, and the stream does not end.
+    Lose(u64),
     /// After this number of bytes, nothing passes until the flag is set.
     Hold(u64, Arc<AtomicBool>),
     /// As [`Mischief::Hold`], but then both connections are closed.
@@ -21,12 +25,86 @@ pub enum Mischief {
     Slow(Duration),
     /// Everything is taken at once, and passed on by 64 KiB per interval.
     Tunnel(Duration),
-    /// Everything passes, but the receiver's bytes behind this number are lost.
-    Mute(usize),
     /// After this number of bytes, a byte passes now and then.
     Trickle(u64),
-    /// Everything passes, and the sender's bytes are recorded.
+    /// Everything passes, and is recorded.
     Record(Arc<Mutex<Vec<u8>>>),
+    /// Everything passes, but this bit of the byte at this place is flipped.
+    Flip(u64, u32),
+    /// This number of bytes at the beginning are changed, if they come.
+    Rewrite(usize, Change),
+}
+
+/// Changes some bytes, or their number.
+pub type Change = Arc<dyn Fn(&mut Vec<u8>) + Send + Sync>;
+
+/// The treatment of the bytes of a connection on their way to the receiver, and back.
+#[derive(Clone, Default)]
+pub struct Ways {
+    pub there: Option<Mischief>,
+    pub back: Option<Mischief>,
+}
+
+/// A proxy; accepts no more connections once it is dropped.
+pub struct Proxy {
+    pub address: SocketAddr,
+    pub traffic: Arc<Traffic>,
+}
+
+/// What has come through a proxy.
+#[derive(Default)]
+pub struct Traffic {
+    pub connections: AtomicUsize,
+    /// Bytes of the first two connections, in each direction.
+    pub bytes: [[AtomicU64; 2]; 2],
+    /// True if bytes were changed or held back.
+    pub is_attacked: AtomicBool,
+    is_over: AtomicBool,
+}
+
+impl Proxy {
+    /// Forwards each connection to `receiver` in its way; those without one are forwarded faithfully.
+    pub fn start(receiver: SocketAddr, ways: Vec<Ways>) -> Self {
+        Self::accepting(usize::MAX, receiver, ways)
+    }
+
+    fn accepting(most: usize, receiver: SocketAddr, ways: Vec<Ways>) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let address = listener.local_addr().expect("it listens");
+        let traffic = Arc::<Traffic>::default();
+        let seen = Arc::clone(&traffic);
+        thread::spawn(move || {
+            for number in 0..most {
+                let (near, _) = listener.accept().expect("a sender comes");
+                if seen.is_over.load(Ordering::Acquire) {
+                    return;
+                }
+                seen.connections.fetch_add(1, Ordering::AcqRel);
+                let far = TcpStream::connect(receiver).expect("the receiver is there");
+                let Ways { there, back } = ways.get(number).cloned().unwrap_or_default();
+                let copy = |socket: &TcpStream| socket.try_clone().expect("a copy");
+                let (near_copy, far_copy) = (copy(&near), copy(&far));
+                for (direction, from, to, mischief) in
+                    [(0, near, far, there), (1, far_copy, near_copy, back)]
+                {
+                    let seen = Arc::clone(&seen);
+                    thread::spawn(move || match mischief {
+                        Some(Mischief::Tunnel(pause)) => tunnel(from, to, pause),
+                        _ => pass(from, to, mischief.as_ref(), &seen, [number, direction]),
+                    });
+                }
+            }
+        });
+        Self { address, traffic }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.traffic.is_over.store(true, Ordering::Release);
+        // Wakes the thread that accepts.
+        let _ = TcpStream::connect(self.address);
+    }
 }
 
 /// Accepts one connection, and forwards it to `receiver` in this way.
@@ -37,40 +115,47 @@ pub fn between(receiver: SocketAddr, mischief: Mischief) -> SocketAddr {
 /// Accepts one connection per entry of `ways` and forwards each in its way; `None` is an honest
 /// proxy.
 pub fn between_each(receiver: SocketAddr, ways: Vec<Option<Mischief>>) -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-    let address = listener.local_addr().expect("it listens");
-    thread::spawn(move || {
-        for mischief in ways {
-            let (near, _) = listener.accept().expect("a sender comes");
-            let far = TcpStream::connect(receiver).expect("the receiver is there");
-            let back = (
-                far.try_clone().expect("a copy"),
-                near.try_clone().expect("a copy"),
-            );
-            let heard = match mischief {
-                Some(Mischief::Mute(heard)) => Some(heard),
-                _ => None,
-            };
-            thread::spawn(move || match heard {
-                Some(heard) => mute(back.0, back.1, heard),
-                None => pass(back.0, back.1, None),
-            });
-            thread::spawn(move || match mischief {
-                Some(Mischief::Tunnel(pause)) => tunnel(near, far, pause),
-                _ => pass(near, far, mischief.as_ref()),
-            });
-        }
-    });
+    let ways = ways.into_iter().map(|there| Ways { there, back: None });
+    forwarded(receiver, ways.collect())
+}
+
+/// As [`between_each`], with both directions in their ways.
+pub fn forwarded(receiver: SocketAddr, ways: Vec<Ways>) -> SocketAddr {
+    let proxy = Proxy::accepting(ways.len(), receiver, ways);
+    let address = proxy.address;
+    std::mem::forget(proxy);
     address
 }
 
-fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
+fn pass(
+    mut from: TcpStream,
+    mut to: TcpStream,
+    mischief: Option<&Mischief>,
+    traffic: &Traffic,
+    [number, direction]: [usize; 2],
+) {
+    let attack = || traffic.is_attacked.store(true, Ordering::Release);
+    let counted = traffic.bytes.get(number).map(|bytes| &bytes[direction]);
+    if let Some(Mischief::Rewrite(len, change)) = mischief {
+        let mut first = Vec::new();
+        let _ = (&mut from).take(*len as u64).read_to_end(&mut first);
+        if first.len() == *len {
+            let before = first.clone();
+            change(&mut first);
+            if first != before {
+                attack();
+            }
+        }
+        let _ = to.write_all(&first);
+    }
     let mut buffer = vec![0; 64 << 10];
     let mut passed = 0;
     loop {
         let limit = match mischief {
             Some(
                 Mischief::Cut(at)
+                | Mischief::End(at)
+                | Mischief::Lose(at)
                 | Mischief::Hold(at, _)
                 | Mischief::HoldAndCut(at, _)
                 | Mischief::Trickle(at),
@@ -79,7 +164,10 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
                 thread::sleep(Duration::from_millis(150));
                 1
             }
-            Some(Mischief::Cut(_)) => break,
+            Some(Mischief::Cut(_) | Mischief::End(_) | Mischief::Lose(_)) => {
+                attack();
+                break;
+            }
             Some(Mischief::Hold(_, go_on)) => {
                 wait_for(go_on);
                 u64::MAX
@@ -98,27 +186,37 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
             Ok(count) if count > 0 => count,
             _ => break,
         };
-        if to.write_all(&buffer[..count]).is_err() {
-            break;
+        let bytes = &mut buffer[..count];
+        if let Some(Mischief::Flip(at, bit)) = mischief
+            && let Some(byte) = at.checked_sub(passed)
+            && let Some(byte) = bytes.get_mut(byte as usize)
+        {
+            *byte ^= 1 << bit;
+            attack();
+        }
+        // Before they pass: a side may end as soon as it has them.
+        if let Some(Mischief::Record(recording)) = mischief {
+            recording.lock().expect("nobody panics").extend(&*bytes);
         }
         passed += count as u64;
-        if let Some(Mischief::Record(recording)) = mischief {
-            let mut recording = recording.lock().expect("nobody panics");
-            recording.extend(&buffer[..count]);
+        if let Some(counted) = counted {
+            counted.store(passed, Ordering::Release);
+        }
+        if to.write_all(bytes).is_err() {
+            break;
         }
     }
-    if matches!(mischief, Some(Mischief::Cut(_) | Mischief::HoldAndCut(..))) {
-        let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+    match mischief {
+        Some(Mischief::Cut(_) | Mischief::HoldAndCut(..)) => {
+            let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+        }
+        Some(Mischief::Lose(_)) => drop(io::copy(&mut from, &mut io::sink())),
+        _ => {}
     }
     // The other direction continues.
     let _ = to.shutdown(Shutdown::Write);
-}
-
-/// Passes on the first bytes, and loses the rest.
-fn mute(mut from: TcpStream, mut to: TcpStream, heard: usize) {
-    let mut buffer = vec![0; heard];
-    if from.read_exact(&mut buffer).is_ok() && to.write_all(&buffer).is_ok() {
-        let _ = std::io::copy(&mut from, &mut std::io::sink());
+    if let Some(Mischief::End(_)) = mischief {
+        let _ = io::copy(&mut from, &mut io::sink());
     }
 }
 

@@ -1,6 +1,6 @@
 //! A side that is at work for longer than the other side's patience is waited for.
 
-use crate::common::proxy::{Mischief, between};
+use crate::common::proxy::{Mischief, Ways, between, forwarded};
 use crate::common::{
     PATIENCE, PLAN, Served, TWO, TestDirectories, bytes, item, job, patient_sender,
     receive_options, send_to,
@@ -126,8 +126,12 @@ fn a_sender_whose_replies_are_lost_waits_for_its_patience_and_no_longer() {
     let dirs = TestDirectories::new();
     let served = Served::of(&dirs);
     // The answer to the greeting, and the first frame with its two checks.
-    let heard = 64 + (16 + 16) + (1 + 16);
-    let address = between(served.address, Mischief::Mute(heard));
+    let heard = 64 + (16 + 16) + (11 + 16);
+    let ways = Ways {
+        back: Some(Mischief::Lose(heard)),
+        ..Ways::default()
+    };
+    let address = forwarded(served.address, vec![ways]);
     let jobs = [dirs.file("file", &bytes(100_000, 4))];
     let error = send_to(address, &jobs, PLAN, &patient_sender(SHORT)).error();
     assert!(matches!(error, Error::Silent(SHORT)), "{error}");

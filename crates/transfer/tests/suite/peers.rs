@@ -1,6 +1,6 @@
 //! Peers that are no senders, do not know the token, stay silent, or demand too much.
 
-use crate::common::proxy::{Mischief, between};
+use crate::common::proxy::{Change, Mischief, Ways, between, forwarded};
 use crate::common::{
     PLAN, Served, TestDirectories, bytes, greeting, job, patient_sender, receive_options, sealed,
     send_options, send_to, token,
@@ -12,6 +12,7 @@ use oscope_transfer::receiver::Receiver;
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
 #[test]
@@ -82,6 +83,31 @@ fn strangers_get_a_short_close_and_a_line_in_the_log() {
     let jobs = [dirs.file("file", b"still at work")];
     served.send(&jobs, PLAN).assert(1, 0);
     assert_eq!(dirs.names(), ["file"]);
+}
+
+#[test]
+fn a_peer_of_another_version_is_named() {
+    let dirs = TestDirectories::new();
+    let served = Served::of(&dirs);
+    // The receiver closes, and does not cut.
+    let mut other = greeting(2);
+    other[32..].fill(7);
+    let heard = hear(say(&served, &other));
+    assert_eq!((heard.len(), &heard[..8]), (64, &b"oscope\r\n"[..]));
+    assert_eq!((heard[8], heard[10]), (VERSION as u8, 1));
+    served.wait_for("another version");
+    // Its answer, of that other version.
+    let change: Change = Arc::new(|words| words[8] = 2);
+    let ways = Ways {
+        back: Some(Mischief::Rewrite(64, change)),
+        ..Ways::default()
+    };
+    let address = forwarded(served.address, vec![ways]);
+    let jobs = [dirs.file("file", b"x")];
+    let error = send_to(address, &jobs, PLAN, &send_options(SendMethod::File)).error();
+    assert!(matches!(error, Error::Refused(_)), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("speaks another version"), "{text}");
 }
 
 #[test]

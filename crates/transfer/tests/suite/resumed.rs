@@ -6,7 +6,8 @@ use crate::common::{
     send_options, send_to, set_mode,
 };
 use oscope_transfer::method::SendMethod;
-use oscope_transfer::sender::{self, Contents, Item, Plan};
+use oscope_transfer::protocol::Part;
+use oscope_transfer::sender::{self, Contents, Plan};
 use oscope_transfer::{Cover, Error, Outcome};
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -140,8 +141,8 @@ fn parts_are_not_resumed() {
     let served = Served::of(&dirs);
     dirs.file("file", &bytes(2 << 20, 4));
     let mut session = served.session(&send_options(SendMethod::File));
-    let item = Item {
-        part: (2, 0),
+    let item = Part {
+        parts: 2,
         resume: true,
         ..item(0, "file", Some(2 << 20))
     };

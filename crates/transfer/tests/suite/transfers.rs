@@ -330,19 +330,6 @@ fn every_method_works_with_every_other_at_every_size_and_cover() {
 }
 
 #[test]
-fn with_a_token_everything_is_sealed_over_several_connections() {
-    let dirs = TestDirectories::new();
-    let served = Served::with(&dirs, |it| it.token = Some(token("0123456789abcdef")));
-    let jobs = SIZES.map(|size| dirs.file(&size.to_string(), &bytes(size, 7)));
-    let sender = sealed("0123456789abcdef\n", SendMethod::Mmap);
-    let sent = served.send_by(&jobs, TWO, &sender);
-    assert_kept(&sent, SIZES.len() as u64);
-    for size in SIZES {
-        assert!(dirs.received(&size.to_string()) == bytes(size, 7));
-    }
-}
-
-#[test]
 fn the_kernel_moves_nothing_that_has_to_be_sealed() {
     let dirs = TestDirectories::new();
     let secret = "0123456789abcdef";
