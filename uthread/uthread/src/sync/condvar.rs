@@ -159,6 +159,7 @@ impl Condvar {
     /// ```
     #[inline]
     pub fn wait<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>) -> LockResult<LockGuard<'a, T>> {
+        let guard = of_owner(guard, "Condvar::wait");
         let woken = self.block(&guard, "Condvar::wait", None);
         let lock = guard.into_lock();
         woken.in_time();
@@ -271,6 +272,7 @@ impl Condvar {
         guard: LockGuard<'a, T>,
         deadline_ns: u64,
     ) -> LockResult<(LockGuard<'a, T>, WaitTimeoutResult)> {
+        let guard = of_owner(guard, "Condvar::wait_timeout");
         let woken = self.block(&guard, "Condvar::wait_timeout", Some(deadline_ns));
         let lock = guard.into_lock();
         let signalled = woken.in_time();
@@ -352,6 +354,7 @@ impl Condvar {
     /// ```
     #[inline]
     pub fn signal<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>) -> LockResult<LockGuard<'a, T>> {
+        let guard = of_owner(guard, "Condvar::signal");
         let raw = &guard.lock.raw;
         self.check(require_worker("Condvar::signal"), raw, "Condvar::signal");
         let worker = raw.enter("Condvar::signal");
@@ -391,6 +394,7 @@ impl Condvar {
     /// });
     /// ```
     pub fn signal_exit<T: ?Sized>(&self, guard: LockGuard<'_, T>) {
+        let guard = of_owner(guard, "Condvar::signal_exit");
         let worker = require_worker("Condvar::signal_exit");
         let raw = &guard.lock.raw;
         self.check(worker, raw, "Condvar::signal_exit");
@@ -597,6 +601,18 @@ impl Condvar {
         self.home
             .is_awaited(|worker| with_graph(worker, || !self.waiters.is_empty()))
     }
+}
+
+/// The guard of the running thread. One that came from another thread, by a thread-local value of their kernel thread, is
+/// forgotten: that thread holds the lock on.
+#[inline]
+fn of_owner<'a, T: ?Sized>(guard: LockGuard<'a, T>, operation: &str) -> LockGuard<'a, T> {
+    let me = require_worker(operation).current();
+    if !guard.lock.raw.is_of(me) {
+        guard.into_lock();
+        panic!("{operation}: {} does not hold the lock", me.label());
+    }
+    guard
 }
 
 /// Runs `work` with the wait-for graph locked; preemption must be disabled.
