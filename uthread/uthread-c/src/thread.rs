@@ -79,6 +79,8 @@ unsafe fn builder_of(attributes: *const Attributes) -> Result<Builder, Errno> {
     Ok(builder)
 }
 
+/// # Safety
+/// As the header asks.
 unsafe fn create(
     place: *mut *const CThread,
     attributes: *const Attributes,

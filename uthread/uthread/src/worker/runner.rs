@@ -294,8 +294,8 @@ impl Worker {
         self.scheduler.switched();
         // SAFETY: same as in `block`; this thread never continues.
         unsafe {
-            let me = self.will_run(next);
-            abandon((*me).context(), (*next).context())
+            self.will_run(next);
+            abandon(me.context(), (*next).context())
         }
     }
 
