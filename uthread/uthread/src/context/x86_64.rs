@@ -138,6 +138,7 @@ pub(crate) unsafe fn switch(from: *mut Context, to: *const Context) {
 ///
 /// # Safety
 /// As for [`switch`].
+#[cfg(not(uthread_tsan))]
 #[inline]
 pub(crate) unsafe fn abandon(_from: *mut Context, to: *const Context) -> ! {
     // SAFETY: the caller's contract, as in `switch`.
