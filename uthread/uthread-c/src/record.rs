@@ -226,13 +226,20 @@ impl Share {
     /// Takes a record, of which nobody has a handle before it is published.
     pub(crate) fn new() -> Self {
         let _guard = no_preempt();
-        let record = take_free();
-        record.held_off.store(0, Ordering::Relaxed);
-        Self(record)
+        Self(take_free())
     }
 
-    pub(crate) fn record(&self) -> &'static Record {
-        self.0
+    /// The share of the running thread, which leaves what `work` returns.
+    ///
+    /// # Safety
+    /// It must be a thread that was [lent](lend) to C, and keep the share to its end.
+    pub(crate) unsafe fn of_running(work: impl FnOnce() -> Result<Pointer, Errno>) -> Self {
+        let share = Self(own().expect("a thread lent to C has a record"));
+        share.0.left.set(match work() {
+            Ok(pointer) => (pointer.0, 0),
+            Err(errno) => (ptr::null_mut(), errno),
+        });
+        share
     }
 }
 
@@ -281,14 +288,6 @@ impl Record {
             left: Cell::new((ptr::null_mut(), 0)),
             held_off: AtomicU32::new(0),
         }
-    }
-
-    /// Keeps what the running thread leaves.
-    pub(crate) fn leave(&self, value: Result<Pointer, Errno>) {
-        self.left.set(match value {
-            Ok(pointer) => (pointer.0, 0),
-            Err(errno) => (ptr::null_mut(), errno),
-        });
     }
 
     /// What the thread has left, which has ended.
@@ -360,19 +359,11 @@ impl Record {
             thread,
             termination,
         };
+        self.held_off.store(0, Ordering::Relaxed);
         // SAFETY: no handle of this generation exists, so nobody can lock the record.
         unsafe { *self.state.get() = state };
         self.word.store(generation, Ordering::Release);
         handle(self.place, generation)
-    }
-
-    /// Lends C a thread that has not begun, with the right to join it.
-    pub(crate) fn lend(&self, joins: Handle) -> *const CThread {
-        let known = Known::Created {
-            handle: ManuallyDrop::new(joins),
-            is_taken: false,
-        };
-        self.publish(known, Termination::Possible)
     }
 
     /// Makes the record free. Only the share of its thread may do so, or who has the right to join the thread in place of
@@ -486,14 +477,17 @@ impl Drop for Joining {
     }
 }
 
-/// Lets the running thread find its record.
-///
-/// # Safety
-/// The thread must keep the record to its end.
-pub(crate) unsafe fn remember(record: &'static Record) {
+/// Lends C a thread that has not begun, with the right to join it. Preemption must be disabled since its start.
+pub(crate) fn lend(joins: Handle) -> *const CThread {
     unsafe fn nothing(_: NonNull<()>) {}
+    let record = take_free();
     // SAFETY: the function takes anything.
-    unsafe { set_own_value(NonNull::from(record).cast(), nothing) };
+    unsafe { joins.set_own_value(NonNull::from(record).cast(), nothing) };
+    let known = Known::Created {
+        handle: ManuallyDrop::new(joins),
+        is_taken: false,
+    };
+    record.publish(known, Termination::Possible)
 }
 
 /// Gives the running thread a record, which is free after its thread-local values have ended.
@@ -503,9 +497,7 @@ pub(crate) fn adopt() -> &'static Record {
         let record = unsafe { record.cast::<Record>().as_ref() };
         record.release();
     }
-    let share = Share::new();
-    let record = share.record();
-    mem::forget(share);
+    let record = ManuallyDrop::new(Share::new()).0;
     record.publish(Known::Other(uthread::current()), Termination::Impossible);
     // SAFETY: the function takes a record.
     unsafe { set_own_value(NonNull::from(record).cast(), end) };
@@ -514,7 +506,7 @@ pub(crate) fn adopt() -> &'static Record {
 
 /// The record of the running thread, if it has one.
 pub(crate) fn own() -> Option<&'static Record> {
-    // SAFETY: only `remember` and `adopt` give threads a value, and records are never freed.
+    // SAFETY: only `lend` and `adopt` give threads a value, and records are never freed.
     own_value().map(|record| unsafe { record.cast::<Record>().as_ref() })
 }
 
@@ -577,7 +569,7 @@ mod tests {
         let thread = uthread::run(uthread::current);
         let share = Share::new();
         let used = publish(&share, &thread);
-        let record = share.record();
+        let record = share.0;
         let (held, is_held) = channel();
         let (free, is_free) = channel::<()>();
         let holder = std::thread::spawn(move || {

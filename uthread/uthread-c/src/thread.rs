@@ -79,6 +79,39 @@ unsafe fn builder_of(attributes: *const Attributes) -> Result<Builder, Errno> {
     Ok(builder)
 }
 
+/// # Safety
+/// As the header asks.
+unsafe fn create(
+    place: *mut *const CThread,
+    attributes: *const Attributes,
+    function: Option<Function>,
+    argument: *mut c_void,
+) -> Result<c_int, Errno> {
+    let function = function.ok_or(libc::EINVAL)?;
+    // SAFETY: the header asks for null or valid attributes.
+    let builder = unsafe { builder_of(attributes) }?;
+    let argument = Pointer(argument);
+    let work = move || {
+        let argument = argument;
+        ErrorNumber::clear();
+        // SAFETY: the thread was lent to C. The header asks for a function that takes this argument.
+        unsafe { Share::of_running(|| call(function, argument)) }
+    };
+    let lend = |joins| {
+        let handle = record::lend(joins);
+        // SAFETY: the header asks for null or a place for a pointer.
+        match unsafe { place.as_mut() } {
+            Some(place) => *place = handle,
+            None => record::take(handle).into_iter().for_each(Joining::detach),
+        }
+    };
+    let spawned = builder.spawn_with(work, lend);
+    spawned.map(|()| 0).map_err(|error| match error.kind() {
+        ErrorKind::InvalidInput => libc::EINVAL,
+        _ => libc::ENOMEM,
+    })
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_create(
     thread: *mut *const CThread,
@@ -86,35 +119,14 @@ unsafe extern "C-unwind" fn uthread_create(
     function: Option<Function>,
     argument: *mut c_void,
 ) -> c_int {
-    caught(|| {
-        let function = function.ok_or(libc::EINVAL)?;
-        // SAFETY: the header asks for null or valid attributes.
-        let builder = unsafe { builder_of(attributes) }?;
-        let (share, argument) = (Share::new(), Pointer(argument));
-        let record = share.record();
-        let work = move || {
-            let (share, argument) = (share, argument);
-            ErrorNumber::clear();
-            // SAFETY: the share is in the result, which is dropped after the end of the thread.
-            unsafe { record::remember(record) };
-            // SAFETY: the header asks for a function that takes this argument.
-            record.leave(unsafe { call(function, argument) });
-            share
-        };
-        let lend = |joins| {
-            let handle = record.lend(joins);
-            // SAFETY: the header asks for null or a place for a pointer.
-            match unsafe { thread.as_mut() } {
-                Some(place) => *place = handle,
-                None => record::take(handle).into_iter().for_each(Joining::detach),
-            }
-        };
-        let spawned = builder.spawn_with(work, lend);
-        spawned.map(|()| 0).map_err(|error| match error.kind() {
-            ErrorKind::InvalidInput => libc::EINVAL,
-            _ => libc::ENOMEM,
-        })
-    })
+    // SAFETY: as the header asks.
+    let create = || unsafe { create(thread, attributes, function, argument) };
+    if !uthread::is_user_thread() {
+        return caught(create);
+    }
+    // Nothing in it switches or panics.
+    let _back_at_the_end = ErrorNumber::keep();
+    finished(create().unwrap_or_else(|errno| -errno))
 }
 
 /// Joins a thread, if `wait` says that it has ended. Otherwise C keeps the thread.

@@ -8,11 +8,12 @@
 
 mod common;
 
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::preemptive;
-use uthread::{Condvar, Lock, Runtime, spawn, yield_now};
+use uthread::{Condvar, Lock, LockGuard, Runtime, spawn, yield_now};
 
 /// A buffer with one slot.
 #[derive(Default)]
@@ -193,4 +194,37 @@ fn a_condition_has_one_lock() {
         text,
         "Condvar::wait: threads wait for this condition with another lock"
     );
+}
+
+/// Safe code can give a guard away by a thread-local value of the kernel thread.
+#[test]
+fn a_guard_of_another_thread_is_refused() {
+    static LOCK: Lock<()> = Lock::new(());
+    static CONDITION: Condvar = Condvar::new();
+    std::thread_local! {
+        static GIVEN: RefCell<Option<LockGuard<'static, ()>>> = const { RefCell::new(None) };
+    }
+    let misuses: [fn(LockGuard<'static, ()>); 4] = [
+        |guard| drop(CONDITION.wait(guard)),
+        |guard| drop(CONDITION.wait_timeout(guard, Duration::ZERO)),
+        |guard| drop(CONDITION.signal(guard)),
+        |guard| CONDITION.signal_exit(guard),
+    ];
+    uthread::run(|| {
+        for misuse in misuses {
+            let owner = spawn(|| {
+                GIVEN.set(Some(LOCK.lock().unwrap()));
+                uthread::suspend();
+                // SAFETY: the other guard was forgotten.
+                drop(unsafe { LOCK.guard_again() });
+            });
+            yield_now();
+            let other = spawn(move || misuse(GIVEN.take().unwrap()));
+            let text = common::message(&*other.join().unwrap_err());
+            assert!(text.contains("does not hold the lock"), "{text}");
+            assert!(LOCK.try_lock().is_err());
+            owner.thread().resume();
+            owner.join().unwrap();
+        }
+    });
 }

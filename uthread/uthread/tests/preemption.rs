@@ -430,21 +430,6 @@ fn unwinding_that_is_over_poisons_no_lock() {
     assert_eq!(poisoned, [false; 4]);
 }
 
-#[test]
-fn a_sleeper_wakes_next_to_a_thread_that_computes() {
-    let runtime = preemptive(Duration::from_micros(200)).build().unwrap();
-    runtime.run(|| {
-        let awake = Arc::new(AtomicBool::new(false));
-        let inner = Arc::clone(&awake);
-        drop(spawn(move || {
-            sleep(Duration::from_millis(3));
-            inner.store(true, Ordering::Relaxed);
-        }));
-        yield_now();
-        while !awake.load(Ordering::Relaxed) {}
-    });
-}
-
 /// Nearly all ticks occur in the C library and take effect as soon as a read is over. They are not
 /// retried: no thread is preempted before its slice is over.
 #[test]

@@ -32,7 +32,7 @@ fn ticks() -> u64 {
 }
 
 /// Runs in the C library for at least this time. Each call takes far longer than a slice.
-fn in_the_library(time: Duration) -> Duration {
+fn in_the_library(time: Duration) {
     const BYTES: usize = 32 << 20;
     let (from, mut to) = (vec![1u8; BYTES], vec![0u8; BYTES]);
     let began = Instant::now();
@@ -40,7 +40,6 @@ fn in_the_library(time: Duration) -> Duration {
         to.copy_from_slice(black_box(&from));
         black_box(&to);
     }
-    began.elapsed()
 }
 
 /// Computes without a call of this library until `stop` is set; false if it never is.
@@ -177,24 +176,19 @@ fn a_time_limit_makes_a_thread_alone_tick() {
     }
 }
 
+/// The spinner is in the C library at nearly every tick, since it reads the clock.
 #[test]
 fn a_sleep_is_not_longer_for_a_long_slice() {
-    const LONG_SLICE: Duration = Duration::from_secs(2);
-    let runtime = preemptive(LONG_SLICE).build().unwrap();
+    let runtime = preemptive(HOUR).build().unwrap();
     runtime.run(|| {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let spinner = spawn(move || spin_until(&stopped));
         let sleeper = Builder::new().priority(Priority::Red);
-        let sleeper = sleeper.spawn(|| {
-            let began = Instant::now();
-            (0..5).for_each(|_| sleep(Duration::from_millis(10)));
-            began.elapsed()
-        });
-        let took = sleeper.unwrap().join().unwrap();
+        let sleeper = sleeper.spawn(|| (0..5).for_each(|_| sleep(Duration::from_millis(10))));
+        sleeper.unwrap().join().unwrap();
         stop.store(true, Ordering::Relaxed);
-        assert!(spinner.join().unwrap());
-        assert!(took < LONG_SLICE, "five sleeps of 10 ms took {took:?}");
+        assert!(spinner.join().unwrap(), "the sleeps took a minute");
     });
 }
 
@@ -265,65 +259,5 @@ fn a_new_thread_makes_a_thread_alone_tick() {
         stop.store(true, Ordering::Relaxed);
         assert!(other.join().unwrap());
         new.join().unwrap();
-    });
-}
-
-/// A tick takes 5 us and more in a virtual machine, so retries take 5 % of the time at most if 100 us are between two.
-#[test]
-fn retries_in_library_code_are_rare() {
-    for slice_us in [20, 100, 1000] {
-        let runtime = preemptive(Duration::from_micros(slice_us))
-            .decay(false)
-            .build()
-            .unwrap();
-        runtime.run(|| {
-            // It stays ready, and never runs before this thread waits for it.
-            let low = Builder::new().priority(Priority::Green).spawn(|| ());
-            let before = statistics();
-            let time = in_the_library(Duration::from_millis(200));
-            let after = statistics();
-            low.unwrap().join().unwrap();
-            let taken = after.ticks_taken - before.ticks_taken;
-            let deferred = after.ticks_deferred - before.ticks_deferred;
-            let most = time.as_micros() / 100 + u128::from(taken) + 10;
-            assert!(
-                u128::from(deferred) <= most,
-                "slices of {slice_us} us: {deferred} ticks were deferred, {taken} taken in {time:?}"
-            );
-            assert!(deferred > 0, "no tick came");
-        });
-    }
-}
-
-/// The kernel restarts neither of the calls after a signal.
-#[test]
-fn slices_of_cpu_time_interrupt_no_call_that_waits() {
-    let runtime = preemptive(SLICE).decay(false).cpu_time_slices(true);
-    runtime.build().unwrap().run(|| {
-        let [stop, ran] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
-        let other = {
-            let (stop, ran) = (Arc::clone(&stop), Arc::clone(&ran));
-            spawn(move || {
-                ran.store(true, Ordering::Relaxed);
-                spin_until(&stop)
-            })
-        };
-        for _ in 0..20 {
-            let time = libc::timespec {
-                tv_sec: 0,
-                tv_nsec: 10_000_000,
-            };
-            // SAFETY: no descriptor, and pointers to locals.
-            let results = unsafe {
-                [
-                    libc::poll(std::ptr::null_mut(), 0, 10),
-                    libc::nanosleep(&raw const time, std::ptr::null_mut()),
-                ]
-            };
-            assert_eq!(results, [0; 2], "{}", std::io::Error::last_os_error());
-        }
-        assert!(spin_until(&ran), "a thread that computes gets no tick");
-        stop.store(true, Ordering::Relaxed);
-        assert!(other.join().unwrap());
     });
 }

@@ -87,8 +87,10 @@ impl FloatControl {
     }
 }
 
-/// Saves the registers at the offset in the context of `rdi`. Goes to the code below where those in the context of
-/// `rsi` differ: to load them costs more than to compare them. Changes `eax`.
+/// Saves the registers at the offset in the context of `rdi`, and loads those in the context of `rsi`. The control word of
+/// x87 hardly ever differs, and then the code below loads it. Changes `eax`.
+///
+/// On Zen 4, saving `MXCSR` takes 4 ns and loading it 0.5, so it is not compared first, which takes 1.6.
 #[cfg(all(feature = "float-control", target_arch = "x86_64"))]
 macro_rules! switch_float_control {
     ($offset:literal) => {
@@ -99,14 +101,9 @@ macro_rules! switch_float_control {
             "fnstcw [rdi + ",
             $offset,
             " + 4]\n",
-            "mov eax, [rdi + ",
+            "ldmxcsr [rsi + ",
             $offset,
             "]\n",
-            "cmp eax, [rsi + ",
-            $offset,
-            "]\n",
-            "jne 3f\n",
-            "4:\n",
             "movzx eax, word ptr [rdi + ",
             $offset,
             " + 4]\n",
@@ -123,18 +120,7 @@ macro_rules! switch_float_control {
 #[cfg(all(feature = "float-control", target_arch = "x86_64"))]
 macro_rules! load_float_control {
     ($offset:literal) => {
-        concat!(
-            "3:\n",
-            "ldmxcsr [rsi + ",
-            $offset,
-            "]\n",
-            "jmp 4b\n",
-            "5:\n",
-            "fldcw [rsi + ",
-            $offset,
-            " + 4]\n",
-            "jmp 6b",
-        )
+        concat!("5:\n", "fldcw [rsi + ", $offset, " + 4]\n", "jmp 6b")
     };
 }
 

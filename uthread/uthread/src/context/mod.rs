@@ -26,6 +26,20 @@ pub(crate) use machine::{Context, switch};
 #[cfg(target_os = "linux")]
 pub(crate) use machine::{may_have_faulted, program_counter, stack_pointer};
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64", not(uthread_tsan)))]
+pub(crate) use machine::abandon;
+
+/// [`switch`] from a context that never continues.
+///
+/// # Safety
+/// As there.
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64", not(uthread_tsan))))]
+pub(crate) unsafe fn abandon(from: *mut Context, to: *const Context) -> ! {
+    // SAFETY: the caller's contract.
+    unsafe { switch(from, to) };
+    unreachable!("a finished thread was continued")
+}
+
 /// The first function of a fresh context. It must not return.
 pub(crate) type Entry = unsafe extern "C" fn(*mut ()) -> !;
 

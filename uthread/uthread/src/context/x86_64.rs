@@ -134,6 +134,28 @@ pub(crate) unsafe fn switch(from: *mut Context, to: *const Context) {
     }
 }
 
+/// Continues `to` for good: the running context is not saved.
+///
+/// # Safety
+/// As for [`switch`].
+#[cfg(not(uthread_tsan))]
+#[inline]
+pub(crate) unsafe fn abandon(_from: *mut Context, to: *const Context) -> ! {
+    // SAFETY: the caller's contract, as in `switch`.
+    unsafe {
+        #[cfg(feature = "float-control")]
+        asm!("ldmxcsr [{0} + 32]", "fldcw [{0} + 36]", in(reg) to, options(nostack));
+        asm!(
+            "mov rsp, [rsi]",
+            "mov rbp, [rsi + 16]",
+            "mov rbx, [rsi + 24]",
+            "jmp [rsi + 8]",
+            in("rsi") to,
+            options(noreturn),
+        );
+    }
+}
+
 /// The instruction that a signal interrupted.
 pub(crate) fn program_counter(context: &libc::ucontext_t) -> usize {
     context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize

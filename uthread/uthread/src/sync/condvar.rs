@@ -124,6 +124,20 @@ impl Condvar {
         );
     }
 
+    /// [Checks](Self::check), and that the guard is of the running thread. One that came from another thread, by a thread-local
+    /// value of their kernel thread, is forgotten: that thread holds the lock on.
+    #[inline]
+    fn owned<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>, operation: &str) -> LockGuard<'a, T> {
+        let worker = require_worker(operation);
+        let me = worker.current();
+        if !guard.lock.raw.is_of(me) {
+            guard.into_lock();
+            panic!("{operation}: {} does not hold the lock", me.label());
+        }
+        self.check(worker, &guard.lock.raw, operation);
+        guard
+    }
+
     /// The first waiter. The wait-for graph must be locked.
     #[inline]
     fn pop(&self) -> Option<&'static Control> {
@@ -159,6 +173,7 @@ impl Condvar {
     /// ```
     #[inline]
     pub fn wait<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>) -> LockResult<LockGuard<'a, T>> {
+        let guard = self.owned(guard, "Condvar::wait");
         let woken = self.block(&guard, "Condvar::wait", None);
         let lock = guard.into_lock();
         woken.in_time();
@@ -175,7 +190,6 @@ impl Condvar {
         deadline_ns: Option<u64>,
     ) -> Woken {
         let raw = &guard.lock.raw;
-        self.check(require_worker(operation), raw, operation);
         let worker = raw.enter(operation);
         let me = worker.current();
         me.parcel.set(ptr::from_ref(raw).cast());
@@ -271,6 +285,7 @@ impl Condvar {
         guard: LockGuard<'a, T>,
         deadline_ns: u64,
     ) -> LockResult<(LockGuard<'a, T>, WaitTimeoutResult)> {
+        let guard = self.owned(guard, "Condvar::wait_timeout");
         let woken = self.block(&guard, "Condvar::wait_timeout", Some(deadline_ns));
         let lock = guard.into_lock();
         let signalled = woken.in_time();
@@ -352,8 +367,8 @@ impl Condvar {
     /// ```
     #[inline]
     pub fn signal<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>) -> LockResult<LockGuard<'a, T>> {
+        let guard = self.owned(guard, "Condvar::signal");
         let raw = &guard.lock.raw;
-        self.check(require_worker("Condvar::signal"), raw, "Condvar::signal");
         let worker = raw.enter("Condvar::signal");
         let me = worker.current();
         let waiter = with_graph(worker, || {
@@ -391,9 +406,9 @@ impl Condvar {
     /// });
     /// ```
     pub fn signal_exit<T: ?Sized>(&self, guard: LockGuard<'_, T>) {
+        let guard = self.owned(guard, "Condvar::signal_exit");
         let worker = require_worker("Condvar::signal_exit");
         let raw = &guard.lock.raw;
-        self.check(worker, raw, "Condvar::signal_exit");
         enter();
         let me = worker.current();
         let waiter = with_graph(worker, || {

@@ -147,14 +147,20 @@ impl RawLock {
     /// Frees the lock of the running thread, if a thread that waits for it is about to come.
     pub(super) fn let_heir_come(&self, worker: &Worker, me: &Control) -> bool {
         self.barging
-            && ptr::eq(self.owner.get(), me)
+            && self.is_of(me)
             && self.owner.leave_to_heir(worker.several, || worker.now_ns())
+    }
+
+    /// True if the thread owns the lock.
+    #[inline]
+    pub(super) fn is_of(&self, thread: &Control) -> bool {
+        ptr::eq(self.owner.get(), thread)
     }
 
     /// True if the running thread owns the lock.
     #[inline]
     pub(super) fn is_mine(&self) -> bool {
-        current_worker().is_some_and(|worker| ptr::eq(self.owner.get(), worker.current()))
+        current_worker().is_some_and(|worker| self.is_of(worker.current()))
     }
 
     /// Waits for the lock, but not longer than `limit`; `false` if that has passed.
@@ -327,7 +333,7 @@ impl RawLock {
 
     #[cold]
     fn unlock_contended(&self, worker: &Worker, me: &Control) {
-        if !self.owner().is_some_and(|owner| ptr::eq(owner, me)) {
+        if !self.is_of(me) {
             leave();
             panic!("{} unlocks a lock that it does not hold", me.label());
         }

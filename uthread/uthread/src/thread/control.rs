@@ -83,6 +83,8 @@ pub(crate) struct Control {
     /// Priorities of the threads that wait for locks held by this one.
     pub(crate) heirs: Tally,
     pub(crate) spins: Cell<bool>,
+    /// Not padding, over which compilers copy the fields next to it by loads that wait for the stores before them.
+    _rest: [u8; 3],
     /// The lock this thread waits for, which only the lock's own file reads.
     pub(crate) blocked_on: Cell<*const ()>,
     /// The lock released in the `wait` of a condition variable, the slot of a value in transit, or the owner of the spin lock
@@ -214,6 +216,7 @@ impl Control {
             heirs: Tally::new(),
             blocked_on: Cell::new(ptr::null()),
             spins: Cell::new(false),
+            _rest: [0; 3],
             has_time_limit: Cell::new(false),
             parcel: Cell::new(ptr::null()),
             permit: Cell::new(Permit::None),

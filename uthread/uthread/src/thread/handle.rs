@@ -334,6 +334,17 @@ impl<T> JoinHandle<T> {
         is_gone(self.control())
     }
 
+    /// [`set_own_value`](super::set_own_value) for a thread that has not begun.
+    ///
+    /// # Safety
+    /// Same as there, and preemption must be disabled since the start of the thread.
+    #[doc(hidden)]
+    #[inline]
+    pub unsafe fn set_own_value(&self, value: NonNull<()>, destroy: unsafe fn(NonNull<()>)) {
+        // SAFETY: nobody else uses its locals yet.
+        unsafe { (*self.control().locals.get()).set_own((value, destroy)) };
+    }
+
     /// True if the thread has a result.
     pub(crate) fn has_ended(&self) -> bool {
         self.control().joiner.load(Ordering::Acquire) == FINISHED

@@ -9,7 +9,7 @@ use super::cancel::obey_cancel;
 use super::local::{self, leave_blocking, set_depth, set_pending, try_enter};
 use super::shared::Mode;
 use super::state::Worker;
-use crate::context::switch;
+use crate::context::{abandon, switch};
 use crate::preempt::Ticker;
 use crate::thread::{Control, State, Wait};
 use crate::trace::Kind;
@@ -251,13 +251,22 @@ impl Worker {
     )]
     #[inline(always)]
     pub(super) unsafe fn switch_to(&self, next: *const Control) {
-        let me = self.running.current.replace(next);
         // SAFETY: the caller's contract; both blocks are alive.
+        unsafe {
+            let me = self.will_run(next);
+            switch((*me).context(), (*next).context());
+        }
+    }
+
+    /// Makes `next`, which is alive, the running thread in the books. Returns the one before.
+    #[inline]
+    unsafe fn will_run(&self, next: *const Control) -> *const Control {
+        // SAFETY: the caller's contract.
         unsafe {
             (*next).set_state(State::Running);
             self.trace(Kind::Run, &*next);
-            switch((*me).context(), (*next).context());
         }
+        self.running.current.replace(next)
     }
 
     /// Ends the running thread, whose result is in place.
@@ -284,8 +293,10 @@ impl Worker {
         };
         self.scheduler.switched();
         // SAFETY: same as in `block`; this thread never continues.
-        unsafe { self.switch_to(next) };
-        unreachable!("a finished thread was continued")
+        unsafe {
+            self.will_run(next);
+            abandon(me.context(), (*next).context())
+        }
     }
 
     /// Takes from the system what may be refused. The worker must stay in place from here on.
