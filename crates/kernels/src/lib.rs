@@ -28,6 +28,8 @@
     reason = "vector registers are loaded and stored through pointers"
 )]
 
+#[macro_use]
+mod passes;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -35,7 +37,6 @@ mod avx512;
 mod chain;
 mod change;
 mod copy;
-mod dispatch;
 mod instruction_set;
 pub mod levels;
 #[cfg(target_arch = "aarch64")]

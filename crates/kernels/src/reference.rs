@@ -33,36 +33,43 @@ pub fn add_width() {
     additions(WIDTH_TURNS);
 }
 
+/// The instructions of both loops, which are the same but for their notation.
 #[cfg(target_arch = "x86_64")]
-fn multiplications(turns: u64) {
-    // SAFETY: the instructions change only registers that are declared as changed, and the flags.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            ".rept 16",
-            "imul {product:e}, {factor:e}",
-            ".endr",
-            "dec {turns}",
-            "jnz 2b",
-            turns = inout(reg) turns.max(1) => _,
-            factor = in(reg) 3_u64,
-            product = inout(reg) 1_u64 => _,
-            options(nomem, nostack),
-        );
-    }
+macro_rules! instruction {
+    (multiply) => {
+        "imul {product:e}, {factor:e}"
+    };
+    (add $sum:literal) => {
+        concat!("add {", $sum, "}, {operand}")
+    };
+    (count down) => {
+        "dec {turns}\njnz 2b"
+    };
 }
 
 #[cfg(target_arch = "aarch64")]
+macro_rules! instruction {
+    (multiply) => {
+        "mul {product:w}, {product:w}, {factor:w}"
+    };
+    (add $sum:literal) => {
+        concat!("add {", $sum, "}, {", $sum, "}, {operand}")
+    };
+    (count down) => {
+        "subs {turns}, {turns}, #1\nb.ne 2b"
+    };
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn multiplications(turns: u64) {
     // SAFETY: the instructions change only registers that are declared as changed, and the flags.
     unsafe {
         std::arch::asm!(
             "2:",
             ".rept 16",
-            "mul {product:w}, {product:w}, {factor:w}",
+            instruction!(multiply),
             ".endr",
-            "subs {turns}, {turns}, #1",
-            "b.ne 2b",
+            instruction!(count down),
             turns = inout(reg) turns.max(1) => _,
             factor = in(reg) 3_u64,
             product = inout(reg) 1_u64 => _,
@@ -78,58 +85,23 @@ fn multiplications(_: u64) {}
 
 /// Each turn is 48 additions to eight registers. The operand is a register because recent processors
 /// fold chains of additions of a constant, and would do several in one.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn additions(turns: u64) {
     // SAFETY: the instructions change only registers that are declared as changed, and the flags.
     unsafe {
         std::arch::asm!(
             "2:",
             ".rept 6",
-            "add {a}, {operand}",
-            "add {b}, {operand}",
-            "add {c}, {operand}",
-            "add {d}, {operand}",
-            "add {e}, {operand}",
-            "add {f}, {operand}",
-            "add {g}, {operand}",
-            "add {h}, {operand}",
+            instruction!(add "a"),
+            instruction!(add "b"),
+            instruction!(add "c"),
+            instruction!(add "d"),
+            instruction!(add "e"),
+            instruction!(add "f"),
+            instruction!(add "g"),
+            instruction!(add "h"),
             ".endr",
-            "dec {turns}",
-            "jnz 2b",
-            turns = inout(reg) turns.max(1) => _,
-            operand = in(reg) turns,
-            a = inout(reg) 0_u64 => _,
-            b = inout(reg) 0_u64 => _,
-            c = inout(reg) 0_u64 => _,
-            d = inout(reg) 0_u64 => _,
-            e = inout(reg) 0_u64 => _,
-            f = inout(reg) 0_u64 => _,
-            g = inout(reg) 0_u64 => _,
-            h = inout(reg) 0_u64 => _,
-            options(nomem, nostack),
-        );
-    }
-}
-
-/// As on x86-64.
-#[cfg(target_arch = "aarch64")]
-fn additions(turns: u64) {
-    // SAFETY: the instructions change only registers that are declared as changed, and the flags.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            ".rept 6",
-            "add {a}, {a}, {operand}",
-            "add {b}, {b}, {operand}",
-            "add {c}, {c}, {operand}",
-            "add {d}, {d}, {operand}",
-            "add {e}, {e}, {operand}",
-            "add {f}, {f}, {operand}",
-            "add {g}, {g}, {operand}",
-            "add {h}, {h}, {operand}",
-            ".endr",
-            "subs {turns}, {turns}, #1",
-            "b.ne 2b",
+            instruction!(count down),
             turns = inout(reg) turns.max(1) => _,
             operand = in(reg) turns,
             a = inout(reg) 0_u64 => _,
