@@ -2,9 +2,9 @@
 
 use crate::core_state::{core_states, full_speed};
 use crate::sample::{Batch, FullSpeed, Reading, Sample};
+use crate::statistics::Estimated;
 use crate::statistics::prediction::{self, Clocks, Leg, Prediction, Visit, disturbed, predict};
 use crate::statistics::summary::{self, median, median_absolute_deviation};
-use crate::statistics::{Estimated, Scale};
 
 /// A smaller share of CPU time in the wall time means that the work mostly waits, for a disk or for
 /// another processor. The speed of this processor then says little about its cost.
@@ -89,8 +89,6 @@ impl Centre {
                 estimated: Estimated {
                     centre,
                     interval: None,
-                    n: by_process.len(),
-                    scale: Scale::Linear,
                 },
                 by_process,
                 uncorrected: centre,

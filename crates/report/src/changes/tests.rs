@@ -8,14 +8,12 @@ use instrument::experiment::{Definition, Metric};
 use instrument::point::Point;
 use instrument::results::PointResult;
 use instrument::statistics::changes::{Change, Departure, Shape};
-use instrument::statistics::{Estimated, Scale};
+use instrument::statistics::Estimated;
 
 fn step(earliest: usize, at: usize, latest: usize) -> Found {
     let ratio = Estimated {
         centre: 1.1,
         interval: None,
-        n: 12,
-        scale: Scale::Logarithmic,
     };
     let change = Change {
         at,
