@@ -31,7 +31,7 @@ use super::clock::now_ns;
 use super::outcome::check_status;
 use super::placement::pin;
 use super::usage;
-use crate::error::refuse;
+use crate::error::{absent, refuse};
 use crate::process::{Exit, Finished, Tail};
 use crate::program::{Output, Program, ProgramError, Ran};
 use crate::usage::Usage;
@@ -42,12 +42,9 @@ pub(crate) fn signal_name(_signal: i32) -> Option<&'static str> {
     None
 }
 
-#[derive(Debug)]
-pub enum Twin {}
-
-impl Twin {
-    pub fn fork() -> crate::Result<Self> {
-        refuse("a copy of this process")
+absent! {
+    enum Twin = refuse("a copy of this process") => {
+        fn fork() -> crate::Result<Self>;
     }
 }
 
