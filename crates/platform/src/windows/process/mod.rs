@@ -36,7 +36,7 @@ use crate::process::{Exit, Finished, Tail};
 use crate::program::{Output, Program, ProgramError, Ran};
 use crate::usage::Usage;
 
-pub use worker::Worker;
+pub(crate) use worker::RawWorker;
 
 pub(crate) fn signal_name(_signal: i32) -> Option<&'static str> {
     None
@@ -171,7 +171,7 @@ fn connect(child: &mut Child) -> io::Result<Receiver<Event>> {
 
 /// True for a process that ended by Ctrl-Break or with its console. Unlike Ctrl-C, these reach each process of a
 /// console, also one with a separate process group.
-fn is_console_event(exit: Exit) -> bool {
+pub(crate) fn is_console_event(exit: Exit) -> bool {
     exit == Exit::Code(STATUS_CONTROL_C_EXIT)
 }
 
