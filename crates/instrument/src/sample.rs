@@ -215,6 +215,11 @@ impl Reading {
         }
     }
 
+    /// False for a value, which no clock gave.
+    pub fn is_timed(&self) -> bool {
+        !matches!(self, Self::Value(_))
+    }
+
     /// The mean wall time of [`kernels::add_width`] around each timing, in ns; empty if it was not run.
     pub fn references_ns(&self) -> &[u64] {
         match self {

@@ -89,7 +89,7 @@ impl Interval {
 }
 
 /// A value estimated from data, with its interval if there are enough data.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimated {
     /// The estimate itself.
     pub centre: f64,

@@ -22,7 +22,7 @@ use super::{Estimated, Interval};
 const ENOUGH_PASSES: usize = 3;
 
 /// A value with the interval in which the next run will find it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prediction {
     /// The centre of the processes' values at the run's highest clock, with its prediction interval; `n`
     /// counts the processes. No interval for fewer than two passes.
