@@ -201,18 +201,25 @@ pub fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
 /// each packet would cost the sender more than the packets do. Fewer bytes than this wake no
 /// receiver, not even one that needs fewer: set it to 1 again before the last bytes.
 pub fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
-    let bytes: libc::c_int = bytes.try_into().unwrap_or(libc::c_int::MAX);
-    // SAFETY: `bytes` lives through the call and has the given length.
-    let outcome = unsafe {
+    let bytes = bytes.try_into().unwrap_or(libc::c_int::MAX);
+    set_option(socket, libc::SO_RCVLOWAT, bytes)
+}
+
+pub(super) fn set_option(
+    socket: &TcpStream,
+    option: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: `value` lives through the call and has the given length.
+    check(unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             libc::SOL_SOCKET,
-            libc::SO_RCVLOWAT,
-            (&raw const bytes).cast(),
-            size_of_val(&bytes) as libc::socklen_t,
+            option,
+            (&raw const value).cast(),
+            size_of_val(&value) as libc::socklen_t,
         )
-    };
-    check(outcome)
+    })
 }
 
 /// Number of sent bytes that the other end has not acknowledged yet (`SIOCOUTQ`,
