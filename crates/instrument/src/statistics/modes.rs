@@ -60,7 +60,7 @@ pub fn several(values: &[f64]) -> Option<Vec<f64>> {
 /// centres. `None` otherwise.
 ///
 /// This is no test: ten values of one mode look like this by chance in one of nine samples. It
-/// tells where a quantile that lies within one group says nothing about the other.
+/// shows where a quantile that lies within one group says nothing about the other.
 pub fn halves(values: &[f64]) -> Option<[f64; 2]> {
     let ascending = sorted(values)?;
     let fewest = FEWEST_IN_MODE.max(ascending.len() / 3);

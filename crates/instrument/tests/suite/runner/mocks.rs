@@ -93,7 +93,7 @@ pub(crate) struct MockExecutor<F> {
     answer: F,
     pub(crate) given: BTreeMap<u64, usize>,
     pub(crate) stop_after: usize,
-    /// What earlier runs of the machine tell of visits.
+    /// What visits took in earlier runs of the machine.
     pub(crate) visit_costs: VisitCosts,
     pub(crate) order: Vec<u64>,
     pub(crate) tasks: Vec<Request>,
