@@ -7,8 +7,8 @@ use advice::Advice;
 use instrument::experiment::{Definition, Metric};
 use instrument::point::Point;
 use instrument::results::PointResult;
-use instrument::statistics::changes::{Change, Departure, Shape};
 use instrument::statistics::Estimated;
+use instrument::statistics::changes::{Change, Departure, Shape};
 
 fn step(earliest: usize, at: usize, latest: usize) -> Found {
     let ratio = Estimated {
