@@ -37,6 +37,7 @@ mod avx512;
 mod chain;
 mod change;
 mod copy;
+mod dispatch;
 mod instruction_set;
 pub mod levels;
 #[cfg(target_arch = "aarch64")]
