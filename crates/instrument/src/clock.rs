@@ -19,7 +19,7 @@ pub trait Clock {
     /// If the system does not report them.
     fn usage(&self) -> platform::Result<Usage>;
 
-    /// Runs the reference loops; `None` for a clock that has none.
+    /// Runs the reference loops; `None` for a clock or a processor that has none.
     fn references(&self) -> Option<References> {
         None
     }
@@ -29,8 +29,8 @@ pub trait Clock {
 /// the page fault of the first run in a process, would look like a low clock or a shared core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct References {
-    /// Wall time of [`kernels::MULTIPLY_CHAIN`] in ns; `None` on a processor that has none.
-    pub chain_ns: Option<u64>,
+    /// Wall time of [`kernels::MULTIPLY_CHAIN`] in ns.
+    pub chain_ns: u64,
     /// Wall time of [`kernels::add_width`] in ns.
     pub width_ns: u64,
     /// Involuntary context switches of this process so far.
@@ -53,11 +53,11 @@ impl Clock for SystemClock {
     }
 
     fn references(&self) -> Option<References> {
-        let chain = || kernels::MULTIPLY_CHAIN.map(|chain| self.each_ns(chain));
-        let width = || self.each_ns(kernels::add_width);
-        let readings = [(); REFERENCE_RUNS].map(|()| (chain(), width()));
+        let chain = kernels::MULTIPLY_CHAIN?;
+        let read = || (self.each_ns(chain), self.each_ns(kernels::add_width));
+        let readings = [(); REFERENCE_RUNS].map(|()| read());
         Some(References {
-            chain_ns: readings.iter().filter_map(|(chain_ns, _)| *chain_ns).min(),
+            chain_ns: readings.iter().map(|(chain_ns, _)| *chain_ns).min()?,
             width_ns: readings.iter().map(|(_, width_ns)| *width_ns).min()?,
             switches: self.usage().ok()?.involuntary_switches,
             cpu: current_cpu(),
@@ -132,27 +132,16 @@ fn least_cost_ns() -> f64 {
 /// The reference loops take at most this share of the time of the legs.
 const MOST_SHARE: f64 = 0.1;
 
-/// The result of two readings of the reference loops, before and after timings.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bracketed {
-    /// The mean wall time of the width loop in ns.
-    pub width_ns: u64,
-    /// `None` on a processor without the multiply chain.
-    pub around: Option<Around>,
-}
-
-impl Bracketed {
-    pub fn between(before: References, after: References) -> Self {
-        let around = |(before_ns, after_ns)| Around {
-            chain_ns: (before_ns, after_ns),
-            width_change_ns: after.width_ns.cast_signed() - before.width_ns.cast_signed(),
-            switches: after.switches.saturating_sub(before.switches),
-            cpu: before.cpu.filter(|_| before.cpu == after.cpu),
+impl References {
+    /// The mean wall time of the width loop in ns, and the conditions, of a timing between two readings.
+    fn around(self, after: Self) -> (u64, Around) {
+        let around = Around {
+            chain_ns: (self.chain_ns, after.chain_ns),
+            width_change_ns: after.width_ns.cast_signed() - self.width_ns.cast_signed(),
+            switches: after.switches.saturating_sub(self.switches),
+            cpu: self.cpu.filter(|_| self.cpu == after.cpu),
         };
-        Self {
-            width_ns: before.width_ns.midpoint(after.width_ns),
-            around: before.chain_ns.zip(after.chain_ns).map(around),
-        }
+        (self.width_ns.midpoint(after.width_ns), around)
     }
 }
 
@@ -172,12 +161,8 @@ impl<'c> Bracket<'c> {
 
     /// The mean wall time of the width loop in ns, and the conditions around the timing.
     pub fn close(self) -> (Option<u64>, Option<Around>) {
-        let between = self.before.zip(self.clock.references());
-        let between = between.map(|(before, after)| Bracketed::between(before, after));
-        (
-            between.map(|it| it.width_ns),
-            between.and_then(|it| it.around),
-        )
+        let readings = self.before.zip(self.clock.references());
+        readings.map(|(before, after)| before.around(after)).unzip()
     }
 }
 
@@ -219,27 +204,27 @@ impl<'c> BracketedLegs<'c> {
         let Some((before, after)) = before.zip(after) else {
             return;
         };
-        let between = Bracketed::between(before, after);
+        let (width_ns, around) = before.around(after);
         for _ in 0..open {
-            legs.reference_ns.push(between.width_ns);
-            legs.around.extend(between.around);
+            legs.reference_ns.push(width_ns);
+            legs.around.push(around);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Bracketed, BracketedLegs, Clock, References, SystemClock, calibrate};
+    use super::{BracketedLegs, Clock, References, SystemClock, calibrate};
     use crate::sample::{Around, Legs};
     use platform::usage::Usage;
     use std::cell::Cell;
 
     #[test]
     fn the_system_clock_reads_both_reference_loops() {
-        let references = SystemClock.references().expect("the system clock has them");
-        assert!(references.width_ns > 0, "{references:?}");
-        let is_written = kernels::MULTIPLY_CHAIN.is_some();
-        assert_eq!(references.chain_ns.is_some(), is_written, "{references:?}");
+        let references = SystemClock.references();
+        assert_eq!(references.is_some(), kernels::MULTIPLY_CHAIN.is_some());
+        let is_read = |it: References| it.chain_ns > 0 && it.width_ns > 0;
+        assert!(references.is_none_or(is_read), "{references:?}");
     }
 
     #[test]
@@ -250,7 +235,7 @@ mod tests {
     }
 
     const READING: References = References {
-        chain_ns: Some(2400),
+        chain_ns: 2400,
         width_ns: 2000,
         switches: 7,
         cpu: Some(3),
@@ -259,7 +244,7 @@ mod tests {
     #[test]
     fn two_readings_show_what_changed_between_them() {
         let after = References {
-            chain_ns: Some(2700),
+            chain_ns: 2700,
             width_ns: 1990,
             switches: 9,
             cpu: Some(3),
@@ -270,25 +255,16 @@ mod tests {
             switches: 2,
             cpu: Some(3),
         };
-        let bracketed = Bracketed::between(READING, after);
-        assert_eq!((bracketed.width_ns, bracketed.around), (1995, Some(around)));
-        let elsewhere = References {
-            cpu: Some(1),
-            ..after
-        };
-        let moved = Bracketed::between(READING, elsewhere).around;
+        assert_eq!(READING.around(after), (1995, around));
+        let cpu = Some(1);
+        let (_, moved) = READING.around(References { cpu, ..after });
         assert_eq!(
             moved,
-            Some(Around {
+            Around {
                 cpu: None,
                 ..around
-            })
+            }
         );
-        let without_chain = References {
-            chain_ns: None,
-            ..after
-        };
-        assert_eq!(Bracketed::between(READING, without_chain).around, None);
     }
 
     /// Its readings take 15 µs.

@@ -85,8 +85,6 @@ pub(crate) struct Speeds {
     /// In earlier runs of this machine.
     known: Vec<FullSpeed>,
     by_core_type: BTreeMap<Option<usize>, Seen>,
-    /// The fastest reading of each visit on a processor with one reference loop.
-    widths_ns: Fastest,
 }
 
 /// The readings of the visits to cores of one type.
@@ -139,17 +137,8 @@ impl Speeds {
     pub fn note(&mut self, batch: &mut Batch) {
         let samples = batch.samples.iter();
         let costs: Vec<Cost> = samples.flat_map(|sample| sample.reading.costs()).collect();
-        let around = || {
-            costs
-                .iter()
-                .filter_map(|cost| Some((cost.reference_ns?, cost.around?)))
-        };
-        if around().next().is_none() {
-            let widths_ns = costs.iter().filter_map(|cost| cost.reference_ns);
-            self.widths_ns.add(widths_ns.reduce(f64::min));
-            batch.full_speed_ns = self.widths_ns.sustained();
-            return;
-        }
+        let around = |cost: &Cost| cost.reference_ns.zip(cost.around);
+        let around = || costs.iter().filter_map(around);
         let steady = || around().filter(|(width_ns, around)| is_steady(*width_ns, around));
         let types = steady().filter_map(|(_, around)| around.cpu);
         let mut types: Vec<Option<usize>> = types.map(|cpu| self.topology.core_type(cpu)).collect();
@@ -229,18 +218,6 @@ mod tests {
             wall_ns: vec![1000; times_ns.len()],
             reference_ns: times_ns.iter().map(|(width_ns, _)| *width_ns).collect(),
             around: times_ns.iter().map(|(_, around)| *around).collect(),
-            ..Legs::default()
-        };
-        Sample::new("cost", Reading::Legs(legs))
-    }
-
-    /// Legs with one reference loop, which takes these times.
-    fn legs_of_one_reference(reference_ns: &[u64]) -> Sample {
-        let legs = Legs {
-            iterations: 1,
-            work: 1.0,
-            wall_ns: vec![1000; reference_ns.len()],
-            reference_ns: reference_ns.into(),
             ..Legs::default()
         };
         Sample::new("cost", Reading::Legs(legs))
@@ -327,11 +304,13 @@ mod tests {
 
     #[test]
     fn one_reference_or_no_full_speed_shows_no_conditions() {
-        let sample = legs(&[(1800, QUIET)]);
-        assert_eq!(core_states(&[&sample], None), [Core::default()]);
-        let one_reference = legs_of_one_reference(&[1800, 1800]);
+        let mut sample = legs(&[(1800, QUIET), (1800, QUIET)]);
+        assert_eq!(core_states(&[&sample], None), [Core::default(); 2]);
+        if let Reading::Legs(legs) = &mut sample.reading {
+            legs.around.clear();
+        }
         let value = Sample::new("cost", Reading::Value(1.0));
-        let states = core_states(&[&one_reference, &value], Some(full_speed()));
+        let states = core_states(&[&sample, &value], Some(full_speed()));
         assert_eq!(states, [Core::default(); 3]);
     }
 
@@ -443,17 +422,5 @@ mod tests {
     fn readings_that_changed_around_a_timing_do_not_count() {
         let changed = batch(legs(&[(800, chain(900, 1100))]));
         assert_eq!(noted(&mut Speeds::default(), changed), None);
-    }
-
-    #[test]
-    fn one_reference_loop_shows_its_own_full_speed() {
-        let mut speeds = Speeds::default();
-        let mut noted = |reference_ns: &[u64]| {
-            let mut batch = batch(legs_of_one_reference(reference_ns));
-            speeds.note(&mut batch);
-            (batch.full_speed_ns, batch.full_speed)
-        };
-        assert_eq!(noted(&[130, 120]), (Some(120.0), None));
-        assert_eq!(noted(&[110, 150]), (Some(110.0), None));
     }
 }

@@ -151,7 +151,7 @@ impl Replay {
 }
 
 /// Keys of the findings that rest on values of this pass: their numbers move if these values do. A
-/// finding without estimated numbers does not tell; it counts where at least half of the estimates
+/// finding without estimated numbers does not show it; it counts where at least half of the estimates
 /// were measured.
 fn measured(
     experiment: &dyn Experiment,

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 
 /// Single operations that take longer count as one minute.
 const LONGEST_NS: u64 = 60_000_000_000;
-/// Readings of the clock that are this rare tell nothing of its steps: an interrupt may fall into any.
+/// Readings of the clock that are this rare do not show its steps: an interrupt may fall into any.
 const RARE: f64 = 0.001;
 /// Timings within this share of a step are one multiple of it: whole ns are rounded, and a step is not one.
 const ROUNDED_TO: f64 = 0.75;

@@ -181,11 +181,8 @@ fn drift(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
 }
 
 fn several_modes(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
-    let modes = modes::several(&estimate.by_process);
-    let centres: Vec<f64> = match modes {
-        Some(modes) => modes.iter().map(|mode| mode.centre).collect(),
-        None => uncovered_halves(estimate)?.to_vec(),
-    };
+    let several = modes::several(&estimate.by_process);
+    let centres = several.or_else(|| Some(uncovered_halves(estimate)?.to_vec()))?;
     let distance = centres.last()? - centres.first()?;
     (distance.is_finite() && distance > MODE_DISTANCE * estimate.centre.abs()).then(|| {
         Warning::SeveralModes {

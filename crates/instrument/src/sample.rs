@@ -44,7 +44,7 @@ pub enum Reading {
         wall_ns: u64,
         /// Mean wall time of [`kernels::add_width`] before and after it, in ns.
         reference_ns: Option<u64>,
-        /// The conditions around it; `None` in runs with one reference loop.
+        /// The conditions around it; `None` in older runs, with one reference loop.
         around: Option<Around>,
     },
     /// Wall times of single operations, each net of the cost of reading the clock.
@@ -61,7 +61,7 @@ pub enum Reading {
         p99_ns: f64,
         /// Mean wall time of [`kernels::add_width`] before and after them, in ns.
         reference_ns: Option<u64>,
-        /// The conditions around them; `None` in runs with one reference loop.
+        /// The conditions around them; `None` in older runs, with one reference loop.
         around: Option<Around>,
     },
     /// A number that was counted or looked up, not timed, in the metric's unit.
@@ -84,7 +84,7 @@ pub struct Legs {
     /// run.
     #[serde(default)]
     pub reference_ns: Vec<u64>,
-    /// The conditions around each leg; empty in runs with one reference loop.
+    /// The conditions around each leg; empty in older runs, with one reference loop.
     #[serde(default)]
     pub around: Vec<Around>,
     /// Iterations of a short leg.
@@ -170,7 +170,7 @@ pub struct Cost {
     pub raw_ns: f64,
     /// Mean wall time of [`kernels::add_width`] before and after it, in ns.
     pub reference_ns: Option<f64>,
-    /// The conditions around it; `None` in runs with one reference loop.
+    /// The conditions around it; `None` in older runs, with one reference loop.
     pub around: Option<Around>,
 }
 
@@ -213,6 +213,11 @@ impl Reading {
             } => one(p50_ns, p50_ns, reference_ns, around),
             Self::Value(_) => Vec::new(),
         }
+    }
+
+    /// False for a value, which no clock gave.
+    pub fn is_timed(&self) -> bool {
+        !matches!(self, Self::Value(_))
     }
 
     /// The mean wall time of [`kernels::add_width`] around each timing, in ns; empty if it was not run.
@@ -259,7 +264,7 @@ pub struct Batch {
     /// publication printed: nobody knows how they were measured.
     pub pass: Option<u32>,
     /// Wall time of the reference loop at the processor's full speed, as far as the run had shown it
-    /// when the batch was taken, in ns. Only in runs with one reference loop.
+    /// when the batch was taken, in ns. Only in older runs, with one reference loop.
     pub full_speed_ns: Option<f64>,
     /// The full speed of the cores that it ran on, by both reference loops.
     pub full_speed: Option<FullSpeed>,

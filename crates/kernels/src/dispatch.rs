@@ -5,12 +5,14 @@ use crate::portable;
 use std::sync::LazyLock;
 
 /// The widest first. Each returns its loops if the processor supports the instructions.
-#[cfg(target_arch = "x86_64")]
-const VECTOR_SETS: &[fn() -> Option<InstructionSet>] = &[crate::avx512::loops, crate::avx2::loops];
-#[cfg(target_arch = "aarch64")]
-const VECTOR_SETS: &[fn() -> Option<InstructionSet>] = &[crate::neon::loops];
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const VECTOR_SETS: &[fn() -> Option<InstructionSet>] = &[];
+const VECTOR_SETS: &[fn() -> Option<InstructionSet>] = &[
+    #[cfg(target_arch = "x86_64")]
+    crate::avx512::loops,
+    #[cfg(target_arch = "x86_64")]
+    crate::avx2::loops,
+    #[cfg(target_arch = "aarch64")]
+    crate::neon::loops,
+];
 
 static BEST: LazyLock<InstructionSet> = LazyLock::new(|| {
     InstructionSet::available()

@@ -28,6 +28,8 @@
     reason = "vector registers are loaded and stored through pointers"
 )]
 
+#[macro_use]
+mod passes;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

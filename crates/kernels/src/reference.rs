@@ -26,43 +26,50 @@ fn multiply_chain() {
     multiplications(CHAIN_TURNS);
 }
 
-/// A loop of additions that do not wait for each other, as many at a time as the core can issue. It
-/// uses no memory. Its time is comparable only on the same processor.
+/// A loop of additions that do not wait for each other, as many at a time as the core can issue; empty where
+/// [`MULTIPLY_CHAIN`] is `None`. It uses no memory. Its time is comparable only on the same processor.
 #[inline(never)]
 pub fn add_width() {
     additions(WIDTH_TURNS);
 }
 
+/// The instructions of both loops, which are the same but for their notation.
 #[cfg(target_arch = "x86_64")]
-fn multiplications(turns: u64) {
-    // SAFETY: the instructions change only registers that are declared as changed, and the flags.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            ".rept 16",
-            "imul {product:e}, {factor:e}",
-            ".endr",
-            "dec {turns}",
-            "jnz 2b",
-            turns = inout(reg) turns.max(1) => _,
-            factor = in(reg) 3_u64,
-            product = inout(reg) 1_u64 => _,
-            options(nomem, nostack),
-        );
-    }
+macro_rules! instruction {
+    (multiply) => {
+        "imul {product:e}, {factor:e}"
+    };
+    (add $sum:literal) => {
+        concat!("add {", $sum, "}, {operand}")
+    };
+    (count down) => {
+        "dec {turns}\njnz 2b"
+    };
 }
 
 #[cfg(target_arch = "aarch64")]
+macro_rules! instruction {
+    (multiply) => {
+        "mul {product:w}, {product:w}, {factor:w}"
+    };
+    (add $sum:literal) => {
+        concat!("add {", $sum, "}, {", $sum, "}, {operand}")
+    };
+    (count down) => {
+        "subs {turns}, {turns}, #1\nb.ne 2b"
+    };
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn multiplications(turns: u64) {
     // SAFETY: the instructions change only registers that are declared as changed, and the flags.
     unsafe {
         std::arch::asm!(
             "2:",
             ".rept 16",
-            "mul {product:w}, {product:w}, {factor:w}",
+            instruction!(multiply),
             ".endr",
-            "subs {turns}, {turns}, #1",
-            "b.ne 2b",
+            instruction!(count down),
             turns = inout(reg) turns.max(1) => _,
             factor = in(reg) 3_u64,
             product = inout(reg) 1_u64 => _,
@@ -70,32 +77,26 @@ fn multiplications(turns: u64) {
         );
     }
 }
-
-/// Never called: [`MULTIPLY_CHAIN`] is `None` here. A compiled loop would have no known number of
-/// cycles.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn multiplications(_: u64) {}
 
 /// Each turn is 48 additions to eight registers. The operand is a register because recent processors
 /// fold chains of additions of a constant, and would do several in one.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn additions(turns: u64) {
     // SAFETY: the instructions change only registers that are declared as changed, and the flags.
     unsafe {
         std::arch::asm!(
             "2:",
             ".rept 6",
-            "add {a}, {operand}",
-            "add {b}, {operand}",
-            "add {c}, {operand}",
-            "add {d}, {operand}",
-            "add {e}, {operand}",
-            "add {f}, {operand}",
-            "add {g}, {operand}",
-            "add {h}, {operand}",
+            instruction!(add "a"),
+            instruction!(add "b"),
+            instruction!(add "c"),
+            instruction!(add "d"),
+            instruction!(add "e"),
+            instruction!(add "f"),
+            instruction!(add "g"),
+            instruction!(add "h"),
             ".endr",
-            "dec {turns}",
-            "jnz 2b",
+            instruction!(count down),
             turns = inout(reg) turns.max(1) => _,
             operand = in(reg) turns,
             a = inout(reg) 0_u64 => _,
@@ -111,57 +112,16 @@ fn additions(turns: u64) {
     }
 }
 
-/// As on x86-64.
-#[cfg(target_arch = "aarch64")]
-fn additions(turns: u64) {
-    // SAFETY: the instructions change only registers that are declared as changed, and the flags.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            ".rept 6",
-            "add {a}, {a}, {operand}",
-            "add {b}, {b}, {operand}",
-            "add {c}, {c}, {operand}",
-            "add {d}, {d}, {operand}",
-            "add {e}, {e}, {operand}",
-            "add {f}, {f}, {operand}",
-            "add {g}, {g}, {operand}",
-            "add {h}, {h}, {operand}",
-            ".endr",
-            "subs {turns}, {turns}, #1",
-            "b.ne 2b",
-            turns = inout(reg) turns.max(1) => _,
-            operand = in(reg) turns,
-            a = inout(reg) 0_u64 => _,
-            b = inout(reg) 0_u64 => _,
-            c = inout(reg) 0_u64 => _,
-            d = inout(reg) 0_u64 => _,
-            e = inout(reg) 0_u64 => _,
-            f = inout(reg) 0_u64 => _,
-            g = inout(reg) 0_u64 => _,
-            h = inout(reg) 0_u64 => _,
-            options(nomem, nostack),
-        );
-    }
-}
-
-/// Additions that the compiler may neither remove nor join.
+// Never called, since [`MULTIPLY_CHAIN`] is `None` here: a compiled loop would have no known number of
+// cycles.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn additions(turns: u64) {
-    let mut sums = [0_u64; 8];
-    for _ in 0..turns * 6 {
-        for sum in &mut sums {
-            *sum = std::hint::black_box(*sum).wrapping_add(turns);
-        }
-    }
-    std::hint::black_box(sums);
-}
+fn multiplications(_: u64) {}
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn additions(_: u64) {}
 
-#[cfg(test)]
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
-    use super::additions;
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    use super::multiplications;
+    use super::{additions, multiplications};
     use std::time::{Duration, Instant};
 
     fn least(run: impl Fn()) -> Duration {
@@ -176,7 +136,6 @@ mod tests {
     #[test]
     fn its_time_grows_with_its_turns() {
         assert!(least(|| additions(80_000)) > 4 * least(|| additions(2_000)));
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         assert!(least(|| multiplications(80_000)) > 4 * least(|| multiplications(2_000)));
     }
 }

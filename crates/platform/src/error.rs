@@ -122,6 +122,49 @@ impl Error {
     }
 }
 
+/// Types that only another system has: to make one is refused, so there is none to call a method of.
+macro_rules! absent {
+    ($(
+        $(#[$of_type:meta])*
+        enum $name:ident = $refusal:expr => {
+            $(#[$of_new:meta])*
+            fn $new:ident($($argument:ident: $type:ty),*) -> $result:ty;
+            $($(#[$of_method:meta])* fn $method:ident(&$($parameters:tt)*) -> $output:ty;)*
+        }
+    )*) => {
+        $(
+            $(#[$of_type])*
+            #[derive(Debug)]
+            pub enum $name {}
+
+            impl $name {
+                $(#[$of_new])*
+                pub fn $new($($argument: $type),*) -> $result {
+                    $refusal
+                }
+
+                $($crate::error::absent! {
+                    @ $(#[$of_method])* $method($($parameters)*) -> $output
+                })*
+            }
+        )*
+    };
+    (@ $(#[$of_method:meta])* $method:ident(mut $this:ident $($more:tt)*) -> $output:ty) => {
+        $(#[$of_method])*
+        pub fn $method(&mut $this $($more)*) -> $output {
+            match *$this {}
+        }
+    };
+    (@ $(#[$of_method:meta])* $method:ident($this:ident $($more:tt)*) -> $output:ty) => {
+        $(#[$of_method])*
+        pub fn $method(&$this $($more)*) -> $output {
+            match *$this {}
+        }
+    };
+}
+
+pub(crate) use absent;
+
 /// The answer of a system without `what`.
 pub(crate) fn refuse<T, E: From<Error>>(what: &'static str) -> std::result::Result<T, E> {
     Err(Error::NotSupported { what }.into())

@@ -1,5 +1,6 @@
 //! Worker processes: children that read and write lines, and never outlive their parent.
 
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, io};
 
@@ -11,7 +12,7 @@ use crate::confinement::MemoryGroup;
 use crate::usage::Usage;
 use crate::{Error, os};
 
-pub use crate::os::process::{Twin, Worker};
+pub use crate::os::process::Twin;
 
 /// Exit of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -117,6 +118,141 @@ impl Limit<'_> {
             0 => Err(WorkerError::TimedOut),
             left_ns => Ok(left_ns),
         }
+    }
+}
+
+/// A child process with pipes to its standard input, output and error.
+///
+/// It has its own process group, so that Ctrl-C on a terminal reaches only its parent. It is killed
+/// when the thread that started it exits, so that it never outlives it (on Linux
+/// `PR_SET_PDEATHSIG`): start it from a long-lived thread. Dropping it kills it and the rest of its
+/// group. On Windows, the group is a job, which ends when its parent does.
+///
+/// If this process is stopped and continued (Ctrl-Z), so is the worker: see
+/// [`pauses`](crate::signal::pauses).
+///
+/// Its standard error is read continuously, and the last 16 KiB are kept.
+#[derive(Debug)]
+pub struct Worker(os::process::RawWorker);
+
+impl Worker {
+    /// Starts a worker. Replaces the command's own settings of standard input, output and error.
+    ///
+    /// # Errors
+    /// [`WorkerError::Spawn`] if the program does not exist, cannot be executed, or cannot be
+    /// pinned.
+    pub fn spawn(command: Command, options: &WorkerOptions<'_>) -> Result<Self, WorkerError> {
+        os::process::RawWorker::spawn(command, options).map(Self)
+    }
+
+    /// The process id.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Writes to its standard input and reads its output at the same time, so that neither process
+    /// blocks the other. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon after
+    /// `interrupted` becomes true.
+    ///
+    /// # Errors
+    /// [`WorkerError::Died`] if it no longer reads.
+    pub fn send(
+        &mut self,
+        bytes: &[u8],
+        deadline_ns: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<(), WorkerError> {
+        let limit = Limit(deadline_ns, interrupted);
+        if self.0.send(bytes, limit)? {
+            return Ok(());
+        }
+        let finished = self.end(limit)?;
+        Err(self.died(finished))
+    }
+
+    /// The next line of its standard output, without the line feed; `None` after the last line if
+    /// it exited with success. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon
+    /// after `interrupted` becomes true.
+    ///
+    /// # Errors
+    /// [`WorkerError::Died`] if it exited otherwise; [`WorkerError::Io`] if a line is not UTF-8 or
+    /// is longer than 16 MiB.
+    pub fn read_line_until(
+        &mut self,
+        deadline_ns: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<Option<String>, WorkerError> {
+        let limit = Limit(deadline_ns, interrupted);
+        loop {
+            if let Some(line) = self.0.lines.next_line().map_err(WorkerError::Io)? {
+                return Ok(Some(line));
+            }
+            if !self.0.has_output() {
+                let finished = self.end(limit)?;
+                return if finished.exit.is_success() {
+                    self.0.lines.last_line().map_err(WorkerError::Io)
+                } else {
+                    Err(self.died(finished))
+                };
+            }
+            self.0.hear(limit)?;
+        }
+    }
+
+    /// Closes its standard input and waits for its exit, and discards its remaining output. Any
+    /// exit is a result here, not an error.
+    pub fn wait(
+        &mut self,
+        deadline_ns: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<Finished, WorkerError> {
+        self.0.close_input();
+        self.end(Limit(deadline_ns, interrupted))
+    }
+
+    /// Kills it and its process group, and waits for its exit.
+    pub fn kill(&mut self) -> Result<Finished, WorkerError> {
+        match self.0.finished {
+            Some(finished) => Ok(finished),
+            None => self.0.reap(),
+        }
+    }
+
+    /// The last 16 KiB of its standard error so far.
+    pub fn stderr_tail(&self) -> String {
+        self.0.tail.text()
+    }
+
+    fn died(&self, finished: Finished) -> WorkerError {
+        if os::process::is_console_event(finished.exit) {
+            return WorkerError::Interrupted;
+        }
+        WorkerError::Died {
+            finished,
+            stderr: self.stderr_tail(),
+        }
+    }
+
+    /// Waits for its exit. Keeps the lines read so far if its output is closed, otherwise discards
+    /// output.
+    fn end(&mut self, limit: Limit<'_>) -> Result<Finished, WorkerError> {
+        let discards = self.0.has_output();
+        loop {
+            if discards {
+                self.0.lines.clear();
+            }
+            if let Some(finished) = self.0.finished {
+                return Ok(finished);
+            }
+            self.0.hear(limit)?;
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // No caller is left to get the error.
+        let _ = self.kill();
     }
 }
 

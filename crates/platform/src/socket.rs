@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bell_ends_the_wait_for_a_connection_once() {
+    fn a_bell_ends_the_wait_once_and_a_connection_is_taken_all_the_same() {
         let (listener, bell) = (listener(), Bell::new().unwrap());
         thread::scope(|scope| {
             scope.spawn(|| bell.ring());
@@ -125,6 +125,9 @@ mod tests {
         });
         let short = Duration::from_millis(1);
         assert!(accept_within(&listener, &bell, short).unwrap().is_none());
+        let _ours = connect(&listener.local_addr().unwrap(), LONG, None).unwrap();
+        bell.ring();
+        assert!(accept_within(&listener, &bell, LONG).unwrap().is_some());
     }
 
     #[test]
@@ -191,14 +194,16 @@ mod tests {
     fn a_passed_timeout_is_a_call_that_would_wait() {
         let (ours, theirs) = pair();
         wait_at_most(&theirs, Duration::from_millis(1)).unwrap();
-        let mut bytes = [0; 4];
-        let mut parts = [IoSliceMut::new(&mut bytes)];
+        let (mut one, mut other) = ([0; 3], [0; 100]);
+        let mut parts = [IoSliceMut::new(&mut one), IoSliceMut::new(&mut other)];
         let error = receive_parts(&theirs, &mut parts).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
         let sent = send_parts(&ours, &[IoSlice::new(b"ab"), IoSlice::new(b"cd")], false);
         assert_eq!(sent.unwrap(), 4);
+        drop(ours);
         wait_at_most(&theirs, LONG).unwrap();
         assert_eq!(receive_parts(&theirs, &mut parts).unwrap(), 4);
-        assert_eq!(&bytes, b"abcd");
+        assert_eq!(receive_parts(&theirs, &mut parts).unwrap(), 0);
+        assert_eq!((&one, other[0]), (b"abc", b'd'));
     }
 }

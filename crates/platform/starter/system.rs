@@ -5,50 +5,35 @@ use core::ptr;
 
 use crate::library::strlen;
 
-#[cfg(target_arch = "x86_64")]
-mod number {
-    pub const READ: usize = 0;
-    pub const WRITE: usize = 1;
-    pub const CLOSE: usize = 3;
-    pub const MMAP: usize = 9;
-    pub const MUNMAP: usize = 11;
-    pub const SIGNAL_ACTION: usize = 13;
-    pub const SIGNAL_MASK: usize = 14;
-    pub const IOCTL: usize = 16;
-    pub const RECVMSG: usize = 47;
-    pub const CLONE: usize = 56;
-    pub const EXECVE: usize = 59;
-    pub const FCNTL: usize = 72;
-    pub const SETPGID: usize = 109;
-    pub const GETPPID: usize = 110;
-    pub const PRCTL: usize = 157;
-    pub const CLOCK_GETTIME: usize = 228;
-    pub const EXIT_GROUP: usize = 231;
-    pub const GETPID: usize = 39;
-    pub const DUP3: usize = 292;
+/// The numbers of the calls, on x86-64 and on ARM.
+macro_rules! numbers {
+    ($($name:ident: $x86_64:literal, $aarch64:literal;)*) => {
+        mod number {
+            $(pub const $name: usize = if cfg!(target_arch = "x86_64") { $x86_64 } else { $aarch64 };)*
+        }
+    };
 }
 
-#[cfg(target_arch = "aarch64")]
-mod number {
-    pub const READ: usize = 63;
-    pub const WRITE: usize = 64;
-    pub const CLOSE: usize = 57;
-    pub const MMAP: usize = 222;
-    pub const MUNMAP: usize = 215;
-    pub const SIGNAL_ACTION: usize = 134;
-    pub const SIGNAL_MASK: usize = 135;
-    pub const IOCTL: usize = 29;
-    pub const RECVMSG: usize = 212;
-    pub const CLONE: usize = 220;
-    pub const EXECVE: usize = 221;
-    pub const FCNTL: usize = 25;
-    pub const SETPGID: usize = 154;
-    pub const GETPPID: usize = 173;
-    pub const PRCTL: usize = 167;
-    pub const CLOCK_GETTIME: usize = 113;
-    pub const EXIT_GROUP: usize = 94;
-    pub const GETPID: usize = 172;
-    pub const DUP3: usize = 24;
+numbers! {
+    READ: 0, 63;
+    WRITE: 1, 64;
+    CLOSE: 3, 57;
+    MMAP: 9, 222;
+    MUNMAP: 11, 215;
+    SIGNAL_ACTION: 13, 134;
+    SIGNAL_MASK: 14, 135;
+    IOCTL: 16, 29;
+    RECVMSG: 47, 212;
+    CLONE: 56, 220;
+    EXECVE: 59, 221;
+    FCNTL: 72, 25;
+    SETPGID: 109, 154;
+    GETPPID: 110, 173;
+    PRCTL: 157, 167;
+    CLOCK_GETTIME: 228, 113;
+    EXIT_GROUP: 231, 94;
+    GETPID: 39, 172;
+    DUP3: 292, 24;
 }
 
 pub const NOT_THERE: i64 = 2;

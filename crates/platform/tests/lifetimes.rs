@@ -8,13 +8,12 @@ mod roles;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::io::{BufRead, BufReader, Read, Write};
+    use std::io::{Read, Write};
     use std::os::unix::process::{CommandExt, ExitStatusExt};
-    use std::path::PathBuf;
     use std::process::Stdio;
     use std::sync::atomic::AtomicBool;
     use std::time::{Duration, Instant};
-    use testing::{Command, Process};
+    use testing::Command;
 
     use oscope_platform::clock::now_ns;
     use oscope_platform::partner::Partner;
@@ -24,6 +23,7 @@ mod linux {
     use rustix::process;
 
     use super::programs;
+    use super::roles::linux::Role;
     use super::roles::{self, Check, PATIENCE, eventually, is_stopped, runs, say};
 
     const CHECKS: &[Check] = &[
@@ -155,78 +155,40 @@ mod linux {
         partner
     }
 
-    fn this_program() -> PathBuf {
-        std::env::current_exe().expect("this program has a path")
+    fn start(arguments: &[&str]) -> (Role, String) {
+        Role::start(Role::command(arguments))
     }
 
-    fn role(arguments: &[&str]) -> Command {
-        let mut command = Command::new(this_program());
-        command.arg("role").args(arguments).stdout(Stdio::piped());
-        command
-    }
-
-    /// Starts the command, and waits for its first line.
-    fn start(mut command: Command) -> (Process, BufReader<impl Read>, String) {
-        let mut child = command.spawn().expect("this program can be started");
-        let mut said = BufReader::new(child.stdout.take().expect("it is piped"));
-        let line = hear(&mut said);
-        (child, said, line)
-    }
-
-    fn hear(said: &mut impl BufRead) -> String {
-        let mut line = String::new();
-        said.read_line(&mut line).expect("it can be read");
-        line.trim_end().to_owned()
-    }
-
-    fn kill(child: &mut Process) {
-        child.kill().expect("it runs");
-        child.wait().expect("it was started here");
-    }
-
-    fn signal(child: &Process, signal: Signal) {
-        let name = match signal {
-            Signal::Interrupt => process::Signal::INT,
-            Signal::Quit => process::Signal::QUIT,
-            Signal::Terminate => process::Signal::TERM,
-            Signal::HangUp => process::Signal::HUP,
-            Signal::ClosedPipe => process::Signal::PIPE,
-        };
-        let id = process::Pid::from_raw(child.id().cast_signed()).expect("not 0");
-        process::kill_process(id, name).expect("it runs");
+    fn signal(role: &Role, signal: Signal) {
+        let named = process::Signal::from_named_raw(signal.number());
+        role.send(named.expect("it has a name"));
     }
 
     fn stopped_parent() {
-        let mut parent = role(&["parent"]);
+        let mut parent = Role::command(&["parent"]);
         // The kernel does not stop a group that no shell could continue.
         parent.process_group(0);
-        let (mut parent, _said, worker) = start(parent);
-        let pid = i32::try_from(parent.id())
-            .ok()
-            .and_then(process::Pid::from_raw);
-        let pid = pid.expect("a running process");
-        let own = parent.id().to_string();
+        let (parent, worker) = Role::start(parent);
+        let own = parent.id();
         for _ in 0..2 {
-            process::kill_process(pid, process::Signal::TSTP).expect("it runs");
+            parent.send(process::Signal::TSTP);
             eventually("both stop", || is_stopped(&own) && is_stopped(&worker));
-            process::kill_process(pid, process::Signal::CONT).expect("it runs");
+            parent.send(process::Signal::CONT);
             eventually("both go on", || !is_stopped(&own) && !is_stopped(&worker));
         }
-        kill(&mut parent);
     }
 
     fn killed_owner_of_a_partner() {
-        let (mut owner, _said, partner) = start(role(&["owner"]));
+        let (owner, partner) = start(&["owner"]);
         assert!(runs(&partner));
-        kill(&mut owner);
+        drop(owner);
         eventually("the partner ends", || !runs(&partner));
     }
 
     fn dropped_partner() {
-        let (mut owner, _said, partner) = start(role(&["leaver"]));
+        let (owner, partner) = start(&["leaver"]);
         eventually("the partner ends", || !runs(&partner));
-        assert!(runs(&owner.id().to_string()));
-        kill(&mut owner);
+        assert!(runs(&owner.id()));
     }
 
     fn two_signals() {
@@ -236,24 +198,24 @@ mod linux {
             Signal::Terminate,
             Signal::HangUp,
         ] {
-            let (mut child, mut said, line) = start(role(&["interrupted"]));
+            let (mut role, line) = start(&["interrupted"]);
             assert_eq!(line, "installed");
-            signal(&child, wanted);
-            assert_eq!(hear(&mut said), wanted.to_string());
-            signal(&child, wanted);
-            let status = child.wait().expect("it was started here");
+            signal(&role, wanted);
+            assert_eq!(role.hear(), wanted.to_string());
+            signal(&role, wanted);
+            let status = role.child.wait().expect("it was started here");
             assert_eq!(status.signal(), Some(wanted.number()));
         }
     }
 
     fn closed_pipe_again() {
-        let (mut child, mut said, _) = start(role(&["interrupted"]));
-        signal(&child, Signal::ClosedPipe);
-        assert_eq!(hear(&mut said), "SIGPIPE");
-        signal(&child, Signal::ClosedPipe);
+        let (mut role, _) = start(&["interrupted"]);
+        signal(&role, Signal::ClosedPipe);
+        assert_eq!(role.hear(), "SIGPIPE");
+        signal(&role, Signal::ClosedPipe);
         let status = loop {
-            signal(&child, Signal::Terminate);
-            if let Some(status) = child.try_wait().expect("it was started here") {
+            signal(&role, Signal::Terminate);
+            if let Some(status) = role.child.try_wait().expect("it was started here") {
                 break status;
             }
         };
@@ -261,37 +223,36 @@ mod linux {
     }
 
     fn ignored_signal() {
-        let (mut child, mut said, _) = start(role(&["interrupted", "HUP"]));
-        signal(&child, Signal::HangUp);
-        signal(&child, Signal::Terminate);
-        assert_eq!(hear(&mut said), "SIGTERM");
-        kill(&mut child);
+        let (mut role, _) = start(&["interrupted", "HUP"]);
+        signal(&role, Signal::HangUp);
+        signal(&role, Signal::Terminate);
+        assert_eq!(role.hear(), "SIGTERM");
     }
 
     fn closed_pipe() {
-        let mut command = role(&["talker"]);
+        let mut command = Role::command(&["talker"]);
         command.stderr(Stdio::piped());
-        let (mut child, said, line) = start(command);
+        let (mut role, line) = Role::start(command);
         assert_eq!(line, "more");
-        drop(said);
-        let status = child.wait().expect("it was started here");
+        role.stop_hearing();
+        let status = role.child.wait().expect("it was started here");
         assert_eq!(status.signal(), Some(process::Signal::PIPE.as_raw()));
         let mut complaint = String::new();
-        let mut stderr = child.stderr.take().expect("it is piped");
+        let mut stderr = role.child.stderr.take().expect("it is piped");
         stderr.read_to_string(&mut complaint).expect("it is text");
         assert_eq!(complaint, "");
     }
 
     fn ignored_closed_pipe() {
-        let (mut child, _said, line) = start(role(&["deaf"]));
+        let (mut role, line) = start(&["deaf"]);
         assert_eq!(line, "broken pipe");
-        assert!(child.wait().expect("it was started here").success());
+        assert!(role.child.wait().expect("it was started here").success());
     }
 
     fn gone_worker() {
-        let (mut child, _said, line) = start(role(&["employer"]));
+        let (mut role, line) = start(&["employer"]);
         assert_eq!(line, "the worker ended with exit code 0");
-        assert!(child.wait().expect("it was started here").success());
+        assert!(role.child.wait().expect("it was started here").success());
     }
 }
 

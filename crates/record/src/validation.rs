@@ -131,7 +131,7 @@ pub(crate) fn points<'a>(
 
 /// Checks one batch of the point at `place`.
 pub(crate) fn batch(place: &str, batch: &Batch) -> Result<(), Invalid> {
-    let is_timed = |sample: &Sample| !matches!(sample.reading, Reading::Value(_));
+    let is_timed = |sample: &Sample| sample.reading.is_timed();
     let has_pass = batch.pass.is_some() || !batch.samples.iter().any(is_timed);
     ensure(has_pass, place, || {
         "a timing belongs to no pass of the run".into()

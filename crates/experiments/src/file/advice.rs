@@ -6,11 +6,12 @@ use super::group_commit;
 use super::sum::{self, Method, State, by_one_thread, fewest_threads};
 use super::sync::{self, Method as Wait, WriteKind};
 use crate::advising::{Ways, as_usual, bytes};
-use crate::estimates::ratio;
 use crate::judging::{MARGIN, exceeds, near_best};
 use crate::prelude::*;
 use instrument::advice::{Action, Advice, Audience, Rule};
 use instrument::claim::{Evidence, Ruling};
+use instrument::curve::Curve;
+use instrument::definition::Better;
 use instrument::point::LevelOf;
 
 pub(crate) const ALL: &[Rule] = &[
@@ -198,7 +199,7 @@ fn large_reads(evidence: &Evidence<'_>) -> Option<Advice> {
     Ways::new(results, cached, direct).advised("direct", "page_cache", said)
 }
 
-/// The first of the ways to wait for a block that exists which is not surely slower than the cheapest, if it is
+/// The first of the ways to wait for a block that exists which is not shown to be slower than another, if it is
 /// surely cheaper than fsync.
 fn safe_write(evidence: &Evidence<'_>) -> Option<Advice> {
     const WAYS: [(Wait, &str); 3] = [
@@ -212,14 +213,8 @@ fn safe_write(evidence: &Evidence<'_>) -> Option<Advice> {
     let others = WAYS
         .iter()
         .filter_map(|(way, name)| Some((*name, time(*way)?)));
-    let mut others: Vec<_> = others.collect();
-    let times = others.iter().map(|(_, time)| *time);
-    let least = times.min_by(|one, other| one.centre.total_cmp(&other.centre))?;
-    others.retain(|(_, time)| {
-        let ratio = ratio(time, least);
-        ratio.is_none_or(|ratio| exceeds(&ratio, 1.0 + MARGIN) != Ruling::Holds)
-    });
-    let (name, best) = *others.first()?;
+    let curve = Curve::of(&others.collect::<Vec<_>>(), Better::Lower);
+    let (name, best) = curve.contenders().next()?;
     let said = sentence!(
         "A write of 4 KiB that waits by {name} takes {best}, by fsync {fsync}: each commit of its \
          own pays that."

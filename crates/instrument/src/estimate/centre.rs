@@ -2,9 +2,9 @@
 
 use crate::core_state::{core_states, full_speed};
 use crate::sample::{Batch, FullSpeed, Reading, Sample};
+use crate::statistics::Estimated;
 use crate::statistics::prediction::{self, Clocks, Leg, Prediction, Visit, disturbed, predict};
 use crate::statistics::summary::{self, median, median_absolute_deviation};
-use crate::statistics::{Estimated, Scale};
 
 /// A smaller share of CPU time in the wall time means that the work mostly waits, for a disk or for
 /// another processor. The speed of this processor then says little about its cost.
@@ -15,8 +15,6 @@ pub(super) struct Centre {
     /// In ns per unit of work, or the value of what is not timed. A printed value has no passes, and its
     /// `uncorrected` means nothing.
     pub prediction: Prediction,
-    /// With the costs that a timing pays once; `None` for a value that is not timed.
-    pub raw_cost: Option<f64>,
     /// The pass of each process; empty for a printed value.
     pub pass_of: Vec<u32>,
     /// The number of timings that no work can have. They are left out.
@@ -74,7 +72,6 @@ impl Centre {
         }
         Some(Self {
             prediction,
-            raw_cost: raw(processes),
             pass_of,
             impossible,
         })
@@ -89,17 +86,10 @@ impl Centre {
                 estimated: Estimated {
                     centre,
                     interval: None,
-                    n: by_process.len(),
-                    scale: Scale::Linear,
                 },
                 by_process,
-                uncorrected: centre,
-                slope: None,
-                by_next_clock: 0.0,
-                disturbed: None,
-                passes: 0,
+                ..Prediction::default()
             },
-            raw_cost: raw(processes),
             pass_of: Vec::new(),
             impossible: 0,
         })
@@ -119,7 +109,7 @@ fn legs(samples: &[&Sample], full_speed: Option<FullSpeed>) -> Vec<Leg> {
 fn disturbed_timings(processes: &[Process<'_>]) -> Option<f64> {
     let cores = processes.iter().flat_map(|process| {
         let samples = process.batch.samples.iter();
-        let timed = samples.filter(|sample| !matches!(sample.reading, Reading::Value(_)));
+        let timed = samples.filter(|sample| sample.reading.is_timed());
         timed.flat_map(|sample| core_states(&[sample], process.batch.full_speed))
     });
     disturbed(cores.collect())
@@ -140,18 +130,15 @@ fn clocks(speeds: &[FullSpeed]) -> Option<Clocks> {
 
 /// The costs that are possible among these timings; `None` for values that are not timed.
 fn possible(samples: &[&Sample]) -> Option<Possible> {
-    let is_timed = |sample: &&Sample| !matches!(sample.reading, Reading::Value(_));
     let costs: Vec<f64> = samples.iter().flat_map(|sample| net(sample)).collect();
-    samples
-        .iter()
-        .all(is_timed)
-        .then(|| Possible::among(&costs))
+    let are_timed = samples.iter().all(|sample| sample.reading.is_timed());
+    are_timed.then(|| Possible::among(&costs))
 }
 
 /// True if the samples are timings of work that the processor does: other programs only lengthen it.
 /// Operations that wait, for a disk or another process, vary by themselves.
 fn is_work(samples: &[&Sample], uses_the_processor: bool) -> bool {
-    let is_timed = |sample: &&Sample| !matches!(sample.reading, Reading::Value(_));
+    let is_timed = |sample: &&Sample| sample.reading.is_timed();
     let has_legs = |sample: &&Sample| matches!(sample.reading, Reading::Legs(_));
     samples.iter().any(has_legs) || (samples.iter().all(is_timed) && uses_the_processor)
 }
@@ -182,8 +169,9 @@ fn net(sample: &Sample) -> Vec<f64> {
     }
 }
 
-/// The median over the processes of each process's median raw cost.
-fn raw(processes: &[Process<'_>]) -> Option<f64> {
+/// The median over the processes of each process's median raw cost, with the costs that a timing pays once;
+/// `None` for a value that is not timed.
+pub(super) fn raw(processes: &[Process<'_>]) -> Option<f64> {
     let raw = |sample: &Sample| {
         let costs = sample.reading.costs().into_iter();
         costs.map(|cost| cost.raw_ns).collect()

@@ -1,6 +1,6 @@
 //! Computes the estimates of a point from its samples.
 
-use super::centre::{Centre, Process};
+use super::centre::{Centre, Process, raw};
 use super::{Estimate, FEWEST_PASSES, FEWEST_PROCESSES, Percentiles, Verdict};
 use crate::definition::{Definition, Metric};
 use crate::quantity::Unit;
@@ -38,14 +38,11 @@ impl Estimate {
             .collect();
         let Centre {
             prediction,
-            raw_cost,
             pass_of,
             impossible,
         } = Centre::of(&processes)?;
         let cost = prediction.estimated;
-        let timed = samples
-            .iter()
-            .any(|sample| !matches!(sample.reading, Reading::Value(_)));
+        let timed = samples.iter().any(|sample| sample.reading.is_timed());
         let in_unit = |cost| {
             if timed {
                 from_cost(metric.unit, cost)
@@ -59,7 +56,7 @@ impl Estimate {
             unit: metric.unit,
             centre: in_unit(cost.centre),
             interval: cost.interval.and_then(|interval| map(interval, in_unit)),
-            raw: raw_cost.filter(|_| timed).map(in_unit),
+            raw: raw(&processes).filter(|_| timed).map(in_unit),
             uncorrected: (timed && prediction.passes > 0).then(|| in_unit(prediction.uncorrected)),
             processes: prediction.by_process.len(),
             passes: prediction.passes,

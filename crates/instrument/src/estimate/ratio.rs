@@ -2,7 +2,7 @@
 
 use super::{Estimate, FEWEST_PROCESSES};
 use crate::statistics::prediction::{Centre, Core, Leg, Visit, predict};
-use crate::statistics::{Confidence, Estimated, Interval, Scale, student, summary};
+use crate::statistics::{Confidence, Estimated, Interval, student, summary};
 use std::collections::BTreeMap;
 
 const LEVEL: Confidence = Confidence::NINETY_FIVE;
@@ -56,14 +56,9 @@ impl Estimate {
 
     /// The ratio of two values without error.
     fn exact_ratio(&self, other: &Self) -> Option<Estimated> {
-        let is_positive = self.centre > 0.0 && other.centre > 0.0;
-        let centre = summary::finite(self.centre / other.centre).filter(|_| is_positive)?;
-        Some(Estimated {
-            centre,
-            interval: Interval::new(centre, centre),
-            n: self.processes.min(other.processes),
-            scale: Scale::Logarithmic,
-        })
+        let centre = self.ratio_of_centres(other)?;
+        let interval = Interval::new(centre, centre);
+        Some(Estimated { centre, interval })
     }
 
     fn is_exact(&self) -> bool {
@@ -97,22 +92,20 @@ impl Estimate {
     }
 
     fn ratio_of_intervals(&self, other: &Self) -> Option<Estimated> {
-        if self.centre <= 0.0 || other.centre <= 0.0 {
-            return None;
-        }
-        let centre = summary::finite(self.centre / other.centre)?;
+        let centre = self.ratio_of_centres(other)?;
         let reach = self.error().zip(other.error()).and_then(|(ours, theirs)| {
             let variance = ours.value + theirs.value;
             let degrees = ours.degrees.min(theirs.degrees);
             // Twice: for this run and for the next.
             Some(student::t_quantile(LEVEL, degrees)? * (2.0 * variance).sqrt())
         });
-        Some(Estimated {
-            centre,
-            interval: reach.and_then(|reach| around(centre, reach)),
-            n: self.processes.min(other.processes),
-            scale: Scale::Logarithmic,
-        })
+        let interval = reach.and_then(|reach| around(centre, reach));
+        Some(Estimated { centre, interval })
+    }
+
+    fn ratio_of_centres(&self, other: &Self) -> Option<f64> {
+        let is_positive = self.centre > 0.0 && other.centre > 0.0;
+        summary::finite(self.centre / other.centre).filter(|_| is_positive)
     }
 }
 

@@ -1,8 +1,5 @@
-//! Sentences in pieces: text, and numbers that each reader formats in its own way.
-//!
-//! Names that are part of the code, read from kept findings.
-//!
-//! Values that can be part of a sentence.
+//! Sentences in pieces: text, and numbers that each reader formats in its own way. Also the values that can be part
+//! of a sentence, and the names that are part of the code.
 
 use crate::estimate::Estimate;
 use crate::quantity::{Bytes, Count, Quantity};

@@ -45,7 +45,10 @@ impl LimitedExecutor {
         let started_ns = now_ns();
         Ok(Self {
             pace: Pace::new(&limits, spent(started_ns, before)),
-            wear: Wear::new(limits.written_bytes),
+            wear: Wear {
+                limit_bytes: limits.written_bytes,
+                ..Wear::default()
+            },
             workers,
             limits,
             before,
@@ -100,11 +103,39 @@ impl LimitedExecutor {
         let ended_ns = now_ns();
         self.used.rest_ns += ended_ns.saturating_sub(begun_ns);
         // The CPU time of the rest itself belongs to the next cycle.
-        self.pace.rested(Spent {
+        self.pace.last = Spent {
             at_ns: ended_ns,
             ..now
-        });
+        };
         Ok(())
+    }
+
+    /// Takes a batch after a rest.
+    fn take(&mut self, request: &Request) -> Result<Vec<Result<Batch, BatchError>>, BatchError> {
+        self.rest().map_err(|error| uncounted(&error))?;
+        if self.is_interrupted() {
+            return Err(BatchError::Interrupted);
+        }
+        let before = Consumption::read().map_err(|error| uncounted(&error))?;
+        let written_bytes = self.written_bytes(before);
+        let experiment = &request.experiment;
+        if !self
+            .wear
+            .allows(written_bytes, experiment, request.space_bytes)
+        {
+            let reason = Bound::Written.reason(&self.limits).unwrap_or_default();
+            return Err(BatchError::Beyond(format!(
+                "{reason}: {:.3} are written already",
+                Bytes(written_bytes)
+            )));
+        }
+        let taken = self.workers.execute(request);
+        let after = Consumption::read().map_err(|error| uncounted(&error))?;
+        let by_batch = after.written_bytes.saturating_sub(before.written_bytes);
+        self.wear.note(experiment, by_batch);
+        let scratch_bytes = bytes_below(&self.workers.scratch);
+        self.used.disk_bytes = self.used.disk_bytes.max(scratch_bytes);
+        Ok(taken)
     }
 
     fn written_bytes(&self, now: Consumption) -> u64 {
@@ -143,36 +174,6 @@ impl Executor for LimitedExecutor {
     }
 }
 
-impl LimitedExecutor {
-    /// Takes a batch after a rest.
-    fn take(&mut self, request: &Request) -> Result<Vec<Result<Batch, BatchError>>, BatchError> {
-        self.rest().map_err(|error| uncounted(&error))?;
-        if self.is_interrupted() {
-            return Err(BatchError::Interrupted);
-        }
-        let before = Consumption::read().map_err(|error| uncounted(&error))?;
-        let written_bytes = self.written_bytes(before);
-        let experiment = &request.experiment;
-        if !self
-            .wear
-            .allows(written_bytes, experiment, request.space_bytes)
-        {
-            let reason = Bound::Written.reason(&self.limits).unwrap_or_default();
-            return Err(BatchError::Beyond(format!(
-                "{reason}: {:.3} are written already",
-                Bytes(written_bytes)
-            )));
-        }
-        let taken = self.workers.execute(request);
-        let after = Consumption::read().map_err(|error| uncounted(&error))?;
-        let by_batch = after.written_bytes.saturating_sub(before.written_bytes);
-        self.wear.note(experiment, by_batch);
-        let scratch_bytes = bytes_below(&self.workers.scratch);
-        self.used.disk_bytes = self.used.disk_bytes.max(scratch_bytes);
-        Ok(taken)
-    }
-}
-
 fn spent(at_ns: u64, consumption: Consumption) -> Spent {
     Spent {
         at_ns,
@@ -198,13 +199,6 @@ struct Wear {
 }
 
 impl Wear {
-    fn new(limit_bytes: Option<u64>) -> Self {
-        Self {
-            limit_bytes,
-            most: HashMap::new(),
-        }
-    }
-
     /// The bytes that another batch of an experiment is expected to write: as many as the largest batch
     /// so far. The first batch is expected to fill its scratch space.
     fn expected(&self, experiment: &str, space_bytes: u64) -> u64 {
@@ -278,11 +272,6 @@ impl Pace {
         let cycle_ns = by_processor.into_iter().chain(by_disk).fold(0.0, f64::max);
         (cycle_ns.ceil() as u64).saturating_sub(worked_ns)
     }
-
-    /// Begins the next cycle at the end of a rest.
-    pub fn rested(&mut self, now: Spent) {
-        self.last = now;
-    }
 }
 
 #[cfg(test)]
@@ -294,14 +283,17 @@ mod tests {
 
     #[test]
     fn no_batch_is_begun_that_would_write_too_much() {
-        let mut wear = Wear::new(Some(3200));
+        let mut wear = Wear {
+            limit_bytes: Some(3200),
+            ..Wear::default()
+        };
         assert!(wear.allows(0, "file", 2800) && !wear.allows(1, "file", 2800));
         wear.note("file", 300);
         wear.note("file", 200);
         assert!(wear.allows(2500, "file", 2800) && !wear.allows(2501, "file", 2800));
         assert!(wear.allows(3200, "memory", 0), "the reserve is for such");
         assert!(!wear.allows(u64::MAX, "other", 1));
-        assert!(Wear::new(None).allows(u64::MAX, "file", 1));
+        assert!(Wear::default().allows(u64::MAX, "file", 1));
     }
 
     const SECOND: u64 = 1_000_000_000;
@@ -333,7 +325,7 @@ mod tests {
     fn time_that_was_waited_is_rest_and_is_not_saved_up() {
         let mut pace = quarter();
         assert_eq!(pace.rest_ns(at(40 * SECOND, SECOND)), 0);
-        pace.rested(at(40 * SECOND, SECOND));
+        pace.last = at(40 * SECOND, SECOND);
         assert_eq!(pace.rest_ns(at(41 * SECOND, 2 * SECOND)), 3 * SECOND);
     }
 
@@ -363,7 +355,7 @@ mod tests {
                 now.cpu_ns += (wall_ns as f64 * processors) as u64;
                 now.bytes += bytes;
                 now.at_ns += pace.rest_ns(now);
-                pace.rested(now);
+                pace.last = now;
                 let cycle_ns = (now.at_ns - before.at_ns) as f64;
                 // The added ns covers rounding.
                 let share = (now.cpu_ns - before.cpu_ns) as f64 / (cycle_ns + 1.0);

@@ -152,10 +152,7 @@ impl Runner<'_> {
         for measured in &mut passes.experiments {
             measured.remove_files(self);
             measured.close_all(self, &ending)?;
-            outcome.failed += measured.failed();
-            outcome.missing += measured.missing();
-            outcome.beyond += measured.beyond();
-            outcome.unreached += measured.unreached();
+            measured.count_in(&mut outcome);
         }
         Ok(outcome)
     }

@@ -2,7 +2,7 @@
 
 use super::event::{EarlierPoint, Ending, Event, ObserverError, Progress};
 use super::executor::{BatchError, Request};
-use super::{Runner, refine};
+use super::{Outcome, Runner, refine};
 use crate::core_state::Speeds;
 use crate::estimate::{Estimate, Verdict};
 use crate::experiment::{Definition, Metric};
@@ -204,32 +204,35 @@ impl<'p> RunningExperiment<'p> {
         speeds: &mut Speeds,
     ) -> Result<(), ObserverError> {
         let definition = &self.planned.definition;
-        match taken {
-            Ok(mut batch) => {
-                batch.pass = Some(progress.pass as u32);
-                speeds.note(&mut batch);
-                self.open[index].add(definition, batch);
-                self.report(index, runner, progress)
+        let mut batch = match taken {
+            Ok(batch) => batch,
+            Err(BatchError::Interrupted) => {
+                return self.close(index, runner, Ending::Interrupted);
             }
-            Err(BatchError::Interrupted) => self.close(index, runner, Ending::Interrupted),
-            Err(BatchError::Disturbed(reason)) => {
-                if self.open[index].may_try_again(&reason) {
-                    return Ok(());
+            Err(error) => {
+                let reason = error.to_string();
+                match error {
+                    BatchError::Disturbed(_) if self.open[index].may_try_again(&reason) => {
+                        return Ok(());
+                    }
+                    BatchError::Beyond(_) => self.beyond += 1,
+                    BatchError::Failed(_) | BatchError::Worker(_) => self.broken += 1,
+                    _ => {}
                 }
-                self.close(index, runner, Ending::Failed(reason))
+                return self.close(index, runner, Ending::Failed(reason));
             }
-            Err(BatchError::Unsupported(reason)) => {
-                self.close(index, runner, Ending::Failed(reason))
-            }
-            Err(BatchError::Beyond(reason)) => {
-                self.beyond += 1;
-                self.close(index, runner, Ending::Failed(reason))
-            }
-            Err(BatchError::Failed(reason) | BatchError::Worker(reason)) => {
-                self.broken += 1;
-                self.close(index, runner, Ending::Failed(reason))
-            }
-        }
+        };
+        batch.pass = Some(progress.pass as u32);
+        speeds.note(&mut batch);
+        let open = &mut self.open[index];
+        open.add(definition, batch);
+        runner.announce(&Event::Taken {
+            definition,
+            point: &open.point,
+            batch: open.batches.last().expect("a batch was just added"),
+            estimates: &open.estimates,
+            progress,
+        })
     }
 
     fn request(&self, indices: &[usize], runner: &Runner<'_>, seed: u64) -> Request {
@@ -250,23 +253,6 @@ impl<'p> RunningExperiment<'p> {
                 ..Task::new(&self.precision, calibration, scratch, seed)
             },
         }
-    }
-
-    fn report(
-        &self,
-        index: usize,
-        runner: &mut Runner<'_>,
-        progress: Progress,
-    ) -> Result<(), ObserverError> {
-        let open = &self.open[index];
-        let batch = open.batches.last().expect("a batch was just added");
-        runner.announce(&Event::Taken {
-            definition: &self.planned.definition,
-            point: &open.point,
-            batch,
-            estimates: &open.estimates,
-            progress,
-        })
     }
 
     /// Closes every point that is still open.
@@ -313,29 +299,16 @@ impl<'p> RunningExperiment<'p> {
         })
     }
 
-    /// Points at which something failed that should have worked.
-    pub fn failed(&self) -> usize {
-        self.broken
-    }
-
-    /// Points that this system does not offer, or disturbed in every attempt.
-    pub fn missing(&self) -> usize {
-        let has_failed = |open: &Open| matches!(open.ending, Some(Ending::Failed(_)));
-        self.count(has_failed) - self.broken - self.beyond
-    }
-
-    /// Points that the limits of the run do not allow.
-    pub fn beyond(&self) -> usize {
-        self.beyond
-    }
-
-    /// Points for which there was no time.
-    pub fn unreached(&self) -> usize {
-        self.count(|open| open.ending == Some(Ending::BudgetUsed) && open.batches.is_empty())
-    }
-
-    fn count(&self, is_counted: impl Fn(&Open) -> bool) -> usize {
-        self.open.iter().filter(|open| is_counted(open)).count()
+    /// Adds the points that were not measured.
+    pub fn count_in(&self, outcome: &mut Outcome) {
+        let count = |is_counted: fn(&&Open) -> bool| self.open.iter().filter(is_counted).count();
+        let failed = count(|open| matches!(open.ending, Some(Ending::Failed(_))));
+        let is_unreached =
+            |open: &&Open| open.ending == Some(Ending::BudgetUsed) && open.batches.is_empty();
+        outcome.failed += self.broken;
+        outcome.beyond += self.beyond;
+        outcome.missing += failed - self.broken - self.beyond;
+        outcome.unreached += count(is_unreached);
     }
 }
 

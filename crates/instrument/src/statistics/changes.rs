@@ -286,7 +286,6 @@ fn drift(logarithms: &[f64], bounds: &[usize], margin: f64) -> Option<Departure>
         shape: Shape::Drift(Estimated {
             centre: whole.difference.exp(),
             interval: whole.interval(Confidence::NINETY_FIVE).and_then(end),
-            ..line.slope
         }),
         p_value: (whole.p_beyond(margin) * SHAPES).min(1.0),
     })

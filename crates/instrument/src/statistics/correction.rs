@@ -111,7 +111,7 @@ impl Process {
     }
 }
 
-/// The legs of this kind, if they tell a value without the others, else all.
+/// The legs of this kind, if they give a value without the others, else all.
 fn enough(legs: &[Leg], is_kept: impl Fn(&Leg) -> bool) -> Vec<Leg> {
     let kept: Vec<Leg> = legs.iter().copied().filter(is_kept).collect();
     if kept.len() >= ENOUGH_LEGS {

@@ -2,7 +2,7 @@
 
 use super::student::t_quantile;
 use super::summary::{all_finite, finite};
-use super::{Confidence, Estimated, Interval, Scale};
+use super::{Confidence, Estimated, Interval};
 
 /// A line `y = intercept + slope · x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,8 +68,6 @@ pub fn weighted_line(
         Some(Estimated {
             centre: finite(centre)?,
             interval,
-            n,
-            scale: Scale::Linear,
         })
     };
     Some(Line {
@@ -190,10 +188,9 @@ fn fitted(
 fn widened(estimate: Estimated, reach: f64) -> Estimated {
     let scatter = estimate.interval.map_or(0.0, |it| it.half_width());
     let reach = reach.max(scatter);
-    Estimated {
-        interval: Interval::new(estimate.centre - reach, estimate.centre + reach),
-        ..estimate
-    }
+    let Estimated { centre, .. } = estimate;
+    let interval = Interval::new(centre - reach, centre + reach);
+    Estimated { centre, interval }
 }
 
 #[cfg(test)]

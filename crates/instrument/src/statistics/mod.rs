@@ -92,27 +92,13 @@ impl Interval {
     }
 }
 
-/// The scale on which an interval is symmetric about its centre.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Scale {
-    /// Differences: centre ± half width.
-    Linear,
-    /// Ratios: centre ×/÷ factor.
-    Logarithmic,
-}
-
 /// A value estimated from data, with its interval if there are enough data.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimated {
     /// The estimate itself.
     pub centre: f64,
     /// Its confidence interval; `None` if there are too few values.
     pub interval: Option<Interval>,
-    /// The number of independent values in the estimate.
-    pub n: usize,
-    /// The scale on which the interval was computed.
-    pub scale: Scale,
 }
 
 impl Estimated {
@@ -161,12 +147,7 @@ mod tests {
 
     #[test]
     fn relative_half_width_needs_an_interval_and_a_centre_other_than_zero() {
-        let estimate = |centre, interval| Estimated {
-            centre,
-            interval,
-            n: 3,
-            scale: Scale::Linear,
-        };
+        let estimate = |centre, interval| Estimated { centre, interval };
         let around_ten = estimate(10.0, Interval::new(9.8, 10.2));
         assert!((around_ten.relative_half_width().unwrap() - 0.02).abs() < 1e-12);
         assert!(around_ten.is_within(0.021) && !around_ten.is_within(0.019));

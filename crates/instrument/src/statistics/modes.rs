@@ -11,16 +11,7 @@ const FEWEST_IN_MODE: usize = 3;
 /// A group that holds a smaller share than one value in this many counts as outliers.
 const RAREST_MODE: usize = 20;
 
-/// One of several modes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mode {
-    /// The median of its values.
-    pub centre: f64,
-    /// Its share of the values, between 0 and 1.
-    pub share: f64,
-}
-
-/// The modes in ascending order if there are several; `None` if the values may come from a single
+/// The medians of the modes in ascending order if there are several; `None` if the values may come from a single
 /// mode, or if there are fewer than six.
 ///
 /// Two tests look for a valley in the logarithms (or in the values themselves if one is not
@@ -50,7 +41,7 @@ pub struct Mode {
 /// | a tenth, 10 | 0.02 | 0.05 | 0.12 | 0.40 | 0.99 |
 ///
 /// So with up to 20 processes, no detection does not prove a single mode.
-pub fn several(values: &[f64]) -> Option<Vec<Mode>> {
+pub fn several(values: &[f64]) -> Option<Vec<f64>> {
     let ascending = sorted(values)?;
     let scaled = spread_ties(&logarithms(&ascending).unwrap_or_else(|| ascending.clone()));
     let mut parts = Vec::new();
@@ -60,12 +51,7 @@ pub fn several(values: &[f64]) -> Option<Vec<Mode>> {
     }
     parts
         .into_iter()
-        .map(|part| {
-            Some(Mode {
-                share: part.len() as f64 / ascending.len() as f64,
-                centre: median(&ascending[part])?,
-            })
-        })
+        .map(|part| median(&ascending[part]))
         .collect()
 }
 
@@ -74,7 +60,7 @@ pub fn several(values: &[f64]) -> Option<Vec<Mode>> {
 /// centres. `None` otherwise.
 ///
 /// This is no test: ten values of one mode look like this by chance in one of nine samples. It
-/// tells where a quantile that lies within one group says nothing about the other.
+/// shows where a quantile that lies within one group says nothing about the other.
 pub fn halves(values: &[f64]) -> Option<[f64; 2]> {
     let ascending = sorted(values)?;
     let fewest = FEWEST_IN_MODE.max(ascending.len() / 3);

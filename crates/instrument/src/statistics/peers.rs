@@ -252,7 +252,7 @@ impl Judged {
         cells.map(|cell| (cell.deviation / (self.healthy.standard_error * cell.widening())).abs())
     }
 
-    /// The spread from the nodes, or the assumed one if that tells differences sooner: with a degree of freedom
+    /// The spread from the nodes, or the assumed one if that shows differences sooner: with a degree of freedom
     /// or two, a node that is half as fast would be within the tails of Student's t.
     fn better_known(&self) -> Moderated {
         let of_nodes = self.healthy;
@@ -374,8 +374,8 @@ fn small_sample_factor(count: usize) -> f64 {
 }
 
 /// Degrees of freedom of the Student distribution whose tails are as heavy as those of all these
-/// deviations, infinite for normal ones; `None` if there are too few to tell. The quantile at 0.9 over
-/// the median tells it: a tenth of the values may belong to bad nodes.
+/// deviations, infinite for normal ones; `None` if there are too few. They follow from the quantile at 0.9
+/// over the median: a tenth of the values may belong to bad nodes.
 fn tail_degrees<'j>(columns: impl IntoIterator<Item = &'j Judged>) -> Option<f64> {
     const FAR: f64 = 0.9;
     const MOST_DEGREES: f64 = 1000.0;

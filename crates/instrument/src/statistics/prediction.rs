@@ -15,14 +15,14 @@ use super::summary::{finite, median, quantile};
 pub use super::visit::Clocks;
 use super::visit::Reach;
 pub use super::visit::{Centre, Core, Leg, Visit};
-use super::{Estimated, Interval, Scale};
+use super::{Estimated, Interval};
 
 /// Processes during which nothing shared the core make an estimate without the others if they are from as
 /// many passes: as many as an estimate needs at all ([`crate::estimate`]).
 const ENOUGH_PASSES: usize = 3;
 
 /// A value with the interval in which the next run will find it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prediction {
     /// The centre of the processes' values at the run's highest clock, with its prediction interval; `n`
     /// counts the processes. No interval for fewer than two passes.
@@ -193,14 +193,11 @@ impl Values {
     /// The quantile with its prediction interval.
     fn estimate(&self, probability: f64) -> Option<Estimated> {
         let logarithms = logarithms(&self.of_process);
-        let (scale, scaled) = match &logarithms {
-            Some(logarithms) => (Scale::Logarithmic, logarithms.as_slice()),
-            None => (Scale::Linear, self.of_process.as_slice()),
-        };
+        let scaled = logarithms.as_deref().unwrap_or(&self.of_process);
         let centre = quantile(scaled, probability)?;
-        let (unit, back): (f64, fn(f64) -> f64) = match scale {
-            Scale::Logarithmic => (1.0, f64::exp),
-            Scale::Linear => (centre.abs(), |value| value),
+        let (unit, back): (f64, fn(f64) -> f64) = match logarithms {
+            Some(_) => (1.0, f64::exp),
+            None => (centre.abs(), |value| value),
         };
         let passes = distinct(&self.of_pass);
         let interval = quantile_error(scaled, &self.of_pass, probability).and_then(|error| {
@@ -212,8 +209,6 @@ impl Values {
         Some(Estimated {
             centre: finite(back(centre))?,
             interval,
-            n: self.of_process.len(),
-            scale,
         })
     }
 }
@@ -221,20 +216,8 @@ impl Values {
 /// The value that all processes agree on.
 fn exact(values: &[f64], passes: usize) -> Option<Estimated> {
     let &centre = values.first()?;
-    Some(Estimated {
-        centre,
-        interval: if passes < 2 {
-            None
-        } else {
-            Interval::new(centre, centre)
-        },
-        n: values.len(),
-        scale: if centre > 0.0 {
-            Scale::Logarithmic
-        } else {
-            Scale::Linear
-        },
-    })
+    let interval = Interval::new(centre, centre).filter(|_| passes > 1);
+    Some(Estimated { centre, interval })
 }
 
 fn distinct(passes: &[usize]) -> usize {
@@ -383,10 +366,7 @@ mod tests {
     fn one_pass_has_no_interval() {
         let visits = [visit(7, &[2.0, 3.0], None), visit(7, &[2.0], None)];
         let found = predict(&visits, Centre::Median, None).unwrap();
-        assert_eq!(
-            (found.estimated.interval, found.estimated.n, found.passes),
-            (None, 2, 1)
-        );
+        assert_eq!((found.estimated.interval, found.passes), (None, 1));
     }
 
     /// Visits of five legs whose cost follows the clock by this slope, two in a pass.
@@ -486,7 +466,7 @@ mod tests {
             visit(1, &[3.0, 4.0], Some(1.0)),
         ];
         let found = predict(&visits, Centre::Median, None).unwrap();
-        assert_eq!((found.slope, found.estimated.scale), (None, Scale::Linear));
+        assert_eq!(found.slope, None);
         assert_eq!(found.by_process, [-1.0, 3.5]);
         assert!((found.estimated.centre - 1.25).abs() < 1e-12);
     }

@@ -1,7 +1,7 @@
 //! Student's t intervals: of a mean, and of the ratio of two means.
 
 use super::summary::{finite, mean, standard_deviation};
-use super::{Confidence, Estimated, Interval, Scale};
+use super::{Confidence, Estimated, Interval};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The mean of independent values with its t interval
@@ -18,12 +18,7 @@ pub fn mean_estimate(values: &[f64], confidence: Confidence) -> Option<Estimated
         let reach = t_quantile(confidence, (values.len() - 1) as f64)? * error;
         Interval::new(centre - reach, centre + reach)
     });
-    Some(Estimated {
-        centre,
-        interval,
-        n: values.len(),
-        scale: Scale::Linear,
-    })
+    Some(Estimated { centre, interval })
 }
 
 /// The natural logarithms; `None` unless every value is positive.
@@ -58,8 +53,7 @@ pub(super) fn t_upper_tail(t: f64, degrees: f64) -> f64 {
 ///
 /// with `e = s / √n` on the log scale; the two variances need not be equal (B. Welch, "The
 /// generalization of Student's problem when several different population variances are involved",
-/// Biometrika 34, 1947). The interval estimates the ratio of the geometric means. [`Estimated::n`]
-/// is the smaller of the two counts.
+/// Biometrika 34, 1947). The interval estimates the ratio of the geometric means.
 ///
 /// `None` when a set is empty or holds a value that is not positive; no interval when a set holds
 /// a single value.
@@ -76,8 +70,6 @@ pub fn ratio_estimate(
     Some(Estimated {
         centre: finite(difference.exp())?,
         interval,
-        n: above.len().min(below.len()),
-        scale: Scale::Logarithmic,
     })
 }
 

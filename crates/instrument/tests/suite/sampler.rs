@@ -159,7 +159,7 @@ fn each_timing_lies_between_two_readings_of_both_reference_loops() {
         fn references(&self) -> Option<References> {
             self.1.set(self.1.get() + 1);
             Some(References {
-                chain_ns: Some(2_400),
+                chain_ns: 2_400,
                 width_ns: 2_000 + self.1.get() % 2 * 1_000,
                 switches: self.1.get(),
                 cpu: Some(0),

@@ -44,12 +44,14 @@ struct Set {
 type Operations = &'static [(&'static str, Loop)];
 
 /// The widest first. Each returns its operations if the processor supports the instructions.
-#[cfg(target_arch = "x86_64")]
-const SETS: &[fn() -> Option<Set>] = &[avx512::set, avx2::set];
-#[cfg(target_arch = "aarch64")]
-const SETS: &[fn() -> Option<Set>] = &[neon::set];
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const SETS: &[fn() -> Option<Set>] = &[];
+const SETS: &[fn() -> Option<Set>] = &[
+    #[cfg(target_arch = "x86_64")]
+    avx512::set,
+    #[cfg(target_arch = "x86_64")]
+    avx2::set,
+    #[cfg(target_arch = "aarch64")]
+    neon::set,
+];
 
 impl Vectors {
     /// The operation called `name`, as in [`crate::levels::Loops::operation`], in each instruction

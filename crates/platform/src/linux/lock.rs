@@ -1,6 +1,6 @@
 use std::cell::UnsafeCell;
 
-use crate::error::{Result, refuse};
+use crate::error::{Result, absent, refuse};
 use crate::lock::{Locked, Raw};
 
 /// The C library identifies its locks by address: they must not move after their first use.
@@ -81,40 +81,24 @@ impl PthreadSpin {
     }
 }
 
-/// A number behind an `SRWLOCK`, which one thread at a time holds exclusively: a thread that finds it locked spins for
-/// a moment, then sleeps in the kernel
-/// ([Slim reader/writer locks](https://learn.microsoft.com/en-us/windows/win32/sync/slim-reader-writer--srw--locks)).
-#[derive(Debug)]
-pub enum SlimLock {}
-
-impl SlimLock {
-    /// An unlocked lock around `number`.
-    pub fn new(_number: u64) -> Result<Self> {
-        refuse("SRWLOCK")
+absent! {
+    /// A number behind an `SRWLOCK`, which one thread at a time holds exclusively: a thread that finds it locked
+    /// spins for a moment, then sleeps in the kernel
+    /// ([Slim reader/writer locks](https://learn.microsoft.com/en-us/windows/win32/sync/slim-reader-writer--srw--locks)).
+    enum SlimLock = refuse("SRWLOCK") => {
+        /// An unlocked lock around `number`.
+        fn new(_number: u64) -> Result<Self>;
+        /// Calls `work` with the number while the lock is held. `work` must not lock it again.
+        fn with(&self, _work: impl FnOnce(&mut u64)) -> ();
     }
 
-    /// Calls `work` with the number while the lock is held. `work` must not lock it again.
-    #[inline]
-    pub fn with(&self, _work: impl FnOnce(&mut u64)) {
-        match *self {}
-    }
-}
-
-/// A number behind a `CRITICAL_SECTION`: a thread that finds it locked looks again as often as its spin count,
-/// then sleeps in the kernel
-/// ([Critical section objects](https://learn.microsoft.com/en-us/windows/win32/sync/critical-section-objects)).
-#[derive(Debug)]
-pub enum CriticalSection {}
-
-impl CriticalSection {
-    /// An unlocked lock around `number`, for which threads look `spin_count` times again before they sleep.
-    pub fn new(_number: u64, _spin_count: u32) -> Result<Self> {
-        refuse("CRITICAL_SECTION")
-    }
-
-    /// Calls `work` with the number while the lock is held. `work` panics if it locks it again.
-    #[inline]
-    pub fn with(&self, _work: impl FnOnce(&mut u64)) {
-        match *self {}
+    /// A number behind a `CRITICAL_SECTION`: a thread that finds it locked looks again as often as its spin count,
+    /// then sleeps in the kernel
+    /// ([Critical section objects](https://learn.microsoft.com/en-us/windows/win32/sync/critical-section-objects)).
+    enum CriticalSection = refuse("CRITICAL_SECTION") => {
+        /// An unlocked lock around `number`, for which threads look `spin_count` times again before they sleep.
+        fn new(_number: u64, _spin_count: u32) -> Result<Self>;
+        /// Calls `work` with the number while the lock is held. `work` panics if it locks it again.
+        fn with(&self, _work: impl FnOnce(&mut u64)) -> ();
     }
 }

@@ -201,18 +201,25 @@ pub fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
 /// each packet would cost the sender more than the packets do. Fewer bytes than this wake no
 /// receiver, not even one that needs fewer: set it to 1 again before the last bytes.
 pub fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
-    let bytes: libc::c_int = bytes.try_into().unwrap_or(libc::c_int::MAX);
-    // SAFETY: `bytes` lives through the call and has the given length.
-    let outcome = unsafe {
+    let bytes = bytes.try_into().unwrap_or(libc::c_int::MAX);
+    set_option(socket, libc::SO_RCVLOWAT, bytes)
+}
+
+pub(super) fn set_option(
+    socket: &TcpStream,
+    option: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: `value` lives through the call and has the given length.
+    check(unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             libc::SOL_SOCKET,
-            libc::SO_RCVLOWAT,
-            (&raw const bytes).cast(),
-            size_of_val(&bytes) as libc::socklen_t,
+            option,
+            (&raw const value).cast(),
+            size_of_val(&value) as libc::socklen_t,
         )
-    };
-    check(outcome)
+    })
 }
 
 /// Number of sent bytes that the other end has not acknowledged yet (`SIOCOUTQ`,
@@ -337,7 +344,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::socket::{Bell, Conduit, ZeroCopy, accept_within};
+    use crate::socket::{Conduit, ZeroCopy};
 
     const LEN: usize = 300_000;
 
@@ -369,33 +376,8 @@ mod tests {
     }
 
     #[test]
-    fn a_bell_calls_away_once_and_a_connection_is_taken_all_the_same() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let bell = Bell::new().unwrap();
-        bell.ring();
-        bell.ring();
-        let long = Duration::from_hours(1);
-        assert!(accept_within(&listener, &bell, long).unwrap().is_none());
-        let none = accept_within(&listener, &bell, Duration::from_millis(1));
-        assert!(none.unwrap().is_none());
-        let _near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        bell.ring();
-        assert!(accept_within(&listener, &bell, long).unwrap().is_some());
-    }
-
-    #[test]
-    fn every_way_of_sending_a_file_sends_it() {
+    fn a_file_is_spliced_into_a_connection() {
         let file = file();
-        let sent = file.try_clone().unwrap();
-        let by_sendfile = arriving(move |socket| {
-            let mut offset = 0;
-            while offset < LEN as u64 {
-                offset += send_file(socket, &sent, offset, 100_000).unwrap() as u64;
-            }
-            assert_eq!(send_file(socket, &sent, offset, 1).unwrap(), 0);
-        });
-        assert!(by_sendfile == contents());
         let mut conduit = Conduit::new(1 << 20).unwrap();
         let by_splice = arriving(move |socket| {
             let mut offset = 0;
@@ -474,23 +456,5 @@ mod tests {
         assert_eq!(owner_by_table(peer, own), Some(user));
         drop(near);
         assert_eq!(peer_owner(&far).unwrap(), None);
-    }
-
-    #[test]
-    fn parts_go_out_and_come_in_together() {
-        let (near, far) = connected();
-        let sent = send_parts(
-            &near,
-            &[IoSlice::new(b"hello "), IoSlice::new(b"world")],
-            false,
-        );
-        assert_eq!(sent.unwrap(), 11);
-        drop(near);
-        let (mut one, mut other) = ([0; 4], [0; 100]);
-        let mut parts = [IoSliceMut::new(&mut one), IoSliceMut::new(&mut other)];
-        assert_eq!(receive_parts(&far, &mut parts).unwrap(), 11);
-        assert_eq!((&one, &other[..7]), (b"hell", &b"o world"[..]));
-        let mut parts = [IoSliceMut::new(&mut one)];
-        assert_eq!(receive_parts(&far, &mut parts).unwrap(), 0);
     }
 }

@@ -11,9 +11,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 
-use super::check;
 use super::clock::timespec_of;
 use super::memory::Mapping;
+use super::socket::set_option;
 use crate::memory::PageSize;
 
 /// Sends from its own buffers without copying them
@@ -49,18 +49,7 @@ impl ZeroCopy {
     /// # Errors
     /// [`io::ErrorKind::Unsupported`] if the system does not support it.
     pub fn new(socket: &TcpStream, buffers: usize, buffer_len: usize) -> io::Result<Self> {
-        let on: libc::c_int = 1;
-        // SAFETY: `on` lives through the call and has the given length.
-        let outcome = unsafe {
-            libc::setsockopt(
-                socket.as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_ZEROCOPY,
-                (&raw const on).cast(),
-                size_of_val(&on) as libc::socklen_t,
-            )
-        };
-        check(outcome).map_err(|_| io::ErrorKind::Unsupported)?;
+        set_option(socket, libc::SO_ZEROCOPY, 1).map_err(|_| io::ErrorKind::Unsupported)?;
         let buffer = || {
             let memory =
                 Mapping::anonymous(buffer_len, PageSize::Base).map_err(io::Error::other)?;

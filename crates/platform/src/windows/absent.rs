@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::Result;
-use crate::error::refuse;
+use crate::error::{absent, refuse};
 use crate::sandbox::Call;
 use crate::stream_ring::{Block, Done, Operation};
 
@@ -21,15 +21,6 @@ pub fn event_counter() -> Result<File> {
 
 pub fn value(_compute: impl FnOnce() -> u64) -> Result<u64> {
     refuse("fork")
-}
-
-#[derive(Debug)]
-pub enum Partner {}
-
-impl Partner {
-    pub fn start(_cpu: usize, _body: impl FnOnce()) -> Result<Self> {
-        refuse("a partner process")
-    }
 }
 
 pub fn can_limit_memory() -> bool {
@@ -49,32 +40,6 @@ pub(crate) fn undo(_scratch: &Path, _exit_wait: Duration) -> Result<()> {
     Ok(())
 }
 
-#[derive(Debug)]
-pub enum MemoryGroup {}
-
-impl MemoryGroup {
-    pub fn create(_limit_bytes: u64, _scratch: &Path, _exit_wait: Duration) -> Result<Self> {
-        refuse("limiting the memory of a worker")
-    }
-
-    pub fn forbid_swap(&self) -> Result<()> {
-        match *self {}
-    }
-
-    pub fn peak_bytes(&self) -> Option<u64> {
-        match *self {}
-    }
-}
-
-#[derive(Debug)]
-pub enum SwapFile {}
-
-impl SwapFile {
-    pub fn create(_len_bytes: u64, _scratch: &Path) -> Result<Self> {
-        refuse("a temporary swap file")
-    }
-}
-
 pub fn forbid(_call: Call) -> Result<()> {
     refuse("forbidding calls")
 }
@@ -87,59 +52,42 @@ pub fn allow_descriptors(_count: u64) -> Result<()> {
     refuse("a limit of open files")
 }
 
-#[derive(Debug)]
-pub enum PollList {}
-
-impl PollList {
-    pub fn new(_files: Vec<File>) -> Result<Self> {
-        refuse("poll")
+absent! {
+    enum Partner = refuse("a partner process") => {
+        fn start(_cpu: usize, _body: impl FnOnce()) -> Result<Self>;
     }
 
-    pub fn wait(&mut self) -> Result<usize> {
-        match *self {}
-    }
-}
-
-#[derive(Debug)]
-pub enum Epoll {}
-
-impl Epoll {
-    pub fn new(_files: Vec<File>) -> Result<Self> {
-        refuse("epoll")
+    enum MemoryGroup = refuse("limiting the memory of a worker") => {
+        fn create(_limit_bytes: u64, _scratch: &Path, _exit_wait: Duration) -> Result<Self>;
+        fn forbid_swap(&self) -> Result<()>;
+        fn peak_bytes(&self) -> Option<u64>;
     }
 
-    pub fn wait(&mut self) -> Result<usize> {
-        match *self {}
+    enum SwapFile = refuse("a temporary swap file") => {
+        fn create(_len_bytes: u64, _scratch: &Path) -> Result<Self>;
     }
 
-    pub fn add_remove(&self, _file: &File) -> Result<()> {
-        match *self {}
-    }
-}
-
-#[derive(Debug)]
-pub enum StreamRing {}
-
-impl StreamRing {
-    pub fn new(_depth: u32, _patience: Duration) -> Result<Self> {
-        refuse("io_uring")
+    enum PollList = refuse("poll") => {
+        fn new(_files: Vec<File>) -> Result<Self>;
+        fn wait(&mut self) -> Result<usize>;
     }
 
-    pub fn in_flight(&self) -> usize {
-        match *self {}
+    enum Epoll = refuse("epoll") => {
+        fn new(_files: Vec<File>) -> Result<Self>;
+        fn wait(&mut self) -> Result<usize>;
+        fn add_remove(&self, _file: &File) -> Result<()>;
     }
 
-    pub fn begin(
-        &mut self,
-        _tag: u64,
-        _operation: Operation<'_>,
-        _block: Block,
-        _range: Range<usize>,
-    ) -> io::Result<()> {
-        match *self {}
-    }
-
-    pub fn wait(&mut self, _timeout: Duration) -> io::Result<Done> {
-        match *self {}
+    enum StreamRing = refuse("io_uring") => {
+        fn new(_depth: u32, _patience: Duration) -> Result<Self>;
+        fn in_flight(&self) -> usize;
+        fn begin(
+            &mut self,
+            _tag: u64,
+            _operation: Operation<'_>,
+            _block: Block,
+            _range: Range<usize>,
+        ) -> io::Result<()>;
+        fn wait(&mut self, _timeout: Duration) -> io::Result<Done>;
     }
 }

@@ -28,7 +28,7 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::outcome::{self, check, check_status, failed, wide_path};
-use crate::error::{Error, Result, refuse};
+use crate::error::{Error, Result, absent, refuse};
 use crate::stdio::CStream;
 
 pub fn fork_exit_wait() -> Result<()> {
@@ -43,20 +43,11 @@ pub fn fork_exec_wait(_program: &CStr) -> Result<()> {
     refuse("fork")
 }
 
-#[derive(Debug)]
-pub enum SignalProbe {}
-
-impl SignalProbe {
-    pub fn new() -> Result<Self> {
-        refuse("sigaction")
-    }
-
-    pub fn install(&self) -> Result<()> {
-        match *self {}
-    }
-
-    pub fn deliver(&self) -> Result<()> {
-        match *self {}
+absent! {
+    enum SignalProbe = refuse("sigaction") => {
+        fn new() -> Result<Self>;
+        fn install(&self) -> Result<()>;
+        fn deliver(&self) -> Result<()>;
     }
 }
 

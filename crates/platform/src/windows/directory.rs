@@ -3,17 +3,15 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
-use std::ptr;
 
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT,
-    FILE_FLAGS_AND_ATTRIBUTES, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_WRITE_DATA,
-    GetDiskFreeSpaceExW, MoveFileExW,
+    FILE_FLAGS_AND_ATTRIBUTES, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_WRITE_DATA, MoveFileExW,
 };
 
 use super::file::is_on_disk;
 use super::outcome::{check, wide_path};
-use super::private;
+use super::{private, storage};
 use crate::directory::Kind;
 use crate::error::{Error, Result, refuse};
 use crate::file::OpenMode;
@@ -243,18 +241,7 @@ impl Directory {
     }
 
     pub fn free_bytes(&self) -> Option<u64> {
-        let path = wide_path(&self.path);
-        let mut free = 0;
-        // SAFETY: the path ends with a zero, there is room for the result, and the others are left out.
-        let outcome = unsafe {
-            GetDiskFreeSpaceExW(
-                path.as_ptr(),
-                &raw mut free,
-                ptr::null_mut(),
-                ptr::null_mut(),
-            )
-        };
-        (outcome != 0).then_some(free)
+        storage::free_bytes(&self.path).ok()
     }
 
     pub fn create_unnamed(&self, _mode: OpenMode, _permissions: Option<u32>) -> Result<File> {

@@ -6,7 +6,7 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::outcome::check;
-use crate::error::{Result, refuse};
+use crate::error::{Result, absent, refuse};
 use crate::lock::{Locked, Raw};
 
 /// The system identifies its locks by address: they must not move after their first use.
@@ -78,28 +78,14 @@ impl CriticalSection {
     }
 }
 
-#[derive(Debug)]
-pub enum PthreadMutex {}
-
-impl PthreadMutex {
-    pub fn new(_number: u64) -> Result<Self> {
-        refuse("pthread_mutex_t")
+absent! {
+    enum PthreadMutex = refuse("pthread_mutex_t") => {
+        fn new(_number: u64) -> Result<Self>;
+        fn with(&self, _work: impl FnOnce(&mut u64)) -> ();
     }
 
-    pub fn with(&self, _work: impl FnOnce(&mut u64)) {
-        match *self {}
-    }
-}
-
-#[derive(Debug)]
-pub enum PthreadSpin {}
-
-impl PthreadSpin {
-    pub fn new(_number: u64) -> Result<Self> {
-        refuse("pthread_spinlock_t")
-    }
-
-    pub fn with(&self, _work: impl FnOnce(&mut u64)) {
-        match *self {}
+    enum PthreadSpin = refuse("pthread_spinlock_t") => {
+        fn new(_number: u64) -> Result<Self>;
+        fn with(&self, _work: impl FnOnce(&mut u64)) -> ();
     }
 }

@@ -13,6 +13,7 @@ use windows_sys::Win32::Storage::FileSystem::{FILE_BEGIN, SetFilePointerEx};
 
 use super::outcome::refuse_io;
 use super::private;
+use crate::error::absent;
 use crate::socket::Owner;
 
 /// A socket that is connected with itself. A byte in it means a ring.
@@ -199,56 +200,30 @@ pub fn on_their_way(_socket: &TcpStream) -> io::Result<usize> {
     refuse_io()
 }
 
-#[derive(Debug)]
-pub enum Conduit {}
-
-impl Conduit {
-    pub fn new(_capacity: usize) -> io::Result<Self> {
-        refuse_io()
+absent! {
+    enum Conduit = refuse_io() => {
+        fn new(_capacity: usize) -> io::Result<Self>;
+        fn send(
+            &mut self,
+            _file: &File,
+            _offset: u64,
+            _socket: &TcpStream,
+            _len: usize,
+            _retry: impl FnMut(io::Error) -> io::Result<()>,
+        ) -> io::Result<usize>;
+        fn take(&mut self, _socket: &TcpStream, _len: usize) -> io::Result<usize>;
+        fn put(&mut self, _file: &File, _offset: u64, _len: usize) -> io::Result<()>;
     }
 
-    pub fn send(
-        &mut self,
-        _file: &File,
-        _offset: u64,
-        _socket: &TcpStream,
-        _len: usize,
-        _retry: impl FnMut(io::Error) -> io::Result<()>,
-    ) -> io::Result<usize> {
-        match *self {}
-    }
-
-    pub fn take(&mut self, _socket: &TcpStream, _len: usize) -> io::Result<usize> {
-        match *self {}
-    }
-
-    pub fn put(&mut self, _file: &File, _offset: u64, _len: usize) -> io::Result<()> {
-        match *self {}
-    }
-}
-
-#[derive(Debug)]
-pub enum ZeroCopy {}
-
-impl ZeroCopy {
-    pub fn new(_socket: &TcpStream, _buffers: usize, _buffer_len: usize) -> io::Result<Self> {
-        refuse_io()
-    }
-
-    pub fn advance(&mut self, _socket: &TcpStream) -> io::Result<()> {
-        match *self {}
-    }
-
-    pub fn buffer(&mut self) -> &mut [u8] {
-        match *self {}
-    }
-
-    pub fn send(
-        &mut self,
-        _socket: &TcpStream,
-        _len: usize,
-        _retry: impl FnMut(io::Error) -> io::Result<()>,
-    ) -> io::Result<()> {
-        match *self {}
+    enum ZeroCopy = refuse_io() => {
+        fn new(_socket: &TcpStream, _buffers: usize, _buffer_len: usize) -> io::Result<Self>;
+        fn advance(&mut self, _socket: &TcpStream) -> io::Result<()>;
+        fn buffer(&mut self) -> &mut [u8];
+        fn send(
+            &mut self,
+            _socket: &TcpStream,
+            _len: usize,
+            _retry: impl FnMut(io::Error) -> io::Result<()>,
+        ) -> io::Result<()>;
     }
 }

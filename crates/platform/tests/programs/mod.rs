@@ -3,16 +3,17 @@
 #![expect(unsafe_code, reason = "no crate here opens terminals")]
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use oscope_platform::program::{Output, Program, Starter};
 use oscope_platform::signal::Interrupt;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
+use crate::roles::linux::Role;
 use crate::roles::{PATIENCE, eventually, is_stopped, runs, say};
 
 /// Runs `script` several times, and prints how each ended.
@@ -43,59 +44,15 @@ pub fn play(runs: &str, script: &str) {
     }
 }
 
-/// A process in that role.
-struct Role {
-    child: Child,
-    heard: BufReader<ChildStdout>,
+/// This program as a starter, in a group of its own: the kernel does not stop one that no shell could continue.
+fn start(runs: usize, script: &str) -> Role {
+    let mut command = starter(runs, script);
+    command.process_group(0);
+    Role::spawn(command)
 }
 
-impl Role {
-    fn start(runs: usize, script: &str) -> Self {
-        let mut command = Self::command(runs, script);
-        // The kernel does not stop a group that no shell could continue.
-        command.process_group(0);
-        Self::spawn(command)
-    }
-
-    fn command(runs: usize, script: &str) -> Command {
-        let own = std::env::current_exe().expect("this program has a path");
-        let mut command = Command::new(own);
-        let runs = runs.to_string();
-        command.args(["role", "starter", &runs, script]);
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
-        command
-    }
-
-    fn spawn(mut command: Command) -> Self {
-        let mut child = command.spawn().expect("this program can be started");
-        let heard = child.stdout.take().expect("it is piped");
-        Self {
-            child,
-            heard: BufReader::new(heard),
-        }
-    }
-
-    fn hear(&mut self) -> String {
-        let mut line = String::new();
-        self.heard.read_line(&mut line).expect("it can be read");
-        line.trim_end().to_owned()
-    }
-
-    fn id(&self) -> String {
-        self.child.id().to_string()
-    }
-
-    fn send(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).expect("it runs");
-    }
-}
-
-impl Drop for Role {
-    fn drop(&mut self) {
-        // It may have ended.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn starter(runs: usize, script: &str) -> Command {
+    Role::command(&["starter", &runs.to_string(), script])
 }
 
 /// The process ids that scripts wrote to a file, once it has `count` lines.
@@ -112,7 +69,7 @@ pub fn killed_starter() {
     let dir = tempfile::tempdir().expect("there is a place for temporary files");
     let ids = dir.path().join("ids");
     let script = format!("echo $$ >> {}; exec sleep 60", ids.display());
-    let role = Role::start(1, &script);
+    let role = start(1, &script);
     let program = written(&ids, 1).remove(0);
     let helper = children(&role.id()).into_iter().find(|id| *id != program);
     let helper = helper.expect("it has started the program");
@@ -132,7 +89,7 @@ pub fn stopped_starter() {
     // It starts no other program: a shell that waits for a child of vfork(2) to begin does not stop.
     let wait = format!("while ! test -e {}; do :; done", end.display());
     let script = format!("echo $$ >> {}; {wait}", ids.display());
-    let mut role = Role::start(2, &script);
+    let mut role = start(2, &script);
     let own = role.id();
     let program = written(&ids, 1).remove(0);
     role.send(Signal::TSTP);
@@ -151,7 +108,7 @@ pub fn leftovers() {
     let stubborn = "sh -c 'trap \"\" TERM; while :; do sleep 0.05; done'";
     let script =
         format!("sleep 60 & {write}; setsid sleep 60 & {write}; setsid {stubborn} & {write}");
-    let mut role = Role::start(2, &script);
+    let mut role = start(2, &script);
     for _ in 0..2 {
         let heard = role.hear();
         let left = heard.strip_prefix("exit code 0, ").expect(&heard);
@@ -166,7 +123,7 @@ pub fn leftovers() {
 }
 
 fn on_a_terminal(runs: usize, script: &str) -> (File, Role) {
-    with_terminal(Role::command(runs, script))
+    with_terminal(starter(runs, script))
 }
 
 /// A terminal whose keyboard is here, and the process that has it.
@@ -271,7 +228,7 @@ pub fn ctrl_z() {
 }
 
 pub fn background() {
-    let role = Role::command(1, "read x </dev/tty");
+    let role = starter(1, "read x </dev/tty");
     let mut shell = Command::new("sh");
     shell
         .args(["-c", "set -m; \"$@\" & wait", "sh"])

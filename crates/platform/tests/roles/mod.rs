@@ -70,3 +70,71 @@ fn state(process: &str) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.chars().next()
 }
+
+/// A process in a role.
+#[cfg(target_os = "linux")]
+pub mod linux {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Child, ChildStdout, Command, Stdio};
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    /// Dropping it kills it.
+    pub struct Role {
+        pub child: Child,
+        heard: Option<BufReader<ChildStdout>>,
+    }
+
+    impl Role {
+        pub fn command(arguments: &[&str]) -> Command {
+            let own = std::env::current_exe().expect("this program has a path");
+            let mut command = testing::Command::new(own);
+            command.arg("role").args(arguments);
+            command.stdin(Stdio::null()).stdout(Stdio::piped());
+            command.into()
+        }
+
+        pub fn spawn(mut command: Command) -> Self {
+            let mut child = command.spawn().expect("this program can be started");
+            let heard = child.stdout.take().expect("it is piped");
+            Self {
+                child,
+                heard: Some(BufReader::new(heard)),
+            }
+        }
+
+        /// Starts it, and waits for its first line.
+        pub fn start(command: Command) -> (Self, String) {
+            let mut role = Self::spawn(command);
+            let line = role.hear();
+            (role, line)
+        }
+
+        pub fn hear(&mut self) -> String {
+            let mut line = String::new();
+            let heard = self.heard.as_mut().expect("it is open");
+            heard.read_line(&mut line).expect("it can be read");
+            line.trim_end().to_owned()
+        }
+
+        pub fn stop_hearing(&mut self) {
+            self.heard = None;
+        }
+
+        pub fn id(&self) -> String {
+            self.child.id().to_string()
+        }
+
+        pub fn send(&self, signal: Signal) {
+            kill_process(Pid::from_child(&self.child), signal).expect("it runs");
+        }
+    }
+
+    impl Drop for Role {
+        fn drop(&mut self) {
+            // It may have ended.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}

@@ -7,15 +7,13 @@ use advice::Advice;
 use instrument::experiment::{Definition, Metric};
 use instrument::point::Point;
 use instrument::results::PointResult;
+use instrument::statistics::Estimated;
 use instrument::statistics::changes::{Change, Departure, Shape};
-use instrument::statistics::{Estimated, Scale};
 
 fn step(earliest: usize, at: usize, latest: usize) -> Found {
     let ratio = Estimated {
         centre: 1.1,
         interval: None,
-        n: 12,
-        scale: Scale::Logarithmic,
     };
     let change = Change {
         at,

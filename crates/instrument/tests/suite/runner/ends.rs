@@ -1,7 +1,8 @@
 //! Runs that end before their time.
 
-use super::mocks::{Log, MS, Mock, MockExecutor, plan, quiet, run, run_before, wild};
+use super::mocks::{Log, MS, Mock, MockExecutor, plan, quiet, run, runner, wild};
 use oscope_instrument::runner::{BatchError, Outcome};
+use std::path::Path;
 
 #[test]
 fn a_wish_to_stop_keeps_what_was_measured() {
@@ -49,7 +50,9 @@ fn an_observer_that_cannot_keep_the_samples_ends_the_run() {
         fail_at: Some(3),
         ..Log::default()
     };
-    let error = run_before(&mut log, &mut executor, &plan).unwrap_err();
+    let clock = executor.clock.clone();
+    let mut runner = runner(&clock, &mut executor, &mut log, Path::new("nowhere"));
+    let error = runner.run(&plan).unwrap_err();
     assert_eq!(error.to_string(), "the disk is full");
     assert_eq!(executor.order.len(), 1);
 }

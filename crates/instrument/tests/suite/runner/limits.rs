@@ -1,54 +1,20 @@
 //! Runs with limits: the points left out, the reasons, and the effect of rests on the time.
 
 use super::mocks::{Log, MS, Mock, MockExecutor, run, setting};
-use oscope_instrument::experiment::{Design, Experiment, MeasureError};
-use oscope_instrument::finding::Finding;
+use oscope_instrument::experiment::Experiment;
 use oscope_instrument::limits::Limits;
 use oscope_instrument::need::Need;
 use oscope_instrument::plan::{Plan, Setting};
-use oscope_instrument::point::Point;
 use oscope_instrument::quantity::{Bytes, Nanoseconds};
-use oscope_instrument::results::Results;
 use oscope_instrument::runner::Outcome;
-use oscope_instrument::sampler::Sampler;
 
 const MIB: u64 = 1 << 20;
 
 /// A mock with points that depend on the setting.
-struct Fitting {
-    mock: Mock,
-    points: fn(&Setting) -> Vec<u64>,
-}
-
-impl Fitting {
-    fn new(points: fn(&Setting) -> Vec<u64>) -> Self {
-        Self {
-            mock: Mock::new("mock.fitting", 0),
-            points,
-        }
-    }
-}
-
-impl Experiment for Fitting {
-    fn design(&self) -> &'static Design {
-        self.mock.design()
-    }
-
-    fn needs(&self, setting: &Setting) -> Vec<Need> {
-        self.mock.needs(setting)
-    }
-
-    fn points(&self, setting: &Setting) -> Vec<Point> {
-        let numbers = (self.points)(setting).into_iter();
-        numbers.map(|n| Point::new().with("n", n)).collect()
-    }
-
-    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        self.mock.measure(point, sampler)
-    }
-
-    fn findings(&self, results: &Results) -> Vec<Finding> {
-        self.mock.findings(results)
+fn fitting(numbers: fn(&Setting) -> Vec<u64>) -> Mock {
+    Mock {
+        fitting: Some(numbers),
+        ..Mock::new("mock.fitting", 0)
     }
 }
 
@@ -85,7 +51,7 @@ fn points_that_need_more_memory_are_closed_with_the_limit_as_their_reason() {
         let fits = |size: &u64| size * MIB <= setting.available_bytes;
         [1, 64, 512].into_iter().filter(fits).collect()
     };
-    let (outcome, log) = carried_out(&Fitting::new(sizes), memory(100));
+    let (outcome, log) = carried_out(&fitting(sizes), memory(100));
     let expected = Outcome {
         started: 1,
         beyond: 1,
@@ -112,7 +78,7 @@ fn each_limit_is_named_by_what_it_leaves_out() {
         disk_bytes: Some(MIB),
         ..Limits::default()
     };
-    let (outcome, log) = carried_out(&Fitting::new(everything), limits);
+    let (outcome, log) = carried_out(&fitting(everything), limits);
     assert_eq!(outcome.beyond, 3);
     for closed in [
         "close n=4: Failed(\"beyond the limit of 3 processors at once\")",
@@ -126,7 +92,7 @@ fn each_limit_is_named_by_what_it_leaves_out() {
 #[test]
 fn an_experiment_that_fits_itself_to_the_limits_leaves_out_nothing() {
     let smaller = |setting: &Setting| vec![setting.available_bytes / 4];
-    let (outcome, log) = carried_out(&Fitting::new(smaller), memory(100));
+    let (outcome, log) = carried_out(&fitting(smaller), memory(100));
     assert_eq!((outcome.beyond, log.count("close")), (0, 1));
 }
 

@@ -26,6 +26,8 @@ const N: AxisOf<Count> = AxisOf::new("n", "number");
 pub(crate) struct Mock {
     pub(crate) id: &'static str,
     pub(crate) points: u64,
+    /// The numbers of its points, if they depend on the setting.
+    pub(crate) fitting: Option<fn(&Setting) -> Vec<u64>>,
     pub(crate) better: Better,
     pub(crate) needs: Vec<Need>,
     pub(crate) shares_process: bool,
@@ -36,6 +38,7 @@ impl Mock {
         Self {
             id,
             points,
+            fitting: None,
             better: Better::Lower,
             needs: Vec::new(),
             shares_process: false,
@@ -65,10 +68,11 @@ impl Experiment for Mock {
         self.needs.clone()
     }
 
-    fn points(&self, _: &Setting) -> Vec<Point> {
-        (0..self.points)
-            .map(|n| Point::new().at(N, Count(n)))
-            .collect()
+    fn points(&self, setting: &Setting) -> Vec<Point> {
+        let fitting = self.fitting.map(|numbers| numbers(setting));
+        let numbers = fitting.unwrap_or_else(|| (0..self.points).collect());
+        let point = |n| Point::new().at(N, Count(n));
+        numbers.into_iter().map(point).collect()
     }
 
     fn shares_process(&self, _: &Point) -> bool {
@@ -84,14 +88,13 @@ impl Experiment for Mock {
 /// the answer.
 pub(crate) struct MockExecutor<F> {
     pub(crate) clock: MockClock,
-    batch_ns: i64,
-    /// A point whose batches take another time.
-    pub(crate) dear: Option<(u64, i64)>,
-    /// The time of a batch by the point's number and its number of earlier batches.
-    pub(crate) takes: Option<fn(u64, usize) -> i64>,
+    /// The time of a batch in ns by the point's number and its number of earlier batches.
+    pub(crate) takes: Box<dyn Fn(u64, usize) -> i64>,
     answer: F,
     pub(crate) given: BTreeMap<u64, usize>,
     pub(crate) stop_after: usize,
+    /// What visits took in earlier runs of the machine.
+    pub(crate) visit_costs: VisitCosts,
     pub(crate) order: Vec<u64>,
     pub(crate) tasks: Vec<Request>,
 }
@@ -100,12 +103,11 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
     pub(crate) fn new(batch_ns: i64, answer: F) -> Self {
         Self {
             clock: MockClock::default(),
-            batch_ns,
-            dear: None,
-            takes: None,
+            takes: Box::new(move |_, _| batch_ns),
             answer,
             given: BTreeMap::new(),
             stop_after: usize::MAX,
+            visit_costs: VisitCosts::default(),
             order: Vec::new(),
             tasks: Vec::new(),
         }
@@ -130,11 +132,7 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
         let Count(n) = level.expect("every mock point has a number");
         self.order.push(n);
         let given = self.given.entry(n).or_default();
-        let batch_ns = match (self.takes, self.dear) {
-            (Some(takes), _) => takes(n, *given),
-            (_, Some((dear, batch_ns))) if dear == n => batch_ns,
-            _ => self.batch_ns,
-        };
+        let batch_ns = (self.takes)(n, *given);
         self.clock.advance(batch_ns);
         let cost_ns = (self.answer)(n, *given)?;
         *given += 1;
@@ -255,7 +253,14 @@ where
     F: FnMut(u64, usize) -> Result<f64, BatchError>,
 {
     let mut log = Log::default();
-    let outcome = run_before(&mut log, executor, plan).expect("a log keeps everything");
+    let clock = executor.clock.clone();
+    let visit_costs = executor.visit_costs.clone();
+    let runner = runner(&clock, executor, &mut log, Path::new("nowhere"));
+    let mut runner = Runner {
+        visit_costs,
+        ..runner
+    };
+    let outcome = runner.run(plan).expect("a log keeps everything");
     (outcome, log)
 }
 
@@ -276,40 +281,6 @@ where
 
 /// The precision of all plans.
 pub(crate) const PRECISION: Precision = Profile::Quick.precision();
-
-/// As [`run`], on a machine whose earlier runs tell what visits take.
-pub(crate) fn run_knowing<F>(
-    visit_costs: VisitCosts,
-    executor: &mut MockExecutor<F>,
-    plan: &Plan<'_>,
-) -> (Outcome, Log)
-where
-    F: FnMut(u64, usize) -> Result<f64, BatchError>,
-{
-    let mut log = Log::default();
-    let clock = executor.clock.clone();
-    let runner = runner(&clock, executor, &mut log, Path::new("nowhere"));
-    let outcome = Runner {
-        visit_costs,
-        ..runner
-    }
-    .run(plan)
-    .expect("a log keeps everything");
-    (outcome, log)
-}
-
-/// As [`run`], with an observer that may fail.
-pub(crate) fn run_before<F>(
-    observer: &mut Log,
-    executor: &mut MockExecutor<F>,
-    plan: &Plan<'_>,
-) -> Result<Outcome, ObserverError>
-where
-    F: FnMut(u64, usize) -> Result<f64, BatchError>,
-{
-    let clock = executor.clock.clone();
-    runner(&clock, executor, observer, Path::new("nowhere")).run(plan)
-}
 
 /// A runner whose scratch directory is `scratch`.
 pub(crate) fn runner<'a>(

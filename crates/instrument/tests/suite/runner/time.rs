@@ -1,7 +1,7 @@
 //! The use of the available time.
 
 use super::mocks::{
-    MS, Mock, MockExecutor, PRECISION, plan, quiet, run, run_knowing, run_points, setting, wild,
+    MS, Mock, MockExecutor, PRECISION, plan, quiet, run, run_points, setting, wild,
 };
 use oscope_instrument::clock::Clock;
 use oscope_instrument::experiment::Experiment;
@@ -10,6 +10,20 @@ use oscope_instrument::plan::{Plan, VisitCosts};
 use oscope_instrument::point::Point;
 use oscope_instrument::quantity::Nanoseconds;
 use std::collections::BTreeMap;
+
+/// Batches of the point 0 that take `dear_ms`, and of the others `other_ms`.
+fn with_dear_point(dear_ms: i64, other_ms: i64) -> Box<dyn Fn(u64, usize) -> i64> {
+    Box::new(move |n, _| if n == 0 { dear_ms } else { other_ms } * MS)
+}
+
+/// What the visits to each point are known to take.
+fn costs(mock: &Mock, visits_ms: &[f64]) -> VisitCosts {
+    let mut costs = VisitCosts::default();
+    for (point, visit_ms) in mock.points(&setting()).into_iter().zip(visits_ms) {
+        costs.add(mock.id, point, visit_ms * 1e6);
+    }
+    costs
+}
 
 #[test]
 fn the_budget_ends_what_never_settles_and_says_so() {
@@ -68,7 +82,7 @@ fn dear_points_never_take_the_time_of_cheap_ones() {
     let mock = Mock::new("mock.one", 4);
     let plan = plan(&[&mock]);
     let mut executor = MockExecutor::new(10 * MS, quiet);
-    executor.dear = Some((0, 500 * MS));
+    executor.takes = with_dear_point(500, 10);
     let (_, log) = run(&mut executor, &plan);
     assert!((1..=3).all(|n| executor.given[&n] >= plan.precision.passes));
     assert_eq!(log.count("close n=0: BudgetUsed"), 1);
@@ -80,7 +94,7 @@ fn points_that_the_time_will_not_reach_are_named_after_the_first_pass() {
     let (cheap, dear) = (Mock::new("mock.cheap", 4), Mock::new("mock.dear", 1));
     let plan = plan(&[&cheap, &dear]);
     let mut executor = MockExecutor::new(10 * MS, quiet);
-    executor.dear = Some((0, 400 * MS));
+    executor.takes = with_dear_point(400, 10);
     let (_, log) = run(&mut executor, &plan);
     // The point 0 is dear in both.
     let named = r#"scarce [("mock.cheap", 1), ("mock.dear", 1)]"#;
@@ -160,16 +174,9 @@ fn with_known_costs_only_points_in_reach_are_visited_and_the_others_named_first(
     let mock = Mock::new("mock.one", 4);
     let plan = plan(&[&mock]);
     let mut executor = MockExecutor::new(10 * MS, quiet);
-    executor.dear = Some((0, 1000 * MS));
-    let mut costs = VisitCosts::default();
-    for (point, visit_ms) in mock
-        .points(&setting())
-        .into_iter()
-        .zip([1000.0, 10.0, 10.0, 10.0])
-    {
-        costs.add("mock.one", point, visit_ms * 1e6);
-    }
-    let (_, log) = run_knowing(costs, &mut executor, &plan);
+    executor.takes = with_dear_point(1000, 10);
+    executor.visit_costs = costs(&mock, &[1000.0, 10.0, 10.0, 10.0]);
+    let (_, log) = run(&mut executor, &plan);
     let named = r#"scarce [("mock.one", 1)]"#;
     let lines = log.lines.iter().map(String::as_str);
     let first: Vec<&str> = lines.skip_while(|line| line.starts_with("start")).collect();
@@ -183,7 +190,7 @@ fn the_run_ends_before_a_visit_that_its_time_does_not_suffice_for() {
     let mock = Mock::new("mock.one", 2);
     let plan = Plan::new(&[&mock], &setting(), Some(Nanoseconds(1e9)), 3);
     let mut executor = MockExecutor::new(30 * MS, wild);
-    executor.dear = Some((0, 140 * MS));
+    executor.takes = with_dear_point(140, 30);
     run(&mut executor, &plan);
     assert!(executor.clock.now_ns() <= 1_000_000_000);
 }
@@ -212,7 +219,7 @@ fn worst_error(takes: fn(u64, usize) -> i64, points: u64, budget_s: f64) -> f64 
         7,
     );
     let mut executor = MockExecutor::new(MS, wild);
-    executor.takes = Some(takes);
+    executor.takes = Box::new(takes);
     let (_, log) = run(&mut executor, &plan);
     let end_ns = executor.clock.now_ns() as f64;
     let dearest_ns = (0..points).map(|n| takes(n, 1)).max().unwrap_or(0) as f64;
@@ -256,12 +263,9 @@ fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
 fn the_least_time_of_a_plan_is_that_of_its_cheapest_estimate() {
     let mock = Mock::new("mock.one", 2);
     let plan = plan(&[&mock]);
-    let mut costs = VisitCosts::default();
-    assert_eq!(plan.least_times(&costs), (Nanoseconds(5e6), None));
-    for (point, visit_ms) in mock.points(&setting()).into_iter().zip([30.0, 10.0]) {
-        costs.add("mock.one", point, visit_ms * 1e6);
-    }
-    let (one, all) = plan.least_times(&costs);
+    let unknown = plan.least_times(&VisitCosts::default());
+    assert_eq!(unknown, (Nanoseconds(5e6), None));
+    let (one, all) = plan.least_times(&costs(&mock, &[30.0, 10.0]));
     assert_eq!(one, Nanoseconds(50e6));
     assert!((all.unwrap().0 / 240e6 - 1.0).abs() < 1e-9);
 }

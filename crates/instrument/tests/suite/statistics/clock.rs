@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use oscope_instrument::statistics::prediction::{
-    Centre, Clocks, Core, Leg, Prediction, Visit, predict,
-};
+use oscope_instrument::statistics::prediction::{Centre, Clocks, Core, Prediction, Visit, predict};
 use oscope_instrument::statistics::summary::{mean, standard_deviation};
+
+use super::strata::leg;
 
 fn text() -> String {
     let packed = include_bytes!("../../data/clock.txt.gz");
@@ -30,7 +30,7 @@ fn recorded(batch: &str) -> BTreeMap<String, Vec<Vec<Visit>>> {
         }
         let visit = Visit {
             pass: words[2].parse().unwrap(),
-            legs: words[4..].iter().map(|word| leg(word)).collect(),
+            legs: words[4..].iter().map(|word| leg(word, 10_000.0)).collect(),
         };
         let sessions = operations.entry(words[3].into()).or_default();
         let session = sessions.entry(words[1].parse().unwrap());
@@ -39,23 +39,6 @@ fn recorded(batch: &str) -> BTreeMap<String, Vec<Vec<Visit>>> {
     (operations.into_iter())
         .map(|(operation, sessions)| (operation, sessions.into_values().collect()))
         .collect()
-}
-
-fn leg(word: &str) -> Leg {
-    let parts: Vec<&str> = word.split(':').collect();
-    let number = |text: &str| text.parse::<f64>().ok();
-    let core = Core {
-        clock: number(parts[1]).map(|clock| clock / 10_000.0),
-        // Nothing after the clock is a core of one's own.
-        sharing: match parts.get(2) {
-            None => Some(1.0),
-            Some(thousandths) => number(thousandths).map(|sharing| sharing / 1000.0),
-        },
-    };
-    Leg {
-        cost: number(parts[0]).unwrap(),
-        core,
-    }
 }
 
 fn predicted(visits: &[Visit], with_clock: bool) -> Prediction {

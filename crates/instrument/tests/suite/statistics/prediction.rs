@@ -55,7 +55,6 @@ fn of_student(visits: &[Visit]) -> Estimated {
     Estimated {
         centre: mean.centre.exp(),
         interval: Interval::new(bounds.low.exp(), bounds.high.exp()),
-        ..mean
     }
 }
 

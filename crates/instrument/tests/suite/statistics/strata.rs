@@ -32,7 +32,7 @@ pub fn recorded(condition: Condition) -> Vec<Vec<Session>> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let visit = Visit {
             pass: words[1].parse().unwrap(),
-            legs: words[3..].iter().map(|word| leg(word)).collect(),
+            legs: words[3..].iter().map(|word| leg(word, 1000.0)).collect(),
         };
         let sessions = entry(&mut points, words[2]);
         entry(sessions, words[0]).push(visit);
@@ -55,18 +55,18 @@ fn entry<'list, 'name, T: Default>(
     &mut list[place].1
 }
 
-fn leg(word: &str) -> Leg {
+/// A leg as `cost:clock:sharing`, with the clock in these parts of one and the sharing in thousandths. What is
+/// left out at the end is the usual clock without sharing, and what is empty is unknown.
+pub fn leg(word: &str, parts: f64) -> Leg {
     let mut numbers = word.split(':');
     let cost = numbers.next().unwrap().parse().unwrap();
-    // Nothing after the cost is the usual clock without sharing.
-    let mut state = || match numbers.next() {
+    let mut state = |parts: f64| match numbers.next() {
         None => Some(1.0),
-        Some("") => None,
-        Some(thousandths) => Some(thousandths.parse::<f64>().unwrap() / 1000.0),
+        Some(number) => Some(number.parse::<f64>().ok()? / parts),
     };
     let core = Core {
-        clock: state(),
-        sharing: state(),
+        clock: state(parts),
+        sharing: state(1000.0),
     };
     Leg { cost, core }
 }

@@ -1,7 +1,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -79,21 +79,14 @@ impl MemoryGroup {
     /// Forbids swap for the group: if its memory does not fit within the limit, one of its
     /// processes is killed.
     pub fn forbid_swap(&self) -> Result<()> {
-        let set = |name, value| {
-            let path = self.recorded.path.join(name);
-            // A kernel without swap has no such file.
-            unless_missing(
-                OpenOptions::new()
-                    .write(true)
-                    .open(&path)
-                    .and_then(|mut file| io::Write::write_all(&mut file, value)),
-            )
-            .map_err(Error::path("write", &path))
-        };
-        match self.version {
-            Version::One => set("memory.swappiness", b"0"),
-            Version::Two => set("memory.swap.max", b"0"),
-        }
+        // A kernel without swap has no such file.
+        self.recorded.set_if_there(
+            match self.version {
+                Version::One => "memory.swappiness",
+                Version::Two => "memory.swap.max",
+            },
+            "0",
+        )
     }
 
     /// The group's peak memory so far, in bytes, page cache included; `None` if the kernel does not
@@ -190,16 +183,16 @@ impl Recorded {
         })
         .map_err(Error::path("empty the control group", &self.path))?;
         for (version, unlimited) in [(Version::One, "-1"), (Version::Two, "max")] {
-            let limit = self.path.join(version.memory_limit_file());
-            unless_missing(
-                OpenOptions::new()
-                    .write(true)
-                    .open(&limit)
-                    .and_then(|mut file| io::Write::write_all(&mut file, unlimited.as_bytes())),
-            )
-            .map_err(Error::path("raise", &limit))?;
+            self.set_if_there(version.memory_limit_file(), unlimited)?;
         }
         Ok(())
+    }
+
+    fn set_if_there(&self, name: &str, value: &str) -> Result<()> {
+        let path = self.path.join(name);
+        let file = OpenOptions::new().write(true).open(&path);
+        let written = file.and_then(|mut file| file.write_all(value.as_bytes()));
+        unless_missing(written).map_err(Error::path("set", &path))
     }
 
     /// Removes the group, then its record.

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::process::{Exit, Finished};
 
 pub use program::Starter;
-pub use worker::Worker;
+pub(crate) use worker::RawWorker;
 
 /// The name of a signal that may kill a worker.
 pub(crate) fn signal_name(signal: i32) -> Option<&'static str> {
@@ -46,6 +46,11 @@ pub(crate) fn signal_name(signal: i32) -> Option<&'static str> {
         libc::SIGXFSZ => "SIGXFSZ",
         _ => return None,
     })
+}
+
+/// No exit shows that an event of the console also reached this process.
+pub(crate) fn is_console_event(_exit: Exit) -> bool {
+    false
 }
 
 // The terminal of this process, which it lends to programs as a shell does.

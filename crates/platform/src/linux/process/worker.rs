@@ -3,7 +3,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -28,19 +27,9 @@ const GLANCE_NS: u64 = 100_000_000;
 /// report the exit.
 const LAST_GLANCE_NS: u64 = 1_000_000;
 
-/// A child process with pipes to its standard input, output and error.
-///
-/// It has its own process group, so that Ctrl-C on a terminal reaches only its parent. It is killed
-/// when the thread that started it exits, so that it never outlives it (on Linux
-/// `PR_SET_PDEATHSIG`): start it from a long-lived thread. Dropping it kills it and the rest of its
-/// group. On Windows, the group is a job, which ends when its parent does.
-///
-/// If this process is stopped and continued (Ctrl-Z), so is the worker: see
-/// [`pauses`](crate::signal::pauses).
-///
-/// Its standard error is read continuously, and the last 16 KiB are kept.
+/// A worker and its pipes.
 #[derive(Debug)]
-pub struct Worker {
+pub(crate) struct RawWorker {
     pid: Pid,
     /// Readable after the worker has exited; `None` before Linux 5.3 and where pidfds are
     /// forbidden.
@@ -50,20 +39,18 @@ pub struct Worker {
     stdin: Option<UnixStream>,
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
-    lines: LineBuffer,
-    tail: Tail,
-    finished: Option<Finished>,
+    pub(crate) lines: LineBuffer,
+    pub(crate) tail: Tail,
+    pub(crate) finished: Option<Finished>,
     /// Until it has exited.
     follower: Option<Follower>,
 }
 
-impl Worker {
-    /// Starts a worker. Replaces the command's own settings of standard input, output and error.
-    ///
-    /// # Errors
-    /// [`WorkerError::Spawn`] if the program does not exist, cannot be executed, or cannot be
-    /// pinned.
-    pub fn spawn(mut command: Command, options: &WorkerOptions<'_>) -> Result<Self, WorkerError> {
+impl RawWorker {
+    pub(crate) fn spawn(
+        mut command: Command,
+        options: &WorkerOptions<'_>,
+    ) -> Result<Self, WorkerError> {
         let (stdin, workers_end) = UnixStream::pair().map_err(WorkerError::Spawn)?;
         command
             .stdin(OwnedFd::from(workers_end))
@@ -107,112 +94,40 @@ impl Worker {
         Ok(worker)
     }
 
-    /// The process id.
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Writes to its standard input and reads its output at the same time, so that neither process
-    /// blocks the other. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon after
-    /// `interrupted` becomes true.
-    ///
-    /// # Errors
-    /// [`WorkerError::Died`] if it no longer reads.
-    pub fn send(
-        &mut self,
-        bytes: &[u8],
-        deadline_ns: u64,
-        interrupted: &AtomicBool,
-    ) -> Result<(), WorkerError> {
-        let limit = Limit(deadline_ns, interrupted);
+    pub(crate) fn has_output(&self) -> bool {
+        self.stdout.is_some()
+    }
+
+    pub(crate) fn close_input(&mut self) {
+        self.stdin = None;
+    }
+
+    pub(crate) fn send(&mut self, bytes: &[u8], limit: Limit<'_>) -> Result<bool, WorkerError> {
         let mut rest = bytes;
         while !rest.is_empty() {
             if self.stdin.is_none() {
-                let finished = self.end(limit)?;
-                return Err(self.died(finished));
+                return Ok(false);
             }
             let sent = self.turn(rest, GLANCE_NS, limit)?;
             rest = &rest[sent..];
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// The next line of its standard output, without the line feed; `None` after the last line if
-    /// it exited with success. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon
-    /// after `interrupted` becomes true.
-    ///
-    /// # Errors
-    /// [`WorkerError::Died`] if it exited otherwise; [`WorkerError::Io`] if a line is not UTF-8 or
-    /// is longer than 16 MiB.
-    pub fn read_line_until(
-        &mut self,
-        deadline_ns: u64,
-        interrupted: &AtomicBool,
-    ) -> Result<Option<String>, WorkerError> {
-        let limit = Limit(deadline_ns, interrupted);
-        loop {
-            if let Some(line) = self.lines.next_line().map_err(WorkerError::Io)? {
-                return Ok(Some(line));
-            }
-            if self.stdout.is_none() {
-                let finished = self.end(limit)?;
-                return if finished.exit.is_success() {
-                    self.lines.last_line().map_err(WorkerError::Io)
-                } else {
-                    Err(self.died(finished))
-                };
-            }
-            self.turn(&[], GLANCE_NS, limit)?;
-        }
-    }
-
-    /// Closes its standard input and waits for its exit, and discards its remaining output. Any
-    /// exit is a result here, not an error.
-    pub fn wait(
-        &mut self,
-        deadline_ns: u64,
-        interrupted: &AtomicBool,
-    ) -> Result<Finished, WorkerError> {
-        self.stdin = None;
-        self.end(Limit(deadline_ns, interrupted))
-    }
-
-    /// Kills it and its process group, and waits for its exit.
-    pub fn kill(&mut self) -> Result<Finished, WorkerError> {
-        match self.finished {
-            Some(finished) => Ok(finished),
-            None => self.reap(),
-        }
-    }
-
-    /// The last 16 KiB of its standard error so far.
-    pub fn stderr_tail(&self) -> String {
-        self.tail.text()
-    }
-
-    fn died(&self, finished: Finished) -> WorkerError {
-        WorkerError::Died {
-            finished,
-            stderr: self.stderr_tail(),
-        }
-    }
-
-    /// Waits for its exit. Keeps the lines read so far if its output is closed, otherwise discards
-    /// output.
-    fn end(&mut self, limit: Limit<'_>) -> Result<Finished, WorkerError> {
-        loop {
+    pub(crate) fn hear(&mut self, limit: Limit<'_>) -> Result<(), WorkerError> {
+        if self.stdout.is_none() {
             self.reap_if_ended()?;
-            if let Some(finished) = self.finished {
-                return Ok(finished);
-            }
-            let is_open = self.stdout.is_some();
-            let is_seen = is_open || self.life.is_some();
-            let glance_ns = if is_seen { GLANCE_NS } else { LAST_GLANCE_NS };
-            self.turn(&[], glance_ns, limit)?;
-            if is_open {
-                self.lines.clear();
+            if self.finished.is_some() {
+                return Ok(());
             }
         }
+        let is_seen = self.stdout.is_some() || self.life.is_some();
+        let glance_ns = if is_seen { GLANCE_NS } else { LAST_GLANCE_NS };
+        self.turn(&[], glance_ns, limit).map(drop)
     }
 
     /// Waits for at most `glance_ns` until one of these events:
@@ -254,12 +169,12 @@ impl Worker {
             Err(errno) => return Err(WorkerError::Io(errno.into())),
         }
         // None of these calls blocks, so there is no need to check which is ready.
-        self.hear(1)?;
+        self.take(1)?;
         self.write(outgoing)
     }
 
     /// Reads at most `pieces` pieces from each of its outputs.
-    fn hear(&mut self, pieces: usize) -> Result<(), WorkerError> {
+    fn take(&mut self, pieces: usize) -> Result<(), WorkerError> {
         if self.lines.has_room() {
             take(&mut self.stdout, pieces, |bytes| self.lines.push(bytes))
                 .map_err(WorkerError::Io)?;
@@ -296,25 +211,17 @@ impl Worker {
         }
     }
 
-    /// Kills the rest of its group and waits for its exit.
-    fn reap(&mut self) -> Result<Finished, WorkerError> {
+    pub(crate) fn reap(&mut self) -> Result<Finished, WorkerError> {
         // It fails only if the group is empty.
         let _ = kill_process_group(self.pid, Signal::KILL);
         self.follower = None;
         let (finished, _) = wait4(self.pid).map_err(WorkerError::Io)?;
         self.finished = Some(finished);
-        self.hear(usize::MAX)?;
+        self.take(usize::MAX)?;
         self.stdin = None;
         self.stdout = None;
         self.stderr = None;
         Ok(finished)
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // No caller is left to get the error.
-        let _ = self.kill();
     }
 }
 

@@ -9,7 +9,9 @@ use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
-use windows_sys::Win32::Foundation::{ERROR_LOCK_VIOLATION, ERROR_NOT_LOCKED};
+use windows_sys::Win32::Foundation::{
+    ERROR_LOCK_VIOLATION, ERROR_NOT_LOCKED, INVALID_HANDLE_VALUE,
+};
 use windows_sys::Win32::Storage::FileSystem::FlushFileBuffers;
 use windows_sys::Win32::System::Memory::{
     CreateFileMappingW, FILE_MAP_READ, FILE_MAP_WRITE, FlushViewOfFile, GetLargePageMinimum,
@@ -167,12 +169,59 @@ fn remove_from_working_set(range: &[u8]) -> Result<()> {
     }
 }
 
-const ACTION: &str = "map a file";
+/// Mapped bytes of a section, which a file or the paging file backs.
+#[derive(Debug)]
+pub(super) struct View(pub(super) NonNull<u8>);
+
+impl View {
+    /// Maps `len` bytes from `offset` on, of a file, or of a new section of this length.
+    pub(super) fn new(
+        file: Option<&File>,
+        offset: u64,
+        len: usize,
+        access: Access,
+        action: &'static str,
+    ) -> Result<Self> {
+        let (protection, rights) = match access {
+            Access::Read => (PAGE_READONLY, FILE_MAP_READ),
+            Access::Write => (PAGE_READWRITE, FILE_MAP_READ | FILE_MAP_WRITE),
+        };
+        // A section of a file has the length of the file.
+        let (backing, section_len) = match file {
+            Some(file) => (file.as_raw_handle(), 0),
+            None => (INVALID_HANDLE_VALUE, len as u64),
+        };
+        let (high, low) = ((section_len >> 32) as u32, section_len as u32);
+        // SAFETY: a section without a name and with default attributes.
+        let section =
+            unsafe { CreateFileMappingW(backing, ptr::null(), protection, high, low, ptr::null()) };
+        if section.is_null() {
+            return Err(failed(action));
+        }
+        // SAFETY: the handle is new, and nothing else has it. A view outlives its section's handle.
+        let section = unsafe { OwnedHandle::from_raw_handle(section) };
+        let (high, low) = ((offset >> 32) as u32, offset as u32);
+        // SAFETY: the system selects a free range, so no existing memory is touched.
+        let view = unsafe { MapViewOfFile(section.as_raw_handle(), rights, high, low, len) };
+        let start = NonNull::new(view.Value.cast()).ok_or_else(|| failed(action))?;
+        Ok(Self(start))
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        let view = MEMORY_MAPPED_VIEW_ADDRESS {
+            Value: self.0.as_ptr().cast(),
+        };
+        // SAFETY: the view belongs to this value, and every borrow of it has ended.
+        unsafe { UnmapViewOfFile(view) };
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct FileMapping {
     /// The view starts where the system can map, at or before the first byte.
-    view: NonNull<u8>,
+    _view: View,
     start: NonNull<u8>,
     len: usize,
     file: File,
@@ -185,45 +234,15 @@ unsafe impl Sync for FileMapping {}
 
 impl FileMapping {
     pub(crate) fn over(file: &File, offset: u64, len: usize, access: Access) -> Result<Self> {
-        let (protection, rights) = match access {
-            Access::Read => (PAGE_READONLY, FILE_MAP_READ),
-            Access::Write => (PAGE_READWRITE, FILE_MAP_READ | FILE_MAP_WRITE),
-        };
+        const ACTION: &str = "map a file";
         let file = file.try_clone().map_err(Error::os(ACTION))?;
-        // SAFETY: a section of the whole file, without a name and with default attributes.
-        let section = unsafe {
-            CreateFileMappingW(
-                file.as_raw_handle(),
-                ptr::null(),
-                protection,
-                0,
-                0,
-                ptr::null(),
-            )
-        };
-        if section.is_null() {
-            return Err(failed(ACTION));
-        }
-        // SAFETY: the handle is new, and nothing else has it. A view outlives its section's handle.
-        let section = unsafe { OwnedHandle::from_raw_handle(section) };
         let before = offset % allocation_granularity() as u64;
-        let view_offset = offset - before;
-        let before = before as usize;
-        // SAFETY: the system selects a free range, so no existing memory is touched.
-        let view = unsafe {
-            MapViewOfFile(
-                section.as_raw_handle(),
-                rights,
-                (view_offset >> 32) as u32,
-                view_offset as u32,
-                before + len,
-            )
-        };
-        let view = NonNull::new(view.Value.cast()).ok_or_else(|| failed(ACTION))?;
+        let view_len = before as usize + len;
+        let view = View::new(Some(&file), offset - before, view_len, access, ACTION)?;
         Ok(Self {
-            view,
             // SAFETY: the view has at least this length.
-            start: unsafe { view.add(before) },
+            start: unsafe { view.0.add(before as usize) },
+            _view: view,
             len,
             file,
         })
@@ -282,16 +301,6 @@ impl FileMapping {
         // SAFETY: the file is open.
         let outcome = unsafe { FlushFileBuffers(self.file.as_raw_handle()) };
         check(outcome, ACTION)
-    }
-}
-
-impl Drop for FileMapping {
-    fn drop(&mut self) {
-        let view = MEMORY_MAPPED_VIEW_ADDRESS {
-            Value: self.view.as_ptr().cast(),
-        };
-        // SAFETY: the view belongs to this mapping, and no slice of it can outlive `self`.
-        unsafe { UnmapViewOfFile(view) };
     }
 }
 

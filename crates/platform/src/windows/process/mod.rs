@@ -31,23 +31,20 @@ use super::clock::now_ns;
 use super::outcome::check_status;
 use super::placement::pin;
 use super::usage;
-use crate::error::refuse;
+use crate::error::{absent, refuse};
 use crate::process::{Exit, Finished, Tail};
 use crate::program::{Output, Program, ProgramError, Ran};
 use crate::usage::Usage;
 
-pub use worker::Worker;
+pub(crate) use worker::RawWorker;
 
 pub(crate) fn signal_name(_signal: i32) -> Option<&'static str> {
     None
 }
 
-#[derive(Debug)]
-pub enum Twin {}
-
-impl Twin {
-    pub fn fork() -> crate::Result<Self> {
-        refuse("a copy of this process")
+absent! {
+    enum Twin = refuse("a copy of this process") => {
+        fn fork() -> crate::Result<Self>;
     }
 }
 
@@ -174,7 +171,7 @@ fn connect(child: &mut Child) -> io::Result<Receiver<Event>> {
 
 /// True for a process that ended by Ctrl-Break or with its console. Unlike Ctrl-C, these reach each process of a
 /// console, also one with a separate process group.
-fn is_console_event(exit: Exit) -> bool {
+pub(crate) fn is_console_event(exit: Exit) -> bool {
     exit == Exit::Code(STATUS_CONTROL_C_EXIT)
 }
 

@@ -1,7 +1,6 @@
 use std::io::{self, Read, Write};
 use std::os::windows::io::{AsHandle, AsRawHandle, OwnedHandle};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -12,7 +11,7 @@ use windows_sys::Win32::System::JobObjects::{
 };
 use windows_sys::Win32::System::Threading::{INFINITE, WaitForSingleObject};
 
-use super::{Job, is_console_event};
+use super::Job;
 use crate::process::{
     Exit, Finished, Limit, LineBuffer, Tail, WorkerError, WorkerLimits, WorkerOptions,
 };
@@ -24,7 +23,7 @@ const GLANCE_NS: u64 = 100_000_000;
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
-pub struct Worker {
+pub(crate) struct RawWorker {
     child: Child,
     job: Job,
     /// `None` once its standard input is closed.
@@ -35,13 +34,16 @@ pub struct Worker {
     is_sending: bool,
     /// True once it takes nothing more.
     has_refused: bool,
-    lines: LineBuffer,
-    tail: Tail,
-    finished: Option<Finished>,
+    pub(crate) lines: LineBuffer,
+    pub(crate) tail: Tail,
+    pub(crate) finished: Option<Finished>,
 }
 
-impl Worker {
-    pub fn spawn(mut command: Command, options: &WorkerOptions<'_>) -> Result<Self, WorkerError> {
+impl RawWorker {
+    pub(crate) fn spawn(
+        mut command: Command,
+        options: &WorkerOptions<'_>,
+    ) -> Result<Self, WorkerError> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -68,17 +70,19 @@ impl Worker {
         })
     }
 
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    pub fn send(
-        &mut self,
-        bytes: &[u8],
-        deadline_ns: u64,
-        interrupted: &AtomicBool,
-    ) -> Result<(), WorkerError> {
-        let limit = Limit(deadline_ns, interrupted);
+    pub(crate) fn has_output(&self) -> bool {
+        !self.output_ended
+    }
+
+    pub(crate) fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    pub(crate) fn send(&mut self, bytes: &[u8], limit: Limit<'_>) -> Result<bool, WorkerError> {
         self.is_sending = match &self.input {
             Some(input) => input.send(bytes.to_vec()).is_ok(),
             None => false,
@@ -88,81 +92,10 @@ impl Worker {
             self.hear(limit)?;
         }
         // It may have taken all, answered and exited before this process saw any of that.
-        if self.has_refused {
-            let finished = self.end(limit)?;
-            return Err(self.died(finished));
-        }
-        Ok(())
+        Ok(!self.has_refused)
     }
 
-    pub fn read_line_until(
-        &mut self,
-        deadline_ns: u64,
-        interrupted: &AtomicBool,
-    ) -> Result<Option<String>, WorkerError> {
-        let limit = Limit(deadline_ns, interrupted);
-        loop {
-            if let Some(line) = self.lines.next_line().map_err(WorkerError::Io)? {
-                return Ok(Some(line));
-            }
-            if self.output_ended {
-                let finished = self.end(limit)?;
-                return if finished.exit.is_success() {
-                    self.lines.last_line().map_err(WorkerError::Io)
-                } else {
-                    Err(self.died(finished))
-                };
-            }
-            self.hear(limit)?;
-        }
-    }
-
-    pub fn wait(
-        &mut self,
-        deadline_ns: u64,
-        interrupted: &AtomicBool,
-    ) -> Result<Finished, WorkerError> {
-        self.input = None;
-        self.end(Limit(deadline_ns, interrupted))
-    }
-
-    pub fn kill(&mut self) -> Result<Finished, WorkerError> {
-        match self.finished {
-            Some(finished) => Ok(finished),
-            None => self.reap(),
-        }
-    }
-
-    pub fn stderr_tail(&self) -> String {
-        self.tail.text()
-    }
-
-    fn died(&self, finished: Finished) -> WorkerError {
-        if is_console_event(finished.exit) {
-            return WorkerError::Interrupted;
-        }
-        WorkerError::Died {
-            finished,
-            stderr: self.stderr_tail(),
-        }
-    }
-
-    /// Waits for its exit. Keeps the lines read so far if its output is closed, otherwise discards
-    /// output.
-    fn end(&mut self, limit: Limit<'_>) -> Result<Finished, WorkerError> {
-        loop {
-            if let Some(finished) = self.finished {
-                return Ok(finished);
-            }
-            if !self.output_ended {
-                self.lines.clear();
-            }
-            self.hear(limit)?;
-        }
-    }
-
-    /// Waits for one event, but not for long.
-    fn hear(&mut self, limit: Limit<'_>) -> Result<(), WorkerError> {
+    pub(crate) fn hear(&mut self, limit: Limit<'_>) -> Result<(), WorkerError> {
         let glance = Duration::from_nanos(limit.left_ns()?.min(GLANCE_NS));
         match self.events.recv_timeout(glance) {
             Ok(Event::Exit) => self.reap().map(drop),
@@ -194,8 +127,8 @@ impl Worker {
         }
     }
 
-    /// Kills the rest of its job, waits for its exit, and reads the rest of its output.
-    fn reap(&mut self) -> Result<Finished, WorkerError> {
+    /// Also reads the rest of its output.
+    pub(crate) fn reap(&mut self) -> Result<Finished, WorkerError> {
         self.job.kill();
         let status = self.child.wait().map_err(WorkerError::Io)?;
         let (usage, _) = usage::of_exited(self.child.as_handle(), self.job.usage())?;
@@ -211,13 +144,6 @@ impl Worker {
         self.output_ended = true;
         self.is_sending = false;
         Ok(finished)
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // No caller is left to get the error.
-        let _ = self.kill();
     }
 }
 
