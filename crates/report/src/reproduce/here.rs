@@ -17,6 +17,9 @@ pub struct Measurements<'a> {
     failed: &'a [Failed],
 }
 
+/// The name of a processor whose model is not known.
+const NAMELESS: &str = "a machine without a name";
+
 /// A measurement that this machine refused.
 #[derive(Clone, Debug)]
 pub struct Failed {
@@ -74,6 +77,14 @@ impl<'a> Measurements<'a> {
     #[must_use]
     pub fn refused(self, failed: &'a [Failed]) -> Self {
         Self { failed, ..self }
+    }
+
+    /// The model of the processor that the newest of them were measured on.
+    pub(crate) fn machine(&self) -> &'a str {
+        let newest = self.results.first();
+        newest
+            .and_then(|results| results.machine.cpu.model.as_deref())
+            .unwrap_or(NAMELESS)
     }
 
     /// The value of `query`.
@@ -140,15 +151,15 @@ impl<'a> Measurements<'a> {
         }
         Err(match unsound {
             Some(estimate) if estimate.verdict == Verdict::TooFew => {
-                Missing::TooFew(self.wanted(query, levels))
+                Missing::TooFew(self.wanted(&query.experiment, levels))
             }
             Some(estimate) => Missing::Unsound(show::estimate(estimate.unit, estimate)),
-            None => self.missing(query, levels),
+            None => self.missing(&query.experiment, levels),
         })
     }
 
     /// The reason why nothing was measured at these levels.
-    fn missing(&self, query: &Query, levels: &BTreeMap<String, Level>) -> Missing {
+    pub(super) fn missing(&self, experiment: &str, levels: &BTreeMap<String, Level>) -> Missing {
         let is_it = |failed: &&Failed| {
             // A refused level refuses all points that have it.
             let fits = |point: &Point| {
@@ -157,20 +168,28 @@ impl<'a> Measurements<'a> {
                 wanted.all(|(axis, level)| point.get(axis) == Some(level))
                     || refused.all(|(axis, level)| levels.get(axis) == Some(level))
             };
-            failed.experiment == query.experiment && failed.point.as_ref().is_none_or(fits)
+            failed.experiment == experiment && failed.point.as_ref().is_none_or(fits)
         };
         match self.failed.iter().find(is_it) {
             Some(failed) => Missing::Refused(failed.reason.clone()),
-            None => Missing::NotMeasured(self.wanted(query, levels)),
+            None => Missing::NotMeasured(self.wanted(experiment, levels)),
+        }
+    }
+
+    /// The reason why nothing of an experiment was measured. A refused level refuses other levels nothing.
+    pub(super) fn missing_whole(&self, experiment: &str) -> Missing {
+        let mut failed = self.failed.iter();
+        match failed.find(|it| it.experiment == experiment && it.point.is_none()) {
+            Some(failed) => Missing::Refused(failed.reason.clone()),
+            None => Missing::NotMeasured(self.wanted(experiment, &BTreeMap::new())),
         }
     }
 
     /// The measurement that is missing: the whole experiment if no run has it, else the point.
-    fn wanted(&self, query: &Query, levels: &BTreeMap<String, Level>) -> Wanted {
-        let is_known = |results: &Results<'_>| results.definition.id == query.experiment;
+    fn wanted(&self, experiment: &str, levels: &BTreeMap<String, Level>) -> Wanted {
         Wanted {
-            experiment: query.experiment.clone(),
-            levels: if self.results.iter().any(is_known) {
+            experiment: experiment.to_owned(),
+            levels: if self.has(experiment) {
                 levels.clone()
             } else {
                 BTreeMap::new()
@@ -178,9 +197,15 @@ impl<'a> Measurements<'a> {
         }
     }
 
+    /// True if a run has the experiment.
+    pub(super) fn has(&self, experiment: &str) -> bool {
+        let mut results = self.results.iter();
+        results.any(|results| results.definition.id == experiment)
+    }
+
     /// A place on the curve through the query's levels, by the same rules as in findings.
     fn knee(&self, query: &Query, knee: &Knee) -> Result<Here<'a>, Missing> {
-        let missing = || self.missing(query, &query.levels);
+        let missing = || self.missing(&query.experiment, &query.levels);
         let curve = |metric| self.curve(query, metric, &knee.along).ok_or_else(missing);
         let whole = curve(&query.metric)?;
         let place = match &knee.less {
