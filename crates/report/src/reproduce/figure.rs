@@ -1,6 +1,6 @@
 //! Judging the figures of a table, one by one.
 
-use super::here::{Here, Measurements, Missing, Wanted};
+use super::here::{Absence, Here, Measurements, Missing, NEEDS_WINDOWS};
 use super::judge::{self, Outcome, TOLERANCE, TOLERANCE_OF_PLACES};
 use super::printed::{Figure, System, Table};
 use super::shape;
@@ -46,13 +46,6 @@ pub(super) fn judged(
     }
 }
 
-/// The reason for a figure of Windows without such a run.
-pub(super) const NEEDS_WINDOWS: &str =
-    "printed for Windows: it needs a run that was made on Windows, here or imported (`--of`)";
-
-/// The reason why a figure has no value here, and the measurement that would give it one.
-pub(super) type Absence = (String, Option<Wanted>);
-
 fn found<'a>(
     table: &Table,
     figure: &Figure,
@@ -61,31 +54,7 @@ fn found<'a>(
     let Some(counterpart) = &figure.here else {
         return Err((figure.why(table).unwrap_or_default().to_owned(), None));
     };
-    measured.value(counterpart).map_err(absence)
-}
-
-/// The reason for a missing value, and the measurement that it needs.
-pub(super) fn absence(missing: Missing) -> Absence {
-    match missing {
-        Missing::Unsound(reason) => (reason, None),
-        Missing::Refused(reason) => (format!("it could not be measured here: {reason}"), None),
-        Missing::NotMeasured(wanted) => (not_measured(&wanted), Some(wanted)),
-        Missing::TooFew(wanted) => {
-            let reason = "measured here in too few processes for an interval: it takes more time";
-            (reason.to_owned(), Some(wanted))
-        }
-    }
-}
-
-/// The reason for a point that no run has.
-fn not_measured(wanted: &Wanted) -> String {
-    if wanted.levels.is_empty() {
-        return "not measured here yet".to_owned();
-    }
-    format!(
-        "not measured here yet: no run of {} here has the point; the quick profile leaves some out",
-        wanted.experiment
-    )
+    measured.value(counterpart).map_err(Missing::into_absence)
 }
 
 fn judged_figure(

@@ -55,6 +55,40 @@ pub(crate) enum Missing {
     Unsound(String),
 }
 
+/// The reason for a figure of Windows without such a run.
+pub(super) const NEEDS_WINDOWS: &str =
+    "printed for Windows: it needs a run that was made on Windows, here or imported (`--of`)";
+
+/// The reason why a figure has no value here, and the measurement that would give it one.
+pub(super) type Absence = (String, Option<Wanted>);
+
+impl Missing {
+    /// The reason for a missing value, and the measurement that it needs.
+    pub(super) fn into_absence(self) -> Absence {
+        match self {
+            Self::Unsound(reason) => (reason, None),
+            Self::Refused(reason) => (format!("it could not be measured here: {reason}"), None),
+            Self::NotMeasured(wanted) => (not_measured(&wanted), Some(wanted)),
+            Self::TooFew(wanted) => {
+                let reason =
+                    "measured here in too few processes for an interval: it takes more time";
+                (reason.to_owned(), Some(wanted))
+            }
+        }
+    }
+}
+
+/// The reason for a point that no run has.
+fn not_measured(wanted: &Wanted) -> String {
+    if wanted.levels.is_empty() {
+        return "not measured here yet".to_owned();
+    }
+    format!(
+        "not measured here yet: no run of {} here has the point; the quick profile leaves some out",
+        wanted.experiment
+    )
+}
+
 /// A measurement that is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {

@@ -1,7 +1,6 @@
 //! What a report drew as a picture: what its text says, and the same charts of this machine.
 
-use super::figure::{self, NEEDS_WINDOWS};
-use super::here::{Measurements, Missing, Wanted};
+use super::here::{Measurements, Missing, NEEDS_WINDOWS, Wanted};
 use super::printed::{Picture, System};
 use instrument::figure::Figure;
 use instrument::results::Results;
@@ -33,7 +32,7 @@ pub(super) fn drawn(
         if charts.is_empty() {
             let (reason, wanted) = match system {
                 System::Windows => (NEEDS_WINDOWS.to_owned(), None),
-                System::Linux | System::Macos => figure::absence(missing(picture, here.0)),
+                System::Linux | System::Macos => missing(picture, here.0).into_absence(),
             };
             drawn.reasons.push(reason);
             drawn.wanted = drawn.wanted.or(wanted);
