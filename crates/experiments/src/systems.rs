@@ -237,7 +237,7 @@ fn no_windows() -> Judgement {
 
 fn faster_on_linux(gains: &Gains) -> Option<Judgement> {
     gains.judged(|gains| {
-        larger_among(1.0 + MARGIN, gains, |[(_, least), (_, most)]| {
+        larger_among(1.0 + MARGIN, gains, |[((), least), ((), most)]| {
             sentence!("Linux is {least} to {most} as fast as Windows.")
         })
     })
@@ -257,7 +257,7 @@ fn faster_on_windows(gains: &Gains) -> Option<Judgement> {
         larger_among(
             1.0 + MARGIN,
             &turned.collect::<Vec<_>>(),
-            |[(_, least), (_, most)]| sentence!("Windows is {least} to {most} as fast as Linux."),
+            |[((), least), ((), most)]| sentence!("Windows is {least} to {most} as fast as Linux."),
         )
     })
 }

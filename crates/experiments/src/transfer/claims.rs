@@ -29,7 +29,7 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report C",
         experiments: &[TRANSFERS, GROWTH],
         test: |evidence| {
-            let gains = large_of(gains(evidence, SENDERS, SENDER_TIME)?);
+            let gains = large_of(gains(evidence, SENDERS, SENDER_TIME));
             let judged = larger_along("files of ", &gains, |[least, most]| {
                 sentence!(
                     "A sender that maps files of 1 MiB and more is {least} to {most} as fast as one \
@@ -46,7 +46,7 @@ pub(crate) const ALL: &[Claim] = &[
         experiments: &[TRANSFERS, GROWTH],
         test: |evidence| {
             let mapped_first = RECEIVERS.map(|[written, mapped]| [mapped, written]);
-            let losses = large_of(gains(evidence, mapped_first, RECEIVER_TIME)?);
+            let losses = large_of(gains(evidence, mapped_first, RECEIVER_TIME));
             let slower = larger_along("files of ", &losses, |[least, most]| {
                 sentence!(
                     "A receiver that maps files of 1 MiB and more takes {least} to {most} as long as \
@@ -92,7 +92,7 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report C",
         experiments: &[TRANSFERS, GROWTH],
         test: |evidence| {
-            let gains = large_of(gains(evidence, SENDERS, SENDER_TIME)?);
+            let gains = large_of(gains(evidence, SENDERS, SENDER_TIME));
             let judged = alike_along(ALMOST, &gains, |[least, most]| {
                 sentence!(
                     "From 1 MiB on, a sender that maps its file is {least} to {most} as fast as one \
@@ -150,7 +150,7 @@ fn gains(
     evidence: &Evidence<'_>,
     pairs: [[Pair; 2]; 2],
     own_end: Metric<&'static str>,
-) -> Option<Vec<(Bytes, Quantity)>> {
+) -> Vec<(Bytes, Quantity)> {
     let whole = evidence.of(TRANSFERS);
     let as_reported = evidence
         .of(GROWTH)
@@ -160,7 +160,7 @@ fn gains(
     let as_reported = as_reported.into_iter();
     let as_reported =
         as_reported.flat_map(|it| pairs.map(|pairs| growth::times_over(it, pairs, own_end)));
-    Some(pooled(whole.chain(as_reported)))
+    pooled(whole.chain(as_reported))
 }
 
 /// True if the files went to another machine.
@@ -182,7 +182,7 @@ fn small_of(mut ratios: Vec<(Bytes, Quantity)>) -> Vec<(Bytes, Quantity)> {
 /// It holds if a mapping takes longer at one small size.
 fn costs_more_at_some_size(evidence: &Evidence<'_>) -> Option<Judgement> {
     let mapped_first = SENDERS.map(|[read, mapped]| [mapped, read]);
-    let losses = small_of(gains(evidence, mapped_first, SENDER_TIME)?);
+    let losses = small_of(gains(evidence, mapped_first, SENDER_TIME));
     let rulings = losses.iter().map(|(_, loss)| exceeds(loss, 1.0 + MARGIN));
     let rulings: Vec<Ruling> = rulings.collect();
     let ruling = if rulings.contains(&Ruling::Holds) {
@@ -203,8 +203,8 @@ fn costs_more_at_some_size(evidence: &Evidence<'_>) -> Option<Judgement> {
 /// It does not hold of a side where mapping is faster at every small size, or slower at every one.
 fn no_trend(evidence: &Evidence<'_>) -> Option<Judgement> {
     let [sender, receiver] = [
-        small_of(gains(evidence, SENDERS, SENDER_TIME)?),
-        small_of(gains(evidence, RECEIVERS, RECEIVER_TIME)?),
+        small_of(gains(evidence, SENDERS, SENDER_TIME)),
+        small_of(gains(evidence, RECEIVERS, RECEIVER_TIME)),
     ];
     let ([(_, a), (_, b)], [(_, c), (_, d)]) = (extremes(&sender)?, extremes(&receiver)?);
     let said = sentence!(

@@ -176,7 +176,9 @@ impl Experiment for Growth {
                     // The receiver knows why there was no answer.
                     failure.outcome()?;
                     let stored = Duration::from_nanos(stored_ns.load(Ordering::Acquire));
-                    ends.push([sent?, stored].map(|end| (end - began).as_nanos() as f64));
+                    ends.push(
+                        [sent?, stored].map(|end| end.saturating_sub(began).as_nanos() as f64),
+                    );
                     Ok(())
                 },
             );

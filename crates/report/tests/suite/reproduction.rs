@@ -175,7 +175,7 @@ fn the_gap_of_the_page_cache_is_the_difference_of_two_speeds() {
 
 #[test]
 fn figures_of_windows_are_judged_by_a_run_made_on_windows_and_by_no_other() {
-    const REPORTED: f64 = 2749.247_28 * 1_048_576.0;
+    const REPORTED: f64 = 2_749.247_28 * 1_048_576.0;
     let cache = |read: f64| {
         let point = Point::new().with("block_size", 64 << 10);
         vec![result(point, vec![estimate("read", read, 0.02)])]
