@@ -137,16 +137,12 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
         named.collect::<Result<_>>()?
     };
     let is_of_windows = |run: &Run| run.environment.system() == Some(System::Windows);
-    let (of_windows, others): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(is_of_windows);
+    let (foreign, others): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(is_of_windows);
     // On Windows alone, the figures of other systems are compared with its runs too.
-    let runs = if others.is_empty() {
-        &of_windows
-    } else {
-        &others
-    };
-    let caution = others.iter().chain(&of_windows).find_map(show::stand_in);
+    let runs = if others.is_empty() { &foreign } else { &others };
+    let caution = others.iter().chain(&foreign).find_map(show::stand_in);
     let together = |runs: &[Run]| Run::together(runs.iter().cloned());
-    let (all, on_windows) = (together(runs), together(&of_windows));
+    let (all, on_windows) = (together(runs), together(&foreign));
     let mut failed: Vec<Failed> = runs.iter().flat_map(failed).collect();
     if arguments.of.is_empty() {
         failed.extend(unmet(&choice, arguments));
@@ -156,7 +152,7 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
         results: &results,
         together: &all.as_ref().map_or(Vec::new(), Run::results),
         on_windows: &on_windows.as_ref().map_or(Vec::new(), Run::results),
-        is_windows_alone: others.is_empty() && !of_windows.is_empty(),
+        is_windows_alone: others.is_empty() && !foreign.is_empty(),
         failed: &failed,
         caution: caution.as_deref(),
     };
