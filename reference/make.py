@@ -39,7 +39,8 @@ FILE_SIZE = axis("file_size", "file size", "bytes")
 
 
 def experiment(id, title, section, axes, metrics, points):
-    """`points`: a list of levels, in the order of the axes, and of values, in that of the metrics."""
+    """`points`: a list of levels, in the order of the axes, and of values, in that of the metrics. A point has no
+    level on an axis where the level is `None`."""
     batch = {"remarks": [], "warm": True, "cpu": None, "started_ns": 0, "wall_ns": 0,
              "disturbance": {"stolen_ns": None, "others_ns": None}}
     usage = {"user_ns": 0, "system_ns": 0, "minor_faults": 0, "major_faults": 0,
@@ -48,7 +49,7 @@ def experiment(id, title, section, axes, metrics, points):
     def point(levels, values):
         samples = [{"metric": m["name"], "reading": {"value": float(value)}, "usage": usage, "at_ns": 0}
                    for m, value in zip(metrics, values) if value is not None]
-        return {"point": [[a["name"], level] for a, level in zip(axes, levels)],
+        return {"point": [[a["name"], level] for a, level in zip(axes, levels) if level is not None],
                 "batches": [{**batch, "samples": samples}],
                 "closing": {"ending": "target_reached", "warnings": []}}
 
@@ -186,7 +187,7 @@ write("threads-linux", "user-level threads on one kernel thread", None, "report 
       {"architecture": "unknown", "model": "not printed"}, {"os_name": "Linux"}, [
     experiment("threads.lock", "Locks that spin and locks that block", "Report D, Table 1",
                LOCK_AXES, [LOCK_RUN],
-               [([it["here"]["levels"][axis["name"]] for axis in LOCK_AXES[:3]], [value(it)])
+               [([it["here"]["levels"].get(axis["name"]) for axis in LOCK_AXES], [value(it)])
                 for it in LOCKS if "proportional" not in it["here"]]),
     experiment("threads.lock_complex_reported", "The long body, whose length was not printed",
                "Report D, Table 1", [axis("threads", "threads", "count"), axis("lock", "lock", "choice")],
@@ -248,6 +249,8 @@ def line(figure):
 
 def listed(table):
     head = json.dumps({key: of for key, of in table.items() if key != "figures"}, ensure_ascii=False)
+    if not table["figures"]:
+        return head[:-1] + ', "figures": []}'
     return head[:-1] + ', "figures": [\n  ' + ",\n  ".join(map(line, table["figures"])) + "\n ]}"
 
 
@@ -262,7 +265,12 @@ def published():
             "and no state of the caches. No figure has a grade.", ""]
     systems = {"linux": "Linux", "macos": "macOS", "windows": "Windows"}
     for it in TABLES:
-        text += [f"## Report {it['report'].upper()}, {it['place']}", "",
+        text += [f"## Report {it['report'].upper()}, {it['place']}", ""]
+        if "picture" in it:
+            text += [f"A picture: {it['title']} (`{it['id']}`). {it['picture']['says']} "
+                     f"`{it['picture']['experiment']}` draws the same.", ""]
+            continue
+        text += [
                  f"{it['title']} (`{it['id']}`, {len(it['figures'])} figures). "
                  f"Machine: {it['machine'] or 'not named'}.", "",
                  "| | | printed | unit | system |", "| --- | --- | ---: | --- | --- |"]

@@ -1,5 +1,6 @@
 """The numbers that the five published reports print in text, tables and consoles, as they are printed there.
-What their graphs show, which are pictures, is not here.
+Of their graphs, which are pictures, it has what the text says of each, in other words, and the charts of oscope
+that show the same.
 
 `make.py` writes `figures.json` of this, which the program includes, and the reference runs. A figure keeps its
 digits as printed; units are converted by the program. Where a figure has a counterpart, the point of oscope
@@ -20,6 +21,14 @@ def table(id, report, place, title, kind="table", system="linux", machine=None, 
     TABLES.append({"id": id, "report": report, "place": place, "title": title, "kind": kind, "system": system,
                    "machine": machine, "shapes": list(shapes), "why": why, "because": because,
                    "rivals": list(rivals or []), "axes": axes, "figures": []})
+
+
+def picture(id, report, place, title, says, experiment, charts=(), systems=("linux",), machine=None, **levels):
+    """A graph that is a picture. `says`: what the text says of it; `charts`: the charts of the experiment that show
+    the same, all of them without one; `levels`: those that the charts need and that a quick run leaves out."""
+    table(id, report, place, title, kind="picture", system=systems[0], machine=machine)
+    TABLES[-1]["picture"] = {"says": says, "experiment": experiment, "charts": list(charts), "levels": levels,
+                             "systems": list(systems)}
 
 
 def axes(x, unit, x_scale="Logarithmic", y_scale=None, as_reported=False):
@@ -103,6 +112,28 @@ for what, threads, wall, mib, bytes_ in SUM_A:
     figure(what, "Wall Time", wall, "s", why="the same as the speed, which is compared")
     figure(what, "Speed (MiB/s)", mib, "MiB/s", here)
     figure(what, "Speed (B/s)", bytes_, "B/s", here)
+for id, place, title, says, experiment, charts in [
+    ("a_dd_graph", "section 2, graph", "Files of five sizes by dd and by the report's program",
+     "dd is faster at every size.", "file.against_dd", ()),
+    ("a_block_time", "section 3, graph of the wall time", "Reading a file by block size",
+     "Larger blocks take less time, up to a point from which on nothing is gained.", "file.block_size", ()),
+    ("a_block_speed", "section 3, graph of the speed", "The same as speeds",
+     "Blocks of 512 KiB are the fastest.", "file.block_size", ()),
+    ("a_cache_time", "section 4, graph of the wall time", "Reading with and without cached data, by block size",
+     "Cached data is read faster; the machine was restarted to empty the cache.", "file.cold_warm", ()),
+    ("a_cache_speed", "section 4, graph of the speed", "The same as speeds",
+     "Cached data is read faster.", "file.cold_warm", ()),
+    ("a_calls_time", "section 5, graph of the wall time", "read and lseek of 1 byte by file size",
+     "lseek takes less time than read, since it does less work; the table has the numbers.", "file.call", ["wall"]),
+    ("a_calls_speed", "section 5, graph of the speed", "The same as speeds",
+     "The table has the numbers.", "file.call", ["rate"]),
+    ("a_threads_time", "section 6, graph of the wall time", "The fastest reader by block size and threads",
+     "More threads take longer, above all with small blocks; beyond some block size nothing is gained.",
+     "file.sum", ["throughput"]),
+    ("a_threads_speed", "section 6, chart of the speed", "The same as speeds",
+     "Threads gain nothing; the speed is highest without them.", "file.sum", ["throughput"]),
+]:
+    picture(id, "a", place, title, says, experiment, charts, ["macos"], M1)
 
 # Report B. It names a machine for two consoles of section 6 alone; section 2 ran in WSL.
 RAZER = "Razer Blade 15 (2020)"
@@ -144,6 +175,11 @@ figure("reading", "plateau", "2.5", "GB/s",
 table("b_caching", "b", "section 4, text", "Block size from which the gain of the page cache is stable", "prose")
 figure("second less first reading", "stable from", "8192", "B",
        knee("file.cold_warm", "warm", "block_size", {}, "from", less="cold"))
+picture("b_block_graph", "b", "section 3, graph", "Reading a file by block size",
+        "The speed grows with the block size up to about 2.5 GB/s.", "file.block_size")
+picture("b_cache_graph", "b", "section 4, graph", "First and second reading, by block size",
+        "The second reading is much faster than the first, and than a second one with an emptied cache; the gap grows "
+        "up to blocks of about 8 KiB.", "file.cold_warm")
 table("b_calls", "b", "section 5", "read and lseek of 1 byte", "console", shapes=["ratio"])
 READ_1 = {"call": "read 1 byte"}
 figure("block size 1", "MiB/s", "3.680185", "MiB/s", at("file.call", "throughput", READ_1))
@@ -177,6 +213,20 @@ figure("warm", "speed", "9382", "MiB/s", at("file.sum", "throughput", {**SUM_B, 
 figure("mmap over read, blocks of 4096", "times as long", "2", "ratio",
        at("file.sum", "throughput", {**SUM_B, "block_size": 4 * KIB}, over={"method": "mmap"}))
 
+# Report C. It names no machine and prints no number.
+for id, place, title, says, chart in [
+    ("c_slave", "Slave: mmap I/O vs file I/O", "A file by size to the end of the slave",
+     "A slave that maps is a little slower at all sizes; for small files there is no clear trend.", "receivers"),
+    ("c_master", "Master: mmap I/O vs file I/O", "A file by size to the end of the master",
+     "A master that maps is faster for large files, by little in all; for small files there is no clear trend.",
+     "senders"),
+    ("c_file", "File I/O: master vs slave", "Both sides by read and write",
+     "The slave takes longer than the master; for large files the difference is small.", "file"),
+    ("c_mmap", "mmap I/O: master vs slave", "Both sides by mmap",
+     "The slave takes longer than the master; for large files the difference is small.", "mmap"),
+]:
+    picture(id, "c", place, title, says, "transfer.growth", [chart], step=4 * KIB)
+
 # Report D.
 TABLE_1 = [("1", "11", "5", "9", "6", "24", "23"), ("3", "23", "12", "33", "47432", "73", "66"),
            ("10", "57", "34", "96", "716165", "228", "215"), ("30", "240", "124", "335", "6958118", "776", "661"),
@@ -184,15 +234,18 @@ TABLE_1 = [("1", "11", "5", "9", "6", "24", "23"), ("3", "23", "12", "33", "4743
 BODIES = [("Simple", "simple", False), ("Simple_yield", "simple yield", False), ("Complex", "complex, 1000 steps", True)]
 table("d_locks", "d", "Table 1", "Lock and SpinLock by number of threads",
       shapes=["ratio", "growth", "crossover"],
-      because="where threads yield, waiters of a spin lock burn whole slices: the report's times are n(n - 1)/2 slices of 16.0 ms, here a "
-              "slice is 50 µs",
+      because="the report's slice was not printed: where threads yield, its times by SpinLock are n(n - 1)/2 slices of 16.0 ms, "
+              "and here they are measured with that slice",
       rivals=[[f"{name} SpinLock", f"{name} Lock"] for name, _, _ in BODIES],
       axes=axes("threads", "count"))
 for threads, *cells in TABLE_1:
     for (name, body, is_proportional), pair in zip(BODIES, zip(cells[::2], cells[1::2])):
         for lock, printed in zip(["Lock", "SpinLock"], pair):
+            # Where threads yield, those that spin burn their slices: only there does its length count.
+            burns = (body, lock) == ("simple yield", "SpinLock") and threads != "1"
             figure(f"{threads} threads", f"{name} {lock}", printed, "us", x=int(threads),
-                   here=at("threads.lock", "run", {"body": body, "lock": lock, "threads": int(threads)},
+                   here=at("threads.lock", "run", {"body": body, "lock": lock, "threads": int(threads),
+                                                   **({"slice": 16_000} if burns else {})},
                            **({"proportional": True} if is_proportional else {})))
 TABLE_2 = [("IO = 1*x, COMP = 1*1", "as reported, by length", lambda x: (1, x, 1),
             [("1", "82", "6870"), ("10", "94", "8674"), ("100", "112", "8228"), ("1000", "173", "8482"),
@@ -268,8 +321,10 @@ table("e_fread", "e", "section 4.1.1.2, text", "Time of a KiB by fread", "prose"
 CHUNK = {"chunk_size": 64 * KIB}
 figure("fread", "Linux, time of a KiB", "45.142e-6", "s",
        at("file.rewrite_passes", "read", {"way": "fread, fwrite", **CHUNK}))
-figure("fread", "Windows, time of a KiB", "36.558e-6", "s", system="windows")
-figure("fread without buffer", "Windows, time of a run", "27", "min", system="windows")
+figure("fread", "Windows, time of a KiB", "36.558e-6", "s",
+       at("file.rewrite_passes", "read", {"way": "fread, fwrite", **CHUNK}), system="windows")
+figure("fread without buffer", "Windows, time of a run", "27", "min", system="windows",
+       why="what a run of it read was not printed")
 figure("default buffer of a stream", "size", "8", "KB", why="a fact of its C library; it was not measured")
 table("e_mmap", "e", "section 4.1.3, text under Fig. 13", "Time of a KiB by mmap", "prose", machine=P4,
       because="its listing maps offset 0 each time and moves on by lseek, which a mapping does not follow: the first "
@@ -340,4 +395,62 @@ for what, call, cells in CALLS_E:
         name = {"fopen+fclose": "fopen w+fclose", "open+close": "open O_SYNC+close",
                 "create+delete": "create O_SYNC+delete"}.get(call, call)
         figure(what, column, printed, "million/s", system="linux" if is_linux else "windows",
-               here=at("process.calls", "rate", {"call": name, "optimisation": optimisation}) if is_linux else None)
+               here=at("process.calls", "rate", {"call": name, "optimisation": optimisation}) if is_linux else None,
+               why=None if is_linux else "two columns of Windows have the same head: which was optimised was not printed")
+BOTH = ["linux", "windows"]
+for number, title, says, experiment, charts, systems in [
+    (2, "Memory by block size", "The bandwidth drops at the sizes of the cache and of the RAM.", "memory.bandwidth",
+     ["read", "write"], BOTH),
+    (3, "Memory near the cache's size", "The bandwidth drops between 400 and 550 KB.", "memory.footprint", (), BOTH),
+    (5, "8 MB in pieces", "Pieces of 64 KB are the best; pieces beyond the cache take about three times as long.",
+     "memory.subloop", (), ["linux"]),
+    (6, "8 MB in pieces", "As on Linux.", "memory.subloop", (), ["windows"]),
+    (8, "fread and fwrite by chunk size", "fread is constant up to the size of the RAM, with and without a buffer of "
+     "the stream; fwrite gains with the chunk.", "file.rewrite_passes", (), ["linux"]),
+    (9, "fread and fwrite by chunk size", "fread without a buffer is far slower.", "file.rewrite_passes", (),
+     ["windows"]),
+    (11, "read and write by chunk size", "Both readings show similar trends with O_SYNC; without it the second is much "
+     "slower. Writes with O_SYNC are slower.", "file.rewrite_passes", (), ["linux"]),
+    (12, "read and write by chunk size", "O_SYNC makes no difference; the speed of reading drops at the cache's size.",
+     "file.rewrite_passes", (), ["windows"]),
+    (14, "mmap by chunk size", "Readings and writes show similar trends, with a peak just below the cache's size.",
+     "file.rewrite_passes", (), ["linux"]),
+    (16, "Sequential and random reads by chunk size", "Sequential reads are faster; around the cache's size both are "
+     "alike, and nearest at 512 KB.", "file.random", (), BOTH),
+    (17, "Fine chunks", "Sequential reads are ten times as fast and less noisy; both drop between 60 and 65 KB.",
+     "file.read_ahead", ["throughput"], ["linux"]),
+    (18, "Fine chunks", "Sequential reads are ten times as fast and less noisy; no drop shows.", "file.read_ahead",
+     ["throughput"], ["windows"]),
+    (20, "Changing a file in place, by buffer size", "mmap is much faster than read and write.", "file.phases",
+     ["totals"], ["linux"]),
+    (21, "Its phases", "Reading and writing are faster by mmap, the loop is faster by read and write.", "file.phases",
+     ["calls", "mapping"], ["linux"]),
+    (24, "Local and remote files by chunk size", "Remote access is two orders of magnitude slower.", "file.remote", (),
+     ["linux"]),
+    (28, "Ways to call by the number of calls", "Time grows linearly; the slope of recursion is the steepest. Inline "
+     "code is faster than functions without optimisation, and slower with it.", "process.call_styles", (), ["linux"]),
+    (29, "Ways to call by the number of calls", "Beyond some number of calls nothing is linear.",
+     "process.call_styles", (), ["windows"]),
+    (30, "Forks by their number", "Optimisation makes no difference on Linux; time grows linearly on both systems.",
+     "process.call_styles", (), BOTH),
+    (32, "Arithmetic", "Integers are faster than floats; all but the division of integers gain from optimisation; both "
+     "systems are alike.", "compute.arithmetic", (), BOTH),
+    (33, "Linux and Windows: memory", "The bandwidth of Windows drops much earlier.", "memory.bandwidth",
+     ["read", "write"], BOTH),
+    (34, "Levels of optimisation", "Without optimisation cache and RAM do not differ; with less of it curves are "
+     "noisier.", "memory.footprint", (), ["linux"]),
+    (35, "Levels of optimisation", "As on Linux.", "memory.footprint", (), ["windows"]),
+    (36, "Linux and Windows, optimised", "The curves of Windows are smoother at the cache's size and drop later.",
+     "memory.footprint", (), BOTH),
+    (37, "Linux and Windows: pieces", "Both are alike; Linux gets slower before the cache's size.", "memory.subloop",
+     (), BOTH),
+    (38, "Linux and Windows: reading", "Linux is faster in synchronous reads, Windows in asynchronous ones.",
+     "file.rewrite_passes", ["read", "read_again"], BOTH),
+    (39, "Linux and Windows: writing", "Windows is faster in synchronous writes at any size; asynchronous writes are "
+     "alike.", "file.rewrite_passes", ["rewrite"], BOTH),
+    (40, "Linux and Windows: order", "Linux is faster in sequential reads of chunks below 64 KB; above, and in random "
+     "order, both are alike.", "file.random", (), BOTH),
+    (41, "Linux and Windows: read-ahead", "The drop shows on Linux alone.", "file.read_ahead", ["throughput"], BOTH),
+    (42, "Linux and Windows: ways to call", "Linux is faster in all of them.", "process.call_styles", (), BOTH),
+]:
+    picture(f"e_figure_{number}", "e", f"Figure {number}", title, says, experiment, charts, systems, P4)

@@ -7,8 +7,8 @@
 //! comes what follows. `OSCOPE_RENEW_CASES=1 cargo test -p oscope-experiments cases` writes that anew.
 
 use crate::made_up::{machine, measured_apart, results};
-use crate::{advice, claims, find};
-use instrument::claim::{Evidence, Ruling};
+use crate::{advice, claims, find, systems};
+use instrument::claim::{Claim, Evidence, Ruling};
 use instrument::experiment::{Design, Experiment};
 use instrument::finding::{Finding, Grade};
 use instrument::point::{Axis, AxisKind, Level, Point};
@@ -66,7 +66,9 @@ fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
     let evidence = Evidence::new(&results);
     let found = experiment.findings(&results[0]).into_iter();
     let found = found.map(|finding| line(&finding.key, grade(finding.grade), &finding));
-    let judged = claims().filter(|claim| claim.experiments.contains(&id));
+    // A table is of one system.
+    let of_one = |claim: &&Claim| systems::CLAIMS.iter().all(|it| it.key != claim.key);
+    let judged = claims().filter(|claim| claim.experiments.contains(&id) && of_one(claim));
     let judged = judged.filter_map(|claim| {
         let judgement = (claim.test)(&evidence)?;
         let key = format!("claim {}", claim.key);

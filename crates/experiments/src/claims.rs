@@ -3,7 +3,7 @@
 //! A claim is data: the statement, its source, the experiments that decide it, and the test. To add
 //! a claim, add it to its group's list.
 
-use crate::{compute, file, memory, process, threads, transfer};
+use crate::{compute, file, memory, process, systems, threads, transfer};
 use instrument::claim::Claim;
 
 /// Every claim, group by group.
@@ -20,6 +20,7 @@ pub fn all() -> impl Iterator<Item = &'static Claim> {
         process::call_styles::claims::ALL,
         compute::claims::ALL,
         threads::claims::ALL,
+        systems::CLAIMS,
     ]
     .into_iter()
     .flatten()

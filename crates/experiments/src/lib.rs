@@ -38,6 +38,7 @@ pub mod programs;
 #[cfg(test)]
 mod sentences;
 mod subjects;
+mod systems;
 mod threads;
 mod together;
 mod transfer;

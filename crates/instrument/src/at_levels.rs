@@ -318,6 +318,10 @@ impl Experiment for AtLevels<'_> {
         self.experiment.confinement(point)
     }
 
+    fn least_ns(&self, point: &Point) -> u64 {
+        self.experiment.least_ns(point)
+    }
+
     fn shares_process(&self, point: &Point) -> bool {
         self.experiment.shares_process(point)
     }

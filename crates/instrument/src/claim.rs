@@ -46,22 +46,36 @@ pub enum Ruling {
     Undecided,
 }
 
-/// All measurements of one run, for claims that rest on several experiments.
+/// All measurements of one run, for claims that rest on several experiments, and those of a second run for claims
+/// about two systems.
 pub struct Evidence<'a> {
     results: &'a [Results<'a>],
+    on_windows: &'a [Results<'a>],
 }
 
 impl<'a> Evidence<'a> {
     /// The evidence in these results.
     pub fn new(results: &'a [Results<'a>]) -> Self {
-        Self { results }
+        Self {
+            results,
+            on_windows: &[],
+        }
+    }
+
+    /// Adds the results of a run that was made on Windows.
+    #[must_use]
+    pub fn next_to_windows(self, on_windows: &'a [Results<'a>]) -> Self {
+        Self { on_windows, ..self }
     }
 
     /// The results of the experiment called `id`; `None` if it has none.
     pub fn of(&self, id: &str) -> Option<&'a Results<'a>> {
-        let is_meant = |results: &&Results<'_>| results.definition.id == id;
-        let found = self.results.iter().find(is_meant)?;
-        (!found.points.is_empty()).then_some(found)
+        found(self.results, id)
+    }
+
+    /// The results of the experiment called `id` on Windows; `None` if it has none.
+    pub fn on_windows(&self, id: &str) -> Option<&'a Results<'a>> {
+        found(self.on_windows, id)
     }
 
     /// True if the run has the experiment called `id`, with values or without.
@@ -80,6 +94,11 @@ impl<'a> Evidence<'a> {
         let estimate = self.of(id)?.at(levels)?.estimate(metric)?;
         estimate.is_sound().then_some(estimate)
     }
+}
+
+fn found<'a>(results: &'a [Results<'a>], id: &str) -> Option<&'a Results<'a>> {
+    let found = results.iter().find(|results| results.definition.id == id)?;
+    (!found.points.is_empty()).then_some(found)
 }
 
 impl Judgement {

@@ -71,6 +71,12 @@ pub trait Experiment: Sync {
         None
     }
 
+    /// Wall time that a sample of `point` takes at the least, in ns. Above zero only for a point whose levels ask
+    /// for a long time: its processes are then given that time, and the plan counts it.
+    fn least_ns(&self, _point: &Point) -> u64 {
+        0
+    }
+
     /// True if a process that visits `point` may visit other such points as well, before or after it.
     /// That saves the start of a process for each visit, and the ratio of two points then comes from
     /// the same processes. False for a point whose visit leaves something behind that others notice,

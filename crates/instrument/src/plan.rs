@@ -167,6 +167,9 @@ impl<'a> Planned<'a> {
             }
         }
         let count = points.as_ref().map_or(0, Vec::len) - beyond.len();
+        let measured = points.iter().flatten().take(count);
+        let least_ns: u64 = measured.map(|point| experiment.least_ns(point)).sum();
+        let long_ns = SPARE * setting.profile.precision().min_processes as f64 * least_ns as f64;
         Self {
             experiment,
             definition: experiment.definition(),
@@ -174,7 +177,7 @@ impl<'a> Planned<'a> {
             beyond,
             is_left_out: is_unnamed || is_beyond,
             arises: !needs.iter().any(Need::is_moot),
-            budget_ns: count as u64 * setting.point_budget_ns(),
+            budget_ns: count as u64 * setting.point_budget_ns() + long_ns as u64,
             space_bytes: need::space_bytes(&experiment.needs(&limited)),
         }
     }

@@ -188,59 +188,8 @@ fn rates<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::bandwidth::{BLOCK_SIZE, Backing, Bandwidth, PAGES};
     use super::*;
-    use crate::made_up::{judgement, machine, measured};
-
-    /// The rates in MB/s that report E's table has for Linux.
-    #[test]
-    fn the_factors_of_the_report_are_judged_on_both_sides_by_two_blocks() {
-        let at = |block, write: f64, read: f64| {
-            let point = Point::new().at(BLOCK_SIZE, block);
-            let base = Pages::base(&machine()).expect("it has pages");
-            let rates = [(WRITE, write * 1e6), (READ, read * 1e6)];
-            measured(point.at(PAGES, Backing::Pages(base)), &rates)
-        };
-        let judged = |key: &str, [write, read]: [f64; 2]| {
-            // Blocks that are faster or larger do not count: `reproduce` takes these two.
-            let points = vec![
-                at(Bytes(16 << 10), 9e9, 9e9),
-                at(IN_CACHE, write, read),
-                at(IN_MEMORY, 528.0, 1264.6),
-                at(Bytes(1 << 30), 1.0, 1.0),
-            ];
-            judgement(ALL, key, &Bandwidth, points).ruling
-        };
-        let four = "cache_is_written_four_times_as_fast";
-        assert_eq!(judged(four, [2035.7, 2888.2]), Ruling::Holds);
-        assert_eq!(judged(four, [20_357.0, 2888.2]), Ruling::DoesNotHold);
-        assert_eq!(judged(four, [1000.0, 2888.2]), Ruling::DoesNotHold);
-        let three = "cache_is_read_three_times_as_fast";
-        assert_eq!(judged(three, [2035.7, 2888.2]), Ruling::DoesNotHold);
-        assert_eq!(judged(three, [2035.7, 3800.0]), Ruling::Holds);
-        let twice = "cache_beats_memory_severalfold";
-        assert_eq!(judged(twice, [2035.7, 2888.2]), Ruling::Holds);
-        assert_eq!(judged(twice, [2035.7, 2000.0]), Ruling::DoesNotHold);
-    }
-
-    #[test]
-    fn the_gap_is_judged_at_every_level_of_optimisation() {
-        let judged = |gaps: [f64; 3]| {
-            let at = |block: u64, factors: [f64; 3]| {
-                let point = Point::new().at(footprint::BLOCK_SIZE, Bytes(block));
-                let [_, (one, _), (two, _), (three, _)] = footprint::METRICS;
-                let [a, b, c] = factors.map(|factor| 1e9 * factor);
-                let point = point.at(COMPILER, Compiler::Rust);
-                measured(point, &[(one, a), (two, b), (three, c)])
-            };
-            let points = vec![at(4 << 10, gaps), at(64 << 20, [1.0; 3])];
-            let key = "with_optimisation_the_gap_is_seen";
-            judgement(ALL, key, &footprint::Footprint, points).ruling
-        };
-        assert_eq!(judged([2.0, 2.0, 2.0]), Ruling::Holds);
-        assert_eq!(judged([1.0, 2.0, 2.0]), Ruling::HoldsInPart);
-        assert_eq!(judged([1.0, 1.0, 1.0]), Ruling::DoesNotHold);
-    }
+    use crate::made_up::{judgement, measured};
 
     #[test]
     fn a_jagged_curve_without_optimisation_is_noisier_than_a_smooth_one_with_it() {

@@ -257,10 +257,7 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{
-        assert_said, findings, judgement, measured, measured_apart, sampled, setting,
-    };
-    use instrument::claim::Ruling;
+    use crate::made_up::{assert_said, findings, measured, measured_apart, sampled, setting};
     use instrument::results::PointResult;
 
     /// Pieces up to `cache` bytes are written at 60 GB/s, others at 10.
@@ -303,51 +300,6 @@ mod tests {
         ] {
             assert_said(&findings(&Subloop, points), expected);
         }
-    }
-
-    #[test]
-    fn only_a_block_that_no_cache_holds_decides_a_claim_about_memory() {
-        // Beyond the cache this number of times as slow.
-        let slower = |times: f64| {
-            let points = points(MIB).into_iter().map(|result| {
-                let Bytes(piece) = result.point.level(PIECE_SIZE).expect("all have one");
-                let rate = result.estimates[0].centre;
-                let rate = if piece <= MIB { rate } else { 60e9 / times };
-                measured(result.point, &[(WRITE, rate)])
-            });
-            points.collect::<Vec<_>>()
-        };
-        let in_cache = |result: &PointResult| result.point.level(BLOCK_SIZE) != Ok(Bytes(64 * MIB));
-        let in_cache = slower(3.0).into_iter().filter(in_cache).collect();
-        for (points, expected) in [
-            (slower(3.0), Ruling::Holds),
-            (slower(3.6), Ruling::Holds),
-            (slower(30.0), Ruling::DoesNotHold),
-            (points(0), Ruling::DoesNotHold),
-            (in_cache, Ruling::Undecided),
-        ] {
-            let judged = judgement(CLAIMS, CLAIMS[0].key, &Subloop, points);
-            assert_eq!(judged.ruling, expected);
-        }
-    }
-
-    #[test]
-    fn pieces_below_64_kib_are_judged_in_blocks_of_every_size() {
-        let with = |slow_block: u64| {
-            let sizes = [MIB / 64, 32 << 10, 64 << 10];
-            let at = |block: u64| {
-                sizes.map(|piece| {
-                    let is_slow = block == slow_block && piece < REPORTED_PIECE.0;
-                    let rate = if is_slow { 20e9 } else { 40e9 };
-                    measured(point(block, piece), &[(WRITE, rate)])
-                })
-            };
-            let points = BLOCKS.map(at).concat();
-            judgement(CLAIMS, CLAIMS[1].key, &Subloop, points).ruling
-        };
-        assert_eq!(with(BLOCKS[0]), Ruling::HoldsInPart);
-        assert_eq!(with(BLOCKS[1]), Ruling::HoldsInPart);
-        assert_eq!(with(0), Ruling::DoesNotHold);
     }
 
     #[test]

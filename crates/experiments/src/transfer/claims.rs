@@ -2,9 +2,8 @@
 
 use super::findings::over;
 use super::growth;
-use super::levels::{
-    FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, RECEIVER_TIME, Reading, times_over,
-};
+use super::growth::{RECEIVER_TIME, SENDER_TIME};
+use super::levels::{FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, Reading, TO, times_over};
 use crate::estimates::pooled;
 use crate::judging::{
     ALMOST, MARGIN, a_little, alike_along, both, decided, exceeds, extremes, larger_along, opposite,
@@ -28,9 +27,9 @@ pub(crate) const ALL: &[Claim] = &[
         key: "large_files_are_sent_faster_from_a_mapping",
         says: "A large file is sent faster if the sender maps it.",
         source: "Report C",
-        experiments: &[TRANSFERS],
+        experiments: &[TRANSFERS, GROWTH],
         test: |evidence| {
-            let gains = large_of(gains(evidence, SENDERS)?);
+            let gains = large_of(gains(evidence, SENDERS, SENDER_TIME));
             let judged = larger_along("files of ", &gains, |[least, most]| {
                 sentence!(
                     "A sender that maps files of 1 MiB and more is {least} to {most} as fast as one \
@@ -44,10 +43,10 @@ pub(crate) const ALL: &[Claim] = &[
         key: "files_are_received_slower_into_a_mapping",
         says: "A large file is received a little slower if the receiver maps it.",
         source: "Report C",
-        experiments: &[TRANSFERS],
+        experiments: &[TRANSFERS, GROWTH],
         test: |evidence| {
             let mapped_first = RECEIVERS.map(|[written, mapped]| [mapped, written]);
-            let losses = large_of(gains(evidence, mapped_first)?);
+            let losses = large_of(gains(evidence, mapped_first, RECEIVER_TIME));
             let slower = larger_along("files of ", &losses, |[least, most]| {
                 sentence!(
                     "A receiver that maps files of 1 MiB and more takes {least} to {most} as long as \
@@ -61,23 +60,39 @@ pub(crate) const ALL: &[Claim] = &[
         key: "the_receiver_takes_longer",
         says: "The slave takes longer than the master, by any method.",
         source: "Report C",
-        experiments: &[TRANSFERS],
-        test: each_to_its_own_end,
+        experiments: &[GROWTH],
+        test: |evidence| {
+            let ratios = growth::receiver_over_sender(evidence.of(GROWTH)?);
+            larger_along("files of ", &ratios, |[least, most]| {
+                sentence!(
+                    "To its own end, a receiver takes {least} to {most} as long as its sender, by all methods \
+                     and sizes."
+                )
+            })
+        },
     },
     Claim {
         key: "both_ends_take_almost_the_same_time_for_large_files",
         says: "For large files, master and slave take almost the same time.",
         source: "Report C",
-        experiments: &[TRANSFERS],
-        test: each_to_its_own_end,
+        experiments: &[GROWTH],
+        test: |evidence| {
+            let ratios = large_of(growth::receiver_over_sender(evidence.of(GROWTH)?));
+            alike_along(ALMOST, &ratios, |[least, most]| {
+                sentence!(
+                    "To its own end, a receiver of files of 1 MiB and more takes {least} to {most} as long as \
+                     its sender."
+                )
+            })
+        },
     },
     Claim {
         key: "for_large_files_the_sender_makes_little_difference",
         says: "For large files, it makes little difference if the sender maps them.",
         source: "Report C",
-        experiments: &[TRANSFERS],
+        experiments: &[TRANSFERS, GROWTH],
         test: |evidence| {
-            let gains = large_of(gains(evidence, SENDERS)?);
+            let gains = large_of(gains(evidence, SENDERS, SENDER_TIME));
             let judged = alike_along(ALMOST, &gains, |[least, most]| {
                 sentence!(
                     "From 1 MiB on, a sender that maps its file is {least} to {most} as fast as one \
@@ -92,14 +107,14 @@ pub(crate) const ALL: &[Claim] = &[
         says: "Some small files are sent faster by read and write than from a mapping, since the fixed cost \
                of a mapping is higher.",
         source: "Report C",
-        experiments: &[TRANSFERS],
+        experiments: &[TRANSFERS, GROWTH],
         test: |evidence| named(evidence, costs_more_at_some_size(evidence)),
     },
     Claim {
         key: "small_files_show_no_trend",
         says: "For small files no trend shows whether mapping them is faster, on either side.",
         source: "Report C",
-        experiments: &[TRANSFERS],
+        experiments: &[TRANSFERS, GROWTH],
         test: |evidence| named(evidence, no_trend(evidence)),
     },
     Claim {
@@ -121,29 +136,37 @@ pub(crate) const ALL: &[Claim] = &[
 
 /// A judgement that names the link over which the files went, if it was not loopback.
 fn named(evidence: &Evidence<'_>, judgement: Option<Judgement>) -> Option<Judgement> {
-    let results = evidence.of(TRANSFERS)?;
     let Judgement { ruling, because } = judgement?;
-    let because = over(results, because);
+    let because = match evidence.of(TRANSFERS) {
+        Some(results) => over(results, because),
+        None => because,
+    };
     Some(Judgement { ruling, because })
 }
 
-/// The two clocks of the experiment cannot decide which side takes longer: one runs within the other.
-fn each_to_its_own_end(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let mut points = evidence.of(TRANSFERS)?.points.iter();
-    points.find_map(|result| result.sound(RECEIVER_TIME))?;
-    let said = sentence!(
-        "Here the sender waits until the receiver has the file, so that the receiver's time is always the \
-         shorter. The report timed each side to its own end."
-    );
-    Some(decided(Ruling::Undecided, Finding::new("because", said)))
+/// The time of the first of each two pairs over that of the second, by size: of whole transfers, and to the end
+/// of one side as the report timed it.
+fn gains(
+    evidence: &Evidence<'_>,
+    pairs: [[Pair; 2]; 2],
+    own_end: Metric<&'static str>,
+) -> Vec<(Bytes, Quantity)> {
+    let whole = evidence.of(TRANSFERS);
+    let as_reported = evidence
+        .of(GROWTH)
+        .filter(|_| !whole.is_some_and(is_to_elsewhere));
+    let whole = whole.into_iter();
+    let whole = whole.flat_map(|it| pairs.map(|pairs| times_over(it, pairs, Reading::First)));
+    let as_reported = as_reported.into_iter();
+    let as_reported =
+        as_reported.flat_map(|it| pairs.map(|pairs| growth::times_over(it, pairs, own_end)));
+    pooled(whole.chain(as_reported))
 }
 
-/// The time of the first of each two pairs over that of the second, by size.
-fn gains(evidence: &Evidence<'_>, pairs: [[Pair; 2]; 2]) -> Option<Vec<(Bytes, Quantity)>> {
-    let results = evidence.of(TRANSFERS)?;
-    Some(pooled(
-        pairs.map(|pairs| times_over(results, pairs, Reading::First)),
-    ))
+/// True if the files went to another machine.
+fn is_to_elsewhere(results: &Results<'_>) -> bool {
+    let mut points = results.points.iter();
+    points.any(|result| result.point.level(TO).is_ok())
 }
 
 fn large_of(mut ratios: Vec<(Bytes, Quantity)>) -> Vec<(Bytes, Quantity)> {
@@ -159,7 +182,7 @@ fn small_of(mut ratios: Vec<(Bytes, Quantity)>) -> Vec<(Bytes, Quantity)> {
 /// It holds if a mapping takes longer at one small size.
 fn costs_more_at_some_size(evidence: &Evidence<'_>) -> Option<Judgement> {
     let mapped_first = SENDERS.map(|[read, mapped]| [mapped, read]);
-    let losses = small_of(gains(evidence, mapped_first)?);
+    let losses = small_of(gains(evidence, mapped_first, SENDER_TIME));
     let rulings = losses.iter().map(|(_, loss)| exceeds(loss, 1.0 + MARGIN));
     let rulings: Vec<Ruling> = rulings.collect();
     let ruling = if rulings.contains(&Ruling::Holds) {
@@ -180,8 +203,8 @@ fn costs_more_at_some_size(evidence: &Evidence<'_>) -> Option<Judgement> {
 /// It does not hold of a side where mapping is faster at every small size, or slower at every one.
 fn no_trend(evidence: &Evidence<'_>) -> Option<Judgement> {
     let [sender, receiver] = [
-        small_of(gains(evidence, SENDERS)?),
-        small_of(gains(evidence, RECEIVERS)?),
+        small_of(gains(evidence, SENDERS, SENDER_TIME)),
+        small_of(gains(evidence, RECEIVERS, RECEIVER_TIME)),
     ];
     let ([(_, a), (_, b)], [(_, c), (_, d)]) = (extremes(&sender)?, extremes(&receiver)?);
     let said = sentence!(

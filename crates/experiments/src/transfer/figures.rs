@@ -1,24 +1,16 @@
-//! The report's four charts, and one of ratios.
+//! The times of the report's pairs, and one chart of ratios.
 
 use super::levels::{
-    FROM_MAPPING, INTO_MAPPING, MAPPED, PAIRS, PLAIN, Pair, RECEIVER_TIME, Reading, SIZE, TIME,
-    curve, is_in_turn, times_over,
+    FROM_MAPPING, INTO_MAPPING, PAIRS, PLAIN, Pair, Reading, SIZE, TIME, curve, is_in_turn,
+    times_over,
 };
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use instrument::figure::{FigurePoint, Series};
 
 pub(super) fn all(results: &Results) -> Vec<Figure> {
-    let line = |pair: Pair, metric, label: &str| {
-        results.series(label, metric, SIZE, &pair.levels(Reading::First))
-    };
-    let by_pair = |pair: Pair| line(pair, TIME, &pair.label());
-    let both_ends = |pair| {
-        vec![
-            line(pair, TIME, "at the sender"),
-            line(pair, RECEIVER_TIME, "at the receiver"),
-        ]
-    };
+    let by_pair =
+        |pair: Pair| results.series(&pair.label(), TIME, SIZE, &pair.levels(Reading::First));
     let times = [
         (
             "receiver",
@@ -29,16 +21,6 @@ pub(super) fn all(results: &Results) -> Vec<Figure> {
             "sender",
             "Time of a file: sender by mmap and by read",
             vec![by_pair(PLAIN), by_pair(FROM_MAPPING)],
-        ),
-        (
-            "file",
-            "Time of a file by read and write, at both ends",
-            both_ends(PLAIN),
-        ),
-        (
-            "mmap",
-            "Time of a file by mmap, at both ends",
-            both_ends(MAPPED),
         ),
     ];
     let times = times.into_iter().map(|(key, title, series)| {
@@ -133,7 +115,7 @@ mod tests {
         ];
         let figures = figures(&TransferOfFiles, points);
         let gain = figures.iter().find(|figure| figure.key == "gain");
-        let of_mapping = &gain.expect("it is the fifth").series[0].points;
+        let of_mapping = &gain.expect("it is the third").series[0].points;
         let is_doubtful: Vec<_> = of_mapping
             .iter()
             .map(|point: &FigurePoint| point.doubtful)

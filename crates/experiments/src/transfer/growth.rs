@@ -1,6 +1,7 @@
-//! `transfer.growth`: a receiver that does not know the size of its file.
+//! `transfer.growth`: a file sent as in the report, to a receiver that does not know its size.
 
-use crate::estimates::{by_ratio, ratio};
+use super::levels::{MAPPED, PLAIN, Pair, RECEIVER, REPORTED, SENDER, SIZE};
+use crate::estimates::{by_ratio, pooled, ratio, ratio_within, ratios};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file::scratch_file::ScratchFile;
 use crate::file::{page_cache, powers};
@@ -8,33 +9,33 @@ use crate::judging::{MARGIN, decided, exceeds};
 use crate::other_core::cpu_of_another_core;
 use crate::prelude::*;
 use crate::together::Slot;
+use ::transfer::method::{ReceiveMethod, SendMethod};
 use instrument::claim::{Judgement, Ruling};
+use instrument::figure::Series;
+use instrument::point::Level;
+use instrument::results::PointResult;
 use platform::file::{Access, LockedFile};
 use platform::memory::FileMapping;
 use platform::placement::{current_cpu, pin_to};
 use platform::signal::ignore_sigpipe;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// The cost of a file to a receiver that does not know its size.
 pub(super) struct Growth;
 
-const RECEIVER: AxisOf<Receiver> = AxisOf::new("receiver", "receiver");
 const STEP: AxisOf<Bytes> = AxisOf::new("step", "growth step");
-const SIZE: AxisOf<Bytes> = AxisOf::new("size", "file size");
 
 const TIME: Metric<&str> = Metric::time("time", "time of a file");
-
-/// The ways in which the receiver stores what arrives.
-#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
-enum Receiver {
-    File,
-    Mmap,
-}
+/// The clocks of the two sides.
+pub(super) const SENDER_TIME: Metric<&str> = Metric::time("sender_time", "to the sender's end");
+pub(super) const RECEIVER_TIME: Metric<&str> =
+    Metric::time("receiver_time", "to the receiver's end");
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -42,24 +43,31 @@ const MIB: u64 = 1 << 20;
 const PAGE: Bytes = Bytes(4 * KIB);
 /// Source and target.
 const FILES: u64 = 2;
+/// Sizes of the report's pairs, below the largest.
+const SIZES: [u64; 5] = [KIB, 16 * KIB, 256 * KIB, 4 * MIB, 16 * MIB];
 
 const DESIGN: Design = Design {
     id: "transfer.growth",
     title: "A receiver that does not know the size",
-    question: "Is a receiver that maps its file slower because the mapping has to grow?",
+    question: "Is a receiver that maps its file slower because the mapping has to grow, and which side is done \
+               first?",
     method: "A file in the page cache goes over TCP on loopback, from one core to another if there are \
-             two. The sender makes a socket, connects, maps the whole file at once, writes the mapping to \
-             the socket and closes its side. The receiver knows no size: it makes a new file and stores \
+             two. The sender makes a socket, connects, sends the file and closes its side. mmap: it maps the \
+             whole file at once and writes the mapping to the socket. file: it reads the file into a buffer of \
+             one step and writes the buffer. The receiver knows no size: it makes a new file and stores \
              what arrives until the stream ends. mmap: it grows the file by one step, maps the step, \
              receives into the mapping and unmaps it, step after step. At the end it cuts the file to its \
              length. file: it receives into a buffer of one step and writes the buffer. The largest step \
              is the whole file: there the receiver knows the size, and maps once. There are no \
              checksums. `time` runs from before the sender makes its socket until the receiver reports \
-             that the file is stored and closed. A mapping also notices if another program cuts the file \
+             that the file is stored and closed. As in the report, each side has a clock to its own end. Both \
+             clocks start together, before the sender makes its socket. `sender_time` ends when the sender \
+             has unmapped or read its file and closed its side. `receiver_time` ends when the target is stored \
+             and closed. A mapping also notices if another program cuts the file \
              short, which costs time at each step.",
     source: "Report C",
-    axes: &[RECEIVER.axis(), STEP.axis(), SIZE.axis()],
-    metrics: &[TIME],
+    axes: &[SENDER.axis(), RECEIVER.axis(), STEP.axis(), SIZE.axis()],
+    metrics: &[TIME, SENDER_TIME, RECEIVER_TIME],
 };
 
 impl Experiment for Growth {
@@ -80,14 +88,23 @@ impl Experiment for Growth {
         };
         steps.retain(|step| *step < size);
         steps.push(size);
-        let of = |receiver: &Receiver| {
-            let point = Point::new().at(RECEIVER, *receiver);
-            let points = steps
-                .iter()
-                .map(move |step| point.clone().at(STEP, Bytes(*step)));
-            points.map(|point| point.at(SIZE, Bytes(size)))
-        };
-        Receiver::ALL.iter().flat_map(of).collect()
+        // How the file grows does not depend on its sender.
+        let growing = REPORTED
+            .into_iter()
+            .filter(|pair| pair.sender == MAPPED.sender);
+        let growing =
+            growing.flat_map(|pair| steps.iter().map(move |step| point(pair, *step, size)));
+        let mut points: Vec<Point> = growing.collect();
+        if setting.profile != Profile::Quick {
+            let sizes = SIZES.into_iter().filter(|reported| *reported < size);
+            let by_page = sizes
+                .chain([size])
+                .flat_map(|size| REPORTED.map(|pair| point(pair, PAGE.0, size)));
+            points.extend(by_page);
+            points.sort();
+            points.dedup();
+        }
+        points
     }
 
     fn open_axes(&self) -> &'static [OpenAxis] {
@@ -106,7 +123,7 @@ impl Experiment for Growth {
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         ignore_sigpipe();
-        let receiver = point.level(RECEIVER)?;
+        let Pair { sender, receiver } = Pair::of(point)?;
         let step = point.level(STEP)?.0 as usize;
         let Bytes(size) = point.level(SIZE)?;
         let scratch = sampler.scratch();
@@ -121,6 +138,9 @@ impl Experiment for Growth {
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(no_loopback)?;
         let address = listener.local_addr().map_err(no_loopback)?;
         let (is_over, failure) = (AtomicBool::new(false), Slot::default());
+        // Both sides read one clock.
+        let (clock, stored_ns) = (Instant::now(), AtomicU64::new(0));
+        let mut ends = Vec::new();
         thread::scope(|scope| {
             let receiving = || {
                 if let Err(error) = pin_to(&[there]) {
@@ -130,8 +150,12 @@ impl Experiment for Growth {
                     if is_over.load(Ordering::Acquire) {
                         return;
                     }
+                    let stored = receive(&mut stream, &target, receiver, step).and_then(|()| {
+                        stored_ns.store(clock.elapsed().as_nanos() as u64, Ordering::Release);
+                        stream.write_all(&[1]).map_err(no_loopback)
+                    });
                     // The reason is noted before the sender sees the stream end.
-                    if let Err(error) = receive(&mut stream, &target, receiver, step) {
+                    if let Err(error) = stored {
                         failure.set(Some(error));
                     }
                 }
@@ -143,9 +167,19 @@ impl Experiment for Growth {
                 1.0,
                 |_| remove(&target),
                 || {
-                    let sent = send(address, &source);
+                    let began = clock.elapsed();
+                    let sent = send(address, &source, sender, step).and_then(|mut stream| {
+                        let ended = clock.elapsed();
+                        stream.read_exact(&mut [0]).map_err(no_loopback)?;
+                        Ok(ended)
+                    });
                     // The receiver knows why there was no answer.
-                    failure.outcome().and(sent)
+                    failure.outcome()?;
+                    let stored = Duration::from_nanos(stored_ns.load(Ordering::Acquire));
+                    ends.push(
+                        [sent?, stored].map(|end| end.saturating_sub(began).as_nanos() as f64),
+                    );
+                    Ok(())
                 },
             );
             is_over.store(true, Ordering::Release);
@@ -153,6 +187,10 @@ impl Experiment for Growth {
             let woken = TcpStream::connect(address).map_err(no_loopback);
             measured.and(woken.map(drop))
         })?;
+        for [sent_ns, stored_ns] in ends {
+            sampler.value(SENDER_TIME, sent_ns);
+            sampler.value(RECEIVER_TIME, stored_ns);
+        }
         remove(&target)
     }
 
@@ -161,17 +199,80 @@ impl Experiment for Growth {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let series = Receiver::ALL.iter().map(|receiver| {
-            let label = receiver.to_string();
-            results.series(&label, TIME, STEP, &[RECEIVER.at(*receiver)])
+        let time = || logarithmic("time of a file", Unit::Nanoseconds);
+        let growing = [ReceiveMethod::File, ReceiveMethod::Mmap].map(|receiver| {
+            let levels = [SENDER.at(MAPPED.sender), RECEIVER.at(receiver)];
+            results.series(receiver.name(), TIME, STEP, &levels)
         });
-        let axes = (
-            axis_of(STEP),
-            logarithmic("time of a file", Unit::Nanoseconds),
-        );
         let title = "A file of unknown size, by the step in which its receiver grows it";
-        vec![curves(TIME, title, axes, series.collect(), Vec::new())]
+        let growing = curves(
+            TIME,
+            title,
+            (axis_of(STEP), time()),
+            growing.into(),
+            Vec::new(),
+        );
+        let line = |pair: Pair, metric: Metric<&'static str>, label: &str| {
+            results.series(label, metric, SIZE, &by_page(pair))
+        };
+        let pairs = |metric| {
+            REPORTED
+                .map(|pair| line(pair, metric, &pair.label()))
+                .to_vec()
+        };
+        let both_ends = |pair| {
+            [SENDER_TIME, RECEIVER_TIME]
+                .map(|metric| line(pair, metric, metric.title))
+                .to_vec()
+        };
+        let reported: [(&str, &str, Vec<Series>); 4] = [
+            (
+                "receivers",
+                "To the receiver's end, sender to receiver",
+                pairs(RECEIVER_TIME),
+            ),
+            (
+                "senders",
+                "To the sender's end, sender to receiver",
+                pairs(SENDER_TIME),
+            ),
+            (
+                "file",
+                "Read and written page by page, to both ends",
+                both_ends(PLAIN),
+            ),
+            (
+                "mmap",
+                "Mapped, and grown by the page, to both ends",
+                both_ends(MAPPED),
+            ),
+        ];
+        let reported = reported.map(|(key, title, series)| {
+            curves(key, title, (axis_of(SIZE), time()), series, Vec::new())
+        });
+        // One size makes no curve.
+        let is_curve = |figure: &Figure| figure.series.iter().any(|it| it.points.len() > 1);
+        [growing]
+            .into_iter()
+            .chain(reported.into_iter().filter(is_curve))
+            .collect()
     }
+}
+
+fn point(pair: Pair, step: u64, size: u64) -> Point {
+    let methods = Point::new()
+        .at(SENDER, pair.sender)
+        .at(RECEIVER, pair.receiver);
+    methods.at(STEP, Bytes(step)).at(SIZE, Bytes(size))
+}
+
+/// The levels of a pair that moves page after page, as in the report.
+fn by_page(pair: Pair) -> [(&'static str, Level); 3] {
+    [
+        SENDER.at(pair.sender),
+        RECEIVER.at(pair.receiver),
+        STEP.at(PAGE),
+    ]
 }
 
 fn no_loopback(error: io::Error) -> MeasureError {
@@ -187,34 +288,60 @@ fn remove(target: &Path) -> Result<(), MeasureError> {
     }
 }
 
-/// Sends the whole file out of one mapping, and waits until it is stored.
-fn send(address: SocketAddr, source: &ScratchFile) -> Result<(), MeasureError> {
+/// Sends the whole file and closes this side of the stream.
+fn send(
+    address: SocketAddr,
+    source: &ScratchFile,
+    sender: SendMethod,
+    step: usize,
+) -> Result<TcpStream, MeasureError> {
     let mut stream = TcpStream::connect(address).map_err(no_loopback)?;
     let file = source.file.try_clone();
-    let file = file.map_err(MeasureError::system("open a file again"))?;
-    let mut locked = LockedFile::lock(file, Access::Read)?;
-    let mapping = FileMapping::new(&mut locked, 0, source.len as usize)?;
-    stream.write_all(mapping.as_slice()).map_err(no_loopback)?;
-    mapping.ensure_whole()?;
+    let mut file = file.map_err(MeasureError::system("open a file again"))?;
+    match sender {
+        SendMethod::File => {
+            let reading = || MeasureError::system("read a file");
+            file.rewind().map_err(reading())?;
+            let mut buffer = vec![0; step];
+            loop {
+                let count = file.read(&mut buffer).map_err(reading())?;
+                if count == 0 {
+                    break;
+                }
+                stream.write_all(&buffer[..count]).map_err(no_loopback)?;
+            }
+        }
+        SendMethod::Mmap => {
+            let mut locked = LockedFile::lock(file, Access::Read)?;
+            let mapping = FileMapping::new(&mut locked, 0, source.len as usize)?;
+            stream.write_all(mapping.as_slice()).map_err(no_loopback)?;
+            mapping.ensure_whole()?;
+        }
+        other => return Err(not_reported(other.name())),
+    }
     stream.shutdown(Shutdown::Write).map_err(no_loopback)?;
-    stream.read_exact(&mut [0]).map_err(no_loopback)
+    Ok(stream)
 }
 
-/// Stores what arrives in a new file, and reports it by one byte.
+/// Stores what arrives in a new file.
 fn receive(
     stream: &mut TcpStream,
     target: &Path,
-    receiver: Receiver,
+    receiver: ReceiveMethod,
     step: usize,
 ) -> Result<(), MeasureError> {
     let mut options = OpenOptions::new();
     let opened = options.read(true).write(true).create_new(true).open(target);
     let file = opened.map_err(MeasureError::system("make a file"))?;
     match receiver {
-        Receiver::File => by_writing(stream, file, step)?,
-        Receiver::Mmap => by_mapping(stream, file, step)?,
+        ReceiveMethod::File => by_writing(stream, file, step),
+        ReceiveMethod::Mmap => by_mapping(stream, file, step),
+        other => Err(not_reported(other.name())),
     }
-    stream.write_all(&[1]).map_err(no_loopback)
+}
+
+fn not_reported(method: &str) -> MeasureError {
+    MeasureError::Unsupported(format!("{method} is no method of the report"))
 }
 
 fn by_writing(stream: &mut TcpStream, mut file: File, step: usize) -> Result<(), MeasureError> {
@@ -280,13 +407,47 @@ fn largest(setting: &Setting) -> u64 {
     wanted.min(room.max(MIB))
 }
 
-/// The times of a receiver, by its steps from the smallest to the largest.
-fn curve<'r>(results: &'r Results, receiver: Receiver) -> Vec<(Bytes, &'r Estimate)> {
-    results.along(STEP, TIME, &[RECEIVER.at(receiver)])
+/// The times of a receiver of the largest file, by its steps from the smallest to the largest.
+fn curve<'r>(results: &'r Results, receiver: ReceiveMethod) -> Vec<(Bytes, &'r Estimate)> {
+    let sizes = results
+        .points
+        .iter()
+        .filter_map(|it| it.point.level(SIZE).ok());
+    let Some(largest) = sizes.max() else {
+        return Vec::new();
+    };
+    let methods = [
+        SENDER.at(MAPPED.sender),
+        RECEIVER.at(receiver),
+        SIZE.at(largest),
+    ];
+    results.along(STEP, TIME, &methods)
+}
+
+/// The time to `metric`'s end of `above` over that of `below`, by size, both page after page.
+pub(super) fn times_over(
+    results: &Results<'_>,
+    [above, below]: [Pair; 2],
+    metric: Metric<&'static str>,
+) -> Vec<(Bytes, Quantity)> {
+    let [above, below] = [above, below].map(|pair| results.along(SIZE, metric, &by_page(pair)));
+    ratios(&above, &below)
+}
+
+/// The receiver's time over the sender's, each to its own end, by size: that of every pair and step.
+pub(super) fn receiver_over_sender(results: &Results<'_>) -> Vec<(Bytes, Quantity)> {
+    let of = |result: &PointResult| {
+        let [received, sent] = [RECEIVER_TIME, SENDER_TIME].map(|end| result.sound(end));
+        Some((
+            result.point.level(SIZE).ok()?,
+            ratio_within(received?, sent?)?,
+        ))
+    };
+    pooled([results.points.iter().filter_map(of).collect()])
 }
 
 /// A receiver's time with steps of a page, and with the largest step.
-fn ends<'r>(results: &'r Results, receiver: Receiver) -> Option<[(Bytes, &'r Estimate); 2]> {
+fn ends<'r>(results: &'r Results, receiver: ReceiveMethod) -> Option<[(Bytes, &'r Estimate); 2]> {
     let curve = curve(results, receiver);
     let smallest = curve.first().filter(|(step, _)| *step == PAGE)?;
     let largest = curve.last().filter(|(step, _)| *step > PAGE)?;
@@ -294,7 +455,7 @@ fn ends<'r>(results: &'r Results, receiver: Receiver) -> Option<[(Bytes, &'r Est
 }
 
 fn growing(results: &Results) -> Option<Finding> {
-    let [(page, by_page), (large, by_large)] = ends(results, Receiver::Mmap)?;
+    let [(page, by_page), (large, by_large)] = ends(results, ReceiveMethod::Mmap)?;
     let times = ratio(by_page, by_large)?;
     let said = sentence!(
         "A receiver that stores a file through mmap takes {times} as long if it grows the file by {page} at a \
@@ -306,9 +467,9 @@ fn growing(results: &Results) -> Option<Finding> {
 /// Judges "growing by the page is why a receiver that maps is slower". It is if the receiver that grows
 /// by the page is slower than the one that writes, and the same receiver is not once it knows the size.
 pub(super) fn by_the_page(results: &Results) -> Option<Judgement> {
-    let [(page, by_page), (_, at_once)] = ends(results, Receiver::Mmap)?;
+    let [(page, by_page), (_, at_once)] = ends(results, ReceiveMethod::Mmap)?;
     // Report C writes in blocks of another size: each receiver is compared with the fastest one that writes.
-    let written = curve(results, Receiver::File).into_iter();
+    let written = curve(results, ReceiveMethod::File).into_iter();
     let (_, written) =
         written.min_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))?;
     let (growing, whole) = (ratio(by_page, written)?, ratio(at_once, written)?);
@@ -343,9 +504,11 @@ fn exceeds_by(one: &Quantity, other: &Quantity) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::{Growth, RECEIVER, Receiver, SIZE, STEP, TIME, by_mapping, by_writing};
-    use crate::made_up::{count, measure};
+    use super::super::levels::REPORTED;
+    use super::{Growth, RECEIVER_TIME, SENDER_TIME, TIME, by_mapping, by_writing, point};
+    use crate::made_up::{count, measure, setting, values};
     use crate::prelude::*;
+    use ::transfer::method::ReceiveMethod;
     use std::fs::{self, OpenOptions};
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
@@ -362,7 +525,7 @@ mod tests {
             (0, 65_536),
         ] {
             let bytes: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
-            for receiver in Receiver::ALL {
+            for receiver in [ReceiveMethod::File, ReceiveMethod::Mmap] {
                 let path = scratch.path().join(format!("{receiver} {size}"));
                 let mut options = OpenOptions::new();
                 let file = options.read(true).write(true).create_new(true).open(&path);
@@ -373,8 +536,8 @@ mod tests {
                 });
                 let (mut stream, _) = listener.accept().expect("a sender");
                 let stored = match receiver {
-                    Receiver::File => by_writing(&mut stream, file, step),
-                    Receiver::Mmap => by_mapping(&mut stream, file, step),
+                    ReceiveMethod::Mmap => by_mapping(&mut stream, file, step),
+                    _ => by_writing(&mut stream, file, step),
                 };
                 stored.expect("it is stored");
                 sender.join().expect("no panic").expect("it was sent");
@@ -387,15 +550,30 @@ mod tests {
     }
 
     #[test]
-    fn both_receivers_are_measured_and_leave_only_the_source() {
+    fn every_pair_is_timed_to_both_ends_and_leaves_only_the_source() {
         let scratch = tempfile::tempdir().expect("a directory for temporary files");
-        for receiver in Receiver::ALL {
-            let point = Point::new().at(RECEIVER, *receiver);
-            let point = point.at(STEP, Bytes(65_536)).at(SIZE, Bytes(1_000_000));
+        for pair in REPORTED {
+            let point = point(pair, 65_536, 1_000_000);
             let (samples, _) = measure(&Growth, &point, scratch.path()).expect("loopback");
             assert!(count(&samples, TIME) >= 1);
+            for end in [SENDER_TIME, RECEIVER_TIME] {
+                let times = values(&samples, end);
+                assert_eq!(times.len(), count(&samples, TIME));
+                assert!(times.iter().all(|time| *time > 0.0), "{times:?}");
+            }
         }
         let left = fs::read_dir(scratch.path()).expect("it is there");
         assert_eq!(left.count(), 1);
+    }
+
+    #[test]
+    fn longer_profiles_send_every_pair_page_by_page() {
+        let points = Growth.points(&setting(Profile::Standard));
+        for pair in REPORTED {
+            for size in [1 << 10, 64 << 20] {
+                assert!(points.contains(&point(pair, 4096, size)), "{pair:?} {size}");
+            }
+        }
+        assert_eq!(Growth.points(&setting(Profile::Quick)).len(), 6);
     }
 }

@@ -92,6 +92,8 @@ pub(super) const PAIRS: [Pair; 9] = [
     pair(SendMethod::Uring, ReceiveMethod::Uring),
 ];
 pub(super) const QUICK_PAIRS: usize = 5;
+/// The pairs of the report.
+pub(super) const REPORTED: [Pair; 4] = [PLAIN, FROM_MAPPING, INTO_MAPPING, MAPPED];
 
 impl Pair {
     /// The pair of a point.

@@ -13,9 +13,10 @@ use instrument::limits::Limits;
 use instrument::plan::{Plan, Profile, Setting};
 use instrument::point::Point;
 use instrument::quantity::Nanoseconds;
+use platform::environment::System;
 use record::{ExperimentRecord, Failure, Run};
-use report::reproduce::{self, Choice, Failed, Reproduction};
-use report::{markdown, page, view};
+use report::reproduce::{self, Choice, Failed, Measured, Reproduction};
+use report::{markdown, page, show, view};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -37,10 +38,16 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
             .iter()
             .any(|table| choice.includes(table))
     {
-        return Err(WrongUse(format!(
-            "the reports print nothing at '{}'; `oscope reproduce --list` names the places",
-            arguments.figure.join(" ")
-        ))
+        let place = arguments.figure.join(" ");
+        return Err(WrongUse(match choice.listing() {
+            Some(listing) => format!(
+                "report {} has no figure at {}, but a program ({}); `oscope {}` does the same",
+                listing.report, listing.place, listing.program, listing.command
+            ),
+            None => format!(
+                "the reports have no figure at '{place}'; `oscope reproduce --list` names the places"
+            ),
+        })
         .into());
     }
     let target = Target::asked(&arguments.output, common)?;
@@ -129,23 +136,27 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
         let named = arguments.of.iter().map(|name| stored::run(common, name));
         named.collect::<Result<_>>()?
     };
-    let results: Vec<_> = runs.iter().flat_map(Run::results).collect();
-    let together = Run::together(runs.iter().cloned());
-    let together = together.as_ref().map_or(Vec::new(), Run::results);
+    let is_of_windows = |run: &Run| run.environment.system() == Some(System::Windows);
+    let (foreign, others): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(is_of_windows);
+    // On Windows alone, the figures of other systems are compared with its runs too.
+    let runs = if others.is_empty() { &foreign } else { &others };
+    let caution = others.iter().chain(&foreign).find_map(show::stand_in);
+    let together = |runs: &[Run]| Run::together(runs.iter().cloned());
+    let (all, on_windows) = (together(runs), together(&foreign));
     let mut failed: Vec<Failed> = runs.iter().flat_map(failed).collect();
     if arguments.of.is_empty() {
         failed.extend(unmet(&choice, arguments));
     }
-    let model = runs
-        .first()
-        .and_then(|run| run.machine.cpu.model.as_deref());
-    Ok(Reproduction::new(
-        &choice,
-        &results,
-        &together,
-        &failed,
-        model.unwrap_or("a machine without a name"),
-    ))
+    let results: Vec<_> = runs.iter().flat_map(Run::results).collect();
+    let measured = Measured {
+        results: &results,
+        together: &all.as_ref().map_or(Vec::new(), Run::results),
+        on_windows: &on_windows.as_ref().map_or(Vec::new(), Run::results),
+        is_windows_alone: others.is_empty() && !foreign.is_empty(),
+        failed: &failed,
+        caution: caution.as_deref(),
+    };
+    Ok(Reproduction::new(&choice, &measured))
 }
 
 /// The levels whose needs this machine does not meet.

@@ -1,21 +1,30 @@
 //! Judging the figures of a table, one by one.
 
-use super::here::{Here, Measurements, Missing, Wanted};
+use super::here::{Absence, Here, Measurements, Missing, NEEDS_WINDOWS};
 use super::judge::{self, Outcome, TOLERANCE, TOLERANCE_OF_PLACES};
 use super::printed::{Figure, System, Table};
 use super::shape;
-use super::{JudgedFigure, JudgedTable};
+use super::{Drawn, JudgedFigure, JudgedTable};
 
-/// The table with each figure and each shape judged by what was measured on `machine`.
+/// The table with each figure and each shape judged by what was measured here, and those that were printed for
+/// Windows by what was measured `on_windows`, if anything was.
 pub(super) fn judged(
     table: &'static Table,
-    measured: &Measurements<'_>,
-    machine: &str,
+    here: &Measurements<'_>,
+    on_windows: Option<&Measurements<'_>>,
 ) -> JudgedTable {
+    let of = |figure: &Figure| match figure.system(table) {
+        System::Windows => on_windows,
+        System::Linux | System::Macos => Some(here),
+    };
+    let found = |figure: &Figure| match of(figure) {
+        Some(measured) => found(table, figure, measured),
+        None => Err((NEEDS_WINDOWS.to_owned(), None)),
+    };
     let found: Vec<(&'static Figure, Result<Here<'_>, Absence>)> = table
         .figures
         .iter()
-        .map(|figure| (figure, found(table, figure, measured)))
+        .map(|figure| (figure, found(figure)))
         .collect();
     let pairs: Vec<shape::Pair<'_, '_>> = found
         .iter()
@@ -24,53 +33,28 @@ pub(super) fn judged(
     let shapes = shape::all(table, &pairs);
     let figures = found
         .into_iter()
-        .map(|(figure, found)| judged_figure(table, figure, found, machine))
+        .map(|(figure, found)| {
+            let machine = of(figure).map_or("", Measurements::machine);
+            judged_figure(table, figure, found, machine)
+        })
         .collect();
     JudgedTable {
         table,
         figures,
         shapes,
+        drawn: Drawn::default(),
     }
 }
-
-/// The reason why a figure has no value here, and the measurement that would give it one.
-type Absence = (String, Option<Wanted>);
 
 fn found<'a>(
     table: &Table,
     figure: &Figure,
     measured: &Measurements<'a>,
 ) -> Result<Here<'a>, Absence> {
-    if figure.system(table) == System::Windows {
-        let reason = "printed for Windows, on which oscope does not run yet";
-        return Err((reason.to_owned(), None));
-    }
     let Some(counterpart) = &figure.here else {
         return Err((figure.why(table).unwrap_or_default().to_owned(), None));
     };
-    measured
-        .value(counterpart)
-        .map_err(|missing| match missing {
-            Missing::Unsound(reason) => (reason, None),
-            Missing::Refused(reason) => (format!("it could not be measured here: {reason}"), None),
-            Missing::NotMeasured(wanted) => (not_measured(&wanted), Some(wanted)),
-            Missing::TooFew(wanted) => {
-                let reason =
-                    "measured here in too few processes for an interval: it takes more time";
-                (reason.to_owned(), Some(wanted))
-            }
-        })
-}
-
-/// The reason for a point that no run has.
-fn not_measured(wanted: &Wanted) -> String {
-    if wanted.levels.is_empty() {
-        return "not measured here yet".to_owned();
-    }
-    format!(
-        "not measured here yet: no run of {} here has the point; the quick profile leaves some out",
-        wanted.experiment
-    )
+    measured.value(counterpart).map_err(Missing::into_absence)
 }
 
 fn judged_figure(

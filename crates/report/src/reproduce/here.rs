@@ -17,6 +17,9 @@ pub struct Measurements<'a> {
     failed: &'a [Failed],
 }
 
+/// The name of a processor whose model is not known.
+const NAMELESS: &str = "a machine without a name";
+
 /// A measurement that this machine refused.
 #[derive(Clone, Debug)]
 pub struct Failed {
@@ -52,6 +55,40 @@ pub(crate) enum Missing {
     Unsound(String),
 }
 
+/// The reason for a figure of Windows without such a run.
+pub(super) const NEEDS_WINDOWS: &str =
+    "printed for Windows: it needs a run that was made on Windows, here or imported (`--of`)";
+
+/// The reason why a figure has no value here, and the measurement that would give it one.
+pub(super) type Absence = (String, Option<Wanted>);
+
+impl Missing {
+    /// The reason for a missing value, and the measurement that it needs.
+    pub(super) fn into_absence(self) -> Absence {
+        match self {
+            Self::Unsound(reason) => (reason, None),
+            Self::Refused(reason) => (format!("it could not be measured here: {reason}"), None),
+            Self::NotMeasured(wanted) => (not_measured(&wanted), Some(wanted)),
+            Self::TooFew(wanted) => {
+                let reason =
+                    "measured here in too few processes for an interval: it takes more time";
+                (reason.to_owned(), Some(wanted))
+            }
+        }
+    }
+}
+
+/// The reason for a point that no run has.
+fn not_measured(wanted: &Wanted) -> String {
+    if wanted.levels.is_empty() {
+        return "not measured here yet".to_owned();
+    }
+    format!(
+        "not measured here yet: no run of {} here has the point; the quick profile leaves some out",
+        wanted.experiment
+    )
+}
+
 /// A measurement that is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
@@ -74,6 +111,14 @@ impl<'a> Measurements<'a> {
     #[must_use]
     pub fn refused(self, failed: &'a [Failed]) -> Self {
         Self { failed, ..self }
+    }
+
+    /// The model of the processor that the newest of them were measured on.
+    pub(crate) fn machine(&self) -> &'a str {
+        let newest = self.results.first();
+        newest
+            .and_then(|results| results.machine.cpu.model.as_deref())
+            .unwrap_or(NAMELESS)
     }
 
     /// The value of `query`.
@@ -140,15 +185,15 @@ impl<'a> Measurements<'a> {
         }
         Err(match unsound {
             Some(estimate) if estimate.verdict == Verdict::TooFew => {
-                Missing::TooFew(self.wanted(query, levels))
+                Missing::TooFew(self.wanted(&query.experiment, levels))
             }
             Some(estimate) => Missing::Unsound(show::estimate(estimate.unit, estimate)),
-            None => self.missing(query, levels),
+            None => self.missing(&query.experiment, levels),
         })
     }
 
     /// The reason why nothing was measured at these levels.
-    fn missing(&self, query: &Query, levels: &BTreeMap<String, Level>) -> Missing {
+    pub(super) fn missing(&self, experiment: &str, levels: &BTreeMap<String, Level>) -> Missing {
         let is_it = |failed: &&Failed| {
             // A refused level refuses all points that have it.
             let fits = |point: &Point| {
@@ -157,20 +202,28 @@ impl<'a> Measurements<'a> {
                 wanted.all(|(axis, level)| point.get(axis) == Some(level))
                     || refused.all(|(axis, level)| levels.get(axis) == Some(level))
             };
-            failed.experiment == query.experiment && failed.point.as_ref().is_none_or(fits)
+            failed.experiment == experiment && failed.point.as_ref().is_none_or(fits)
         };
         match self.failed.iter().find(is_it) {
             Some(failed) => Missing::Refused(failed.reason.clone()),
-            None => Missing::NotMeasured(self.wanted(query, levels)),
+            None => Missing::NotMeasured(self.wanted(experiment, levels)),
+        }
+    }
+
+    /// The reason why nothing of an experiment was measured. A refused level refuses other levels nothing.
+    pub(super) fn missing_whole(&self, experiment: &str) -> Missing {
+        let mut failed = self.failed.iter();
+        match failed.find(|it| it.experiment == experiment && it.point.is_none()) {
+            Some(failed) => Missing::Refused(failed.reason.clone()),
+            None => Missing::NotMeasured(self.wanted(experiment, &BTreeMap::new())),
         }
     }
 
     /// The measurement that is missing: the whole experiment if no run has it, else the point.
-    fn wanted(&self, query: &Query, levels: &BTreeMap<String, Level>) -> Wanted {
-        let is_known = |results: &Results<'_>| results.definition.id == query.experiment;
+    fn wanted(&self, experiment: &str, levels: &BTreeMap<String, Level>) -> Wanted {
         Wanted {
-            experiment: query.experiment.clone(),
-            levels: if self.results.iter().any(is_known) {
+            experiment: experiment.to_owned(),
+            levels: if self.has(experiment) {
                 levels.clone()
             } else {
                 BTreeMap::new()
@@ -178,9 +231,15 @@ impl<'a> Measurements<'a> {
         }
     }
 
+    /// True if a run has the experiment.
+    pub(super) fn has(&self, experiment: &str) -> bool {
+        let mut results = self.results.iter();
+        results.any(|results| results.definition.id == experiment)
+    }
+
     /// A place on the curve through the query's levels, by the same rules as in findings.
     fn knee(&self, query: &Query, knee: &Knee) -> Result<Here<'a>, Missing> {
-        let missing = || self.missing(query, &query.levels);
+        let missing = || self.missing(&query.experiment, &query.levels);
         let curve = |metric| self.curve(query, metric, &knee.along).ok_or_else(missing);
         let whole = curve(&query.metric)?;
         let place = match &knee.less {

@@ -47,6 +47,20 @@ struct TableJson<'a> {
     machine: Option<&'a str>,
     figures: Vec<FigureJson<'a>>,
     shapes: Vec<ShapeJson<'a>>,
+    /// What is known of a graph without its numbers.
+    picture: Option<PictureJson<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct PictureJson<'a> {
+    /// What the text of the report says of it.
+    says: &'a str,
+    /// The experiment that draws the same.
+    experiment: &'a str,
+    /// The charts that were drawn here.
+    charts: Vec<&'a str>,
+    /// The reasons for charts that are missing.
+    reasons: &'a [String],
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -122,6 +136,14 @@ fn document(reproduction: &Reproduction) -> ReproductionJson<'_> {
                 reason: it.reason.as_deref(),
             })
             .collect(),
+        picture: judged.table.picture.as_ref().map(|picture| PictureJson {
+            says: &picture.says,
+            experiment: &picture.experiment,
+            charts: (judged.drawn.charts.iter())
+                .map(|chart| chart.key.as_str())
+                .collect(),
+            reasons: &judged.drawn.reasons,
+        }),
         shapes: judged
             .shapes
             .iter()

@@ -8,6 +8,7 @@ mod graph;
 mod here;
 mod json;
 mod judge;
+mod picture;
 mod printed;
 mod shape;
 mod unit;
@@ -18,10 +19,14 @@ pub use here::{Failed, Measurements, Wanted};
 pub(crate) use here::{Here, Missing, inverse};
 pub use json::{json, schema};
 pub use judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES};
-pub use printed::{Figure, Kind, Knee, Query, Report, ShapeKind, Side, System, Table, tables};
+pub use picture::Drawn;
+pub use printed::{
+    Figure, Kind, Knee, Picture, Query, Report, ShapeKind, Side, System, Table, tables,
+};
 pub use shape::Shape;
 pub use unit::PrintedUnit;
 
+use experiments::programs::{PROGRAMS, Program};
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 use instrument::quantity::Quantity;
 use instrument::results::Results;
@@ -43,8 +48,12 @@ pub struct Reproduction {
     pub tables: Vec<JudgedTable>,
     /// The claims of the chosen reports. None if one table was chosen.
     pub claims: Vec<(Report, &'static Claim, Judgement)>,
+    /// Experiments of these claims that no run has.
+    unmeasured: Vec<Wanted>,
     /// The model of the processor here.
     pub machine: String,
+    /// A caution about a run that it was judged by.
+    pub caution: Option<String>,
 }
 
 /// A table with each of its figures judged.
@@ -56,6 +65,8 @@ pub struct JudgedTable {
     pub figures: Vec<JudgedFigure>,
     /// Its shapes.
     pub shapes: Vec<Shape>,
+    /// The charts that show what a picture showed.
+    pub drawn: Drawn,
 }
 
 /// A figure with its value here.
@@ -116,15 +127,26 @@ impl Choice {
     /// True if the table is chosen.
     pub fn includes(&self, table: &Table) -> bool {
         self.report.is_none_or(|report| report == table.report)
-            && (self.place.iter()).all(|place| is_named(table, place))
+            && (self.place.iter()).all(|place| is_named(&table.id, &table.place, place))
+    }
+
+    /// The first program or listing that the reports have at the chosen place.
+    pub fn listing(&self) -> Option<&'static Program> {
+        let place = self.place.as_ref()?;
+        let is_in =
+            |letter: &str| (self.report.iter()).all(|report| letter == report.letter().to_string());
+        let mut programs = PROGRAMS.iter();
+        programs.find(|it| is_in(it.report) && is_named("", it.place, place))
     }
 
     /// The experiments that the chosen tables and claims need, each once.
     pub fn experiments(&self) -> Vec<&'static str> {
-        let chosen = tables().iter().filter(|table| self.includes(table));
-        let figures = chosen.flat_map(|table| &table.figures);
+        let chosen = || tables().iter().filter(|table| self.includes(table));
+        let figures = chosen().flat_map(|table| &table.figures);
+        let pictures = chosen().filter_map(|table| table.picture.as_ref());
         let mut ids: Vec<&str> = figures
             .filter_map(|figure| Some(figure.here.as_ref()?.experiment.as_str()))
+            .chain(pictures.map(|picture| picture.experiment.as_str()))
             .chain(
                 self.claims()
                     .flat_map(|(_, claim)| claim.experiments.iter().copied()),
@@ -149,16 +171,16 @@ impl Choice {
     }
 }
 
-/// True if `words` is the table's name or part of its place, as in `fig 26` for `Figure 26`.
-fn is_named(table: &Table, words: &str) -> bool {
+/// True if `words` is the name `id` or part of the `place`, as in `fig 26` for `Figure 26`.
+fn is_named(id: &str, place: &str, words: &str) -> bool {
     let plain = |text: &str| {
         let text = text.to_lowercase().replace("fig.", "figure");
         let text = text.replace("fig ", "figure ").replace(',', " ");
         let words: Vec<&str> = text.split_whitespace().collect();
         format!(" {} ", words.join(" "))
     };
-    let (place, words) = (plain(&table.place), plain(words));
-    table.id == words.trim() || place.contains(&words) || {
+    let (place, words) = (plain(place), plain(words));
+    id == words.trim() || place.contains(&words) || {
         // A section names its subsections, and a bare number a table or a figure.
         let number = format!(" section {}.", words.trim().trim_start_matches("section "));
         let bare = ["figure", "table", "section"].map(|it| format!(" {it}{words}"));
@@ -166,29 +188,56 @@ fn is_named(table: &Table, words: &str) -> bool {
     }
 }
 
+/// What a reproduction judges by.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measured<'a> {
+    /// Everything measured here. Of one experiment there may be several results, the newest first.
+    pub results: &'a [Results<'a>],
+    /// The same together, with each experiment once.
+    pub together: &'a [Results<'a>],
+    /// What was measured on Windows, here or elsewhere: each experiment once.
+    pub on_windows: &'a [Results<'a>],
+    /// True if these are the results of Windows themselves, so that there are none of another system.
+    pub is_windows_alone: bool,
+    /// What this machine refused to measure.
+    pub failed: &'a [Failed],
+    /// A caution about one of the runs.
+    pub caution: Option<&'a str>,
+}
+
 impl Reproduction {
-    /// Judges what was chosen by these results. Of one experiment there may be several, the newest
-    /// first; claims are judged by all of them `together`, with each experiment once. `failed` holds what this
-    /// machine refused to measure, and `machine` is the model of the processor.
-    pub fn new(
-        choice: &Choice,
-        results: &[Results<'_>],
-        together: &[Results<'_>],
-        failed: &[Failed],
-        machine: &str,
-    ) -> Self {
-        let measured = Measurements::new(results).refused(failed);
+    /// Judges what was chosen by these measurements.
+    pub fn new(choice: &Choice, measured: &Measured<'_>) -> Self {
+        let here = Measurements::new(measured.results).refused(measured.failed);
+        let on_windows = Measurements::new(measured.on_windows);
+        let on_windows = (!measured.on_windows.is_empty()).then_some(&on_windows);
         let chosen = tables().iter().filter(|table| choice.includes(table));
-        let evidence = Evidence::new(together);
-        let claims = choice.claims();
+        let second = Some(measured.on_windows).filter(|_| !measured.is_windows_alone);
+        let evidence = Evidence::new(measured.together).next_to_windows(second.unwrap_or_default());
+        let judged = |table: &'static Table| {
+            let judged = figure::judged(table, &here, on_windows);
+            let drawn = table.picture.as_ref().map(|picture| {
+                picture::drawn(picture, (&here, measured.together), measured.on_windows)
+            });
+            JudgedTable {
+                drawn: drawn.unwrap_or_default(),
+                ..judged
+            }
+        };
+        let needed = choice.claims().flat_map(|(_, claim)| claim.experiments);
+        let unmeasured = needed.filter(|id| !here.has(id));
+        let unmeasured = unmeasured.filter_map(|id| match here.missing_whole(id) {
+            Missing::NotMeasured(wanted) => Some(wanted),
+            _ => None,
+        });
         Self {
-            tables: chosen
-                .map(|table| figure::judged(table, &measured, machine))
-                .collect(),
-            claims: claims
+            tables: chosen.map(judged).collect(),
+            claims: (choice.claims())
                 .map(|(report, claim)| (report, claim, claim.judge(&evidence)))
                 .collect(),
-            machine: machine.to_owned(),
+            unmeasured: unmeasured.collect(),
+            machine: here.machine().to_owned(),
+            caution: measured.caution.map(str::to_owned),
         }
     }
 
@@ -219,13 +268,16 @@ impl Reproduction {
         .map(of)
     }
 
-    /// Measurements that the missing figures need: for each experiment the levels of each axis, no axis
+    /// Measurements that the missing figures, charts and claims need: for each experiment the levels of each axis, no axis
     /// if all of it is missing. Figures that name other axes are apart, since a run has every combination of
     /// its levels.
     fn wanted(&self) -> Vec<(&str, BTreeMap<&str, Vec<String>>)> {
         let mut wanted: Vec<(&str, BTreeMap<&str, Vec<String>>)> = Vec::new();
         let figures = self.tables.iter().flat_map(|table| &table.figures);
-        for missing in figures.filter_map(|figure| figure.wanted.as_ref()) {
+        let of_figures = figures.filter_map(|figure| figure.wanted.as_ref());
+        let pictures = self.tables.iter();
+        let of_pictures = pictures.filter_map(|table| table.drawn.wanted.as_ref());
+        for missing in of_figures.chain(of_pictures).chain(&self.unmeasured) {
             let is_alike = |(experiment, axes): &(&str, BTreeMap<&str, Vec<String>>)| {
                 *experiment == missing.experiment && axes.keys().eq(missing.levels.keys())
             };

@@ -76,6 +76,8 @@ pub enum Kind {
     Console,
     /// Running text.
     Prose,
+    /// A graph without its numbers.
+    Picture,
 }
 
 /// The system that a figure was measured on.
@@ -118,8 +120,27 @@ pub struct Table {
     pub rivals: Vec<[String; 2]>,
     /// The axes of its graph, if its figures lie along one.
     pub axes: Option<Axes>,
-    /// Its figures, in the order of the rows.
+    /// Its figures, in the order of the rows. A picture has none.
     pub figures: Vec<Figure>,
+    /// What is known of a picture.
+    #[serde(default)]
+    pub picture: Option<Picture>,
+}
+
+/// A graph without its numbers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Picture {
+    /// What the text of the report says of it.
+    pub says: String,
+    /// The experiment that draws the same.
+    pub experiment: String,
+    /// The charts that do; all of the experiment's without one.
+    pub charts: Vec<String>,
+    /// Levels that the charts need and that a quick run leaves out.
+    pub levels: BTreeMap<String, Level>,
+    /// The systems that it shows.
+    pub systems: Vec<System>,
 }
 
 /// The axes of a table's graph.
@@ -297,21 +318,25 @@ pub fn tables() -> &'static [Table] {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Report, System, tables};
+    use super::{Kind, Report, tables};
     use instrument::quantity::Unit;
     use std::collections::{BTreeMap, BTreeSet};
 
     /// The count that `docs/guide/reports.md` publishes.
     #[test]
     fn the_list_is_as_long_as_the_documents_say() {
-        let mut counts: BTreeMap<Report, [usize; 2]> = BTreeMap::new();
+        let mut counts: BTreeMap<Report, [usize; 3]> = BTreeMap::new();
         for table in tables() {
-            let of = counts.entry(table.report).or_default();
-            of[usize::from(table.kind == Kind::Prose)] += table.figures.len();
+            let [printed, prose, pictures] = counts.entry(table.report).or_default();
+            match table.kind {
+                Kind::Table | Kind::Console => *printed += table.figures.len(),
+                Kind::Prose => *prose += table.figures.len(),
+                Kind::Picture => *pictures += 1,
+            }
         }
         let document = include_str!("../../../../docs/guide/reports.md");
-        for (report, [printed, prose]) in counts {
-            let row = format!("| {} | {printed} | {prose} |", report.letter());
+        for (report, [printed, prose, pictures]) in counts {
+            let row = format!("| {} | {printed} | {prose} | {pictures} |", report.letter());
             assert!(
                 document.contains(&row),
                 "docs/guide/reports.md has no row {row}"
@@ -355,14 +380,43 @@ mod tests {
         near(find("d_locks", "47432").rounding(), 500.0);
     }
 
+    #[test]
+    fn every_picture_is_drawn_by_an_experiment_and_has_no_numbers() {
+        for table in tables() {
+            assert_eq!(
+                table.picture.is_some(),
+                table.figures.is_empty(),
+                "{}",
+                table.id
+            );
+            assert_eq!(
+                table.picture.is_some(),
+                table.kind == Kind::Picture,
+                "{}",
+                table.id
+            );
+            let Some(picture) = &table.picture else {
+                continue;
+            };
+            let known = experiments::find(&picture.experiment).expect(&table.id);
+            assert!(
+                picture.says.ends_with('.') && !picture.systems.is_empty(),
+                "{}",
+                table.id
+            );
+            let design = known.definition();
+            let mut axes = picture.levels.keys();
+            assert!(axes.all(|axis| design.axis(axis).is_some()), "{}", table.id);
+        }
+    }
+
     /// A figure without a counterpart has a reason; a counterpart exists and has a fitting unit.
     #[test]
     fn every_figure_has_a_counterpart_or_a_reason() {
         for table in tables() {
             for figure in &table.figures {
                 let Some(here) = &figure.here else {
-                    let is_elsewhere = figure.system(table) == System::Windows;
-                    assert!(is_elsewhere || figure.why(table).is_some(), "{figure:?}");
+                    assert!(figure.why(table).is_some(), "{figure:?}");
                     continue;
                 };
                 let metric = here.checked();

@@ -1,6 +1,6 @@
 //! Choosing, and reproducing without measurements.
 
-use super::{Choice, Failed, Outcome, Report, Reproduction, tables};
+use super::{Choice, Failed, Measured, Outcome, Report, Reproduction, tables};
 use instrument::point::Point;
 
 fn places(words: &str) -> Vec<&'static str> {
@@ -24,8 +24,69 @@ fn a_place_is_named_as_the_report_names_it() {
 }
 
 #[test]
+fn every_graph_and_every_listing_of_a_report_is_found_by_its_place() {
+    let choice = |report, place: &str| Choice {
+        report: Some(report),
+        place: Some(place.to_owned()),
+    };
+    let found = |choice: &Choice| {
+        tables()
+            .iter()
+            .filter(|table| choice.includes(table))
+            .count()
+    };
+    // Report E has 42 figures, of which each is a picture, a table or a listing.
+    for number in 1..=42 {
+        let choice = choice(Report::E, &format!("Figure {number}"));
+        assert!(
+            found(&choice) > 0 || choice.listing().is_some(),
+            "{choice:?}"
+        );
+    }
+    for section in 2..=6 {
+        assert!(
+            found(&choice(Report::A, &section.to_string())) > 0,
+            "{section}"
+        );
+    }
+    assert_eq!(found(&choice(Report::C, "master vs slave")), 2);
+}
+
+#[test]
+fn a_picture_that_was_not_drawn_here_names_its_reason_and_is_measured() {
+    let choice = Choice {
+        report: Some(Report::E),
+        place: Some("Figure 42".to_owned()),
+    };
+    let reproduced = Reproduction::new(&choice, &Measured::default());
+    let [shown] = reproduced.tables.as_slice() else {
+        panic!("{reproduced:?}")
+    };
+    assert!(shown.drawn.charts.is_empty());
+    let reasons = shown.drawn.reasons.join("; ");
+    assert!(reasons.contains("not measured here yet"), "{reasons}");
+    assert!(reasons.contains("made on Windows"), "{reasons}");
+    assert_eq!(reproduced.commands(), [["run", "process.call_styles"]]);
+}
+
+#[test]
+fn experiments_of_claims_are_measured_too() {
+    let choice = Choice {
+        report: Some(Report::C),
+        place: None,
+    };
+    let commands = Reproduction::new(&choice, &Measured::default()).commands();
+    for experiment in ["transfer.file", "transfer.growth"] {
+        assert!(
+            commands.contains(&vec!["run".to_owned(), experiment.to_owned()]),
+            "{commands:?}"
+        );
+    }
+}
+
+#[test]
 fn without_measurements_each_figure_has_a_reason_and_the_commands_measure_it() {
-    let reproduced = Reproduction::new(&Choice::default(), &[], &[], &[], "a processor");
+    let reproduced = Reproduction::new(&Choice::default(), &Measured::default());
     let figures = reproduced.figures();
     assert_eq!(figures.undecided, figures.all());
     assert_eq!(reproduced.shapes().undecided, reproduced.shapes().all());
@@ -52,7 +113,13 @@ fn a_level_that_the_machine_refuses_has_the_reason_and_no_command() {
         point: Some(Point::new().with("pages", "swap, memory limited")),
         reason: "it needs swap".into(),
     };
-    let reproduced = Reproduction::new(&Choice::default(), &[], &[], &[refused], "a processor");
+    let reproduced = Reproduction::new(
+        &Choice::default(),
+        &Measured {
+            failed: &[refused],
+            ..Measured::default()
+        },
+    );
     let figures = reproduced.tables.iter().flat_map(|table| &table.figures);
     let refused = figures.filter(|judged| {
         let reason = judged.reason.as_deref().unwrap_or_default();
@@ -68,17 +135,18 @@ fn a_level_that_the_machine_refuses_has_the_reason_and_no_command() {
 }
 
 #[test]
-fn every_report_has_claims_or_figures() {
+fn every_report_has_claims_and_places_and_only_one_prints_no_figure() {
     for report in Report::ALL {
         let choice = Choice {
             report: Some(report),
             place: None,
         };
-        let reproduced = Reproduction::new(&choice, &[], &[], &[], "a processor");
+        let reproduced = Reproduction::new(&choice, &Measured::default());
         assert!(!reproduced.claims.is_empty(), "{report:?}");
+        assert!(!reproduced.tables.is_empty(), "{report:?}");
         assert_eq!(
             report == Report::C,
-            reproduced.tables.is_empty(),
+            reproduced.figures().all() == 0,
             "{report:?}"
         );
     }

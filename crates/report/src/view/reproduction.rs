@@ -6,8 +6,8 @@ use crate::document::{Blocks, Chart, Document, Piece, Table, Text, text};
 use crate::lists::by_key;
 use crate::reproduce::words::{brief, number, printed, quoted, shape_word};
 use crate::reproduce::{
-    Graph, JudgedFigure, JudgedTable, Report, Reproduction, Shape, TOLERANCE, TOLERANCE_OF_GROWTH,
-    TOLERANCE_OF_PLACES, Tally, graphs, tables,
+    self, Graph, JudgedFigure, JudgedTable, Picture, Report, Reproduction, Shape, TOLERANCE,
+    TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES, Tally, graphs, tables,
 };
 use instrument::figure::FigureKind;
 use instrument::quantity::counted;
@@ -26,11 +26,14 @@ pub fn reproduction(reproduction: &Reproduction) -> Document<'_> {
     );
     let mut blocks = Blocks::default()
         .say([format!("Here: {}.", reproduction.machine)])
+        .say(reproduction.caution.clone())
         .table(counts(reproduction));
     for report in Report::ALL {
         let tables = reproduction.tables.iter();
         let tables = tables.filter(|it| it.table.report == report);
-        let is_known = |it: &&JudgedTable| it.figures.iter().any(|figure| figure.here.is_some());
+        let is_known = |it: &&JudgedTable| {
+            it.figures.iter().any(|figure| figure.here.is_some()) || !it.drawn.charts.is_empty()
+        };
         let (known, unknown): (Vec<_>, Vec<_>) = tables.partition(is_known);
         let counted = match (known.len(), unknown.len()) {
             (0, _) => "Nothing of it was measured here".to_owned(),
@@ -40,7 +43,9 @@ pub fn reproduction(reproduction: &Reproduction) -> Document<'_> {
             ),
         };
         let title = format!("Report {}: {}", report.letter(), report.subject());
-        blocks = blocks.section(title, sections(&known).fold(counted, sections(&unknown)));
+        // Claims are judged unless a place was asked for.
+        let shown = |tables: &[_]| sections(tables, reproduction.claims.is_empty());
+        blocks = blocks.section(title, shown(&known).fold(counted, shown(&unknown)));
     }
     let commands = reproduction.commands();
     let all = Text::marked("`oscope reproduce --run` measures all of it.");
@@ -56,10 +61,15 @@ pub fn reproduction(reproduction: &Reproduction) -> Document<'_> {
     }
 }
 
-fn sections<'a>(tables: &[&'a JudgedTable]) -> Blocks<'a> {
+/// A section for each place; `is_alone` if it was asked for.
+fn sections<'a>(tables: &[&'a JudgedTable], is_alone: bool) -> Blocks<'a> {
     tables.iter().fold(Blocks::default(), |blocks, it| {
         let title = Piece::faint(format!(": {}", it.table.title));
-        blocks.section(text![it.table.place.as_str(), title], table(it))
+        let shown = match &it.table.picture {
+            Some(picture) => drawn(it, picture, is_alone),
+            None => table(it),
+        };
+        blocks.section(text![it.table.place.as_str(), title], shown)
     })
 }
 
@@ -69,7 +79,10 @@ pub fn places() -> Document<'static> {
     let places = Table::of("places", tables())
         .name("report", |table| table.report.letter().to_string())
         .name("place", |table| table.place.as_str())
-        .number("figures", |table| table.figures.len().to_string())
+        .number("figures", |table| match table.picture {
+            Some(_) => "picture".to_owned(),
+            None => table.figures.len().to_string(),
+        })
         .words("", |table| table.title.as_str());
     Blocks::default()
         .table(places)
@@ -123,12 +136,36 @@ fn counts(reproduction: &Reproduction) -> Table {
         .into()
 }
 
-fn table(judged: &JudgedTable) -> Blocks<'_> {
-    let tally = judged.tally();
-    let there = match &judged.table.machine {
+/// What the text says of a picture, and the charts that show the same.
+fn drawn<'a>(judged: &'a JudgedTable, picture: &'a Picture, is_alone: bool) -> Blocks<'a> {
+    let says = format!(
+        "A picture, without its numbers. The text says: {}",
+        picture.says
+    );
+    let missing = judged.drawn.reasons.iter().map(|it| Text::marked(it));
+    let charts = judged.drawn.charts.iter().cloned();
+    let charts = charts.map(|chart| Chart::of(chart, "", None));
+    let charts = Blocks::default().charts(charts);
+    let blocks = Blocks::default()
+        .say([Piece::faint(there(judged.table)).into(), Text::from(says)])
+        .list(missing);
+    if is_alone {
+        blocks.with(charts)
+    } else {
+        blocks.rest(charts)
+    }
+}
+
+fn there(table: &reproduce::Table) -> String {
+    match &table.machine {
         Some(machine) => format!("Measured there on {machine}."),
         None => "The report names no machine.".to_owned(),
-    };
+    }
+}
+
+fn table(judged: &JudgedTable) -> Blocks<'_> {
+    let tally = judged.tally();
+    let there = there(judged.table);
     let note = format!(
         "{there} {} of {} as reported, {} differ, {} undecided.",
         tally.as_reported,

@@ -4,7 +4,7 @@ use crate::fixture::{estimate, result};
 use instrument::definition::Definition;
 use instrument::point::Point;
 use instrument::results::{PointResult, Results};
-use oscope_report::reproduce::{self, Choice, Outcome, Report, Reproduction, ShapeKind};
+use oscope_report::reproduce::{self, Choice, Measured, Outcome, Report, Reproduction, ShapeKind};
 use oscope_report::terminal::{self, Style};
 use oscope_report::{markdown, page, view};
 use platform::machine::Machine;
@@ -21,20 +21,39 @@ fn reproduced(
     experiment: &str,
     points: Vec<PointResult>,
 ) -> Reproduction {
+    reproduced_next_to_windows(report, place, experiment, points, None)
+}
+
+fn reproduced_next_to_windows(
+    report: Report,
+    place: &str,
+    experiment: &str,
+    points: Vec<PointResult>,
+    on_windows: Option<Vec<PointResult>>,
+) -> Reproduction {
     let definition: Definition = experiments::find(experiment)
         .expect("it exists")
         .definition();
-    let machine = Machine::default();
-    let results = [Results {
+    let mut machine = Machine::default();
+    machine.cpu.model = Some("a made-up processor".into());
+    let results = |points| Results {
         definition: &definition,
         machine: &machine,
         points,
-    }];
+    };
+    let here = [results(points)];
+    let on_windows: Vec<_> = on_windows.into_iter().map(results).collect();
     let choice = Choice {
         report: Some(report),
         place: Some(place.to_owned()),
     };
-    Reproduction::new(&choice, &results, &results, &[], "a made-up processor")
+    let measured = Measured {
+        results: &here,
+        together: &here,
+        on_windows: &on_windows,
+        ..Measured::default()
+    };
+    Reproduction::new(&choice, &measured)
 }
 
 /// Calls that are all ten times as fast as the report's, but for one that is as fast as there and one that
@@ -152,6 +171,66 @@ fn the_gap_of_the_page_cache_is_the_difference_of_two_speeds() {
     // Warm alone is stable from 8 KiB on as well.
     let colder = [(8e8, 9e8), (6e8, 9e8), (4e8, 9e8), (3e8, 9e8), (1e8, 9e8)];
     assert_eq!(stable(colder), Outcome::Differs);
+}
+
+#[test]
+fn figures_of_windows_are_judged_by_a_run_made_on_windows_and_by_no_other() {
+    const REPORTED: f64 = 2_749.247_28 * 1_048_576.0;
+    let cache = |read: f64| {
+        let point = Point::new().with("block_size", 64 << 10);
+        vec![result(point, vec![estimate("read", read, 0.02)])]
+    };
+    let judged = |on_windows: Option<f64>| {
+        let reproduced = reproduced_next_to_windows(
+            Report::E,
+            "e_bandwidth",
+            "memory.bandwidth",
+            cache(REPORTED),
+            on_windows.map(cache),
+        );
+        let mut figures = reproduced.tables[0].figures.iter();
+        let figure =
+            figures.find(|it| it.figure.series == "Windows read" && it.figure.what == "Cache");
+        let figure = figure.expect("it was printed");
+        (figure.outcome, figure.reason.clone().unwrap_or_default())
+    };
+    assert_eq!(judged(Some(REPORTED)).0, Outcome::AsReported);
+    assert_eq!(judged(Some(2.0 * REPORTED)).0, Outcome::Differs);
+    let (outcome, reason) = judged(None);
+    assert_eq!(outcome, Outcome::Undecided);
+    assert!(
+        reason.contains("needs a run that was made on Windows"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_picture_has_the_words_of_the_report_and_the_chart_of_this_machine() {
+    let point = |size: u64| {
+        let point = Point::new().with("sender", "mmap").with("receiver", "mmap");
+        let point = point.with("step", 4096).with("size", size);
+        let times = [("sender_time", 1e5), ("receiver_time", 2e5)];
+        let times = times.map(|(metric, ns)| estimate(metric, ns * size as f64, 0.02));
+        result(point, times.into())
+    };
+    let drawn = |points| {
+        let place = "mmap I/O: master vs slave";
+        let judged = reproduced(Report::C, place, "transfer.growth", points);
+        terminal::paint(&view::reproduction(&judged), &STYLE, false)
+    };
+    let text = drawn(vec![point(1 << 10), point(1 << 20)]);
+    assert!(
+        text.contains("The slave takes longer than the master"),
+        "{text}"
+    );
+    assert!(text.contains("to the receiver's end"), "{text}");
+    assert!(!text.contains("not measured here yet"), "{text}");
+    // One size makes no curve: the run that makes one is named.
+    let text = drawn(vec![point(1 << 20)]);
+    assert!(
+        text.contains("oscope run transfer.growth --profile standard --at step=4096"),
+        "{text}"
+    );
 }
 
 #[test]

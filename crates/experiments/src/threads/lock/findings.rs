@@ -314,13 +314,6 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_is_alone_collapses_under_nothing() {
-        let alone = |lock| measured(point(Body::SimpleYield, lock, Count(1)), &[(RUN, 100.0)]);
-        let points = [LockType::Lock, LockType::SpinLock].map(alone);
-        assert_said(&findings(&Lock, points.to_vec()), &[]);
-    }
-
-    #[test]
     fn the_quick_profile_answers_every_question() {
         let points = Lock.points(&setting(Profile::Quick)).into_iter();
         let made_up = points.map(|point| {

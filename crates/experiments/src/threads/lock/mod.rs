@@ -154,7 +154,8 @@ const DESIGN: Design = Design {
          library's futex lock, and pthread_spinlock_t. The slice is {LONG_SLICE_US} µs in a \
          `run`, so that the run ends within one slice, as in the report. It is {SHORT_SLICE_US} \
          µs with the body *simple yield* and in long runs. With `--at slice=16ms`, as long as the \
-         report's, all user threads have that slice. `turns_taken` is the number of \
+         report's, all user threads have that slice; with *simple yield*, spinning threads burn a slice for each \
+         that goes before them, which takes 78 s for 99 of them. `turns_taken` is the number of \
          preemptions in one run of *simple yield*. In such a run, spinning threads are timed from \
          before the runtime starts."
     ),
@@ -235,6 +236,17 @@ impl Experiment for Lock {
         }
     }
 
+    /// On one worker, each spinning thread burns a slice for each that goes before it.
+    fn least_ns(&self, point: &Point) -> u64 {
+        let spins = point.matches(&[BODY.at(Body::SimpleYield), LOCK.at(LockType::SpinLock)]);
+        match (point.level(THREADS), point.level(SLICE)) {
+            (Ok(Count(threads)), Ok(Count(slice_us))) if spins => {
+                (threads * threads.saturating_sub(1) / 2).saturating_mul(1000 * slice_us)
+            }
+            _ => 0,
+        }
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         self.take(point, sampler)
     }
@@ -251,6 +263,33 @@ impl Experiment for Lock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::made_up::setting;
+    use instrument::at_levels::AtLevels;
+    use instrument::plan::Plan;
+
+    #[test]
+    fn slices_that_spinners_burn_count_in_the_plan_where_the_slice_was_chosen() {
+        let usual = point(Body::SimpleYield, LockType::SpinLock, Count(99));
+        let chosen = usual.clone().at(SLICE, Count(16_000));
+        assert_eq!(Lock.least_ns(&usual), 0);
+        assert_eq!(Lock.least_ns(&chosen), 4851 * 16_000_000);
+        for body in [Body::Simple, Body::COMPLEX] {
+            let other = point(body, LockType::SpinLock, Count(99));
+            assert_eq!(Lock.least_ns(&other.at(SLICE, Count(16_000))), 0);
+        }
+        let blocking = point(Body::SimpleYield, LockType::Lock, Count(99));
+        assert_eq!(Lock.least_ns(&blocking.at(SLICE, Count(16_000))), 0);
+        let levels = chosen.levels();
+        let levels: Vec<_> = levels
+            .map(|(axis, level)| (axis.to_owned(), level.clone()))
+            .collect();
+        let setting = setting(Profile::Standard);
+        let at_levels = AtLevels::new(&Lock, &levels, &setting).expect("levels of the report");
+        let plan = Plan::new(&[&at_levels], &setting, None, 1);
+        let processes = setting.profile.precision().min_processes as f64;
+        assert_eq!(plan.point_count(), 1);
+        assert!(plan.budget().0 > processes * Lock.least_ns(&chosen) as f64);
+    }
 
     #[test]
     fn a_body_is_read_back_as_it_is_stored() {

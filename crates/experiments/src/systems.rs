@@ -1,0 +1,434 @@
+//! Claims about Linux and Windows, judged by a run on each.
+//!
+//! On two machines, or under a program that stands in for Windows, two runs compare more than the systems. Whoever
+//! chooses the runs is told so.
+
+use crate::judging::{ALMOST, MARGIN, alike_along, decided, larger_among};
+use crate::prelude::*;
+use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::curve::{Curve, Onset};
+use instrument::definition::Better;
+use instrument::point::Level;
+use instrument::statistics::Interval;
+
+const BANDWIDTH: &str = "memory.bandwidth";
+const FOOTPRINT: &str = "memory.footprint";
+const SUBLOOP: &str = "memory.subloop";
+const PASSES: &str = "file.rewrite_passes";
+const RANDOM: &str = "file.random";
+const STYLES: &str = "process.call_styles";
+const ARITHMETIC: &str = "compute.arithmetic";
+
+const BLOCK: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
+const CHUNK: AxisOf<Bytes> = AxisOf::new("chunk_size", "chunk size");
+/// Levels that follow from the memory and the disk of a machine.
+const OF_THE_MACHINE: [&str; 2] = ["memory", "file_size"];
+/// The chunk at which the report's two systems change places.
+const CHANGE: Bytes = Bytes(64 << 10);
+
+pub(crate) const CLAIMS: &[Claim] = &[
+    Claim {
+        key: "memory_drops_earlier_on_windows",
+        says: "The bandwidth of memory, read and written, drops at smaller blocks on Windows than on Linux.",
+        source: "Report E, section 7.1",
+        experiments: &[BANDWIDTH],
+        test: |evidence| drops_earlier(evidence, BANDWIDTH, &["read", "write"], [1, 0]),
+    },
+    Claim {
+        key: "optimised_loops_drop_later_on_windows",
+        says: "The bandwidth of an optimised loop drops at smaller blocks on Linux than on Windows.",
+        source: "Report E, section 7.1",
+        experiments: &[FOOTPRINT],
+        test: |evidence| drops_earlier(evidence, FOOTPRINT, &["optimisation_3"], [0, 1]),
+    },
+    Claim {
+        key: "pieces_are_alike_on_both_systems",
+        says: "Loops over pieces of a block are about as fast on Linux and on Windows.",
+        source: "Report E, section 7.1",
+        experiments: &[SUBLOOP],
+        test: |evidence| alike(&gains(evidence, SUBLOOP, &["write"], |_| true)),
+    },
+    Claim {
+        key: "linux_is_faster_in_synchronous_reads",
+        says: "With O_SYNC, Linux reads faster than Windows.",
+        source: "Report E, section 7.2",
+        experiments: &[PASSES],
+        test: |evidence| faster_on_linux(&gains(evidence, PASSES, &["read", "read_again"], waits)),
+    },
+    Claim {
+        key: "windows_is_faster_in_asynchronous_reads",
+        says: "Without O_SYNC, Windows reads faster than Linux.",
+        source: "Report E, section 7.2",
+        experiments: &[PASSES],
+        test: |evidence| {
+            faster_on_windows(&gains(evidence, PASSES, &["read", "read_again"], waits_not))
+        },
+    },
+    Claim {
+        key: "windows_is_faster_in_synchronous_writes",
+        says: "With O_SYNC, Windows writes faster than Linux, at any size.",
+        source: "Report E, section 7.2",
+        experiments: &[PASSES],
+        test: |evidence| faster_on_windows(&gains(evidence, PASSES, &["rewrite"], waits)),
+    },
+    Claim {
+        key: "asynchronous_writes_are_alike_on_both_systems",
+        says: "Without O_SYNC, Linux and Windows write about as fast.",
+        source: "Report E, section 7.2",
+        experiments: &[PASSES],
+        test: |evidence| alike(&gains(evidence, PASSES, &["rewrite"], waits_not)),
+    },
+    Claim {
+        key: "linux_is_faster_in_order_in_small_chunks",
+        says: "In order, in chunks below 64 KiB, Linux reads faster than Windows.",
+        source: "Report E, section 7.2",
+        experiments: &[RANDOM],
+        test: |evidence| faster_on_linux(&gains(evidence, RANDOM, &["sequential"], is_small)),
+    },
+    Claim {
+        key: "large_chunks_in_order_are_alike_on_both_systems",
+        says: "In order, in chunks above 64 KiB, Linux and Windows read about as fast.",
+        source: "Report E, section 7.2",
+        experiments: &[RANDOM],
+        test: |evidence| alike(&gains(evidence, RANDOM, &["sequential"], is_large)),
+    },
+    Claim {
+        key: "random_order_is_alike_on_both_systems",
+        says: "In random order, Linux and Windows read about as fast, in chunks of all sizes.",
+        source: "Report E, section 7.2",
+        experiments: &[RANDOM],
+        test: |evidence| alike(&gains(evidence, RANDOM, &["random"], |_| true)),
+    },
+    Claim {
+        key: "linux_is_faster_in_random_order_in_small_chunks",
+        says: "In random order, in chunks below 64 KiB, Linux reads faster than Windows.",
+        source: "Report E, section 7.2",
+        experiments: &[RANDOM],
+        test: |evidence| faster_on_linux(&gains(evidence, RANDOM, &["random"], is_small)),
+    },
+    Claim {
+        key: "windows_is_faster_in_random_order_in_large_chunks",
+        says: "In random order, in chunks above 64 KiB, Windows reads faster than Linux.",
+        source: "Report E, section 7.2",
+        experiments: &[RANDOM],
+        test: |evidence| faster_on_windows(&gains(evidence, RANDOM, &["random"], is_large)),
+    },
+    Claim {
+        key: "linux_is_faster_in_all_ways_to_call",
+        says: "Linux is faster than Windows in all ways to call.",
+        source: "Report E, section 7.3",
+        experiments: &[STYLES],
+        test: |evidence| {
+            faster_on_linux(&gains(
+                evidence,
+                STYLES,
+                &["unoptimised", "optimised"],
+                |_| true,
+            ))
+        },
+    },
+    Claim {
+        key: "arithmetic_is_alike_on_both_systems",
+        says: "Arithmetic is about as fast on Linux and on Windows.",
+        source: "Report E, section 6.1.2",
+        experiments: &[ARITHMETIC],
+        test: |evidence| {
+            alike(&gains(
+                evidence,
+                ARITHMETIC,
+                &["latency", "throughput"],
+                |_| true,
+            ))
+        },
+    },
+];
+
+/// What two runs show: how many times as fast Linux is at each point that both have.
+enum Gains {
+    /// Linux has not measured it.
+    NotMeasured,
+    /// No run on Windows has.
+    NoWindows,
+    Of(Vec<((), Quantity)>),
+}
+
+fn gains(
+    evidence: &Evidence<'_>,
+    id: &str,
+    metrics: &[&str],
+    is_meant: fn(&Point) -> bool,
+) -> Gains {
+    let Some(linux) = evidence.of(id) else {
+        return Gains::NotMeasured;
+    };
+    let Some(windows) = evidence.on_windows(id) else {
+        return Gains::NoWindows;
+    };
+    let mut gains = Vec::new();
+    for here in linux.points.iter().filter(|it| is_meant(&it.point)) {
+        let mut there = windows.points.iter();
+        let Some(there) = there.find(|it| is_alike(&here.point, &it.point)) else {
+            continue;
+        };
+        for metric in metrics {
+            let values = [here, there].map(|it| it.sound(metric).map(Estimate::quantity));
+            let better = linux.definition.metric(metric).map(|metric| metric.better);
+            let gain = match (values, better) {
+                ([Some(linux), Some(windows)], Some(Better::Lower)) => windows.over(linux),
+                ([Some(linux), Some(windows)], _) => linux.over(windows),
+                _ => None,
+            };
+            gains.extend(gain.map(|gain| ((), gain)));
+        }
+    }
+    Gains::Of(gains)
+}
+
+/// True if both points are the same but for what follows from the machine.
+fn is_alike(one: &Point, other: &Point) -> bool {
+    let levels = |point: &'_ Point| -> Vec<(String, Level)> {
+        let levels = point
+            .levels()
+            .filter(|(axis, _)| !OF_THE_MACHINE.contains(axis));
+        levels
+            .map(|(axis, level)| (axis.to_owned(), level.clone()))
+            .collect()
+    };
+    levels(one) == levels(other)
+}
+
+fn waits(point: &Point) -> bool {
+    point.matches(&[("way", "read, write O_SYNC".into())])
+}
+
+fn waits_not(point: &Point) -> bool {
+    point.matches(&[("way", "read, write".into())])
+}
+
+fn is_small(point: &Point) -> bool {
+    point.level(CHUNK).is_ok_and(|chunk| chunk < CHANGE)
+}
+
+fn is_large(point: &Point) -> bool {
+    point.level(CHUNK).is_ok_and(|chunk| chunk > CHANGE)
+}
+
+impl Gains {
+    fn judged(
+        &self,
+        judge: impl FnOnce(&[((), Quantity)]) -> Option<Judgement>,
+    ) -> Option<Judgement> {
+        match self {
+            Self::NotMeasured => None,
+            Self::NoWindows => Some(no_windows()),
+            Self::Of(gains) => judge(gains),
+        }
+    }
+}
+
+/// The judgement without a run on Windows.
+fn no_windows() -> Judgement {
+    let said = sentence!(
+        "It needs two runs, one of them made on Windows and the other on Linux: name them by \
+         `oscope reproduce --of RUN --of RUN`."
+    );
+    decided(Ruling::Undecided, Finding::new("because", said))
+}
+
+fn faster_on_linux(gains: &Gains) -> Option<Judgement> {
+    gains.judged(|gains| {
+        larger_among(1.0 + MARGIN, gains, |[((), least), ((), most)]| {
+            sentence!("Linux is {least} to {most} as fast as Windows.")
+        })
+    })
+}
+
+fn faster_on_windows(gains: &Gains) -> Option<Judgement> {
+    gains.judged(|gains| {
+        let turned = gains.iter().map(|((), gain)| {
+            let ends = gain.interval;
+            let turned = Quantity {
+                value: 1.0 / gain.value,
+                interval: ends.and_then(|ends| Interval::new(1.0 / ends.high, 1.0 / ends.low)),
+                ..*gain
+            };
+            ((), turned)
+        });
+        larger_among(
+            1.0 + MARGIN,
+            &turned.collect::<Vec<_>>(),
+            |[((), least), ((), most)]| sentence!("Windows is {least} to {most} as fast as Linux."),
+        )
+    })
+}
+
+fn alike(gains: &Gains) -> Option<Judgement> {
+    gains.judged(|gains| {
+        alike_along(ALMOST, gains, |[least, most]| {
+            sentence!("Linux is {least} to {most} as fast as Windows.")
+        })
+    })
+}
+
+/// Judges "the curve of one system drops at smaller blocks than that of the other", for each metric. The `order`
+/// has the indices of Linux (0) and Windows (1), the one that drops first in front.
+fn drops_earlier(
+    evidence: &Evidence<'_>,
+    id: &str,
+    metrics: &[&str],
+    order: [usize; 2],
+) -> Option<Judgement> {
+    let linux = evidence.of(id)?;
+    let Some(windows) = evidence.on_windows(id) else {
+        return Some(no_windows());
+    };
+    // Other pages, and swap, are other curves.
+    let pages = linux.points.first()?.point.get("pages").cloned();
+    let levels: Vec<(&str, Level)> = pages.into_iter().map(|pages| ("pages", pages)).collect();
+    let mut rulings = Vec::new();
+    let mut ends = None;
+    for metric in metrics {
+        let end = |results: &Results<'_>| {
+            Curve::of(&results.along(BLOCK, metric, &levels), Better::Higher)
+                .end()
+                .ok()
+        };
+        let both = [end(linux)?, end(windows)?];
+        ends = ends.or(Some(both.map(|it| it.from)));
+        rulings.push(is_before(order.map(|index| both[index])));
+    }
+    let [linux, windows] = ends?;
+    let said =
+        sentence!("It stays at its best up to {linux} on Linux, and up to {windows} on Windows.");
+    let ruling = crate::judging::throughout(rulings);
+    Some(decided(ruling, Finding::new("because", said)))
+}
+
+/// Decides if one plateau surely ends before another. It ends between its last good place and the next.
+fn is_before([one, other]: [Onset<Bytes>; 2]) -> Ruling {
+    if one.after <= other.from && one.from < other.from {
+        Ruling::Holds
+    } else if one.from >= other.from {
+        Ruling::DoesNotHold
+    } else {
+        Ruling::Undecided
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CLAIMS, is_before};
+    use crate::find;
+    use crate::made_up::{machine, measured, results};
+    use crate::prelude::*;
+    use instrument::claim::{Evidence, Judgement, Ruling};
+    use instrument::curve::Onset;
+    use instrument::point::Level;
+
+    /// The judgement on one value of `metric` at each of these points, on Linux and on Windows.
+    fn judged(key: &str, metric: &'static str, points: &[(Point, [f64; 2])]) -> Judgement {
+        let claim = CLAIMS.iter().find(|it| it.key == key).expect(key);
+        let definition = find(claim.experiments[0]).expect(key).definition();
+        let machine = machine();
+        let of = |system: usize| {
+            let points = points.iter().map(|(point, values)| {
+                measured(
+                    point.clone(),
+                    &[(Metric::time(metric, metric), values[system])],
+                )
+            });
+            [results(&definition, &machine, points.collect())]
+        };
+        let (linux, windows) = (of(0), of(1));
+        claim.judge(&Evidence::new(&linux).next_to_windows(&windows))
+    }
+
+    fn chunk(way: Option<&str>, size: u64, file: u64) -> Point {
+        let start = way.map_or_else(Point::new, |way| Point::new().with("way", way));
+        start
+            .with("chunk_size", size)
+            .with("file_size", Level::Number(file))
+    }
+
+    #[test]
+    fn a_system_is_faster_at_all_points_at_some_or_at_none() {
+        let rulings = |times: [f64; 2]| {
+            // Files differ with the memory of the machine.
+            let at = |size, times| (chunk(Some("read, write O_SYNC"), size, size << 10), times);
+            let points = [at(4096, times), at(65_536, [2.0, 1.0])];
+            let key = "windows_is_faster_in_synchronous_writes";
+            judged(key, "rewrite", &points).ruling
+        };
+        assert_eq!(rulings([2.0, 1.0]), Ruling::Holds);
+        assert_eq!(rulings([1.0, 2.0]), Ruling::HoldsInPart);
+        let asynchronous = [(chunk(Some("read, write"), 4096, 1 << 20), [2.0, 1.0])];
+        let key = "windows_is_faster_in_asynchronous_reads";
+        assert_eq!(judged(key, "read", &asynchronous).ruling, Ruling::Holds);
+        let key = "linux_is_faster_in_synchronous_reads";
+        assert_eq!(judged(key, "read", &asynchronous).ruling, Ruling::Undecided);
+    }
+
+    #[test]
+    fn small_and_large_chunks_are_judged_apart() {
+        let by = |key: &str, small: [f64; 2], large: [f64; 2]| {
+            let points = [
+                (chunk(None, 4096, 1), small),
+                (chunk(None, 1 << 20, 1), large),
+            ];
+            judged(key, "random", &points).ruling
+        };
+        let (linux, windows) = ([2e8, 1e8], [1e8, 2e8]);
+        let small = "linux_is_faster_in_random_order_in_small_chunks";
+        let large = "windows_is_faster_in_random_order_in_large_chunks";
+        for (first, second, expected) in [
+            (linux, windows, [Ruling::Holds; 2]),
+            (windows, linux, [Ruling::DoesNotHold; 2]),
+            (linux, linux, [Ruling::Holds, Ruling::DoesNotHold]),
+        ] {
+            assert_eq!([small, large].map(|key| by(key, first, second)), expected);
+        }
+        let alike = "random_order_is_alike_on_both_systems";
+        assert_eq!(by(alike, [1.1e8, 1e8], [1e8, 1.1e8]), Ruling::Holds);
+        assert_eq!(by(alike, [1.1e8, 1e8], linux), Ruling::DoesNotHold);
+        assert_eq!(by(alike, [1.1e8, 1e8], [1.25e8, 1e8]), Ruling::Undecided);
+    }
+
+    #[test]
+    fn the_drop_of_a_curve_comes_first_on_one_system() {
+        // Blocks of 4 KiB to 4 MiB, fast up to a size on each system.
+        let by = |key: &str, metric, last_fast: [u64; 2]| {
+            let speeds = |size| last_fast.map(|last| if size <= last { 1e10 } else { 2e9 });
+            let sizes = [4 << 10, 64 << 10, 256 << 10, 512 << 10, 1 << 20, 4 << 20];
+            let points = sizes.map(|size| (Point::new().with("block_size", size), speeds(size)));
+            judged(key, metric, &points).ruling
+        };
+        let key = "optimised_loops_drop_later_on_windows";
+        let by = |last_fast| by(key, "optimisation_3", last_fast);
+        assert_eq!(by([256 << 10, 512 << 10]), Ruling::Holds);
+        assert_eq!(by([512 << 10, 512 << 10]), Ruling::DoesNotHold);
+        assert_eq!(by([512 << 10, 256 << 10]), Ruling::DoesNotHold);
+        let onset = |from, after| Onset {
+            after: Bytes(after),
+            from: Bytes(from),
+        };
+        assert_eq!(is_before([onset(1, 8), onset(4, 16)]), Ruling::Undecided);
+    }
+
+    #[test]
+    fn without_a_run_on_windows_each_says_that_it_needs_one() {
+        let machine = machine();
+        for claim in CLAIMS {
+            let definition = find(claim.experiments[0]).expect(claim.key).definition();
+            let point = measured(Point::new(), &[(Metric::time("read", "read"), 1.0)]);
+            let linux = [results(&definition, &machine, vec![point])];
+            let judgement = claim.judge(&Evidence::new(&linux));
+            assert_eq!(judgement.ruling, Ruling::Undecided);
+            let said = judgement.because.sentence.to_string();
+            assert!(
+                said.contains("two runs, one of them made on Windows"),
+                "{}: {said}",
+                claim.key
+            );
+        }
+    }
+}
