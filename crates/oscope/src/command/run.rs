@@ -279,7 +279,9 @@ impl Sessions<'_> {
         }
         let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| it as _).collect();
         let mut plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);
-        if self.is_of_everything {
+        // Who chooses levels wants those alone.
+        let begins_with_glance = self.is_of_everything && arguments.levels().is_empty();
+        if begins_with_glance {
             for part in selection::parts_of_glance()? {
                 // A level that this machine does not have comes first nowhere.
                 let chosen = selection::at(&part.experiments, &part.levels, &setting);
@@ -300,7 +302,7 @@ impl Sessions<'_> {
         let selector = RunSelector::Text(run.header.id.clone());
         let mut executor = LimitedExecutor::new(workers)?;
         let end_ns = now_ns() + time.0 as u64;
-        let shows_glance = self.is_of_everything && !common.json && !common.quiet;
+        let shows_glance = begins_with_glance && !common.json && !common.quiet;
         let mut live = Live {
             progress,
             glance_before: shows_glance.then(|| plan.first_passes()),
