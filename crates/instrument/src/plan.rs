@@ -2,6 +2,7 @@
 
 pub use crate::setting::{Precision, Profile, Setting};
 
+use crate::estimate::FEWEST_PASSES;
 use crate::experiment::{Definition, Experiment};
 use crate::limits::Bound;
 use crate::need::{self, Need};
@@ -28,6 +29,8 @@ pub struct Plan<'a> {
     pub seed: u64,
     /// True if the disk has room for the files of all experiments at once.
     pub keeps_files: bool,
+    /// The most wall time for the points that come first.
+    pub first_time: Nanoseconds,
 }
 
 /// One experiment of a plan.
@@ -39,6 +42,8 @@ pub struct Planned<'a> {
     /// Its points, with those that the limits leave out at the end, or the reason why it cannot be
     /// measured here.
     pub points: Result<Vec<Point>, String>,
+    /// Those of its points that are measured before all others ([`Plan::put_first`]).
+    pub first: Vec<Point>,
     /// One reason for each point at the end of the list that the limits leave out.
     pub beyond: Vec<String>,
     /// True if the experiment is left out without a failure: the user did not name something that
@@ -90,7 +95,36 @@ impl<'a> Plan<'a> {
                 ..precision
             },
             seed,
+            first_time: Nanoseconds(0.0),
         }
+    }
+
+    /// Puts the points of `chosen` first, also those that were not planned: the first passes visit only these. They
+    /// take at most `time` in the quick profile, a multiple of it in a profile with longer batches, and a share of
+    /// a short run.
+    pub fn put_first(&mut self, chosen: &[impl Experiment], setting: &Setting, time: Nanoseconds) {
+        const LARGEST_SHARE: f64 = 0.25;
+        for chosen in chosen {
+            let mut planned = self.experiments.iter_mut();
+            if let Some(planned) = planned.find(|it| it.definition.id == chosen.id()) {
+                planned.put_first(&Planned::new(chosen, setting));
+            }
+        }
+        let quick = Profile::Quick.precision();
+        let batches = self.precision.batch_ns as f64 / quick.batch_ns as f64;
+        let time = time.0 * batches * setting.limits.stretch();
+        self.first_time = Nanoseconds(time.min(LARGEST_SHARE * self.budget().0));
+    }
+
+    /// The number of passes over the points that come first: as few as an estimate needs.
+    pub fn first_passes(&self) -> usize {
+        let has_any = self.experiments.iter().any(|it| !it.first.is_empty());
+        if has_any { FEWEST_PASSES } else { 0 }
+    }
+
+    /// The most passes of the run.
+    pub fn passes(&self) -> usize {
+        self.first_passes() + self.precision.passes
     }
 
     /// Upper bound of the run's wall time. A batch in progress when its time ends may exceed it.
@@ -174,12 +208,23 @@ impl<'a> Planned<'a> {
             experiment,
             definition: experiment.definition(),
             points,
+            first: Vec::new(),
             beyond,
             is_left_out: is_unnamed || is_beyond,
             arises: !needs.iter().any(Need::is_moot),
             budget_ns: count as u64 * setting.point_budget_ns() + long_ns as u64,
             space_bytes: need::space_bytes(&experiment.needs(&limited)),
         }
+    }
+
+    fn put_first(&mut self, chosen: &Planned<'_>) {
+        let before_beyond = self.point_count();
+        let Ok(points) = &mut self.points else { return };
+        let chosen = chosen.points.iter().flatten().take(chosen.point_count());
+        self.first = chosen.cloned().collect();
+        let new = self.first.iter().filter(|it| !points.contains(it));
+        let new: Vec<Point> = new.cloned().collect();
+        points.splice(before_beyond..before_beyond, new);
     }
 
     /// Wall time for all its points together.

@@ -42,6 +42,11 @@ pub fn say_text(text: &str) {
     write_error(&(harmless(text) + "\n"));
 }
 
+/// The same with colours, for text that ends with a line break.
+pub fn say_painted(text: &str) {
+    write_error(&painted(text));
+}
+
 fn write_error(text: &str) {
     match io::stderr().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -7,6 +7,7 @@ use instrument::experiment::Definition;
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::results::Estimate;
 use instrument::runner::{Ending, Event, Observer, ObserverError};
+use report::terminal::wrapped;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -42,12 +43,28 @@ impl Voice {
         }
     }
 
-    /// Prints an error or a warning.
+    /// Prints an error or a warning, on a terminal broken between words.
     pub fn warn(&self, line: &str) {
+        let line = output::on_one_line(line);
+        let lines = match style::size_of_stderr() {
+            Some((_, columns)) => wrapped(&line, columns).join("\n"),
+            None => line,
+        };
+        self.print(|| output::say_text(&lines));
+    }
+
+    /// Prints painted text, unless the user wants quiet.
+    pub fn show(&self, text: &str) {
+        if !self.is_quiet {
+            self.print(|| output::say_painted(text));
+        }
+    }
+
+    fn print(&self, print: impl FnOnce()) {
         match &self.bar {
             _ if self.is_silent => {}
-            Some(bar) => bar.suspend(|| output::say(line)),
-            None => output::say(line),
+            Some(bar) => bar.suspend(print),
+            None => print(),
         }
     }
 }
@@ -158,12 +175,27 @@ impl Progress {
         }
     }
 
-    /// Starts a pass over all experiments.
+    /// Keeps painted text above the live line from the next pass on: true if there is such a line.
+    pub fn keep_above(&self, text: &str) -> bool {
+        let Some(bar) = self.voice.bar() else {
+            return false;
+        };
+        bar.set_style(line_under(text));
+        true
+    }
+
+    /// Clears the screen: a terminal that gets narrower breaks the lines that were kept, and they cannot be replaced.
+    pub fn clear_screen(&self) {
+        // A terminal that refuses shows the old lines too.
+        let _ = console::Term::stderr().clear_screen();
+    }
+
+    /// Starts a pass.
     fn begin(&mut self, pass: usize, passes: usize, visits: usize) {
         self.started = Instant::now();
         let title = format!("pass {} of {passes}", pass + 1);
         if let Some(bar) = self.voice.bar() {
-            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(DRAWN_PER_SECOND));
             bar.reset();
             bar.set_length(visits as u64);
             bar.set_prefix(title.clone());
@@ -261,17 +293,26 @@ fn scarce(experiments: &[(&str, usize)], enough: Nanoseconds) -> String {
         .collect();
     let seconds = (enough.0 / 1e9).ceil();
     format!(
-        "the time will not suffice for an estimate of {}: {}; `--budget {seconds}s` would do for all",
+        "the time will not suffice for an estimate of {}: {}; {seconds} s would do for all",
         counted(points, "point"),
         named.join(", ")
     )
 }
 
+/// Rare enough not to disturb the run: a terminal draws after it was written to.
+const DRAWN_PER_SECOND: u8 = 4;
+
 fn live_bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{prefix} [{bar:24}] {pos}/{len} {wide_msg}")
+    ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_style(line_under(""))
+}
+
+/// The live line, under lines of text.
+fn line_under(text: &str) -> ProgressStyle {
+    let text = output::painted(text).replace('{', "{{").replace('}', "}}");
+    let line = "{prefix} [{bar:24}] {pos}/{len} {wide_msg}";
+    ProgressStyle::with_template(&(text + line))
         .expect("the template is well formed")
-        .progress_chars("━╸ ");
-    ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_style(style)
+        .progress_chars("━╸ ")
 }
 
 /// The value of the point's last metric, which is the experiment's main one.

@@ -1,11 +1,12 @@
 //! Selection of experiments by name.
 
-use crate::arguments::Run;
+use crate::arguments::{Run, parse_level};
 use crate::exit::WrongUse;
 use instrument::at_levels::{AtLevels, LevelError};
 use instrument::experiment::Experiment;
 use instrument::plan::Setting;
 use instrument::point::Level;
+use instrument::quantity::Nanoseconds;
 
 type Experiments = Vec<&'static dyn Experiment>;
 
@@ -41,6 +42,24 @@ pub fn of(run: &Run) -> Result<Selection, WrongUse> {
         experiments: experiments(&run.what)?,
         levels: run.levels(),
     })
+}
+
+/// The time for all values of a glance: with the start and the end of the program less than 20 s.
+pub const TIME_OF_GLANCE: Nanoseconds = Nanoseconds(18e9);
+
+/// What a glance measures: experiments, each with its levels.
+///
+/// # Errors
+/// [`WrongUse`] for a name that is unknown; a test shows that there is none.
+pub fn parts_of_glance() -> Result<Vec<Selection>, WrongUse> {
+    let part = |part: &report::Part| {
+        let levels = part.at.iter().map(|level| parse_level(level));
+        Ok(Selection {
+            experiments: experiments(std::slice::from_ref(&part.experiment))?,
+            levels: levels.collect::<Result<_, _>>().map_err(WrongUse)?,
+        })
+    };
+    report::parts_of_glance().iter().map(part).collect()
 }
 
 /// The experiments that have all axes of `levels`, each at these levels only; without levels all, as they
@@ -105,7 +124,7 @@ fn unknown(name: &str) -> WrongUse {
 
 #[cfg(test)]
 mod tests {
-    use super::experiments;
+    use super::{experiments, parts_of_glance};
 
     fn ids(what: &[&str]) -> Result<Vec<&'static str>, String> {
         let what: Vec<String> = what.iter().map(|&name| name.to_owned()).collect();
@@ -131,5 +150,18 @@ mod tests {
         );
         let error = ids(&["zzz"]).unwrap_err();
         assert!(!error.contains("Did you mean"), "{error}");
+    }
+
+    #[test]
+    fn each_part_of_a_glance_names_an_experiment_and_levels_of_its_axes() {
+        for part in parts_of_glance().unwrap() {
+            let [experiment] = part.experiments[..] else {
+                panic!("{:?} are several", part.levels);
+            };
+            let axes = experiment.design().axes;
+            for (axis, _) in part.levels {
+                assert!(axes.iter().any(|known| known.name == axis), "{axis}");
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use crate::arguments::Common;
 use crate::output;
 use anyhow::Result;
 use clap::ColorChoice;
+use console::Term;
 use report::document::Document;
 use report::terminal::{self, Style};
 use serde::Serialize;
@@ -14,12 +15,19 @@ const WIDTH_WITHOUT_TERMINAL: usize = 100;
 
 /// The style for standard output, with the colours that the command line asks for.
 pub fn of_stdout(common: &Common) -> Style {
-    let is_terminal = std::io::stdout().is_terminal();
+    of(&Term::stdout(), std::io::stdout().is_terminal(), common)
+}
+
+/// The same for standard error.
+pub fn of_stderr(common: &Common) -> Style {
+    of(&Term::stderr(), std::io::stderr().is_terminal(), common)
+}
+
+fn of(terminal: &Term, is_terminal: bool, common: &Common) -> Style {
+    let size = terminal.size_checked().filter(|_| is_terminal);
+    let paints = || paints(terminal);
     Style {
-        width: is_terminal
-            .then(terminal_width)
-            .flatten()
-            .unwrap_or(WIDTH_WITHOUT_TERMINAL),
+        width: size.map_or(WIDTH_WITHOUT_TERMINAL, |(_, columns)| columns.into()),
         colour: match common.color {
             ColorChoice::Always => {
                 paints();
@@ -70,15 +78,16 @@ fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// True if standard output paints escape sequences. A console of Windows does so once it was asked for, which this
+/// True if this terminal paints escape sequences. A console of Windows does so once it was asked for, which this
 /// does.
-fn paints() -> bool {
-    !cfg!(windows) || console::Term::stdout().features().colors_supported()
+fn paints(terminal: &Term) -> bool {
+    !cfg!(windows) || terminal.features().colors_supported()
 }
 
-fn terminal_width() -> Option<usize> {
-    let (_, columns) = console::Term::stdout().size_checked()?;
-    Some(usize::from(columns))
+/// Rows and columns of the terminal that standard error is.
+pub fn size_of_stderr() -> Option<(usize, usize)> {
+    let (rows, columns) = Term::stderr().size_checked()?;
+    Some((rows.into(), columns.into()))
 }
 
 /// True if the locale is UTF-8. Without any locale, as in many containers, it counts as UTF-8,

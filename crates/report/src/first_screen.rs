@@ -2,9 +2,10 @@
 
 use crate::reproduce::Query;
 use instrument::counterpart::Counterpart;
-use instrument::point::Point;
+use instrument::point::{Level, Point};
 use platform::environment::System;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// The names of the rungs that memory latency gives: from the smallest working set, and from the largest, where no
@@ -60,6 +61,9 @@ pub(crate) struct SizeCurve {
     pub(crate) size: String,
     /// The axis that distinguishes several curves; `None` if only the longest curve is drawn.
     pub(crate) by: Option<String>,
+    /// The levels of the curve that gives rungs, if it was measured: a glance and a run of everything have it.
+    #[serde(default)]
+    pub(crate) rungs_at: BTreeMap<String, Level>,
     /// The subject of a sentence on the value at `{size}`, if machines are compared by it.
     pub(crate) what: Option<String>,
 }

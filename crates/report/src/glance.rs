@@ -63,7 +63,8 @@ impl Glance {
     /// What `analysis` has of it; what was not measured is left out.
     pub(crate) fn of(analysis: &Analysis<'_>) -> Self {
         let latency = longest(analysis, &first_screen().latency).map(|(_, curve)| curve);
-        let ladder = measured(analysis, latency.as_ref());
+        let loads = loads(analysis).or_else(|| latency.clone());
+        let ladder = measured(analysis, loads.as_ref());
         let pictures = [
             staircase(analysis, latency),
             rungs(&ladder),
@@ -186,6 +187,18 @@ fn longest<'a>(
     wanted: &'a SizeCurve,
 ) -> Option<(Vec<(&'a str, &'a Level)>, Series)> {
     curves(analysis, wanted).max_by_key(|(_, curve)| sound(curve))
+}
+
+/// The curve of the rungs: at pages of another size, the same machine would have others.
+fn loads(analysis: &Analysis<'_>) -> Option<Series> {
+    let wanted = &first_screen().latency;
+    let mut curves = curves(analysis, wanted);
+    let is_wanted = |apart: &[(&str, &Level)]| {
+        let mut wanted = wanted.rungs_at.iter();
+        wanted.all(|(axis, level)| apart.contains(&(axis.as_str(), level)))
+    };
+    let (_, found) = curves.find(|(apart, _)| is_wanted(apart))?;
+    Some(found)
 }
 
 /// The results at the first and the last size of that curve.

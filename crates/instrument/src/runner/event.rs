@@ -154,7 +154,7 @@ impl Earlier {
     /// Nothing was measured: all of `plan` is left.
     pub fn none(plan: &Plan<'_>) -> Self {
         Self {
-            passes_left: plan.precision.passes,
+            passes_left: plan.passes(),
             left: plan.budget(),
             ..Self::default()
         }

@@ -57,7 +57,8 @@ use std::path::PathBuf;
 /// A pass visits the points of all experiments in a new random order, and takes one batch at each
 /// visit. A fresh process visits one point, or several of one experiment that may share it
 /// ([`Experiment::shares_process`](crate::experiment::Experiment::shares_process)). The passes fill the time of the run: so drift of the machine, other
-/// programs and the state of the file system are part of every interval. The first pass visits each
+/// programs and the state of the file system are part of every interval. Points that the plan puts first have
+/// passes of their own, before all others. The first pass over all visits each
 /// point once, as far as half of the time suffices. Then the time goes first to the
 /// visits that an estimate needs, then to one visit in each pass, then to the points that are not
 /// known well enough.
@@ -138,11 +139,7 @@ impl Runner<'_> {
         let mut outcome = Outcome::default();
         let begun = self.begin(plan, earlier, &mut outcome)?;
         let mut passes = Passes::new(plan, earlier, begun, self);
-        for pass in passes.numbers() {
-            if !passes.pass(pass, self)? {
-                break;
-            }
-        }
+        passes.make(self)?;
         outcome.interrupted = self.executor.is_interrupted();
         let ending = if outcome.interrupted {
             Ending::Interrupted

@@ -11,7 +11,7 @@ use crate::statistics::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Before these passes, points are added where curves bend. The first waits for a second process of
+/// Before these passes over all points, counted from 0, points are added where curves bend. The first waits for a second process of
 /// each point, and after the last there are enough passes left for an estimate.
 const REFINING: std::ops::RangeInclusive<usize> = 2..=3;
 
@@ -27,10 +27,15 @@ pub(super) struct Passes<'p> {
     pub experiments: Vec<RunningExperiment<'p>>,
     random: Random,
     speed: Speeds,
-    /// Numbers of the passes of this session.
+    /// Numbers of the passes that are being made: over the points that come first, or over all.
     numbers: Range<usize>,
+    is_over_first: bool,
     begun_ns: f64,
+    /// The end of the time for these passes.
     end_ns: f64,
+    /// Numbers and time of the whole run.
+    last: usize,
+    run_end_ns: f64,
     /// True once the user knows which points the time will not reach.
     has_warned: bool,
 }
@@ -62,32 +67,57 @@ impl<'p> Passes<'p> {
     ) -> Self {
         let first = earlier.passes_begun;
         let begun_ns = runner.clock.now_ns() as f64;
+        let last = first + earlier.passes_left;
+        let run_end_ns = begun_ns + earlier.left.0;
         Self {
             plan,
             experiments,
             // A resumed run must not repeat the order of its first passes.
             random: Random::new(plan.seed.wrapping_add(first as u64)),
             speed: Speeds::new(runner.topology.clone(), runner.full_speeds.clone()),
-            numbers: first..first + earlier.passes_left,
+            numbers: first..last,
+            is_over_first: false,
             begun_ns,
-            end_ns: begun_ns + earlier.left.0,
+            end_ns: run_end_ns,
+            last,
+            run_end_ns,
             has_warned: false,
         }
     }
 
-    /// Numbers of the passes to make.
-    pub fn numbers(&self) -> Range<usize> {
-        self.numbers.clone()
+    /// Makes all passes, first those over the points that the plan puts first. A resumed run has made these.
+    pub fn make(&mut self, runner: &mut Runner<'_>) -> Result<(), ObserverError> {
+        let first_passes = self.plan.first_passes();
+        if self.numbers.start == 0 && first_passes > 0 {
+            self.is_over_first = true;
+            self.numbers = 0..first_passes;
+            self.end_ns = self.begun_ns + self.plan.first_time.0;
+            self.make_these(runner)?;
+            self.is_over_first = false;
+            self.numbers = first_passes..self.last;
+            self.end_ns = self.run_end_ns;
+        }
+        self.make_these(runner)
+    }
+
+    fn make_these(&mut self, runner: &mut Runner<'_>) -> Result<(), ObserverError> {
+        for pass in self.numbers.clone() {
+            if !self.pass(pass, runner)? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Makes one pass; false if nothing is left to do.
-    pub fn pass(&mut self, pass: usize, runner: &mut Runner<'_>) -> Result<bool, ObserverError> {
-        let passes = self.numbers.end;
+    fn pass(&mut self, pass: usize, runner: &mut Runner<'_>) -> Result<bool, ObserverError> {
         let first = self.numbers.start;
-        if pass == first + 1 || (pass == first && self.knows_costs()) {
+        let may_warn = !self.is_over_first;
+        if may_warn && (pass == first + 1 || (pass == first && self.knows_costs())) {
             self.warn_if_scarce(runner)?;
         }
-        if REFINING.contains(&pass) {
+        let over_all = pass.checked_sub(self.plan.first_passes());
+        if over_all.is_some_and(|pass| REFINING.contains(&pass)) {
             for measured in &mut self.experiments {
                 measured.refine(runner)?;
             }
@@ -99,12 +129,20 @@ impl<'p> Passes<'p> {
         }
         let visits = processes.iter().map(|process| process.points.len()).sum();
         self.begin(pass, visits, runner)?;
+        // An estimate needs several passes: one whose visits take longer than expected leaves time for the others.
+        let keeps_time = self.is_over_first && !is_first;
+        let later = (self.numbers.end - pass - 1) as f64;
+        let kept_ns = if keeps_time {
+            self.left_ns(runner) * later / (later + 1.0)
+        } else {
+            0.0
+        };
         let mut in_pass_ns = self.expected_of_all_ns(&processes);
         let mut last = None;
         let mut done = 0;
         let mut visited = BTreeSet::new();
         for Process { experiment, points } in processes {
-            if self.is_over(runner) {
+            if self.is_over(runner) || self.left_ns(runner) < kept_ns {
                 break;
             }
             let expected_ns = self.expected_ns(experiment, &points);
@@ -122,10 +160,10 @@ impl<'p> Passes<'p> {
                 self.experiments[last].remove_files(runner);
             }
             let wanted_ns = in_pass_ns + later_ns;
-            let left_ns = self.left_ns(runner) - expected_ns;
+            let left_ns = self.run_end_ns - self.end_ns + self.left_ns(runner) - expected_ns;
             let progress = Progress {
                 pass,
-                passes,
+                passes: self.last,
                 done,
                 visits,
                 remaining: Nanoseconds(wanted_ns.min(left_ns).max(0.0)),
@@ -153,12 +191,13 @@ impl<'p> Passes<'p> {
         let announced_ns = runner.clock.now_ns();
         runner.announce(&Event::Pass {
             pass,
-            passes: self.numbers.end,
+            passes: self.last,
             visits,
         })?;
         let waited_ns = runner.clock.now_ns().saturating_sub(announced_ns) as f64;
         self.begun_ns += waited_ns;
         self.end_ns += waited_ns;
+        self.run_end_ns += waited_ns;
         Ok(())
     }
 
@@ -243,12 +282,13 @@ impl<'p> Passes<'p> {
         })
     }
 
-    /// The points that are still open, in the order of the plan.
+    /// The points that are still open, of those that are being visited, in the order of the plan.
     fn open(&self) -> Vec<Visit> {
         let experiments = self.experiments.iter().enumerate();
         let open = experiments.flat_map(|(experiment, measured)| {
-            let points = measured.still_open().into_iter();
-            points.map(move |point| (experiment, point))
+            let mut points = measured.still_open();
+            points.retain(|point| !self.is_over_first || measured.is_put_first(*point));
+            points.into_iter().map(move |point| (experiment, point))
         });
         open.collect()
     }
@@ -267,7 +307,8 @@ impl<'p> Passes<'p> {
     }
 
     /// The processes of a pass in their order, and the expected wall time of later passes in ns. That
-    /// is infinite as long as the cost of a visit is not known: they may then fill all of the time.
+    /// is infinite as long as the cost of a visit is not known, and while the points that come first are visited: they
+    /// may then fill all of the time.
     ///
     /// The first pass visits each new point once, which shows the cost of a visit, as far as its share of the
     /// time suffices. The experiments take turns in it if their files stay, so that a time too short for this
@@ -291,7 +332,11 @@ impl<'p> Passes<'p> {
         let expected = expected_visits(&candidates, left_ns, passes);
         let wanted = expected.iter().zip(&candidates);
         let wanted_ns: f64 = wanted.map(|(visits, of)| visits * of.visit_ns).sum();
-        let later_ns = wanted_ns * (1.0 - 1.0 / passes as f64);
+        let later_ns = if self.is_over_first {
+            f64::INFINITY
+        } else {
+            wanted_ns * (1.0 - 1.0 / passes as f64)
+        };
         let mut visits = Vec::new();
         for ((visit, expected), candidate) in open.into_iter().zip(expected).zip(&candidates) {
             let in_this_pass = expected / passes as f64;

@@ -117,6 +117,11 @@ impl<'p> RunningExperiment<'p> {
         self.open[index].visits_ns.is_empty()
     }
 
+    /// True if the plan puts the point at `index` first.
+    pub fn is_put_first(&self, index: usize) -> bool {
+        self.planned.first.contains(&self.open[index].point)
+    }
+
     /// Deletes the files of this experiment's workers. The next worker creates the files that it
     /// needs.
     pub fn remove_files(&self, runner: &Runner<'_>) {

@@ -17,7 +17,7 @@ pub use ab::{Ab, Varied, Vary};
 pub use run::{Glance, Run, Worker};
 pub use stored::{
     Advise, Card, Claims, Compare, Delete, Export, ExportFormat, FailOn, History, Import, Output,
-    Plot, Report, Reproduce, Sharing, Show, Verify,
+    Plot, Report, Reproduce, Sharing, Show, Verify, parse_level,
 };
 
 /// An instrument for operating systems: it measures what memory, files, processes and threads cost

@@ -22,6 +22,7 @@ Examples:
   oscope run process --budget 30s --json
   oscope run threads.lock --at threads=30 --at lock=SpinLock
   oscope run file.sum --file-size 4GiB
+  oscope run --watch --open
   oscope run --gentle
   oscope run --gentle --limit processor=10%,written=256MiB file
   oscope run memory --compare-with before-upgrade --sessions 3
@@ -98,6 +99,12 @@ pub struct Run {
     /// Write no page
     #[arg(long)]
     pub no_page: bool,
+    /// Open the page in a browser
+    #[arg(long, conflicts_with = "no_page")]
+    pub open: bool,
+    /// Write the page after each pass as well: reload it to see what is known so far
+    #[arg(long, conflicts_with = "no_page")]
+    pub watch: bool,
     /// Let every loop do this many per cent more iterations than it counts
     #[cfg(feature = "extra-work")]
     #[arg(long, value_name = "PERCENT", default_value = "0")]

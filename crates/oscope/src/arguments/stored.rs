@@ -315,7 +315,7 @@ pub struct History {
 }
 
 /// A level on the command line: a number, a size, a time (in µs, as the axes have it) or a name.
-pub(super) fn parse_level(text: &str) -> Result<(String, Level), String> {
+pub fn parse_level(text: &str) -> Result<(String, Level), String> {
     let (axis, level) = text
         .split_once('=')
         .ok_or("a level is AXIS=LEVEL, as in block_size=4KiB")?;

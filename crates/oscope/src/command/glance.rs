@@ -3,15 +3,12 @@
 use super::run;
 use crate::arguments::{Common, Glance, Sharing};
 use crate::exit::{Exit, WrongUse, first_error};
-use crate::selection::{self, Selection};
+use crate::selection::{self, TIME_OF_GLANCE};
 use crate::target::Target;
 use crate::{stored, style};
 use anyhow::Result;
 use files::Watch;
 use report::{json, page, view};
-
-/// The time for all values, in seconds.
-const SECONDS: u32 = 20;
 
 pub fn execute(arguments: &Glance, common: &Common) -> Result<Exit> {
     if let Some(path) = &arguments.svg
@@ -29,14 +26,10 @@ pub fn execute(arguments: &Glance, common: &Common) -> Result<Exit> {
     let other = named.map(|name| stored::judged(common, name, sharing));
     let mut other = other.transpose()?;
     let other = named.zip(other.as_mut().map(|other| other.analysis()));
-    let words = [
-        "run".to_owned(),
-        format!("--budget={SECONDS}s"),
-        "--no-page".to_owned(),
-    ];
-    let mut asked = run::parsed(&words)?;
+    let mut asked = run::parsed(&["run".to_owned(), "--no-page".to_owned()])?;
+    asked.budget = Some(TIME_OF_GLANCE);
     asked.dir.clone_from(&arguments.dir);
-    let (measured, result) = run::measure_parts(&asked, &parts()?, common)?;
+    let (measured, result) = run::measure_parts(&asked, &selection::parts_of_glance()?, common)?;
     let mut steps = Vec::new();
     if let Some(mut judged) = measured {
         let analysis = judged.analysis();
@@ -47,39 +40,10 @@ pub fn execute(arguments: &Glance, common: &Common) -> Result<Exit> {
         steps.push(style::show(
             common,
             || json::analysis(&analysis),
-            || view::glance(&analysis, other),
+            || view::glance(&analysis, other, true),
         ));
     }
     let exit = result?;
     first_error(steps)?;
     Ok(exit)
-}
-
-/// The experiments, each with its levels.
-fn parts() -> Result<Vec<Selection>, WrongUse> {
-    let part = |part: &report::Part| {
-        let levels = part.at.iter().map(|level| format!("--at={level}"));
-        let words = ["run".to_owned(), part.experiment.clone()];
-        let asked = run::parsed(&words.into_iter().chain(levels).collect::<Vec<_>>())?;
-        selection::of(&asked)
-    };
-    report::parts_of_glance().iter().map(part).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parts;
-
-    #[test]
-    fn each_part_names_an_experiment_and_levels_of_its_axes() {
-        for part in parts().unwrap() {
-            let [experiment] = part.experiments[..] else {
-                panic!("{:?} are several", part.levels);
-            };
-            let axes = experiment.design().axes;
-            for (axis, _) in part.levels {
-                assert!(axes.iter().any(|known| known.name == axis), "{axis}");
-            }
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 mod ab;
 mod advise;
+mod browser;
 mod claims;
 mod compare;
 mod delete;
@@ -13,6 +14,7 @@ mod glance;
 mod history;
 mod lab;
 mod list;
+mod live;
 mod man;
 mod new_run;
 mod plot;
@@ -22,6 +24,7 @@ mod report;
 mod reproduce;
 pub mod resume;
 mod run;
+mod run_page;
 mod send;
 mod show;
 mod transfer;

@@ -56,6 +56,7 @@ impl Stopped {
         arguments.resume.clone_from(&asked.resume);
         arguments.page.clone_from(&asked.page);
         (arguments.force, arguments.no_page) = (asked.force, asked.no_page);
+        (arguments.open, arguments.watch) = (asked.open, asked.watch);
         Ok(Self {
             more: asked.budget,
             arguments,
@@ -93,7 +94,7 @@ impl Stopped {
         let passes_begun = self.passes_begun();
         let own_ns = self.run.header.budget_ns - self.spent_ns();
         let is_used = own_ns < LEAST_NS || self.run.is_finished();
-        let passes = plan.precision.passes;
+        let passes = plan.passes();
         Ok(Earlier {
             experiments: experiments.collect(),
             passes_begun,

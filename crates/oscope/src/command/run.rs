@@ -1,14 +1,15 @@
 //! `oscope run`: measures, and writes the page of the run.
 
+use super::live::Live;
 use super::new_run;
 use super::resume::{self, Stopped};
+use super::run_page::RunPage;
 use super::trial::{self, Trials};
 use crate::arguments::{Arguments as Line, Command, Common, Run as Arguments, Worker};
 use crate::exit::{Exit, WrongUse, first_error, words};
 use crate::progress::{Progress, Voice};
-use crate::selection::{self, Selection};
+use crate::selection::{self, Selection, TIME_OF_GLANCE};
 use crate::stored::{self, AnalysedRun};
-use crate::target::{Replaces, Target, make_directory};
 use crate::{leftovers, limits, machines, output, setting, style};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
@@ -33,10 +34,8 @@ use platform::startup;
 use record::Run;
 use record::store::{Recorder, RunSelector, Store};
 use report::comparison::{self, Comparison, MARGIN, Question, Side};
-use report::{Analysis, page, terminal, view};
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use report::{Analysis, terminal, view};
+use std::path::Path;
 
 /// The number of names that a profile leaves out which are printed.
 const NAMED: usize = 6;
@@ -49,7 +48,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let selected = selection::of(arguments)?;
     let chosen = &selected.experiments;
     setting::check_named(arguments, chosen)?;
-    let page = Page::new(arguments, common)?;
+    let page = RunPage::new(arguments, common)?;
     let against = arguments.compare_with.as_ref();
     let against = against.map(|name| stored::side(common, name)).transpose()?;
     if let Some(against) = &against {
@@ -60,7 +59,8 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let parts = std::slice::from_ref(&selected);
     let sessions = Sessions {
         // Who names experiments wants those alone.
-        tries_settings: arguments.what.is_empty(),
+        is_of_everything: arguments.what.is_empty(),
+        watched: arguments.watch.then_some(&page),
         ..Sessions::new(arguments, stopped.as_ref(), parts, common)?
     };
     let mut measured = Vec::new();
@@ -75,7 +75,9 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         let store = stored::open_if_there(common)?;
         stored::add_settings_of_system(&mut analysis, store.as_ref())?;
         machines::add_to(&mut analysis, common);
-        steps.push(page.write(&analysis, last.number, &sessions));
+        let stop = Watch::stopped_by(sessions.interrupt.flag());
+        let to = (common, &sessions.voice);
+        steps.push(page.write(&analysis, last.number, to, &stop));
         if against.is_none() {
             steps.push(present(&analysis, arguments, common));
         }
@@ -144,8 +146,10 @@ struct Sessions<'s> {
     common: &'s Common,
     /// Lines before and after a session.
     voice: Voice,
-    /// True if the end of a session tries settings.
-    tries_settings: bool,
+    /// True if a session begins with what a glance measures and shows, and tries settings at its end.
+    is_of_everything: bool,
+    /// The page that is written after each pass.
+    watched: Option<&'s RunPage>,
 }
 
 impl<'s> Sessions<'s> {
@@ -164,7 +168,8 @@ impl<'s> Sessions<'s> {
             parts,
             common,
             voice,
-            tries_settings: false,
+            is_of_everything: false,
+            watched: None,
         })
     }
 
@@ -239,7 +244,7 @@ impl Sessions<'_> {
     ) -> Result<(MeasuredRun, Result<Outcome>)> {
         let (arguments, limits, common) = (self.arguments, self.limits, self.common);
         let voice = &self.voice;
-        let mut progress = Progress::new(common);
+        let progress = Progress::new(common);
         let mut store = stored::open(common)?;
         for directory in std::iter::once(&arguments.dir).chain(&arguments.remote) {
             leftovers::clear_and_report(Some(&store), directory, common)?;
@@ -273,7 +278,16 @@ impl Sessions<'_> {
             }
         }
         let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| it as _).collect();
-        let plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);
+        let mut plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);
+        // Who chooses levels wants those alone.
+        let begins_with_glance = self.is_of_everything && arguments.levels().is_empty();
+        if begins_with_glance {
+            for part in selection::parts_of_glance()? {
+                // A level that this machine does not have comes first nowhere.
+                let chosen = selection::at(&part.experiments, &part.levels, &setting);
+                plan.put_first(&chosen.unwrap_or_default(), &setting, TIME_OF_GLANCE);
+            }
+        }
         let (earlier, time) = self.earlier(&plan)?;
         warn(&run, &setting, common, voice);
         announce(&plan, time, &setting, common, voice)?;
@@ -288,7 +302,17 @@ impl Sessions<'_> {
         let selector = RunSelector::Text(run.header.id.clone());
         let mut executor = LimitedExecutor::new(workers)?;
         let end_ns = now_ns() + time.0 as u64;
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut progress];
+        let shows_glance = begins_with_glance && !common.json && !common.quiet;
+        let mut live = Live {
+            progress,
+            glance_before: shows_glance.then(|| plan.first_passes()),
+            ladder: None,
+            page: self.watched.map(|page| (page, number)),
+            selector: selector.clone(),
+            common,
+            stop: Watch::stopped_by(self.interrupt.flag()),
+        };
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut live];
         observers.extend(others.iter_mut().map(|it| &mut **it as &mut dyn Observer));
         let mut runner = Runner {
             clock: &SystemClock,
@@ -304,7 +328,7 @@ impl Sessions<'_> {
         let outcome = runner.resume(&plan, &earlier);
         let outcome = outcome.map_err(|error| anyhow::anyhow!(error));
         let outcome = outcome.and_then(|mut outcome| {
-            if self.tries_settings && !outcome.interrupted {
+            if self.is_of_everything && !outcome.interrupted {
                 let mut trials = Trials {
                     plan: &plan,
                     calibration: &run.calibration,
@@ -347,7 +371,7 @@ impl Sessions<'_> {
             None => Earlier::none(plan),
         };
         let time = earlier.left;
-        if self.tries_settings {
+        if self.is_of_everything {
             earlier.left.0 -= trial::reserve(time).0;
         }
         Ok((earlier, time))
@@ -591,66 +615,4 @@ fn exit(outcome: Outcome, arguments: &Arguments, interrupt: Interrupt) -> Exit {
         _ if lacks_what_was_named || had_too_little_time => Exit::Incomplete,
         _ => Exit::Done,
     }
-}
-
-/// The location of a run's page.
-enum Page {
-    None,
-    /// The file given by `--page`.
-    Asked(Target),
-    /// Next to the store, named after the run's number. An existing page there belongs to a deleted
-    /// store.
-    Numbered(PathBuf),
-}
-
-impl Page {
-    /// Checks that the page can be written, before the measurement starts.
-    fn new(arguments: &Arguments, common: &Common) -> Result<Self> {
-        let asked = Target::if_named(arguments.page.as_ref(), arguments.force, common)?;
-        // A store that cannot be written is refused before anything else is made.
-        drop(stored::open(common)?);
-        if let Some(asked) = asked {
-            return Ok(Self::Asked(asked));
-        }
-        if arguments.no_page {
-            return Ok(Self::None);
-        }
-        let folder = files::folder(&stored::path(common)?).join("pages");
-        make_directory(&folder)?;
-        Self::numbered(&folder, 0, common)?;
-        Ok(Self::Numbered(folder))
-    }
-
-    /// The page of run `number`. No run has the number 0.
-    fn numbered(folder: &Path, number: u64, common: &Common) -> Result<Target> {
-        let path = folder.join(format!("run-{number}.html"));
-        Target::new(&path, Replaces::Own(is_page), common)
-    }
-
-    fn write(&self, analysis: &Analysis<'_>, number: u64, sessions: &Sessions<'_>) -> Result<()> {
-        let numbered;
-        let target = match self {
-            Self::None => return Ok(()),
-            Self::Asked(target) => target,
-            Self::Numbered(folder) => {
-                numbered = Self::numbered(folder, number, sessions.common)?;
-                &numbered
-            }
-        };
-        let page = page::render(analysis)?;
-        let watch = Watch::stopped_by(sessions.interrupt.flag());
-        target.write(page.as_bytes(), &watch)?;
-        let page = target.path().display();
-        sessions.voice.say(&format!("page: {page}"));
-        Ok(())
-    }
-}
-
-/// True if a file is a page of oscope: each has a marker in its head.
-fn is_page(path: &Path) -> bool {
-    const HEAD_BYTES: u64 = 4096;
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
-    let generator = r#"<meta name="generator" content="oscope "#;
-    read.is_ok() && String::from_utf8_lossy(&head).contains(generator)
 }

@@ -21,6 +21,7 @@ mod judged;
 mod lab;
 mod limits;
 mod links;
+mod live;
 mod outputs;
 mod readme;
 mod redact;

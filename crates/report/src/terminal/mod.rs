@@ -13,3 +13,4 @@ mod text;
 pub use document::paint;
 pub use style::Style;
 pub use summary::brief;
+pub use text::wrapped;

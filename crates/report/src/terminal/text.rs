@@ -20,7 +20,7 @@ pub(super) fn paragraph(first: &str, text: &str, style: &Style) -> String {
 }
 
 /// The lines of `text`, each of at most `width`.
-pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let options = Options::new(width)
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation);

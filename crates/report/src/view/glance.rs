@@ -5,35 +5,74 @@ use crate::glance::{Glance, Picture, Rung};
 use crate::{Analysis, show};
 use instrument::figure::{Figure, Series};
 use instrument::point::Level;
-use instrument::quantity::{Quantity, Unit};
+use instrument::quantity::{Quantity, Unit, counted};
+use instrument::results::{Estimate, Verdict};
+use record::Failure;
 
-/// The machine of `analysis`; next to it that of `other`, which has a name.
-pub fn glance<'a>(analysis: &Analysis<'_>, other: Option<(&str, &Analysis<'_>)>) -> Document<'a> {
+/// The machine of `analysis`; next to it that of `other`, which has a name. Its ladder may be shown elsewhere.
+pub fn glance<'a>(
+    analysis: &Analysis<'_>,
+    other: Option<(&str, &Analysis<'_>)>,
+    with_ladder: bool,
+) -> Document<'a> {
     let here = Glance::of(analysis);
     let other = other.map(|(name, analysis)| (name, Glance::of(analysis)));
     let clock = analysis.surroundings.clock_text();
     let facts = [
         ("machine", Some(show::machine(analysis.run))),
         ("conditions", analysis.surroundings.first().or(clock)),
+        ("missing", missing(analysis)),
     ];
     let facts = facts
         .into_iter()
         .filter_map(|(name, words)| Some((name, words?)));
     let mut blocks = Blocks::default().facts(facts);
-    for picture in &here.pictures {
+    let shown = |picture: &&Picture| with_ladder || !picture.is_ladder();
+    for picture in here.pictures.iter().filter(shown) {
         let drawn = match &other {
             Some((name, there)) if picture.is_ladder() => {
                 Blocks::default().table(compared(&here.ladder, name, &there.ladder))
             }
-            _ if picture.is_ladder() => {
-                let figure = picture.figure.clone();
-                Blocks::default().charts([Chart::of(figure, "", None)])
-            }
+            _ if picture.is_ladder() => bars(picture),
             _ => Blocks::default().table(sizes(picture)),
         };
         blocks = blocks.section(picture.title, drawn);
     }
     blocks.document("")
+}
+
+/// What a run that is over had too little time for.
+fn missing(analysis: &Analysis<'_>) -> Option<String> {
+    let is_over = analysis.run.header.ended.is_some();
+    let experiments = analysis.experiments.iter().filter(|_| is_over);
+    let (mut few, mut all) = (0, 0);
+    for measured in experiments {
+        let seldom = |estimate: &Estimate| matches!(estimate.verdict, Verdict::TooFew);
+        let points = measured.points.iter();
+        few += points.filter(|it| it.estimates.iter().all(seldom)).count();
+        let unreached = |failure: &Failure<'_>| matches!(failure, Failure::NotReached);
+        let failures = measured.failures.iter();
+        few += failures.filter(|(_, failure)| unreached(failure)).count();
+        all += measured.points.len() + measured.failures.len();
+    }
+    (few > 0).then(|| {
+        format!(
+            "the time was too short for {few} of {}",
+            counted(all, "point")
+        )
+    })
+}
+
+/// The latency ladder alone.
+pub fn ladder<'a>(analysis: &Analysis<'_>) -> Document<'a> {
+    let pictures = Glance::of(analysis).pictures;
+    let ladder = pictures.iter().find(|picture| picture.is_ladder());
+    let sections = ladder.map(|it| Blocks::default().section(it.title, bars(it)));
+    sections.unwrap_or_default().document("")
+}
+
+fn bars<'a>(ladder: &Picture) -> Blocks<'a> {
+    Blocks::default().charts([Chart::of(ladder.figure.clone(), "", None)])
 }
 
 /// Both machines, rung by rung.

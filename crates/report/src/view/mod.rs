@@ -27,7 +27,7 @@ pub use comparison::comparison;
 pub use experiment::experiment;
 pub use export::export;
 pub use fleet::fleet;
-pub use glance::glance;
+pub use glance::{glance, ladder};
 pub use history::{changes, histories, runs};
 pub use lab::{class, hand_in, labs};
 pub use network::network;

@@ -3,7 +3,9 @@
 use crate::fixture;
 use instrument::finding::Grade;
 use instrument::fitness::{Check, Effect};
-use instrument::results::Verdict;
+use instrument::point::Point;
+use instrument::quantity::Unit;
+use instrument::results::{Estimate, Verdict};
 use oscope_report::document::Document;
 use oscope_report::terminal::{self, Style};
 use oscope_report::view;
@@ -218,6 +220,62 @@ fn summary_of_a_run_that_was_cut_off() {
     run.experiments.clear();
     let analysis = fixture::analysis(&run);
     insta::assert_snapshot!(painted(&view::summary(&analysis), &USUAL));
+}
+
+#[test]
+fn a_glance_names_what_the_time_was_too_short_for_once_the_run_is_over() {
+    for (is_over, seldom) in [(true, true), (true, false), (false, true)] {
+        let mut run = fixture::run();
+        run.header.ended = run.header.ended.filter(|_| is_over);
+        let mut analysis = fixture::analysis(&run);
+        let points = analysis
+            .experiments
+            .iter_mut()
+            .flat_map(|it| &mut it.points);
+        for (index, point) in points.enumerate() {
+            for estimate in &mut point.estimates {
+                estimate.verdict = match index {
+                    0 if seldom => Verdict::TooFew,
+                    _ => Verdict::Sound,
+                };
+            }
+        }
+        let text = painted(&view::glance(&analysis, None, true), &USUAL);
+        let named = text.contains("the time was too short for 1 of");
+        assert_eq!(named, is_over && seldom, "{text}");
+    }
+}
+
+#[test]
+fn rungs_are_loads_from_pages_of_one_size_however_many_others_were_measured() {
+    let definition = experiments::find("memory.latency").map(|it| it.definition());
+    let definition = definition.expect("it is an experiment");
+    let run = fixture::run();
+    let mut analysis = fixture::analysis(&run);
+    let load = |pages: &str, set: u64, ns: f64| {
+        let point = Point::new().with("working_set", set).with("stride", 64);
+        let load = Estimate {
+            unit: Unit::Nanoseconds,
+            ..fixture::estimate("load", ns, 0.01)
+        };
+        fixture::result(point.with("pages", pages), vec![load])
+    };
+    let mut measured = analysis.experiments[0].clone();
+    measured.definition = &definition;
+    measured.figures.clear();
+    measured.points = vec![
+        load("2 MiB pages", 8 << 10, 1.1),
+        load("2 MiB pages", 1 << 20, 7.7),
+        load("2 MiB pages", 1 << 30, 66.0),
+        load("4 KiB pages", 16 << 10, 1.2),
+        load("4 KiB pages", 1 << 30, 123.0),
+    ];
+    for (points, memory) in [(5, "123 ns"), (3, "66.0 ns")] {
+        measured.points.truncate(points);
+        analysis.experiments = vec![measured.clone()];
+        let text = painted(&view::ladder(&analysis), &USUAL);
+        assert!(text.contains(memory), "{text}");
+    }
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! The points that a pass visits, and their order.
 
 use super::mocks::{
-    MS, Mock, MockExecutor, PRECISION, plan, quiet, run, run_points, setting, wild,
+    Log, MS, Mock, MockExecutor, PRECISION, plan, quiet, run, run_points, setting, wild,
 };
 use oscope_instrument::experiment::Better;
 use oscope_instrument::plan::Plan;
-use oscope_instrument::runner::Outcome;
+use oscope_instrument::quantity::Nanoseconds;
+use oscope_instrument::runner::{BatchError, Outcome};
+
+/// What a point answers, by its number and that of its earlier batches.
+type Answer = fn(u64, usize) -> Result<f64, BatchError>;
 
 #[test]
 fn the_passes_fill_the_time_and_quiet_points_reach_their_target() {
@@ -105,6 +109,73 @@ fn each_process_gets_a_seed_of_its_own() {
     seeds.sort_unstable();
     seeds.dedup();
     assert_eq!(seeds.len(), count);
+}
+
+/// The log of a run of five points, of which two come first for at most `time`.
+fn with_first(time: Nanoseconds, visit_ns: i64) -> (Log, MockExecutor<Answer>) {
+    let (chosen, mock) = (Mock::new("mock.one", 2), Mock::new("mock.one", 5));
+    let other = Mock::new("mock.other", 1);
+    let mut plan = plan(&[&mock]);
+    plan.put_first(&[chosen, other], &setting(), time);
+    let mut executor = MockExecutor::new(visit_ns, quiet as Answer);
+    let (_, log) = run(&mut executor, &plan);
+    (log, executor)
+}
+
+#[test]
+fn points_that_come_first_have_estimates_before_others_are_visited() {
+    let (log, executor) = with_first(Nanoseconds(1e9), 20 * MS);
+    let others = executor.order.iter().position(|n| *n > 1);
+    let before = &executor.order[..others.expect("they are visited too")];
+    for first in [0, 1] {
+        let visits = before.iter().filter(|n| **n == first).count();
+        assert!(visits >= PRECISION.min_processes, "{visits}");
+    }
+    // What is visited already has its turn in the next pass.
+    assert_eq!(log.count("pass 3 of 3"), 1, "{:?}", log.lines);
+    assert_eq!(log.count("pass "), 3 + PRECISION.passes);
+    assert!(
+        executor
+            .given
+            .values()
+            .all(|given| *given >= PRECISION.min_processes)
+    );
+}
+
+#[test]
+fn points_that_come_first_have_their_passes_even_if_visits_take_longer_than_expected() {
+    let (chosen, mock) = (Mock::new("mock.one", 10), Mock::new("mock.one", 20));
+    let mut plan = plan(&[&mock]);
+    plan.put_first(&[chosen], &setting(), Nanoseconds(1e9));
+    let mut executor = MockExecutor::new(MS, quiet);
+    executor.takes = Some(|_, given| if given == 0 { 10 * MS } else { 40 * MS });
+    let (_, log) = run(&mut executor, &plan);
+    let visits = log.lines.split(|line| line.starts_with("pass ")).skip(2);
+    let visits: Vec<usize> = visits.take(2).map(|pass| pass.len()).collect();
+    assert!(visits.iter().all(|visits| *visits >= 8), "{visits:?}");
+}
+
+#[test]
+fn a_point_that_comes_first_is_added_if_it_was_not_planned() {
+    let (chosen, mock) = (Mock::new("mock.one", 3), Mock::new("mock.one", 2));
+    let mut plan = plan(&[&mock]);
+    plan.put_first(&[chosen], &setting(), Nanoseconds(1e9));
+    assert_eq!(plan.point_count(), 3);
+}
+
+#[test]
+fn points_that_come_first_take_no_more_than_their_time_and_a_quarter_of_the_run() {
+    // All have two seconds.
+    for (time, most_ms) in [(Nanoseconds(100e6), 100), (Nanoseconds(9e9), 500)] {
+        let (log, executor) = with_first(time, 40 * MS);
+        let others = executor.order.iter().position(|n| *n > 1);
+        let visits = others.expect("they are visited too") as i64;
+        assert!(
+            (most_ms - 80..=most_ms + 40).contains(&(visits * 40)),
+            "{visits}"
+        );
+        assert_eq!(log.count("pass 3 of "), 1, "{:?}", log.lines);
+    }
 }
 
 #[test]
