@@ -35,9 +35,10 @@ pub enum Command {
     /// the fastest, and prints its choice on standard error. A file that changes during that gives an
     /// error and no sum.
     Sum(Sum),
-    /// Copy a file by the method of your choice
+    /// Copy files by the method of your choice
     ///
-    /// The copy keeps the holes of the source. The speed is that of the data alone.
+    /// A copy keeps the holes of its source. The speed is that of the data alone. Several files go into a
+    /// directory, which costs the start of one program instead of many.
     ///
     /// An existing target is kept, unless `--force` is given: then the complete copy takes its place,
     /// with the owner and the permissions of the target. A new file gets those of the source, less the
@@ -162,12 +163,13 @@ pub struct Sum {
 Examples:
   oscope file copy big copy
   oscope file copy big copy --method reflink
+  oscope file copy one two three directory
   oscope file copy big copy --block-size 1MiB --against dd")]
 pub struct Copy {
-    /// The file to copy; `-` is standard input
-    #[arg(value_name = "SOURCE")]
-    pub source: PathBuf,
-    /// The new file, or a directory for it; `-` is standard output
+    /// The file to copy, or several; `-` is standard input
+    #[arg(value_name = "SOURCE", required = true)]
+    pub sources: Vec<PathBuf>,
+    /// The new file, or a directory for it or them; `-` is standard output
     #[arg(value_name = "TARGET")]
     pub target: PathBuf,
     /// Method of copying

@@ -186,6 +186,31 @@ fn a_copy_goes_into_a_directory_under_the_name_of_its_source() {
 }
 
 #[test]
+fn several_files_are_copied_into_a_directory_and_a_missing_one_stops_no_other() {
+    let place = Place::new();
+    known_file(&place);
+    place.directory("other");
+    for name in ["one", "two", "other/one"] {
+        place.file(name, name);
+    }
+    check!(place => "
+        file copy $one $none $two $scratch | 1 | 2> none | > scratch/two: 3.000 B in
+        file copy $one $two $known         | 2 | 2> known is not a directory
+        file copy $one $other/one $scratch | 2 | 2> would have the same name there
+        file copy $one - $scratch          | 2 | 2> standard input has no name
+        file copy .. $scratch              | 2 | 2> .. is a directory
+        file copy $one $two $scratch --against dd | 2 | 2> one file
+    ");
+    assert_eq!(place.names("scratch"), ["one", "two"]);
+    let copied = place.json("file copy $one $two --force --json $scratch");
+    for (outcome, name) in [(&copied[0], "one"), (&copied[1], "two")] {
+        let copy = place.scratch().join(name);
+        assert_eq!(outcome["target"], copy.to_str().expect("a plain path"));
+        assert_eq!(fs::read(copy).expect("a copy"), name.as_bytes());
+    }
+}
+
+#[test]
 fn a_block_is_bounded_by_the_file_or_by_memory() {
     let place = Place::new();
     known_file(&place);

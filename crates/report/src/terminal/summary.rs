@@ -8,6 +8,8 @@ use crate::view;
 
 /// Lines of two screens of 45: what a reader looks at before asking for more.
 const TWO_SCREENS: usize = 90;
+/// A finding seldom takes more lines.
+const LINES_OF_A_FINDING: usize = 3;
 /// A brief summary has room for this many findings, however much else there is to say.
 const FEWEST_FINDINGS: usize = 6;
 
@@ -18,8 +20,14 @@ pub fn brief(analysis: &Analysis<'_>, style: &Style) -> String {
     if whole.lines().count() <= TWO_SCREENS {
         return whole;
     }
-    let brief = |most| paint(&view::brief(analysis, most), style, false);
-    let fits = |text: &String| text.lines().count() <= TWO_SCREENS;
-    let mut more = (FEWEST_FINDINGS + 1..=MOST_FINDINGS).rev().map(brief);
-    more.find(fits).unwrap_or_else(|| brief(FEWEST_FINDINGS))
+    let mut most = MOST_FINDINGS;
+    loop {
+        let brief = paint(&view::brief(analysis, most), style, false);
+        let surplus = brief.lines().count().saturating_sub(TWO_SCREENS);
+        if surplus == 0 || most == FEWEST_FINDINGS {
+            return brief;
+        }
+        let fewer = most.saturating_sub(surplus.div_ceil(LINES_OF_A_FINDING));
+        most = fewer.max(FEWEST_FINDINGS);
+    }
 }

@@ -169,7 +169,8 @@ impl NormalEquations {
             sums: [0.0; MOST_UNKNOWNS],
         };
         for (index, column) in columns.iter().enumerate() {
-            equations.replace(index, column, columns);
+            // Each pair of columns once.
+            equations.replace(index, column, &columns[..=index]);
         }
         equations
     }

@@ -6,7 +6,7 @@ mod write;
 
 use crate::arguments::Common;
 use crate::arguments::file::{Command, File};
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{self, Exit, WrongUse};
 use crate::output;
 use crate::progress::{Voice, bar_of_bytes, while_drawn};
 use anyhow::Result;
@@ -29,7 +29,7 @@ pub fn execute(arguments: &File, common: &Common) -> Result<Exit> {
         Command::Read(arguments) => read::read_file(arguments, common, interrupt),
         Command::Size(arguments) => read::size_for(arguments, common, interrupt),
         Command::Sum(arguments) => read::sum_files(arguments, common, interrupt),
-        Command::Copy(arguments) => write::copy_file(arguments, common, interrupt),
+        Command::Copy(arguments) => write::copy_files(arguments, common, interrupt),
     };
     in_second_thread(work).or_else(|error| {
         match (error.downcast::<files::Error>(), interrupt.signal()) {
@@ -67,6 +67,22 @@ fn is_wrong_use(error: &files::Error) -> bool {
             | files::Error::Directory(_)
             | files::Error::SameFile(..)
     )
+}
+
+/// Does `one` with each of `items`. Of several, one that fails is reported, and the next follows.
+fn with_each<T>(items: &[T], mut one: impl FnMut(&T) -> Result<()>) -> Result<Exit> {
+    let mut exit = Exit::Done;
+    for item in items {
+        if let Err(error) = one(item) {
+            let is_stopped = matches!(error.downcast_ref(), Some(files::Error::Stopped));
+            if items.len() == 1 || is_stopped {
+                return Err(error);
+            }
+            output::say(&format!("oscope: {}", exit::words(&error)));
+            exit = Exit::Incomplete;
+        }
+    }
+    Ok(exit)
 }
 
 /// The block size as `usize`; a size that does not fit is refused later.

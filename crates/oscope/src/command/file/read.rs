@@ -1,6 +1,6 @@
 //! `oscope file read`, `size` and `sum`: the commands that read files.
 
-use super::{Facts, block_bytes, blocks, speed, while_doing};
+use super::{Facts, block_bytes, blocks, speed, while_doing, with_each};
 use crate::arguments::Common;
 use crate::arguments::file::{Read, Size, Sum as SumArguments};
 use crate::exit::Exit;
@@ -12,7 +12,7 @@ use files::choose::{Choice, Wishes, good_block_bytes, sum_fastest};
 use files::grow::{Prefix, Search, find_size, find_size_growing};
 use files::pass::PassOptions;
 use files::sum::Sum;
-use files::{Error, Source, Timed, Watch, pass, timed};
+use files::{Source, Timed, Watch, pass, timed};
 use instrument::quantity::{Bytes, Nanoseconds, Unit, counted};
 use platform::signal::Interrupt;
 use platform::storage::Storage;
@@ -158,29 +158,21 @@ pub fn sum_files(arguments: &SumArguments, common: &Common, interrupt: Interrupt
         block_bytes: arguments.block_size.map(block_bytes),
         threads: arguments.threads.map(usize::from),
     };
-    let mut exit = Exit::Done;
     let mut list = Vec::new();
-    for path in &arguments.paths {
-        match sum(path, &wishes, arguments.cold, common, interrupt) {
-            Ok(timed) if common.json => list.push(to_json(path, &timed)),
-            Ok(timed) => {
-                let (sum, _) = &timed.value;
-                // Before the sum, so that the sum is the last line on the terminal.
-                if !common.quiet {
-                    output::say(&explain(path, &timed));
-                }
-                let name = escaped(path);
-                output::show(&format!("{:08x} {} {name}\n", sum.xor.0, sum.bytes))?;
-            }
-            Err(error) if arguments.paths.len() == 1 || matches!(error, Error::Stopped) => {
-                return Err(error.into());
-            }
-            Err(error) => {
-                output::say(&format!("oscope: {error}"));
-                exit = Exit::Incomplete;
-            }
+    let exit = with_each(&arguments.paths, |path| {
+        let timed = sum(path, &wishes, arguments.cold, common, interrupt)?;
+        if common.json {
+            list.push(to_json(path, &timed));
+            return Ok(());
         }
-    }
+        let (sum, _) = &timed.value;
+        // Before the sum, so that the sum is the last line on the terminal.
+        if !common.quiet {
+            output::say(&explain(path, &timed));
+        }
+        let name = escaped(path);
+        output::show(&format!("{:08x} {} {name}\n", sum.xor.0, sum.bytes))
+    })?;
     if common.json {
         output::show_json(&list)?;
     }
@@ -239,7 +231,7 @@ fn to_json(path: &Path, timed: &Timed<(Sum, Choice)>) -> serde_json::Value {
 
 /// An unambiguous name of the file on one line: backslashes, control characters and invalid UTF-8
 /// are escaped, as in `ls --escape`.
-fn escaped(path: &Path) -> String {
+pub fn escaped(path: &Path) -> String {
     let mut shown = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
         for character in chunk.valid().chars() {

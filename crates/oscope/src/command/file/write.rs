@@ -1,6 +1,7 @@
 //! `oscope file write` and `copy`: the commands that write files.
 
-use super::{Facts, block_bytes, blocks, while_doing};
+use super::read::escaped;
+use super::{DIGITS, Facts, block_bytes, blocks, while_doing, with_each};
 use crate::arguments::Common;
 use crate::arguments::file::{Copy, Peer, Write};
 use crate::exit::{Exit, WrongUse};
@@ -9,10 +10,11 @@ use anyhow::Result;
 use choice::Choice;
 use files::copy::{Against, Copied, CopyMethod, CopyOptions, against_dd, ensure_comparable};
 use files::write::WriteOptions;
-use files::{Source, Watch, copy, names_standard_output, timed};
+use files::{Source, Timed, Watch, copy, names_standard_output, timed};
 use instrument::quantity::{Bytes, Nanoseconds, Unit};
 use platform::file::OpenMode;
 use platform::signal::Interrupt;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A fixed seed: the same bytes on every run, so that the sum allows comparing two machines.
@@ -70,26 +72,78 @@ pub fn write_file(arguments: &Write, common: &Common, interrupt: Interrupt) -> R
     Ok(Exit::Done)
 }
 
-/// `oscope file copy`: copies a file with a selected method, and compares with dd.
-pub fn copy_file(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Result<Exit> {
+/// `oscope file copy`: copies files with a selected method, and compares with dd.
+pub fn copy_files(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Result<Exit> {
+    let sources = &arguments.sources;
+    if let [source] = sources.as_slice() {
+        let target = target(source, &arguments.target)?;
+        let (_, facts) = copy_file(source, &target, arguments, common, interrupt)?;
+        facts.show(common)?;
+        return Ok(Exit::Done);
+    }
+    if arguments.against.is_some() {
+        return Err(WrongUse("`--against` compares copies of one file".into()).into());
+    }
+    if !arguments.target.is_dir() {
+        let target = arguments.target.display();
+        let sentence = format!("{target} is not a directory, and several files need one");
+        return Err(WrongUse(sentence).into());
+    }
+    let mut pairs = BTreeMap::new();
+    for source in sources {
+        let target = target(source, &arguments.target)?;
+        if let Some(other) = pairs.insert(target, source) {
+            let (other, source) = (other.display(), source.display());
+            let sentence = format!("{other} and {source} would have the same name there");
+            return Err(WrongUse(sentence).into());
+        }
+    }
+    let mut list = Vec::new();
+    let exit = with_each(&Vec::from_iter(pairs), |(target, source)| {
+        let (copied, facts) = copy_file(source, target, arguments, common, interrupt)?;
+        if common.json {
+            list.push(facts.into_json());
+            return Ok(());
+        }
+        output::show(&format!(
+            "{}: {:.DIGITS$} in {:.DIGITS$} by {}\n",
+            escaped(target),
+            Bytes(copied.value.bytes),
+            Nanoseconds(copied.wall_ns as f64),
+            copied.value.method.name()
+        ))
+    })?;
+    if common.json {
+        output::show_json(&list)?;
+    }
+    Ok(exit)
+}
+
+/// Copies `source` to `target`, and compares with dd if that is wanted.
+fn copy_file(
+    source_path: &Path,
+    target: &Path,
+    arguments: &Copy,
+    common: &Common,
+    interrupt: Interrupt,
+) -> Result<(Timed<Copied>, Facts)> {
     let options = CopyOptions {
         method: arguments.method,
         block_bytes: arguments.block_size.map(block_bytes),
         force: arguments.force,
     };
-    if arguments.against.is_some() && arguments.source == Path::new("-") {
+    if arguments.against.is_some() && source_path == Path::new("-") {
         let reason = "standard input can be read only once: `--against` needs a file";
         return Err(WrongUse(reason.into()).into());
     }
-    let source = Source::open(&arguments.source)?;
-    let target = target(arguments)?;
-    output::keep_for(&target, common);
+    let source = Source::open(source_path)?;
+    output::keep_for(target, common);
     if arguments.against.is_some() {
-        ensure_comparable(&target)?;
+        ensure_comparable(target)?;
     }
     let watch = Watch::stopped_by(interrupt.flag());
     let timed = while_doing(&watch, source.size(), common, || {
-        timed(|| copy(&source, &target, &options, &watch))
+        timed(|| copy(&source, target, &options, &watch))
     })?;
     let Copied {
         bytes,
@@ -99,7 +153,7 @@ pub fn copy_file(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Res
     } = timed.value;
     let moved = timed.value.moved_bytes();
     let mut facts = Facts::default()
-        .field("source", arguments.source.to_string_lossy())
+        .field("source", source_path.to_string_lossy())
         .field("target", target.to_string_lossy())
         .line("copied", blocks(bytes, block_bytes as u64));
     if hole_bytes > 0 {
@@ -130,28 +184,26 @@ pub fn copy_file(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Res
     if arguments.against == Some(Peer::Dd) {
         let watch = Watch::stopped_by(interrupt.flag());
         let against = while_doing(&watch, None, common, || {
-            against_dd(&arguments.source, &target, &options, &watch)
+            against_dd(source_path, target, &options, &watch)
         })?;
         facts = compared(facts, &against);
     }
-    facts.show(common)?;
-    Ok(Exit::Done)
+    Ok((timed, facts))
 }
 
 /// The file to write: in a directory, the one with the name of the source.
-fn target(arguments: &Copy) -> Result<PathBuf, WrongUse> {
-    let target = &arguments.target;
+fn target(source: &Path, target: &Path) -> Result<PathBuf, WrongUse> {
     if names_standard_output(target) || !target.is_dir() {
-        return Ok(target.clone());
+        return Ok(target.into());
     }
-    let is_named = arguments.source != Path::new("-");
-    match arguments.source.file_name().filter(|_| is_named) {
-        Some(name) => Ok(target.join(name)),
-        None => Err(WrongUse(format!(
+    if source == Path::new("-") {
+        return Err(WrongUse(format!(
             "{} is a directory, and standard input has no name: name a file in it",
             target.display()
-        ))),
+        )));
     }
+    // A path without a name is that of a directory, which is refused when it is opened.
+    Ok(target.join(source.file_name().unwrap_or_default()))
 }
 
 fn compared(facts: Facts, against: &Against) -> Facts {
