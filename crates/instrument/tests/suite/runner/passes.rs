@@ -148,7 +148,7 @@ fn points_that_come_first_have_their_passes_even_if_visits_take_longer_than_expe
     let mut plan = plan(&[&mock]);
     plan.put_first(&[chosen], &setting(), Nanoseconds(1e9));
     let mut executor = MockExecutor::new(MS, quiet);
-    executor.takes = Some(|_, given| if given == 0 { 10 * MS } else { 40 * MS });
+    executor.takes = Box::new(|_, given| if given == 0 { 10 * MS } else { 40 * MS });
     let (_, log) = run(&mut executor, &plan);
     let visits = log.lines.split(|line| line.starts_with("pass ")).skip(2);
     let visits: Vec<usize> = visits.take(2).map(|pass| pass.len()).collect();
