@@ -21,7 +21,8 @@ need() {
 compiled() {
     local maps="-ffile-prefix-map=$PWD=/oscope -ffile-prefix-map=$OSCOPE_CARGO_HOME=/cargo"
     env "CC_$(uname -m)_unknown_linux_musl=musl-gcc" "CFLAGS=$maps" RUSTC_WRAPPER="$PWD/packaging/rustc.sh" \
-        CARGO_TARGET_DIR=target/package cargo build --release --locked -p oscope --target "$1" >&2 &&
+        CARGO_TARGET_DIR=target/package CARGO_PROFILE_RELEASE_DEBUG=line-tables-only CARGO_PROFILE_RELEASE_STRIP=none \
+        cargo build --release --locked -p oscope --features png --target "$1" >&2 &&
         echo "target/package/$1/release"
 }
 

@@ -26,11 +26,11 @@ def texts(folder):
 
 
 def main():
-    """Cargo's own tree says what is compiled in; procedural macros are not."""
-    tree = cargo("tree", "-p", "oscope", "-e", "normal,no-proc-macro", "--prefix", "none", "--target", sys.argv[1],
-                 "--format", "{p}")
+    """Cargo's own tree says what `compile.sh` compiles in; procedural macros are not."""
+    tree = cargo("tree", "-p", "oscope", "--features", "png", "-e", "normal,no-proc-macro", "--prefix", "none",
+                 "--target", sys.argv[1], "--format", "{p}")
     compiled = {tuple(line.split()[:2]) for line in tree.splitlines() if line}
-    packages = json.loads(cargo("metadata", "--format-version", "1"))["packages"]
+    packages = json.loads(cargo("metadata", "--format-version", "1", "--all-features"))["packages"]
     crates = defaultdict(list)
     print("oscope\n\nLicence: MIT or Apache-2.0, as you like.\n")
     for name in ("LICENSE-MIT", "LICENSE-APACHE"):

@@ -43,6 +43,8 @@ try() {
     expect "$measured" Findings "$oscope" run process.calls --budget 3s --no-page "$@"
     expect 0 'A system call takes' "$oscope" show "${store[@]}"
     expect 0 process.calls "$oscope" show latest process.calls "${store[@]}"
+    # This root has no fonts. A program without the feature would ask for it.
+    expect 1 'this system has no fonts' "$oscope" card --output /card.png "${store[@]}"
     expect 0 "The structure of the store is sound" "$oscope" verify "${store[@]}"
     expect 0 rights "$oscope" doctor
 }

@@ -62,8 +62,8 @@ fn png(svg: &str) -> Result<Vec<u8>> {
 #[cfg(not(feature = "png"))]
 fn png(_: &str) -> Result<Vec<u8>> {
     Err(WrongUse(
-        "this oscope was built without the feature that writes PNG; write .svg, or build it with the \
-         default features"
+        "this oscope was built without PNG: write .svg, or install it again with \
+         `cargo install --path crates/oscope --features png`"
             .into(),
     )
     .into())

@@ -21,7 +21,7 @@ fn charts_are_written_as_png_where_the_program_can() {
         (format!("plot process.calls.rate --run {REPORT}"), 2 * 440),
         (format!("card {REPORT} --force"), 2 * 1128),
     ] {
-        let hint = "the default features";
+        let hint = "--features png";
         if let Some(png) = written(&command, "chart.png", cfg!(feature = "png"), hint) {
             assert!(png.starts_with(b"\x89PNG\r\n"));
             let width = u32::from_be_bytes(png[16..20].try_into().expect("four bytes"));
