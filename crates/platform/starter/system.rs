@@ -18,6 +18,7 @@ mod number {
     pub const RECVMSG: usize = 47;
     pub const CLONE: usize = 56;
     pub const EXECVE: usize = 59;
+    pub const CHDIR: usize = 80;
     pub const FCNTL: usize = 72;
     pub const SETPGID: usize = 109;
     pub const GETPPID: usize = 110;
@@ -41,6 +42,7 @@ mod number {
     pub const RECVMSG: usize = 212;
     pub const CLONE: usize = 220;
     pub const EXECVE: usize = 221;
+    pub const CHDIR: usize = 49;
     pub const FCNTL: usize = 25;
     pub const SETPGID: usize = 154;
     pub const GETPPID: usize = 173;
@@ -129,10 +131,14 @@ impl Descriptor {
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct Header {
-    /// Size of the text that follows: paths to try, then arguments, each with a zero byte.
+    /// Size of the text that follows: paths to try, arguments, variables, and a directory; each with a zero byte.
     pub text_bytes: u64,
     pub paths: u64,
     pub arguments: u64,
+    /// Zero for those of this process.
+    pub variables: u64,
+    /// One, or zero for that of this process.
+    pub directories: u64,
     /// The process that asks, in whose life the program runs.
     pub parent: u64,
 }
@@ -398,6 +404,12 @@ pub fn execute(path: *const u8, arguments: *const *const u8, environment: *const
     let [path, arguments, environment] = [path as usize, arguments as usize, environment as usize];
     // SAFETY: the texts end with zero bytes, the lists with null pointers.
     -unsafe { call(number::EXECVE, [path, arguments, environment, 0, 0, 0]) } as i64
+}
+
+/// Changes the working directory. Zero, or the number of an error.
+pub fn change_directory(path: *const u8) -> i64 {
+    // SAFETY: the text ends with a zero byte.
+    -unsafe { call(number::CHDIR, [path as usize, 0, 0, 0, 0, 0]) } as i64
 }
 
 pub fn exit(code: usize) -> ! {
