@@ -5,7 +5,7 @@ use crate::arguments::{Common, Show};
 use crate::exit::{Exit, WrongUse};
 use crate::{machines, output, selection, stored, style};
 use anyhow::{Result, anyhow};
-use report::document::Blocks;
+use report::document::{Blocks, Piece};
 use report::{Analysis, terminal, view};
 use std::{iter, slice};
 
@@ -28,7 +28,9 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
     let is_of_programs = experiments.any(|it| it.definition.id == ab::PROGRAMS);
     let verdicts = if is_of_programs && what.is_empty() && !common.json {
         let verdicts = ab::verdicts(&stored::run_to_share(common, &run, arguments.sharing)?);
-        let verdicts = Blocks::default().say(verdicts).document("");
+        let verdicts = Blocks::default()
+            .say(verdicts.into_iter().map(Piece::from))
+            .document("");
         style::painted(&verdicts, common) + "\n"
     } else {
         String::new()

@@ -16,7 +16,7 @@ use instrument::quantity::{Nanoseconds, counted};
 use instrument::statistics::Interval;
 use instrument::statistics::summary::median;
 use platform::signal::Interrupt;
-use report::document::{Blocks, Table};
+use report::document::{Blocks, Piece, Table};
 use report::show::ratio_with_range;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -343,7 +343,7 @@ fn report<'a>(programs: &[Program], compared: &Compared) -> Blocks<'a> {
     }
     Blocks::default()
         .table(table(programs, compared))
-        .say(verdicts)
+        .say(verdicts.into_iter().map(Piece::from))
         .say([ending(outcome, rules.margin)])
 }
 
@@ -400,7 +400,7 @@ fn table(programs: &[Program], compared: &Compared) -> Table {
         None => "–".to_owned(),
     };
     Table::of("The programs", &rows)
-        .name("program", |row| row.0.name.clone())
+        .name("program", |row| Piece::from(row.0.name.clone()))
         .number("wall", of(|summary| summary.median_ns))
         .number("fastest", of(|summary| summary.min_ns))
         .number("user", of(|summary| summary.user_ns))

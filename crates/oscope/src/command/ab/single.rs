@@ -4,7 +4,7 @@ use super::programs::Program;
 use super::runs::{self, Summary};
 use crate::arguments::TimeUnit;
 use instrument::quantity::counted;
-use report::document::Blocks;
+use report::document::{Blocks, Piece};
 
 /// The numbers of a command, one subject a line.
 pub fn report<'a>(program: &Program, summary: &Summary, unit: Option<TimeUnit>) -> Blocks<'a> {
@@ -45,6 +45,6 @@ pub fn report<'a>(program: &Program, summary: &Summary, unit: Option<TimeUnit>) 
     ];
     let runs = counted(summary.runs, "run");
     Blocks::default()
-        .say([format!("{}: {runs}", program.name)])
+        .say([Piece::from(format!("{}: {runs}", program.name))])
         .facts(facts.into_iter().filter(|(_, words)| !words.is_empty()))
 }
