@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Reads what `oscope export` writes with the programs that it is written for:
+# Reads what `oscope export` and `oscope ab` write with the programs that it is written for:
 #   e2e/exports/run.sh OSCOPE STORE
 # promtool, and a Prometheus with a node exporter that answers the Grafana dashboard (Debian's prometheus and
 # prometheus-node-exporter), Google Benchmark's compare.py (Debian's libbenchmark-tools), pyarrow (from PyPI,
-# into a virtual environment that is thrown away). What is not installed is skipped, with its reason; what is
+# into a virtual environment that is thrown away), and Python in the ways of hyperfine's scripts. What is not installed is skipped, with its reason; what is
 # there and refuses a file fails.
 set -euo pipefail
 if (($# != 2)); then
@@ -86,6 +86,8 @@ if command -v prometheus >/dev/null && command -v prometheus-node-exporter >/dev
 else
     echo 'dashboard: not checked (apt-get install prometheus prometheus-node-exporter)'
 fi
+
+python3 "$(dirname "$0")/hyperfine.py" "$oscope"
 
 export_as google-benchmark gb.json
 compare=$(command -v compare.py || find /usr/share /usr/lib -path '*benchmark*' -name compare.py -print -quit 2>/dev/null || true)

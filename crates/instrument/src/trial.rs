@@ -28,7 +28,7 @@ const ENOUGH_PAIRS: usize = 24;
 /// More pairs are not taken, so that a trial ends; each pair is then a block of one turn.
 const MOST_PAIRS: usize = 47;
 /// Attempts at a visit that something else in the system disturbs.
-const ATTEMPTS: usize = 3;
+pub const ATTEMPTS: usize = 3;
 /// Costs are counted in this part of a ns: the cost of a byte is a fraction of a ns.
 const PARTS_OF_A_NS: f64 = 1e9;
 
@@ -195,6 +195,25 @@ pub fn cost(batch: &Batch, metric: &str) -> Option<f64> {
     (found > 0.0).then_some(found * PARTS_OF_A_NS)
 }
 
+/// Visits a point, again if something else in the system disturbs it. `None` if the user asked to stop.
+///
+/// # Errors
+/// If the point cannot be measured.
+pub fn visit(executor: &mut dyn Executor, request: &Request) -> Result<Option<Batch>, BatchError> {
+    for attempt in 1.. {
+        if executor.is_interrupted() {
+            break;
+        }
+        match executor.execute(request).pop() {
+            Some(Ok(batch)) => return Ok(Some(batch)),
+            None | Some(Err(BatchError::Interrupted)) => break,
+            Some(Err(BatchError::Disturbed(_))) if attempt < ATTEMPTS => {}
+            Some(Err(error)) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
 /// The visits of a trial.
 struct Pairs<'e> {
     requests: [Request; 2],
@@ -214,25 +233,14 @@ impl Pairs<'_> {
         // Both visits of a pair do the same work.
         request.task.seed = self.seed.wrapping_add(self.visits / 2);
         self.visits += 1;
-        for attempt in 1.. {
-            if self.executor.is_interrupted() {
-                break;
-            }
-            match self.executor.execute(request).pop() {
-                Some(Ok(batch)) => return Ok(Some(batch)),
-                None | Some(Err(BatchError::Interrupted)) => break,
-                Some(Err(BatchError::Disturbed(_))) if attempt < ATTEMPTS => {}
-                Some(Err(error)) => return Err(error),
-            }
-        }
-        Ok(None)
+        visit(self.executor, request)
     }
 }
 
 impl Bench for Pairs<'_> {
     type Error = BatchError;
 
-    fn measure(&mut self, subject: usize) -> Result<Option<f64>, BatchError> {
+    fn measure(&mut self, subject: usize) -> Result<Option<Vec<f64>>, BatchError> {
         let Some(batch) = self.visit(subject)? else {
             return Ok(None);
         };
@@ -241,7 +249,7 @@ impl Bench for Pairs<'_> {
             return Err(BatchError::Disturbed(reason.into()));
         };
         self.latest[subject].push(batch);
-        Ok(Some(cost))
+        Ok(Some(vec![cost]))
     }
 
     fn elapsed_ns(&self) -> f64 {

@@ -23,7 +23,8 @@ pub struct Voice {
 impl Voice {
     /// The voice of this process. `bar` makes the live line; it is not called where none is drawn.
     pub fn new(common: &Common, bar: impl FnOnce() -> ProgressBar) -> Self {
-        let is_live = !common.quiet && !common.is_led && style::is_stderr_live();
+        let is_live =
+            !common.quiet && !common.is_led && !common.is_still && style::is_stderr_live();
         Self {
             bar: is_live.then(bar),
             is_quiet: common.quiet,

@@ -2,6 +2,8 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
+use std::time::Duration;
 
 use crate::process::{Exit, Finished};
 
@@ -12,6 +14,12 @@ pub use crate::os::process::Starter;
 pub struct Program<'a> {
     /// Its name, which is looked up in `PATH` unless it contains a slash, and its arguments.
     pub words: &'a [String],
+    /// Variables that it has, also in place of those of this process.
+    pub environment: &'a [(&'a str, String)],
+    /// Its working directory; that of this process if it is `None`.
+    pub directory: Option<&'a Path>,
+    /// It is killed if it takes longer.
+    pub limit: Option<Duration>,
     /// Its standard input; an empty one if it is `None`.
     pub stdin: Option<&'a File>,
     /// Its standard output.
@@ -45,6 +53,8 @@ pub struct Ran {
     /// Peak resident memory of the largest process among them, in bytes; on Windows of the program itself.
     /// See [`Starter::floor_bytes`].
     pub peak_bytes: u64,
+    /// Bytes that they read from storage and wrote, as [`Consumption`](crate::usage::Consumption) counts them.
+    pub moved_bytes: [u64; 2],
     /// The end of its standard error, if that is a pipe.
     pub stderr: String,
     /// True if it or this process was stopped for a while, as by Ctrl-Z: its time means nothing then.
@@ -57,6 +67,9 @@ pub enum ProgramError {
     /// It does not exist, or cannot be executed.
     #[error("it cannot be started: {0}")]
     Start(#[source] io::Error),
+    /// It took longer than its limit. It is killed.
+    #[error("it took longer than the time limit")]
+    Limit,
     /// It uses the terminal, and was stopped. It is killed.
     #[error(
         "it uses the terminal, which belongs to another program: start oscope in the foreground, or \

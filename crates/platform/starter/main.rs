@@ -16,7 +16,7 @@ use core::panic::PanicInfo;
 use core::ptr;
 use system::{Descriptor, Header, Pages, Request};
 
-/// The environment for all programs, as the kernel hands it over.
+/// The environment for programs without one of their own, as the kernel hands it over.
 type Environment = *const *const u8;
 
 /// Runs from the first instruction on; `stack` is where the kernel put arguments and environment.
@@ -58,6 +58,8 @@ fn become_program(request: &Request, text: &Pages, environment: Environment) -> 
     let Header {
         paths,
         arguments,
+        variables,
+        directories,
         parent,
         ..
     } = request.header;
@@ -69,27 +71,35 @@ fn become_program(request: &Request, text: &Pages, environment: Environment) -> 
         system::come_to_the_foreground(terminal);
     }
     system::replace_standard_streams(request.standard());
-    // The text holds the paths first, then the arguments; each ends with a zero byte.
-    let Some(list) = Pages::new((arguments as usize + 1) * size_of::<usize>()) else {
+    // The text holds the paths first, then the arguments, the variables and the directory; each ends with a zero byte.
+    let (arguments, variables) = (arguments as usize, variables as usize);
+    let Some(lists) = Pages::new((arguments + variables + 2) * size_of::<usize>()) else {
         return system::NO_MEMORY;
     };
     let mut next = text.start().cast_const();
     for _ in 0..paths {
         next = system::after(next);
     }
-    let list: *mut *const u8 = list.start().cast();
-    for index in 0..arguments as usize {
-        // SAFETY: the list has room for all arguments and a null pointer.
-        unsafe { *list.add(index) = next };
-        next = system::after(next);
+    let list: *mut *const u8 = lists.start().cast();
+    next = fill(list, arguments, next);
+    let mut its_environment = environment;
+    if variables > 0 {
+        // SAFETY: behind the arguments and a null pointer there is room for the variables and another.
+        let others = unsafe { list.add(arguments + 1) };
+        next = fill(others, variables, next);
+        its_environment = others.cast_const();
     }
-    // SAFETY: as above.
-    unsafe { *list.add(arguments as usize) = ptr::null() };
+    if directories > 0 {
+        let error = system::change_directory(next);
+        if error != 0 {
+            return error;
+        }
+    }
     let mut path = text.start().cast_const();
     let mut denied = None;
     let mut error = system::NOT_THERE;
     for _ in 0..paths {
-        error = system::execute(path, list, environment);
+        error = system::execute(path, list, its_environment);
         match error {
             // As execvp(3), the search goes on, and a missing right is the error to report.
             system::DENIED => denied = Some(error),
@@ -99,6 +109,19 @@ fn become_program(request: &Request, text: &Pages, environment: Environment) -> 
         path = system::after(path);
     }
     denied.unwrap_or(error)
+}
+
+/// Fills `list` with `count` texts from `next` on, and a null pointer behind them; returns what follows them. The
+/// caller has room for all.
+fn fill(list: *mut *const u8, count: usize, mut next: *const u8) -> *const u8 {
+    for index in 0..count {
+        // SAFETY: there is room.
+        unsafe { *list.add(index) = next };
+        next = system::after(next);
+    }
+    // SAFETY: as above.
+    unsafe { *list.add(count) = ptr::null() };
+    next
 }
 
 #[panic_handler]

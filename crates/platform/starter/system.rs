@@ -26,6 +26,7 @@ numbers! {
     RECVMSG: 47, 212;
     CLONE: 56, 220;
     EXECVE: 59, 221;
+    CHDIR: 80, 49;
     FCNTL: 72, 25;
     SETPGID: 109, 154;
     GETPPID: 110, 173;
@@ -114,10 +115,14 @@ impl Descriptor {
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct Header {
-    /// Size of the text that follows: paths to try, then arguments, each with a zero byte.
+    /// Size of the text that follows: paths to try, arguments, variables, and a directory; each with a zero byte.
     pub text_bytes: u64,
     pub paths: u64,
     pub arguments: u64,
+    /// Zero for those of this process.
+    pub variables: u64,
+    /// One, or zero for that of this process.
+    pub directories: u64,
     /// The process that asks, in whose life the program runs.
     pub parent: u64,
 }
@@ -383,6 +388,12 @@ pub fn execute(path: *const u8, arguments: *const *const u8, environment: *const
     let [path, arguments, environment] = [path as usize, arguments as usize, environment as usize];
     // SAFETY: the texts end with zero bytes, the lists with null pointers.
     -unsafe { call(number::EXECVE, [path, arguments, environment, 0, 0, 0]) } as i64
+}
+
+/// Changes the working directory. Zero, or the number of an error.
+pub fn change_directory(path: *const u8) -> i64 {
+    // SAFETY: the text ends with a zero byte.
+    -unsafe { call(number::CHDIR, [path as usize, 0, 0, 0, 0, 0]) } as i64
 }
 
 pub fn exit(code: usize) -> ! {

@@ -257,6 +257,9 @@ fn programs() {
         let own = own.to_string_lossy().into_owned();
         let program = Program {
             words: &[own, "role".to_owned(), role.to_owned()],
+            environment: &[],
+            directory: None,
+            limit: None,
             stdin: None,
             stdout: Output::Null,
             stderr: Output::Pipe,

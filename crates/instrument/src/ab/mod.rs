@@ -21,12 +21,12 @@ pub trait Bench {
     /// The reason why a measurement failed.
     type Error;
 
-    /// Measures `subject` once: its cost, of which less is better, usually wall time in ns. `None`
-    /// if the user asked to stop.
+    /// Measures `subject` once: its costs, of which less is better. There is at least one, usually wall time in ns,
+    /// and it decides when the comparison ends; the others are judged along with it. `None` if the user asked to stop.
     ///
     /// # Errors
     /// If the subject cannot be measured. The comparison ends.
-    fn measure(&mut self, subject: usize) -> Result<Option<f64>, Self::Error>;
+    fn measure(&mut self, subject: usize) -> Result<Option<Vec<f64>>, Self::Error>;
 
     /// Wall time since the comparison started, in ns.
     fn elapsed_ns(&self) -> f64;
@@ -36,14 +36,14 @@ pub trait Bench {
         None
     }
 
-    /// Receives a finished block, and the state of the comparison after it.
+    /// Receives a finished block of the first cost, and the state of the comparison after it.
     ///
     /// # Errors
     /// If the block cannot be kept. The comparison ends.
     fn keep(&mut self, block: &Block, contest: &Contest) -> Result<(), Self::Error>;
 }
 
-/// A finished block: for each turn, there or back, the cost of each subject.
+/// A finished block of one kind of cost: for each turn, there or back, the cost of each subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block(Vec<Vec<f64>>);
 
@@ -74,6 +74,8 @@ impl Block {
 pub struct Outcome {
     /// Each rival against the first subject, in their order.
     pub pairs: Vec<Pair>,
+    /// The same for each further cost.
+    pub others: Vec<Vec<Pair>>,
     /// The reason why the comparison ended.
     pub ending: Ending,
     /// Number of finished blocks.
@@ -92,16 +94,20 @@ pub fn compare<B: Bench>(
     bench: &mut B,
 ) -> (Outcome, Result<(), B::Error>) {
     let mut orders = Orders::new(subjects, seed);
-    let mut contest = Contest::new(subjects, rules);
-    let ended = contend(&mut orders, &mut contest, subjects, rules, bench);
+    // One for each cost.
+    let mut contests = vec![Contest::new(subjects, rules)];
+    let ended = contend(&mut orders, &mut contests, subjects, rules, bench);
     let (ending, result) = match ended {
         Ok(ending) => (ending, Ok(())),
         Err(error) => (Ending::Failed, Err(error)),
     };
+    let elapsed_ns = bench.elapsed_ns();
+    let others = contests[1..].iter();
     let outcome = Outcome {
-        pairs: contest.pairs(bench.elapsed_ns()),
+        pairs: contests[0].pairs(elapsed_ns),
+        others: others.map(|contest| contest.pairs(elapsed_ns)).collect(),
         ending,
-        blocks: contest.blocks(),
+        blocks: contests[0].blocks(),
     };
     (outcome, result)
 }
@@ -109,7 +115,7 @@ pub fn compare<B: Bench>(
 /// Measures until there is a reason to stop.
 fn contend<B: Bench>(
     orders: &mut Orders,
-    contest: &mut Contest,
+    contests: &mut Vec<Contest>,
     subjects: usize,
     rules: &Rules,
     bench: &mut B,
@@ -127,49 +133,59 @@ fn contend<B: Bench>(
             return Ok(ending);
         }
         let turns = rules.turns(runs, pace_ns);
-        let (block, cut) = block(&orders.draw(turns), subjects, rules, bench);
-        if block.turns() > 0 {
-            runs += block.turns();
-            contest.add(&block);
-            bench.keep(&block, contest)?;
+        let (blocks, cut) = block(&orders.draw(turns), subjects, rules, bench);
+        if let Some(first) = blocks.first() {
+            runs += first.turns();
+            contests.resize(blocks.len(), Contest::new(subjects, rules));
+            for (contest, block) in contests.iter_mut().zip(&blocks) {
+                contest.add(block);
+            }
+            bench.keep(first, &contests[0])?;
         }
         if let Some(ending) = cut? {
             return Ok(ending);
         }
         // The test costs time too, more with each block.
         let may_stop = rules.may_stop(runs, bench.elapsed_ns());
-        if may_stop && contest.blocks() >= next_look {
-            if contest.is_decided() {
+        let first = &contests[0];
+        if may_stop && first.blocks() >= next_look {
+            if first.is_decided() {
                 return Ok(Ending::Decided);
             }
-            next_look = contest::next_look(contest.blocks());
+            next_look = contest::next_look(first.blocks());
         }
     }
 }
 
-/// Measures one block: its finished turns, and the reason if it ended early.
+/// Measures one block: its finished turns, for each cost, and the reason if it ended early.
 fn block<B: Bench>(
     order: &[usize],
     subjects: usize,
     rules: &Rules,
     bench: &mut B,
-) -> (Block, Result<Option<Ending>, B::Error>) {
-    let mut turns = Vec::with_capacity(order.len() / subjects);
+) -> (Vec<Block>, Result<Option<Ending>, B::Error>) {
+    let mut blocks: Vec<Block> = Vec::new();
     for turn in order.chunks(subjects) {
-        let mut costs = vec![0.0; subjects];
+        // The costs of each subject.
+        let mut costs = vec![Vec::new(); subjects];
         for &subject in turn {
             if rules.is_over(bench.elapsed_ns()) {
-                return (Block(turns), Ok(Some(Ending::BudgetUsed)));
+                return (blocks, Ok(Some(Ending::BudgetUsed)));
             }
             match bench.measure(subject) {
-                Ok(Some(cost)) => costs[subject] = cost,
-                Ok(None) => return (Block(turns), Ok(Some(Ending::Stopped))),
-                Err(error) => return (Block(turns), Err(error)),
+                Ok(Some(measured)) => costs[subject] = measured,
+                Ok(None) => return (blocks, Ok(Some(Ending::Stopped))),
+                Err(error) => return (blocks, Err(error)),
             }
         }
-        turns.push(costs);
+        blocks.resize(costs[0].len(), Block::new(Vec::new()));
+        for (kind, block) in blocks.iter_mut().enumerate() {
+            block
+                .0
+                .push(costs.iter().map(|costs| costs[kind]).collect());
+        }
     }
-    (Block(turns), Ok(None))
+    (blocks, Ok(None))
 }
 
 /// Draws the orders of blocks.
@@ -211,7 +227,7 @@ mod tests {
     use crate::quantity::Nanoseconds;
     use std::collections::BTreeSet;
 
-    /// A clock and subjects whose runs take a second each.
+    /// A clock and two subjects whose runs take a second each. The second needs twice the memory.
     #[derive(Default)]
     struct Slow {
         pace_ns: Option<f64>,
@@ -224,11 +240,11 @@ mod tests {
     impl Bench for Slow {
         type Error = usize;
 
-        fn measure(&mut self, _: usize) -> Result<Option<f64>, usize> {
+        fn measure(&mut self, subject: usize) -> Result<Option<Vec<f64>>, usize> {
             self.runs += 1;
             match self.fails_at {
                 Some(at) if at == self.runs => Err(at),
-                _ => Ok(Some(1e9)),
+                _ => Ok(Some(vec![1e9, [1e6, 2e6][subject]])),
             }
         }
 
@@ -297,7 +313,20 @@ mod tests {
             assert_eq!(outcome.ending, Ending::Failed);
             assert_eq!((bench.kept, outcome.blocks), (turns, turns));
             assert_eq!(outcome.pairs.len(), usize::from(turns > 0));
+            assert_eq!(outcome.others.len(), usize::from(turns > 0));
         }
+    }
+
+    #[test]
+    fn each_cost_is_judged_and_the_first_ends_the_comparison() {
+        let (outcome, ..) = compared(Budget::Usual, Slow::default());
+        assert_eq!(outcome.ending, Ending::Decided);
+        assert_eq!(outcome.pairs[0].verdict, Verdict::Equivalent);
+        let [other] = &outcome.others[..] else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(other[0].verdict, Verdict::Slower);
+        assert!((other[0].ratio - 2.0).abs() < 1e-9, "{other:?}");
     }
 
     #[test]

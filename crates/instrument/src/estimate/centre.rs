@@ -143,11 +143,6 @@ fn is_work(samples: &[&Sample], uses_the_processor: bool) -> bool {
     samples.iter().any(has_legs) || (samples.iter().all(is_timed) && uses_the_processor)
 }
 
-/// True if work with this CPU time and this wall time did not mostly wait.
-pub fn mostly_computes(cpu_ns: u64, wall_ns: f64) -> bool {
-    cpu_ns as f64 >= LEAST_CPU_SHARE * wall_ns
-}
-
 /// True if the samples did not mostly wait.
 fn uses_the_processor(samples: &[&Sample]) -> bool {
     let wall_ns = |sample: &&Sample| match sample.reading {
@@ -159,7 +154,7 @@ fn uses_the_processor(samples: &[&Sample]) -> bool {
         .iter()
         .map(|sample| sample.usage.user_ns + sample.usage.system_ns)
         .sum();
-    mostly_computes(cpu_ns, all_ns)
+    cpu_ns as f64 >= LEAST_CPU_SHARE * all_ns
 }
 
 fn net(sample: &Sample) -> Vec<f64> {

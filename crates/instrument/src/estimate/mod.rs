@@ -4,8 +4,6 @@ mod centre;
 mod from_batches;
 mod ratio;
 
-pub use centre::mostly_computes;
-
 use crate::quantity::{Quantity, Unit};
 use crate::statistics::moderation::Variance;
 use crate::statistics::{Confidence, Interval, next_run, student, summary};

@@ -1,12 +1,14 @@
 //! The command line of `oscope ab`.
 
+use super::Common;
 use super::run::parse_budget;
 use super::stored::{FailOn, parse_percent};
-use clap::Args;
+use clap::{Args, ColorChoice, ValueEnum};
 use instrument::point::Point;
 use instrument::quantity::Nanoseconds;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -15,6 +17,7 @@ Examples:
   oscope ab -- 'sort big.txt' 'sort -S1G big.txt'
   oscope ab --prepare 'sync' -- 'cp -r tree copy1' 'cp -r tree copy2'
   oscope ab --parameter level=1,3,9 -- 'gzip -{level} -c big.txt'
+  oscope ab --timeout 10s --ignore-failure -- './solve --fast' './solve --exact'
   oscope ab process.calls --vary dir=/mnt/a,/mnt/b
   oscope ab memory.latency --vary pages=base,huge --at working_set=64MiB
   oscope ab memory --vary sysfs:/sys/kernel/mm/transparent_hugepage/enabled=always,never
@@ -43,16 +46,13 @@ pub struct Variation {
     /// at the end) or an axis of the experiment
     #[arg(long, value_name = "KEY=A,B,…", conflicts_with_all = [
         "names", "parameters", "lists", "scans", "prepare", "conclude", "setup", "cleanup", "shell", "no_shell",
-        "input", "output", "show_output", "ignore_failure", "export_json", "export_csv", "export_markdown",
-        "export_asciidoc", "export_orgmode", "force",
+        "subtract_shell", "input", "output", "show_output", "ignore_failure", "timeout", "time_unit", "style",
+        "no_store", "export_json", "export_csv", "export_markdown", "export_asciidoc", "export_orgmode", "force",
     ])]
     pub vary: Option<Vary>,
     /// Only points with this level; can be repeated
     #[arg(long, value_name = "AXIS=LEVEL", requires = "vary", value_parser = parse_level)]
     pub at: Vec<(String, String)>,
-    /// Directory for the scratch files of `--vary`
-    #[arg(long, value_name = "DIR", default_value = ".", requires = "vary")]
-    pub dir: PathBuf,
 }
 
 // The programs and their surroundings.
@@ -105,13 +105,20 @@ pub struct Programs {
     /// The same as `--shell none`
     #[arg(short = 'N', conflicts_with = "shell")]
     pub no_shell: bool,
+    /// Take the start of the shell off every time, as hyperfine does: the median of 50 starts before the first run
+    #[arg(long, conflicts_with = "no_shell")]
+    pub subtract_shell: bool,
+    /// Working directory of the runs and of the commands around them; one for all, or one for each command. With
+    /// `--vary` the directory for scratch files
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: Vec<PathBuf>,
     /// Standard input of each run: `null` or a file
     #[arg(long, value_name = "FILE", default_value = "null")]
     pub input: PathBuf,
     /// Standard output of each run: `null`, `pipe` (read and thrown away), `inherit` (to standard error if `--json` or
-    /// an export is on standard output) or a file
+    /// an export is on standard output) or a file; one for all, or one for each command
     #[arg(long, value_name = "WHERE", default_value = "null")]
-    pub output: PathBuf,
+    pub output: Vec<PathBuf>,
     /// The same as `--output inherit`
     #[arg(long, conflicts_with = "output")]
     pub show_output: bool,
@@ -119,6 +126,10 @@ pub struct Programs {
     #[arg(long, short = 'i', value_name = "CODES", num_args = 0..=1, require_equals = true,
           default_missing_value = "all", value_parser = parse_codes)]
     pub ignore_failure: Option<Codes>,
+    /// End a run that takes longer, such as `500ms` or `10s`. It has failed, with exit code 124. If `--ignore-failure`
+    /// allows that, its time does not count and it is repeated
+    #[arg(long, value_name = "TIME", value_parser = parse_timeout)]
+    pub timeout: Option<Duration>,
 }
 
 // Duration of the comparison.
@@ -144,7 +155,7 @@ pub struct Pace {
     #[arg(long, short = 'r', value_name = "N", conflicts_with_all = ["min_runs", "max_runs"],
           value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
-    /// Seed of the order of the runs [default: random]
+    /// Seed of the order of the runs and of the sizes of their environments [default: random]
     #[arg(long)]
     pub seed: Option<u64>,
 }
@@ -173,6 +184,58 @@ pub struct Results {
     /// Overwrite existing files that `--output` and `--export-…` name
     #[arg(long)]
     pub force: bool,
+    /// Keep no record of the runs
+    #[arg(long)]
+    pub no_store: bool,
+    /// Unit of all times in the report, Markdown, `AsciiDoc` and Org mode [default: one that fits]
+    #[arg(long, short = 'u', value_enum, value_name = "UNIT")]
+    pub time_unit: Option<TimeUnit>,
+    /// Style of the report as hyperfine names it: `full` and `color` have colours, `basic` and `nocolor` have none,
+    /// `basic` and `color` draw no live line, `none` prints no report
+    #[arg(long, value_name = "TYPE", default_value = "auto", hide_possible_values = true,
+          value_parser = ["auto", "basic", "full", "nocolor", "color", "none"])]
+    pub style: String,
+}
+
+/// A unit of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimeUnit {
+    Microsecond,
+    Millisecond,
+    Second,
+}
+
+impl TimeUnit {
+    /// Its symbol, and its length in ns.
+    pub fn symbol_and_ns(self) -> (&'static str, f64) {
+        match self {
+            Self::Microsecond => ("µs", 1e3),
+            Self::Millisecond => ("ms", 1e6),
+            Self::Second => ("s", 1e9),
+        }
+    }
+}
+
+impl Results {
+    /// The options of every command, with the style that is asked for.
+    pub fn styled(&self, common: &Common) -> Common {
+        let color = match self.style.as_str() {
+            "basic" | "nocolor" => ColorChoice::Never,
+            "full" | "color" => ColorChoice::Always,
+            _ => common.color,
+        };
+        Common {
+            color,
+            is_still: ["basic", "color"].contains(&self.style.as_str()),
+            quiet: common.quiet || self.is_silent(),
+            ..common.clone()
+        }
+    }
+
+    /// True if nothing is to be reported.
+    pub fn is_silent(&self) -> bool {
+        self.style == "none"
+    }
 }
 
 /// The exit codes of failures that do not matter.
@@ -191,6 +254,14 @@ fn parse_codes(text: &str) -> Result<Codes, String> {
     codes
         .map(Codes::These)
         .map_err(|_| "exit codes are numbers joined by commas, or `all`".into())
+}
+
+fn parse_timeout(text: &str) -> Result<Duration, String> {
+    let time: Nanoseconds = text.parse().map_err(|error| format!("{error}"))?;
+    let time = Duration::try_from_secs_f64(time.0 / 1e9).unwrap_or_default();
+    (!time.is_zero())
+        .then_some(time)
+        .ok_or_else(|| "a time limit is above zero".into())
 }
 
 fn parse_parameter(text: &str) -> Result<(String, Vec<String>), String> {

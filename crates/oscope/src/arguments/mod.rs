@@ -13,7 +13,7 @@ use clap::{Args, ColorChoice, Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
-pub use ab::{Ab, Varied, Vary};
+pub use ab::{Ab, TimeUnit, Varied, Vary};
 pub use run::{Glance, Run, Worker};
 pub use stored::{
     Advise, Card, Claims, Compare, Delete, Export, ExportFormat, FailOn, History, Import, Output,
@@ -72,6 +72,9 @@ pub struct Common {
     /// True in a process whose errors another process reports.
     #[arg(skip)]
     pub is_led: bool,
+    /// True if no line is drawn again.
+    #[arg(skip)]
+    pub is_still: bool,
     /// Use colours; `auto` uses them on a terminal, unless `NO_COLOR` is set
     #[arg(
         long,

@@ -81,7 +81,7 @@ fn comparison(
     let Some(Command::Ab(mut comparison)) = command else {
         return Err(WrongUse(format!("{experiment} cannot be tried")).into());
     };
-    comparison.variation.dir.clone_from(&arguments.dir);
+    comparison.programs.dir = vec![arguments.dir.clone()];
     Ok(*comparison)
 }
 

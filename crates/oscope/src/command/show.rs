@@ -1,9 +1,11 @@
 //! `oscope show`: shows a stored run.
 
+use super::ab;
 use crate::arguments::{Common, Show};
 use crate::exit::{Exit, WrongUse};
 use crate::{machines, output, selection, stored, style};
 use anyhow::{Result, anyhow};
+use report::document::{Blocks, Piece};
 use report::{Analysis, terminal, view};
 use std::{iter, slice};
 
@@ -22,6 +24,17 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
         None
     };
     let style = style::of_stdout(common);
+    let mut experiments = analysis.experiments.iter();
+    let is_of_programs = experiments.any(|it| it.definition.id == ab::PROGRAMS);
+    let verdicts = if is_of_programs && what.is_empty() && !common.json {
+        let verdicts = ab::verdicts(&stored::run_to_share(common, &run, arguments.sharing)?);
+        let verdicts = Blocks::default()
+            .say(verdicts.into_iter().map(Piece::from))
+            .document("");
+        style::painted(&verdicts, common) + "\n"
+    } else {
+        String::new()
+    };
     let text = if common.json {
         output::json(&report::json::analysis(&analysis))?
     } else if arguments.all {
@@ -34,7 +47,7 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
         let painted = detailed.map(|document| terminal::paint(&document, &style, false));
         painted.collect::<Vec<_>>().join("\n")
     };
-    output::show_painted(&text)?;
+    output::show_painted(&(verdicts + &text))?;
     Ok(Exit::Done)
 }
 

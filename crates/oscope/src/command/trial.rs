@@ -1,12 +1,13 @@
 //! The end of a run: the foremost settings are tried in pairs before they are advised.
 
-use super::ab::recording::{close, observe, take};
+use super::ab::recording::{observe, take};
 use crate::progress::Voice;
 use anyhow::Result;
 use instrument::clock::Calibration;
 use instrument::definition::Definition;
 use instrument::plan::Plan;
 use instrument::quantity::Nanoseconds;
+use instrument::results::PointResult;
 use instrument::runner::{BatchError, Ending, Event, Executor};
 use instrument::sample::Batch;
 use instrument::sampler::Task;
@@ -117,13 +118,13 @@ impl Trials<'_, '_, '_> {
             for batch in batches {
                 take(self.recorder, definition, point, batch)?;
             }
-            close(
-                self.recorder,
+            let closed = Event::Closed {
                 definition,
                 point,
-                batches,
-                &Ending::TargetReached,
-            )?;
+                ending: &Ending::TargetReached,
+                warnings: &PointResult::new(definition, point, batches, None).warnings,
+            };
+            observe(self.recorder, &closed)?;
         }
         Ok(())
     }

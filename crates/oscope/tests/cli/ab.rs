@@ -6,6 +6,7 @@ mod results;
 
 use crate::common::{Place, end_by, ends, json, list, signal, start, wait_until};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -37,6 +38,13 @@ fn a_comparison_is_a_run_like_any_other() {
     assert_eq!(found["programs"][1]["runs"], 4);
     assert_eq!(found["pairs"][0]["verdict"], "undecided");
     assert_eq!(found["ending"], "runs_used");
+    let sentence = found["pairs"][0]["sentence"].as_str();
+    let shown = place.prints("show");
+    let shown: Vec<&str> = shown.split_whitespace().collect();
+    assert!(
+        sentence.is_some_and(|it| shown.join(" ").starts_with(it)),
+        "{shown:?}"
+    );
     check!(place => "
         show latest ab | 0 | > nothing | > wall time
         verify | 0
@@ -122,6 +130,62 @@ fn a_command_that_fails_ends_it_with_its_words_and_the_cleanup() {
 }
 
 #[test]
+fn each_run_knows_its_number_and_has_an_environment_of_another_size() {
+    let place = Place::new();
+    let log = place.name("log");
+    let write = "echo $OSCOPE_ITERATION $HYPERFINE_ITERATION ${#OSCOPE_ENVIRONMENT_OFFSET}";
+    ends(
+        &mut place.oscope(&["ab", "-r3", "-w2", &format!("{write} >> {log}")]),
+        "0",
+    );
+    let log = place.read("log");
+    let lines = log.lines().filter_map(|line| line.rsplit_once(' '));
+    let (numbers, sizes): (Vec<_>, BTreeSet<_>) = lines.unzip();
+    let expected = ["warmup-0", "warmup-1", "0", "1", "2"].map(|it| format!("{it} {it}"));
+    assert_eq!(numbers, expected);
+    assert!(sizes.len() > 1, "{sizes:?}");
+}
+
+#[test]
+fn each_command_has_its_directory_and_its_output() {
+    let place = Place::new();
+    let directories = ["a", "b"].map(|name| place.directory(name));
+    check!(place => "
+        ab -r 2 pwd pwd --dir $a --dir $b --output $one --output $two | 0
+        ab -r 2 true true --dir $nonexistent | 1 | 2> is no directory
+    ");
+    for (directory, output) in directories.iter().zip(["one", "two"]) {
+        assert_eq!(place.read(output).trim_end(), directory);
+    }
+}
+
+#[test]
+fn a_run_over_its_time_limit_has_failed_and_does_not_count() {
+    let place = Place::new();
+    let count = place.name("count");
+    // The third of its runs hangs.
+    let hangs = format!("'echo >> {count}; test $(wc -l < {count}) != 3 || sleep 1000'");
+    let compare = format!("-r 4 -w 0 true {hangs} --timeout 3s");
+    check!(place => "ab {compare} | 1 | 2> run 3: | 2> took longer than the time limit");
+    fs::remove_file(place.path("count")).expect("it is there");
+    let found = compared(&place, &format!("{compare} --ignore-failure"));
+    let program = &found["programs"][1];
+    assert_eq!(
+        [
+            &program["runs"],
+            &program["over_limit"],
+            &program["failures"]
+        ],
+        [4, 1, 0]
+    );
+    assert!(program["max_ns"].as_f64() < Some(3e9), "{program}");
+    check!(place => "
+        ab -r 2 -w 0 'sleep 1000' --timeout 10ms --ignore-failure | 1 | 2> 3 times in a row
+        ab true --timeout 0s | 2 | 2> above zero
+    ");
+}
+
+#[test]
 fn failures_may_be_ignored() {
     let place = Place::new();
     let found = compared(&place, "true false -r 2 --ignore-failure");
@@ -129,6 +193,7 @@ fn failures_may_be_ignored() {
     check!(place => "
         ab true false -r 2 --ignore-failure=1,2 | 0
         ab true false -r 2 --ignore-failure=2   | 1
+        ab -i -r 4 -w 0 'exit $((HYPERFINE_ITERATION % 2))' | 0 | > that of the others
     ");
 }
 
@@ -172,20 +237,6 @@ fn exports_are_those_of_hyperfine() {
     assert!(markdown.contains("| `sleep 0.002` |"), "{markdown}");
     ends(&mut place.line(compare), "1 | 2> --force");
     place.prints(&format!("{compare} --force"));
-}
-
-#[test]
-fn a_shell_is_used_where_one_is_needed_and_named() {
-    let place = Place::new();
-    for (commands, shell) in [
-        ("true 'true | true'", json!(["sh"])),
-        ("true true", Value::Null),
-        // Without a shell the bar is an argument.
-        ("-N true 'true | false'", Value::Null),
-    ] {
-        let found = compared(&place, &format!("{commands} -r 2"));
-        assert_eq!(found["shell"], shell, "{commands}");
-    }
 }
 
 #[test]

@@ -39,8 +39,6 @@ impl Usage {
 impl Consumption {
     /// Usage of this process.
     pub fn read() -> Result<Consumption> {
-        /// The unit of the counts, whatever the device.
-        const BLOCK_BYTES: u64 = 512;
         const KIB: u64 = 1024;
         let own = rusage(libc::RUSAGE_SELF)?;
         let children = rusage(libc::RUSAGE_CHILDREN)?;
@@ -50,8 +48,8 @@ impl Consumption {
         };
         Ok(Consumption {
             cpu_ns: cpu_ns(&own) + cpu_ns(&children),
-            read_bytes: (own.ru_inblock + children.ru_inblock) as u64 * BLOCK_BYTES,
-            written_bytes: (own.ru_oublock + children.ru_oublock) as u64 * BLOCK_BYTES,
+            read_bytes: moved_bytes(&own)[0] + moved_bytes(&children)[0],
+            written_bytes: moved_bytes(&own)[1] + moved_bytes(&children)[1],
             own_peak_bytes: own.ru_maxrss as u64 * KIB,
             child_peak_bytes: children.ru_maxrss as u64 * KIB,
         })
@@ -69,6 +67,13 @@ pub(crate) fn rusage(who: libc::c_int) -> Result<libc::rusage> {
         .map_err(Error::os("ask for the resource usage"))?;
     // SAFETY: the call succeeded, so all of it was written.
     Ok(unsafe { usage.assume_init() })
+}
+
+/// Bytes read from storage, and written.
+pub(crate) fn moved_bytes(usage: &libc::rusage) -> [u64; 2] {
+    /// The unit of the counts, whatever the device.
+    const BLOCK_BYTES: u64 = 512;
+    [usage.ru_inblock, usage.ru_oublock].map(|blocks| blocks as u64 * BLOCK_BYTES)
 }
 
 pub(crate) fn from_rusage(usage: &libc::rusage) -> Usage {

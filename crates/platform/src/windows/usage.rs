@@ -59,9 +59,9 @@ impl Consumption {
     }
 }
 
-/// Usage of a child that has exited, with that of all that it started as its job counts it, and its own peak
-/// resident memory in bytes. From now on it counts with the children of this process.
-pub(super) fn of_exited(child: BorrowedHandle<'_>, of_job: Usage) -> Result<(Usage, u64)> {
+/// Usage of a child that has exited, with that of all that it started as its job counts it, and its own
+/// consumption. From now on it counts with the children of this process.
+pub(super) fn of_exited(child: BorrowedHandle<'_>, of_job: Usage) -> Result<(Usage, Consumption)> {
     let child = child.as_raw_handle();
     let used = consumption(child)?;
     let alone = usage(child)?;
@@ -72,7 +72,7 @@ pub(super) fn of_exited(child: BorrowedHandle<'_>, of_job: Usage) -> Result<(Usa
     children.read_bytes += used.read_bytes;
     children.written_bytes += used.written_bytes;
     children.child_peak_bytes = children.child_peak_bytes.max(used.own_peak_bytes);
-    Ok((together, used.own_peak_bytes))
+    Ok((together, used))
 }
 
 /// Resident memory of this process, in bytes.

@@ -28,6 +28,9 @@ pub fn play(runs: &str, script: &str) {
     let words = ["sh", "-c", script].map(str::to_owned);
     let program = Program {
         words: &words,
+        environment: &[],
+        directory: None,
+        limit: None,
         stdin: None,
         stdout: Output::Null,
         stderr: Output::Pipe,

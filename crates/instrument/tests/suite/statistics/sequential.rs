@@ -97,11 +97,11 @@ impl Machine {
 impl Bench for Machine {
     type Error = Infallible;
 
-    fn measure(&mut self, subject: usize) -> Result<Option<f64>, Infallible> {
+    fn measure(&mut self, subject: usize) -> Result<Option<Vec<f64>>, Infallible> {
         let factor = if subject == 0 { 1.0 } else { self.factor };
         let cost = self.run_ns * factor * self.slowness();
         self.now_ns += cost;
-        Ok(Some(cost))
+        Ok(Some(vec![cost]))
     }
 
     fn elapsed_ns(&self) -> f64 {

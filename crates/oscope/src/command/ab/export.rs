@@ -1,22 +1,45 @@
 //! The results in the formats of hyperfine (version 1.20), for its scripts and for documents.
 
 use super::programs::{Program, on_one_line};
-use super::runs::{Run, Runs, Summary};
+use super::results::Compared;
+use super::runs::{self, Run, Runs, Summary};
+use crate::arguments::TimeUnit;
 use crate::exit::code_of;
 use anyhow::Result;
 use instrument::ab::Outcome;
-use instrument::quantity::Nanoseconds;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 const NS_PER_S: f64 = 1e9;
+
+/// A format of the results.
+#[derive(Clone, Copy, Debug)]
+pub enum Format {
+    Json,
+    Csv,
+    Markdown,
+    Asciidoc,
+    Orgmode,
+}
+
+/// The results in a format.
+pub fn contents(format: Format, programs: &[Program], compared: &Compared) -> Result<Vec<u8>> {
+    let (summaries, unit) = (&compared.summaries[..], compared.unit);
+    Ok(match format {
+        Format::Json => json(programs, summaries, &compared.runs)?,
+        Format::Csv => csv(programs, summaries)?,
+        Format::Markdown => markdown(programs, summaries, &compared.outcome, unit),
+        Format::Asciidoc => asciidoc(programs, summaries, unit),
+        Format::Orgmode => orgmode(programs, summaries, unit),
+    })
+}
 
 fn seconds(ns: Option<f64>) -> Option<f64> {
     ns.map(|ns| ns / NS_PER_S)
 }
 
 /// `--export-json`: times in seconds, one for each run.
-pub fn json(programs: &[Program], summaries: &[Summary], runs: &[Runs]) -> Result<Vec<u8>> {
+fn json(programs: &[Program], summaries: &[Summary], runs: &[Runs]) -> Result<Vec<u8>> {
     let results = programs.iter().zip(summaries).zip(runs);
     let results: Vec<Value> = results
         .map(|((program, summary), runs)| {
@@ -63,7 +86,7 @@ fn command(program: &Program) -> &str {
 }
 
 /// `--export-csv`: one line for each program, times in seconds.
-pub fn csv(programs: &[Program], summaries: &[Summary]) -> Result<Vec<u8>> {
+fn csv(programs: &[Program], summaries: &[Summary]) -> Result<Vec<u8>> {
     let mut table = ::csv::Writer::from_writer(Vec::new());
     let columns = [
         "command", "mean", "stddev", "median", "user", "system", "min", "max",
@@ -95,14 +118,18 @@ pub fn csv(programs: &[Program], summaries: &[Summary]) -> Result<Vec<u8>> {
 }
 
 /// `--export-markdown`: a table with the ratio of each program to the first.
-pub fn markdown(programs: &[Program], summaries: &[Summary], outcome: &Outcome) -> Vec<u8> {
+fn markdown(
+    programs: &[Program],
+    summaries: &[Summary],
+    outcome: &Outcome,
+    unit: Option<TimeUnit>,
+) -> Vec<u8> {
     let mut text = String::from(
         "| Command | Median | Mean | Min | Max | Time over the first | Verdict |\n\
          |:---|---:|---:|---:|---:|---:|:---|\n",
     );
     for (index, (program, summary)) in programs.iter().zip(summaries).enumerate() {
-        let time =
-            |ns: Option<f64>| ns.map_or_else(String::new, |ns| format!("{:.3}", Nanoseconds(ns)));
+        let time = |ns: Option<f64>| runs::time(ns, unit);
         let pair = outcome.pairs.iter().find(|pair| pair.rival == index);
         let ratio = pair.map_or_else(
             || "1".to_owned(),
@@ -130,8 +157,8 @@ pub fn markdown(programs: &[Program], summaries: &[Summary], outcome: &Outcome) 
 }
 
 /// `--export-asciidoc`: the table of hyperfine.
-pub fn asciidoc(programs: &[Program], summaries: &[Summary]) -> Vec<u8> {
-    let (unit, rows) = rows(programs, summaries);
+fn asciidoc(programs: &[Program], summaries: &[Summary], unit: Option<TimeUnit>) -> Vec<u8> {
+    let (unit, rows) = rows(programs, summaries, unit);
     let mut text = format!(
         "[cols=\"<,>,>,>,>\"]\n|===\n| Command | Mean [{unit}] | Min [{unit}] | Max [{unit}] | Relative\n"
     );
@@ -143,8 +170,8 @@ pub fn asciidoc(programs: &[Program], summaries: &[Summary]) -> Vec<u8> {
 }
 
 /// `--export-orgmode`: the table of hyperfine.
-pub fn orgmode(programs: &[Program], summaries: &[Summary]) -> Vec<u8> {
-    let (unit, rows) = rows(programs, summaries);
+fn orgmode(programs: &[Program], summaries: &[Summary], unit: Option<TimeUnit>) -> Vec<u8> {
+    let (unit, rows) = rows(programs, summaries, unit);
     let mut text = format!(
         "| Command | Mean [{unit}] | Min [{unit}] | Max [{unit}] | Relative |\n|--+--+--+--+--|\n"
     );
@@ -155,14 +182,19 @@ pub fn orgmode(programs: &[Program], summaries: &[Summary]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The unit that fits the first program, and for each program its name, mean with deviation, least and
+/// The unit that was asked for or fits the first program, and for each program its name, mean with deviation, least and
 /// largest time, and the mean over the least mean.
-fn rows(programs: &[Program], summaries: &[Summary]) -> (&'static str, Vec<[String; 5]>) {
+fn rows(
+    programs: &[Program],
+    summaries: &[Summary],
+    unit: Option<TimeUnit>,
+) -> (&'static str, Vec<[String; 5]>) {
     let mut means = summaries.iter().filter_map(|summary| summary.mean_ns);
-    let (unit, ns) = match means.clone().next() {
-        Some(mean) if mean < 1e9 => ("ms", 1e6),
-        _ => ("s", 1e9),
+    let fitting = match means.clone().next() {
+        Some(mean) if mean < NS_PER_S => TimeUnit::Millisecond,
+        _ => TimeUnit::Second,
     };
+    let (unit, ns) = unit.unwrap_or(fitting).symbol_and_ns();
     let least = means.by_ref().reduce(f64::min);
     let time = |of: Option<f64>| of.map_or_else(String::new, |of| format!("{:.3}", of / ns));
     let row = |(program, summary): (&Program, &Summary)| {

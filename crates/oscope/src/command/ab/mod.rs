@@ -9,6 +9,8 @@ mod runs;
 mod single;
 mod vary;
 
+pub use recording::{PROGRAMS, verdicts};
+
 use super::compare::is_found;
 use super::new_run;
 use crate::arguments::{Ab, Common, FailOn};
@@ -28,6 +30,7 @@ use results::{Compared, Exports, present};
 use runs::{Runs, Summary, Timed};
 
 pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
+    let common = &arguments.results.styled(common);
     if let Some(vary) = &arguments.variation.vary {
         return vary::execute(arguments, vary, common);
     }
@@ -37,16 +40,19 @@ pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     let exports = Exports::new(arguments, common)?;
     launch::check(arguments, common)?;
     let interrupt = Interrupt::install()?;
-    let mut store = stored::open(common)?;
-    let output = Output::open(arguments, common.json || exports.are_shown())?;
-    let launcher = Launcher::new(shell, &arguments.programs, output, interrupt)?;
+    let is_kept = !arguments.results.no_store;
+    let mut store = is_kept.then(|| stored::open(common)).transpose()?;
+    let outputs = Output::open_all(arguments, common.json || exports.are_shown())?;
+    let seed = new_run::seed(arguments.pace.seed)?;
+    let launcher = Launcher::new(shell, &arguments.programs, outputs, seed, interrupt)?;
     let mut progress = LiveLine::new(common);
     let mut state = State::default();
     let worked = work(
         &launcher,
         &programs,
         arguments,
-        &mut store,
+        seed,
+        store.as_mut(),
         &mut progress,
         &mut state,
     );
@@ -58,13 +64,11 @@ pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     if let Some(ended) = launcher.end_all_leftovers().filter(|_| !common.quiet) {
         output::say(&format!("oscope: {ended}"));
     }
-    let shown = compared.map_or(Ok(()), |it| present(it, &programs, &launcher, common));
-    if let Some(compared) = compared.filter(|_| !common.quiet) {
-        output::say(&format!(
-            "run {} in {}",
-            compared.number,
-            stored::path(common)?.display()
-        ));
+    let shown = compared.filter(|_| common.json || !arguments.results.is_silent());
+    let shown = shown.map_or(Ok(()), |it| present(it, &programs, &launcher, common));
+    if let Some(number) = compared.and_then(|it| it.number).filter(|_| !common.quiet) {
+        let store = stored::path(common)?;
+        output::say(&format!("run {number} in {}", store.display()));
     }
     exit::first_error([worked, written, shown, cleaned])?;
     Ok(match compared {
@@ -89,13 +93,14 @@ fn work(
     launcher: &Launcher,
     programs: &[Program],
     arguments: &Ab,
-    store: &mut Store,
+    seed: u64,
+    store: Option<&mut Store>,
     progress: &mut LiveLine,
     state: &mut State,
 ) -> Result<()> {
     for program in programs {
         state.set_up += 1;
-        if !launcher.run_around(program.setup.as_deref())? {
+        if !launcher.run_around(program.setup.as_deref(), program, &[])? {
             return Ok(());
         }
     }
@@ -104,9 +109,9 @@ fn work(
     let Some(pace) = warm_up(launcher, programs, arguments.pace.warmup, &rules)? else {
         return Ok(());
     };
-    let seed = new_run::seed(arguments.pace.seed)?;
-    let recording = Recording::begin(store, programs, seed, arguments.pace.budget)?;
-    let number = recording.number();
+    let begin = |store| Recording::begin(store, programs, seed, arguments.pace.budget);
+    let recording = store.map(begin).transpose()?;
+    let number = recording.as_ref().map(Recording::number);
     let way = way(launcher);
     let time = match programs.len() {
         1 if rules.most_runs.is_none() => {
@@ -137,7 +142,8 @@ fn work(
         ..
     } = bench;
     let failure = result.as_ref().err().map(exit::words);
-    let finished = recording.finish(failure.clone().map_or(Ok(outcome.ending), Err));
+    let ending = failure.clone().map_or(Ok(outcome.ending), Err);
+    let finished = recording.map_or(Ok(()), |recording| recording.finish(ending));
     if outcome.blocks == 0 && outcome.ending == Ending::BudgetUsed {
         return Err(WrongUse(
             "the time is too short: it was over before each command had run once; `--budget` gives more".into(),
@@ -152,6 +158,7 @@ fn work(
             rules,
             seed,
             starts_ns,
+            unit: arguments.results.time_unit,
             number,
             failure,
         });
@@ -170,7 +177,7 @@ fn warm_up(
     for round in 1..=warmup {
         for (index, program) in programs.iter().enumerate() {
             let begin_ns = now_ns();
-            let timed = runs::measure(launcher, program);
+            let timed = runs::measure(launcher, program, &format!("warmup-{}", round - 1));
             if timed
                 .with_context(|| format!("warm-up run {round}"))?
                 .is_none()
@@ -216,10 +223,8 @@ fn way(launcher: &Launcher) -> String {
 
 /// Runs the clean-up of each program, also after an error, and returns the first error.
 fn clean_up(launcher: &Launcher, programs: &[Program]) -> Result<()> {
-    let commands = programs
-        .iter()
-        .filter_map(|program| program.cleanup.as_deref());
-    let results: Vec<_> = commands.map(|command| launcher.clean_up(command)).collect();
+    let programs = programs.iter();
+    let results: Vec<_> = programs.map(|program| launcher.clean_up(program)).collect();
     exit::first_error(results)
 }
 
@@ -302,20 +307,13 @@ fn announcement(rules: &Rules, round_ns: Option<f64>) -> String {
         format!("{runs} of each in about {all:.2}")
     } else if room > wanted {
         format!("at most {time}")
-    } else if rules.least_runs > room {
-        format!(
-            "{runs} of each in about {all:.2}, since there is no time for {}",
-            rules.least_runs
-        )
-    } else if rules.budget == Budget::Usual {
-        format!("at most {runs} of each in about {all:.2}")
     } else {
-        let few = if room < Rules::USUAL_RUNS {
-            enough(round_ns)
-        } else {
-            String::new()
-        };
-        format!("at most {time}, enough for {runs} of each.{few}")
+        let is_too_few = room < Rules::USUAL_RUNS;
+        let few = is_too_few.then(|| format!(".{}", enough(round_ns)));
+        format!(
+            "at most {runs} of each in about {all:.2}{}",
+            few.unwrap_or_default()
+        )
     }
 }
 
@@ -323,7 +321,7 @@ fn announcement(rules: &Rules, round_ns: Option<f64>) -> String {
 struct Turns<'a> {
     launcher: &'a Launcher,
     programs: &'a [Program],
-    recording: Recording<'a>,
+    recording: Option<Recording<'a>>,
     progress: &'a mut LiveLine,
     /// Time of one run of each program, if it is known from the warm-up.
     pace_ns: Option<f64>,
@@ -342,14 +340,16 @@ const MOST_STARTS: usize = 50;
 impl Bench for Turns<'_> {
     type Error = anyhow::Error;
 
-    fn measure(&mut self, subject: usize) -> Result<Option<f64>> {
+    fn measure(&mut self, subject: usize) -> Result<Option<Vec<f64>>> {
         let number = self.runs[subject].each.len() + self.latest[subject].len() + 1;
-        let timed = runs::measure(self.launcher, &self.programs[subject]);
+        let iteration = (number - 1).to_string();
+        let timed = runs::measure(self.launcher, &self.programs[subject], &iteration);
         let timed = timed.with_context(|| format!("run {number}"))?;
         Ok(timed.map(|timed| {
             let wall_ns = timed.ran.wall_ns as f64;
+            let costs = [&[wall_ns][..], &timed.costs()].concat();
             self.latest[subject].push(timed);
-            wall_ns
+            costs
         }))
     }
 
@@ -371,10 +371,12 @@ impl Bench for Turns<'_> {
                 runs.add(timed);
             }
         }
-        self.recording.add(block, &new)?;
+        if let Some(recording) = &mut self.recording {
+            recording.add(block, &new)?;
+        }
         let is_short = |timed: &Timed| (timed.ran.wall_ns as f64) < results::SHORT.0;
         if self.starts_ns.len() < MOST_STARTS && new.iter().flatten().any(is_short) {
-            self.starts_ns.extend(self.launcher.start_ns());
+            self.starts_ns.extend(self.launcher.idle_ns());
         }
         let (programs, elapsed_ns) = (self.programs, self.elapsed_ns());
         let kept = self.runs[0].each.len();
@@ -403,17 +405,11 @@ mod tests {
             (None, None, 10.0, "at most 12 runs of each in about 2.0 min"),
             (None, Some(3), 1.0, "3 runs of each in about 3.0 s"),
             (
-                None,
-                Some(20),
-                10.0,
-                "12 runs of each in about 2.0 min, since there is no time for 20",
-            ),
-            (
                 Some(10.0),
                 None,
                 4.0,
-                "at most 10 s, enough for 2 runs of each. `--budget 48s` has time for 12 runs of each, the \
-                 fewest for a verdict.",
+                "at most 2 runs of each in about 8.0 s. `--budget 48s` has time for 12 runs of each, the fewest for a \
+                 verdict.",
             ),
             (Some(10.0), None, 0.1, "at most 10 s"),
             (Some(5.0), Some(1), 4.0, "1 run of each in about 4.0 s"),

@@ -5,7 +5,7 @@ use crate::exit::WrongUse;
 use crate::output;
 use instrument::quantity::counted;
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The shell if one is needed and none is named.
 const USUAL_SHELL: &str = "sh";
@@ -19,6 +19,10 @@ pub struct Program {
     pub command: String,
     /// Parameters and their values.
     pub parameters: Vec<(String, String)>,
+    /// Working directory of its runs and of the commands around them.
+    pub directory: PathBuf,
+    /// Index of its place for standard output.
+    pub output: usize,
     pub prepare: Option<String>,
     pub conclude: Option<String>,
     pub setup: Option<String>,
@@ -32,6 +36,8 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
     for (option, given) in [
         ("--prepare", options.prepare.len()),
         ("--conclude", options.conclude.len()),
+        ("--output", options.output.len()),
+        ("--dir", options.dir.len()),
     ] {
         if given > 1 && given != commands {
             return Err(WrongUse(format!(
@@ -46,7 +52,8 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
         return Err(WrongUse("a name of `--name` is empty".into()));
     }
     let is_there = |text: &String| !text.trim().is_empty();
-    let one_of = |all: &[String], index: usize| all.get(index.min(all.len().max(1) - 1)).cloned();
+    let place = |count: usize, index: usize| index.min(count.max(1) - 1);
+    let one_of = |all: &[String], index: usize| all.get(place(all.len(), index)).cloned();
     let mut programs = Vec::new();
     for (index, command) in arguments.commands.iter().enumerate() {
         for parameters in combinations(&parameters) {
@@ -60,6 +67,8 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
             programs.push(Program {
                 name: on_one_line(&name.map_or_else(|| text.clone(), filled)),
                 command: text,
+                directory: options.dir[place(options.dir.len(), index)].clone(),
+                output: place(options.output.len(), index),
                 prepare: around(one_of(&options.prepare, index)),
                 conclude: around(one_of(&options.conclude, index)),
                 setup: around(options.setup.clone()),
@@ -290,34 +299,6 @@ mod tests {
         for option in ["--prepare", "--conclude", "--setup", "--cleanup"] {
             let line = format!("--parameter a=1,2 {option} 'set {{a}}' work");
             assert_eq!(names(&line), ["work", "work (2)"]);
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_compared_is_refused() {
-        for (line, expected) in [
-            ("true ' '", "command 2 is empty"),
-            ("--parameter c=true, {c}", "command 2 is empty"),
-            ("-n '' a b", "a name of `--name` is empty"),
-            (
-                "-n a -n b -n c x x",
-                "--name is there 3 times for 2 commands",
-            ),
-            (
-                "-p 1 -p 2 x y z",
-                "--prepare is there 2 times for 3 commands",
-            ),
-            (
-                "--parameter a=1,2 --parameter a=3 'echo {a}'",
-                "`--parameter a=1,2,3`",
-            ),
-            (
-                "--parameter a=1,2 -n {a} 'echo {b}'",
-                "no command uses the parameter 'a'",
-            ),
-        ] {
-            let refused = programs(&parsed(line)).unwrap_err().to_string();
-            assert!(refused.contains(expected), "{line}: {refused}");
         }
     }
 

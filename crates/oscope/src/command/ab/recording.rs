@@ -1,23 +1,24 @@
 //! The comparison as an experiment of a stored run.
 
 use super::programs::Program;
+use super::results::{certainty, sentence};
 use super::runs::Timed;
+use crate::arguments::{Arguments, Command};
 use crate::command::new_run;
 use anyhow::{Result, anyhow};
-use instrument::ab::{Block, Ending};
+use clap::Parser;
+use instrument::ab::{Block, Contest, Ending, Pair};
 use instrument::definition::{Better, Definition, Isolation, Metric};
-use instrument::estimate::mostly_computes;
 use instrument::plan::Profile;
 use instrument::point::{Axis, Point};
 use instrument::quantity::{Nanoseconds, Unit};
-use instrument::results::PointResult;
 use instrument::runner::{self, Event, Observer};
 use instrument::sample::{Batch, Reading, Sample};
-use instrument::statistics::prediction::Centre;
 use platform::clock::now_ns;
 use platform::machine::Machine;
-use platform::usage::Usage;
 use record::store::{Recorder, Store};
+use record::{PointRecord, Run};
+use std::iter;
 
 /// Length of the stretches of time whose blocks are stored together: as a batch of each program, and
 /// as a pass.
@@ -36,12 +37,8 @@ pub struct Recording<'s> {
 /// A program in the record.
 struct Recorded {
     point: Point,
-    /// The runs that are not stored yet.
-    rows: Vec<Row>,
-    /// The stored batches, with a typical run in place of all.
-    batches: Vec<Batch>,
-    /// True if it mostly computes, as its first batch shows.
-    is_work: Option<bool>,
+    /// The samples that are not stored yet.
+    samples: Vec<Sample>,
 }
 
 impl<'s> Recording<'s> {
@@ -57,7 +54,7 @@ impl<'s> Recording<'s> {
         run.header.budget_ns = budget.map_or(0.0, |budget| budget.0);
         let mut recorder = store.begin(&run)?;
         let definition = definition();
-        let point = |program: &Program| Point::new().with("program", program.name.as_str());
+        let point = |program: &Program| Point::new().with(PROGRAM, program.name.as_str());
         let points: Vec<Point> = programs.iter().map(point).collect();
         let started = Event::Started {
             definition: &definition,
@@ -66,9 +63,7 @@ impl<'s> Recording<'s> {
         observe(&mut recorder, &started)?;
         let empty = |point| Recorded {
             point,
-            rows: Vec::new(),
-            batches: Vec::new(),
-            is_work: None,
+            samples: Vec::new(),
         };
         Ok(Self {
             recorder,
@@ -90,14 +85,10 @@ impl<'s> Recording<'s> {
         for (program, runs) in runs.iter().enumerate() {
             let ratios = (program > 0).then(|| block.log_ratios(program));
             let mut ratios = ratios.into_iter().flatten();
-            let rows = runs.iter().map(|timed| Row {
-                wall_ns: timed.ran.wall_ns,
-                usage: timed.ran.finished.usage,
-                peak_bytes: timed.peak_bytes(),
-                at_ns: timed.at_ns,
-                ratio: ratios.next().map(|ratio| (ratio.exp(), at_ns)),
-            });
-            self.programs[program].rows.extend(rows);
+            let samples = runs
+                .iter()
+                .flat_map(|timed| samples(timed, ratios.next(), at_ns));
+            self.programs[program].samples.extend(samples);
         }
         if at_ns - self.started_ns >= STRETCH_NS {
             self.flush()?;
@@ -110,26 +101,19 @@ impl<'s> Recording<'s> {
         let (started_ns, end_ns) = (self.started_ns, now_ns());
         self.started_ns = end_ns;
         for program in &mut self.programs {
-            let rows = std::mem::take(&mut program.rows);
-            if rows.is_empty() {
+            let samples = std::mem::take(&mut program.samples);
+            if samples.is_empty() {
                 continue;
             }
-            let is_work = *program.is_work.get_or_insert_with(|| is_work(&rows));
             let batch = Batch {
                 warm: true,
                 started_ns,
                 wall_ns: end_ns - started_ns,
                 pass: Some(self.passes),
-                samples: rows.iter().flat_map(samples).collect(),
+                samples,
                 ..Batch::default()
             };
             take(&mut self.recorder, &self.definition, &program.point, &batch)?;
-            program
-                .batches
-                .extend(typical(&rows, is_work).map(|typical| Batch {
-                    samples: samples(&typical),
-                    ..batch
-                }));
         }
         self.passes += 1;
         Ok(())
@@ -139,24 +123,78 @@ impl<'s> Recording<'s> {
     pub fn finish(mut self, ending: Result<Ending, String>) -> Result<()> {
         self.flush()?;
         let is_interrupted = ending == Ok(Ending::Stopped);
-        let ending = match ending {
-            Ok(Ending::Decided) => runner::Ending::TargetReached,
-            Ok(Ending::BudgetUsed | Ending::RunsUsed) => runner::Ending::BudgetUsed,
-            Ok(Ending::Stopped) => runner::Ending::Interrupted,
-            Ok(Ending::Failed) => runner::Ending::Failed("it could not be measured further".into()),
-            Err(reason) => runner::Ending::Failed(reason),
+        let failure = match ending {
+            Ok(Ending::Failed) => Some("it could not be measured further".to_owned()),
+            Ok(_) => None,
+            Err(reason) => Some(reason),
         };
-        for Recorded { point, batches, .. } in &self.programs {
+        for Recorded { point, .. } in &self.programs {
             close(
                 &mut self.recorder,
                 &self.definition,
                 point,
-                batches,
-                &ending,
+                failure.as_deref(),
             )?;
         }
         Ok(self.recorder.finish(is_interrupted)?)
     }
+}
+
+/// The verdicts on the programs of a stored comparison, from the ratios of its turns; nothing if the run has none.
+pub fn verdicts(run: &Run) -> Vec<String> {
+    let mut experiments = run.experiments.iter();
+    let found = experiments.find(|it| it.definition.id == PROGRAMS);
+    let points = found.map_or(&[][..], |it| &it.points);
+    let ratios: Vec<Vec<(f64, u64)>> = points.iter().skip(1).map(ratios).collect();
+    let Some(first) = ratios.first().filter(|ratios| !ratios.is_empty()) else {
+        return Vec::new();
+    };
+    // The margin is in the command line. One that cannot be read has the usual margin.
+    let usual = || Arguments::try_parse_from(["oscope", "ab", "true"]);
+    let asked = Arguments::try_parse_from(&run.header.command_line).or_else(|_| usual());
+    let Ok(Some(Command::Ab(arguments))) = asked.map(|it| it.command) else {
+        return Vec::new();
+    };
+    let rules = super::rules(&arguments, points.len());
+    let mut contest = Contest::new(points.len(), &rules);
+    let mut begin = 0;
+    for block in first.chunk_by(|one, next| one.1 == next.1) {
+        /// Any time will do: the ratios alone count.
+        const FIRST_NS: f64 = 1e9;
+        let turn = |turn: usize| {
+            let rivals = ratios
+                .iter()
+                .map(|all| all.get(turn).map_or(1.0, |it| it.0) * FIRST_NS);
+            iter::once(FIRST_NS).chain(rivals).collect()
+        };
+        contest.add(&Block::new(
+            (begin..begin + block.len()).map(turn).collect(),
+        ));
+        begin += block.len();
+    }
+    let name = |index: usize| {
+        let level = points[index].point.get(PROGRAM);
+        level.map_or_else(String::new, ToString::to_string)
+    };
+    let verdict = |pair: Pair| {
+        let without_time = Pair {
+            needed: None,
+            ..pair
+        };
+        sentence(&name(0), &name(without_time.rival), &without_time)
+    };
+    let verdicts = contest.pairs(0.0).into_iter().map(verdict);
+    verdicts.chain([certainty(rules.margin)]).collect()
+}
+
+/// The ratios of a program to the first, each with the end of its block.
+fn ratios(point: &PointRecord) -> Vec<(f64, u64)> {
+    let samples = point.batches.iter().flat_map(|batch| &batch.samples);
+    let ratios = samples.filter_map(|sample| match sample.reading {
+        Reading::Value(ratio) if sample.metric == RATIO => Some((ratio, sample.at_ns)),
+        _ => None,
+    });
+    ratios.collect()
 }
 
 pub fn observe(recorder: &mut Recorder<'_>, event: &Event<'_>) -> Result<()> {
@@ -187,23 +225,19 @@ pub fn take(
     observe(recorder, &event)
 }
 
-/// Ends a point with the warnings that these batches deserve.
+/// Ends a point that could not be measured to its end. Others stay open: whoever reads them judges all their samples.
 pub fn close(
     recorder: &mut Recorder<'_>,
     definition: &Definition,
     point: &Point,
-    batches: &[Batch],
-    ending: &runner::Ending,
+    failure: Option<&str>,
 ) -> Result<()> {
-    let warnings = match batches {
-        [] => Vec::new(),
-        _ => PointResult::new(definition, point, batches, None).warnings,
-    };
+    let Some(reason) = failure else { return Ok(()) };
     let event = Event::Closed {
         definition,
         point,
-        ending,
-        warnings: &warnings,
+        ending: &runner::Ending::Failed(reason.to_owned()),
+        warnings: &[],
     };
     observe(recorder, &event)
 }
@@ -211,17 +245,18 @@ pub fn close(
 pub fn definition() -> Definition {
     let time = |name, title| Metric::new(name, title, Unit::Nanoseconds, Better::Lower);
     Definition {
-        id: "ab.programs".into(),
+        id: PROGRAMS.into(),
         title: "Programs side by side".into(),
         question: "Which of these programs is faster, and by how much?".into(),
         // Without the programs' names: the text stays when a run is redacted.
         method: "The programs run by turns in blocks. Each block runs them in a random order and back, as \
              ABBA. Timed is each run from before the start of its process until its exit \
-             is known. `ratio` is the time of a program over that of the first in the same turn. A \
-             batch holds the runs of about half a second, in whole blocks, and is a pass."
+             is known, less the start of the shell with `--subtract-shell`. `ratio` is the time of a \
+             program over that of the first in the same turn. A batch holds the runs of about half a \
+             second, in whole blocks, and is a pass."
             .into(),
         source: "oscope ab".into(),
-        axes: vec![Axis::choice("program", "program")],
+        axes: vec![Axis::choice(PROGRAM, PROGRAM)],
         metrics: vec![
             time("wall", "wall time"),
             time("user", "CPU time in user mode"),
@@ -238,68 +273,32 @@ pub fn definition() -> Definition {
     }
 }
 
+/// Name of the comparison of programs in a record.
+pub const PROGRAMS: &str = "ab.programs";
+
+/// Name of its axis.
+const PROGRAM: &str = "program";
+
 /// Name of the metric that holds the ratios of the blocks.
 const RATIO: &str = "ratio";
 
-/// One run of a program.
-#[derive(Clone, Copy)]
-struct Row {
-    pub wall_ns: u64,
-    pub usage: Usage,
-    pub peak_bytes: Option<u64>,
-    /// Its end.
-    pub at_ns: u64,
-    /// Its time over that of the first program in the same turn, and the end of their block.
-    pub ratio: Option<(f64, u64)>,
-}
-
-/// True if these runs mostly compute.
-fn is_work(rows: &[Row]) -> bool {
-    let sum = |read: fn(&Row) -> u64| rows.iter().map(read).sum::<u64>();
-    let cpu_ns = sum(|row| row.usage.user_ns + row.usage.system_ns);
-    mostly_computes(cpu_ns, sum(|row| row.wall_ns) as f64)
-}
-
-/// A run in place of these: batches of such runs have the warnings of batches of all runs. `None` without runs.
-fn typical(rows: &[Row], is_work: bool) -> Option<Row> {
-    let centre_of = |centre: Centre, read: &dyn Fn(&Row) -> Option<f64>| {
-        centre.of(&rows.iter().filter_map(read).collect::<Vec<_>>())
-    };
-    let median = |read: &dyn Fn(&Row) -> Option<f64>| centre_of(Centre::Median, read);
-    let centre = if is_work {
-        Centre::LowerQuartile
-    } else {
-        Centre::Median
-    };
-    Some(Row {
-        wall_ns: centre_of(centre, &|row| Some(row.wall_ns as f64))? as u64,
-        usage: Usage {
-            user_ns: median(&|row| Some(row.usage.user_ns as f64))? as u64,
-            system_ns: median(&|row| Some(row.usage.system_ns as f64))? as u64,
-            ..Usage::default()
-        },
-        peak_bytes: median(&|row| Some(row.peak_bytes? as f64)).map(|bytes| bytes as u64),
-        at_ns: 0,
-        ratio: median(&|row| Some(row.ratio?.0)).map(|ratio| (ratio, 0)),
-    })
-}
-
-/// The samples of one run of a program.
-fn samples(row: &Row) -> Vec<Sample> {
-    let Row { usage, at_ns, .. } = *row;
+/// The samples of one run of a program. `ratio` is the log ratio of its time to that of the first in the same turn,
+/// whose block ended at `block_ns`.
+fn samples(timed: &Timed, ratio: Option<f64>, block_ns: u64) -> Vec<Sample> {
+    let (usage, at_ns) = (timed.ran.finished.usage, timed.at_ns);
     let wall = Sample {
         usage,
         at_ns,
-        ..Sample::new("wall", once(row.wall_ns))
+        ..Sample::new("wall", once(timed.ran.wall_ns))
     };
     let mut samples = vec![
         wall,
         value("user", usage.user_ns as f64, at_ns),
         value("system", usage.system_ns as f64, at_ns),
     ];
-    let peak = row.peak_bytes;
+    let peak = timed.peak_bytes();
     samples.extend(peak.map(|bytes| value("peak_memory", bytes as f64, at_ns)));
-    samples.extend(row.ratio.map(|(ratio, at_ns)| value(RATIO, ratio, at_ns)));
+    samples.extend(ratio.map(|ratio| value(RATIO, ratio.exp(), block_ns)));
     samples
 }
 
@@ -316,80 +315,5 @@ fn value(metric: &str, value: f64, at_ns: u64) -> Sample {
     Sample {
         at_ns,
         ..Sample::new(metric, Reading::Value(value))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Row, definition, is_work, samples, typical};
-    use instrument::noise::Warning;
-    use instrument::point::Point;
-    use instrument::results::PointResult;
-    use instrument::sample::Batch;
-    use platform::usage::Usage;
-
-    /// The rows of a batch whose runs take about `wall_ns`, of which they compute `share`.
-    fn rows(wall_ns: f64, share: f64) -> Vec<Row> {
-        let row = |index: u64| {
-            let wall_ns = wall_ns * [1.0, 1.4, 1.01, 1.7, 0.99][index as usize % 5];
-            Row {
-                wall_ns: wall_ns as u64,
-                usage: Usage {
-                    user_ns: (wall_ns * share) as u64,
-                    system_ns: 1000 * index,
-                    ..Usage::default()
-                },
-                // Some peaks are below what can be seen.
-                peak_bytes: index.is_multiple_of(3).then_some(1 << 20),
-                at_ns: index,
-                ratio: Some((1.0 + wall_ns / 1e9, index)),
-            }
-        };
-        (0..40).map(row).collect()
-    }
-
-    fn result(batches: &[Batch]) -> PointResult {
-        PointResult::new(&definition(), &Point::new(), batches, None)
-    }
-
-    #[test]
-    fn batches_of_a_typical_run_have_the_warnings_of_all_runs() {
-        let steady: fn(usize) -> f64 = |_| 1.0;
-        let drifting: fn(usize) -> f64 = |pass| 1.0 + pass as f64 / 10.0;
-        let two_modes: fn(usize) -> f64 = |pass| if pass.is_multiple_of(2) { 1.0 } else { 3.0 };
-        let mut kinds = Vec::new();
-        for share in [0.1, 0.9] {
-            for course in [steady, drifting, two_modes] {
-                let (mut all, mut short): (Vec<Batch>, Vec<Batch>) = (Vec::new(), Vec::new());
-                for pass in 0..30_u32 {
-                    let noise = 1.0 + f64::from(pass * 7 % 5) / 1000.0;
-                    let rows = rows(1e6 * course(pass as usize) * noise, share);
-                    let batch = |samples| Batch {
-                        warm: true,
-                        pass: Some(pass),
-                        samples,
-                        ..Batch::default()
-                    };
-                    all.push(batch(rows.iter().flat_map(samples).collect()));
-                    assert_eq!(is_work(&rows), share > 0.5);
-                    let typical = typical(&rows, share > 0.5).unwrap();
-                    short.push(batch(samples(&typical)));
-                }
-                let (all, short) = (result(&all), result(&short));
-                let named = |result: &PointResult| {
-                    let named = |warning: &Warning| (warning.label(), warning.touches("wall"));
-                    result.warnings.iter().map(named).collect::<Vec<_>>()
-                };
-                assert_eq!(named(&all), named(&short), "{share}");
-                for (all, short) in all.estimates.iter().zip(&short.estimates) {
-                    let distance = (all.centre - short.centre).abs();
-                    assert!(distance <= 1e-5 * all.centre, "{all:?} {short:?}");
-                }
-                kinds.extend(named(&short));
-            }
-        }
-        for label in ["drift", "several modes"] {
-            assert!(kinds.contains(&(label, true)), "{kinds:?}");
-        }
     }
 }

@@ -1,14 +1,14 @@
 //! The results of a comparison: the files that the command line names, and the report in words or as JSON.
 
-use super::export;
-use super::launch::{Launcher, input, output_file};
+use super::export::{self, Format};
+use super::launch::{Launcher, input, output_files};
 use super::programs::{Program, on_one_line};
-use super::runs::{Runs, Summary};
+use super::runs::{COSTS, Runs, Summary, time};
 use super::single;
-use crate::arguments::{Ab, Common};
+use crate::arguments::{Ab, Common, TimeUnit};
 use crate::exit::first_error;
-use crate::output;
-use crate::target::{Target, keep_apart};
+use crate::target::{Replaces, Target, keep_apart};
+use crate::{output, style};
 use anyhow::Result;
 use files::Watch;
 use instrument::ab::{Ending, Outcome, Pair, Remark, Rules, Verdict};
@@ -16,9 +16,11 @@ use instrument::quantity::{Nanoseconds, counted};
 use instrument::statistics::Interval;
 use instrument::statistics::summary::median;
 use platform::signal::Interrupt;
+use report::document::{Blocks, Piece, Table};
+use report::show::ratio_with_range;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A comparison with at least one finished block, or one that the user stopped.
 pub struct Compared {
@@ -29,56 +31,41 @@ pub struct Compared {
     pub seed: u64,
     /// Times of a command that does nothing, which ran in turn with short programs.
     pub starts_ns: Vec<f64>,
-    /// Number of the run in the store.
-    pub number: u64,
+    /// Unit of the times for readers, if they ask for one.
+    pub unit: Option<TimeUnit>,
+    /// Number of the run in the store, if it is kept.
+    pub number: Option<u64>,
     /// The error that ended it, in words.
     pub failure: Option<String>,
 }
 
 /// The files that the command line names for results.
-pub struct Exports {
-    json: Option<Target>,
-    csv: Option<Target>,
-    markdown: Option<Target>,
-    asciidoc: Option<Target>,
-    orgmode: Option<Target>,
-}
+pub struct Exports(Vec<(Format, Target)>);
 
 impl Exports {
     /// Checks that the files can be written, each apart from the others and from those of the programs.
     pub fn new(arguments: &Ab, common: &Common) -> Result<Self> {
         let results = &arguments.results;
         let named = [
-            &results.export_json,
-            &results.export_csv,
-            &results.export_markdown,
-            &results.export_asciidoc,
-            &results.export_orgmode,
+            (Format::Json, &results.export_json),
+            (Format::Csv, &results.export_csv),
+            (Format::Markdown, &results.export_markdown),
+            (Format::Asciidoc, &results.export_asciidoc),
+            (Format::Orgmode, &results.export_orgmode),
         ];
-        let of_programs = [input(&arguments.programs), output_file(&arguments.programs)];
-        let exports = named.into_iter().flatten().map(PathBuf::as_path);
-        let all: Vec<&Path> = of_programs.into_iter().flatten().chain(exports).collect();
+        let named = named.map(|(format, path)| Some((format, path.as_deref()?)));
+        let named = || named.into_iter().flatten();
+        let of_programs = output_files(&arguments.programs).chain(input(&arguments.programs));
+        let all: Vec<&Path> = of_programs.chain(named().map(|(_, path)| path)).collect();
         keep_apart(&all, common)?;
-        let target = |path: &Option<_>| Target::if_named(path.as_ref(), results.force, common);
-        Ok(Self {
-            json: target(&results.export_json)?,
-            csv: target(&results.export_csv)?,
-            markdown: target(&results.export_markdown)?,
-            asciidoc: target(&results.export_asciidoc)?,
-            orgmode: target(&results.export_orgmode)?,
-        })
+        let replaces = Replaces::with(results.force);
+        let target = |(format, path)| Ok((format, Target::new(path, replaces, common)?));
+        named().map(target).collect::<Result<_>>().map(Self)
     }
 
     /// True if one of them goes to standard output.
     pub fn are_shown(&self) -> bool {
-        let all = [
-            &self.json,
-            &self.csv,
-            &self.markdown,
-            &self.asciidoc,
-            &self.orgmode,
-        ];
-        all.into_iter().flatten().any(Target::is_standard_output)
+        self.0.iter().any(|(_, target)| target.is_standard_output())
     }
 
     /// Writes each file, also if another cannot be written.
@@ -88,22 +75,11 @@ impl Exports {
         compared: &Compared,
         interrupt: Interrupt,
     ) -> Result<()> {
-        let (summaries, runs) = (&compared.summaries, &compared.runs);
-        let write = |target: &Option<Target>, contents: &dyn Fn() -> Result<Vec<u8>>| {
-            let Some(target) = target else { return Ok(()) };
-            target.write(&contents()?, &Watch::stopped_by(interrupt.flag()))
+        let write = |(format, target): &(Format, Target)| {
+            let contents = export::contents(*format, programs, compared)?;
+            target.write(&contents, &Watch::stopped_by(interrupt.flag()))
         };
-        first_error([
-            write(&self.json, &|| export::json(programs, summaries, runs)),
-            write(&self.csv, &|| export::csv(programs, summaries)),
-            write(&self.markdown, &|| {
-                Ok(export::markdown(programs, summaries, &compared.outcome))
-            }),
-            write(&self.asciidoc, &|| {
-                Ok(export::asciidoc(programs, summaries))
-            }),
-            write(&self.orgmode, &|| Ok(export::orgmode(programs, summaries))),
-        ])
+        first_error(self.0.iter().map(write).collect::<Vec<_>>())
     }
 }
 
@@ -121,7 +97,7 @@ pub fn present(
         ..
     } = compared;
     let shell = launcher.shell.as_deref();
-    let mut remarks = remarks(programs, summaries, shell, median(&compared.starts_ns));
+    let mut remarks = remarks(programs, compared, launcher);
     remarks.extend(missing(outcome, summaries, rules));
     if common.json {
         let measured = programs.iter().zip(summaries);
@@ -139,17 +115,23 @@ pub fn present(
             failure: compared.failure.as_deref(),
             programs: measured.map(ProgramJson::new).collect(),
             pairs: pairs
-                .map(|pair| PairJson::new(&programs[0].name, rival(pair), pair))
+                .map(|pair| PairJson {
+                    others: others(&outcome.others, pair)
+                        .map(|(cost, other)| (COSTS[cost].0, other.into()))
+                        .collect(),
+                    ..PairJson::new(&programs[0].name, rival(pair), pair)
+                })
                 .collect(),
             remarks: &remarks,
         });
     }
-    let text = match (programs, &summaries[..]) {
-        ([program], [summary]) => single::text(program, summary),
-        _ => all(programs, summaries, outcome, rules.margin),
+    let report = match (programs, &summaries[..]) {
+        ([program], [summary]) => single::report(program, summary, compared.unit),
+        _ => report(programs, compared),
     };
-    let notes = remarks.iter().map(|note| format!("Note: {note}.\n"));
-    output::show_painted(&(text + &notes.collect::<String>()))
+    let notes = remarks.iter().map(|note| format!("{note}."));
+    let report = report.remark(notes).document("");
+    output::show_painted(&style::painted(&report, common))
 }
 
 /// Version of the document.
@@ -159,8 +141,8 @@ const FORMAT: u32 = 1;
 #[derive(Serialize)]
 struct ComparisonJson<'a> {
     format: u32,
-    /// Number of the run in the store.
-    run: u64,
+    /// Number of the run in the store, if it is kept.
+    run: Option<u64>,
     /// The words of the shell; `None` if programs were started directly.
     shell: Option<&'a [String]>,
     seed: u64,
@@ -207,14 +189,42 @@ pub const SHORT: Nanoseconds = Nanoseconds(5e6);
 pub struct PairJson<'a> {
     first: &'a str,
     rival: &'a str,
-    /// The rival's cost over that of the first.
+    #[serde(flatten)]
+    ratio: RatioJson,
+    /// Further time that a verdict would take, in ns.
+    needed_ns: Option<f64>,
+    sentence: String,
+    /// The other costs of the rival's runs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    others: BTreeMap<&'static str, RatioJson>,
+}
+
+/// The rival's cost over that of the first.
+#[derive(Serialize)]
+struct RatioJson {
     ratio: f64,
     low: Option<f64>,
     high: Option<f64>,
     verdict: Verdict,
-    /// Further time that a verdict would take, in ns.
-    needed_ns: Option<f64>,
-    sentence: String,
+}
+
+impl From<&Pair> for RatioJson {
+    fn from(pair: &Pair) -> Self {
+        Self {
+            ratio: pair.ratio,
+            low: pair.interval.map(|interval| interval.low),
+            high: pair.interval.map(|interval| interval.high),
+            verdict: pair.verdict,
+        }
+    }
+}
+
+/// Each further cost of a pair, by its index, with the verdict on it.
+fn others<'o>(outcomes: &'o [Vec<Pair>], pair: &Pair) -> impl Iterator<Item = (usize, &'o Pair)> {
+    let rival = pair.rival;
+    let of_rival = move |pairs: &'o Vec<Pair>| pairs.iter().find(|other| other.rival == rival);
+    let all = outcomes.iter().enumerate();
+    all.filter_map(move |(cost, pairs)| Some((cost, of_rival(pairs)?)))
 }
 
 impl<'a> PairJson<'a> {
@@ -222,12 +232,10 @@ impl<'a> PairJson<'a> {
         Self {
             first,
             rival,
-            ratio: pair.ratio,
-            low: pair.interval.map(|interval| interval.low),
-            high: pair.interval.map(|interval| interval.high),
-            verdict: pair.verdict,
+            ratio: pair.into(),
             needed_ns: pair.needed.map(|needed| needed.0),
             sentence: sentence(first, rival, pair),
+            others: BTreeMap::new(),
         }
     }
 }
@@ -323,21 +331,43 @@ fn digits(interval: Interval) -> usize {
 }
 
 /// The whole comparison for readers.
-fn all(programs: &[Program], summaries: &[Summary], outcome: &Outcome, margin: f64) -> String {
-    let mut verdicts: Vec<String> = outcome
-        .pairs
-        .iter()
-        .map(|judged| pair(programs, judged))
-        .collect();
+fn report<'a>(programs: &[Program], compared: &Compared) -> Blocks<'a> {
+    let Compared { outcome, rules, .. } = compared;
+    let mut verdicts: Vec<String> = Vec::new();
+    for judged in &outcome.pairs {
+        verdicts.push(pair(programs, judged));
+        verdicts.extend(differences(programs, compared, judged));
+    }
     if verdicts.is_empty() {
         verdicts.push("nothing is decided: no round of all programs was finished".into());
     }
-    format!(
-        "{}\n{}\n\n{}\n",
-        table(programs, summaries),
-        verdicts.join("\n"),
-        ending(outcome, margin)
-    )
+    Blocks::default()
+        .table(table(programs, compared))
+        .say(verdicts.into_iter().map(Piece::from))
+        .say([ending(outcome, rules.margin)])
+}
+
+/// What else differs in a pair, in words.
+fn differences(programs: &[Program], compared: &Compared, pair: &Pair) -> Option<String> {
+    let differ = others(&compared.outcome.others, pair)
+        .filter(|(_, other)| matches!(other.verdict, Verdict::Faster | Verdict::Slower));
+    let one = |(cost, other): (usize, &Pair)| {
+        let (_, name) = COSTS[cost];
+        // Nothing is a multiple of nothing.
+        let mut both = [0, pair.rival].into_iter();
+        match both.find(|program| compared.runs[*program].mean_of(cost) < 1.0) {
+            Some(program) => format!("{name} (next to none in '{}')", programs[program].name),
+            None => format!("{name} {}", ratio_with_range(other.ratio, other.interval)),
+        }
+    };
+    let all: Vec<String> = differ.map(one).collect();
+    (!all.is_empty()).then(|| {
+        let [first, rival] = [0, pair.rival].map(|index| &programs[index].name);
+        format!(
+            "What else differs, '{rival}' over '{first}': {}.",
+            all.join("; ")
+        )
+    })
 }
 
 fn ending(outcome: &Outcome, margin: f64) -> String {
@@ -348,73 +378,66 @@ fn ending(outcome: &Outcome, margin: f64) -> String {
         Ending::Stopped => "Stopped by a signal",
         Ending::Failed => "Stopped by an error",
     };
+    let blocks = counted(outcome.blocks, "block");
+    format!("{why}, after {blocks}. {}", certainty(margin))
+}
+
+/// What a verdict means.
+pub fn certainty(margin: f64) -> String {
     format!(
-        "{why}, after {}. Margin {} %. Each interval holds in 199 of 200 comparisons, at \
-         whatever moment they stop.",
-        counted(outcome.blocks, "block"),
+        "Margin {} %. Each interval holds in 199 of 200 comparisons, at whatever moment they stop.",
         margin * 100.0
     )
 }
 
-fn table(programs: &[Program], summaries: &[Summary]) -> String {
-    let header = [
-        "program", "wall", "fastest", "user", "system", "memory", "faults", "switches", "runs",
-    ];
-    let mut rows = vec![header.map(str::to_owned)];
+fn table(programs: &[Program], compared: &Compared) -> Table {
+    let rows: Vec<(&Program, &Summary)> = programs.iter().zip(&compared.summaries).collect();
+    let of = |read: fn(&Summary) -> Option<f64>| {
+        move |row: &(&Program, &Summary)| time(read(row.1), compared.unit)
+    };
     let sum = |one: Option<f64>, other: Option<f64>| match one.zip(other) {
         Some((one, other)) => format!("{:.0}", one + other),
         None => "–".to_owned(),
     };
-    for (program, summary) in programs.iter().zip(summaries) {
-        let time = |ns: Option<f64>| {
-            ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3}", Nanoseconds(ns)))
-        };
-        rows.push([
-            program.name.clone(),
-            time(summary.median_ns),
-            time(summary.min_ns),
-            time(summary.user_ns),
-            time(summary.system_ns),
-            summary.memory(),
-            sum(summary.minor_faults, summary.major_faults),
-            sum(summary.voluntary_switches, summary.involuntary_switches),
-            summary.runs.to_string(),
-        ]);
-    }
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..header.len()).filter_map(width).collect();
-    let line = |row: &[String; 9]| {
-        let cells = row.iter().zip(&widths).enumerate();
-        let cells = cells.map(|(column, (cell, &width))| match column {
-            0 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        cells.collect::<Vec<_>>().join("  ") + "\n"
-    };
-    rows.iter().map(line).collect()
+    Table::of("The programs", &rows)
+        .name("program", |row| Piece::from(row.0.name.clone()))
+        .number("wall", of(|summary| summary.median_ns))
+        .number("fastest", of(|summary| summary.min_ns))
+        .number("user", of(|summary| summary.user_ns))
+        .number("system", of(|summary| summary.system_ns))
+        .number("memory", |row| row.1.memory())
+        .number("faults", |row| sum(row.1.minor_faults, row.1.major_faults))
+        .number("switches", |row| {
+            sum(row.1.voluntary_switches, row.1.involuntary_switches)
+        })
+        .number("runs", |row| row.1.runs.to_string())
+        .into()
 }
 
-/// Remarks on the runs for readers. `start_ns` is the time of a program that does nothing.
-fn remarks(
-    programs: &[Program],
-    summaries: &[Summary],
-    shell: Option<&[String]>,
-    start_ns: Option<f64>,
-) -> Vec<String> {
+/// Remarks on the runs for readers.
+fn remarks(programs: &[Program], compared: &Compared, launcher: &Launcher) -> Vec<String> {
+    let summaries = &compared.summaries;
     let mut all = Vec::new();
-    if let Some(shell) = shell {
+    if let Some(shell) = &launcher.shell {
         let shell = shell.join(" ");
-        all.push(format!(
-            "all commands were run by `{shell} -c`, whose start is part of every time; `--shell none` \
-             starts programs directly"
+        all.push(launcher.subtracted_ns.map_or_else(
+            || {
+                format!(
+                    "all commands were run by `{shell} -c`, whose start is part of every time; `--subtract-shell` \
+                     takes it off, `--shell none` starts programs directly"
+                )
+            },
+            |ns| {
+                let start = time(Some(ns), compared.unit);
+                format!("the start of `{shell} -c`, {start}, is taken off every time")
+            },
         ));
     }
     if summaries.iter().any(is_short) {
+        let start_ns = median(&compared.starts_ns);
         let start = start_ns.map_or_else(String::new, |ns| {
-            format!(
-                " A command that does nothing (`true`), in turn with them, took {:.3}.",
-                Nanoseconds(ns)
-            )
+            let start = time(Some(ns), compared.unit);
+            format!(" A command that does nothing (`true`), in turn with them, took {start}.")
         });
         let ratio = if programs.len() > 1 {
             " The ratio is that of whole runs; the work alone differs by more"
@@ -432,11 +455,21 @@ fn remarks(
                 .iter()
                 .map(ToString::to_string)
                 .collect();
+            let apart = summary.medians_by_end.map_or_else(String::new, |medians| {
+                let [failed, others] = medians.map(|ns| time(Some(ns), compared.unit));
+                format!(": their median is {failed}, that of the others {others}")
+            });
             all.push(format!(
-                "'{name}' failed in {} of {}, with {}; they count",
+                "'{name}' failed in {} of {}, with {}; they count{apart}",
                 summary.failures,
                 counted(summary.runs, "run"),
                 ends.join(", ")
+            ));
+        }
+        if summary.over_limit > 0 {
+            let further = counted(summary.over_limit, "further run");
+            all.push(format!(
+                "the time limit ended {further} of '{name}', which do not count"
             ));
         }
         if summary.leftovers > 0 {

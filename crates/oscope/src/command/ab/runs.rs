@@ -1,11 +1,12 @@
 //! The runs of one program: each as it is timed, all of them in a few numbers, and their summary.
 
-use super::launch::Launcher;
+use super::launch::{Ended, Launcher};
 use super::programs::Program;
+use crate::arguments::TimeUnit;
 use crate::exit::code_of;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use instrument::ab::{Remark, remarks};
-use instrument::quantity::Bytes;
+use instrument::quantity::{Bytes, Nanoseconds};
 use instrument::statistics::summary::{mean, median, quantile, standard_deviation};
 use platform::clock::now_ns;
 use platform::process::Exit;
@@ -24,38 +25,85 @@ pub struct Timed {
     pub floor_bytes: u64,
     /// Number of processes that the program left behind.
     pub leftovers: usize,
+    /// Number of runs before it that the time limit ended.
+    pub over_limit: usize,
 }
 
+/// The costs of a run that are compared along with its time: their names in documents and for readers.
+pub const COSTS: [(&str, &str); 7] = [
+    ("user", "user time"),
+    ("system", "system time"),
+    ("peak_memory", "peak memory"),
+    ("faults", "page faults"),
+    ("switches", "context switches"),
+    ("read", "bytes read from storage"),
+    ("written", "bytes written"),
+];
+
 impl Timed {
+    /// The values of [`COSTS`].
+    pub fn costs(&self) -> [f64; COSTS.len()] {
+        let usage = &self.ran.finished.usage;
+        let [read, written] = self.ran.moved_bytes;
+        [
+            usage.user_ns,
+            usage.system_ns,
+            self.ran.peak_bytes,
+            usage.minor_faults + usage.major_faults,
+            usage.voluntary_switches + usage.involuntary_switches,
+            read,
+            written,
+        ]
+        .map(|cost| cost as f64)
+    }
+
     /// The program's peak memory; `None` if it is below what can be seen.
     pub fn peak_bytes(&self) -> Option<u64> {
         (self.ran.peak_bytes > self.floor_bytes).then_some(self.ran.peak_bytes)
     }
 }
 
+/// A program that reaches its time limit this often in a row does not end in time.
+const MOST_OVER_LIMIT: usize = 3;
+
 /// Runs a program once, with the commands around it, and ends what it left behind; `None` if the user
-/// asked to stop. Repeats all of it if the program was stopped in between, as by Ctrl-Z.
-pub fn measure(launcher: &Launcher, program: &Program) -> Result<Option<Timed>> {
+/// asked to stop. Repeats all of it if the program was stopped in between, as by Ctrl-Z, or reached its time limit.
+pub fn measure(launcher: &Launcher, program: &Program, iteration: &str) -> Result<Option<Timed>> {
+    let mut over_limit = 0;
     loop {
-        if !launcher.run_around(program.prepare.as_deref())? {
+        let variables = launcher.variables(iteration);
+        let around =
+            |text: &Option<String>| launcher.run_around(text.as_deref(), program, &variables);
+        if !around(&program.prepare)? {
             return Ok(None);
         }
-        let Some((ran, is_success)) = launcher.run(&program.command)? else {
+        let Some(ended) = launcher.run(program, &variables)? else {
             return Ok(None);
         };
         let at_ns = now_ns();
-        if !launcher.run_around(program.conclude.as_deref())? {
+        if !around(&program.conclude)? {
             return Ok(None);
         }
         let leftovers = launcher.starter.end_leftovers();
-        if !ran.was_stopped {
-            return Ok(Some(Timed {
-                ran,
-                is_success,
-                at_ns,
-                floor_bytes: launcher.starter.floor_bytes(),
-                leftovers,
-            }));
+        match ended {
+            Ended::Alone(ran, is_success) if !ran.was_stopped => {
+                return Ok(Some(Timed {
+                    ran,
+                    is_success,
+                    at_ns,
+                    floor_bytes: launcher.starter.floor_bytes(),
+                    leftovers,
+                    over_limit,
+                }));
+            }
+            Ended::Alone(..) => {}
+            Ended::OverLimit => over_limit += 1,
+        }
+        if over_limit == MOST_OVER_LIMIT {
+            bail!(
+                "'{}' took longer than the time limit (`--timeout`) {over_limit} times in a row",
+                program.command
+            );
         }
     }
 }
@@ -76,8 +124,12 @@ pub struct Runs {
     pub failures: usize,
     /// The ends of these runs, each once, in order of their codes.
     pub failed_with: Vec<Exit>,
+    /// Number of further runs that the time limit ended.
+    pub over_limit: usize,
     /// The CPU time, faults and context switches of all runs.
     pub usage: Usage,
+    /// The sum of each of [`COSTS`].
+    sums: [f64; COSTS.len()],
     /// Largest peak of memory; `None` if it is below `floor_bytes`.
     pub peak_bytes: Option<u64>,
     /// A smaller peak cannot be seen; `None` without runs.
@@ -104,10 +156,21 @@ impl Runs {
                 self.failed_with.insert(place, finished.exit);
             }
         }
+        self.over_limit += timed.over_limit;
         self.usage += finished.usage;
+        for (sum, cost) in self.sums.iter_mut().zip(timed.costs()) {
+            *sum += cost;
+        }
         self.peak_bytes = self.peak_bytes.max(timed.peak_bytes());
         self.floor_bytes = self.floor_bytes.max(Some(timed.floor_bytes));
         self.leftovers += timed.leftovers;
+    }
+}
+
+impl Runs {
+    /// The mean of one of [`COSTS`], by its index.
+    pub fn mean_of(&self, cost: usize) -> f64 {
+        self.sums[cost] / self.each.len().max(1) as f64
     }
 }
 
@@ -123,6 +186,11 @@ pub struct Summary {
     /// The ends of these runs, each once.
     #[serde(skip)]
     pub failed_with: Vec<Exit>,
+    /// Median of the runs that failed, and of the others, if there are both.
+    #[serde(skip)]
+    pub medians_by_end: Option<[f64; 2]>,
+    /// Further runs that the time limit ended.
+    pub over_limit: usize,
     pub median_ns: Option<f64>,
     pub mean_ns: Option<f64>,
     pub stddev_ns: Option<f64>,
@@ -157,12 +225,18 @@ impl Summary {
     pub fn new(runs: &Runs) -> Self {
         let walls: Vec<f64> = runs.each.iter().map(|run| run.wall_ns as f64).collect();
         let usage = &runs.usage;
+        let [failed, successful]: [Vec<_>; 2] = [false, true].map(|wanted| {
+            let such = (runs.each.iter()).filter(|run| run.exit.is_success() == wanted);
+            such.map(|run| run.wall_ns as f64).collect()
+        });
         let percentiles = PERCENTILES.map(|percentile| quantile(&walls, percentile));
         let mean_of = |sum: u64| (!walls.is_empty()).then(|| sum as f64 / walls.len() as f64);
         Self {
             runs: runs.each.len(),
             failures: runs.failures,
             failed_with: runs.failed_with.clone(),
+            medians_by_end: median(&failed).zip(median(&successful)).map(Into::into),
+            over_limit: runs.over_limit,
             median_ns: median(&walls),
             mean_ns: mean(&walls),
             stddev_ns: standard_deviation(&walls),
@@ -183,6 +257,15 @@ impl Summary {
             leftovers: runs.leftovers,
             remarks: remarks(&walls),
         }
+    }
+}
+
+/// A time for readers, in the unit that they ask for, or in one that fits.
+pub fn time(ns: Option<f64>, unit: Option<TimeUnit>) -> String {
+    match (ns, unit.map(TimeUnit::symbol_and_ns)) {
+        (None, _) => "–".to_owned(),
+        (Some(ns), None) => format!("{:.3}", Nanoseconds(ns)),
+        (Some(ns), Some((symbol, unit_ns))) => format!("{:.3} {symbol}", ns / unit_ns),
     }
 }
 
@@ -216,6 +299,7 @@ mod tests {
                     },
                 },
                 peak_bytes,
+                moved_bytes: [0; 2],
                 stderr: String::new(),
                 was_stopped: false,
             },
@@ -223,6 +307,7 @@ mod tests {
             at_ns: 0,
             floor_bytes: 10,
             leftovers: 1,
+            over_limit: 0,
         }
     }
 

@@ -16,8 +16,11 @@ fn a_comparison_that_cannot_work_is_refused_before_a_command_runs() {
     check!(place => "
         {setup} true ''                                 | 2 | 2> command 2 is empty
         {setup} -N true \"'true\"                       | 2 | 2> a quote is open
-        {setup} true true -n a -n b -n c                | 2 | 2> --name
-        {setup} a b c -p 1 -p 2                         | 2 | 2> --prepare
+        {setup} true true -n a -n b -n c                | 2 | 2> --name is there 3 times for 2
+        {setup} a b c -p 1 -p 2                         | 2 | 2> --prepare is there 2 times for 3
+        {setup} a --dir $ --dir $                       | 2 | 2> --dir is there 2 times for 1 command:
+        {setup} --parameter c=true, {{c}}               | 2 | 2> command 2 is empty
+        {setup} true true -n ''                         | 2 | 2> a name of `--name` is empty
         {setup} true true --budget 0.1s                 | 2 | 2> less than 1 s
         ab true true --runs 0                           | 2 | 2> 0
         {setup} --parameter a=1 --parameter a=3 'echo {{a}}' | 2 | 2> given twice
@@ -57,7 +60,7 @@ fn nothing_begins_for_which_there_is_no_time() {
         assert_eq!(lines(&log), 1);
     }
     check!(place => "
-        {compare} -r 1000 'sleep 0.1' 'sleep 0.1' | 0 | 2> since there is no time for 1000
+        {compare} -r 1000 'sleep 0.1' 'sleep 0.1' | 0 | 2> at most 
             | > of 1000 runs of each command; a longer `--budget`
     ");
 }

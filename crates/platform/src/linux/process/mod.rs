@@ -159,7 +159,7 @@ const KIB: u64 = 1024;
 
 /// Waits for the exit of a child. The second result is its peak resident memory in bytes, or that of
 /// a process that it waited for.
-fn wait4(pid: Pid) -> io::Result<(Finished, u64)> {
+fn wait4(pid: Pid) -> io::Result<(Finished, libc::rusage)> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     loop {
@@ -186,12 +186,17 @@ fn wait4(pid: Pid) -> io::Result<(Finished, u64)> {
         Exit::Code(libc::WEXITSTATUS(status))
     };
     // SAFETY: the call succeeded, so all of it was written.
-    let usage = unsafe { usage.assume_init_ref() };
+    let usage = unsafe { usage.assume_init() };
     let finished = Finished {
         exit,
-        usage: from_rusage(usage),
+        usage: from_rusage(&usage),
     };
-    Ok((finished, usage.ru_maxrss as u64 * KIB))
+    Ok((finished, usage))
+}
+
+/// Peak resident memory of the largest process among those that `usage` counts.
+fn peak_bytes(usage: &libc::rusage) -> u64 {
+    usage.ru_maxrss as u64 * KIB
 }
 
 // Processes that programs leave behind. They become children of this process.

@@ -3,6 +3,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,9 +17,10 @@ use rustix::process::{
 };
 
 use super::starter::{Helper, Started};
-use super::{Leftovers, Terminal, die_with, put_in_foreground, take, wait4};
+use super::{Leftovers, Terminal, die_with, peak_bytes, put_in_foreground, take, wait4};
 use crate::linux::clock::{now_ns, timespec};
 use crate::linux::stop::{Starting, pauses, stop_here};
+use crate::linux::usage::moved_bytes;
 use crate::process::{Exit, Tail};
 use crate::program::{Output, Program, ProgramError, Ran};
 use crate::usage::Consumption;
@@ -30,6 +32,8 @@ const GLANCE_NS: u64 = 100_000_000;
 const BLIND_GLANCE_NS: u64 = 200_000;
 /// Time after which a program that something stopped counts as stopped for good.
 const LONGEST_STOP_NS: u64 = 1_000_000_000;
+/// Bytes of the variables for a program for which the smallest peak of memory is known.
+const LARGEST_VARIABLES: usize = 8 << 10;
 /// A program that is stopped more often, for the terminal's sake, does not want the terminal.
 const MOST_LOANS: usize = 20;
 /// The kernel sums the memory of a process over its processors, and lags behind by about as much.
@@ -37,8 +41,8 @@ const KERNEL_ERROR_BYTES: u64 = 2 << 20;
 
 /// Starts programs, one at a time.
 ///
-/// Each program has the environment and the working directory that this process had when the starter
-/// was made. It has a separate process group, so that Ctrl-C on a terminal reaches only this process.
+/// Each program has the environment and the working directory of this process, unless the request has others.
+/// It has a separate process group, so that Ctrl-C on a terminal reaches only this process.
 /// On Linux:
 ///
 /// - It is killed when the thread that made the starter exits: keep that thread.
@@ -79,6 +83,9 @@ impl Starter {
         // The helper is as large as it gets after its first request. A directory cannot be executed.
         let request = Program {
             words: &["/".into()],
+            environment: &[("OSCOPE_LARGEST", "x".repeat(LARGEST_VARIABLES))],
+            directory: None,
+            limit: None,
             stdin: None,
             stdout: Output::Null,
             stderr: Output::Null,
@@ -136,8 +143,8 @@ impl Starter {
         let lent = terminal.as_ref().map(AsFd::as_fd);
         let starting = Starting::begin();
         let started = match &self.helper {
-            Some(helper) => helper.run(program.words, files, lent),
-            None => start_here(program.words, files, lent),
+            Some(helper) => helper.run(program, files, lent),
+            None => start_here(program, files, lent),
         };
         let started = started.map_err(ProgramError::Start)?;
         let follower = starting.follow(started.pid);
@@ -151,6 +158,9 @@ impl Starter {
             was_stopped: false,
             loans: 0,
             stopped_since_ns: None,
+            over_ns: (program.limit)
+                .map(|limit| started.start_ns.saturating_add(limit.as_nanos() as u64)),
+            pauses_before,
         };
         let has_ended = running.wait(interrupted);
         let wall_ns = now_ns().saturating_sub(started.start_ns);
@@ -160,7 +170,7 @@ impl Starter {
             let _ = kill_process(started.pid, Signal::KILL);
         }
         drop(follower);
-        let (finished, peak_bytes) = wait4(started.pid)?;
+        let (finished, usage) = wait4(started.pid)?;
         let terminal = running.terminal.take();
         let had_terminal = terminal.is_some();
         if let Some(terminal) = terminal {
@@ -186,7 +196,8 @@ impl Starter {
         Ok(Some(Ran {
             wall_ns,
             finished,
-            peak_bytes,
+            peak_bytes: peak_bytes(&usage),
+            moved_bytes: moved_bytes(&usage),
             stderr: running.tail.text(),
             was_stopped: running.was_stopped || pauses() != pauses_before,
         }))
@@ -233,15 +244,25 @@ impl Pipe {
 
 /// Starts a program as a child of this process in the usual way.
 fn start_here(
-    words: &[String],
+    program: &Program<'_>,
     files: [BorrowedFd<'_>; 3],
     terminal: Option<BorrowedFd<'_>>,
 ) -> io::Result<Started> {
     let [stdin, stdout, stderr] = files.map(|file| file.try_clone_to_owned().map(Stdio::from));
-    let (name, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let (name, arguments) = program
+        .words
+        .split_first()
+        .ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(name);
     command
         .args(arguments)
+        .envs(
+            program
+                .environment
+                .iter()
+                .map(|(name, value)| (name, value)),
+        )
+        .current_dir(program.directory.unwrap_or(Path::new(".")))
         .stdin(stdin?)
         .stdout(stdout?)
         .stderr(stderr?)
@@ -291,6 +312,10 @@ struct Running {
     /// Number of times that the terminal was lent while it ran.
     loans: usize,
     stopped_since_ns: Option<u64>,
+    /// The time at which it reaches its limit.
+    over_ns: Option<u64>,
+    /// Number of pauses of this process before it began.
+    pauses_before: u64,
 }
 
 impl Running {
@@ -307,6 +332,8 @@ impl Running {
                 .map(|fd| PollFd::new(fd, PollFlags::IN))
                 .collect();
             let glance_ns = self.life.as_ref().map_or(BLIND_GLANCE_NS, |_| GLANCE_NS);
+            let rest_ns = self.over_ns.map(|over_ns| over_ns.saturating_sub(now_ns()));
+            let glance_ns = rest_ns.map_or(glance_ns, |rest_ns| glance_ns.min(rest_ns));
             match poll(&mut fds, Some(&timespec(glance_ns))) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(io::Error::from(errno).into()),
@@ -317,6 +344,13 @@ impl Running {
             };
             if has_ended {
                 return Ok(true);
+            }
+            if rest_ns == Some(0) {
+                if pauses() == self.pauses_before {
+                    return Err(ProgramError::Limit);
+                }
+                // Its time means nothing, and it is repeated.
+                self.over_ns = None;
             }
             self.drain()?;
             match look(self.pid)?.and_then(|status| status.stopping_signal()) {

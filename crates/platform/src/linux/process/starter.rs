@@ -1,11 +1,11 @@
 //! The small process that starts programs: `starter/main.rs` in this crate.
 
 use std::env;
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -16,6 +16,7 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlag
 use rustix::process::{Pid, getpid};
 
 use crate::linux::parse;
+use crate::program::Program;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter"));
 
@@ -80,27 +81,31 @@ impl Helper {
     /// for its group.
     pub(super) fn run(
         &self,
-        words: &[String],
+        program: &Program<'_>,
         files: [BorrowedFd<'_>; 3],
         terminal: Option<BorrowedFd<'_>>,
     ) -> io::Result<Started> {
-        let Some(name) = words.first() else {
+        let Some(name) = program.words.first() else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let paths = paths(name);
+        let words = program.words.iter().map(String::as_bytes);
+        let variables = variables(program.environment);
+        let directory = program.directory.map(|path| path.as_os_str().as_bytes());
+        let all = (paths.iter().map(Vec::as_slice).chain(words))
+            .chain(variables.iter().map(Vec::as_slice))
+            .chain(directory);
         let mut text = Vec::new();
-        for word in paths
-            .iter()
-            .map(Vec::as_slice)
-            .chain(words.iter().map(String::as_bytes))
-        {
-            text.extend_from_slice(CString::new(word)?.as_bytes_with_nul());
+        for one in all {
+            text.extend_from_slice(CString::new(one)?.as_bytes_with_nul());
         }
         let parent = getpid().as_raw_nonzero().get() as u64;
         let header = [
             text.len() as u64,
             paths.len() as u64,
-            words.len() as u64,
+            program.words.len() as u64,
+            variables.len() as u64,
+            u64::from(directory.is_some()),
             parent,
         ];
         let header = header.map(u64::to_ne_bytes);
@@ -190,5 +195,21 @@ fn paths(name: &str) -> Vec<Vec<u8>> {
     let places = env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
     env::split_paths(&places)
         .map(|place| place.join(name).into_os_string().into_vec())
+        .collect()
+}
+
+/// The whole environment with these variables, each as `NAME=value`; nothing if there are none, which means the
+/// environment of the helper.
+fn variables(added: &[(&str, String)]) -> Vec<Vec<u8>> {
+    if added.is_empty() {
+        return Vec::new();
+    }
+    let is_kept = |(name, _): &(OsString, OsString)| added.iter().all(|(other, _)| name != other);
+    let own = env::vars_os().filter(is_kept);
+    let added = added
+        .iter()
+        .map(|(name, value)| (name.into(), value.into()));
+    own.chain(added)
+        .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
         .collect()
 }

@@ -72,11 +72,14 @@ impl Starter {
         let mut child = job.start(&mut command, None).map_err(ProgramError::Start)?;
         let events = connect(&mut child)?;
         let mut tail = Tail::default();
+        let mut rest = program.limit;
         let mut has_ended = loop {
-            if interrupted.load(Ordering::Acquire) {
+            if interrupted.load(Ordering::Acquire) || rest == Some(Duration::ZERO) {
                 break false;
             }
-            match events.recv_timeout(GLANCE) {
+            let elapsed = Duration::from_nanos(now_ns() - start_ns);
+            rest = program.limit.map(|limit| limit.saturating_sub(elapsed));
+            match events.recv_timeout(rest.map_or(GLANCE, |rest| rest.min(GLANCE))) {
                 Ok(Event::Exit) => break true,
                 Ok(Event::Error(bytes)) => tail.push(&bytes),
                 _ => {}
@@ -96,8 +99,11 @@ impl Starter {
             }
             has_ended = !interrupted.load(Ordering::Acquire);
         }
-        let (usage, peak_bytes) =
+        let (usage, consumed) =
             usage::of_exited(child.as_handle(), job.usage()).map_err(io::Error::from)?;
+        if !has_ended && !interrupted.load(Ordering::Acquire) {
+            return Err(ProgramError::Limit);
+        }
         if !has_ended {
             return Ok(None);
         }
@@ -109,7 +115,8 @@ impl Starter {
         Ok(Some(Ran {
             wall_ns,
             finished: Finished { exit, usage },
-            peak_bytes,
+            peak_bytes: consumed.own_peak_bytes,
+            moved_bytes: [consumed.read_bytes, consumed.written_bytes],
             stderr: tail.text(),
             was_stopped: false,
         }))
@@ -136,8 +143,17 @@ fn command(program: &Program<'_>) -> Result<Command, ProgramError> {
         words.ok_or_else(|| ProgramError::Start(io::ErrorKind::InvalidInput.into()))?;
     let stdin = program.stdin.map(File::try_clone).transpose()?;
     let mut command = Command::new(name);
+    if let Some(directory) = program.directory {
+        command.current_dir(directory);
+    }
     command
         .args(arguments)
+        .envs(
+            program
+                .environment
+                .iter()
+                .map(|(name, value)| (name, value)),
+        )
         .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
         .stdout(place(program.stdout)?)
         .stderr(place(program.stderr)?);

@@ -4,15 +4,12 @@ use super::duels::Recording;
 use crate::command::ab::results;
 use crate::kernel_settings::ChangedSetting;
 use crate::progress::LiveLine;
-use instrument::ab::{Bench, Block, Contest, Pair, Rules};
-use instrument::runner::{BatchError, Executor, Request, WorkerExecutor};
+use instrument::ab::{Bench, Block, Contest};
+use instrument::runner::{Request, WorkerExecutor};
 use instrument::sample::Batch;
-use instrument::trial::cost;
+use instrument::trial::{self, ATTEMPTS, cost};
 use platform::clock::now_ns;
 use std::path::PathBuf;
-
-/// Attempts at a visit that something else in the system disturbs.
-const ATTEMPTS: usize = 3;
 
 /// The reason why a duel ended early.
 pub enum Stop {
@@ -43,10 +40,6 @@ pub struct Visits<'a, 's> {
     pub changed: Option<&'a ChangedSetting>,
     pub recording: &'a mut Recording<'s>,
     pub progress: &'a mut LiveLine,
-    /// The tests of the metrics beyond the first.
-    pub others: Vec<Contest>,
-    /// The visits since the last finished block: the way, and the cost of each metric.
-    pub taken: Vec<(usize, Vec<f64>)>,
     pub seed: u64,
     pub done: u64,
     pub begin_ns: u64,
@@ -57,12 +50,7 @@ pub struct Visits<'a, 's> {
 impl Visits<'_, '_> {
     /// Visits each way `warmup` times, at least once, and keeps those of `metrics` that are timed.
     /// These visits do not count. `None` if the user asked to stop.
-    pub fn warm_up(
-        mut self,
-        metrics: &[String],
-        rules: &Rules,
-        warmup: usize,
-    ) -> Result<Option<Self>, Stop> {
+    pub fn warm_up(mut self, metrics: &[String], warmup: usize) -> Result<Option<Self>, Stop> {
         self.metrics = metrics.to_vec();
         self.round_ns = f64::INFINITY;
         for _ in 0..warmup.max(1) {
@@ -80,16 +68,8 @@ impl Visits<'_, '_> {
                 "nothing that all ways have is timed there".into(),
             ));
         }
-        self.others = vec![Contest::new(self.ways.len(), rules); self.metrics.len() - 1];
         self.begin_ns = now_ns();
         Ok(Some(self))
-    }
-
-    /// The pairs of each metric beyond the first.
-    pub fn other_pairs(&self) -> Vec<Vec<Pair>> {
-        let elapsed_ns = self.elapsed_ns();
-        let others = self.others.iter();
-        others.map(|contest| contest.pairs(elapsed_ns)).collect()
     }
 
     fn visit(&mut self, way: usize) -> Result<Option<Batch>, Stop> {
@@ -103,25 +83,15 @@ impl Visits<'_, '_> {
         // The ways of one turn do the same work.
         request.task.seed = self.seed.wrapping_add(self.done / self.ways.len() as u64);
         self.done += 1;
-        for attempt in 1.. {
-            if self.executor.is_interrupted() {
-                return Ok(None);
-            }
-            match self.executor.execute(&request).pop() {
-                Some(Ok(batch)) => return Ok(Some(batch)),
-                None | Some(Err(BatchError::Interrupted)) => return Ok(None),
-                Some(Err(BatchError::Disturbed(_))) if attempt < ATTEMPTS => {}
-                Some(Err(error)) => return Err(Stop::Point(format!("'{}': {error}", chosen.name))),
-            }
-        }
-        Ok(None)
+        let visited = trial::visit(self.executor, &request);
+        visited.map_err(|error| Stop::Point(format!("'{}': {error}", chosen.name)))
     }
 }
 
 impl Bench for Visits<'_, '_> {
     type Error = Stop;
 
-    fn measure(&mut self, subject: usize) -> Result<Option<f64>, Stop> {
+    fn measure(&mut self, subject: usize) -> Result<Option<Vec<f64>>, Stop> {
         let mut lost = None;
         // A busy machine may take the processor away while the empty loop runs, which is then longer than the work.
         for _ in 0..ATTEMPTS {
@@ -132,10 +102,8 @@ impl Bench for Visits<'_, '_> {
             let costs = metrics.map(|metric| cost(&batch, metric).ok_or(metric));
             match costs.collect::<Result<Vec<f64>, &String>>() {
                 Ok(costs) => {
-                    let first = costs[0];
                     self.recording.add(subject, batch).map_err(Stop::All)?;
-                    self.taken.push((subject, costs));
-                    return Ok(Some(first));
+                    return Ok(Some(costs));
                 }
                 Err(metric) => lost = Some(metric.clone()),
             }
@@ -155,19 +123,7 @@ impl Bench for Visits<'_, '_> {
         Some(self.round_ns)
     }
 
-    fn keep(&mut self, block: &Block, contest: &Contest) -> Result<(), Stop> {
-        let finished = block.turns() * self.ways.len();
-        let taken: Vec<_> = self.taken.drain(..finished).collect();
-        for (index, other) in self.others.iter_mut().enumerate() {
-            let turns = taken.chunks(self.ways.len()).map(|turn| {
-                let mut costs = vec![0.0; turn.len()];
-                for (way, of_metrics) in turn {
-                    costs[*way] = of_metrics[index + 1];
-                }
-                costs
-            });
-            other.add(&Block::new(turns.collect()));
-        }
+    fn keep(&mut self, _: &Block, contest: &Contest) -> Result<(), Stop> {
         let (ways, elapsed_ns) = (self.ways, self.elapsed_ns());
         self.progress.update(|| {
             let pairs = contest.pairs(elapsed_ns);

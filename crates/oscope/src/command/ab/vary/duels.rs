@@ -9,7 +9,7 @@ use instrument::definition::Definition;
 use instrument::plan::Plan;
 use instrument::point::{Axis, Level, Point};
 use instrument::quantity::Bytes;
-use instrument::runner::{Ending, Event};
+use instrument::runner::Event;
 use instrument::sample::Batch;
 use record::store::Recorder;
 
@@ -212,9 +212,9 @@ const VARIANT: &str = "variant";
 pub struct Recording<'s> {
     recorder: Recorder<'s>,
     definition: Option<Definition>,
-    /// The points of the current duel, one for each way, and their batches.
+    /// The points of the current duel, one for each way, and the number of their batches.
     points: Vec<Point>,
-    taken: Vec<Vec<Batch>>,
+    taken: Vec<u32>,
 }
 
 impl<'s> Recording<'s> {
@@ -251,7 +251,7 @@ impl<'s> Recording<'s> {
     /// Turns to the next duel.
     pub fn turn_to(&mut self, duel: &Duel, values: &[String]) {
         self.points = variants(duel, values).collect();
-        self.taken = vec![Vec::new(); self.points.len()];
+        self.taken = vec![0; self.points.len()];
     }
 
     /// Stores a visit of one way.
@@ -259,19 +259,19 @@ impl<'s> Recording<'s> {
         let Some(definition) = &self.definition else {
             return Ok(());
         };
-        batch.pass = Some(self.taken[way].len() as u32);
+        batch.pass = Some(self.taken[way]);
         take(&mut self.recorder, definition, &self.points[way], &batch)?;
-        self.taken[way].push(batch);
+        self.taken[way] += 1;
         Ok(())
     }
 
-    /// Ends the current duel.
-    pub fn close(&mut self, ending: &Ending) -> Result<()> {
+    /// Ends the current duel, for a reason if it could not be measured to its end.
+    pub fn close(&mut self, failure: Option<&str>) -> Result<()> {
         let Some(definition) = &self.definition else {
             return Ok(());
         };
-        for (point, batches) in self.points.iter().zip(&self.taken) {
-            close(&mut self.recorder, definition, point, batches, ending)?;
+        for point in &self.points {
+            close(&mut self.recorder, definition, point, failure)?;
         }
         Ok(())
     }

@@ -33,6 +33,9 @@ use std::path::{Path, PathBuf};
 
 pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.commands)?;
+    if arguments.programs.dir.len() > 1 {
+        return Err(WrongUse("with `--vary` there is one `--dir`".into()).into());
+    }
     let scalar = match &vary.varied {
         Varied::Setting(path) => Some(of_root(Scalar::new(path)?)?),
         _ => None,
@@ -150,7 +153,7 @@ fn missing(found: &Found, all: usize, warmup: usize) -> Result<()> {
 fn directories(arguments: &Ab, vary: &Vary) -> Vec<PathBuf> {
     match vary.varied {
         Varied::Directory => vary.values.iter().map(PathBuf::from).collect(),
-        _ => vec![arguments.variation.dir.clone()],
+        _ => arguments.programs.dir[..1].to_vec(),
     }
 }
 

@@ -8,12 +8,12 @@ use crate::exit::{first_error, words};
 use crate::kernel_settings::ChangedSetting;
 use crate::progress::LiveLine;
 use anyhow::Result;
-use instrument::ab::{Budget, Ending, Rules, compare};
+use instrument::ab::{Budget, Rules, compare};
 use instrument::clock::Calibration;
 use instrument::plan::{Plan, Planned};
 use instrument::point::Point;
 use instrument::quantity::{Nanoseconds, counted};
-use instrument::runner::{self, Executor, Request, WorkerExecutor};
+use instrument::runner::{Executor, Request, WorkerExecutor};
 use instrument::sampler::Task;
 use platform::clock::now_ns;
 use std::fs;
@@ -90,7 +90,7 @@ impl Session<'_, '_> {
     ) -> Result<()> {
         self.recording.turn_to(duel, &self.vary.values);
         if self.executor.is_interrupted() {
-            return self.recording.close(&runner::Ending::Interrupted);
+            return Ok(());
         }
         let ways = self.ways(duel, planned);
         let (metrics, stop) = self.measure(&ways, planned, rules, &mut found.round_ns);
@@ -99,16 +99,7 @@ impl Session<'_, '_> {
             Err(Stop::Point(reason)) => (Some(reason), Ok(())),
             Err(Stop::All(error)) => (Some(words(&error)), Err(error)),
         };
-        let ending = match (&failure, &metrics) {
-            (Some(reason), _) => runner::Ending::Failed(reason.clone()),
-            (None, None) => runner::Ending::Interrupted,
-            (None, Some(metrics)) => match metrics.ending {
-                Ending::Decided => runner::Ending::TargetReached,
-                Ending::BudgetUsed | Ending::RunsUsed => runner::Ending::BudgetUsed,
-                Ending::Stopped | Ending::Failed => runner::Ending::Interrupted,
-            },
-        };
-        let closed = self.recording.close(&ending);
+        let closed = self.recording.close(failure.as_deref());
         if metrics.is_some() || failure.is_some() {
             found.judged.push(PointOutcome {
                 experiment: planned.definition.id.clone(),
@@ -141,14 +132,12 @@ impl Session<'_, '_> {
             changed: self.changed,
             recording: &mut self.recording,
             progress: self.progress,
-            others: Vec::new(),
-            taken: Vec::new(),
             seed: self.seed,
             done: 0,
             begin_ns,
             round_ns: 0.0,
         };
-        let mut visits = match visits.warm_up(&targets, rules, self.warmup) {
+        let mut visits = match visits.warm_up(&targets, self.warmup) {
             Ok(Some(visits)) => visits,
             Ok(None) => return (None, Ok(())),
             Err(stop) => return (None, Err(stop)),
@@ -169,7 +158,7 @@ impl Session<'_, '_> {
             ..rules.clone()
         };
         let (outcome, result) = compare(ways.len(), &rules, self.seed, &mut visits);
-        let pairs = std::iter::once(outcome.pairs).chain(visits.other_pairs());
+        let pairs = std::iter::once(outcome.pairs).chain(outcome.others);
         let metrics = Metrics {
             ending: outcome.ending,
             blocks: outcome.blocks,

@@ -24,13 +24,19 @@ fn run_until(
     interrupted: &AtomicBool,
 ) -> Result<Option<Ran>, ProgramError> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-    let program = Program {
-        words: &words,
+    starter.run(&plain(&words), interrupted)
+}
+
+fn plain(words: &[String]) -> Program<'_> {
+    Program {
+        words,
+        environment: &[],
+        directory: None,
+        limit: None,
         stdin: None,
         stdout: Output::Pipe,
         stderr: Output::Pipe,
-    };
-    starter.run(&program, interrupted)
+    }
 }
 
 fn shell(starter: &Starter, text: &str) -> Ran {
@@ -90,6 +96,45 @@ fn a_program_gets_its_arguments_environment_directory_group_and_files() {
         let usual = Command::new("sh").args(["-c", list]).output();
         let usual = usual.expect("sh is there").stderr;
         assert_eq!(shell(&starter, list).stderr.as_bytes(), usual);
+    }
+}
+
+#[test]
+fn a_program_may_have_variables_a_directory_and_a_time_limit_of_its_own() {
+    const REPORT: &str = "echo \"$HOME,$ADDED,$(pwd),$(env | grep -c ^HOME=),${PATH:+path}\" >&2";
+    let words = |script: &str| ["sh", "-c", script].map(str::to_owned);
+    let report = words(REPORT);
+    let [nothing, endless] = ["true", "sleep 1000"].map(words);
+    let never = AtomicBool::new(false);
+    for starter in starters() {
+        let changed = Program {
+            environment: &[("HOME", "there".into()), ("ADDED", "a b".into())],
+            directory: Some("/dev".as_ref()),
+            ..plain(&report)
+        };
+        let ran = starter.run(&changed, &never);
+        let ran = ran.expect("it runs").expect("nobody interrupted it");
+        assert_eq!(ran.stderr, "there,a b,/dev,1,path\n");
+        // The next one has what this process has.
+        let here = std::env::current_dir().expect("there is one");
+        let next = shell(&starter, "echo \"$ADDED$(pwd -P)\" >&2");
+        assert_eq!(next.stderr.trim(), here.to_str().expect("text"));
+        let elsewhere = Program {
+            directory: Some("/nonexistent".as_ref()),
+            ..plain(&nothing)
+        };
+        let refused = starter.run(&elsewhere, &never);
+        assert!(
+            matches!(refused, Err(ProgramError::Start(_))),
+            "{refused:?}"
+        );
+        let endless = Program {
+            limit: Some(Duration::from_millis(20)),
+            ..plain(&endless)
+        };
+        let ended = starter.run(&endless, &never);
+        assert!(matches!(ended, Err(ProgramError::Limit)), "{ended:?}");
+        assert!(shell(&starter, "true").finished.exit.is_success());
     }
 }
 
