@@ -14,21 +14,18 @@ const LEAST_LEVELS: usize = 4;
 
 /// Curves along the numeric axis with the most levels, else a bar for each ratio.
 pub(super) fn ratios(definition: &Definition, rows: &[&Row<'_>]) -> Figure {
-    let (kind, title, unit, series) = match longest_axis(definition, rows) {
-        Some(axis) => {
-            let series = families(axis, rows);
-            (FigureKind::Curve, axis.title.clone(), axis.unit(), series)
-        }
-        None => {
-            let points = rows
-                .iter()
-                .map(|row| point(Level::Choice(row.place()), row));
-            let series = Series {
-                label: String::new(),
-                points: points.collect(),
-            };
-            (FigureKind::Bars, String::new(), None, vec![series])
-        }
+    let (kind, title, unit, series) = if let Some(axis) = longest_axis(definition, rows) {
+        let series = families(axis, rows);
+        (FigureKind::Curve, axis.title.clone(), axis.unit(), series)
+    } else {
+        let points = rows
+            .iter()
+            .map(|row| point(Level::Choice(row.place()), row));
+        let series = Series {
+            label: String::new(),
+            points: points.collect(),
+        };
+        (FigureKind::Bars, String::new(), None, vec![series])
     };
     let axis = |title: String, unit| FigureAxis {
         title,
